@@ -1,0 +1,48 @@
+"""What rfbench raises when the person, the data or the machine stands in the way."""
+
+from __future__ import annotations
+
+
+class RfbenchError(Exception):
+    """An error that a person can act on: what happened, why, and what to do.
+
+    Parameters
+    ----------
+    what : str
+        One sentence: what happened.
+    why : str
+        One sentence: the reason, where it is known.
+    todo : str
+        One sentence: what the person can do now.
+    """
+
+    def __init__(self, what: str, why: str = "", todo: str = "") -> None:
+        super().__init__(what, why, todo)
+        self.what, self.why, self.todo = what, why, todo
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.what, self.why, self.todo) if part)
+
+
+class ConfigError(RfbenchError):
+    """A configuration that cannot be run: unknown key, wrong type, impossible combination."""
+
+
+class DataError(RfbenchError):
+    """A data set that is missing, broken, or not what the catalogue says."""
+
+
+class MethodError(RfbenchError, ValueError):
+    """A sampler, solver or kernel used with parameters or rows that it cannot serve."""
+
+
+class ResultsError(RfbenchError):
+    """A results folder that cannot be read or written."""
+
+
+def nearest(word: str, allowed: list[str]) -> str:
+    """Return ``" Did you mean 'x'?"`` for the closest allowed word, or an empty string."""
+    import difflib
+
+    close = difflib.get_close_matches(word, allowed, n=1, cutoff=0.6)
+    return f" Did you mean '{close[0]}'?" if close else ""
