@@ -1,0 +1,6 @@
+"""`python -m rfbench` is the command `rfbench`."""
+
+from rfbench.cli import main
+
+if __name__ == "__main__":
+    main(prog_name="rfbench")

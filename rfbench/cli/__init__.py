@@ -1,0 +1,63 @@
+"""The command line: parse, call, print."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+import click
+
+from rfbench import __version__
+from rfbench.cli.data import data
+from rfbench.cli.experiments import run, sweep
+from rfbench.cli.show import doctor, list_, plot, table
+from rfbench.errors import RfbenchError
+
+USAGE_ERROR = 2
+
+
+class Commands(click.Group):
+    """A group of commands whose errors are sentences, not tracebacks."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an RfbenchError is printed and ends with exit code 2."""
+        try:
+            return super().invoke(ctx)
+        except RfbenchError as error:
+            if ctx.params.get("debug"):
+                raise
+            click.secho("error: ", fg="red", bold=True, nl=False, err=True)
+            click.echo(error.what, err=True)
+            for line in (error.why, error.todo):
+                if line:
+                    click.echo(f"  {line}", err=True)
+            ctx.exit(USAGE_ERROR)
+        except BrokenPipeError:
+            sys.stderr.close()
+            ctx.exit(0)
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with: rfbench run configs/quickstart.yaml",
+)
+@click.version_option(__version__, prog_name="rfbench")
+@click.option("--debug", is_flag=True, help="Show tracebacks and debug messages.")
+def main(debug: bool) -> None:
+    """Measure random-feature methods for kernel learning the way their papers did.
+
+    A YAML file names a data set, samplers, a kernel and a solver; `run` measures what is missing,
+    writes one CSV row a trial, and makes the table and the figures from the CSV.
+    """
+    logging.basicConfig(
+        level=logging.DEBUG if debug else logging.WARNING, format="%(levelname)s: %(message)s"
+    )
+    if debug:
+        logging.getLogger("matplotlib").setLevel(logging.INFO)
+        logging.getLogger("numba").setLevel(logging.INFO)
+
+
+for command in (run, sweep, plot, table, data, list_, doctor):
+    main.add_command(command)

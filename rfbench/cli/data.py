@@ -1,0 +1,113 @@
+"""`rfbench data`: the data sets on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+def _complete_dataset(ctx: click.Context, param: click.Parameter, start: str) -> list[str]:
+    from rfbench import datasets
+
+    return [name for name in datasets.names() if name.startswith(start)]
+
+
+NAME: dict[str, Any] = {"shell_complete": _complete_dataset, "metavar": "NAME"}
+
+
+@click.group()
+def data() -> None:
+    """List, fetch, check and add data sets.
+
+    A data set is looked for in the folder named by RFBENCH_DATA, then in data/, one sub-folder a
+    data set; what is missing is downloaded into data/ and checked against its known hash.
+    """
+
+
+@data.command("list")
+def list_data() -> None:
+    """List every data set: task, size, whether it is on disk, licence."""
+    from rfbench.cli.show import print_columns
+
+    rows = [("name", "task", "rows x columns", "on disk", "licence")]
+    print_columns([*rows, *_lines()])
+
+
+def _lines() -> list[tuple[str, ...]]:
+    from rfbench import datasets
+
+    lines = []
+    for name in datasets.names():
+        entry = datasets.entry(name)
+        place = {"synthetic": "generated", "bundled": "built in"}.get(entry.kind)
+        place = place or ("yes" if datasets.on_disk(name) else "no")
+        size = "as asked" if entry.kind == "synthetic" else f"{entry.rows:,} x {entry.columns:,}"
+        lines.append((name, entry.task, size, place, entry.licence))
+    return lines
+
+
+@data.command()
+@click.argument("names", nargs=-1, required=True, **NAME)
+def fetch(names: tuple[str, ...]) -> None:
+    """Download data sets, or check them if they are there.
+
+    \b
+    Example:
+      rfbench data fetch a9a letter
+    """
+    from rfbench import datasets
+
+    for name in names:
+        for path in datasets.fetch(name, progress=True):
+            click.echo(f"{name}: {path}")
+
+
+@data.command()
+@click.argument("name", **NAME)
+def path(name: str) -> None:
+    """Print where the files of a data set are."""
+    from rfbench import datasets
+
+    for place in datasets.paths(name):
+        click.echo(place)
+
+
+@data.command()
+@click.argument("names", nargs=-1, **NAME)
+def verify(names: tuple[str, ...]) -> None:
+    """Check the files of data sets (default: all) against their known hashes.
+
+    Exit code 1 if a file is not what it should be; a file that is not here is no fault unless
+    its data set was named.
+    """
+    from rfbench import datasets
+
+    wrong = False
+    for name in names or datasets.names():
+        for check in datasets.verify(name):
+            if check.status == "missing" and not names:
+                continue
+            wrong = wrong or check.status in ("mismatch", "missing")
+            found = f"sha256 {check.sha256}" if check.sha256 else "not found"
+            click.echo(f"{name:15} {check.name:32} {check.status:9} {found}")
+            if check.status == "mismatch":
+                click.echo(f"{'':15} {'':32} expected  sha256 {check.expected}")
+    if wrong:
+        raise click.exceptions.Exit(1)
+
+
+@data.command()
+@click.argument("name", **NAME)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def add(name: str, file: Path) -> None:
+    """Copy a FILE that you downloaded yourself to where the data set NAME is looked for.
+
+    \b
+    Example:
+      rfbench data add letter ~/Downloads/letter+recognition.zip
+    """
+    from rfbench import datasets
+
+    click.echo(f"{name}: {datasets.add(name, file)}")

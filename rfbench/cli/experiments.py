@@ -1,0 +1,240 @@
+"""`rfbench run` and `rfbench sweep`."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rfbench.errors import ConfigError, RfbenchError
+
+if TYPE_CHECKING:
+    from rfbench.config import Experiment
+    from rfbench.experiment.runner import Summary, Work
+
+Command = Callable[..., Any]
+
+
+def _shared_options(command: Command) -> Command:
+    for option in reversed(
+        [
+            click.option(
+                "--trials", type=click.IntRange(1), help="Number of trials, in place of the file's."
+            ),
+            click.option(
+                "--jobs",
+                type=click.IntRange(1),
+                default=None,
+                help="Worker processes; default: one a core. Results do not depend on it.",
+            ),
+            click.option(
+                "--out",
+                type=click.Path(path_type=Path, file_okay=False),
+                default=Path("results"),
+                show_default=True,
+                help="Folder for the results, one sub-folder a configuration.",
+            ),
+            click.option(
+                "--smoke",
+                is_flag=True,
+                help="A few hundred rows, one trial: does it run? Lands in OUT/smoke.",
+            ),
+            click.option(
+                "--dry-run", is_flag=True, help="Say what would run; write and download nothing."
+            ),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("configs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY.PATH=VALUE",
+    help="Change a key of the configuration; may be repeated.",
+)
+@_shared_options
+def run(
+    configs: tuple[Path, ...],
+    overrides: tuple[str, ...],
+    trials: int | None,
+    jobs: int | None,
+    out: Path,
+    smoke: bool,
+    dry_run: bool,
+) -> None:
+    """Run what is missing of one or several configurations.
+
+    Trials that have a row in OUT/NAME/trials.csv are not repeated, so a run that was interrupted
+    goes on where it stopped, and a larger --trials adds only the new ones.
+
+    \b
+    Examples:
+      rfbench run configs/quickstart.yaml
+      rfbench run configs/*.yaml --trials 20 --jobs 4
+      rfbench run configs/quickstart.yaml --set samplers.eerf.pool_size=8000 --out /tmp/try
+      rfbench run configs/quickstart.yaml --set M=50:200:50 --dry-run
+    """
+    from rfbench import config
+
+    extra = [f"trials={trials}"] if trials else []
+    experiments = [config.read(path, [*overrides, *extra]) for path in configs]
+    names = [experiment.name for experiment in experiments]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(
+                f"Two configurations are called {name}.",
+                "Their results would land in the same folder.",
+                "Run them one by one with different --out, or rename one.",
+            )
+    _carry_out([([e], [""], e.name) for e in experiments], jobs, out, smoke, dry_run)
+
+
+@click.command()
+@click.argument("config", required=False, type=click.Path(path_type=Path))
+@click.option("--M", "sizes", metavar="VALUES", help="Values of M: 50:1000, 50,100 or log:50:1000:8.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY.PATH=VALUES",
+    help="Values of any other key, in the same grammar; may be repeated.",
+)
+@_shared_options
+def sweep(
+    config: Path | None,
+    sizes: str | None,
+    settings: tuple[str, ...],
+    trials: int | None,
+    jobs: int | None,
+    out: Path,
+    smoke: bool,
+    dry_run: bool,
+) -> None:
+    """Run a configuration over many values of M, or of any other key.
+
+    Without CONFIG it is the quickstart. The results land in a folder of their own, named after
+    what is swept. `50:1000` stands for 20 even steps (or every whole number, if those are fewer),
+    `50:1000:50` names the step, `log:50:1000:8` has equal ratios.
+
+    \b
+    Examples:
+      rfbench sweep --M 50:1000
+      rfbench sweep configs/quickstart.yaml --M log:10:1000:7 --trials 3
+      rfbench sweep --M 200 --set samplers.eerf.pool_size=1000,2000,4000
+      rfbench sweep --M 100 --set bandwidth=2,4,8,16
+    """
+    from rfbench import config as configuration
+    from rfbench import grids
+    from rfbench.shipped import find
+
+    if not sizes and not settings:
+        raise click.UsageError("Name what to sweep: --M 50:1000, or --set KEY=VALUES.")
+    path = config or find("quickstart")
+    fixed = ([f"M={sizes}"] if sizes else []) + ([f"trials={trials}"] if trials else [])
+    axes = []
+    for text in settings:
+        key, sign, values = text.partition("=")
+        if not sign:
+            raise ConfigError(f"--set {text} is not KEY.PATH=VALUES.", "", "Write --set seed=1,2.")
+        axes.append([f"{key}={value}" for value in grids.expand(values)])
+    combinations = [list(c) for c in itertools.product(*axes)]
+    experiments = [configuration.read(path, [*fixed, *c]) for c in combinations]
+    name = _sweep_name(experiments[0].name, [*([f"M={sizes}"] if sizes else []), *settings])
+    work = (experiments, [", ".join(c) for c in combinations], name)
+    _carry_out([work], jobs, out, smoke, dry_run)
+
+
+def _sweep_name(stem: str, settings: Iterable[str]) -> str:
+    from rfbench.experiment.plan import digest
+
+    words = "_".join(settings).replace(":", "..").replace(",", "+").replace(" ", "")
+    readable = "".join(c if c.isalnum() or c in "._+=-" else "-" for c in words)
+    if len(readable) > 80:
+        readable = readable[:60] + "-" + digest(readable)[:8]
+    return f"{stem}-sweep-{readable}"
+
+
+def _carry_out(
+    several: list[tuple[list[Experiment], list[str], str]],
+    jobs: int | None,
+    out: Path,
+    smoke: bool,
+    dry_run: bool,
+) -> None:
+    from rfbench.experiment import runner
+
+    base = out / "smoke" if smoke else out
+    failed = 0
+    for experiments, variants, name in several:
+        if dry_run:
+            _say_what_would_run(experiments, variants, base / name, smoke)
+            continue
+        work = runner.prepare_work(
+            experiments, base / name, variants=variants, smoke=smoke, progress=True
+        )
+        summary = _run_with_progress(work, jobs or os.cpu_count() or 1)
+        _report(summary)
+        failed += summary.failed
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+def _say_what_would_run(
+    experiments: list[Experiment], variants: list[str], folder: Path, smoke: bool
+) -> None:
+    from rfbench import datasets
+    from rfbench.experiment import runner
+    from rfbench.experiment.store import Store
+
+    names = list(dict.fromkeys(spec.name for e in experiments for spec in e.dataset))
+    absent = [name for name in names if not datasets.on_disk(name)]
+    if absent:
+        click.echo(f"{folder.name}: would download {', '.join(absent)} first.")
+        return
+    work = runner.prepare_work(experiments, folder, variants=variants, smoke=smoke)
+    done = Store(folder).done()
+    missing = sum(trial.id not in done for trial in work.trials)
+    labels = ", ".join(spec.label for spec in work.experiments[0].samplers)
+    click.echo(
+        f"{folder.name}: {len(work.trials)} trials of {labels} on {', '.join(names)}; "
+        f"{len(work.trials) - missing} are done, {missing} would run, into {folder}/trials.csv."
+    )
+
+
+def _run_with_progress(work: Work, jobs: int) -> Summary:
+    from rfbench.cli.progress import Progress
+    from rfbench.experiment import runner
+    from rfbench.experiment.store import Store
+
+    done = Store(work.folder).done()
+    missing = sum(trial.id not in done for trial in work.trials)
+    with Progress(work.folder.name, missing, len(work.trials) - missing) as progress:
+        return runner.run(work, n_jobs=jobs, on_row=progress.row)
+
+
+def _report(summary: Summary) -> None:
+    """Print the table and say where everything is; a figure that fails does not hide the table."""
+    from rfbench.report import figures, results, tables
+
+    for text in list(dict.fromkeys(summary.messages))[:5]:
+        click.secho(f"failed: {text}", fg="red", err=True)
+    read = results.read(summary.folder)
+    click.echo()
+    click.echo(tables.render(read, "text"))
+    click.echo(f"CSV:     {summary.folder / 'trials.csv'}")
+    try:
+        for path in figures.plot(read):
+            click.echo(f"figure:  {path}")
+    except RfbenchError as error:
+        click.echo(f"no figure: {error}", err=True)
+    again = f"{summary.found} were there already" if summary.found else "none was there before"
+    click.echo(f"trials:  {summary.done} run, {summary.failed} failed, {again}\n")

@@ -1,0 +1,80 @@
+"""A progress bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+import click
+
+PLAIN_SECONDS = 10.0
+
+
+class Progress:
+    """Shows how many trials are done, their rate, the time left and the failures.
+
+    Parameters
+    ----------
+    name : str
+        What is running.
+    total : int
+        Trials to run.
+    found : int
+        Trials that have a row already.
+    """
+
+    def __init__(self, name: str, total: int, found: int) -> None:
+        self.name, self.total, self.found = name, total, found
+        self.done = self.failed = 0
+        self.start = self.last = time.monotonic()
+        self.bar: Any = None
+
+    def __enter__(self) -> Progress:
+        there = f" ({self.found} are there already)" if self.found else ""
+        click.echo(f"{self.name}: {self.total} trials to run{there}", err=True)
+        if sys.stderr.isatty() and self.total:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bar
+
+            self.bar = Bar(
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[rate]} trials/s, left"),
+                TimeRemainingColumn(),
+                TextColumn("{task.fields[failed]}", style="red"),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self.task = self.bar.add_task(self.name, total=self.total, rate="-", failed="")
+            self.bar.start()
+        return self
+
+    def row(self, row: dict[str, Any]) -> None:
+        """Count one finished trial."""
+        self.done += 1
+        self.failed += row["status"] != "ok"
+        seconds = max(time.monotonic() - self.start, 1e-9)
+        rate = self.done / seconds
+        failures = f"{self.failed} failed" if self.failed else ""
+        if self.bar:
+            self.bar.update(self.task, advance=1, rate=f"{rate:.2g}", failed=failures)
+        elif time.monotonic() - self.last > PLAIN_SECONDS:
+            self.last = time.monotonic()
+            left = (self.total - self.done) / rate
+            text = f"{self.name}: {self.done}/{self.total}, {rate:.2g} trials/s, {left:.0f} s left"
+            click.echo(f"{text}, {failures}" if failures else text, err=True)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.bar:
+            self.bar.stop()
+        if self.done:
+            seconds = time.monotonic() - self.start
+            click.echo(f"{self.name}: {self.done} trials in {seconds:.1f} s", err=True)

@@ -1,0 +1,152 @@
+"""`rfbench plot`, `table`, `list` and `doctor`: what reads and shows."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from rfbench.errors import RfbenchError
+
+RESULTS = click.argument(
+    "folders", metavar="RESULTS...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+
+
+def print_columns(rows: Sequence[tuple[str, ...]]) -> None:
+    """Print rows in aligned columns, the last one wrapped to the terminal."""
+    last = len(rows[0]) - 1
+    widths = [max(len(row[i]) for row in rows) for i in range(last)]
+    indent = sum(widths) + 2 * last
+    room = max(shutil.get_terminal_size().columns - indent, 24)
+    for row in rows:
+        head = "".join(f"{cell:<{width}}  " for cell, width in zip(row, widths, strict=False))
+        lines = textwrap.wrap(row[last], room) or [""]
+        click.echo((head + lines[0]).rstrip())
+        for line in lines[1:]:
+            click.echo(" " * indent + line)
+
+
+@click.command()
+@RESULTS
+def plot(folders: tuple[Path, ...]) -> None:
+    """Draw error against M and error against time, from the CSVs alone.
+
+    Each results folder at or below RESULTS gets its figures, as PNG and PDF.
+
+    \b
+    Examples:
+      rfbench plot results/quickstart
+      rfbench plot results/
+    """
+    from rfbench.report import figures, results
+
+    failed = 0
+    for folder in results.find(folders):
+        try:
+            for path in figures.plot(results.read(folder)):
+                click.echo(path)
+        except RfbenchError as error:
+            failed += 1
+            click.echo(f"error: {folder}: {error}", err=True)
+    if failed:
+        raise click.exceptions.Exit(2)
+
+
+@click.command()
+@RESULTS
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "latex", "csv"]),
+    default="text",
+    show_default=True,
+)
+def table(folders: tuple[Path, ...], form: str) -> None:
+    """Print the table of each results folder at or below RESULTS.
+
+    \b
+    Examples:
+      rfbench table results/quickstart
+      rfbench table results/ --format markdown > tables.md
+    """
+    from rfbench.report import results, tables
+
+    click.echo(tables.render([results.read(f) for f in results.find(folders)], form))
+
+
+@click.command("list")
+@click.argument(
+    "what", type=click.Choice(["samplers", "solvers", "kernels", "datasets", "configs"])
+)
+def list_(what: str) -> None:
+    """List what there is, one line each."""
+    print_columns(_listed(what))
+
+
+def _listed(what: str) -> list[tuple[str, ...]]:
+    if what == "samplers":
+        from rfbench.samplers import SAMPLERS
+
+        return [(name, _first_line(cls)) for name, cls in SAMPLERS.items()]
+    if what == "solvers":
+        from rfbench.solvers import SOLVERS
+
+        return [
+            (name, ", ".join(classes), _first_line(next(iter(classes.values()))))
+            for name, classes in SOLVERS.items()
+        ]
+    if what == "kernels":
+        from rfbench.kernels import KERNELS
+
+        return [(name, cls.formula) for name, cls in KERNELS.items()]
+    if what == "datasets":
+        from rfbench import datasets
+
+        return [(name, datasets.entry(name).title) for name in datasets.names()]
+    from rfbench import shipped, yamlfile
+
+    return [
+        (path.stem, str(yamlfile.load(path).value.get("title", ""))) for path in shipped.every()
+    ]
+
+
+def _first_line(thing: object) -> str:
+    """Return the first sentence of a docstring without its markup."""
+    import inspect
+    import re
+
+    line = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
+    line = re.sub(r":math:`([^`]*)`", r"\1", line)
+    return line.replace("\\alpha", "alpha").replace("\\theta", "theta").replace("\\", "")
+
+
+@click.command()
+def doctor() -> None:
+    """Say what this machine is: versions, BLAS, threads, memory, data sets on disk."""
+    from rfbench import datasets
+    from rfbench.experiment import environment
+
+    rows = [(name, version) for name, version in environment.versions().items()]
+    facts = environment.machine()
+    rows += [
+        ("system", facts["system"]),
+        ("cpu", f"{facts['cpu']}, {facts['cores']} cores"),
+        ("memory", f"{facts['free_memory_gib']} GiB free of {facts['memory_gib']} GiB"),
+    ]
+    for library in facts["blas"]:
+        text = f"{library['library']} {library['version']}, core {library['core']}"
+        rows.append(("BLAS", f"{text}, {library['threads']} threads (workers use 1)"))
+    kinds = {name: datasets.entry(name).kind for name in datasets.names()}
+    here = [name for name, kind in kinds.items() if kind == "files" and datasets.on_disk(name)]
+    absent = [name for name, kind in kinds.items() if kind == "files" and name not in here]
+    rows += [
+        ("data folder", str(datasets.data_folder())),
+        ("data on disk", ", ".join(here) or "none"),
+        ("not on disk", ", ".join(absent) or "none"),
+        ("built in", ", ".join(name for name, kind in kinds.items() if kind != "files")),
+    ]
+    print_columns(rows)

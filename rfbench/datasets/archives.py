@@ -1,0 +1,172 @@
+"""Reading files as they lie on disk: plain, compressed, or inside an archive.
+
+Nothing is unpacked to disk: the wanted members are read into memory, up to a bound.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from rfbench.errors import DataError
+
+LIMIT = 1 << 30
+"""The most bytes that one member may hold once unpacked."""
+
+_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2")
+_BROKEN = (
+    OSError,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    zlib.error,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file of a data set (or several files of one pattern) at the place where it was found.
+
+    Parameters
+    ----------
+    paths : tuple of Path
+        The files on disk: one file or archive, or several loose files.
+    pattern : str
+        The end of the member's path inside an archive; may hold ``*``.
+    count : int
+        How many files have to match the pattern.
+    """
+
+    paths: tuple[Path, ...]
+    pattern: str
+    count: int = 1
+
+    def read(self, limit: int = LIMIT) -> dict[str, bytes]:
+        """Return the unpacked content of every file, in the order of the names.
+
+        Raises
+        ------
+        DataError
+            If a file cannot be read, is too large or unsafe, or if the number is wrong.
+        """
+        found: dict[str, bytes] = {}
+        for path in self.paths:
+            found.update(_read(path, self.pattern, limit))
+        if len(found) != self.count:
+            where = ", ".join(map(str, self.paths[:3]))
+            raise DataError(
+                f"{where} holds {len(found)} files named '{self.pattern}', not {self.count}.",
+                "It is incomplete, or another archive under this name.",
+                "Remove the file and get it again.",
+            )
+        return dict(sorted(found.items()))
+
+
+def _read(path: Path, pattern: str, limit: int) -> dict[str, bytes]:
+    name = path.name
+    try:
+        with path.open("rb") as stream:
+            if name.endswith(_ARCHIVES):
+                return _search(stream, path.name, pattern, limit)
+            if name.endswith(".gz"):
+                with gzip.open(stream) as unpacked:
+                    return {name.removesuffix(".gz"): _bounded(unpacked, name, limit)}
+            if name.endswith(".bz2"):
+                with bz2.open(stream) as unpacked:
+                    return {name.removesuffix(".bz2"): _bounded(unpacked, name, limit)}
+            return {name: _bounded(stream, name, limit)}
+    except _BROKEN as error:
+        raise DataError(
+            f"{path} cannot be read.",
+            f"{type(error).__name__}: {error}.",
+            "Remove the file and get it again.",
+        ) from error
+
+
+def _search(
+    stream: IO[bytes], archive: str, pattern: str, limit: int, nested: bool = False
+) -> dict[str, bytes]:
+    """Read the members that match; where there is none, look into the archives inside."""
+    members = _zip_members if archive.endswith(".zip") else _tar_members
+    found: dict[str, bytes] = {}
+    for name, content in members(stream, archive, pattern, limit):
+        if PurePosixPath(name).parts[-1] in found:
+            raise _refused(archive, name, "is there twice")
+        found[PurePosixPath(name).parts[-1]] = content
+    if found or nested:
+        return found
+    stream.seek(0)
+    for suffix in _ARCHIVES:
+        for name, content in members(stream, archive, f"*{suffix}", limit):
+            found.update(_search(io.BytesIO(content), name, pattern, limit, nested=True))
+        stream.seek(0)
+    return found
+
+
+def _zip_members(
+    stream: IO[bytes], archive: str, pattern: str, limit: int
+) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(stream) as opened:
+        for info in opened.infolist():
+            if info.is_dir() or not _wanted(info.filename, pattern):
+                continue
+            _refuse_unsafe(archive, info.filename)
+            if stat.S_ISLNK(info.external_attr >> 16):
+                raise _refused(archive, info.filename, "is a link")
+            with opened.open(info) as member:
+                yield info.filename, _bounded(member, info.filename, limit)
+
+
+def _tar_members(
+    stream: IO[bytes], archive: str, pattern: str, limit: int
+) -> Iterator[tuple[str, bytes]]:
+    with tarfile.open(fileobj=stream) as opened:
+        for info in opened:
+            if info.isdir() or not _wanted(info.name, pattern):
+                continue
+            _refuse_unsafe(archive, info.name)
+            member = opened.extractfile(info) if info.isreg() else None
+            if member is None:
+                raise _refused(archive, info.name, "is a link or a device")
+            with member:
+                yield info.name, _bounded(member, info.name, limit)
+
+
+def _wanted(name: str, pattern: str) -> bool:
+    return not PurePosixPath(name).name.startswith("._") and PurePosixPath(name).match(pattern)
+
+
+def _refuse_unsafe(archive: str, name: str) -> None:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts:
+        raise _refused(archive, name, "points outside of the archive")
+
+
+def _bounded(stream: IO[bytes] | gzip.GzipFile, name: str, limit: int) -> bytes:
+    content = stream.read(limit + 1)
+    if len(content) > limit:
+        raise DataError(
+            f"'{name}' holds more than {limit:,} bytes.",
+            "No file in the catalogue is that large.",
+            "Remove the file and get it again from its original home.",
+        )
+    return content
+
+
+def _refused(archive: str, name: str, reason: str) -> DataError:
+    return DataError(
+        f"'{name}' in {archive} is refused.",
+        f"It {reason}.",
+        "Get the archive again from its original home.",
+    )

@@ -1,0 +1,166 @@
+"""The catalogue: what is known about every data set before it is read."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from rfbench.errors import DataError, nearest
+
+Task = Literal["binary", "multiclass", "regression"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Download(_Strict):
+    """A file as it stands at its original home; `sha256` is None until it is known.
+
+    `also` holds the hashes of other archives with the same content.
+    """
+
+    name: str
+    sha256: str | None = None
+    also: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+
+
+class Member(_Strict):
+    """A file that a reader reads, unpacked; it stands alone or inside a download.
+
+    `path` is the end of its path inside an archive, `also` holds the hashes of copies that were
+    written again with the same values, `count` says how many files match the pattern.
+    """
+
+    name: str
+    source: str | None = None
+    path: str | None = None
+    sha256: str | None = None
+    also: tuple[str, ...] = ()
+    count: int = 1
+
+    @property
+    def pattern(self) -> str:
+        """The end of the path that the file has inside an archive."""
+        return self.path or self.name
+
+
+class Entry(_Strict):
+    """One data set of the catalogue.
+
+    `kind` says where its rows come from, `folder` the sub-folder that its files stand in (some
+    subsets share the folder of the full set), `train_rows` the size of the published training
+    part. `classes` gives the number of rows of each class (or None), in the order of the codes,
+    `labels` the code of each label in the files where that is not simply the order of `classes`.
+    """
+
+    name: str
+    title: str
+    kind: Literal["files", "bundled", "synthetic"] = "files"
+    task: Task
+    reader: str
+    options: dict[str, Any] = Field(default_factory=dict)
+    folder: str
+    downloads: tuple[Download, ...] = ()
+    files: tuple[Member, ...] = ()
+    rows: int
+    columns: int
+    train_rows: int | None = None
+    sparse: bool = False
+    classes: dict[str, int | None] = Field(default_factory=dict)
+    labels: dict[str, int] = Field(default_factory=dict)
+    target_range: tuple[float, float] | None = None
+    licence: str
+    citation: str
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Entry:
+        known = {download.name for download in self.downloads}
+        for member in self.files:
+            if member.source is not None and member.source not in known:
+                raise ValueError(f"{self.name}: '{member.source}' is not among the downloads")
+        if (self.task == "regression") == bool(self.classes):
+            raise ValueError(f"{self.name}: classes are for classification, and needed there")
+        if self.task != "regression" and (self.task == "binary") != (len(self.classes) == 2):
+            raise ValueError(f"{self.name}: binary means two classes, multiclass means more")
+        if (self.kind == "files") != bool(self.files):
+            raise ValueError(f"{self.name}: files are for the kind 'files', and needed there")
+        return self
+
+    @property
+    def codes(self) -> dict[str, int]:
+        """The class code of each label as the files spell it."""
+        return self.labels or {label: code for code, label in enumerate(self.classes)}
+
+    def download(self, name: str | None) -> Download | None:
+        """Return the download of this name, or None."""
+        return next((each for each in self.downloads if each.name == name), None)
+
+    def check(self, shape: tuple[int, ...], y: NDArray[Any], n_given_train: int | None) -> None:
+        """Compare what was read with the catalogue.
+
+        Raises
+        ------
+        DataError
+            If shape, split, class counts or range of the target are not the catalogue's.
+        """
+        expected: dict[str, object] = {"shape": (self.rows, self.columns)}
+        found: dict[str, object] = {"shape": tuple(shape)}
+        expected["training rows"], found["training rows"] = self.train_rows, n_given_train
+        counts = np.bincount(y, minlength=len(self.classes)) if self.classes else ()
+        for (label, count), seen in zip(self.classes.items(), counts, strict=True):
+            if count is not None:
+                expected[f"rows of class '{label}'"] = count
+                found[f"rows of class '{label}'"] = int(seen)
+        if self.target_range is not None:
+            expected["range of the target"] = self.target_range
+            found["range of the target"] = (float(y.min()), float(y.max()))
+        for what, value in expected.items():
+            if found[what] != value:
+                raise DataError(
+                    f"{self.name} has {what} {found[what]}, the catalogue says {value}.",
+                    "The files are another version of the data, or a part of it.",
+                    f"Get the files again with `rfbench data fetch {self.name}`.",
+                )
+
+
+@cache
+def entries() -> dict[str, Entry]:
+    """Return every entry of the catalogue by its name."""
+    text = resources.files(__package__).joinpath("catalog.yaml").read_text(encoding="utf-8")
+    raw: dict[str, dict[str, Any]] = yaml.safe_load(text)
+    return {
+        name: Entry.model_validate({"name": name, "folder": name, **fields})
+        for name, fields in raw.items()
+    }
+
+
+def names() -> list[str]:
+    """Return the names of all data sets, in the order of the catalogue."""
+    return list(entries())
+
+
+def entry(name: str) -> Entry:
+    """Return the entry of a data set.
+
+    Raises
+    ------
+    DataError
+        If the catalogue has no such name; the nearest one is named.
+    """
+    try:
+        return entries()[name]
+    except KeyError:
+        raise DataError(
+            f"There is no data set '{name}'.{nearest(name, names())}",
+            "The catalogue does not list it.",
+            f"Choose one of: {', '.join(names())}.",
+        ) from None

@@ -1,0 +1,229 @@
+"""Downloading the files of a data set, or taking in those that a person has downloaded."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from rfbench.datasets import cache, catalog
+from rfbench.datasets.archives import Source
+from rfbench.datasets.catalog import Download, Entry, Member
+from rfbench.datasets.locate import (
+    check,
+    complete,
+    content_hashes,
+    data_folder,
+    files_of,
+    locate,
+    memory,
+    mismatch,
+    missing,
+    pin,
+)
+from rfbench.errors import DataError
+
+log = logging.getLogger(__name__)
+
+RETRIES = 2
+"""How often a download from one address is tried again."""
+
+
+def fetch(name: str, *, progress: bool = False) -> list[Path]:
+    """Download the files of a data set that are not on disk yet, and check them all.
+
+    Parameters
+    ----------
+    name : str
+        Name in the catalogue.
+    progress : bool
+        Show a progress bar on the terminal.
+
+    Returns
+    -------
+    list of Path
+        All files of the data set.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be had, or is not the right one.
+    """
+    return files_of(obtain(catalog.entry(name), progress=progress))
+
+
+def obtain(entry: Entry, *, progress: bool = False) -> list[Source]:
+    """Return the checked sources of an entry, downloading and pinning what is needed."""
+    done: set[str] = set()
+    for member, source in zip(entry.files, locate(entry), strict=True):
+        if source is not None or member.source in done:
+            continue
+        download = entry.download(member.source)
+        if download is None:
+            raise missing(entry, member, "It was not found on disk.")
+        _download(entry, member, download, progress)
+        done.add(download.name)
+    sources = complete(entry)
+    content_hashes(entry, sources)
+    if done:
+        pin(entry, sources)
+    return sources
+
+
+def _download(entry: Entry, member: Member, download: Download, progress: bool) -> None:
+    folder = data_folder() / entry.folder
+    reasons = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
+            for url in download.urls:
+                try:
+                    staged = _from(url, Path(stage), download.name, progress)
+                    _check_staged(entry, download, staged)
+                except Exception as error:  # pooch passes on whatever its transport raises
+                    log.warning("%s from %s: %s", download.name, url, error)
+                    reasons.append(f"{url}: {error}")
+                else:
+                    os.replace(staged, folder / download.name)
+                    return
+    except OSError as error:
+        reasons.append(str(error))
+    why = f"The download failed ({'; '.join(reasons)})."
+    raise missing(entry, member, why)
+
+
+def _from(url: str, folder: Path, name: str, progress: bool) -> Path:
+    import pooch
+
+    bar = _Bar(name) if progress else None
+    pup = pooch.create(
+        path=folder,
+        base_url="",
+        registry={name: None},
+        urls={name: url},
+        retry_if_failed=RETRIES,
+    )
+    try:
+        (folder / name).unlink(missing_ok=True)
+        return Path(pup.fetch(name, downloader=pooch.HTTPDownloader(progressbar=bar or False)))
+    finally:
+        if bar:
+            bar.close()
+
+
+def _check_staged(entry: Entry, download: Download, staged: Path) -> None:
+    for member in entry.files:
+        if member.source == download.name:
+            source = Source((staged,), member.pattern, member.count)
+            result = check(entry, member, source)
+            if result.status == "mismatch":
+                raise mismatch(entry, result)
+
+
+class _Bar:
+    """A progress bar of rich in the shape that pooch expects of one."""
+
+    def __init__(self, name: str) -> None:
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+        self._progress = Progress(TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+        self._task = self._progress.add_task(name, total=None)
+        self._progress.start()
+
+    @property
+    def total(self) -> float | None:
+        """Number of bytes to come."""
+        return self._progress.tasks[0].total
+
+    @total.setter
+    def total(self, value: float) -> None:
+        self._progress.update(self._task, total=value or None)
+
+    def update(self, count: int) -> None:
+        """Add a number of bytes."""
+        self._progress.advance(self._task, count)
+
+    def reset(self) -> None:
+        """Begin again at zero."""
+        self._progress.update(self._task, completed=0)
+
+    def close(self) -> None:
+        """Leave the bar as it stands."""
+        self._progress.stop()
+
+
+def add(name: str, file: Path) -> Path:
+    """Copy a file that the user has downloaded to where it is looked for.
+
+    Parameters
+    ----------
+    name : str
+        Name in the catalogue.
+    file : Path
+        One of the data set's files, or an archive with them, under its original name (or under
+        any name if its hash is known).
+
+    Returns
+    -------
+    Path
+        The copy.
+
+    Raises
+    ------
+    DataError
+        If the file is not there, is none of the data set's files, or has the wrong hash.
+    """
+    entry = catalog.entry(name)
+    file = Path(file)
+    if not file.is_file():
+        raise DataError(f"{file} is not a file.", "Nothing can be copied.", "Check the path.")
+    target = _target_name(entry, file)
+    folder = data_folder() / entry.folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
+            staged = Path(stage) / target
+            shutil.copyfile(file, staged)
+            _check_added(entry, staged)
+            os.replace(staged, folder / target)
+    except OSError as error:
+        raise DataError(
+            f"{file} cannot be copied to {folder}.", f"{error}.", "Check the folder's permissions."
+        ) from error
+    return folder / target
+
+
+def _target_name(entry: Entry, file: Path) -> str:
+    """Return the name under which a file is looked for, by its own name or else by its hash."""
+    accepted = [download.name for download in entry.downloads]
+    for member in entry.files:
+        accepted += [member.name, f"{member.name}.gz", f"{member.name}.bz2"]
+    if any(file.match(name) for name in accepted):
+        return file.name
+    digest = cache.file_sha256(file, memory())
+    known: dict[Any, str] = {download.sha256: download.name for download in entry.downloads}
+    for member in entry.files:
+        known |= dict.fromkeys((member.sha256, *member.also), member.name)
+    if digest in known:
+        return known[digest]
+    raise DataError(
+        f"'{file.name}' is none of the files of {entry.name}.",
+        "Neither its name nor its hash is known.",
+        f"Rename it to one of: {', '.join(dict.fromkeys(accepted))}.",
+    )
+
+
+def _check_added(entry: Entry, staged: Path) -> None:
+    for member in entry.files:
+        download = entry.download(member.source)
+        loose = (member.name, f"{member.name}.gz", f"{member.name}.bz2")
+        inside = download is not None and staged.name == download.name
+        one_of_many = member.count > 1 and staged.match(member.name)
+        if one_of_many or not (inside or any(staged.match(each) for each in loose)):
+            continue
+        result = check(entry, member, Source((staged,), member.pattern, member.count))
+        if result.status == "mismatch":
+            raise mismatch(entry, result)

@@ -1,0 +1,214 @@
+"""Finding the files of a data set on disk, and checking that they are right."""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from rfbench.datasets import cache, catalog
+from rfbench.datasets.archives import Source
+from rfbench.datasets.catalog import Entry, Member
+from rfbench.errors import DataError
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class FileCheck:
+    """The state of one file of a data set.
+
+    `status` is 'ok' (a known hash), 'unpinned' (no hash is known yet), 'mismatch' or 'missing';
+    `path` is where it was found (the first path of several), `sha256` the hash of its content,
+    `expected` the hash that it should have, where one is known.
+    """
+
+    name: str
+    path: Path | None
+    sha256: str | None
+    status: Literal["ok", "unpinned", "mismatch", "missing"]
+    expected: str | None = None
+
+
+def data_folder() -> Path:
+    """Return the folder for downloads and caches.
+
+    It is `./data` if that exists, else `data` beside the package in a checkout, else the user's
+    cache folder.
+    """
+    here = Path.cwd() / "data"
+    if here.is_dir():
+        return here
+    checkout = Path(__file__).parents[2]
+    if (checkout / "pyproject.toml").is_file():
+        return checkout / "data"
+    import pooch
+
+    return Path(pooch.os_cache("rfbench"))
+
+
+def search_folders() -> list[Path]:
+    """Return the folders that are searched, in order: the one in RFBENCH_DATA, the data folder.
+
+    Raises
+    ------
+    DataError
+        If RFBENCH_DATA names something that is not a folder.
+    """
+    given = os.environ.get("RFBENCH_DATA")
+    if not given:
+        return [data_folder()]
+    if not Path(given).is_dir():
+        raise DataError(
+            f"RFBENCH_DATA names {given}, which is not a folder.",
+            "Data sets are searched there first.",
+            "Correct the variable, or unset it.",
+        )
+    return [Path(given), data_folder()]
+
+
+def _in_folder(folder: Path, entry: Entry, member: Member) -> Source | None:
+    """Find a file in one folder: by itself, compressed, or inside its download."""
+    loose = sorted(path for path in folder.glob(member.name) if path.is_file())
+    if len(loose) == member.count:
+        return Source(tuple(loose), member.name, member.count)
+    download = entry.download(member.source)
+    for name in (f"{member.name}.gz", f"{member.name}.bz2", download.name if download else ""):
+        if name and (folder / name).is_file():
+            return Source((folder / name,), member.pattern, member.count)
+    return None
+
+
+def locate(entry: Entry) -> list[Source | None]:
+    """Return where each file of an entry stands, or None where it is nowhere."""
+    folders = [folder / entry.folder for folder in search_folders()]
+    return [
+        next(filter(None, (_in_folder(folder, entry, member) for folder in folders)), None)
+        for member in entry.files
+    ]
+
+
+def on_disk(name: str) -> bool:
+    """Say whether every file of a data set is there; its content is not checked."""
+    return None not in locate(catalog.entry(name))
+
+
+def paths(name: str) -> list[Path]:
+    """Return the files of a data set; none if it needs no file.
+
+    Raises
+    ------
+    DataError
+        If a file is missing.
+    """
+    return files_of(complete(catalog.entry(name)))
+
+
+def files_of(sources: list[Source]) -> list[Path]:
+    return list(dict.fromkeys(path for source in sources for path in source.paths))
+
+
+def complete(entry: Entry) -> list[Source]:
+    """Return where each file of an entry stands; an error if one is missing."""
+    found = locate(entry)
+    for member, source in zip(entry.files, found, strict=True):
+        if source is None:
+            raise missing(entry, member, "It was not found on disk.")
+    return [source for source in found if source is not None]
+
+
+def missing(entry: Entry, member: Member, why: str) -> DataError:
+    folder = data_folder() / entry.folder
+    download = entry.download(member.source)
+    what = f"'{download.name if download else member.name}' of {entry.name} is missing."
+    if download is None:
+        todo = f"It cannot be downloaded: put it into {folder}"
+    else:
+        todo = f"Get it from {' or '.join(download.urls)} and put it into {folder}"
+    return DataError(what, why, f"{todo}, or run `rfbench data add {entry.name} FILE`.")
+
+
+def check(entry: Entry, member: Member, source: Source) -> FileCheck:
+    """Compare one file with the hashes that are known for it."""
+    download = entry.download(member.source)
+    path = source.paths[0]
+    expected = member.sha256
+    if expected is None and download is not None and path.name == download.name:
+        expected = download.sha256
+    try:
+        found = cache.content_sha256(source, memory())
+    except DataError as error:
+        log.warning("%s", error)
+        return FileCheck(member.name, path, None, "mismatch", expected)
+    if found in (member.sha256, *member.also):
+        return FileCheck(member.name, path, found, "ok", found)
+    if download is not None and path.name == download.name and download.sha256 is not None:
+        whole = cache.file_sha256(path, memory())
+        if whole in (download.sha256, *download.also):
+            return FileCheck(member.name, path, found, "ok", found)
+        if member.sha256 is None:
+            return FileCheck(member.name, path, whole, "mismatch", expected)
+    pinned = member.sha256 or cache.read_json(_pins()).get(_pin_key(entry, member))
+    if pinned is None:
+        return FileCheck(member.name, path, found, "unpinned")
+    return FileCheck(member.name, path, found, "ok" if found == pinned else "mismatch", pinned)
+
+
+def verify(name: str) -> list[FileCheck]:
+    """Compare every file of a data set with the hashes that are known."""
+    entry = catalog.entry(name)
+    return [
+        FileCheck(member.name, None, None, "missing", member.sha256)
+        if source is None
+        else check(entry, member, source)
+        for member, source in zip(entry.files, locate(entry), strict=True)
+    ]
+
+
+def content_hashes(entry: Entry, sources: list[Source]) -> list[str]:
+    """Return the hash of each file's content, all of them checked.
+
+    Raises
+    ------
+    DataError
+        If a file is not what the catalogue, or the first download, says.
+    """
+    hashes = []
+    for member, source in zip(entry.files, sources, strict=True):
+        result = check(entry, member, source)
+        if result.status == "mismatch" or result.sha256 is None:
+            raise mismatch(entry, result)
+        hashes.append(result.sha256)
+    return hashes
+
+
+def mismatch(entry: Entry, result: FileCheck) -> DataError:
+    return DataError(
+        f"{result.path} is not the expected '{result.name}' of {entry.name}.",
+        f"Its sha256 is {result.sha256 or 'not to be had, it cannot be read'}, "
+        f"expected is {result.expected or 'a readable file'}.",
+        f"Remove it and run `rfbench data fetch {entry.name}`.",
+    )
+
+
+def pin(entry: Entry, sources: list[Source]) -> None:
+    """Record the hashes of files for which none was known; from then on they have to match."""
+    for member, source in zip(entry.files, sources, strict=True):
+        result = check(entry, member, source)
+        if result.status == "unpinned" and result.sha256 is not None:
+            cache.add_json(_pins(), _pin_key(entry, member), result.sha256)
+            log.info("%s of %s is pinned to %s", member.name, entry.name, result.sha256)
+
+
+def _pins() -> Path:
+    return data_folder() / "pins.json"
+
+
+def memory() -> Path:
+    return data_folder() / "cache" / "hashes.json"
+
+
+def _pin_key(entry: Entry, member: Member) -> str:
+    return f"{entry.folder}/{member.name}"

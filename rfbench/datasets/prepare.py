@@ -1,0 +1,277 @@
+"""From a data set to what a trial trains and tests on: split, scale, encode the target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from rfbench.datasets.dataset import Dataset
+from rfbench.datasets.readers import Rows
+from rfbench.datasets.split import Index, split_rows, subset_rows
+from rfbench.errors import DataError, nearest
+
+SCALINGS = ["none", "standard", "minmax", "row-standard", "/255"]
+TARGETS = ["range", "raw", "standard"]
+
+_ROWS_AT_ONCE = 4096
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a trial trains and tests on.
+
+    Parameters
+    ----------
+    X_train, X_test : ndarray (C order) or csr_array of shape (n, d)
+        Scaled rows.
+    labels_train, labels_test : ndarray of shape (n,) or None
+        int64 class codes; None for a regression.
+    y_train, y_test : ndarray of shape (n,) or (n, K)
+        float64 targets: -1 and +1 for a binary task, one column of -1 and +1 a class for several
+        classes, the mapped target for a regression.
+    task : {'binary', 'multiclass', 'regression'}
+    classes : tuple of str
+        Labels in the order of the codes.
+    train_rows, test_rows : ndarray of int64
+        Which rows of the data set these are.
+    facts : dict
+        What was done, in plain values that JSON can hold.
+    """
+
+    X_train: Rows
+    X_test: Rows
+    labels_train: Index | None
+    labels_test: Index | None
+    y_train: NDArray[np.float64]
+    y_test: NDArray[np.float64]
+    task: str
+    classes: tuple[str, ...]
+    train_rows: Index
+    test_rows: Index
+    facts: dict[str, object] = field(default_factory=dict)
+
+
+def prepare(
+    dataset: Dataset,
+    *,
+    split: str | Mapping[str, Any],
+    scaling: str = "none",
+    target: str = "range",
+    generator: np.random.Generator,
+    rows: int | None = None,
+    dtype: str = "float64",
+) -> Prepared:
+    """Split a data set, scale its rows and encode its target.
+
+    Every statistic comes from the training rows alone.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    split : 'given' or mapping
+        See `split_rows`.
+    scaling : {'none', 'standard', 'minmax', 'row-standard', '/255'}
+        'standard': each column to mean 0 and standard deviation 1 (n in the denominator).
+        'minmax': each column to [0, 1]. Columns that are constant in training become 0 in both.
+        'row-standard': each row to mean 0 and standard deviation 1 (d - 1 in the denominator); a
+        constant row becomes 0. Sparse rows take 'none' and '/255' only.
+    target : {'range', 'raw', 'standard'}
+        Of a regression: map the range of the training target to [-1, 1], leave it, or bring it to
+        mean 0 and standard deviation 1. Classification ignores it.
+    generator : numpy.random.Generator
+        Source of the draws of split and subset.
+    rows : int, optional
+        Keep only so many training rows, drawn at random, and test rows in proportion.
+    dtype : {'float64', 'float32'}
+        Type of the rows; the target is float64 always.
+
+    Raises
+    ------
+    DataError
+        If an option is unknown or does not fit, if a used value is not finite, if a side is empty,
+        if a class has no training row, or if the training target is constant.
+    """
+    _choose("scaling", scaling, SCALINGS)
+    _choose("target", target, TARGETS)
+    _choose("dtype", dtype, ["float64", "float32"])
+    train, test = split_rows(dataset, split, generator)
+    if rows is not None:
+        train, test = subset_rows(train, test, rows, generator)
+    X_train, X_test = (_take(dataset, side, dtype) for side in (train, test))
+    facts: dict[str, object] = {
+        "split": split if isinstance(split, str) else dict(split),
+        "scaling": scaling,
+        "rows": rows,
+        "n_train": len(train),
+        "n_test": len(test),
+        "n_not_used": len(dataset.y) - len(train) - len(test),
+    }
+    facts |= _scale(X_train, X_test, scaling)
+    y = dataset.y
+    if dataset.task == "regression":
+        y_train, y_test, more = _map_target(y[train], y[test], target, dataset.name)
+        labels_train = labels_test = None
+    else:
+        labels_train, labels_test = y[train].astype(np.int64), y[test].astype(np.int64)
+        more = _count_classes(dataset, labels_train)
+        y_train, y_test = (
+            _encode(labels, len(dataset.classes)) for labels in (labels_train, labels_test)
+        )
+    return Prepared(
+        X_train=X_train,
+        X_test=X_test,
+        labels_train=labels_train,
+        labels_test=labels_test,
+        y_train=y_train,
+        y_test=y_test,
+        task=dataset.task,
+        classes=dataset.classes,
+        train_rows=train,
+        test_rows=test,
+        facts=facts | more,
+    )
+
+
+def _choose(key: str, value: object, allowed: list[str]) -> None:
+    if value not in allowed:
+        raise DataError(
+            f"{key} is {value!r}.{nearest(str(value), allowed)}",
+            "There is no such choice.",
+            f"Choose one of: {', '.join(allowed)}.",
+        )
+
+
+def _blocks(X: NDArray[Any]) -> Iterator[slice]:
+    return (slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(X), _ROWS_AT_ONCE))
+
+
+def _take(dataset: Dataset, index: Index, dtype: str) -> Rows:
+    """Copy rows, and refuse values that are not finite."""
+    X = dataset.X
+    if not isinstance(X, np.ndarray):
+        chosen = sparse.csr_array(X[index])
+        chosen.data = chosen.data.astype(dtype)
+        for position in np.flatnonzero(~np.isfinite(chosen.data))[:1]:
+            row = np.searchsorted(chosen.indptr, position, side="right") - 1
+            raise _not_finite(dataset, index[row], chosen.indices[position])
+        return chosen
+    taken = np.empty((len(index), X.shape[1]), dtype)
+    for block in _blocks(taken):
+        taken[block] = X[index[block]]
+        for row, column in np.argwhere(~np.isfinite(taken[block]))[:1]:
+            raise _not_finite(dataset, index[block][row], column)
+    return taken
+
+
+def _not_finite(dataset: Dataset, row: Any, column: Any) -> DataError:
+    return DataError(
+        f"Row {int(row)}, column {int(column)} of {dataset.name} is NaN or infinite.",
+        "No method here can use such a value.",
+        "Remove the row, or fill the value in.",
+    )
+
+
+def _scale(X_train: Rows, X_test: Rows, scaling: str) -> dict[str, object]:
+    """Scale both sides in place and return what has to be recorded."""
+    if scaling == "none":
+        return {}
+    if scaling == "/255":
+        for X in (X_train, X_test):
+            values = X if isinstance(X, np.ndarray) else X.data
+            values /= 255
+        return {}
+    if not (isinstance(X_train, np.ndarray) and isinstance(X_test, np.ndarray)):
+        raise DataError(
+            f"Sparse rows cannot be scaled by '{scaling}'.",
+            "Subtracting a mean or a minimum would make every entry non-zero.",
+            "Use the scaling 'none' or '/255'.",
+        )
+    if scaling == "row-standard":
+        constant = sum(_standardise_rows(X) for X in (X_train, X_test))
+        return {"constant_rows": constant}
+    low, high = X_train.min(axis=0), X_train.max(axis=0)
+    shift, width = (
+        _moments(X_train)
+        if scaling == "standard"
+        else (low.astype(float), high - low.astype(float))
+    )
+    width = np.where((low == high) | (width == 0), np.inf, width)
+    for X in (X_train, X_test):
+        for block in _blocks(X):
+            X[block] = (X[block] - shift) / width
+    return {"constant_columns": np.flatnonzero(np.isinf(width)).tolist()}
+
+
+def _moments(X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and standard deviation of each column, in double precision and two passes."""
+    mean = X.mean(axis=0, dtype=np.float64)
+    squares = np.zeros_like(mean)
+    for block in _blocks(X):
+        squares += ((X[block] - mean) ** 2).sum(axis=0)
+    return mean, np.sqrt(squares / len(X))
+
+
+def _standardise_rows(X: NDArray[Any]) -> int:
+    """Standardise each row in place and return how many rows are constant."""
+    constant = 0
+    for block in _blocks(X):
+        part = X[block].astype(np.float64)
+        flat = np.ptp(part, axis=1) == 0
+        constant += int(flat.sum())
+        part -= part.mean(axis=1, keepdims=True)
+        sd = np.sqrt((part**2).sum(axis=1) / max(1, X.shape[1] - 1))
+        X[block] = part / np.where(flat | (sd == 0), np.inf, sd)[:, None]
+    return constant
+
+
+def _map_target(
+    y_train: NDArray[Any], y_test: NDArray[Any], target: str, name: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, object]]:
+    if not (np.isfinite(y_train).all() and np.isfinite(y_test).all()):
+        raise DataError(
+            f"The target of {name} holds NaN or infinity.", "", "Remove those rows from the data."
+        )
+    low, high = float(y_train.min()), float(y_train.max())
+    mean, sd = float(y_train.mean()), float(y_train.std())
+    facts: dict[str, object] = {
+        "target": target,
+        "target_minimum": low,
+        "target_maximum": high,
+        "target_mean": mean,
+        "target_sd": sd,
+    }
+    shift, width = {
+        "raw": (0.0, 1.0),
+        "range": ((low + high) / 2, (high - low) / 2),
+        "standard": (mean, sd),
+    }[target]
+    if low == high and target != "raw":
+        raise DataError(
+            f"The training target of {name} is constant.",
+            "It cannot be mapped to a range.",
+            "Use more rows, or the target 'raw'.",
+        )
+    return (y_train - shift) / width, (y_test - shift) / width, facts
+
+
+def _count_classes(dataset: Dataset, labels: Index) -> dict[str, object]:
+    counts = np.bincount(labels, minlength=len(dataset.classes))
+    for code in np.flatnonzero(counts == 0)[:1]:
+        raise DataError(
+            f"Class '{dataset.classes[code]}' of {dataset.name} has no training row.",
+            f"The {len(labels)} training rows hold {np.count_nonzero(counts)} of "
+            f"{len(counts)} classes.",
+            "Use more rows or another split.",
+        )
+    return {"train_counts": dict(zip(dataset.classes, counts.tolist(), strict=True))}
+
+
+def _encode(labels: Index, n_classes: int) -> NDArray[np.float64]:
+    if n_classes == 2:
+        return np.where(labels == 1, 1.0, -1.0)
+    return np.where(labels[:, None] == np.arange(n_classes), 1.0, -1.0)

@@ -1,0 +1,125 @@
+"""The problems that the papers generate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.errors import DataError, nearest
+
+Generated = tuple[NDArray[np.float64], NDArray[np.int64]]
+
+
+def sphere(generator: np.random.Generator, d: int, n: int) -> Generated:
+    """Return points inside and outside of a sphere.
+
+    ``x ~ N(0, I_d)`` and ``y = sign(|x| - sqrt(d))``: about half of the points lie outside.
+
+    Parameters
+    ----------
+    generator : numpy.random.Generator
+        Source of the draws.
+    d : int
+        Number of columns.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+        1 outside of the sphere, 0 inside.
+
+    References
+    ----------
+    Sinha and Duchi, "Learning kernels with random features", 2016, section 4.1.
+    """
+    X = generator.standard_normal((n, d))
+    return X, (np.linalg.norm(X, axis=1) > np.sqrt(d)).astype(np.int64)
+
+
+def hyperplane(
+    generator: np.random.Generator, d: int, n: int, informative: int = 100, weak: float = 0.05
+) -> Generated:
+    """Return points on both sides of a hyperplane that few coordinates decide.
+
+    ``x ~ N(0, I_d)`` and ``y = sign(x'u)``, where u is 1 on the first `informative` coordinates
+    and ``weak * N(0, 1)`` on the others.
+
+    Parameters
+    ----------
+    generator : numpy.random.Generator
+        Source of the draws.
+    d : int
+        Number of columns.
+    n : int
+        Number of rows.
+    informative : int
+        Number of coordinates with weight 1.
+    weak : float
+        Standard deviation of the other weights.
+
+    Returns
+    -------
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+        1 where ``x'u > 0``, else 0.
+
+    References
+    ----------
+    The public example of Sinha and Duchi, "Learning kernels with random features", 2016; it stands
+    in for the data of their Figure 2.
+    """
+    u = weak * generator.standard_normal(d)
+    u[:informative] = 1.0
+    X = generator.standard_normal((n, d))
+    return X, (X @ u > 0).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A generator with its version and the values of its parameters."""
+
+    draw: Callable[..., Generated]
+    version: int
+    parameters: Mapping[str, int | float]
+
+    def complete(self, name: str, given: Mapping[str, object] | None) -> dict[str, int | float]:
+        """Return the parameters with the given ones put in.
+
+        Raises
+        ------
+        DataError
+            If a parameter is unknown or not a positive number of the right type.
+        """
+        values = dict(self.parameters)
+        for key, value in (given or {}).items():
+            if key not in values:
+                raise DataError(
+                    f"'{name}' has no parameter '{key}'.{nearest(key, list(values))}",
+                    "It would be ignored.",
+                    f"Choose among: {', '.join(values)}.",
+                )
+            kinds = (int,) if isinstance(values[key], int) else (int, float)
+            if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value < np.inf:
+                raise DataError(
+                    f"The parameter '{key}' of '{name}' is {value!r}.",
+                    f"It has to be a positive {kinds[-1].__name__}.",
+                    f"The default is {values[key]}.",
+                )
+            values[key] = value
+        return values
+
+
+PROBLEMS: dict[str, Problem] = {
+    "sphere": Problem(sphere, 1, {"d": 10, "n_train": 10_000, "n_test": 1_000}),
+    "hyperplane": Problem(
+        hyperplane,
+        1,
+        {"d": 1_000, "n_train": 10_000, "n_test": 1_000, "informative": 100, "weak": 0.05},
+    ),
+}
+"""The problems by the name of the catalogue entry, with the papers' values."""

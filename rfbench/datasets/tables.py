@@ -1,0 +1,186 @@
+"""Delimited text to arrays, with errors that name the file, the line and the column."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.errors import DataError
+
+_LINES_AT_ONCE = 50_000
+
+
+def broken(name: str, line: int | None, reason: str) -> DataError:
+    """Return the error for a file that is not in its format."""
+    where = name if line is None else f"{name}, line {line}"
+    return DataError(
+        f"{where}: {reason}.",
+        "The file is damaged or of another version.",
+        "Remove the file and get it again.",
+    )
+
+
+@dataclass(frozen=True)
+class Table:
+    """The fields of a delimited text.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file, for errors.
+    lines : ndarray of shape (n,)
+        Number of the line that each row stands on, from 1.
+    numbers : ndarray of shape (n, columns - number of text columns)
+        The numeric columns, in their order.
+    text : mapping of int to list of str
+        The text columns by their position, without blanks around.
+    """
+
+    name: str
+    lines: NDArray[np.int64]
+    numbers: NDArray[np.float64]
+    text: Mapping[int, list[str]]
+
+    def codes(self, column: int, known: Mapping[str, int]) -> NDArray[np.int64]:
+        """Return the class codes of a text column; a label may be written as ``1`` or ``1.0``.
+
+        Raises
+        ------
+        DataError
+            If a label is not known.
+        """
+        of_label = {label: _code(label, known) for label in set(self.text[column])}
+        codes = np.array([of_label[label] for label in self.text[column]], dtype=np.int64)
+        for row in np.flatnonzero(codes < 0)[:1]:
+            label = self.text[column][row][:40]
+            reason = f"'{label}' is not one of the labels {', '.join(known)}"
+            raise broken(self.name, int(self.lines[row]), reason)
+        return codes
+
+
+def _code(label: str, known: Mapping[str, int]) -> int:
+    if label in known:
+        return known[label]
+    try:
+        return known.get(format(float(label), "g"), -1)
+    except ValueError:
+        return -1
+
+
+def parse(
+    content: bytes,
+    name: str,
+    *,
+    columns: int,
+    separator: str | None = ",",
+    skip: int = 0,
+    comment: str = "",
+    text: Collection[int] = (),
+) -> Table:
+    """Read delimited text without quoting.
+
+    Parameters
+    ----------
+    content : bytes
+        The file. Empty lines are passed over.
+    name : str
+        Name of the file, for errors.
+    columns : int
+        Number of fields that every line has.
+    separator : str or None
+        One character, or None for blanks.
+    skip : int
+        Number of lines at the top that are no rows.
+    comment : str
+        Lines that begin with it are passed over, if it is not empty.
+    text : collection of int
+        Positions of the columns that hold text; all others hold numbers.
+
+    Raises
+    ------
+    DataError
+        If there is no row, if a line has too few or too many fields, or if a field of a numeric
+        column is not a finite number.
+    """
+    import pandas as pd
+
+    rows, lines = _rows(content, name, columns, separator, skip, comment)
+    numeric = [column for column in range(columns) if column not in text]
+    numbers = np.empty((len(rows), len(numeric)))
+    labels: dict[int, list[str]] = {column: [] for column in text}
+    for start in range(0, len(rows), _LINES_AT_ONCE):
+        part = rows[start : start + _LINES_AT_ONCE]
+        try:
+            frame = pd.read_csv(
+                io.BytesIO(b"\n".join(part)),
+                sep=separator or r"\s+",
+                header=None,
+                names=list(range(columns)),
+                index_col=False,
+                dtype={column: str if column in text else np.float64 for column in range(columns)},
+                encoding="latin-1",
+                quoting=csv.QUOTE_NONE,
+                na_filter=False,
+                skip_blank_lines=False,
+                float_precision="round_trip",
+                low_memory=False,
+            )
+        except (ValueError, OverflowError):
+            frame = None
+        if frame is None or len(frame) != len(part):
+            raise _diagnose(part, lines[start:], name, separator, numeric)
+        block = frame[numeric].to_numpy(dtype=np.float64)
+        if not np.isfinite(block).all():
+            raise _diagnose(part, lines[start:], name, separator, numeric)
+        numbers[start : start + len(part)] = block
+        for column in text:
+            labels[column].extend(frame[column].str.strip().tolist())
+    return Table(name, np.array(lines, dtype=np.int64), numbers, labels)
+
+
+def _rows(
+    content: bytes, name: str, columns: int, separator: str | None, skip: int, comment: str
+) -> tuple[list[bytes], list[int]]:
+    rows: list[bytes] = []
+    lines: list[int] = []
+    mark, between = comment.encode(), separator.encode() if separator else b""
+    for number, line in enumerate(content.splitlines(), start=1):
+        if number <= skip or not line.strip() or (mark and line.startswith(mark)):
+            continue
+        fields = line.count(between) + 1 if between else len(line.split())
+        if fields != columns:
+            raise broken(name, number, f"{fields} fields where {columns} are expected")
+        if b"\0" in line:
+            raise broken(name, number, "a zero byte")
+        rows.append(line)
+        lines.append(number)
+    if not rows:
+        raise broken(name, None, "no rows")
+    return rows, lines
+
+
+def _diagnose(
+    rows: Sequence[bytes],
+    lines: Sequence[int],
+    name: str,
+    separator: str | None,
+    numeric: Sequence[int],
+) -> DataError:
+    """Find the first field that is not a finite number."""
+    for line, row in zip(lines, rows, strict=False):
+        fields = row.decode("latin-1").split(separator)
+        for column in numeric:
+            try:
+                finite = math.isfinite(float(fields[column]))
+            except ValueError:
+                finite = False
+            if not finite:
+                reason = f"'{fields[column][:40]}' in column {column + 1} is not a finite number"
+                return broken(name, line, reason)
+    return broken(name, lines[0], "this line or one below cannot be read")

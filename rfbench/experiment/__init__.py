@@ -1,0 +1,1 @@
+"""From a checked configuration to rows of `trials.csv`."""

@@ -1,0 +1,98 @@
+"""What machine this is, which versions, which BLAS, how many threads."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("rfbench", "numpy", "scipy", "scikit-learn", "numba", "joblib", "pandas", "matplotlib")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that numbers depend on."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def cpu_name() -> str:
+    """Return the processor's name as the system gives it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def blas() -> list[dict[str, Any]]:
+    """Return the BLAS libraries in use: name, version, detected core, number of threads."""
+    import numpy  # noqa: F401
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_info
+
+    return [
+        {
+            "library": info["internal_api"],
+            "version": info.get("version"),
+            "core": info.get("architecture"),
+            "threads": info["num_threads"],
+        }
+        for info in threadpool_info()
+        if info["user_api"] == "blas"
+    ]
+
+
+def machine() -> dict[str, Any]:
+    """Return what the machine is, without its name or any path."""
+    import psutil
+
+    memory = psutil.virtual_memory()
+    return {
+        "system": f"{platform.system()} {platform.machine()}",
+        "cpu": cpu_name(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(memory.total / 2**30, 1),
+        "free_memory_gib": round(memory.available / 2**30, 1),
+        "blas": blas(),
+    }
+
+
+def git_commit() -> str | None:
+    """Return the commit of the checkout that rfbench runs from, '+' behind it if changed."""
+    top = Path(__file__).resolve().parents[2]
+    if not (top / ".git").exists():
+        return None
+
+    def git(*words: str) -> str:
+        return subprocess.run(
+            ["git", "-C", str(top), *words], capture_output=True, text=True, check=True, timeout=10
+        ).stdout.strip()
+
+    try:
+        dirty = git("status", "--porcelain", "--untracked-files=no", "--", "rfbench")
+        return git("rev-parse", "HEAD") + ("+" if dirty else "")
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def peak_rss_mb() -> float:
+    """Return the largest resident memory that this process has had, in MB."""
+    try:
+        import resource
+    except ImportError:
+        import psutil
+
+        return float(psutil.Process().memory_info().peak_wset) / 1e6
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak / 1e3

@@ -1,0 +1,130 @@
+"""From an experiment to its trials: each one measurement, with an identity."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from rfbench import datasets
+from rfbench.config import DatasetSpec, Experiment, KeptBy, SamplerSpec
+
+IDENTITY_VERSION = 1
+# What describes an experiment without changing what one trial measures.
+DESCRIPTIVE = ("name", "title", "description", "paper", "item", "protocol", "metric", "checks")
+LISTED = ("dataset", "samplers", "M", "trials")
+
+
+def digest(value: Any) -> str:
+    """Return 16 hexadecimal digits that identify a JSON value."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Everything needed to repeat one measurement.
+
+    Attributes
+    ----------
+    experiment : Experiment
+        For what all its trials share: split, scaling, kernel, solver, seed.
+    dataset : DatasetSpec
+    data_sha256 : str
+    sampler : SamplerSpec
+    M : int or None
+        None: as many features as the sampler `experiment.M.kept_by` keeps.
+    number : int
+        Of the trial, from 0; it selects the random numbers.
+    variant : str
+        The swept settings in words, for a sweep over other keys than M.
+    """
+
+    experiment: Experiment
+    dataset: DatasetSpec
+    data_sha256: str
+    sampler: SamplerSpec
+    M: int | None
+    number: int
+    variant: str = ""
+
+    @cached_property
+    def setting(self) -> str:
+        """Identity of what is measured, but for M and the trial's number."""
+        shared = self.experiment.model_dump(mode="json", exclude=set(DESCRIPTIVE + LISTED))
+        return digest(
+            {
+                "version": IDENTITY_VERSION,
+                "shared": shared,
+                "dataset": self.dataset.model_dump(mode="json"),
+                "data": self.data_sha256,
+                "sampler": {"name": self.sampler.name, "parameters": self.sampler.parameters},
+            }
+        )
+
+    @cached_property
+    def id(self) -> str:
+        """Identity of the trial: the same for the same measurement, whatever the machine."""
+        size: Any = self.M
+        if self.M is None:
+            size = asdict_of(self.reference)
+        return digest({"setting": self.setting, "M": size, "number": self.number})
+
+    @property
+    def reference(self) -> SamplerSpec:
+        """The sampler that decides how many features there are."""
+        kept_by = self.experiment.M
+        assert isinstance(kept_by, KeptBy)
+        return next(s for s in self.experiment.samplers if s.label == kept_by.kept_by)
+
+
+def asdict_of(spec: SamplerSpec) -> dict[str, Any]:
+    """Return what identifies a sampler: name and parameters, not its label."""
+    return {"name": spec.name, "parameters": spec.parameters}
+
+
+@dataclass(frozen=True)
+class Job:
+    """Trials that one worker does one after the other: one data set, trial number and sampler."""
+
+    trials: tuple[Trial, ...]
+
+
+def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
+    """Return the trials of an experiment: trial number first, so that early rows span all."""
+    sizes: list[int | None] = (
+        [None] if isinstance(experiment.M, KeptBy) else list(dict.fromkeys(experiment.M))
+    )
+    identity = {
+        json.dumps(spec.model_dump(), sort_keys=True): datasets.data_sha256(
+            spec.name, spec.parameters
+        )
+        for spec in experiment.dataset
+    }
+    return [
+        Trial(
+            experiment,
+            dataset,
+            identity[json.dumps(dataset.model_dump(), sort_keys=True)],
+            sampler,
+            size,
+            number,
+            variant,
+        )
+        for number in range(experiment.trials)
+        for dataset in experiment.dataset
+        for sampler in experiment.samplers
+        for size in sizes
+    ]
+
+
+def jobs(trials: list[Trial]) -> list[Job]:
+    """Gather trials that share prepared data and sampler, in the order of the plan."""
+    gathered: dict[tuple[str, int], list[Trial]] = {}
+    for trial in trials:
+        gathered.setdefault((trial.setting, trial.number), []).append(trial)
+    return [Job(tuple(group)) for group in gathered.values()]
+
+

@@ -1,0 +1,129 @@
+"""`trials.csv` and `manifest.json` of a results folder: append-only, one writer."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rfbench.errors import ResultsError
+from rfbench.metrics import METRICS
+
+log = logging.getLogger(__name__)
+
+COLUMNS = (
+    "trial_id", "setting", "config", "protocol", "dataset", "n_train", "n_test", "d", "sampler",
+    "label", "variant", "parameters", "kernel", "bandwidth", "bandwidth_rule", "feature_map", "M",
+    "columns", "kept", "trial", "solver", "alpha", "alpha_convention", "alpha_scale_free",
+    "selection", "intercept", "split", "scaling", "dtype", "seed", *METRICS,
+    "t_pp", "t_features", "t_train", "t_test", "cpu_pp", "cpu_features", "cpu_train", "cpu_test",
+    "timing", "threads", "peak_rss_mb", "status", "message", "data_hash", "version",
+)  # fmt: skip
+
+
+class Store:
+    """The results folder of one configuration.
+
+    Parameters
+    ----------
+    folder : Path
+        Made when the first row or the manifest is written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.csv = folder / "trials.csv"
+        self.manifest = folder / "manifest.json"
+
+    def done(self) -> dict[str, str]:
+        """Return the status of each trial that has a row, by trial_id.
+
+        A last line that was cut off is moved to `trials.csv.torn` first, so that new rows begin on
+        a line of their own.
+        """
+        if not self.csv.exists():
+            return {}
+        self._set_torn_line_aside()
+        with self.csv.open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            missing = {"trial_id", "status"} - set(reader.fieldnames or ())
+            if missing:
+                raise ResultsError(
+                    f"{self.csv} has no column {', '.join(sorted(missing))}.",
+                    "It was not written by rfbench, or its first line is damaged.",
+                    "Move the file away, or give another --out.",
+                )
+            if tuple(reader.fieldnames or ()) != COLUMNS:
+                raise ResultsError(
+                    f"{self.csv} has other columns than this version of rfbench writes.",
+                    "New rows would not fit beneath the old ones.",
+                    "Move the folder away, or give another --out.",
+                )
+            return {row["trial_id"]: row["status"] for row in reader}
+
+    def _set_torn_line_aside(self) -> None:
+        content = self.csv.read_bytes()
+        keep = content.rfind(b"\n") + 1
+        if keep == len(content):
+            return
+        with (self.folder / "trials.csv.torn").open("ab") as torn:
+            torn.write(content[keep:] + b"\n")
+        with self.csv.open("r+b") as file:
+            file.truncate(keep)
+        log.warning(
+            "%s ended in the middle of a row; the torn row is in trials.csv.torn.", self.csv
+        )
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Write one row and force it to the disk before it counts."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not self.csv.exists() or self.csv.stat().st_size == 0:
+                writer.writeheader()
+            writer.writerow({column: _cell(row.get(column)) for column in COLUMNS})
+            with self.csv.open("ab") as file:
+                file.write(text.getvalue().encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise ResultsError(
+                f"A row could not be written to {self.csv}: {error.strerror}.",
+                "The rows before it are on the disk.",
+                "Make room, or give another --out, and run the same command again.",
+            ) from error
+
+    def write_manifest(self, content: Mapping[str, Any]) -> None:
+        """Write `manifest.json`, the old one staying until the new one is whole."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=self.folder, prefix=".manifest", suffix=".json")
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(content, file, indent=1, ensure_ascii=False, default=str)
+                file.write("\n")
+            os.chmod(name, 0o644)
+            os.replace(name, self.manifest)
+        except OSError as error:
+            raise ResultsError(
+                f"The results folder {self.folder} cannot be written: {error.strerror}.",
+                "",
+                "Give another folder with --out.",
+            ) from error
+
+
+def _cell(value: Any) -> str:
+    """Return a cell: empty for None and NaN, numbers with all their digits, text on one line."""
+    if value is None or (isinstance(value, float) and value != value):
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return repr(float(value))
+    return " ".join(str(value).split())

@@ -1,0 +1,85 @@
+"""The grammar of lists of values: `50:1000`, `50:1000:50`, `50,100,200`, `log:50:1000:8`."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from rfbench.errors import ConfigError
+from rfbench.yamlfile import scalar
+
+DEFAULT_POINTS = 20
+MAX_POINTS = 10_000
+GRAMMAR = "50:1000 (20 points at most), 50:1000:50 (with a step), 50,100,200 or log:50:1000:8"
+
+
+def expand(text: str) -> list[Any]:
+    """Return the values that a text names.
+
+    ``a:b`` is every whole number if there are at most 20, else 20 evenly spaced values;
+    ``a:b:step`` includes b where the steps meet it; ``log:a:b:n`` is n values with equal ratios.
+    Whole ends give whole values. Anything without ``:`` and ``,`` is one value.
+
+    >>> expand("50:1000")[:3], expand("2:5"), expand("log:1e-2:1e2:5"), expand("eerf")
+    ([50, 100, 150], [2, 3, 4, 5], [0.01, 0.1, 1.0, 10.0, 100.0], ['eerf'])
+    """
+    text = text.strip()
+    if "," in text:
+        parts = [part.strip() for part in text.strip("[]").split(",")]
+        if "" in parts:
+            raise _wrong(text, "a value between the commas is missing")
+        return [value for part in parts for value in expand(part)]
+    if ":" not in text:
+        return [scalar(text)]
+    head, *rest = text.split(":")
+    if head == "log":
+        return _logarithmic(text, rest)
+    numbers = [_number(text, part) for part in [head, *rest]]
+    if len(numbers) not in (2, 3):
+        raise _wrong(text, "a range has two or three numbers")
+    first, last = numbers[0], numbers[1]
+    if last < first:
+        raise _wrong(text, "the range ends before it begins")
+    whole = all(isinstance(number, int) for number in numbers)
+    if len(numbers) == 2:
+        count = min(DEFAULT_POINTS, int(last - first) + 1) if whole else DEFAULT_POINTS
+        return _unique(np.linspace(first, last, count), whole)
+    step = numbers[2]
+    if step <= 0:
+        raise _wrong(text, "the step must be positive")
+    if (last - first) / step > MAX_POINTS:
+        raise _wrong(text, f"it has more than {MAX_POINTS} values")
+    begin, width, end = Decimal(str(first)), Decimal(str(step)), Decimal(str(last))
+    values = [begin + i * width for i in range(int((end - begin) / width) + 1)]
+    return [int(value) if whole else float(value) for value in values]
+
+
+def _logarithmic(text: str, parts: list[str]) -> list[Any]:
+    numbers = [_number(text, part) for part in parts]
+    if len(numbers) != 3 or not isinstance(numbers[2], int) or not 1 <= numbers[2] <= MAX_POINTS:
+        raise _wrong(text, "log: takes two ends and a count")
+    first, last, count = numbers
+    if first <= 0 or last < first:
+        raise _wrong(text, "the ends of log: are positive and in order")
+    whole = isinstance(first, int) and isinstance(last, int)
+    exponents = np.linspace(np.log10(first), np.log10(last), count)
+    values = 10.0 ** np.where(np.isclose(exponents, exponents.round()), exponents.round(), exponents)
+    return _unique(values, whole)
+
+
+def _unique(values: np.ndarray[Any, Any], whole: bool) -> list[Any]:
+    listed = [round(float(value)) if whole else float(f"{value:.12g}") for value in values]
+    return list(dict.fromkeys(listed))
+
+
+def _number(text: str, part: str) -> int | float:
+    value = scalar(part.strip())
+    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+        raise _wrong(text, f"'{part}' is not a number")
+    return value
+
+
+def _wrong(text: str, reason: str) -> ConfigError:
+    return ConfigError(f"'{text}' is not a list of values: {reason}.", "", f"Write {GRAMMAR}.")

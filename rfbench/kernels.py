@@ -1,0 +1,310 @@
+"""The kernels: each is its closed form, its spectral measure and its feature function.
+
+A kernel says how its random features look (`feature`): a *wave* ``cos(w'x + b)`` of a
+shift-invariant kernel (Bochner's theorem), the *arc-cosine* feature ``H(w'x) (w'x)^order`` of
+Cho & Saul (2009), or a single *coordinate* of the row for the linear kernel (Sinha & Duchi 2016,
+section 4.2).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, stats
+
+from rfbench.errors import MethodError, nearest
+
+Array = NDArray[np.floating[Any]]
+Rows = Any  # a dense array or a scipy.sparse.csr_array of shape (n, d)
+Feature = Literal["wave", "arc-cosine", "coordinate"]
+BANDWIDTH_RULES = ("median", "knn50")
+
+
+def _dense(rows: Rows) -> NDArray[np.float64]:
+    dense = rows.toarray() if sparse.issparse(rows) else rows
+    return np.asarray(dense, dtype=np.float64)
+
+
+def squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
+    """Return the squared Euclidean distances, shape (len(X), len(Y))."""
+    from sklearn.metrics.pairwise import euclidean_distances
+
+    return np.asarray(euclidean_distances(X, Y, squared=True), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Kernel(ABC):
+    """A kernel with its bandwidth.
+
+    Attributes
+    ----------
+    bandwidth : float
+        Length scale s in the units of the rows; 1.0 where the kernel has none.
+    """
+
+    bandwidth: float = 1.0
+
+    name: ClassVar[str]
+    formula: ClassVar[str]
+    feature: ClassVar[Feature] = "wave"
+    order: ClassVar[int] = 0
+    has_bandwidth: ClassVar[bool] = True
+    isotropic: ClassVar[bool] = False
+
+    @abstractmethod
+    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
+        """Return the kernel matrix, shape (len(X), len(Y))."""
+
+    @abstractmethod
+    def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
+        """Draw m frequencies from the spectral measure, shape (m, d).
+
+        Row by row, so that a larger draw from the same generator starts with the smaller one.
+        """
+
+    def quantile(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Map points of the open unit cube, shape (m, d), to frequencies (inverse CDF)."""
+        raise MethodError(
+            f"The kernel {self.name} has no product spectral measure.",
+            "Quasi-random frequencies are made coordinate by coordinate.",
+            "Take the sampler rks, or another kernel.",
+        )
+
+
+class Gaussian(Kernel):
+    """exp(-|x - y|^2 / (2 s^2)); frequencies N(0, I / s^2)."""
+
+    name = "gaussian"
+    formula = "exp(-|x - y|^2 / (2 s^2))"
+    isotropic = True
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of one coordinate of a frequency."""
+        return 1.0 / self.bandwidth
+
+    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
+        """Return the kernel matrix."""
+        return np.asarray(np.exp(-0.5 * self.spread**2 * squared_distances(X, Y)))
+
+    def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
+        """Draw Gaussian frequencies."""
+        return generator.standard_normal((m, d)) * self.spread
+
+    def quantile(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Map the unit cube to Gaussian frequencies."""
+        return np.asarray(stats.norm.ppf(u) * self.spread)
+
+
+class GaussianUnhalved(Gaussian):
+    """exp(-|x - y|^2 / s^2), as liu2020 prints it; frequencies N(0, 2 I / s^2)."""
+
+    name = "gaussian-unhalved"
+    formula = "exp(-|x - y|^2 / s^2), the convention of liu2020"
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of one coordinate of a frequency."""
+        return float(np.sqrt(2.0)) / self.bandwidth
+
+
+class Laplacian(Kernel):
+    """exp(-|x - y|_1 / s); frequencies independent Cauchy(1 / s)."""
+
+    name = "laplacian"
+    formula = "exp(-|x - y|_1 / s)"
+
+    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
+        """Return the kernel matrix."""
+        from scipy.spatial.distance import cdist
+
+        return np.asarray(np.exp(-cdist(_dense(X), _dense(Y), "cityblock") / self.bandwidth))
+
+    def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
+        """Draw Cauchy frequencies."""
+        return generator.standard_cauchy((m, d)) / self.bandwidth
+
+    def quantile(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Map the unit cube to Cauchy frequencies."""
+        return np.asarray(stats.cauchy.ppf(u) / self.bandwidth)
+
+
+class Cauchy(Kernel):
+    """Product over the coordinates of 1 / (1 + (x_j - y_j)^2 / s^2); Laplace frequencies."""
+
+    name = "cauchy"
+    formula = "prod_j 1 / (1 + (x_j - y_j)^2 / s^2)"
+
+    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
+        """Return the kernel matrix."""
+        x, y = _dense(X) / self.bandwidth, _dense(Y) / self.bandwidth
+        product = np.ones((len(x), len(y)))
+        for j in range(x.shape[1]):
+            product /= 1.0 + np.subtract.outer(x[:, j], y[:, j]) ** 2
+        return product
+
+    def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
+        """Draw Laplace frequencies."""
+        return generator.laplace(size=(m, d)) / self.bandwidth
+
+    def quantile(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Map the unit cube to Laplace frequencies."""
+        return np.asarray(stats.laplace.ppf(u) / self.bandwidth)
+
+
+class ArcCosine(Gaussian):
+    """Cho & Saul's kernel 2 E[H(w'x) H(w'y) (w'x)^order (w'y)^order], w ~ N(0, I)."""
+
+    feature = "arc-cosine"
+    has_bandwidth = False
+
+    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
+        """Return the kernel matrix in closed form (Cho & Saul 2009, equations 3 to 6)."""
+        x, y = _dense(X), _dense(Y)
+        norms = np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(y, axis=1))
+        cosine = np.clip((x @ y.T) / np.where(norms > 0, norms, 1.0), -1.0, 1.0)
+        angle = np.arccos(cosine)
+        sine = np.sqrt(1.0 - cosine**2)
+        if self.order == 0:
+            angular = np.pi - angle
+        elif self.order == 1:
+            angular = sine + (np.pi - angle) * cosine
+        else:
+            angular = 3 * sine * cosine + (np.pi - angle) * (1 + 2 * cosine**2)
+        return np.asarray(norms**self.order * angular / np.pi)
+
+
+class ArcCosine0(ArcCosine):
+    """The arc-cosine kernel of order 0 (step features)."""
+
+    name = "arc-cosine-0"
+    formula = "1 - angle(x, y) / pi"
+    order = 0
+
+
+class ArcCosine1(ArcCosine):
+    """The arc-cosine kernel of order 1 (ramp features)."""
+
+    name = "arc-cosine-1"
+    formula = "|x| |y| (sin t + (pi - t) cos t) / pi, t = angle(x, y)"
+    order = 1
+
+
+class ArcCosine2(ArcCosine):
+    """The arc-cosine kernel of order 2 (squared ramp features)."""
+
+    name = "arc-cosine-2"
+    formula = "|x|^2 |y|^2 (3 sin t cos t + (pi - t)(1 + 2 cos^2 t)) / pi"
+    order = 2
+
+
+class Linear(Kernel):
+    """x'y / d; a feature is one coordinate, drawn uniformly."""
+
+    name = "linear"
+    formula = "x'y / d"
+    feature = "coordinate"
+    has_bandwidth = False
+
+    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
+        """Return the kernel matrix."""
+        product = X @ Y.T
+        return _dense(product) / X.shape[1]
+
+    def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
+        """Draw coordinates with replacement, shape (m, 1): the column numbers."""
+        return generator.integers(0, d, size=(m, 1)).astype(np.float64)
+
+
+KERNELS: dict[str, type[Kernel]] = {
+    cls.name: cls
+    for cls in (
+        Gaussian,
+        GaussianUnhalved,
+        Laplacian,
+        Cauchy,
+        ArcCosine0,
+        ArcCosine1,
+        ArcCosine2,
+        Linear,
+    )
+}
+
+
+def kernel_class(name: str) -> type[Kernel]:
+    """Return the kernel class of this name; MethodError with the nearest name otherwise."""
+    if name not in KERNELS:
+        raise MethodError(
+            f"There is no kernel '{name}'.{nearest(str(name), list(KERNELS))}",
+            f"The kernels are {', '.join(KERNELS)}.",
+        )
+    return KERNELS[name]
+
+
+def make(name: str, bandwidth: float = 1.0) -> Kernel:
+    """Return the kernel of this name with a bandwidth (ignored where the kernel has none)."""
+    cls = kernel_class(name)
+    return cls(float(bandwidth)) if cls.has_bandwidth else cls()
+
+
+def resolve_bandwidth(
+    rule: float | str, X: Rows, generator: np.random.Generator, *, queries: int = 1000
+) -> float:
+    """Return the bandwidth that a rule gives on the rows X, shape (n, d).
+
+    Parameters
+    ----------
+    rule : float or {'median', 'knn50'}
+        A number is returned as it is. ``median`` is the median distance between distinct rows of
+        a random sample. ``knn50`` is the mean distance to the 50th nearest other row, over a
+        random sample of query rows against all rows (eerf2018, after Yu et al. 2016).
+    queries : int
+        Size of the random sample.
+
+    Raises
+    ------
+    MethodError
+        The rule is unknown, the number not positive, or all sampled rows coincide.
+    """
+    if isinstance(rule, str):
+        if rule not in BANDWIDTH_RULES:
+            raise MethodError(
+                f"There is no bandwidth rule '{rule}'.{nearest(rule, list(BANDWIDTH_RULES))}",
+                f"A bandwidth is a positive number or one of {', '.join(BANDWIDTH_RULES)}.",
+            )
+        value = _bandwidth_from_rows(rule, X, generator, queries)
+    else:
+        value = float(rule)
+    if not (np.isfinite(value) and value > 0):
+        raise MethodError(
+            f"The bandwidth '{rule}' gave {value:g}.",
+            "It must be a positive number; the rules give 0 when most rows coincide.",
+            "Set the bandwidth to a number.",
+        )
+    return value
+
+
+def _bandwidth_from_rows(
+    rule: str, X: Rows, generator: np.random.Generator, queries: int
+) -> float:
+    n = X.shape[0]
+    sample = np.sort(generator.choice(n, size=min(queries, n), replace=False))
+    rows = X[sample]
+    if rule == "median":
+        if len(sample) < 2:
+            return 1.0
+        distances = squared_distances(rows, rows)
+        return float(np.sqrt(np.median(distances[np.triu_indices(len(sample), k=1)])))
+    neighbour = min(50, n - 1)
+    if neighbour == 0:
+        return 1.0
+    kth = np.empty(len(sample))
+    for start in range(0, len(sample), 100):
+        block = np.asarray(squared_distances(rows[start : start + 100], X))
+        block[np.arange(len(block)), sample[start : start + 100]] = -1.0
+        kth[start : start + 100] = np.partition(block, neighbour, axis=1)[:, neighbour]
+    return float(np.mean(np.sqrt(np.maximum(kth, 0.0))))

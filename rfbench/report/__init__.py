@@ -1,0 +1,1 @@
+"""What is made from ``trials.csv`` and its manifest: summaries, tables, figures."""

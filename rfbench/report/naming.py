@@ -1,0 +1,65 @@
+"""What a method is called where two lines of a summary must be told apart."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+
+
+def canonical(parameters: str) -> str:
+    """Write a JSON text with sorted keys, so that equal parameters are equal texts."""
+    try:
+        return json.dumps(json.loads(parameters), sort_keys=True)
+    except ValueError:
+        return parameters
+
+
+def names(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
+    """Name the method of each line.
+
+    That is its label, its variant (what is on the axis apart), and, only where two lines of a
+    data set would still share a name and a place on the axis, the settings they differ in.
+    Parameters that merely grow with M so do not tear a method apart.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One line a group, with columns dataset, label, variant, parameters, ``x`` and `settings`.
+    varied : str
+        What is on the axis.
+    settings : list of str
+        Columns in which lines may differ.
+    """
+    found = table["label"].copy()
+    if varied != "variant":
+        terms = table["variant"].map(lambda variant: _terms(variant, varied))
+        found += terms.map(lambda term: f", {term}" if term else "")
+    parameters = pd.DataFrame([_object(text) for text in table["parameters"]], index=table.index)
+    told = [name for name in settings if name not in ("dataset", "label", "variant", "parameters")]
+    differ = pd.concat([table[told], parameters, table["parameters"]], axis=1).astype("str")
+    for name, values in differ.items():
+        place = pd.DataFrame({"dataset": table["dataset"], "x": table["x"], "method": found})
+        clash = place.duplicated(keep=False)
+        if not clash.any():
+            break
+        kinds = place[clash].assign(value=values).groupby(list(place))["value"].nunique()
+        within = found.isin(set(kinds[kinds > 1].reset_index()["method"]))
+        found[within] += f", {name}=" + values[within]
+    return list(found)
+
+
+def _terms(variant: str, varied: str) -> str:
+    """Return the variant's settings other than the one on the axis."""
+    terms = [term.strip() for term in variant.split(",")]
+    return ", ".join(
+        term for term in terms if varied not in {(key := term.split("=")[0]), key.split(".")[-1]}
+    )
+
+
+def _object(parameters: str) -> dict[str, str]:
+    try:
+        content = json.loads(parameters)
+    except ValueError:
+        return {}
+    return {k: json.dumps(v) for k, v in content.items()} if isinstance(content, dict) else {}

@@ -1,0 +1,297 @@
+"""Finding and reading results folders: ``trials.csv`` and ``manifest.json``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rfbench.errors import ResultsError
+
+TRIALS = "trials.csv"
+MANIFEST = "manifest.json"
+
+REQUIRED = ("trial_id", "protocol", "dataset", "d", "sampler", "M", "trial", "status")
+TEXT = [
+    "trial_id",
+    "config",
+    "protocol",
+    "dataset",
+    "sampler",
+    "label",
+    "variant",
+    "parameters",
+    "kernel",
+    "bandwidth_rule",
+    "feature_map",
+    "solver",
+    "alpha_convention",
+    "selection",
+    "intercept",
+    "split",
+    "scaling",
+    "dtype",
+    "seed",
+    "timing",
+    "status",
+    "message",
+    "data_hash",
+    "version",
+    "fallback",
+]
+INTEGER = ["n_train", "n_test", "d", "M", "columns", "kept", "trial", "threads"]
+METRICS = {
+    "error": "test error (%)",
+    "accuracy": "test accuracy (%)",
+    "relative_squared_error": "relative squared error",
+    "relative_rmse": "relative RMSE",
+    "rmse": "RMSE (in units of the prepared target)",
+    "mae_range": "mean absolute error / range of the target",
+    "r2": "R^2",
+    "train_error": "training error",
+    "kernel_error_spectral": "relative spectral error of the kernel",
+    "kernel_error_frobenius": "relative Frobenius error of the kernel",
+}
+TIMES = [
+    "t_pp",
+    "t_features",
+    "t_train",
+    "t_test",
+    "cpu_pp",
+    "cpu_features",
+    "cpu_train",
+    "cpu_test",
+]
+NUMBER = ["bandwidth", "alpha", "alpha_scale_free", *METRICS, *TIMES, "peak_rss_mb"]
+MISSING = {"", "nan", "na", "n/a", "none", "null", "<na>"}
+
+
+@dataclass(frozen=True)
+class Results:
+    """One results folder in memory.
+
+    Parameters
+    ----------
+    folder : Path
+        Where ``trials.csv`` lies.
+    name : str
+        The name of the experiment: the manifest's, else the folder's.
+    rows : DataFrame
+        One row a (sampler, M, trial). Every column of the documented format is there: numbers
+        are float64 with NaN, whole numbers Int64 with NA, texts str with ``""`` for empty cells.
+        Unknown columns are kept as text.
+    manifest : dict
+        ``manifest.json``, or an empty dictionary.
+    notes : list of str
+        What was left out while reading, and why; to be shown beneath what is made of the rows.
+    """
+
+    folder: Path
+    name: str
+    rows: pd.DataFrame
+    manifest: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The resolved configuration, or an empty dictionary."""
+        config = self.manifest.get("config")
+        return config if isinstance(config, dict) else {}
+
+    @property
+    def smoke(self) -> bool:
+        """Whether this was a smoke run, whose numbers mean nothing."""
+        return bool(self.manifest.get("smoke"))
+
+
+def find(paths: Iterable[str | Path]) -> list[Path]:
+    """List the results folders at or below the given paths.
+
+    Parameters
+    ----------
+    paths : iterable of path
+        Results folders, folders that hold some at any depth, or ``trials.csv`` files.
+
+    Returns
+    -------
+    list of Path
+        Sorted, without repetition.
+
+    Raises
+    ------
+    ResultsError
+        If a path is not there, or nothing below it holds a ``trials.csv``.
+    """
+    folders: set[Path] = set()
+    for path in map(Path, paths):
+        if not path.exists():
+            raise ResultsError(
+                f"There is no {path}.",
+                "Results are looked for where the command line says.",
+                "Check the path, or make results with 'rfbench run CONFIG'.",
+            )
+        found = [path] if path.name == TRIALS and path.is_file() else list(path.rglob(TRIALS))
+        if not found:
+            raise ResultsError(
+                f"{path} holds no results.",
+                f"Neither it nor a folder below it has a {TRIALS}.",
+                "Name a folder that 'rfbench run' wrote, for example results/quickstart.",
+            )
+        folders.update(file.parent for file in found)
+    return sorted(folders)
+
+
+def read(folder: str | Path) -> Results:
+    """Read one results folder.
+
+    A last row that was cut short (the run was killed while writing) is left out with a note;
+    of rows with the same ``trial_id`` the last one counts.
+
+    Raises
+    ------
+    ResultsError
+        If the folder or ``trials.csv`` is missing or empty, a required column is missing, or a
+        row other than a cut last one is broken; file and line are named.
+    """
+    folder = Path(folder)
+    file = folder / TRIALS
+    content = _content(file)
+    notes: list[str] = []
+    header, records, lines = _records(file, content, notes)
+    absent = [column for column in REQUIRED if column not in header]
+    if absent:
+        raise ResultsError(
+            f"{file} has no column {', '.join(absent)}.",
+            "Without it a row cannot be told from the others.",
+            "Was the file edited? Restore it, or run the configuration again into another folder.",
+        )
+    twice = sorted({column for column in header if header.count(column) > 1})
+    if twice:
+        raise ResultsError(
+            f"{file} has two columns {', '.join(twice)}.",
+            "Which of them counts cannot be known.",
+            "Was the file edited? Restore it.",
+        )
+    rows = _typed(file, pd.DataFrame(records, columns=header, dtype=str), lines)
+    repeated = rows["trial_id"].duplicated(keep="last")
+    if repeated.any():
+        notes.append(
+            f"{TRIALS}: {repeated.sum()} rows repeat an earlier trial_id; the last one counts."
+        )
+        rows = rows[~repeated].reset_index(drop=True)
+    if rows.empty:
+        notes.append(f"{TRIALS} has a header but no trials yet.")
+    manifest = _manifest(folder, notes)
+    results = Results(folder, folder.resolve().name, rows, manifest, notes)
+    name = results.config.get("name")
+    return Results(folder, str(name), rows, manifest, notes) if name else results
+
+
+def _content(file: Path) -> bytes:
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        why = f"{file.parent} is not there." if not file.parent.is_dir() else f"{error.strerror}."
+        raise ResultsError(
+            f"{file} cannot be read.", why, "Name a folder that 'rfbench run' wrote."
+        ) from error
+    if not content.strip():
+        raise ResultsError(
+            f"{file} is empty.",
+            "The run was probably stopped before its first trial ended.",
+            "Delete the folder and run the configuration again.",
+        )
+    return content
+
+
+def _records(
+    file: Path, content: bytes, notes: list[str]
+) -> tuple[list[str], list[list[str]], list[int]]:
+    """Split the file into header, rows and the line each row starts on; drop a cut last row.
+
+    The store ends every row with a line feed, so bytes after the last one are a row cut short,
+    even where the number of cells happens to be right.
+    """
+    whole, feed, rest = content.rpartition(b"\n")
+    if rest.strip() and feed:
+        cut = content.count(b"\n") + 1
+        notes.append(f"{TRIALS}, line {cut}: the row was cut in the middle; it is left out.")
+    try:
+        text = ((whole + feed) or content).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise _broken(file, line, "It is not UTF-8 text.") from error
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header: list[str] = []
+    records: list[list[str]] = []
+    lines: list[int] = []
+    line = 1
+    try:
+        for record in reader:
+            if not header:
+                header = record
+            elif record:
+                if len(record) != len(header):
+                    why = f"It has {len(record)} cells, the header {len(header)}."
+                    raise _broken(file, line, why)
+                records.append(record)
+                lines.append(line)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise _broken(file, line, f"It is not CSV: {error}.") from error
+    return header, records, lines
+
+
+def _typed(file: Path, raw: pd.DataFrame, lines: list[int]) -> pd.DataFrame:
+    """Give every documented column its type; columns that are not there are empty."""
+    typed: dict[str, Any] = {}
+    for column in dict.fromkeys([*TEXT, *INTEGER, *NUMBER, *raw.columns]):
+        if column not in raw:
+            empty: Any = "" if column in TEXT else np.nan
+            values = pd.Series(empty, index=raw.index, dtype="str" if column in TEXT else "float64")
+        else:
+            values = raw[column].str.strip()
+            if column in INTEGER or column in NUMBER:
+                values = values.mask(values.str.lower().isin(MISSING))
+                numbers = pd.to_numeric(values, errors="coerce").astype("float64")
+                wrong = values.notna() & numbers.isna()
+                if column in INTEGER:
+                    wrong |= numbers.notna() & (numbers % 1 != 0)
+                for place in np.flatnonzero(wrong.to_numpy())[:1]:
+                    kind = "whole number" if column in INTEGER else "number"
+                    why = f"Column {column} holds '{values.iloc[place]}', which is no {kind}."
+                    raise _broken(file, lines[place], why)
+                values = numbers
+        typed[column] = values.astype("Int64") if column in INTEGER else values
+    rows = pd.DataFrame(typed, index=raw.index)
+    rows["label"] = rows["label"].where(rows["label"] != "", rows["sampler"])
+    return rows
+
+
+def _broken(file: Path, line: int, why: str) -> ResultsError:
+    return ResultsError(
+        f"{file}, line {line}: the row is broken.",
+        why,
+        "Delete that line and run the configuration again; only the missing trial is repeated.",
+    )
+
+
+def _manifest(folder: Path, notes: list[str]) -> dict[str, Any]:
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        notes.append(f"There is no {MANIFEST}: configuration and machine are unknown.")
+    except (OSError, ValueError):
+        notes.append(f"{MANIFEST} cannot be read: configuration and machine are unknown.")
+    else:
+        if isinstance(manifest, dict):
+            return manifest
+        notes.append(f"{MANIFEST} is not a JSON object: configuration and machine are unknown.")
+    return {}

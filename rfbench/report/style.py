@@ -1,0 +1,85 @@
+"""One look for each method, the same in every figure.
+
+Colours are those of Okabe and Ito (2008), yellow apart, which is lost on white paper; no two
+methods share a marker, so that figures can be read in grey.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+
+
+class Style(NamedTuple):
+    """Colour, marker, whether the marker is filled; open markers go with a dashed line."""
+
+    colour: str
+    marker: str
+    filled: bool = True
+
+
+METHODS = {
+    "rks": Style(BLACK, "o"),
+    "orf": Style(SKY, "D"),
+    "sorf": Style(GREEN, "v"),
+    "qmc": Style(ORANGE, "P"),
+    "ses": Style(PURPLE, "X"),
+    "lkrf": Style(BLUE, "^"),
+    "eerf": Style(VERMILLION, "s"),
+    "leverage-rff": Style(BLUE, "D", False),
+    "surrogate-leverage": Style(VERMILLION, "o", False),
+    "tefm-g": Style(VERMILLION, "*"),
+    "tefm-s": Style(BLUE, "p"),
+    "comp": Style(PURPLE, "s", False),
+    "fastfood": Style(SKY, "^", False),
+    "svd": Style(GREEN, "h"),
+    "uniform-pool": Style(BLACK, "v", False),
+    "nystroem": Style(GREEN, "P", False),
+    "greedy": Style(PURPLE, "<"),
+}
+OTHER_MARKERS = tuple((marker, filled) for filled in (True, False) for marker in ">d8H<hp*X")
+
+
+def rank(sampler: str) -> int:
+    """Place of a sampler in tables and legends: known ones first, in the order of `METHODS`."""
+    return list(METHODS).index(sampler) if sampler in METHODS else len(METHODS)
+
+
+def assign(samplers: Mapping[str, str]) -> dict[str, Style]:
+    """Give each method of a figure its style.
+
+    Parameters
+    ----------
+    samplers : mapping
+        From the displayed name of each method to its sampler. A method that is named as a known
+        sampler, or alone stands for one, has that sampler's style. Another one's follows from a
+        hash of its name, moved on only where the figure has that marker or colour already.
+    """
+    named = [name if name in METHODS else sampler for name, sampler in samplers.items()]
+    styles = {
+        name: METHODS[known]
+        for name, known in zip(samplers, named, strict=True)
+        if known in METHODS and (name == known or named.count(known) == 1)
+    }
+    for name in sorted(set(samplers) - set(styles)):
+        number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
+        markers = _turned(OTHER_MARKERS, number)
+        colours = _turned(COLOURS, number // len(OTHER_MARKERS))
+        taken = {(style.marker, style.filled) for style in styles.values()}
+        used = {style.colour for style in styles.values()}
+        marker, filled = next((marker for marker in markers if marker not in taken), markers[0])
+        colour = next((colour for colour in colours if colour not in used), colours[0])
+        styles[name] = Style(colour, marker, filled)
+    return {name: styles[name] for name in samplers}
+
+
+def _turned(items: tuple[T, ...], by: int) -> tuple[T, ...]:
+    by %= len(items)
+    return items[by:] + items[:by]

@@ -1,0 +1,234 @@
+"""What all samplers share: a scikit-learn transformer whose subclass writes only `_draw`.
+
+The public `fit` and `transform` do the book-keeping (checks, bandwidth, random generators, dtype),
+as the public `random` of scipy's QMCEngine does; a method returns its `FeatureMap`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rfbench import kernels
+from rfbench.errors import MethodError, nearest
+from rfbench.kernels import Array, Kernel, Rows
+from rfbench.samplers.feature_map import OFFSET, PAIRED, PLAIN, FeatureMap
+
+RandomState = int | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
+
+
+@dataclass(frozen=True)
+class Streams:
+    """Independent random generators, one a purpose.
+
+    Because frequencies and offsets come from streams of their own, a larger M or a larger pool
+    with the same seed begins with the smaller one.
+    """
+
+    frequencies: np.random.Generator
+    offsets: np.random.Generator
+    rows: np.random.Generator
+    selection: np.random.Generator
+    bandwidth: np.random.Generator
+
+
+def streams(random_state: RandomState) -> Streams:
+    """Return the generators that a sampler uses, from whatever names a random state."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = int(random_state.randint(2**31 - 1))
+    return Streams(*np.random.default_rng(random_state).spawn(5))
+
+
+class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of all samplers.
+
+    Parameters
+    ----------
+    n_components : int
+        M, the number of frequencies; the paired map has two columns a frequency.
+    kernel : str
+        Name of the kernel, see `rfbench.kernels.KERNELS`.
+    bandwidth : float or {'median', 'knn50'}
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+    bandwidth_ : float
+    feature_map_ : FeatureMap
+    """
+
+    needs_target: ClassVar[bool] = False
+    has_prefixes: ClassVar[bool] = False
+    features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        kernel: str = "gaussian",
+        bandwidth: float | str = "median",
+        feature_map: str = OFFSET,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.feature_map = feature_map
+        self.random_state = random_state
+
+    def check_parameters(self) -> None:
+        """Raise MethodError where the parameters cannot be served, without any data."""
+        self._check_count("n_components", self.n_components)
+        if self.feature_map not in (OFFSET, PAIRED):
+            raise MethodError(
+                f"There is no feature_map '{self.feature_map}'."
+                f"{nearest(str(self.feature_map), [OFFSET, PAIRED])}",
+                "It is 'offset' or 'paired'.",
+            )
+        cls = kernels.kernel_class(self.kernel)
+        if cls.feature not in self.features_served:
+            served = [k for k, c in kernels.KERNELS.items() if c.feature in self.features_served]
+            raise MethodError(
+                f"{type(self).__name__} cannot serve the kernel '{self.kernel}'.",
+                f"It serves {', '.join(served)}.",
+            )
+        if cls.has_bandwidth and not (
+            self.bandwidth in kernels.BANDWIDTH_RULES
+            or (not isinstance(self.bandwidth, str) and self.bandwidth > 0)
+        ):
+            raise MethodError(
+                f"The bandwidth '{self.bandwidth}' is not usable."
+                f"{nearest(str(self.bandwidth), list(kernels.BANDWIDTH_RULES))}",
+                f"It is a positive number or one of {', '.join(kernels.BANDWIDTH_RULES)}.",
+            )
+
+    @staticmethod
+    def _check_count(name: str, value: Any, minimum: int = 1) -> None:
+        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < minimum:
+            raise MethodError(
+                f"{name} is {value!r}.", f"It must be a whole number of at least {minimum}."
+            )
+
+    @staticmethod
+    def _check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+        if value not in allowed:
+            words = [str(word) for word in allowed]
+            raise MethodError(
+                f"{name} is {value!r}.{nearest(str(value), words)}",
+                f"It must be one of {', '.join(words)}.",
+            )
+
+    def fit(self, X: Rows, y: Any = None) -> RandomFeatures:
+        """Draw the features.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        y : array of shape (n,) or (n, k), optional
+            Class labels, a real target, or target columns (see `target_columns`).
+        """
+        self.check_parameters()
+        X = self._validated(X, reset=True)
+        targets = None
+        if self.needs_target:
+            if y is None:
+                raise MethodError(
+                    f"{type(self).__name__} requires y to be passed, but the target y is None.",
+                    "It chooses its features with the target.",
+                )
+            targets = target_columns(y, X.shape[0])
+        random = streams(self.random_state)
+        cls = kernels.kernel_class(self.kernel)
+        self.bandwidth_ = (
+            kernels.resolve_bandwidth(self.bandwidth, X, random.bandwidth)
+            if cls.has_bandwidth
+            else 1.0
+        )
+        self.kernel_ = kernels.make(self.kernel, self.bandwidth_)
+        self.feature_map_ = self._draw(X, targets, random).astype(X.dtype)
+        self._n_features_out = self.feature_map_.n_columns
+        return self
+
+    @abstractmethod
+    def _draw(
+        self, X: Rows, targets: NDArray[np.float64] | None, random: Streams
+    ) -> FeatureMap:
+        """Return the features; `targets` has shape (n, k) where the method needs a target."""
+
+    def transform(self, X: Rows) -> Array:
+        """Return the features of the rows X, shape (n, n_columns), in the dtype of X."""
+        check_is_fitted(self, "feature_map_")
+        return self.feature_map_.transform(self._validated(X, reset=False))
+
+    def _validated(self, X: Rows, *, reset: bool) -> Rows:
+        return validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            reset=reset,
+        )
+
+    def draw_unit_map(self, random: Streams, d: int, m: int) -> FeatureMap:
+        """Draw m i.i.d. features of the kernel with scale sqrt(2) or 1 and no division by M.
+
+        Their products average to the kernel: ``E[z_m(x) z_m(y)] = k(x, y)``, where for the paired
+        map z_m is the pair.
+        """
+        return self.unit_map(self.kernel_.frequencies(random.frequencies, d, m), random)
+
+    def unit_map(self, frequencies: NDArray[np.float64], random: Streams) -> FeatureMap:
+        """Return the map of given frequencies, shape (m, d), with offsets drawn where needed."""
+        kernel = self.kernel_
+        if kernel.feature == "coordinate":
+            return FeatureMap("coordinate", PLAIN, frequencies[:, 0].astype(np.intp))
+        columns = np.ascontiguousarray(frequencies.T)
+        if kernel.feature == "arc-cosine":
+            return FeatureMap(
+                "arc-cosine", PLAIN, columns, scale=float(np.sqrt(2.0)), order=kernel.order
+            )
+        if self.feature_map == PAIRED:
+            return FeatureMap("wave", PAIRED, columns)
+        offsets = random.offsets.uniform(0.0, 2.0 * np.pi, size=len(frequencies))
+        return FeatureMap("wave", OFFSET, columns, offsets, scale=float(np.sqrt(2.0)))
+
+    def __sklearn_tags__(self) -> Any:
+        """Describe the sampler to scikit-learn."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = self.needs_target
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def target_columns(y: Any, n: int) -> NDArray[np.float64]:
+    """Return the target as columns, shape (n, k).
+
+    Labels (integers, strings, booleans) become -1 and +1 when there are two of them, otherwise
+    one-hot columns of 0 and 1; floats are a real target (or already coded labels) and are kept;
+    a two-dimensional y is taken as columns.
+    """
+    values = np.asarray(y)
+    if len(values) != n:
+        raise MethodError(f"y has {len(values)} values for {n} rows.", "", "Give one value a row.")
+    if values.dtype.kind == "f" or values.ndim == 2:
+        columns = values.astype(np.float64).reshape(n, -1)
+        if not np.isfinite(columns).all():
+            raise MethodError("The target y contains NaN or infinity.", "", "Remove those rows.")
+        return columns
+    classes, codes = np.unique(values, return_inverse=True)
+    if len(classes) <= 2:
+        return np.where(codes == len(classes) - 1, 1.0, -1.0).reshape(n, 1)
+    return (codes[:, None] == np.arange(len(classes))).astype(np.float64)

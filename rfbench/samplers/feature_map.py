@@ -1,0 +1,131 @@
+"""A drawn feature map: frequencies, offsets and weights, and how rows go through them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from rfbench.kernels import Array, Feature, Rows
+
+PAIRED, OFFSET, PLAIN = "paired", "offset", "plain"
+
+
+@dataclass(frozen=True)
+class FeatureMap:
+    """Random features ready for use; a pure function of each row.
+
+    With M frequencies, column m of the ``offset`` map is ``scale * cos(w_m'x + b_m)``; the
+    ``paired`` map has 2M columns, all ``scale * cos(w_m'x)`` and then all ``scale * sin(w_m'x)``;
+    the ``plain`` layout serves arc-cosine and coordinate features. Each column is multiplied by
+    its weight afterwards.
+
+    Attributes
+    ----------
+    feature : {'wave', 'arc-cosine', 'coordinate'}
+    layout : {'offset', 'paired', 'plain'}
+    frequencies : array of shape (d, M), or the column numbers, shape (M,), for coordinates
+    offsets : array of shape (M,) or None
+    scale : float
+    weights : array of shape (n_columns,) or None
+    order : int
+        Order of the arc-cosine feature.
+    """
+
+    feature: Feature
+    layout: str
+    frequencies: Array
+    offsets: Array | None = None
+    scale: float = 1.0
+    weights: Array | None = None
+    order: int = 0
+
+    @property
+    def n_frequencies(self) -> int:
+        """Number of frequencies, the M of the papers."""
+        return int(self.frequencies.shape[-1])
+
+    @property
+    def n_columns(self) -> int:
+        """Number of real columns."""
+        return self.n_frequencies * (2 if self.layout == PAIRED else 1)
+
+    def columns_of(self, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the column numbers that belong to the chosen frequencies."""
+        if self.layout == PAIRED:
+            return np.concatenate([chosen, chosen + self.n_frequencies])
+        return chosen
+
+    def take(self, chosen: NDArray[np.intp]) -> FeatureMap:
+        """Return the map of the chosen frequencies only; scale and weights are kept."""
+        return replace(
+            self,
+            frequencies=self.frequencies[..., chosen],
+            offsets=None if self.offsets is None else self.offsets[chosen],
+            weights=None if self.weights is None else self.weights[self.columns_of(chosen)],
+        )
+
+    def times(self, factor: float) -> FeatureMap:
+        """Return the map with every column multiplied by a factor."""
+        return replace(self, scale=self.scale * factor)
+
+    def weighted_by(self, weights: NDArray[np.float64]) -> FeatureMap:
+        """Return the map with the columns of frequency m multiplied by weights[m]."""
+        columns = np.tile(weights, 2) if self.layout == PAIRED else weights
+        return replace(self, weights=columns if self.weights is None else self.weights * columns)
+
+    def pieces(self, size: int) -> Iterator[FeatureMap]:
+        """Yield maps of consecutive frequencies, at most ``size`` of them each."""
+        for start in range(0, self.n_frequencies, size):
+            yield self.take(np.arange(start, min(start + size, self.n_frequencies)))
+
+    def astype(self, dtype: Any) -> FeatureMap:
+        """Return the map with its arrays in another floating-point type."""
+        if self.feature == "coordinate" or self.frequencies.dtype == dtype:
+            return self
+        return replace(
+            self,
+            frequencies=self.frequencies.astype(dtype),
+            offsets=None if self.offsets is None else self.offsets.astype(dtype),
+            weights=None if self.weights is None else self.weights.astype(dtype),
+        )
+
+    def transform(self, rows: Rows) -> Array:
+        """Return the features of the rows, shape (n, n_columns), in the dtype of the rows."""
+        out = np.empty((rows.shape[0], self.n_columns), dtype=rows.dtype)
+        self.transform_into(rows, out)
+        return out
+
+    def transform_into(self, rows: Rows, out: Array) -> None:
+        """Write the features of the rows, shape (n, d), into ``out``, shape (n, n_columns)."""
+        if self.feature == "coordinate":
+            picked = rows[:, self.frequencies]
+            np.multiply(picked.toarray() if sparse.issparse(picked) else picked, self.scale, out)
+        else:
+            from rfbench.compute import waves
+
+            if self.layout == PAIRED:
+                waves.cos_sin(self._project(rows), self.scale, out)
+            else:
+                self._project(rows, out)
+                if self.feature == "wave":
+                    waves.cos_inplace(out, self.offsets, self.scale)
+                else:
+                    waves.arc_cosine_inplace(out, self.order, self.scale)
+        if self.weights is not None:
+            out *= self.weights
+
+    def _project(self, rows: Rows, out: Array | None = None) -> Array:
+        """Return the phases w'x, shape (n, M), in ``out`` where it is given."""
+        frequencies = self.frequencies.astype(rows.dtype, copy=False)
+        if not sparse.issparse(rows):
+            return np.matmul(rows, frequencies, out=out)
+        phases: Array = np.ascontiguousarray(rows @ frequencies)
+        if out is None:
+            return phases
+        out[...] = phases
+        return out

@@ -1,0 +1,115 @@
+"""Samplers that draw a pool of candidates, score them on some rows, and select."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from rfbench.errors import MethodError
+from rfbench.kernels import Array, Rows
+from rfbench.samplers.base import RandomFeatures, RandomState, Streams
+from rfbench.samplers.feature_map import OFFSET, PAIRED, FeatureMap
+
+BLOCK_ROWS = 512
+BLOCK_FREQUENCIES = 256
+
+
+def target_moments(
+    unit: FeatureMap, X: Rows, targets: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return Z'Y of the pool's columns, shape (n_columns, k), never holding Z, shape (n, n_columns).
+
+    Streamed over blocks of rows and of frequencies small enough for the cache.
+    """
+    total = np.zeros((unit.n_columns, targets.shape[1]))
+    coded = targets.astype(X.dtype)
+    pieces = [piece.astype(X.dtype) for piece in unit.pieces(BLOCK_FREQUENCIES)]
+    buffers: dict[tuple[int, int], Array] = {}
+    for start in range(0, X.shape[0], BLOCK_ROWS):
+        rows, block = X[start : start + BLOCK_ROWS], coded[start : start + BLOCK_ROWS]
+        first = 0
+        for piece in pieces:
+            shape = (rows.shape[0], piece.n_columns)
+            features = buffers.setdefault(shape, np.empty(shape, dtype=X.dtype))
+            piece.transform_into(rows, features)
+            own = np.arange(first, first + piece.n_frequencies)
+            total[unit.columns_of(own)] += features.T @ block
+            first += piece.n_frequencies
+    return total
+
+
+def fold_pairs(unit: FeatureMap, columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add the values of a frequency's cos and sin columns; shape (n_columns,) to (M,)."""
+    if unit.layout == PAIRED:
+        return columns[: unit.n_frequencies] + columns[unit.n_frequencies :]
+    return columns
+
+
+class PooledFeatures(RandomFeatures):
+    """Base of the samplers with a pool.
+
+    Parameters
+    ----------
+    pool_size : int
+        Number of candidate frequencies.
+    score_rows : int or float
+        Number, or fraction, of training rows that the candidates are scored on.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        pool_size: int = 1000,
+        score_rows: int | float = 1.0,
+        kernel: str = "gaussian",
+        bandwidth: float | str = "median",
+        feature_map: str = OFFSET,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            kernel=kernel,
+            bandwidth=bandwidth,
+            feature_map=feature_map,
+            random_state=random_state,
+        )
+        self.pool_size = pool_size
+        self.score_rows = score_rows
+
+    def check_parameters(self) -> None:
+        """Check the pool's parameters as well."""
+        super().check_parameters()
+        self._check_count("pool_size", self.pool_size)
+        rows = self.score_rows
+        whole = isinstance(rows, int | np.integer) and not isinstance(rows, bool) and rows >= 1
+        if not whole and not (isinstance(rows, float) and 0 < rows <= 1):
+            raise MethodError(
+                f"score_rows is {rows!r}.",
+                "It must be a fraction of the training rows in (0, 1], or a number of rows.",
+            )
+
+    def _check_pool_holds_components(self) -> None:
+        if self.n_components > self.pool_size:
+            raise MethodError(
+                f"M = {self.n_components} features cannot be chosen from a pool of "
+                f"{self.pool_size}.",
+                f"{type(self).__name__} keeps M of the pool_size candidates.",
+                "Raise pool_size or lower M.",
+            )
+
+    def scoring_rows(
+        self, X: Rows, targets: NDArray[np.float64], random: Streams
+    ) -> tuple[Rows, NDArray[np.float64]]:
+        """Return the random subset of rows, and their targets, that the scores are made from."""
+        n = X.shape[0]
+        asked: Any = self.score_rows
+        count = min(n, int(asked) if not isinstance(asked, float) else max(1, round(asked * n)))
+        if count == n:
+            return X, targets
+        chosen = np.sort(random.rows.choice(n, size=count, replace=False))
+        rows = X[chosen]
+        return (rows if sparse.issparse(rows) else np.ascontiguousarray(rows)), targets[chosen]

@@ -1,0 +1,46 @@
+"""Random kitchen sinks, also called random Fourier features."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.kernels import Rows
+from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.feature_map import FeatureMap
+
+
+class RKS(RandomFeatures):
+    r"""I.i.d. frequencies from the spectral measure of the kernel.
+
+    With :math:`w_m \sim p`, :math:`b_m \sim U[0, 2\pi)`, the columns
+    :math:`\sqrt{2/M} \cos(w_m^\top x + b_m)` (offset map), or
+    :math:`\sqrt{1/M} [\cos w_m^\top x, \sin w_m^\top x]` (paired map), estimate the kernel without
+    bias: :math:`E[z(x)^\top z(y)] = k(x, y)`.
+
+    Parameters
+    ----------
+    n_components, kernel, bandwidth, feature_map, random_state
+        See `rfbench.samplers.base.RandomFeatures`.
+
+    References
+    ----------
+    Rahimi and Recht, Random Features for Large-Scale Kernel Machines, NIPS 2007; Weighted Sums of
+    Random Kitchen Sinks, NIPS 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import RKS
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> RKS(50, bandwidth=2.0, random_state=0).fit(X).transform(X).shape
+    (20, 50)
+    """
+
+    has_prefixes: ClassVar[bool] = True
+
+    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
+        unit = self.draw_unit_map(random, X.shape[1], self.n_components)
+        return unit.times(self.n_components**-0.5)

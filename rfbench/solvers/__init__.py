@@ -1,0 +1,56 @@
+"""The solvers: what is fitted on the features, found by name and task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rfbench.errors import MethodError, nearest
+from rfbench.solvers.base import LinearModel
+from rfbench.solvers.logistic import LogisticClassifier
+from rfbench.solvers.ridge import RidgeClassifier, RidgeRegressor
+
+SOLVERS: dict[str, dict[str, type[LinearModel]]] = {
+    "ridge": {"classification": RidgeClassifier, "regression": RidgeRegressor},
+    "logistic": {"classification": LogisticClassifier},
+}
+
+__all__ = [
+    "SOLVERS",
+    "LinearModel",
+    "LogisticClassifier",
+    "RidgeClassifier",
+    "RidgeRegressor",
+    "make",
+    "solver_class",
+]
+
+
+def solver_class(name: str, task: str = "classification") -> type[LinearModel]:
+    """Return the class of a solver for a task ('classification' or 'regression')."""
+    if name not in SOLVERS:
+        raise MethodError(
+            f"There is no solver '{name}'.{nearest(str(name), list(SOLVERS))}",
+            f"The solvers are {', '.join(SOLVERS)}.",
+        )
+    if task not in SOLVERS[name]:
+        raise MethodError(
+            f"The solver {name} does not do {task}.",
+            f"It does {', '.join(SOLVERS[name])}.",
+        )
+    return SOLVERS[name][task]
+
+
+def make(name: str, task: str = "classification", **parameters: Any) -> LinearModel:
+    """Build a solver by its name; MethodError names a wrong parameter.
+
+    Examples
+    --------
+    >>> from rfbench import solvers
+    >>> solvers.make("ridge", task="regression", alphas=[0.1, 1.0], selection="cv5")
+    RidgeRegressor(alphas=[0.1, 1.0], selection='cv5')
+    """
+    from rfbench.parameters import build
+
+    solver: LinearModel = build(solver_class(name, task), name, parameters)
+    solver.check_parameters()
+    return solver

@@ -1,0 +1,84 @@
+"""The rows as a solver sees them: through a fitted feature map, block by block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from rfbench.clock import Clock
+from rfbench.kernels import Array, Rows
+from rfbench.samplers.feature_map import FeatureMap
+
+BLOCK_BYTES = 4 * 2**20
+
+
+class Design:
+    """Rows together with the feature map that they go through; the n x p matrix is never needed.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+    features : fitted transformer or None
+        None: the rows are the features.
+    """
+
+    def __init__(self, X: Rows, features: Any = None) -> None:
+        self.X = X
+        self.features = features
+        fitted = getattr(features, "feature_map_", None)
+        self._map: FeatureMap | None = fitted if isinstance(fitted, FeatureMap) else None
+        if features is None:
+            self.n_columns = int(X.shape[1])
+        elif self._map is not None:
+            self.n_columns = self._map.n_columns
+        else:
+            self.n_columns = int(features.transform(X[:1]).shape[1])
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    def transform_into(self, rows: Rows, out: Array) -> None:
+        """Write the features of some rows into `out`, shape (len(rows), n_columns)."""
+        if self._map is not None:
+            self._map.transform_into(rows, out)
+            return
+        block = rows if self.features is None else self.features.transform(rows)
+        out[...] = block.toarray() if sparse.issparse(block) else block
+
+    def take(self, chosen: NDArray[np.intp]) -> Design:
+        """Return the design of some of the rows."""
+        return Design(self.X[chosen], self.features)
+
+    def matrix(self) -> Array:
+        """Return all features at once, shape (n, n_columns)."""
+        out = np.empty((self.n, self.n_columns), dtype=self.X.dtype)
+        step = self._block_rows()
+        for start in range(0, self.n, step):
+            self.transform_into(self.X[start : start + step], out[start : start + step])
+        return out
+
+    def multiply(self, coefficients: Array) -> NDArray[np.float64]:
+        """Return Z @ coefficients for coefficients of shape (n_columns, k); shape (n, k)."""
+        result = np.empty((self.n, coefficients.shape[1]))
+        step = self._block_rows()
+        buffer = np.empty((min(step, self.n), self.n_columns), dtype=self.X.dtype)
+        coefficients = coefficients.astype(buffer.dtype, copy=False)
+        for start in range(0, self.n, step):
+            rows = self.X[start : start + step]
+            out = buffer[: rows.shape[0]]
+            self.transform_into(rows, out)
+            result[start : start + step] = out @ coefficients
+        return result
+
+    def _block_rows(self) -> int:
+        return max(16, BLOCK_BYTES // (8 * self.n_columns))
+
+
+def quiet_clock(clock: Clock | None) -> Clock:
+    """Return the clock, or one that nobody reads."""
+    return Clock() if clock is None else clock

@@ -1,0 +1,155 @@
+"""Reading YAML with line numbers, and without the traps of YAML 1.1.
+
+Scalars follow YAML 1.2's core schema: `1e-5` is a number, `10:30` and `no` are text, only `true`
+and `false` are truth values. Duplicate keys and runaway aliases are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rfbench.errors import ConfigError
+
+MAX_NODES = 20_000
+MAX_DEPTH = 30
+MAX_BYTES = 2_000_000
+
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_INFINITE = re.compile(r"([-+]?)\.?inf", re.IGNORECASE)
+
+
+@dataclass
+class Document:
+    """A YAML document.
+
+    Attributes
+    ----------
+    value : dict
+        The content.
+    lines : dict
+        Line number (from 1) of each path, a path being the tuple of keys and positions.
+    source : str
+        Name of the file, for messages.
+    """
+
+    value: dict[str, Any]
+    source: str
+    lines: dict[tuple[Any, ...], int] = field(default_factory=dict)
+
+    def line_of(self, path: tuple[Any, ...]) -> int | None:
+        """Return the line of the path, or of the nearest part of it that has one."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.lines:
+                return self.lines[path[:length]]
+        return None
+
+
+def scalar(text: str) -> Any:
+    """Return what an unquoted word means: None, a truth value, a number, or the text.
+
+    >>> scalar("1e-5"), scalar("10:30"), scalar("no"), scalar("true"), scalar("12")
+    (1e-05, '10:30', 'no', True, 12)
+    """
+    if text in ("", "~", "null", "Null", "NULL"):
+        return None
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if _INTEGER.fullmatch(text):
+        return int(text) if len(text) < 30 else float(text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    if infinite := _INFINITE.fullmatch(text):
+        return float(infinite[1] + "inf")
+    return text
+
+
+def load(path: Path) -> Document:
+    """Read a YAML file whose content is a mapping; ConfigError names file and line."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        kind = "is a folder" if path.is_dir() else (error.strerror or "cannot be read").lower()
+        raise ConfigError(
+            f"The configuration {path} cannot be read: {kind}.",
+            "",
+            "`rfbench list configs` shows those that come with rfbench.",
+        ) from error
+    return parse(raw, str(path))
+
+
+def parse(raw: bytes | str, source: str) -> Document:
+    """Read YAML text; see `load`."""
+    if len(raw) > MAX_BYTES:
+        raise ConfigError(f"{source} has {len(raw)} bytes.", f"The limit is {MAX_BYTES}.")
+    try:
+        node = yaml.compose(raw, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f", line {mark.line + 1}" if mark else ""
+        raise ConfigError(
+            f"{source}{where}: this is not valid YAML: {error.problem or error.context}."
+        ) from error
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ConfigError(f"{source}: this is not valid YAML: {reason}.") from error
+    if node is None:
+        raise ConfigError(f"{source} is empty.", "", "Begin with `dataset:`, see the README.")
+    if not isinstance(node, yaml.MappingNode):
+        raise ConfigError(
+            f"{source}, line 1: a configuration is a mapping of `key: value` lines, "
+            f"this is a {node.id}."
+        )
+    document = Document({}, source)
+    document.value = _Builder(document).build(node, (), 0)
+    return document
+
+
+class _Builder:
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.nodes = 0
+
+    def build(self, node: yaml.Node, path: tuple[Any, ...], depth: int) -> Any:
+        line = node.start_mark.line + 1
+        self.document.lines.setdefault(path, line)
+        self.nodes += 1
+        if self.nodes > MAX_NODES or depth > MAX_DEPTH:
+            raise self.error(line, "the document is too large or too deeply nested")
+        if isinstance(node, yaml.MappingNode):
+            return self.mapping(node, path, depth)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.build(child, (*path, i), depth + 1) for i, child in enumerate(node.value)]
+        if node.tag not in _KNOWN_TAGS:
+            raise self.error(line, f"the tag {node.tag} is not allowed")
+        return scalar(node.value) if node.style is None else node.value
+
+    def mapping(self, node: yaml.MappingNode, path: tuple[Any, ...], depth: int) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            line = key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise self.error(line, "a key must be a single word")
+            key = str(key_node.value)
+            if key == "<<":
+                raise self.error(line, "merge keys (<<) are not supported")
+            if key in result:
+                first = self.document.lines[(*path, key)]
+                raise self.error(line, f"the key '{key}' stands here again, first in line {first}")
+            self.document.lines[(*path, key)] = line
+            result[key] = self.build(value_node, (*path, key), depth + 1)
+        return result
+
+    def error(self, line: int, text: str) -> ConfigError:
+        return ConfigError(f"{self.document.source}, line {line}: {text}.")
+
+
+_KNOWN_TAGS = {
+    f"tag:yaml.org,2002:{kind}"
+    for kind in ("str", "int", "float", "bool", "null", "timestamp", "value", "merge")
+}

@@ -1,0 +1,167 @@
+import math
+import random
+
+import pytest
+
+from rfbench.errors import ResultsError
+from rfbench.report.results import read
+from rfbench.report.summary import axis, evaluate_checks, metrics, summarise, warnings
+
+from .conftest import Write
+
+
+def test_mean_spread_and_counts_in_closed_form(write: Write) -> None:
+    rows = [{"trial": t, "error": e, "t_pp": e} for t, e in enumerate([1.0, 2.0, 3.0, 6.0])]
+    rows += [{"trial": 4, "error": "", "status": "timeout", "t_pp": ""}]
+    [line] = summarise(read(write(rows))).to_dict("records")
+    assert (line["metric"], line["trials"], line["failed"]) == ("error", 4, 1)
+    assert line["mean"] == 3
+    assert line["sd"] == pytest.approx(math.sqrt(14 / 3))
+    assert line["se"] == pytest.approx(math.sqrt(14 / 3) / 2)
+    assert line["t_pp"] == 3
+    assert line["t_total"] == 3 + 0.5 + 1.25
+    assert line["t_total_se"] == pytest.approx(line["se"])
+    assert line["alpha_scale_free"] == 0.01
+
+
+def test_one_trial_has_no_spread_and_none_no_mean(write: Write) -> None:
+    table = summarise(read(write([{}, {"sampler": "eerf", "status": "crashed", "error": ""}])))
+    assert list(table["trials"]) == [1, 0]
+    assert table["se"].isna().all()
+    assert list(table["mean"].isna()) == [False, True]
+
+
+def test_an_infinite_error_counts_as_failed(write: Write) -> None:
+    results = read(write([{"error": 1}, {"trial": 1, "error": "inf"}]))
+    [line] = summarise(results).to_dict("records")
+    assert (line["mean"], line["trials"], line["failed"]) == (1, 1, 1)
+    assert warnings(results) == ["1 trials on digits ended well but have no finite error."]
+
+
+def test_a_failed_row_that_does_not_know_d_joins_its_group(write: Write) -> None:
+    rows = [{}, {"trial": 1, "status": "memory", "d": "", "error": ""}]
+    [line] = summarise(read(write(rows))).to_dict("records")
+    assert (line["d"], line["trials"], line["failed"]) == (64, 1, 1)
+
+
+def test_the_order_of_the_rows_plays_no_part(write: Write) -> None:
+    rows = [
+        {"sampler": s, "M": m, "trial": t, "error": random.Random(f"{s}{m}{t}").random()}
+        for s in ("rks", "mine", "eerf")
+        for m in (10, 20)
+        for t in range(7)
+    ]
+    straight = summarise(read(write(rows, name="a")))
+    random.Random(0).shuffle(rows)
+    assert summarise(read(write(rows, name="b"))).equals(straight)
+    assert list(straight["method"]) == ["rks", "rks", "eerf", "eerf", "mine", "mine"]
+    assert list(straight["x"]) == [10, 20] * 3
+
+
+def test_metric_by_configuration_by_argument_and_by_data_set(write: Write) -> None:
+    rows = [{}, {"dataset": "cpu", "error": "", "relative_squared_error": 0.5}]
+    results = read(write(rows, name="a"))
+    assert metrics(results) == {"cpu": "relative_squared_error", "digits": "error"}
+    assert set(metrics(results, "rmse").values()) == {"rmse"}
+    assert metrics(read(write([{}], name="b", metric="accuracy"))) == {"digits": "accuracy"}
+    with pytest.raises(ResultsError, match="Did you mean 'accuracy'"):
+        metrics(results, "acuracy")
+
+
+@pytest.mark.parametrize(
+    ("rows", "config", "expected"),
+    [
+        ([{"M": 10}, {"M": 20}], {}, "M"),
+        ([{"M": 10}], {}, "M"),
+        ([{"d": 2}, {"d": 3}], {}, "d"),
+        ([{"d": 2}, {"d": 3, "dataset": "eeg"}], {}, "M"),
+        ([{"variant": "bandwidth=1"}, {"variant": "bandwidth=2"}], {}, "bandwidth"),
+        ([{"variant": "kernel=linear"}, {"variant": "kernel=gaussian"}], {}, "variant"),
+        ([{"variant": "bandwidth=1"}, {"variant": "bandwidth=2", "M": 1}], {}, "M"),
+        ([{"M": 171}, {"M": 180}], {"M": {"follow": "lkrf"}}, "variant"),
+    ],
+)
+def test_axis(write: Write, rows: list[dict], config: dict, expected: str) -> None:  # type: ignore[type-arg]
+    assert axis(read(write(rows, **config))) == expected
+
+
+def test_where_M_follows_another_method_trials_stay_together(write: Write) -> None:
+    rows = [{"d": d, "trial": t, "M": 170 + d + t} for d in (2, 3) for t in range(4)]
+    table = summarise(read(write(rows, M={"follow": "lkrf"})))
+    assert list(table["trials"]) == [4, 4]
+    assert list(table["M_min"]) == [172, 173]
+    assert list(table["M_max"]) == [175, 176]
+
+
+def test_methods_are_told_apart_by_what_differs_and_by_nothing_else(write: Write) -> None:
+    rows = [
+        {"M": m, "sampler": "eerf", "parameters": f'{{"pool_size": {k * m}, "gamma": 1}}'}
+        for m in (10, 20)
+        for k in (5, 20)
+    ]
+    rows += [{"M": m, "parameters": f'{{"pool_size": {m}}}'} for m in (10, 20)]
+    rows += [{"M": 10, "sampler": "ses", "kernel": k} for k in ("gaussian", "linear")]
+    table = summarise(read(write(rows)))
+    assert sorted(set(table["method"])) == [
+        "eerf, pool_size=100",
+        "eerf, pool_size=200",
+        "eerf, pool_size=400",
+        "eerf, pool_size=50",
+        "rks",
+        "ses, kernel=gaussian",
+        "ses, kernel=linear",
+    ]
+    assert not table.duplicated(["dataset", "method", "x"]).any()
+
+
+def test_a_swept_setting_beside_M_is_part_of_the_name_and_d_is_not(write: Write) -> None:
+    two = [{"M": m, "variant": f"bandwidth={b}"} for m in (10, 20) for b in (1, 2)]
+    assert set(summarise(read(write(two, name="a")))["method"]) == {
+        "rks, bandwidth=1",
+        "rks, bandwidth=2",
+    }
+    swept = [{"d": d, "variant": f"dataset.d={d}, noise=1"} for d in (2, 3)]
+    assert set(summarise(read(write(swept, name="b")))["method"]) == {"rks, noise=1"}
+
+
+def test_checks(write: Write) -> None:
+    rows = [
+        {"sampler": s, "label": s.upper(), "d": d, "trial": t, "kept": 100 * d + t}
+        for s in ("lkrf", "eerf")
+        for d in (2, 3)
+        for t in (0, 1)
+    ]
+    rows += [{"sampler": "lkrf", "d": 9, "kept": 999, "status": "failed"}]
+    check = {"column": "kept", "sampler": "lkrf", "at_each": "d", "source": "lkrf2016"}
+    limits = [{"below": 302}, {"below": 301, "above": None}, {"above": 200}]
+    other = [{"column": "kept", "sampler": "rks", "below": 1}]
+    checks = evaluate_checks(read(write(rows, checks=[check | one for one in limits] + other)))
+    assert [check.verdict for check in checks] == ["holds", "fails", "fails", "not run"]
+    assert [check.failing_at for check in checks] == ["", "d = 3", "d = 2", ""]
+    assert str(checks[0]) == (
+        "kept of lkrf below 302 at each d (2 values, 2 to 3) (lkrf2016): holds; "
+        "observed 200\N{EN DASH}301, 4 rows."
+    )
+    assert str(checks[3]) == "kept of rks below 1: not run, no ok row has a value."
+
+
+def test_a_check_on_an_unknown_column(write: Write) -> None:
+    results = read(write([{}], checks=[{"column": "keptt", "below": 1}]))
+    with pytest.raises(ResultsError, match=r"no column 'keptt'.*Did you mean 'kept'"):
+        evaluate_checks(results)
+
+
+def test_warnings(write: Write) -> None:
+    rows = [
+        {"version": "0.2"},
+        {"trial_id": "other"},
+        {"trial": 1, "sampler": "eerf", "fallback": "median", "data_hash": "b"},
+        {"trial": 1},
+        {"trial": 2, "status": "timeout", "message": "longer than 60 s"},
+    ]
+    said = "\n".join(warnings(read(write(rows))))
+    assert "1 trials of rks did not end well (timeout, most often: longer than 60 s)." in said
+    assert "1 trials of eerf used a fallback: median." in said
+    assert "1 rows repeat a trial number under another trial_id" in said
+    assert "2 versions of rfbench" in said
+    assert "did not see the same data" in said

@@ -1,0 +1,191 @@
+import io
+import random
+import re
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from rfbench.errors import ResultsError
+from rfbench.report.results import read
+from rfbench.report.summary import summarise
+from rfbench.report.tables import FORMATS, _number, render
+
+from .conftest import Write
+
+DASH = "\N{EN DASH}"
+
+
+def many(methods: int, sizes: int) -> list[dict[str, Any]]:
+    rng = random.Random(0)
+    return [
+        {"sampler": f"method-{i}", "M": 100 * m, "trial": t, "error": rng.uniform(9, 11)}
+        for i in range(methods)
+        for m in range(1, sizes + 1)
+        for t in range(3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mean", "se", "most", "text"),
+    [
+        (17.3712, 0.1234, 3, "17.37 ± 0.12"),
+        (17.3712, 1.5, 3, "17.4 ± 1.5"),
+        (173.12, 15.0, 3, "173 ± 15"),
+        (0.123456, 0.00002, 4, "1.23e-01 ± 2.0e-05"),
+        (0.123456, 0.00012, 4, "0.1235 ± 0.0001"),
+        (3.2e-05, 1.1e-06, 4, "3.20e-05 ± 1.1e-06"),
+        (12.5, float("nan"), 3, f"12.5 ± {DASH}"),
+        (12.5, 0.0, 3, "12.5 ± 0"),
+        (float("nan"), float("nan"), 3, DASH),
+    ],
+)
+def test_digits_follow_the_standard_error(mean: float, se: float, most: int, text: str) -> None:
+    assert _number(mean, se, most) == text
+
+
+def test_pivot_and_heading(write: Write) -> None:
+    rows = [
+        {"sampler": s, "M": m, "trial": t, "error": base + m / 100 + t}
+        for s, base in (("rks", 10), ("eerf", 5))
+        for m in (100, 200)
+        for t in (0, 1, 2)
+    ]
+    text = render(read(write(rows, title="Two methods")), width=200)
+    lines = [re.split(r"\s{2,}", line) for line in text.splitlines()]
+    assert ["M", "rks", "eerf"] in lines
+    assert ["100", "12.00 ± 0.58", "7.00 ± 0.58"] in lines
+    assert ["200", "13.00 ± 0.58", "8.00 ± 0.58"] in lines
+    assert ["t_total (s)", "2 ± 0", "2 ± 0"] in lines
+    assert text.startswith("Two methods\n")
+    for said in (
+        "digits: 1437 training, 360 test rows, d = 64",
+        "kernel gaussian, bandwidth knn50 (3.25), map offset",
+        "solver ridge, penalty convention absolute, intercept true, penalty chosen on validation",
+        "protocol own, 3 trials, isolated timing, 1 thread\n",
+        "test error (%): mean ± standard error of the mean over the trials",
+    ):
+        assert said in text
+
+
+def test_a_setting_that_differs_is_said_with_its_methods(write: Write) -> None:
+    rows = [{}, {"sampler": "lkrf", "kernel": "linear"}]
+    assert "kernel gaussian (rks); linear (lkrf)" in render(read(write(rows)), width=200)
+
+
+def test_one_place_on_the_axis_gives_one_row_a_method(write: Write) -> None:
+    text = render(read(write(many(8, 1))), "markdown")
+    assert "| at M = 100 | test error (%) | columns | t_pp (s) |" in text
+    assert text.count("| method-") == 8
+
+
+@pytest.mark.parametrize(("width", "blocks"), [(80, 2), (200, 1)])
+def test_numbers_are_never_broken(write: Write, width: int, blocks: int) -> None:
+    results = read(write(many(8, 20)))
+    text = render(results, width=width)
+    assert max(map(len, text.splitlines())) <= width
+    for line in summarise(results).to_dict("records"):
+        assert text.count(_number(line["mean"], line["se"], 3)) >= 1
+    assert len(re.findall(r"^\d+00 ", text, re.M)) == 20 * blocks
+
+
+def test_long_names_go_over_several_lines(write: Write) -> None:
+    rows = [{"sampler": f"package.module.{'Name' * 8}{i}"} for i in range(3)]
+    text = render(read(write([row | {"M": m} for row in rows for m in (1, 2)])), width=60)
+    table = text[text.index("\nM ") :]
+    assert max(map(len, table.splitlines())) <= 60
+
+
+def test_failed_trials_are_shown(write: Write) -> None:
+    failed = {"status": "timeout", "error": "", "message": "longer than 60 s"}
+    rows = many(2, 2)
+    rows = [
+        row | failed if row["M"] == 200 and row["sampler"] == "method-0" else row for row in rows
+    ]
+    rows = [row | failed if (row["M"], row["trial"]) == (100, 2) else row for row in rows]
+    text = render(read(write(rows)), width=80)
+    assert "failed (3)" in text
+    assert text.count("(n = 2)") == 2
+    assert "fewer where n = is given" in text
+    assert "4 trials of method-0 did not end well (timeout, most often: longer than 60 s)." in text
+
+
+def test_kept_features_and_checks_stand_in_the_table(write: Write) -> None:
+    rows = [
+        {"sampler": s, "d": d, "trial": t, "M": 170 + t, "kept": 170 + t if s == "lkrf" else ""}
+        for s in ("rks", "lkrf")
+        for d in (2, 3)
+        for t in (0, 1)
+    ]
+    checks = [{"column": "kept", "sampler": "lkrf", "below": 250}]
+    text = render(read(write(rows, M={"follow": "lkrf"}, checks=checks)), width=80)
+    assert re.search(r"^2 .* 170\N{EN DASH}171$", text, re.M)
+    assert "M as many as another method\n  keeps (170\N{EN DASH}171)" in text
+    assert "- kept of lkrf below 250: holds; observed 170\N{EN DASH}171, 4 rows." in text
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_says_smoke_run_spread_trials_and_protocol(write: Write, format: str) -> None:
+    text = render(read(write(many(2, 2), smoke=True)), format, width=80)
+    assert "SMOKE RUN" in text
+    for word in ("own", "protocol", "trials", "se"):
+        assert word in text
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "latex"])
+def test_a_penalty_chosen_on_the_test_rows_is_said(write: Write, format: str) -> None:
+    text = render(read(write([{"selection": "test"}])), format, width=200)
+    assert "penalty chosen on the test rows, as the paper may have: optimistic" in text
+
+
+def test_csv_parses_back(write: Write) -> None:
+    first, second = read(write(many(2, 2), name="a")), read(write(many(1, 1), name="b"))
+    back = pd.read_csv(io.StringIO(render([first, second], "csv")))
+    assert list(back["experiment"]) == ["a"] * 4 + ["b"]
+    assert list(back["mean"][:4]) == list(summarise(first)["mean"])
+    assert list(back["se"][:4]) == list(summarise(first)["se"])
+
+
+def test_latex_is_escaped(write: Write) -> None:
+    rows = [{"label": r"50%_a&b #$~^{}\<", "M": m} for m in (1, 2)]
+    text = render(read(write(rows)), "latex")
+    assert (
+        r"50\%\_a\&b \#\$\textasciitilde{}\textasciicircum{}\{\}\textbackslash{}\textless{}" in text
+    )
+    assert r"10 $\pm$ -- \\" in text
+    assert text.count(r"\toprule") == text.count(r"\bottomrule") == 2
+    assert text.isascii()
+
+
+def test_markdown_is_escaped(write: Write) -> None:
+    text = render(read(write([{"label": "a|b", "M": m} for m in (1, 2)])), "markdown")
+    assert r"| M | a\|b |" in text
+    table = [line for line in text.splitlines() if line.startswith("| ")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {3}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_no_trials_at_all(write: Write, format: str) -> None:
+    text = render(read(write([])), format)
+    assert format == "csv" or "has a header but no trials yet" in text.replace("\n  ", " ")
+
+
+def test_times_are_those_of_the_last_place_that_has_some(write: Write) -> None:
+    failed = {"status": "memory", "error": "", "t_pp": ""}
+    rows = [{"M": 10}, {"M": 20}, failed | {"M": 30}, failed | {"M": "", "trial": 1}]
+    text = render(read(write(rows)), width=80)
+    assert "at M = 20" in text
+    assert "failed (1)" in text
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_nothing_but_failures(write: Write, format: str) -> None:
+    rows = [{"status": "failed", "error": "", "t_pp": "", "columns": "", "n_train": "", "d": ""}]
+    rows.append(rows[0] | {"dataset": "eeg", "M": ""})
+    text = render(read(write(rows)), format, width=100)
+    assert format == "csv" or "failed (1)" in text
+
+
+def test_an_unknown_format(write: Write) -> None:
+    with pytest.raises(ResultsError, match=r"no table format 'latx'.*Did you mean 'latex'"):
+        render(read(write([{}])), "latx")
