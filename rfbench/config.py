@@ -23,6 +23,7 @@ from rfbench.errors import ConfigError, RfbenchError, nearest
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
 _EXPRESSION = re.compile(r"(?:([0-9.]+(?:e-?[0-9]+)?)\s*\*\s*)?([Mdn])")
 MAX_SHOWN = 8
+NO_SOLVER = "none"
 
 
 def _expanded(value: Any) -> Any:
@@ -79,6 +80,7 @@ class SamplerSpec(Section):
     """A sampler's published name, or the import path of a class, with its parameters."""
 
     name: str
+    imported: bool = False
     label: str
     parameters: dict[str, Any] = Field(default_factory=dict)
 
@@ -88,10 +90,12 @@ class SamplerSpec(Section):
         if isinstance(value, dict) and "parameters" in value:
             return value
         flat = dict(_single_key(value, "eerf"))
-        name = flat.pop("class", None) or flat.pop("name", None)
+        imported = "class" in flat
+        name = flat.pop("class") if imported else flat.pop("name", None)
         label = flat.pop("label", None)
         return {
             "name": name,
+            "imported": imported,
             "label": label or str(name).split(".")[-1].split(":")[-1],
             "parameters": flat,
         }
@@ -177,6 +181,8 @@ class Experiment(Section):
     trials: Annotated[int, Field(ge=1, le=100_000)] = 10
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     metric: str | None = None
+    kernel_error_rows: Annotated[int, Field(ge=2)] | None = None
+    plugins: list[str] = Field(default_factory=list)
     dtype: Literal["float64", "float32"] = "float64"
     timing: Literal["isolated"] = "isolated"
     threads: Annotated[int, Field(ge=1, le=1024)] = 1
@@ -231,9 +237,7 @@ def _every_combination(spec: DatasetSpec) -> Iterator[DatasetSpec]:
         yield DatasetSpec(name=spec.name, parameters=dict(zip(keys, values, strict=True)))
 
 
-def resolve_parameters(
-    parameters: Mapping[str, Any], *, M: int, d: int, n: int
-) -> dict[str, Any]:
+def resolve_parameters(parameters: Mapping[str, Any], *, M: int, d: int, n: int) -> dict[str, Any]:
     """Replace `M`, `d`, `n` and multiples such as `10*M` or `0.01*d` by their numbers."""
     numbers = {"M": M, "d": d, "n": n}
 
@@ -247,7 +251,7 @@ def resolve_parameters(
     return {key: value_of(value) for key, value in parameters.items()}
 
 
-def read(path: Path, overrides: Sequence[str] = ()) -> Experiment:
+def read(path: Path, overrides: Sequence[str] = (), *, allow_imports: bool = False) -> Experiment:
     """Read and check a configuration file.
 
     Parameters
@@ -255,6 +259,8 @@ def read(path: Path, overrides: Sequence[str] = ()) -> Experiment:
     path : Path
     overrides : sequence of str
         ``key.path=value`` each, as given to ``--set``; they win over the file.
+    allow_imports : bool
+        Let the configuration import any class, see `rfbench.plugins.check_allowed`.
 
     Raises
     ------
@@ -265,10 +271,12 @@ def read(path: Path, overrides: Sequence[str] = ()) -> Experiment:
     name = path.name.removesuffix(".yaml").removesuffix(".yml")
     for text in overrides:
         _override(document, text)
-    return from_document(document, name)
+    return from_document(document, name, allow_imports=allow_imports)
 
 
-def from_document(document: yamlfile.Document, name: str) -> Experiment:
+def from_document(
+    document: yamlfile.Document, name: str, *, allow_imports: bool = False
+) -> Experiment:
     """Check a document; see `read`."""
     if not FOLDER_NAME.fullmatch(name):
         raise ConfigError(
@@ -289,7 +297,7 @@ def from_document(document: yamlfile.Document, name: str) -> Experiment:
         raise ConfigError(_explain(error, document)) from None
     except RfbenchError as error:
         raise ConfigError(f"{document.source}: {error}") from None
-    check_combinations(experiment, document)
+    check_combinations(experiment, document, allow_imports)
     return experiment
 
 
@@ -406,9 +414,11 @@ def _keys_at(path: tuple[Any, ...]) -> list[str]:
     return [key for key in models.get(first, Experiment).model_fields if key != "name" or first]
 
 
-def check_combinations(experiment: Experiment, document: yamlfile.Document) -> None:
+def check_combinations(
+    experiment: Experiment, document: yamlfile.Document, allow_imports: bool
+) -> None:
     """Refuse what is well-formed but cannot run; ConfigError names the line."""
-    from rfbench import datasets, solvers
+    from rfbench import datasets, plugins, solvers
     from rfbench.experiment.methods import build_sampler
 
     tasks = set()
@@ -425,7 +435,8 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
         )
     task = "regression" if tasks == {"regression"} else "classification"
     try:
-        solvers.make(experiment.solver.name, task=task, **experiment.solver.keywords())
+        if experiment.solver.name != NO_SOLVER:
+            solvers.make(experiment.solver.name, task=task, **experiment.solver.keywords())
     except RfbenchError as error:
         raise _at(document, ("solver",), error) from None
     labels = [spec.label for spec in experiment.samplers]
@@ -442,6 +453,8 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
     for position, sampler in enumerate(experiment.samplers):
         for size in sizes:
             try:
+                if sampler.imported:
+                    plugins.check_allowed(sampler.name, experiment.plugins, allow_imports)
                 build_sampler(experiment, sampler, M=size, d=2, n=1000, random_state=0)
             except RfbenchError as error:
                 raise _at(document, ("samplers", position), error) from None

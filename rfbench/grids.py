@@ -60,12 +60,14 @@ def _logarithmic(text: str, parts: list[str]) -> list[Any]:
     numbers = [_number(text, part) for part in parts]
     if len(numbers) != 3 or not isinstance(numbers[2], int) or not 1 <= numbers[2] <= MAX_POINTS:
         raise _wrong(text, "log: takes two ends and a count")
-    first, last, count = numbers
+    first, last, count = numbers[0], numbers[1], int(numbers[2])
     if first <= 0 or last < first:
         raise _wrong(text, "the ends of log: are positive and in order")
     whole = isinstance(first, int) and isinstance(last, int)
     exponents = np.linspace(np.log10(first), np.log10(last), count)
-    values = 10.0 ** np.where(np.isclose(exponents, exponents.round()), exponents.round(), exponents)
+    values = 10.0 ** np.where(
+        np.isclose(exponents, exponents.round()), exponents.round(), exponents
+    )
     return _unique(values, whole)
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, stats
+from scipy import stats
 
 from rfbench.errors import MethodError, nearest
 
@@ -24,9 +24,13 @@ Feature = Literal["wave", "arc-cosine", "coordinate"]
 BANDWIDTH_RULES = ("median", "knn50")
 
 
+def dense(rows: Rows) -> Any:
+    """Return the rows as an ordinary array, whether they were sparse or not."""
+    return rows.toarray() if hasattr(rows, "toarray") else rows
+
+
 def _dense(rows: Rows) -> NDArray[np.float64]:
-    dense = rows.toarray() if sparse.issparse(rows) else rows
-    return np.asarray(dense, dtype=np.float64)
+    return np.asarray(dense(rows), dtype=np.float64)
 
 
 def squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
@@ -213,7 +217,7 @@ class Linear(Kernel):
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
         product = X @ Y.T
-        return _dense(product) / X.shape[1]
+        return np.asarray(_dense(product) / X.shape[1])
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
         """Draw coordinates with replacement, shape (m, 1): the column numbers."""
@@ -288,9 +292,7 @@ def resolve_bandwidth(
     return value
 
 
-def _bandwidth_from_rows(
-    rule: str, X: Rows, generator: np.random.Generator, queries: int
-) -> float:
+def _bandwidth_from_rows(rule: str, X: Rows, generator: np.random.Generator, queries: int) -> float:
     n = X.shape[0]
     sample = np.sort(generator.choice(n, size=min(queries, n), replace=False))
     rows = X[sample]

@@ -103,7 +103,7 @@ def parse(raw: bytes | str, source: str) -> Document:
     if not isinstance(node, yaml.MappingNode):
         raise ConfigError(
             f"{source}, line 1: a configuration is a mapping of `key: value` lines, "
-            f"this is a {node.id}."
+            f"this is a {'list' if isinstance(node, yaml.SequenceNode) else 'single word'}."
         )
     document = Document({}, source)
     document.value = _Builder(document).build(node, (), 0)
@@ -127,7 +127,8 @@ class _Builder:
             return [self.build(child, (*path, i), depth + 1) for i, child in enumerate(node.value)]
         if node.tag not in _KNOWN_TAGS:
             raise self.error(line, f"the tag {node.tag} is not allowed")
-        return scalar(node.value) if node.style is None else node.value
+        quoted = isinstance(node, yaml.ScalarNode) and node.style is not None
+        return node.value if quoted else scalar(node.value)
 
     def mapping(self, node: yaml.MappingNode, path: tuple[Any, ...], depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}

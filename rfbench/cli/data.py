@@ -38,7 +38,7 @@ def list_data() -> None:
 def _lines() -> list[tuple[str, ...]]:
     from rfbench import datasets
 
-    lines = []
+    lines: list[tuple[str, ...]] = []
     for name in datasets.names():
         entry = datasets.entry(name)
         place = {"synthetic": "generated", "bundled": "built in"}.get(entry.kind)

@@ -100,7 +100,9 @@ def run(
 
 @click.command()
 @click.argument("config", required=False, type=click.Path(path_type=Path))
-@click.option("--M", "sizes", metavar="VALUES", help="Values of M: 50:1000, 50,100 or log:50:1000:8.")
+@click.option(
+    "--M", "sizes", metavar="VALUES", help="Values of M: 50:1000, 50,100 or log:50:1000:8."
+)
 @click.option(
     "--set",
     "settings",

@@ -223,7 +223,7 @@ def accumulate(
     """
     n = X.shape[0]
     kind = np.dtype(dtype)
-    targets = np.asarray(Y, np.float64).reshape(n, -1) if np.size(Y) else np.zeros((n, 0))
+    targets = _targets(Y, n)
     roots = None if weights is None else _roots(weights, n)
     codes = None if groups is None else _codes(groups, n)
     ticking: Clock = clock or _NoClock()
@@ -363,6 +363,17 @@ def _blocks(
             yield group, slice(first, last) if last - first == picked.size else picked
 
 
+def _targets(Y: npt.ArrayLike, n: int) -> Array:
+    targets = np.asarray(Y, np.float64)
+    if targets.ndim not in (1, 2) or targets.shape[0] != n:
+        raise MethodError(
+            f"Targets of shape {targets.shape} cannot be used with {n} rows.",
+            "Every row takes one target, or one a column.",
+            f"Pass targets of shape ({n},) or ({n}, t).",
+        )
+    return targets[:, None] if targets.ndim == 1 else targets
+
+
 def _roots(weights: npt.ArrayLike, n: int) -> Array:
     values = np.asarray(weights, np.float64)
     if values.shape != (n,) or not (values >= 0).all() or not np.isfinite(values).all():
@@ -402,9 +413,7 @@ class RidgePath:
     fallback: list[str | None]
 
 
-def solve_ridge(
-    equations: NormalEquations, alphas: npt.ArrayLike, *, intercept: bool
-) -> RidgePath:
+def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept: bool) -> RidgePath:
     """Minimise sum_i w_i |y_i - z_i'theta - b|^2 + alpha |theta|^2 for every alpha.
 
     Parameters
@@ -527,9 +536,7 @@ def _cholesky(work: Array, moment: Array) -> Array | None:
     return solved
 
 
-def _spectral(
-    eigenvalues: Array, vectors: Array, moment: Array, alpha: float
-) -> tuple[Array, int]:
+def _spectral(eigenvalues: Array, vectors: Array, moment: Array, alpha: float) -> tuple[Array, int]:
     shifted = np.maximum(eigenvalues, 0.0) + alpha
     keep = shifted > eigenvalues.size * np.finfo(float).eps * shifted.max()
     basis = vectors[:, keep]

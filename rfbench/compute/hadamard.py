@@ -1,1 +1,123 @@
-def fwht_inplace(a, axis): pass
+r"""The fast Walsh-Hadamard transform in place.
+
+H_1 = 1 and H_2p = [[H_p, H_p], [H_p, -H_p]]: log2 p stages of sums and differences of elements
+that lie 1, 2, 4, ... apart, taken two stages at a time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rfbench.compute import compiled
+from rfbench.errors import MethodError
+
+FloatArray = npt.NDArray[np.floating[Any]]
+
+_STRIP_BYTES = 2**18
+
+
+def fwht_inplace(a: FloatArray, axis: int) -> None:
+    """Multiply by the unnormalised Hadamard matrix, a <- H a (axis 0) or a <- a H (axis 1).
+
+    Parameters
+    ----------
+    a : ndarray, shape (n, m), float64 or float32, C-contiguous
+        Overwritten. The length p along `axis` is a power of two. H is the matrix of
+        `scipy.linalg.hadamard`, H H = p I: divide by sqrt(p) for the orthonormal transform.
+    axis : {0, 1, -1, -2}
+        The axis to transform.
+
+    Raises
+    ------
+    MethodError
+        The array has another type or layout, or a length that is not a power of two.
+    """
+    if (
+        not isinstance(a, np.ndarray)
+        or a.ndim != 2
+        or a.dtype not in (np.float64, np.float32)
+        or not (a.flags.c_contiguous and a.flags.writeable and a.flags.aligned)
+        or axis not in (0, 1, -1, -2)
+    ):
+        raise MethodError(
+            "This array cannot be transformed in place.",
+            "The transform takes a writeable, C-contiguous matrix of float64 or float32.",
+            "Pass such an array and axis 0 or 1.",
+        )
+    length = a.shape[axis]
+    if length < 1 or length & (length - 1):
+        raise MethodError(
+            f"A Walsh-Hadamard transform of length {length} does not exist.",
+            "The length must be a power of two.",
+            f"Pad with zeros to {1 << max(length, 1).bit_length()}.",
+        )
+    if a.size == 0 or length == 1:
+        return
+    if axis in (1, -1):
+        _along_rows(a)
+    else:
+        _along_columns(a, max(64, _STRIP_BYTES // (length * a.itemsize)))
+
+
+@compiled
+def _butterflies(flat: Any, h: int) -> None:
+    """Do the stages h, 2h, 4h, ... of a vector, two at a time."""
+    while 4 * h <= flat.size:
+        for start in range(0, flat.size, 4 * h):
+            a = flat[start : start + h]
+            b = flat[start + h : start + 2 * h]
+            c = flat[start + 2 * h : start + 3 * h]
+            d = flat[start + 3 * h : start + 4 * h]
+            for j in range(h):
+                p, q, r, s = a[j] + b[j], a[j] - b[j], c[j] + d[j], c[j] - d[j]
+                a[j], b[j], c[j], d[j] = p + r, q + s, p - r, q - s
+        h *= 4
+    if 2 * h <= flat.size:
+        a, b = flat[:h], flat[h:]
+        for j in range(h):
+            a[j], b[j] = a[j] + b[j], a[j] - b[j]
+
+
+@compiled
+def _along_rows(a: Any) -> None:
+    for i in range(a.shape[0]):
+        row = a[i]
+        if row.size < 8:
+            _butterflies(row, 1)
+            continue
+        for j in range(row.size // 8):
+            v = row[8 * j : 8 * j + 8]
+            p0, p1, p2, p3 = v[0] + v[1], v[0] - v[1], v[2] + v[3], v[2] - v[3]
+            p4, p5, p6, p7 = v[4] + v[5], v[4] - v[5], v[6] + v[7], v[6] - v[7]
+            q0, q1, q2, q3 = p0 + p2, p1 + p3, p0 - p2, p1 - p3
+            q4, q5, q6, q7 = p4 + p6, p5 + p7, p4 - p6, p5 - p7
+            v[0], v[1], v[2], v[3] = q0 + q4, q1 + q5, q2 + q6, q3 + q7
+            v[4], v[5], v[6], v[7] = q0 - q4, q1 - q5, q2 - q6, q3 - q7
+        _butterflies(row, 8)
+
+
+@compiled
+def _along_columns(a: Any, strip: int) -> None:
+    """Transform strips of columns that stay in cache while all stages pass over them."""
+    length = a.shape[0]
+    for left in range(0, a.shape[1], strip):
+        right = min(left + strip, a.shape[1])
+        h = 1
+        while 4 * h <= length:
+            for start in range(0, length, 4 * h):
+                for i in range(start, start + h):
+                    v0, v1 = a[i, left:right], a[i + h, left:right]
+                    v2, v3 = a[i + 2 * h, left:right], a[i + 3 * h, left:right]
+                    for j in range(right - left):
+                        p, q = v0[j] + v1[j], v0[j] - v1[j]
+                        r, s = v2[j] + v3[j], v2[j] - v3[j]
+                        v0[j], v1[j], v2[j], v3[j] = p + r, q + s, p - r, q - s
+            h *= 4
+        if 2 * h <= length:
+            for i in range(h):
+                v0, v1 = a[i, left:right], a[i + h, left:right]
+                for j in range(right - left):
+                    v0[j], v1[j] = v0[j] + v1[j], v0[j] - v1[j]

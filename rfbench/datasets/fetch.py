@@ -98,6 +98,7 @@ def _download(entry: Entry, member: Member, download: Download, progress: bool) 
 def _from(url: str, folder: Path, name: str, progress: bool) -> Path:
     import pooch
 
+    pooch.get_logger().setLevel(logging.WARNING)
     bar = _Bar(name) if progress else None
     pup = pooch.create(
         path=folder,
@@ -127,9 +128,11 @@ class _Bar:
     """A progress bar of rich in the shape that pooch expects of one."""
 
     def __init__(self, name: str) -> None:
+        from rich.console import Console
         from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-        self._progress = Progress(TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+        columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
+        self._progress = Progress(*columns, console=Console(stderr=True))
         self._task = self._progress.add_task(name, total=None)
         self._progress.start()
 

@@ -107,6 +107,7 @@ def paths(name: str) -> list[Path]:
 
 
 def files_of(sources: list[Source]) -> list[Path]:
+    """Return the files on disk behind sources, each once."""
     return list(dict.fromkeys(path for source in sources for path in source.paths))
 
 
@@ -120,6 +121,7 @@ def complete(entry: Entry) -> list[Source]:
 
 
 def missing(entry: Entry, member: Member, why: str) -> DataError:
+    """Return the error for a file that cannot be had: what it is, where to get and to put it."""
     folder = data_folder() / entry.folder
     download = entry.download(member.source)
     what = f"'{download.name if download else member.name}' of {entry.name} is missing."
@@ -185,6 +187,7 @@ def content_hashes(entry: Entry, sources: list[Source]) -> list[str]:
 
 
 def mismatch(entry: Entry, result: FileCheck) -> DataError:
+    """Return the error for a file with another hash than expected."""
     return DataError(
         f"{result.path} is not the expected '{result.name}' of {entry.name}.",
         f"Its sha256 is {result.sha256 or 'not to be had, it cannot be read'}, "
@@ -207,6 +210,7 @@ def _pins() -> Path:
 
 
 def memory() -> Path:
+    """Return the file in which hashes are remembered."""
     return data_folder() / "cache" / "hashes.json"
 
 

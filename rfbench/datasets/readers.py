@@ -106,6 +106,8 @@ def _positions(
     if options.get("header"):
         top = content.split(b"\n", 1)[0].decode("latin-1")
         header = [field.strip() for field in top.split(separator)]
+        if len(header) != int(options["fields"]):
+            raise broken(name, 1, f"{len(header)} names where {options['fields']} are expected")
 
     def position(column: int | str) -> int:
         if isinstance(column, int):

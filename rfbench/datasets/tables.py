@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -108,56 +106,40 @@ def parse(
         If there is no row, if a line has too few or too many fields, or if a field of a numeric
         column is not a finite number.
     """
-    import pandas as pd
-
     rows, lines = _rows(content, name, columns, separator, skip, comment)
     numeric = [column for column in range(columns) if column not in text]
     numbers = np.empty((len(rows), len(numeric)))
-    labels: dict[int, list[str]] = {column: [] for column in text}
-    for start in range(0, len(rows), _LINES_AT_ONCE):
+    for start in range(0, len(rows) if numeric else 0, _LINES_AT_ONCE):
         part = rows[start : start + _LINES_AT_ONCE]
         try:
-            frame = pd.read_csv(
-                io.BytesIO(b"\n".join(part)),
-                sep=separator or r"\s+",
-                header=None,
-                names=list(range(columns)),
-                index_col=False,
-                dtype={column: str if column in text else np.float64 for column in range(columns)},
-                encoding="latin-1",
-                quoting=csv.QUOTE_NONE,
-                na_filter=False,
-                skip_blank_lines=False,
-                float_precision="round_trip",
-                low_memory=False,
+            block = np.loadtxt(
+                part, delimiter=separator, comments=None, usecols=numeric, ndmin=2, encoding=None
             )
-        except (ValueError, OverflowError):
-            frame = None
-        if frame is None or len(frame) != len(part):
-            raise _diagnose(part, lines[start:], name, separator, numeric)
-        block = frame[numeric].to_numpy(dtype=np.float64)
+        except ValueError as error:
+            raise _diagnose(part, lines[start:], name, separator, numeric) from error
         if not np.isfinite(block).all():
             raise _diagnose(part, lines[start:], name, separator, numeric)
         numbers[start : start + len(part)] = block
-        for column in text:
-            labels[column].extend(frame[column].str.strip().tolist())
+    labels: dict[int, list[str]] = {column: [] for column in text}
+    for row in rows if text else ():
+        fields = row.split(separator)
+        for column, values in labels.items():
+            values.append(fields[column].strip())
     return Table(name, np.array(lines, dtype=np.int64), numbers, labels)
 
 
 def _rows(
     content: bytes, name: str, columns: int, separator: str | None, skip: int, comment: str
-) -> tuple[list[bytes], list[int]]:
-    rows: list[bytes] = []
+) -> tuple[list[str], list[int]]:
+    rows: list[str] = []
     lines: list[int] = []
-    mark, between = comment.encode(), separator.encode() if separator else b""
-    for number, line in enumerate(content.splitlines(), start=1):
-        if number <= skip or not line.strip() or (mark and line.startswith(mark)):
+    for number, raw in enumerate(content.splitlines(), start=1):
+        line = raw.decode("latin-1")
+        if number <= skip or not line.strip() or (comment and line.startswith(comment)):
             continue
-        fields = line.count(between) + 1 if between else len(line.split())
+        fields = line.count(separator) + 1 if separator else len(line.split())
         if fields != columns:
             raise broken(name, number, f"{fields} fields where {columns} are expected")
-        if b"\0" in line:
-            raise broken(name, number, "a zero byte")
         rows.append(line)
         lines.append(number)
     if not rows:
@@ -166,7 +148,7 @@ def _rows(
 
 
 def _diagnose(
-    rows: Sequence[bytes],
+    rows: Sequence[str],
     lines: Sequence[int],
     name: str,
     separator: str | None,
@@ -174,10 +156,10 @@ def _diagnose(
 ) -> DataError:
     """Find the first field that is not a finite number."""
     for line, row in zip(lines, rows, strict=False):
-        fields = row.decode("latin-1").split(separator)
+        fields = row.split(separator)
         for column in numeric:
             try:
-                finite = math.isfinite(float(fields[column]))
+                finite = "_" not in fields[column] and math.isfinite(float(fields[column]))
             except ValueError:
                 finite = False
             if not finite:

@@ -93,6 +93,6 @@ def peak_rss_mb() -> float:
     except ImportError:
         import psutil
 
-        return float(psutil.Process().memory_info().peak_wset) / 1e6
+        return float(getattr(psutil.Process().memory_info(), "peak_wset", 0)) / 1e6
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 1e6 if sys.platform == "darwin" else peak / 1e3

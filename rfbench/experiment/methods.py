@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from rfbench import samplers
+from rfbench import plugins, samplers
 from rfbench.config import Experiment, SamplerSpec, resolve_parameters
+from rfbench.errors import MethodError
+from rfbench.parameters import build
 
 
 def build_sampler(
@@ -21,11 +23,12 @@ def build_sampler(
 ) -> Any:
     """Return an unfitted sampler with M features for rows of d columns.
 
-    The experiment's kernel, bandwidth and map are passed to every sampler that takes them; the
-    sampler's own parameters win.
+    The experiment's kernel, bandwidth and map are passed to every sampler of rfbench that takes
+    them; a transformer from elsewhere gets n_components and random_state where its constructor has
+    them. The sampler's own parameters win.
     """
     own = resolve_parameters(spec.parameters, M=M, d=d, n=n)
-    cls = samplers.sampler_class(spec.name)
+    cls = plugins.load_class(spec.name) if spec.imported else samplers.sampler_class(spec.name)
     shared = {
         "n_components": M,
         "kernel": experiment.kernel,
@@ -33,6 +36,15 @@ def build_sampler(
         "feature_map": experiment.feature_map,
         "random_state": random_state,
     }
+    if not issubclass(cls, samplers.RandomFeatures):
+        if not (hasattr(cls, "fit") and hasattr(cls, "transform")):
+            raise MethodError(
+                f"{spec.name} is not a transformer.", "It has no fit and transform.", ""
+            )
+        shared = {word: shared[word] for word in ("n_components", "random_state")}
     accepted = set(inspect.signature(cls.__init__).parameters)
     given = {key: value for key, value in shared.items() if key in accepted}
-    return samplers.make(spec.name, **{**given, **own})
+    sampler = build(cls, spec.label, {**given, **own})
+    if isinstance(sampler, samplers.RandomFeatures):
+        sampler.check_parameters()
+    return sampler

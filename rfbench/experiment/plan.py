@@ -8,12 +8,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rfbench import datasets
+from rfbench import datasets, plugins
 from rfbench.config import DatasetSpec, Experiment, KeptBy, SamplerSpec
 
 IDENTITY_VERSION = 1
 # What describes an experiment without changing what one trial measures.
-DESCRIPTIVE = ("name", "title", "description", "paper", "item", "protocol", "metric", "checks")
+DESCRIPTIVE = (
+    "name",
+    "title",
+    "description",
+    "paper",
+    "item",
+    "protocol",
+    "metric",
+    "checks",
+    "plugins",
+)
 LISTED = ("dataset", "samplers", "M", "trials")
 
 
@@ -60,7 +70,7 @@ class Trial:
                 "shared": shared,
                 "dataset": self.dataset.model_dump(mode="json"),
                 "data": self.data_sha256,
-                "sampler": {"name": self.sampler.name, "parameters": self.sampler.parameters},
+                "sampler": identity_of(self.sampler),
             }
         )
 
@@ -69,7 +79,7 @@ class Trial:
         """Identity of the trial: the same for the same measurement, whatever the machine."""
         size: Any = self.M
         if self.M is None:
-            size = asdict_of(self.reference)
+            size = identity_of(self.reference)
         return digest({"setting": self.setting, "M": size, "number": self.number})
 
     @property
@@ -80,9 +90,12 @@ class Trial:
         return next(s for s in self.experiment.samplers if s.label == kept_by.kept_by)
 
 
-def asdict_of(spec: SamplerSpec) -> dict[str, Any]:
-    """Return what identifies a sampler: name and parameters, not its label."""
-    return {"name": spec.name, "parameters": spec.parameters}
+def identity_of(spec: SamplerSpec) -> dict[str, Any]:
+    """Return what identifies a sampler: name, parameters and foreign code, not its label."""
+    known: dict[str, Any] = {"name": spec.name, "parameters": spec.parameters}
+    if spec.imported:
+        known["code"] = plugins.identity(spec.name)
+    return known
 
 
 @dataclass(frozen=True)
@@ -126,5 +139,3 @@ def jobs(trials: list[Trial]) -> list[Job]:
     for trial in trials:
         gathered.setdefault((trial.setting, trial.number), []).append(trial)
     return [Job(tuple(group)) for group in gathered.values()]
-
-

@@ -94,7 +94,8 @@ def prepare_work(
             datasets.fetch(name, progress=progress)
     words = list(variants) or [""] * len(chosen)
     trials = [t for e, word in zip(chosen, words, strict=True) for t in plan(e, word)]
-    return Work(folder, chosen, trials, smoke)
+    once = {trial.id: trial for trial in reversed(trials)}
+    return Work(folder, chosen, list(reversed(once.values())), smoke)
 
 
 def run(

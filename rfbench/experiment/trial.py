@@ -12,32 +12,21 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import rfbench
-from rfbench import datasets, kernels, metrics, solvers
+from rfbench import metrics, solvers
 from rfbench.clock import PARTS, Clock
 from rfbench.compute import waves
-from rfbench.config import DatasetSpec
+from rfbench.config import NO_SOLVER, SamplerSpec
 from rfbench.datasets import Prepared
 from rfbench.errors import RfbenchError
+from rfbench.experiment import material
 from rfbench.experiment.environment import peak_rss_mb
+from rfbench.experiment.kernel_error import kernel_errors
 from rfbench.experiment.methods import build_sampler
 from rfbench.experiment.plan import Job, Trial
+from rfbench.experiment.seeds import integer_for
+from rfbench.kernels import Rows
 from rfbench.solvers.base import LinearClassifier, predicted_codes, signed_columns
-
-ROLES = ("data", "split", "subsample", "bandwidth", "features", "folds")
-
-
-def seed_for(seed: int, role: str, number: int) -> np.random.SeedSequence:
-    """Return the random numbers of a role in a trial.
-
-    All samplers of the trial see the same ones, so that their differences can be paired; another
-    trial has other ones.
-    """
-    return np.random.SeedSequence([seed, ROLES.index(role), number])
-
-
-def integer_seed(seed: int, role: str, number: int) -> int:
-    """Return the same as one whole number, as scikit-learn's estimators take it."""
-    return int(seed_for(seed, role, number).generate_state(1, np.uint32)[0])
+from rfbench.solvers.design import Design
 
 
 @functools.cache
@@ -105,123 +94,85 @@ def describe(trial: Trial) -> dict[str, Any]:
     }
 
 
-@functools.lru_cache(maxsize=2)
-def _prepared(key: str, number: int) -> Prepared:
-    """Return the prepared data of a trial; `key` is JSON so that it can be remembered."""
-    facts = json.loads(key)
-    seed = facts["seed"]
-    dataset = datasets.load(
-        facts["dataset"]["name"],
-        dtype=facts["dtype"],
-        parameters=facts["dataset"]["parameters"] or None,
-        generator=np.random.default_rng(seed_for(seed, "data", number)),
-    )
-    return datasets.prepare(
-        dataset,
-        split=facts["split"],
-        scaling=facts["scaling"],
-        target=facts["target"],
-        generator=np.random.default_rng(seed_for(seed, "split", number)),
-        rows=facts["rows"],
-        dtype=facts["dtype"],
-    )
-
-
-@functools.lru_cache(maxsize=4)
-def _bandwidth(key: str, number: int, rule: float | str) -> float:
-    generator = np.random.default_rng(
-        seed_for(json.loads(key)["seed"], "bandwidth", number)
-    )
-    prepared = _prepared(key, _number_that_matters(key, number))
-    return kernels.resolve_bandwidth(rule, prepared.X_train, generator)
-
-
-def _number_that_matters(key: str, number: int) -> int:
-    """Return 0 where every trial has the same rows: a published split of a fixed data set."""
-    facts = json.loads(key)
-    fixed = facts["split"] == "given" and facts["rows"] is None
-    return 0 if fixed and not _is_generated(facts["dataset"]["name"]) else number
-
-
-def _is_generated(name: str) -> bool:
-    return datasets.entry(name).kind == "synthetic"
-
-
-def _key(trial: Trial) -> str:
-    experiment = trial.experiment
-    dataset: DatasetSpec = trial.dataset
-    return json.dumps(
-        {
-            "dataset": dataset.model_dump(),
-            "data": trial.data_sha256,
-            "split": experiment.split,
-            "scaling": experiment.scaling,
-            "target": experiment.target,
-            "rows": experiment.rows,
-            "dtype": experiment.dtype,
-            "seed": experiment.seed,
-        },
-        sort_keys=True,
-    )
-
-
 def measure(trial: Trial) -> dict[str, Any]:
     """Do the work of a trial and return the measured columns."""
-    experiment, number = trial.experiment, trial.number
-    key = _key(trial)
-    prepared = _prepared(key, _number_that_matters(key, number))
-    has_bandwidth = kernels.kernel_class(experiment.kernel).has_bandwidth
-    bandwidth = _bandwidth(key, number, experiment.bandwidth) if has_bandwidth else None
-    X, y = prepared.X_train, prepared.labels_train
-    target = prepared.y_train if y is None else y
-    features_seed = integer_seed(experiment.seed, "features", number)
-
-    def sampler_of(spec: Any, M: int) -> Any:
-        return build_sampler(
-            experiment,
-            spec,
-            M=M,
-            d=X.shape[1],
-            n=X.shape[0],
-            random_state=features_seed,
-            bandwidth=bandwidth,
-        )
-
-    M = trial.M
-    if M is None:
-        M = 1
-        if trial.sampler != trial.reference:
-            M = int(sampler_of(trial.reference, 1).fit(X, target).kept_)
+    experiment = trial.experiment
+    prepared = material.prepared(trial)
+    bandwidth = material.bandwidth(trial)
+    X, labels = prepared.X_train, prepared.labels_train
+    target = prepared.y_train if labels is None else labels
     clock = Clock()
-    sampler = sampler_of(trial.sampler, M)
-    with clock.part("pp"):
-        sampler.fit(X, target)
-    kept = getattr(sampler, "kept_", None)
-    if trial.M is None and trial.sampler == trial.reference:
-        M = int(sampler.kept_)
-    solver = solvers.make(
-        experiment.solver.name,
-        task="regression" if y is None else "classification",
-        **experiment.solver.keywords(),
-        random_state=integer_seed(experiment.seed, "folds", number),
-    )
-    truth = prepared.y_test if y is None else prepared.labels_test
-    solver.fit(X, target, features=sampler, evaluation=(prepared.X_test, truth), clock=clock)
-    measured = score(solver, prepared, clock)
-    return {
-        **measured,
+    sampler, M = _fit_sampler(trial, X, target, bandwidth, clock)
+    measured: dict[str, Any] = {
         "n_train": X.shape[0],
         "n_test": prepared.X_test.shape[0],
         "d": X.shape[1],
         "bandwidth": bandwidth,
         "M": M,
-        "columns": solver.coef_.shape[1],
-        "kept": kept,
+        "columns": Design(X[:1], sampler).n_columns,
+        "kept": getattr(sampler, "kept_", None),
+    }
+    if experiment.kernel_error_rows and getattr(sampler, "approximates_kernel", False):
+        rows, exact, norm = material.exact_kernel(
+            trial, sampler.kernel_, experiment.kernel_error_rows
+        )
+        features = np.asarray(sampler.transform(rows), dtype=np.float64)
+        measured.update(kernel_errors(exact, features, norm))
+    if experiment.solver.name == NO_SOLVER:
+        with clock.part("features"):
+            Design(X, sampler).matrix()
+    else:
+        measured.update(_fit_solver(trial, sampler, prepared, clock))
+    for part in PARTS:
+        measured[f"t_{part}"] = round(clock.wall[part], 6)
+        measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
+    return measured
+
+
+def _fit_sampler(
+    trial: Trial, X: Rows, target: Any, bandwidth: float | None, clock: Clock
+) -> tuple[Any, int]:
+    """Return the fitted sampler and M; where M is kept_by a sampler, that one is fitted first."""
+
+    def sampler_of(spec: SamplerSpec, M: int) -> Any:
+        return build_sampler(
+            trial.experiment,
+            spec,
+            M=M,
+            d=X.shape[1],
+            n=X.shape[0],
+            random_state=integer_for(trial.experiment.seed, "features", trial.number),
+            bandwidth=bandwidth,
+        )
+
+    decides = trial.M is None and trial.sampler == trial.reference
+    M = trial.M or 1
+    if trial.M is None and not decides:
+        M = int(sampler_of(trial.reference, 1).fit(X, target).kept_)
+    sampler = sampler_of(trial.sampler, M)
+    with clock.part("pp"):
+        sampler.fit(X, target)
+    return sampler, int(sampler.kept_) if decides else M
+
+
+def _fit_solver(trial: Trial, sampler: Any, prepared: Prepared, clock: Clock) -> dict[str, Any]:
+    experiment, labels = trial.experiment, prepared.labels_train
+    regression = labels is None
+    solver = solvers.make(
+        experiment.solver.name,
+        task="regression" if regression else "classification",
+        **experiment.solver.keywords(),
+        random_state=integer_for(experiment.seed, "folds", trial.number),
+    )
+    target = prepared.y_train if regression else labels
+    truth = prepared.y_test if regression else prepared.labels_test
+    evaluation = (prepared.X_test, truth)
+    solver.fit(prepared.X_train, target, features=sampler, evaluation=evaluation, clock=clock)
+    return {
+        **score(solver, prepared, clock),
         "alpha": solver.alpha_,
         "alpha_scale_free": solver.alpha_scale_free_,
         "message": "; ".join(solver.notes_),
-        **{f"t_{part}": round(clock.wall[part], 6) for part in PARTS},
-        **{f"cpu_{part}": round(clock.cpu[part], 6) for part in PARTS},
     }
 
 

@@ -55,7 +55,8 @@ def plot(results: Results, folder: Path | None = None) -> list[Path]:
         for x, name in ((varied, varied), ("t_total", "time")):
             if x == "t_total" and not table[x].notna().any():
                 continue
-            figure = _figure(table, results, caption, x, varied)
+            along = "" if x == varied else f" A line joins values of {varied}."
+            figure = _figure(table, results, caption + along, x, varied)
             stem = f"{kind}_vs_{re.sub(r'[^A-Za-z0-9]+', '_', name)}"
             for suffix, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None})):
                 files.append(folder / f"{stem}.{suffix}")

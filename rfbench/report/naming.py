@@ -36,8 +36,9 @@ def names(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
         terms = table["variant"].map(lambda variant: _terms(variant, varied))
         found += terms.map(lambda term: f", {term}" if term else "")
     parameters = pd.DataFrame([_object(text) for text in table["parameters"]], index=table.index)
-    told = [name for name in settings if name not in ("dataset", "label", "variant", "parameters")]
-    differ = pd.concat([table[told], parameters, table["parameters"]], axis=1).astype("str")
+    last = ["parameters", "setting"]
+    told = [name for name in settings if name not in ("dataset", "label", "variant", *last)]
+    differ = pd.concat([table[told], parameters, table[last]], axis=1).astype("str")
     for name, values in differ.items():
         place = pd.DataFrame({"dataset": table["dataset"], "x": table["x"], "method": found})
         clash = place.duplicated(keep=False)
@@ -50,10 +51,13 @@ def names(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
 
 
 def _terms(variant: str, varied: str) -> str:
-    """Return the variant's settings other than the one on the axis."""
-    terms = [term.strip() for term in variant.split(",")]
+    """Return the variant's settings other than the one on the axis, keys without their path."""
+    pairs = [term.strip().partition("=") for term in variant.split(",")]
+    short = [key.rpartition(".")[2] for key, _, _ in pairs]
     return ", ".join(
-        term for term in terms if varied not in {(key := term.split("=")[0]), key.split(".")[-1]}
+        f"{last if short.count(last) == 1 else key}{sign}{value}"
+        for (key, sign, value), last in zip(pairs, short, strict=True)
+        if varied not in (key, last)
     )
 
 

@@ -20,32 +20,11 @@ MANIFEST = "manifest.json"
 
 REQUIRED = ("trial_id", "protocol", "dataset", "d", "sampler", "M", "trial", "status")
 TEXT = [
-    "trial_id",
-    "config",
-    "protocol",
-    "dataset",
-    "sampler",
-    "label",
-    "variant",
-    "parameters",
-    "kernel",
-    "bandwidth_rule",
-    "feature_map",
-    "solver",
-    "alpha_convention",
-    "selection",
-    "intercept",
-    "split",
-    "scaling",
-    "dtype",
-    "seed",
-    "timing",
-    "status",
-    "message",
-    "data_hash",
-    "version",
-    "fallback",
-]
+    "trial_id", "setting", "config", "protocol", "dataset", "sampler", "label", "variant",
+    "parameters", "kernel", "bandwidth_rule", "feature_map", "solver", "alpha_convention",
+    "selection", "intercept", "split", "scaling", "dtype", "seed", "timing", "status", "message",
+    "data_hash", "version", "fallback",
+]  # fmt: skip
 INTEGER = ["n_train", "n_test", "d", "M", "columns", "kept", "trial", "threads"]
 METRICS = {
     "error": "test error (%)",
@@ -86,7 +65,7 @@ class Results:
     rows : DataFrame
         One row a (sampler, M, trial). Every column of the documented format is there: numbers
         are float64 with NaN, whole numbers Int64 with NA, texts str with ``""`` for empty cells.
-        Unknown columns are kept as text.
+        Unknown columns are kept as text. ``variant`` names no setting of another sampler.
     manifest : dict
         ``manifest.json``, or an empty dictionary.
     notes : list of str
@@ -272,7 +251,15 @@ def _typed(file: Path, raw: pd.DataFrame, lines: list[int]) -> pd.DataFrame:
         typed[column] = values.astype("Int64") if column in INTEGER else values
     rows = pd.DataFrame(typed, index=raw.index)
     rows["label"] = rows["label"].where(rows["label"] != "", rows["sampler"])
+    named = zip(rows["variant"], rows["label"], rows["sampler"], strict=True)
+    rows["variant"] = pd.Series([_own(*names) for names in named], rows.index, dtype="str")
     return rows
+
+
+def _own(variant: str, *names: str) -> str:
+    """Drop the swept settings of other samplers: ``samplers.eerf.pool_size`` is none of rks's."""
+    terms = [term.strip() for term in variant.split(",")]
+    return ", ".join(t for t in terms if t[:9] != "samplers." or t.split(".")[1] in names)
 
 
 def _broken(file: Path, line: int, why: str) -> ResultsError:

@@ -14,27 +14,10 @@ from rfbench.report.naming import canonical, names
 from rfbench.report.results import INTEGER, METRICS, Results
 
 IDENTITY = [
-    "dataset",
-    "d",
-    "protocol",
-    "sampler",
-    "label",
-    "variant",
-    "parameters",
-    "kernel",
-    "bandwidth_rule",
-    "feature_map",
-    "M",
-    "solver",
-    "selection",
-    "alpha_convention",
-    "intercept",
-    "scaling",
-    "split",
-    "dtype",
-    "timing",
-    "threads",
-]
+    "dataset", "d", "protocol", "sampler", "label", "variant", "parameters", "kernel",
+    "bandwidth_rule", "feature_map", "M", "solver", "selection", "alpha_convention", "intercept",
+    "scaling", "split", "dtype", "timing", "threads", "setting",
+]  # fmt: skip
 DASH = "\N{EN DASH}"
 DEFAULT_METRICS = ("error", "relative_squared_error", "kernel_error_spectral")
 TIMES = ("t_pp", "t_features", "t_train", "t_test", "t_total")
@@ -148,8 +131,9 @@ def axis(results: Results) -> str:
     rows = results.rows
     if (rows.groupby("dataset")["d"].nunique() > 1).any():
         return "d"
-    if follows(results) or (rows["variant"].nunique() > 1 and rows["M"].nunique() <= 1):
-        settings = [_setting(variant) for variant in rows["variant"].unique()]
+    swept = rows.loc[rows["variant"] != "", "variant"].unique()
+    if follows(results) or (len(swept) > 1 and rows["M"].nunique() <= 1):
+        settings = [_setting(variant) for variant in swept]
         names = {name for name, _ in settings}
         numeric = all(value is not None for _, value in settings)
         return names.pop() if len(names) == 1 and numeric else "variant"
@@ -157,10 +141,11 @@ def axis(results: Results) -> str:
 
 
 def _setting(variant: str) -> tuple[str, float | None]:
-    """Read ``'bandwidth=2'`` as ``('bandwidth', 2.0)``; the value is None where it is no number."""
-    name, _, value = variant.partition("=")
+    """Read ``'solver.k=2'`` as ``('k', 2.0)``; the value is None where it is no number."""
+    key, _, value = variant.partition("=")
+    name = key.rpartition(".")[2].strip()
     try:
-        return name.strip(), float(value)
+        return name, float(value)
     except ValueError:
         return name, None
 
@@ -232,14 +217,25 @@ def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
     table[whole] = table[whole].astype("Int64")
     if varied in ("d", "M"):
         table["x"] = table[varied].astype("float64")
-    elif varied == "variant":
-        table["x"] = table["variant"].replace("", DASH)
     else:
-        table["x"] = [_setting(variant)[1] for variant in table["variant"]]
+        table = _along_variants(table, varied)
     table["method"] = names(table, varied, identity)
     table["rank"] = [style.rank(sampler) for sampler in table["sampler"]]
     table = table.sort_values(["dataset", "rank", "method", "x"], ignore_index=True)
     return table.drop(columns="rank")
+
+
+def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
+    """Add ``x``; a method that what is swept does not concern gets a line at each value."""
+    if varied == "variant":
+        table["x"] = table["variant"].replace("", DASH)
+    else:
+        table["x"] = [_setting(variant)[1] for variant in table["variant"]]
+    own = table[table["variant"] != ""]
+    if own.empty:
+        return table
+    others = table[table["variant"] == ""]
+    return pd.concat([own, *(others.assign(x=x) for x in own["x"].unique())], ignore_index=True)
 
 
 def _line(group: pd.DataFrame, metric: str) -> dict[str, Any]:

@@ -134,8 +134,10 @@ def _costs(lines: list[dict[str, Any] | None], methods: list[str], varied: str) 
     """Lay out number of columns, times and penalty at one value of what is varied."""
     x = next((_plain(line["x"]) for line in lines if line), "")
     rows = [(name, [_range(line, name) for line in lines]) for name in RANGES if name != varied]
+    fast = max((line["t_total"] for line in lines if line), default=1) < 1
+    scale, unit = (1000, "ms") if fast else (1, "s")
     rows += [
-        (f"{name} (s)", [_number(line[name], line[f"{name}_se"]) if line else "" for line in lines])
+        (f"{name} ({unit})", [_time(line, name, scale) if line else "" for line in lines])
         for name in TIMES
     ]
     penalty = [_significant(line["alpha_scale_free"]) if line else "" for line in lines]
@@ -144,13 +146,19 @@ def _costs(lines: list[dict[str, Any] | None], methods: list[str], varied: str) 
     return Grid(f"at {varied} = {x}", methods, rows)
 
 
+def _time(line: dict[str, Any], name: str, scale: int) -> str:
+    return _number(scale * line[name], scale * line[f"{name}_se"])
+
+
 def _heading(table: pd.DataFrame, results: Results) -> list[str]:
     def say(column: str) -> str:
         """Give the one value, or each value with its methods."""
-        texts = table[column].map(_plain)
+        texts = table[column].map(_plain).str.replace(r'[{}"]', "", regex=True)
         values = [value for value in dict.fromkeys(texts) if value]
         if len(values) < 2:
             return "".join(values)
+        if len(table.groupby([texts, table["method"]])) == len(values) * table["method"].nunique():
+            return ", ".join(values)
         of = {v: ", ".join(dict.fromkeys(table.loc[texts == v, "method"])) for v in values}
         return "; ".join(f"{value} ({methods})" for value, methods in of.items())
 
@@ -162,7 +170,8 @@ def _heading(table: pd.DataFrame, results: Results) -> list[str]:
     if table["trials"].nunique() > 1:
         trials += ", fewer where n = is given"
     d = spread(float(table["d"].min()), float(table["d"].max())) if table["d"].notna().any() else ""
-    bandwidth = f" ({span('bandwidth')})" if span("bandwidth") else ""
+    known = pd.to_numeric(table["bandwidth_rule"], errors="coerce").notna().all()
+    bandwidth = "" if known or not span("bandwidth") else f" ({span('bandwidth')})"
     selection = "; ".join(
         SELECTION.get(value, f"penalty chosen by {value}")
         for value in dict.fromkeys(table["selection"])
@@ -198,7 +207,7 @@ def _heading(table: pd.DataFrame, results: Results) -> list[str]:
     spoken = [", ".join(part for part in line if part and part[-1] != " ") for line in parts]
     spoken = [line for line in spoken if line]
     metric = METRICS[table["metric"].iloc[0]]
-    times = "times in wall seconds, t_total = t_pp + t_features + t_train"
+    times = "times are wall times, t_total = t_pp + t_features + t_train"
     return [*spoken, times, f"{metric}: mean ± standard error of the mean over the trials"]
 
 

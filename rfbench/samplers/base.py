@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench import kernels
 from rfbench.errors import MethodError, nearest
-from rfbench.kernels import Array, Kernel, Rows
-from rfbench.samplers.feature_map import OFFSET, PAIRED, PLAIN, FeatureMap
+from rfbench.kernels import Array, Rows
+from rfbench.samplers.feature_map import OFFSET, PAIRED, PLAIN, FeatureMap, FittedMap
 
 RandomState = int | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
 
@@ -65,11 +65,12 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     ----------
     kernel_ : Kernel
     bandwidth_ : float
-    feature_map_ : FeatureMap
+    feature_map_ : FittedMap
     """
 
     needs_target: ClassVar[bool] = False
     has_prefixes: ClassVar[bool] = False
+    approximates_kernel: ClassVar[bool] = True
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
 
     def __init__(
@@ -161,9 +162,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self
 
     @abstractmethod
-    def _draw(
-        self, X: Rows, targets: NDArray[np.float64] | None, random: Streams
-    ) -> FeatureMap:
+    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FittedMap:
         """Return the features; `targets` has shape (n, k) where the method needs a target."""
 
     def transform(self, X: Rows) -> Array:
@@ -231,4 +230,4 @@ def target_columns(y: Any, n: int) -> NDArray[np.float64]:
     classes, codes = np.unique(values, return_inverse=True)
     if len(classes) <= 2:
         return np.where(codes == len(classes) - 1, 1.0, -1.0).reshape(n, 1)
-    return (codes[:, None] == np.arange(len(classes))).astype(np.float64)
+    return np.asarray(codes[:, None] == np.arange(len(classes)), dtype=np.float64)

@@ -60,6 +60,7 @@ class EERF(PooledFeatures):
     """
 
     needs_target: ClassVar[bool] = True
+    approximates_kernel: ClassVar[bool] = False
     has_prefixes: ClassVar[bool] = True
 
     def __init__(

@@ -1,7 +1,8 @@
-"""A drawn feature map: frequencies, offsets and weights, and how rows go through them."""
+"""Feature maps ready for use: what rows go through, a pure function of each row."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,14 +11,37 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from rfbench.kernels import Array, Feature, Rows
+from rfbench.kernels import Array, Feature, Rows, dense
 
 PAIRED, OFFSET, PLAIN = "paired", "offset", "plain"
 
 
+class FittedMap(ABC):
+    """What a sampler's `fit` leaves behind: the solvers stream rows through it."""
+
+    @property
+    @abstractmethod
+    def n_columns(self) -> int:
+        """Number of real columns."""
+
+    @abstractmethod
+    def astype(self, dtype: Any) -> FittedMap:
+        """Return the map with its arrays in another floating-point type."""
+
+    @abstractmethod
+    def transform_into(self, rows: Rows, out: Array) -> None:
+        """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
+
+    def transform(self, rows: Rows) -> Array:
+        """Return the features of the rows, shape (n, n_columns), in the dtype of the rows."""
+        out = np.empty((rows.shape[0], self.n_columns), dtype=rows.dtype)
+        self.transform_into(rows, out)
+        return out
+
+
 @dataclass(frozen=True)
-class FeatureMap:
-    """Random features ready for use; a pure function of each row.
+class FeatureMap(FittedMap):
+    """Random features given by frequencies.
 
     With M frequencies, column m of the ``offset`` map is ``scale * cos(w_m'x + b_m)``; the
     ``paired`` map has 2M columns, all ``scale * cos(w_m'x)`` and then all ``scale * sin(w_m'x)``;
@@ -94,17 +118,11 @@ class FeatureMap:
             weights=None if self.weights is None else self.weights.astype(dtype),
         )
 
-    def transform(self, rows: Rows) -> Array:
-        """Return the features of the rows, shape (n, n_columns), in the dtype of the rows."""
-        out = np.empty((rows.shape[0], self.n_columns), dtype=rows.dtype)
-        self.transform_into(rows, out)
-        return out
-
     def transform_into(self, rows: Rows, out: Array) -> None:
-        """Write the features of the rows, shape (n, d), into ``out``, shape (n, n_columns)."""
+        """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
         if self.feature == "coordinate":
             picked = rows[:, self.frequencies]
-            np.multiply(picked.toarray() if sparse.issparse(picked) else picked, self.scale, out)
+            np.multiply(dense(picked), self.scale, out)
         else:
             from rfbench.compute import waves
 

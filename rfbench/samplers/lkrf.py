@@ -68,6 +68,7 @@ class LKRF(PooledFeatures):
     """
 
     needs_target: ClassVar[bool] = True
+    approximates_kernel: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -17,10 +17,8 @@ BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
 
 
-def target_moments(
-    unit: FeatureMap, X: Rows, targets: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return Z'Y of the pool's columns, shape (n_columns, k), never holding Z, shape (n, n_columns).
+def target_moments(unit: FeatureMap, X: Rows, targets: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Z'Y of the pool's columns, shape (n_columns, k), without ever holding all of Z.
 
     Streamed over blocks of rows and of frequencies small enough for the cache.
     """

@@ -259,7 +259,9 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         self.features_ = features
         self._flat = y.ndim == 1
         columns = y.reshape(len(y), -1)
-        seen = None if evaluation is None else np.asarray(evaluation[1]).reshape(-1, columns.shape[1])
+        seen = (
+            None if evaluation is None else np.asarray(evaluation[1]).reshape(-1, columns.shape[1])
+        )
 
         def loss(
             decisions: NDArray[np.float64], rows: NDArray[np.intp] | None

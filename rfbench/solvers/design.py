@@ -10,7 +10,7 @@ from scipy import sparse
 
 from rfbench.clock import Clock
 from rfbench.kernels import Array, Rows
-from rfbench.samplers.feature_map import FeatureMap
+from rfbench.samplers.feature_map import FittedMap
 
 BLOCK_BYTES = 4 * 2**20
 
@@ -29,7 +29,7 @@ class Design:
         self.X = X
         self.features = features
         fitted = getattr(features, "feature_map_", None)
-        self._map: FeatureMap | None = fitted if isinstance(fitted, FeatureMap) else None
+        self._map: FittedMap | None = fitted if isinstance(fitted, FittedMap) else None
         if features is None:
             self.n_columns = int(X.shape[1])
         elif self._map is not None:

@@ -48,8 +48,8 @@ def test_files_and_the_same_bytes_twice(write: Write) -> None:
     ("rows", "name"),
     [
         ([{"d": 2}, {"d": 3}], "error_vs_d.png"),
-        ([{"variant": "a.b=1"}, {"variant": "a.b=2"}], "error_vs_a_b.png"),
-        ([{"variant": ""}, {"variant": "kernel=linear"}], "error_vs_variant.png"),
+        ([{"variant": "a.b=1"}, {"variant": "a.b=2"}], "error_vs_b.png"),
+        ([{"variant": f"kernel={k}"} for k in ("linear", "gaussian")], "error_vs_variant.png"),
         ([{}], "error_vs_M.png"),
         (sweep(dataset="eeg") + sweep(), "error_vs_M.png"),
         (sweep(label="_$_{%", protocol="as-run"), "error_vs_M.png"),

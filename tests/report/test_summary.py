@@ -120,8 +120,38 @@ def test_a_swept_setting_beside_M_is_part_of_the_name_and_d_is_not(write: Write)
         "rks, bandwidth=1",
         "rks, bandwidth=2",
     }
-    swept = [{"d": d, "variant": f"dataset.d={d}, noise=1"} for d in (2, 3)]
+    swept = [{"d": d, "variant": f"dataset.d={d}, dataset.noise=1"} for d in (2, 3)]
     assert set(summarise(read(write(swept, name="b")))["method"]) == {"rks, noise=1"}
+    alike = [{"M": m, "variant": "samplers.rks.k=1, solver.k=2"} for m in (10, 20)]
+    named = summarise(read(write(alike, name="c")))["method"]
+    assert set(named) == {"rks, samplers.rks.k=1, solver.k=2"}
+
+
+def test_what_is_swept_for_one_sampler_leaves_the_others_alone(write: Write) -> None:
+    rows = [
+        {"sampler": s, "variant": f"samplers.eerf.pool_size={k}", "trial": k, "M": m}
+        for s, k in (("rks", 1), ("rks", 2), ("eerf", 1), ("eerf", 2))
+        for m in (10, 20)
+    ]
+    table = summarise(read(write(rows, name="a")))
+    assert set(table["method"]) == {"rks", "eerf, pool_size=1", "eerf, pool_size=2"}
+    assert list(table["trials"]) == [2, 2, 1, 1, 1, 1]
+    along = read(write([row for row in rows if row["M"] == 10], name="b"))
+    assert axis(along) == "pool_size"
+    table = summarise(along)[["method", "x", "trials"]]
+    assert table.to_numpy().tolist() == [
+        ["rks", 1, 2],
+        ["rks", 2, 2],
+        ["eerf", 1, 1],
+        ["eerf", 2, 1],
+    ]
+
+
+def test_what_no_column_shows_is_not_averaged(write: Write) -> None:
+    rows = [{"setting": s, "trial_id": s + str(t), "trial": t} for s in "ab" for t in (0, 1)]
+    table = summarise(read(write(rows)))
+    assert list(table["method"]) == ["rks, setting=a", "rks, setting=b"]
+    assert list(table["trials"]) == [2, 2]
 
 
 def test_checks(write: Write) -> None:

@@ -73,6 +73,21 @@ def test_a_setting_that_differs_is_said_with_its_methods(write: Write) -> None:
     assert "kernel gaussian (rks); linear (lkrf)" in render(read(write(rows)), width=200)
 
 
+def test_the_heading_reads_well(write: Write) -> None:
+    rows = [
+        {"sampler": s, "M": m, "bandwidth_rule": b, "bandwidth": b, "split": '{"test_size": 0.3}'}
+        for s in ("rks", "eerf")
+        for m in (1, 2)
+        for b in (2.0, 4.0)
+    ]
+    rows = [row | {"variant": f"bandwidth={row['bandwidth']}"} for row in rows]
+    text = render(read(write(rows)), width=200)
+    assert "split test_size: 0.3, " in text
+    assert "bandwidth 2.0 (rks, bandwidth=2.0, eerf, bandwidth=2.0); 4.0 (" in text
+    text = render(read(write([row for row in rows if row["M"] == 1], name="b")), width=200)
+    assert "bandwidth 2.0, 4.0, map" in text
+
+
 def test_one_place_on_the_axis_gives_one_row_a_method(write: Write) -> None:
     text = render(read(write(many(8, 1))), "markdown")
     assert "| at M = 100 | test error (%) | columns | t_pp (s) |" in text
@@ -87,6 +102,14 @@ def test_numbers_are_never_broken(write: Write, width: int, blocks: int) -> None
     for line in summarise(results).to_dict("records"):
         assert text.count(_number(line["mean"], line["se"], 3)) >= 1
     assert len(re.findall(r"^\d+00 ", text, re.M)) == 20 * blocks
+
+
+def test_short_times_are_in_milliseconds(write: Write) -> None:
+    row = {"t_pp": 0.002, "t_features": 0.001}
+    rows = [row | {"t_train": t / 500, "trial": t} for t in (0, 1)]
+    text = render(read(write(rows)), "markdown")
+    assert "t_pp (ms) | t_features (ms) |" in text
+    assert "| 2 ± 0 | 1 ± 0 | 1.0 ± 1.0 |" in text
 
 
 def test_long_names_go_over_several_lines(write: Write) -> None:

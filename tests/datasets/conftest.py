@@ -1,0 +1,52 @@
+import http.server
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from rfbench.datasets import catalog
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """An empty data folder that the lookup finds, and no RFBENCH_DATA."""
+    monkeypatch.delenv("RFBENCH_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "data"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def catalogue(monkeypatch):
+    """Return a function that makes entries known in place of the real ones."""
+
+    def install(*entries):
+        monkeypatch.setattr(catalog, "entries", lambda: {entry.name: entry for entry in entries})
+
+    return install
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A web server on this machine: its folder, its address, and what it was asked for."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    asked = []
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=str(folder))
+
+        def log_message(self, *arguments):
+            asked.append(self.path)
+
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield SimpleNamespace(
+            folder=folder, address=f"http://127.0.0.1:{server.server_port}", asked=asked
+        )
+        server.shutdown()
+        thread.join()

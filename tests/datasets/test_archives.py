@@ -1,0 +1,151 @@
+import bz2
+import gzip
+import io
+import tarfile
+import zipfile
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rfbench.datasets.archives import Source
+from rfbench.errors import DataError
+
+
+def zipped(members):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def tarred(members):
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        for name, content in members:
+            info = name if isinstance(name, tarfile.TarInfo) else tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return stream.getvalue()
+
+
+def link(name, target):
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = tarfile.SYMTYPE, target
+    return info
+
+
+def put(folder, name, content):
+    path = folder / name
+    path.write_bytes(content)
+    return (path,)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.txt", b"12"),
+        ("a.txt.gz", gzip.compress(b"12")),
+        ("a.txt.bz2", bz2.compress(b"12")),
+        ("x.zip", zipped([("in/a.txt", b"12"), ("b.txt", b"no"), ("__MACOSX/in/._a.txt", b"no")])),
+        ("x.tar.gz", tarred([("in/a.txt", b"12"), ("b.txt", b"no")])),
+        ("x.zip", zipped([("y.zip", zipped([("in/a.txt", b"12")]))])),
+        (
+            "x.zip",
+            zipped([("r.tar.gz", tarred([("b", b"")])), ("c.tar.gz", tarred([("a.txt", b"12")]))]),
+        ),
+    ],
+)
+def test_a_member_is_read_from_wherever_it_lies(tmp_path, name, content):
+    source = Source(put(tmp_path, name, content), "a.txt")
+    assert source.read() == {"a.txt": b"12"}
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_pattern_with_folders_tells_members_of_one_name_apart(tmp_path):
+    content = zipped([("UCI/train/X.txt", b"1"), ("UCI/test/X.txt", b"2")])
+    paths = put(tmp_path, "x.zip", content)
+    assert Source(paths, "test/X.txt").read() == {"X.txt": b"2"}
+
+
+def test_members_of_a_pattern_come_in_the_order_of_their_names(tmp_path):
+    content = zipped([("t-2.csv", b"2"), ("t-1.csv", b"1"), ("train.csv", b"0")])
+    found = Source(put(tmp_path, "x.zip", content), "t-*.csv", 2).read()
+    assert list(found.items()) == [("t-1.csv", b"1"), ("t-2.csv", b"2")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("x.zip", zipped([("../a.txt", b"12")]), "outside"),
+        ("x.zip", zipped([("/tmp/a.txt", b"12")]), "outside"),
+        ("x.tar.gz", tarred([("../../a.txt", b"12")]), "outside"),
+        ("x.tar.gz", tarred([(link("a.txt", "/etc/passwd"), b"")]), "link"),
+        ("x.zip", zipped([("one/a.txt", b"1"), ("two/a.txt", b"2")]), "twice"),
+        ("x.zip", zipped([("b.txt", b"12")]), "holds 0 files"),
+        ("x.zip", zipped([("a.txt", b"12")])[:-30], "cannot be read"),
+        ("x.zip", b"", "cannot be read"),
+        ("x.tar.gz", tarred([("a.txt", bytes(range(256)) * 99)])[:200], "cannot be read"),
+        ("a.txt.gz", gzip.compress(b"12")[:-5], "cannot be read"),
+        ("a.txt.gz", b"12", "cannot be read"),
+        ("a.txt.bz2", bz2.compress(b"12")[:-5], "cannot be read"),
+    ],
+)
+def test_unsafe_and_broken_archives_are_refused(tmp_path, name, content, reason):
+    source = Source(put(tmp_path, name, content), "a.txt")
+    with pytest.raises(DataError) as caught:
+        source.read()
+    assert reason in str(caught.value)
+    assert name in str(caught.value)
+
+
+def test_a_link_in_a_zip_is_refused(tmp_path):
+    stream = io.BytesIO()
+    info = zipfile.ZipInfo("a.txt")
+    info.create_system, info.external_attr = 3, 0o120777 << 16
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(info, "/etc/passwd")
+    with pytest.raises(DataError, match="is a link"):
+        Source(put(tmp_path, "x.zip", stream.getvalue()), "a.txt").read()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.zip", zipped([("a.txt", bytes(1001))])),
+        ("x.tar.gz", tarred([("a.txt", bytes(1001))])),
+        ("a.txt.gz", gzip.compress(bytes(1001))),
+        ("a.txt", bytes(1001)),
+    ],
+)
+def test_a_member_above_the_bound_is_refused(tmp_path, name, content):
+    source = Source(put(tmp_path, name, content), "a.txt")
+    assert len(source.read(limit=1001)["a.txt"]) == 1001
+    with pytest.raises(DataError, match="more than 1,000 bytes"):
+        source.read(limit=1000)
+
+
+@pytest.mark.parametrize("name", ["x.zip", "x.tar.gz", "a.txt.gz", "a.txt.bz2"])
+@given(data=st.data())
+@settings(
+    max_examples=60,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_any_bytes_are_read_or_refused(tmp_path, name, data):
+    whole = {
+        "x.zip": zipped([("a.txt", b"12" * 50)]),
+        "x.tar.gz": tarred([("a.txt", b"12" * 50)]),
+        "a.txt.gz": gzip.compress(b"12" * 50),
+        "a.txt.bz2": bz2.compress(b"12" * 50),
+    }[name]
+    at = data.draw(st.integers(0, len(whole)))
+    removed = data.draw(st.integers(0, 5))
+    content = whole[:at] + data.draw(st.binary(max_size=5)) + whole[at + removed :]
+    try:
+        found = Source(put(tmp_path, name, content), "a.txt").read()
+    except DataError:
+        return
+    assert list(found) == ["a.txt"]

@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from rfbench.datasets import catalog
+from rfbench.datasets.readers import READERS
+from rfbench.datasets.synthetic import PROBLEMS
+from rfbench.errors import DataError
+
+PARTS = {
+    "cod-rna-train": "cod-rna",
+    "covtype-20k": "covtype",
+    "har-train": "har",
+    "news-14k": "news",
+}
+
+
+@pytest.mark.parametrize("name", catalog.names())
+def test_an_entry_fits_together(name):
+    entry = catalog.entry(name)
+    known = {"files": READERS, "synthetic": PROBLEMS, "bundled": {"digits": None}}
+    assert entry.reader in known[entry.kind]
+    counts = list(entry.classes.values())
+    if None not in counts:
+        assert sum(counts) == entry.rows or entry.task == "regression"
+    assert set(entry.codes.values()) == set(range(len(entry.classes)))
+    assert entry.train_rows is None or 0 < entry.train_rows < entry.rows
+    hashes = [member.sha256 for member in entry.files] + [d.sha256 for d in entry.downloads]
+    for digest in filter(None, hashes):
+        assert len(digest) == 64
+        assert int(digest, 16)
+    for download in entry.downloads:
+        assert download.urls
+        assert all(url.startswith("https://") for url in download.urls)
+
+
+@pytest.mark.parametrize(("part", "whole"), PARTS.items())
+def test_a_part_never_shares_all_its_files_with_the_whole(part, whole):
+    part, whole = catalog.entry(part), catalog.entry(whole)
+    names = {member.name for member in part.files}
+    assert names != {member.name for member in whole.files}
+    assert not {member.name for member in whole.files} <= names
+    assert part.rows < whole.rows
+
+
+def test_an_unknown_name_brings_the_nearest_one():
+    with pytest.raises(DataError, match="Did you mean 'covtype'"):
+        catalog.entry("covertype")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"classes": {"a": 1}},
+        {"classes": {"a": 1, "b": 2, "c": 3}},
+        {"task": "regression"},
+        {"files": []},
+        {"rowz": 3},
+        {"files": [{"name": "x", "source": "y"}]},
+    ],
+)
+def test_an_inconsistent_entry_is_refused(change):
+    fields = catalog.entry("covtype-20k").model_dump()
+    with pytest.raises(ValidationError):
+        catalog.Entry.model_validate(fields | change)
+
+
+def test_what_was_read_is_compared_with_the_entry():
+    entry = catalog.entry("adult").model_copy(
+        update={"rows": 3, "train_rows": 2, "classes": {"a": 2, "b": 1}}
+    )
+    right = ((3, 108), np.array([0, 1, 0]), 2)
+    entry.check(*right)
+    for place, wrong in enumerate([(4, 108), np.array([1, 1, 0]), 1]):
+        found = [*right[:place], wrong, *right[place + 1 :]]
+        with pytest.raises(DataError, match="the catalogue says"):
+            entry.check(*found)
+
+
+def test_the_range_of_the_target_is_compared():
+    entry = catalog.entry("cpu").model_copy(update={"rows": 2})
+    entry.check((2, 21), np.array([0.0, 99.0]), None)
+    with pytest.raises(DataError, match="range of the target"):
+        entry.check((2, 21), np.array([0.0, 98.0]), None)

@@ -1,0 +1,136 @@
+import logging
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from rfbench import datasets
+from rfbench.datasets import catalog, readers
+from rfbench.errors import DataError
+
+from . import tiny
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+@pytest.fixture
+def letters(home, catalogue):
+    """The Letter entry over a file of three rows, in its place."""
+    entry, (content,), *_ = tiny.example("letter")
+    counts = {label: int(label in "TIA") for label in entry.classes}
+    entry = entry.model_copy(update={"rows": 3, "classes": counts})
+    catalogue(
+        entry.model_copy(update={"files": (entry.files[0].model_copy(update={"sha256": None}),)})
+    )
+    (home / "letter").mkdir()
+    (home / "letter" / "letter-recognition.data").write_bytes(content)
+    return home
+
+
+def test_digits_come_without_a_file(home):
+    dataset = datasets.load("digits")
+    X, y = load_digits(return_X_y=True)
+    np.testing.assert_array_equal(dataset.X, X)
+    np.testing.assert_array_equal(dataset.y, y)
+    assert (dataset.y.dtype, dataset.task, dataset.n_given_train) == (np.int64, "multiclass", None)
+    assert dataset.classes == tuple("0123456789")
+    assert dataset.sha256 == datasets.data_sha256("digits")
+    assert list(home.iterdir()) == []
+
+
+def test_a_synthetic_problem_is_drawn_with_its_parameters(home):
+    parameters = {"d": 3, "n_train": 20, "n_test": 5}
+    dataset = datasets.load("sphere", parameters=parameters, generator=rng(), dtype="float32")
+    assert dataset.X.shape == (25, 3)
+    assert dataset.X.dtype == np.float32
+    assert dataset.n_given_train == 20
+    assert dataset.classes == ("inside", "outside")
+    np.testing.assert_array_equal(dataset.y, np.linalg.norm(dataset.X, axis=1) > np.sqrt(3))
+    double = datasets.load("sphere", parameters=parameters, generator=rng())
+    np.testing.assert_allclose(dataset.X, double.X, rtol=1e-6)
+
+
+def test_the_identity_of_a_synthetic_problem_is_that_of_its_parameters():
+    default = datasets.data_sha256("sphere")
+    assert datasets.data_sha256("sphere", {"d": 10}) == default
+    assert datasets.data_sha256("sphere", {"d": 11}) != default
+    assert datasets.data_sha256("hyperplane") != default
+    small = {"d": 2, "n_train": 3, "n_test": 1}
+    loaded = datasets.load("sphere", parameters=small, generator=rng())
+    assert loaded.sha256 == datasets.data_sha256("sphere", small)
+
+
+def test_a_synthetic_problem_needs_a_generator():
+    with pytest.raises(DataError, match="needs a random generator"):
+        datasets.load("sphere")
+
+
+@pytest.mark.parametrize("call", [datasets.load, datasets.data_sha256])
+def test_parameters_for_files_are_refused(call):
+    with pytest.raises(DataError, match="takes no parameters"):
+        call("letter", parameters={"d": 3})
+
+
+def test_another_type_is_refused():
+    with pytest.raises(DataError, match="float16"):
+        datasets.load("digits", dtype="float16")
+
+
+def test_the_second_load_does_not_read_the_file(letters, monkeypatch):
+    first = datasets.load("letter")
+    assert first.y.tolist() == [19, 8, 0]
+    monkeypatch.setitem(readers.READERS, "table", readers.Reader(lambda *_: pytest.fail("read"), 1))
+    second = datasets.load("letter")
+    np.testing.assert_array_equal(first.X, second.X)
+    np.testing.assert_array_equal(first.X, tiny.numbers(3, 16))
+    assert first.sha256 == second.sha256 == datasets.data_sha256("letter")
+
+
+def test_each_type_has_a_cache_of_its_own(letters):
+    assert datasets.load("letter").X.dtype == np.float64
+    assert datasets.load("letter", dtype="float32").X.dtype == np.float32
+    assert len([path for path in (letters / "cache").iterdir() if path.is_dir()]) == 2
+
+
+def test_a_new_version_of_the_reader_is_another_identity(letters, monkeypatch):
+    before = datasets.data_sha256("letter")
+    monkeypatch.setitem(readers.READERS, "table", readers.Reader(readers.read_table, 2))
+    assert datasets.data_sha256("letter") != before
+
+
+def test_a_changed_file_is_read_anew(letters):
+    before = datasets.load("letter").sha256
+    file = letters / "letter" / "letter-recognition.data"
+    file.write_bytes(file.read_bytes().replace(b"T,", b"I,0").replace(b"\nI,", b"\nT,"))
+    (letters / "pins.json").unlink()
+    after = datasets.load("letter")
+    assert after.y.tolist() == [8, 19, 0]
+    assert after.sha256 != before
+
+
+def test_a_torn_cache_is_made_anew(letters):
+    X = np.array(datasets.load("letter").X)
+    (folder,) = [path for path in (letters / "cache").iterdir() if path.is_dir()]
+    (folder / "X.npy").write_bytes(b"torn")
+    np.testing.assert_array_equal(datasets.load("letter").X, X)
+    np.testing.assert_array_equal(np.load(folder / "X.npy"), X)
+
+
+def test_without_a_cache_the_data_are_there_all_the_same(letters, caplog):
+    (letters / "cache").write_text("a file in the way")
+    with caplog.at_level(logging.WARNING):
+        dataset = datasets.load("letter", dtype="float32")
+    assert dataset.X.dtype == np.float32
+    assert "cannot be written" in caplog.text
+
+
+def test_the_identity_of_missing_files_is_an_error(home):
+    with pytest.raises(DataError, match="is missing"):
+        datasets.data_sha256("letter")
+
+
+def test_every_name_is_in_the_catalogue():
+    assert datasets.names() == catalog.names()
+    assert datasets.entry("mnist").rows == 70_000

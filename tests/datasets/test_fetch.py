@@ -1,0 +1,363 @@
+import gzip
+import hashlib
+import importlib
+import json
+import logging
+import os
+
+import pytest
+
+from rfbench import datasets
+from rfbench.datasets import catalog
+from rfbench.errors import DataError
+
+from . import tiny
+from .test_archives import zipped
+
+fetch_module = importlib.import_module("rfbench.datasets.fetch")
+
+LETTERS = b"A," + b",".join([b"1"] * 16) + b"\nB," + b",".join([b"2"] * 16) + b"\n"
+
+
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture(autouse=True)
+def _once(monkeypatch):
+    monkeypatch.setattr(fetch_module, "RETRIES", 0)
+
+
+def letters(urls=(), member=None, whole=None, archive=True, **change):
+    """Return an entry with one file, by default inside of a zip."""
+    name = "letters.zip" if archive else "letters.data"
+    download = {"name": name, "sha256": whole, "urls": list(urls)}
+    file = {"name": "letters.data", "source": name, "sha256": member}
+    fields = catalog.entry("letter").model_dump() | {
+        "name": "letters",
+        "folder": "letters",
+        "downloads": [download] if urls else [],
+        "files": [file if urls else file | {"source": None}],
+        "rows": 2,
+        "task": "binary",
+        "classes": {"A": 1, "B": 1},
+    }
+    return catalog.Entry.model_validate(fields | change)
+
+
+def put(folder, name, content):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content)
+    return folder / name
+
+
+class TestLookup:
+    def test_the_folder_of_the_environment_comes_first(
+        self, home, tmp_path, monkeypatch, catalogue
+    ):
+        catalogue(letters())
+        here = put(home / "letters", "letters.data", LETTERS)
+        assert datasets.paths("letters") == [here]
+        there = put(tmp_path / "shared" / "letters", "letters.data", LETTERS)
+        monkeypatch.setenv("RFBENCH_DATA", str(tmp_path / "shared"))
+        assert datasets.paths("letters") == [there]
+        there.unlink()
+        assert datasets.paths("letters") == [here]
+
+    def test_a_wrong_file_there_is_an_error_even_if_a_right_one_is_elsewhere(
+        self, home, tmp_path, monkeypatch, catalogue
+    ):
+        catalogue(letters(member=sha256(LETTERS)))
+        put(home / "letters", "letters.data", LETTERS)
+        assert len(datasets.load("letters").y) == 2
+        put(tmp_path / "shared" / "letters", "letters.data", LETTERS + b"\n")
+        monkeypatch.setenv("RFBENCH_DATA", str(tmp_path / "shared"))
+        with pytest.raises(DataError) as caught:
+            datasets.load("letters")
+        assert sha256(LETTERS) in str(caught.value)
+        assert sha256(LETTERS + b"\n") in str(caught.value)
+
+    def test_a_variable_that_names_no_folder_is_an_error(self, home, monkeypatch):
+        monkeypatch.setenv("RFBENCH_DATA", str(home / "nowhere"))
+        with pytest.raises(DataError, match="RFBENCH_DATA names"):
+            datasets.on_disk("letter")
+
+    def test_the_data_folder_is_that_of_the_checkout_without_one_here(self, home):
+        assert datasets.data_folder() == home
+        home.rmdir()
+        checkout = os.path.dirname(os.path.dirname(datasets.__path__[0]))
+        assert str(datasets.data_folder()) == os.path.join(checkout, "data")
+
+    @pytest.mark.parametrize(
+        ("name", "content"),
+        [
+            ("letters.data", LETTERS),
+            ("letters.data.gz", gzip.compress(LETTERS)),
+            ("letters.zip", zipped([("in/letters.data", LETTERS)])),
+        ],
+    )
+    def test_a_file_may_be_plain_compressed_or_in_its_archive(self, home, catalogue, name, content):
+        catalogue(letters(["https://x"], sha256(LETTERS)))
+        assert not datasets.on_disk("letters")
+        put(home / "letters", name, content)
+        assert datasets.on_disk("letters")
+        assert [check.status for check in datasets.verify("letters")] == ["ok"]
+        assert datasets.load("letters").y.tolist() == [0, 1]
+
+    def test_the_full_set_never_picks_up_its_part(self, home):
+        put(home / "covtype", "covtype-20000.data", b"1")
+        put(home / "news", "OnlineNewsPopularity-14828.csv", b"1")
+        put(home / "cod-rna", "cod-rna", b"1")
+        for name in ("X_train.txt", "y_train.txt", "subject_train.txt"):
+            put(home / "har", name, b"1")
+        for part, whole in [
+            ("covtype-20k", "covtype"),
+            ("news-14k", "news"),
+            ("cod-rna-train", "cod-rna"),
+            ("har-train", "har"),
+        ]:
+            assert datasets.on_disk(part)
+            assert not datasets.on_disk(whole)
+
+    def test_a_missing_file_is_named_with_its_home_and_its_place(self, home, catalogue):
+        catalogue(letters(["https://one/l.zip", "https://two/l.zip"]))
+        with pytest.raises(DataError) as caught:
+            datasets.paths("letters")
+        text = str(caught.value)
+        for part in (
+            "letters.zip",
+            "https://one/l.zip",
+            "https://two/l.zip",
+            str(home / "letters"),
+        ):
+            assert part in text
+        assert "rfbench data add letters FILE" in text
+
+    def test_what_needs_no_file_is_always_there(self, home):
+        for name in ("digits", "sphere"):
+            assert datasets.on_disk(name)
+            assert datasets.paths(name) == datasets.fetch(name) == datasets.verify(name) == []
+
+    def test_loose_files_of_a_pattern_have_to_be_complete(self, home):
+        for day in range(59):
+            put(home / "blogfeedback", f"blogData_test-{day:02}.csv", b"1")
+        put(home / "blogfeedback", "blogData_train.csv", b"1")
+        assert not datasets.on_disk("blogfeedback")
+        put(home / "blogfeedback", "blogData_test-59.csv", b"1")
+        assert datasets.on_disk("blogfeedback")
+
+
+class TestVerify:
+    def test_missing_ok_and_mismatch(self, home, catalogue):
+        catalogue(letters(member=sha256(LETTERS)))
+        (check,) = datasets.verify("letters")
+        assert (check.status, check.path, check.expected) == ("missing", None, sha256(LETTERS))
+        path = put(home / "letters", "letters.data", LETTERS)
+        (check,) = datasets.verify("letters")
+        assert (check.status, check.path, check.sha256) == ("ok", path, sha256(LETTERS))
+        put(home / "letters", "letters.data", b"torn")
+        (check,) = datasets.verify("letters")
+        assert (check.status, check.sha256) == ("mismatch", sha256(b"torn"))
+
+    def test_a_file_without_known_hash_is_pinned_at_the_first_load(self, home, catalogue):
+        catalogue(letters())
+        put(home / "letters", "letters.data", LETTERS)
+        assert [check.status for check in datasets.verify("letters")] == ["unpinned"]
+        datasets.load("letters")
+        assert json.loads((home / "pins.json").read_text()) == {
+            "letters/letters.data": sha256(LETTERS)
+        }
+        assert [check.status for check in datasets.verify("letters")] == ["ok"]
+        put(home / "letters", "letters.data", LETTERS.replace(b"1", b"3"))
+        with pytest.raises(DataError, match=sha256(LETTERS)):
+            datasets.load("letters")
+
+    def test_a_file_that_does_not_fit_the_catalogue_is_not_pinned(self, home, catalogue):
+        catalogue(letters())
+        put(home / "letters", "letters.data", LETTERS + LETTERS)
+        with pytest.raises(DataError, match="the catalogue says"):
+            datasets.load("letters")
+        assert [check.status for check in datasets.verify("letters")] == ["unpinned"]
+
+    def test_the_hash_of_the_archive_speaks_for_its_members(self, home, catalogue):
+        archive = zipped([("letters.data", LETTERS)])
+        catalogue(letters(["https://x"], whole=sha256(archive)))
+        put(home / "letters", "letters.zip", archive)
+        assert [check.status for check in datasets.verify("letters")] == ["ok"]
+        put(home / "letters", "letters.zip", zipped([("letters.data", LETTERS + b"\n")]))
+        assert [check.status for check in datasets.verify("letters")] == ["mismatch"]
+
+    def test_a_copy_written_again_is_accepted(self, home, catalogue):
+        entry = letters()
+        member = entry.files[0].model_copy(update={"also": (sha256(LETTERS),)})
+        catalogue(entry.model_copy(update={"files": (member,)}))
+        put(home / "letters", "letters.data", LETTERS)
+        assert [check.status for check in datasets.verify("letters")] == ["ok"]
+
+    def test_an_unreadable_archive_is_a_mismatch(self, home, catalogue):
+        catalogue(letters(["https://x"], sha256(LETTERS)))
+        put(home / "letters", "letters.zip", b"no zip")
+        assert [check.status for check in datasets.verify("letters")] == ["mismatch"]
+        with pytest.raises(DataError, match="cannot be read"):
+            datasets.load("letters")
+
+
+class TestFetch:
+    def test_a_download_lands_in_its_folder_and_nothing_else_does(self, home, site, catalogue):
+        archive = zipped([("letters.data", LETTERS)])
+        put(site.folder, "l.zip", archive)
+        catalogue(letters([f"{site.address}/l.zip"], whole=sha256(archive)))
+        assert datasets.fetch("letters") == [home / "letters" / "letters.zip"]
+        assert [path.name for path in (home / "letters").iterdir()] == ["letters.zip"]
+        assert datasets.fetch("letters") == [home / "letters" / "letters.zip"]
+        assert site.asked == ["/l.zip"]
+
+    def test_load_downloads_what_is_missing(self, home, site, catalogue):
+        put(site.folder, "l.data", LETTERS)
+        catalogue(letters([f"{site.address}/l.data"], sha256(LETTERS), archive=False))
+        assert datasets.load("letters").X.tolist() == [[1.0] * 16, [2.0] * 16]
+
+    def test_an_unknown_hash_is_pinned_at_the_first_download(self, home, site, catalogue):
+        put(site.folder, "l.data", LETTERS)
+        catalogue(letters([f"{site.address}/l.data"], archive=False))
+        datasets.fetch("letters")
+        (home / "letters" / "letters.data").unlink()
+        put(site.folder, "l.data", LETTERS.replace(b"1", b"3"))
+        with pytest.raises(DataError, match=sha256(LETTERS)):
+            datasets.fetch("letters")
+
+    def test_the_next_mirror_serves_where_the_first_fails(self, home, site, catalogue):
+        put(site.folder, "bad.data", LETTERS + b"\n")
+        put(site.folder, "l.data", LETTERS)
+        urls = [f"{site.address}/{name}" for name in ("none.data", "bad.data", "l.data")]
+        catalogue(letters(urls, sha256(LETTERS), archive=False))
+        (path,) = datasets.fetch("letters")
+        assert path.read_bytes() == LETTERS
+        assert len(site.asked) >= 3
+
+    def test_another_archive_with_the_right_content_is_accepted(self, home, site, catalogue):
+        put(site.folder, "l.zip", zipped([("again/letters.data", LETTERS)]))
+        catalogue(letters([f"{site.address}/l.zip"], sha256(LETTERS), whole="0" * 64))
+        datasets.fetch("letters")
+        assert [check.status for check in datasets.verify("letters")] == ["ok"]
+
+    @pytest.mark.parametrize("served", [None, b"", LETTERS[:5], zipped([("x", b"")])])
+    def test_a_failure_is_one_error_and_leaves_nothing(self, home, site, catalogue, served, caplog):
+        if served is not None:
+            put(site.folder, "l.zip", served)
+        url = f"{site.address}/l.zip"
+        catalogue(letters([url], sha256(LETTERS)))
+        with caplog.at_level(logging.CRITICAL), pytest.raises(DataError) as caught:
+            datasets.fetch("letters")
+        text = str(caught.value)
+        assert "letters.zip" in text
+        assert url in text
+        assert str(home / "letters") in text
+        assert "rfbench data add letters FILE" in text
+        assert list((home / "letters").iterdir()) == []
+
+    def test_a_part_without_address_says_so(self, home):
+        with pytest.raises(DataError, match=r"covtype-20000\.data.*cannot be downloaded"):
+            datasets.fetch("covtype-20k")
+
+    def test_a_folder_that_cannot_be_made_is_one_error(self, home, catalogue):
+        (home / "letters").write_text("a file in the way")
+        catalogue(letters(["https://x"]))
+        with pytest.raises(DataError, match="download failed"):
+            datasets.fetch("letters")
+
+    def test_the_bar_counts_bytes(self, home, site, catalogue, monkeypatch, capsys):
+        bars = []
+        made = fetch_module._Bar.__init__
+
+        def keep(bar, name):
+            made(bar, name)
+            bars.append(bar)
+
+        monkeypatch.setattr(fetch_module._Bar, "__init__", keep)
+        put(site.folder, "l.data", LETTERS)
+        catalogue(letters([f"{site.address}/l.data"], sha256(LETTERS), archive=False))
+        datasets.fetch("letters", progress=True)
+        (bar,) = bars
+        (task,) = bar._progress.tasks
+        assert bar.total == task.completed == len(LETTERS)
+        assert "letters.data" in capsys.readouterr().err
+
+    def test_nothing_is_printed_without_a_bar(self, home, site, catalogue, capfd):
+        put(site.folder, "l.data", LETTERS)
+        catalogue(letters([f"{site.address}/l.data"], sha256(LETTERS), archive=False))
+        (path,) = datasets.fetch("letters")
+        assert path.stat().st_mode & 0o777 == 0o644
+        assert capfd.readouterr() == ("", "")
+
+
+class TestAdd:
+    def test_a_file_is_copied_to_where_it_is_looked_for(self, home, tmp_path, catalogue):
+        catalogue(letters(["https://x"], sha256(LETTERS)))
+        mine = put(tmp_path / "mine", "letters.data", LETTERS)
+        assert datasets.add("letters", mine) == home / "letters" / "letters.data"
+        assert mine.exists()
+        assert datasets.load("letters").y.tolist() == [0, 1]
+
+    def test_an_archive_is_taken_as_it_is(self, home, tmp_path, catalogue):
+        catalogue(letters(["https://x"], sha256(LETTERS)))
+        archive = zipped([("letters.data", LETTERS)])
+        added = datasets.add("letters", put(tmp_path, "letters.zip", archive))
+        assert added.read_bytes() == archive
+
+    @pytest.mark.parametrize("known", ["member", "whole"])
+    def test_another_name_is_no_matter_if_the_hash_is_known(self, home, tmp_path, catalogue, known):
+        archive = zipped([("letters.data", LETTERS)])
+        content = {"member": LETTERS, "whole": archive}[known]
+        catalogue(letters(["https://x"], **{known: sha256(content)}))
+        added = datasets.add("letters", put(tmp_path, "download(1)", content))
+        assert added.name == {"member": "letters.data", "whole": "letters.zip"}[known]
+
+    def test_an_unknown_name_is_refused_with_the_right_ones(self, home, tmp_path, catalogue):
+        catalogue(letters(["https://x"]))
+        with pytest.raises(DataError, match=r"letters\.zip, letters\.data"):
+            datasets.add("letters", put(tmp_path, "other.data", LETTERS))
+
+    @pytest.mark.parametrize(
+        ("name", "content"),
+        [
+            ("letters.data", LETTERS + b"\n"),
+            ("letters.data.gz", gzip.compress(LETTERS)[:-4]),
+            ("letters.zip", zipped([("letters.data", b"")])),
+            ("letters.zip", zipped([("else", LETTERS)])),
+        ],
+    )
+    def test_a_wrong_file_is_refused_and_not_copied(self, home, tmp_path, catalogue, name, content):
+        catalogue(letters(["https://x"], sha256(LETTERS)))
+        with pytest.raises(DataError, match="is not the expected"):
+            datasets.add("letters", put(tmp_path, name, content))
+        assert list((home / "letters").iterdir()) == []
+
+    def test_what_is_no_file_is_refused(self, home, tmp_path):
+        with pytest.raises(DataError, match="is not a file"):
+            datasets.add("letter", tmp_path / "nothing")
+
+    def test_one_of_many_files_can_be_added(self, home, tmp_path):
+        day = put(tmp_path, "blogData_test-2012.02.01.00_00.csv", b"1")
+        assert datasets.add("blogfeedback", day).name == day.name
+
+
+def test_a_real_entry_reads_its_original_archive(home, catalogue):
+    entry, contents, _, y, _, _ = tiny.example("har")
+    inner = zipped(
+        [
+            (f"UCI HAR Dataset/{file.path}", content)
+            for file, content in zip(entry.files, contents, strict=True)
+        ]
+        + [("__MACOSX/UCI HAR Dataset/train/._X_train.txt", b"")]
+    )
+    archive = zipped([("UCI HAR Dataset.zip", inner), ("UCI HAR Dataset.names", b"")])
+    download = entry.downloads[0].model_copy(update={"sha256": sha256(archive)})
+    counts = {label: y.count(code) for code, label in enumerate(entry.classes)}
+    change = {"downloads": (download,), "rows": 4, "train_rows": 2, "classes": counts}
+    catalogue(entry.model_copy(update=change))
+    put(home / "har", download.name, archive)
+    loaded = datasets.load("har")
+    assert loaded.y.tolist() == y
+    assert loaded.n_given_train == 2
+    assert loaded.groups.tolist() == [1, 1, 3, 4]

@@ -1,0 +1,242 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+from rfbench.datasets import Dataset, prepare
+from rfbench.errors import DataError
+
+TRAIN = np.array([[1.0, 5, 0, 7], [3, 5, 2, 7], [2, 5, 7, 7]])
+TEST = np.array([[5.0, 6, -1, 7], [0, 5, 1, 8]])
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def dataset(X=None, y=None, task="binary", n_train=3, classes=("a", "b")):
+    X = np.vstack([TRAIN, TEST]) if X is None else X
+    y = np.array([0, 1, 1, 0, 1]) if y is None else np.asarray(y)
+    return Dataset("d", X, y, task, classes, n_train, None, "0")
+
+
+def regression(y, n_train=3):
+    return dataset(y=np.asarray(y, float), task="regression", n_train=n_train, classes=())
+
+
+def given_split(data, **options):
+    return prepare(data, split="given", generator=rng(), **options)
+
+
+class TestScaling:
+    def test_none_leaves_the_rows_and_copies_them(self):
+        data = dataset()
+        prepared = given_split(data)
+        np.testing.assert_array_equal(prepared.X_train, TRAIN)
+        np.testing.assert_array_equal(prepared.X_test, TEST)
+        prepared.X_train[0, 0] = 99
+        assert data.X[0, 0] == 1
+
+    def test_standard_uses_the_training_rows_only(self):
+        prepared = given_split(dataset(), scaling="standard")
+        sd = np.sqrt(2 / 3), np.sqrt(26 / 3)
+        np.testing.assert_allclose(prepared.X_train[:, 0], np.array([-1, 1, 0]) / sd[0])
+        np.testing.assert_allclose(prepared.X_train[:, 2], np.array([-3, -1, 4]) / sd[1])
+        np.testing.assert_allclose(prepared.X_test[:, 0], np.array([3, -2]) / sd[0])
+        np.testing.assert_array_equal(prepared.X_test[:, [1, 3]], 0)
+        assert prepared.facts["constant_columns"] == [1, 3]
+
+    def test_minmax_uses_the_training_rows_only(self):
+        prepared = given_split(dataset(), scaling="minmax")
+        np.testing.assert_allclose(prepared.X_train[:, 0], [0, 1, 0.5])
+        np.testing.assert_allclose(prepared.X_train[:, 2], [0, 2 / 7, 1])
+        np.testing.assert_allclose(prepared.X_test[:, 0], [2, -0.5])
+        np.testing.assert_allclose(prepared.X_test[:, 2], [-1 / 7, 1 / 7])
+        for X in (prepared.X_train, prepared.X_test):
+            np.testing.assert_array_equal(X[:, [1, 3]], 0)
+
+    @pytest.mark.parametrize("scaling", ["standard", "minmax"])
+    def test_test_rows_change_nothing_about_training_rows(self, scaling):
+        other = np.vstack([TRAIN, 1000 * TEST])
+        np.testing.assert_array_equal(
+            given_split(dataset(), scaling=scaling).X_train,
+            given_split(dataset(other), scaling=scaling).X_train,
+        )
+
+    def test_row_standard_treats_each_row_by_itself(self):
+        X = np.array([[1.0, 2, 3], [5, 5, 5], [-2, 0, 2], [10, 20, 30], [0, 0, 1]])
+        prepared = given_split(dataset(X), scaling="row-standard")
+        np.testing.assert_allclose(prepared.X_train, [[-1, 0, 1], [0, 0, 0], [-1, 0, 1]])
+        np.testing.assert_allclose(prepared.X_test[0], [-1, 0, 1])
+        np.testing.assert_allclose(prepared.X_test[1], np.array([-1, -1, 2]) / np.sqrt(3))
+        assert prepared.facts["constant_rows"] == 1
+
+    def test_255_divides(self):
+        X = np.array([[0, 255], [51, 102], [1, 2], [3, 4], [5, 6]], np.uint8)
+        prepared = given_split(dataset(X), scaling="/255")
+        np.testing.assert_allclose(prepared.X_train, X[:3] / 255)
+        np.testing.assert_allclose(prepared.X_test, X[3:] / 255)
+
+    @given(
+        X=arrays(float, (12, 3), elements=st.floats(-1e6, 1e6)),
+        scaling=st.sampled_from(["none", "standard", "minmax", "row-standard", "/255"]),
+        dtype=st.sampled_from(["float32", "float64"]),
+    )
+    def test_every_scaling_of_finite_rows_is_finite(self, X, scaling, dtype):
+        data = dataset(X, np.arange(12) % 2, n_train=8)
+        prepared = given_split(data, scaling=scaling, dtype=dtype)
+        for side, n in ((prepared.X_train, 8), (prepared.X_test, 4)):
+            assert side.shape == (n, 3)
+            assert side.dtype == dtype
+            assert side.flags.c_contiguous
+            assert np.isfinite(side).all()
+
+    def test_more_rows_than_a_block_are_scaled_alike(self):
+        X = rng(3).normal(5, 2, (10_000, 3))
+        data = dataset(X, np.arange(10_000) % 2, n_train=9_000)
+        prepared = given_split(data, scaling="standard")
+        mean, sd = X[:9_000].mean(axis=0), X[:9_000].std(axis=0)
+        np.testing.assert_allclose(prepared.X_train, (X[:9_000] - mean) / sd, atol=1e-12)
+        np.testing.assert_allclose(prepared.X_test, (X[9_000:] - mean) / sd, atol=1e-12)
+
+    def test_statistics_of_single_precision_rows_are_taken_in_double(self):
+        X = (1e4 + rng(3).normal(size=(5_000, 1))).astype(np.float32)
+        data = dataset(X, np.arange(5_000) % 2, n_train=4_000)
+        prepared = given_split(data, scaling="standard", dtype="float32")
+        assert prepared.X_train.mean(dtype=float) == pytest.approx(0, abs=1e-6)
+        assert prepared.X_train.std(dtype=float) == pytest.approx(1, abs=1e-6)
+
+
+class TestSparse:
+    X = sparse.csr_array(np.vstack([TRAIN, TEST]))
+
+    @pytest.mark.parametrize(("scaling", "factor"), [("none", 1), ("/255", 255)])
+    @pytest.mark.parametrize("dtype", ["float32", "float64"])
+    def test_rows_stay_sparse(self, scaling, factor, dtype):
+        prepared = given_split(dataset(self.X), scaling=scaling, dtype=dtype)
+        assert isinstance(prepared.X_train, sparse.csr_array)
+        assert prepared.X_train.dtype == dtype
+        np.testing.assert_allclose(prepared.X_train.toarray(), TRAIN / factor, rtol=1e-6)
+        np.testing.assert_allclose(prepared.X_test.toarray(), TEST / factor, rtol=1e-6)
+        np.testing.assert_array_equal(self.X.toarray(), np.vstack([TRAIN, TEST]))
+
+    @pytest.mark.parametrize("scaling", ["standard", "minmax", "row-standard"])
+    def test_what_would_fill_the_zeros_is_refused(self, scaling):
+        with pytest.raises(DataError, match="Use the scaling 'none'"):
+            given_split(dataset(self.X), scaling=scaling)
+
+
+class TestTarget:
+    def test_binary_codes_become_signs(self):
+        prepared = given_split(dataset())
+        assert prepared.y_train.tolist() == [-1, 1, 1]
+        assert prepared.y_test.tolist() == [-1, 1]
+        assert prepared.labels_train.tolist() == [0, 1, 1]
+        assert prepared.facts["train_counts"] == {"a": 1, "b": 2}
+
+    def test_several_classes_become_columns(self):
+        data = dataset(y=[2, 0, 1, 1, 2], task="multiclass", classes=("a", "b", "c"))
+        prepared = given_split(data)
+        assert prepared.y_train.tolist() == [[-1, -1, 1], [1, -1, -1], [-1, 1, -1]]
+        assert prepared.y_test.tolist() == [[-1, 1, -1], [-1, -1, 1]]
+        assert prepared.labels_test.tolist() == [1, 2]
+
+    def test_range_maps_the_training_range(self):
+        prepared = given_split(regression([10, 20, 15, 25, 10]), target="range")
+        assert prepared.y_train.tolist() == [-1, 1, 0]
+        assert prepared.y_test.tolist() == [2, -1]
+        assert prepared.facts["target_minimum"] == 10
+        assert prepared.facts["target_maximum"] == 20
+        assert prepared.labels_train is prepared.labels_test is None
+
+    def test_standard_uses_the_training_rows_only(self):
+        prepared = given_split(regression([1, 3, 2, 5, 100]), target="standard")
+        sd = np.sqrt(2 / 3)
+        np.testing.assert_allclose(prepared.y_train, np.array([-1, 1, 0]) / sd)
+        np.testing.assert_allclose(prepared.y_test, np.array([3, 98]) / sd)
+
+    def test_raw_leaves_the_target(self):
+        prepared = given_split(regression([4, 4, 4, 5, 6]), target="raw")
+        assert prepared.y_train.tolist() == [4, 4, 4]
+        assert prepared.y_test.tolist() == [5, 6]
+
+    @pytest.mark.parametrize("target", ["range", "standard"])
+    def test_a_constant_target_is_refused(self, target):
+        with pytest.raises(DataError, match="constant"):
+            given_split(regression([4, 4, 4, 5, 6]), target=target)
+
+    @pytest.mark.parametrize("place", [1, 4])
+    def test_a_target_that_is_not_finite_is_refused(self, place):
+        y = np.arange(5.0)
+        y[place] = np.nan
+        with pytest.raises(DataError, match="target of d holds NaN"):
+            given_split(regression(y))
+
+    @pytest.mark.parametrize(
+        ("y", "classes", "missing"),
+        [([0, 0, 0, 1, 1], ("a", "b"), "b"), ([0, 1, 0, 2, 1], ("a", "b", "c"), "c")],
+    )
+    def test_a_class_without_training_row_is_refused(self, y, classes, missing):
+        task = "binary" if len(classes) == 2 else "multiclass"
+        with pytest.raises(DataError, match=f"Class '{missing}' of d has no training row"):
+            given_split(dataset(y=y, task=task, classes=classes))
+
+
+class TestRows:
+    def test_rows_and_targets_belong_together(self):
+        X = np.arange(40.0).reshape(20, 2)
+        data = dataset(X, X[:, 0] * 3, task="regression", classes=())
+        prepared = prepare(data, split={"test_size": 0.3}, target="raw", generator=rng())
+        assert (len(prepared.y_train), len(prepared.y_test)) == (14, 6)
+        for rows, side, y in (
+            (prepared.train_rows, prepared.X_train, prepared.y_train),
+            (prepared.test_rows, prepared.X_test, prepared.y_test),
+        ):
+            np.testing.assert_array_equal(side, X[rows])
+            np.testing.assert_array_equal(y, 3 * side[:, 0])
+
+    def test_a_subset_is_drawn_before_statistics_are_taken(self):
+        X = rng(1).normal(size=(100, 2))
+        data = dataset(X, np.arange(100) % 2, n_train=80)
+        prepared = prepare(data, split="given", scaling="standard", generator=rng(), rows=20)
+        assert (len(prepared.y_train), len(prepared.y_test)) == (20, 5)
+        np.testing.assert_allclose(prepared.X_train.mean(axis=0), 0, atol=1e-12)
+        np.testing.assert_allclose(prepared.X_train.std(axis=0), 1)
+        assert prepared.facts["n_not_used"] == 75
+
+    @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+    @pytest.mark.parametrize("form", [np.array, sparse.csr_array])
+    def test_a_value_that_is_not_finite_is_named(self, value, form):
+        X = np.vstack([TRAIN, TEST])
+        X[4, 2] = value
+        with pytest.raises(DataError, match="Row 4, column 2 of d"):
+            given_split(dataset(form(X)))
+
+    def test_a_value_that_is_not_used_does_not_matter(self):
+        X = np.ones((1000, 2))
+        X[7] = np.nan
+        data = dataset(X, np.arange(1000) % 2, n_train=500)
+        train = prepare(data, split={"test_size": 1, "train_size": 4}, generator=rng(5)).train_rows
+        assert 7 not in train
+
+    def test_facts_are_plain_values(self):
+        for data, scaling in ((dataset(), "standard"), (regression([1, 2, 3, 4, 5]), "none")):
+            facts = given_split(data, scaling=scaling).facts
+            assert json.loads(json.dumps(facts)) == facts
+            assert (facts["split"], facts["n_train"], facts["n_test"]) == ("given", 3, 2)
+
+    @pytest.mark.parametrize(
+        ("option", "value", "hint"),
+        [
+            ("scaling", "standrd", "Did you mean 'standard'"),
+            ("target", "rnge", "Did you mean 'range'"),
+            ("dtype", "float16", "float32"),
+        ],
+    )
+    def test_an_unknown_option_brings_the_nearest(self, option, value, hint):
+        with pytest.raises(DataError, match=hint):
+            given_split(dataset(), **{option: value})

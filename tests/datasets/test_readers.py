@@ -1,0 +1,295 @@
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rfbench.datasets import adult, catalog, tables
+from rfbench.datasets.readers import READERS, Parsed
+from rfbench.errors import DataError
+
+from . import tiny
+
+FILES = [name for name in catalog.names() if catalog.entry(name).kind == "files"]
+ONE_OF_EACH = ["adult", "a9a", "letter", "eeg", "mnist", "ujiindoorloc", "har-train", "rcv1"]
+TEXT = [name for name in FILES if name not in ("mnist", "rcv1")]
+
+
+def read(entry, contents):
+    return READERS[entry.reader].read(entry, tiny.held(entry, contents))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_format_of_every_data_set_is_read(name):
+    entry, contents, X, y, n_given_train, groups = tiny.example(name)
+    parsed = read(entry, contents)
+    assert parsed.X.shape == (len(y), entry.columns)
+    if X is not None:
+        found = parsed.X if isinstance(parsed.X, np.ndarray) else parsed.X.toarray()
+        np.testing.assert_array_equal(found, X)
+    assert isinstance(parsed.X, np.ndarray) != entry.sparse
+    np.testing.assert_array_equal(parsed.y, y)
+    assert parsed.y.dtype == (np.int64 if entry.classes else np.float64)
+    assert parsed.n_given_train == n_given_train
+    assert (parsed.groups is None) == (groups is None)
+    if groups is not None:
+        np.testing.assert_array_equal(parsed.groups, groups)
+
+
+def test_adult_has_one_column_for_each_category_and_numbers_keep_their_place():
+    entry, contents, *_ = tiny.example("adult")
+    X = read(entry, contents).X
+    starts = np.cumsum([0, *(max(1, len(values)) for values in adult.COLUMNS.values())])
+    place = dict(zip(adult.COLUMNS, starts, strict=False))
+    assert starts[-1] == entry.columns
+    np.testing.assert_array_equal(X[:, place["age"]], [39, 52, 25])
+    np.testing.assert_array_equal(X[:, place["capital-gain"]], [2174, 0, 0])
+    for column, values in adult.COLUMNS.items():
+        if values:
+            block = X[:, place[column] : place[column] + len(values)]
+            np.testing.assert_array_equal(block.sum(axis=1), 1)
+    unknown = place["workclass"] + adult.COLUMNS["workclass"].index("?")
+    np.testing.assert_array_equal(X[:, unknown], [0, 1, 0])
+
+
+def line(content, number):
+    return content.split(b"\n")[number - 1]
+
+
+def replace_line(content, number, new):
+    lines = content.split(b"\n")
+    lines[number - 1] = new
+    return b"\n".join(lines)
+
+
+# data set -> (the file, counted from 0, that is broken, and the line of its last row)
+LAST = {
+    "adult": (1, 2),
+    "a9a": (1, 2),
+    "letter": (0, 3),
+    "magic04": (0, 2),
+    "eeg": (0, 22),
+    "ujiindoorloc": (0, 4),
+    "cpu": (0, 4),
+    "cpusmall": (0, 2),
+    "covtype": (0, 3),
+    "har": (3, 2),
+    "news": (0, 4),
+    "buzz": (0, 3),
+    "year": (0, 3),
+    "slice": (0, 4),
+    "reuters21578": (0, 2),
+}
+
+
+def cut(row, separator):
+    return separator.join(row.split(separator)[:-1])
+
+
+def with_field(value):
+    def change(row, separator):
+        fields = row.split(separator)
+        if b":" in row:
+            fields[-1] = fields[-1].split(b":")[0] + b":" + value
+        else:
+            fields[len(fields) // 2 if fields[2][:1].strip(b" ").isalpha() else 2] = value
+        return separator.join(fields)
+
+    return change
+
+
+BREAKS = {
+    "short": cut,
+    "long": lambda row, separator: row + separator + b"1",
+    "text": with_field(b"x1"),
+    "empty field": with_field(b""),
+    "nan": with_field(b"nan"),
+    "infinite": with_field(b"-inf"),
+    "too large": with_field(b"1e999"),
+    "zero byte": with_field(b"1\x002"),
+}
+
+
+# A sparse row may be of any length; where blanks separate, an empty field is a short row.
+POSSIBLE = [
+    (name, how)
+    for name in LAST
+    for how in BREAKS
+    if (catalog.entry(name).reader, how) not in [("svmlight", "short"), ("har", "empty field")]
+]
+
+
+@pytest.mark.parametrize(("name", "how"), POSSIBLE)
+def test_a_broken_row_is_named_by_file_and_line(name, how):
+    entry, contents, *_ = tiny.example(name)
+    place, number = LAST[name]
+    separator = {"cpu": b"\t", "har": b" ", "a9a": b" "}.get(name, b",")
+    separator = b" " if entry.reader == "svmlight" else separator
+    row = line(contents[place], number)
+    contents[place] = replace_line(contents[place], number, BREAKS[how](row, separator))
+    with pytest.raises(DataError) as caught:
+        read(entry, contents)
+    assert entry.files[place].name in caught.value.what
+    assert f"line {number}:" in caught.value.what
+
+
+@pytest.mark.parametrize("name", [name for name in LAST if catalog.entry(name).classes])
+def test_an_unknown_label_is_named_by_file_and_line(name):
+    entry, contents, *_ = tiny.example(name)
+    place, number = LAST[name]
+    if name == "har":
+        place += 1
+        row = b"7"
+    elif name == "ujiindoorloc":
+        fields = line(contents[place], number).split(b",")
+        fields[523] = b"7"
+        row = b",".join(fields)
+    elif entry.reader == "svmlight":
+        row = b"3" + line(contents[place], number)[2:]
+    else:
+        separator = b","
+        fields = line(contents[place], number).split(separator)
+        fields[entry.options.get("target", -1)] = b"9"
+        row = separator.join(fields)
+    contents[place] = replace_line(contents[place], number, row)
+    with pytest.raises(DataError, match=f"line {number}: .*(label|not one of)"):
+        read(entry, contents)
+
+
+@pytest.mark.parametrize("name", TEXT)
+def test_an_empty_file_is_refused(name):
+    entry, contents, *_ = tiny.example(name)
+    contents[0] = b"\n \n"
+    with pytest.raises(DataError, match=r"no rows|names where|no line"):
+        read(entry, contents)
+
+
+def test_a_header_without_the_needed_column_is_refused():
+    entry, contents, *_ = tiny.example("news")
+    with pytest.raises(DataError, match="line 1: no column is named 'shares'"):
+        read(entry, [contents[0].replace(b"shares", b"clicks")])
+
+
+def test_a_header_of_the_wrong_length_is_refused():
+    entry, contents, *_ = tiny.example("slice")
+    with pytest.raises(DataError, match="line 1: 387 names where 386"):
+        read(entry, [b"more," + contents[0]])
+
+
+def test_a_category_that_is_not_documented_is_refused():
+    entry, contents, *_ = tiny.example("adult")
+    contents[0] = contents[0].replace(b"Husband", b"Partner")
+    with pytest.raises(DataError, match=r"adult\.data, line 2: 'Partner'"):
+        read(entry, contents)
+
+
+def test_har_files_of_different_lengths_are_refused():
+    entry, contents, *_ = tiny.example("har-train")
+    contents[1] = b"5\n"
+    with pytest.raises(DataError, match=r"y_train\.txt: 1 rows, but X_train\.txt has 2"):
+        read(entry, contents)
+
+
+def test_a_group_has_to_be_a_whole_number():
+    entry, contents, *_ = tiny.example("har-train")
+    contents[2] = b"1\n1.5\n"
+    with pytest.raises(DataError, match=r"subject_train\.txt, line 2: 1\.5"):
+        read(entry, contents)
+
+
+@pytest.mark.parametrize(
+    ("place", "content", "reason"),
+    [
+        (0, b"", "too few"),
+        (0, tiny.idx(range(9)), "magic number is 0x801, not 0x803"),
+        (0, tiny.idx(np.zeros((3, 28, 28)))[:-1], "values where the shape"),
+        (0, tiny.idx(np.zeros((2, 28, 28))), "2 images and 3 labels"),
+        (1, tiny.idx([1, 2, 10]), "label 10 of row 3"),
+        (1, tiny.idx([1, 2, 3]) + b"\0", "values where the shape"),
+        (0, tiny.idx(np.zeros((0, 28, 28))), "values where the shape"),
+    ],
+)
+def test_a_broken_idx_file_is_refused(place, content, reason):
+    entry, contents, *_ = tiny.example("mnist")
+    contents[place] = content
+    with pytest.raises(DataError, match=reason):
+        read(entry, contents)
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (b"1 0:1", "index 0 is not in order"),
+        (b"1 3:1 2:1", "index 2 is not in order"),
+        (b"1 3:1 3:1", "index 3 is not in order"),
+        (b"1 124:1", "within 1..123"),
+        (b"1 3:", "not of the form"),
+        (b"1 3", "not of the form"),
+        (b"nan 3:1", "label is not a finite number"),
+        (b"1 3:inf", "value of index 3"),
+    ],
+)
+def test_a_broken_svmlight_row_is_named(row, reason):
+    entry, contents, *_ = tiny.example("a9a")
+    contents[0] = contents[0] + row + b"\n"
+    with pytest.raises(DataError, match=f"a9a, line 3: .*{reason}"):
+        read(entry, contents)
+
+
+def test_a_document_without_topic_is_refused():
+    entry, contents, *_ = tiny.example("rcv1")
+    contents[-1] = contents[-1].replace(b"X 2291 1\n", b"")
+    with pytest.raises(DataError, match="document 2291 has no topic"):
+        read(entry, contents)
+
+
+def test_a_broken_topic_line_is_named():
+    entry, contents, *_ = tiny.example("rcv1")
+    contents[-1] += b"CCAT x 1\n"
+    with pytest.raises(DataError, match=r"rcv1v2\.topics\.qrels, line 8"):
+        read(entry, contents)
+
+
+def test_long_tables_are_read_in_pieces_and_lines_are_still_right(monkeypatch):
+    monkeypatch.setattr(tables, "_LINES_AT_ONCE", 2)
+    X = tiny.numbers(7, 3)
+    content = tiny.delimited([*X.T, list("abcabca")])
+    table = tables.parse(content, "t", columns=4, text=[3])
+    np.testing.assert_array_equal(table.numbers, X)
+    assert table.text[3] == list("abcabca")
+    broken = replace_line(content, 6, b"1,2,z,c")
+    with pytest.raises(DataError, match="t, line 6: 'z' in column 3"):
+        tables.parse(broken, "t", columns=4, text=[3])
+
+
+def test_numbers_keep_every_digit():
+    values = np.random.default_rng(0).normal(size=200) * 10.0 ** np.arange(-100, 100)
+    content = "\n".join(map(repr, values.tolist())).encode()
+    table = tables.parse(content, "t", columns=1)
+    np.testing.assert_array_equal(table.numbers[:, 0], values)
+
+
+def mutations():
+    piece = st.one_of(
+        st.binary(max_size=4),
+        st.sampled_from([b"\n", b",", b":", b" ", b'"', b"\r", b"nan", b"1e999", b"#", b"\xff"]),
+    )
+    return st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40), piece), min_size=1, max_size=4)
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+@given(place=st.integers(0, 5), changes=mutations())
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+def test_any_bytes_are_read_or_refused(name, place, changes):
+    entry, contents, *_ = tiny.example(name)
+    place %= len(contents)
+    for where, removed, piece in changes:
+        at = int(where * len(contents[place]))
+        contents[place] = contents[place][:at] + piece + contents[place][at + removed :]
+    try:
+        parsed = read(entry, contents)
+    except DataError:
+        return
+    assert isinstance(parsed, Parsed)
+    assert parsed.X.shape[0] == len(parsed.y)
+    values = parsed.X if isinstance(parsed.X, np.ndarray) else parsed.X.data
+    assert np.isfinite(values).all()

@@ -1,0 +1,38 @@
+"""Every data set that the folder in RFBENCH_DATA holds is loaded and compared with the catalogue."""
+
+import os
+
+import numpy as np
+import pytest
+
+from rfbench import datasets
+
+SHARED = os.environ.get("RFBENCH_DATA", "")
+FILES = [name for name in datasets.names() if datasets.entry(name).kind == "files"]
+
+pytestmark = pytest.mark.skipif(
+    not os.path.isdir(SHARED), reason="RFBENCH_DATA names no folder with the real files"
+)
+
+
+@pytest.fixture(params=FILES)
+def name(request, tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RFBENCH_DATA", os.path.abspath(SHARED))
+    if not datasets.on_disk(request.param):
+        pytest.skip(f"{request.param} is not in the folder")
+    return request.param
+
+
+def test_a_real_data_set_is_what_the_catalogue_says(name):
+    assert {check.status for check in datasets.verify(name)} == {"ok"}
+    entry, dataset = datasets.entry(name), datasets.load(name, dtype="float32")
+    assert dataset.X.shape == (entry.rows, entry.columns)
+    assert dataset.X.dtype == np.float32
+    assert isinstance(dataset.X, np.ndarray) != entry.sparse
+    assert dataset.n_given_train == entry.train_rows
+    assert datasets.load(name, dtype="float32").sha256 == dataset.sha256
+    split = "given" if entry.train_rows else {"test_size": 0.2}
+    prepared = datasets.prepare(dataset, split=split, generator=np.random.default_rng(0), rows=2000)
+    assert prepared.X_train.shape == (2000, entry.columns)

@@ -1,0 +1,129 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rfbench.datasets import Dataset, split_rows
+from rfbench.datasets.split import subset_rows
+from rfbench.errors import DataError
+
+
+def dataset(n=20, n_given_train=None, groups=None):
+    groups = None if groups is None else np.asarray(groups)
+    y = np.arange(n) % 2
+    return Dataset("d", np.zeros((n, 2)), y, "binary", ("a", "b"), n_given_train, groups, "0")
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def test_the_given_split_takes_the_first_rows():
+    train, test = split_rows(dataset(5, 3), "given", rng())
+    assert (train.tolist(), test.tolist()) == ([0, 1, 2], [3, 4])
+
+
+@given(
+    n=st.integers(2, 60),
+    test=st.one_of(st.floats(0.02, 0.98), st.integers(1, 59)),
+    train=st.one_of(st.none(), st.floats(0.02, 0.98), st.integers(1, 59)),
+    seed=st.integers(0, 9),
+)
+def test_a_random_split_is_disjoint_and_has_the_sizes_asked_for(n, test, train, seed):
+    def size(value):
+        return value if isinstance(value, int) else max(1, round(value * n))
+
+    n_test = size(test)
+    n_train = n - n_test if train is None else size(train)
+    rule = {"test_size": test} | ({} if train is None else {"train_size": train})
+    if n_train < 1 or n_train + n_test > n:
+        with pytest.raises(DataError):
+            split_rows(dataset(n), rule, rng(seed))
+        return
+    left, right = split_rows(dataset(n), rule, rng(seed))
+    assert (len(left), len(right)) == (n_train, n_test)
+    together = np.concatenate([left, right])
+    assert len(np.unique(together)) == n_train + n_test
+    assert together.min() >= 0
+    assert together.max() < n
+    assert (np.diff(left) > 0).all()
+    assert (np.diff(right) > 0).all()
+    if train is None:
+        assert n_train + n_test == n
+
+
+def test_every_row_is_as_likely_in_the_test_part():
+    generator = rng(1)
+    counts = np.zeros(20)
+    for _ in range(2000):
+        counts[split_rows(dataset(), {"test_size": 0.25}, generator)[1]] += 1
+    z = (counts - 500) / np.sqrt(2000 * 0.25 * 0.75)
+    assert np.abs(z).max() < 4.5
+
+
+def test_another_generator_gives_another_split():
+    first, second, again = (
+        split_rows(dataset(), {"test_size": 0.5}, rng(seed))[0].tolist() for seed in (0, 1, 0)
+    )
+    assert first == again != second
+
+
+@pytest.mark.parametrize(("size", "left"), [(1, 1), (3, 3), (0.5, 2), (0.01, 1)])
+def test_groups_stay_whole(size, left):
+    groups = np.repeat([3, 9, 1, 7], [2, 8, 4, 6])
+    train, test = split_rows(dataset(20, groups=groups), {"leave_groups": size}, rng())
+    assert set(groups[train]).isdisjoint(groups[test])
+    assert len(set(groups[test])) == left
+    assert sorted([*train, *test]) == list(range(20))
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        ("given", "no published split"),
+        ("half", "unknown"),
+        ({}, "unknown"),
+        ({"train_size": 3}, "unknown"),
+        ({"test_size": 0.5, "seed": 1}, "unknown"),
+        ({"test_size": 0}, "test_size is 0"),
+        ({"test_size": -1}, "test_size is -1"),
+        ({"test_size": 1.5}, "test_size is 1.5"),
+        ({"test_size": float("nan")}, "test_size is nan"),
+        ({"test_size": True}, "test_size is True"),
+        ({"test_size": "half"}, "test_size is 'half'"),
+        ({"test_size": 20}, "leaves 0 training"),
+        ({"test_size": 21}, "more than the 20 rows"),
+        ({"test_size": 0.5, "train_size": 11}, "more than the 20 rows"),
+        ({"leave_groups": 1}, "no groups"),
+    ],
+)
+def test_a_split_that_does_not_fit_is_refused(rule, reason):
+    with pytest.raises(DataError) as caught:
+        split_rows(dataset(), rule, rng())
+    assert reason in str(caught.value)
+
+
+def test_leaving_all_groups_is_refused():
+    with pytest.raises(DataError, match="leaves 0 training"):
+        split_rows(dataset(4, groups=[0, 0, 1, 1]), {"leave_groups": 2}, rng())
+
+
+def test_a_subset_keeps_the_proportion_and_the_sides():
+    train, test = np.arange(0, 60), np.arange(60, 100)
+    some, others = subset_rows(train, test, 30, rng())
+    assert (len(some), len(others)) == (30, 20)
+    assert set(some) < set(train)
+    assert set(others) < set(test)
+    assert (np.diff(some) > 0).all()
+
+
+def test_a_subset_of_more_rows_than_there_are_is_everything():
+    train, test = np.arange(6), np.arange(6, 10)
+    for side, whole in zip(subset_rows(train, test, 6, rng()), (train, test), strict=True):
+        np.testing.assert_array_equal(side, whole)
+
+
+@pytest.mark.parametrize("rows", [0, -3, True])
+def test_a_subset_of_no_rows_is_refused(rows):
+    with pytest.raises(DataError, match="above 0"):
+        subset_rows(np.arange(6), np.arange(6, 10), rows, rng())
