@@ -44,6 +44,11 @@ def _shared_options(command: Command) -> Command:
                 help="A few hundred rows, one trial: does it run? Lands in OUT/smoke.",
             ),
             click.option(
+                "--allow-imports",
+                is_flag=True,
+                help="Let the configuration import any class: that runs its code.",
+            ),
+            click.option(
                 "--dry-run", is_flag=True, help="Say what would run; write and download nothing."
             ),
         ]
@@ -69,6 +74,7 @@ def run(
     jobs: int | None,
     out: Path,
     smoke: bool,
+    allow_imports: bool,
     dry_run: bool,
 ) -> None:
     """Run what is missing of one or several configurations.
@@ -86,7 +92,9 @@ def run(
     from rfbench import config
 
     extra = [f"trials={trials}"] if trials else []
-    experiments = [config.read(path, [*overrides, *extra]) for path in configs]
+    experiments = [
+        config.read(path, [*overrides, *extra], allow_imports=allow_imports) for path in configs
+    ]
     names = [experiment.name for experiment in experiments]
     for name in names:
         if names.count(name) > 1:
@@ -119,6 +127,7 @@ def sweep(
     jobs: int | None,
     out: Path,
     smoke: bool,
+    allow_imports: bool,
     dry_run: bool,
 ) -> None:
     """Run a configuration over many values of M, or of any other key.
@@ -149,7 +158,9 @@ def sweep(
             raise ConfigError(f"--set {text} is not KEY.PATH=VALUES.", "", "Write --set seed=1,2.")
         axes.append([f"{key}={value}" for value in grids.expand(values)])
     combinations = [list(c) for c in itertools.product(*axes)]
-    experiments = [configuration.read(path, [*fixed, *c]) for c in combinations]
+    experiments = [
+        configuration.read(path, [*fixed, *c], allow_imports=allow_imports) for c in combinations
+    ]
     name = _sweep_name(experiments[0].name, [*([f"M={sizes}"] if sizes else []), *settings])
     work = (experiments, [", ".join(c) for c in combinations], name)
     _carry_out([work], jobs, out, smoke, dry_run)

@@ -275,7 +275,7 @@ def read_rows(X: Rows, picked: slice | npt.NDArray[np.integer[Any]], dtype: np.d
 
 
 class _Sums:
-    """Running totals of one group; the Gram's lower triangle only, in Fortran order."""
+    """Running totals of one group; the Gram's upper triangle only, in Fortran order."""
 
     def __init__(self, p: int, t: int) -> None:
         self.gram = np.zeros((p, p), order="F")
@@ -299,11 +299,11 @@ class _Sums:
         _moments(features, sides.astype(features.dtype, copy=False), moments)
         self.moments += moments
         if features.dtype == np.float64:
-            blas.dsyrk(1.0, features.T, 1.0, self.gram, lower=1, overwrite_c=1)
+            blas.dsyrk(1.0, features.T, 1.0, self.gram, overwrite_c=1)
         else:
-            blas.ssyrk(1.0, features.T, 0.0, scratch, lower=1, overwrite_c=1)
+            blas.ssyrk(1.0, features.T, 0.0, scratch, overwrite_c=1)
             for j in range(0, p, 256):
-                self.gram[j:, j : j + 256] += scratch[j:, j : j + 256]
+                self.gram[: j + 256, j : j + 256] += scratch[: j + 256, j : j + 256]
 
     def finish(self) -> NormalEquations:
         _mirror(self.gram)
@@ -338,12 +338,12 @@ def _moments(features: Any, sides: Any, out: Any) -> None:
 
 
 def _mirror(square: Array, step: int = 256) -> None:
-    """Copy the lower triangle onto the upper one, by tiles."""
+    """Copy the upper triangle onto the lower one, by tiles."""
     for j in range(0, square.shape[0], step):
         end = j + step
-        square[j:end, end:] = square[end:, j:end].T
+        square[end:, j:end] = square[j:end, end:].T
         tile = square[j:end, j:end]
-        tile[:] = np.tril(tile) + np.tril(tile, -1).T
+        tile[:] = np.triu(tile) + np.triu(tile, 1).T
 
 
 def _blocks(

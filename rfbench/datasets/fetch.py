@@ -87,6 +87,7 @@ def _download(entry: Entry, member: Member, download: Download, progress: bool) 
                     log.warning("%s from %s: %s", download.name, url, error)
                     reasons.append(f"{url}: {error}")
                 else:
+                    staged.chmod(0o644)
                     os.replace(staged, folder / download.name)
                     return
     except OSError as error:

@@ -52,9 +52,8 @@ def split_rows(
         train, test = _leave_groups(dataset, rule["leave_groups"], generator)
     elif isinstance(rule, Mapping) and {"test_size"} <= set(rule) <= {"test_size", "train_size"}:
         n_test = _amount(rule["test_size"], n, "test_size")
-        n_train = (
-            _amount(rule["train_size"], n, "train_size") if "train_size" in rule else n - n_test
-        )
+        rest = max(0, n - n_test)
+        n_train = _amount(rule["train_size"], n, "train_size") if "train_size" in rule else rest
         if n_train + n_test > n:
             raise DataError(
                 f"{n_train} training and {n_test} test rows are more than the {n} rows of "

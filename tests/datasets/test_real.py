@@ -1,4 +1,4 @@
-"""Every data set that the folder in RFBENCH_DATA holds is loaded and compared with the catalogue."""
+"""Every data set in the folder that RFBENCH_DATA names is loaded and compared."""
 
 import os
 
@@ -7,7 +7,7 @@ import pytest
 
 from rfbench import datasets
 
-SHARED = os.environ.get("RFBENCH_DATA", "")
+SHARED = os.path.abspath(os.environ.get("RFBENCH_DATA") or os.devnull)
 FILES = [name for name in datasets.names() if datasets.entry(name).kind == "files"]
 
 pytestmark = pytest.mark.skipif(
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
 def name(request, tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RFBENCH_DATA", os.path.abspath(SHARED))
+    monkeypatch.setenv("RFBENCH_DATA", SHARED)
     if not datasets.on_disk(request.param):
         pytest.skip(f"{request.param} is not in the folder")
     return request.param

@@ -1,0 +1,23 @@
+"""Parameters that depend on the trial: `M`, `10*M`, `0.01*d`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_EXPRESSION = re.compile(r"(?:([0-9.]+(?:e-?[0-9]+)?)\s*\*\s*)?([Mdn])")
+
+
+def resolve_parameters(parameters: Mapping[str, Any], *, M: int, d: int, n: int) -> dict[str, Any]:
+    """Replace `M`, `d`, `n` and multiples such as `10*M` or `0.01*d` by their numbers."""
+    numbers = {"M": M, "d": d, "n": n}
+
+    def value_of(value: Any) -> Any:
+        match = _EXPRESSION.fullmatch(value) if isinstance(value, str) else None
+        if match is None:
+            return value
+        product = float(match[1] or 1) * numbers[match[2]]
+        return int(product) if product == int(product) else product
+
+    return {key: value_of(value) for key, value in parameters.items()}

@@ -1,0 +1,81 @@
+"""What is said when a configuration is wrong: file, line, what is allowed, the nearest word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from rfbench import yamlfile
+from rfbench.config.schema import Check, Experiment, KeptBy, SolverSpec
+from rfbench.errors import ConfigError, RfbenchError, nearest
+
+MAX_SHOWN = 8
+
+
+def where(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
+    """Return the file and line of a path in the document, or the --set that put it there."""
+    line = document.line_of(path)
+    if line == 0:
+        return "--set " + ".".join(str(part) for part in path)
+    return f"{document.source}, line {line}" if line else document.source
+
+
+def explain(error: ValidationError, document: yamlfile.Document) -> str:
+    """Return one sentence a mistake: file, line, what is wrong, what is allowed."""
+    sentences = []
+    for problem in error.errors():
+        path = tuple(part for part in problem["loc"] if part in _real_path(problem, document))
+        key = ".".join(str(part) for part in problem["loc"] if not _is_branch(part))
+        kind, message = problem["type"], problem["msg"].removeprefix("Value error, ")
+        if kind == "extra_forbidden":
+            allowed = sorted(_keys_at(problem["loc"][:-1]))
+            word = str(problem["loc"][-1])
+            hint = nearest(word, allowed)
+            if len(problem["loc"]) == 1 and word in SolverSpec.model_fields:
+                hint = " It belongs under `solver:`."
+            message = f"there is no key '{key}'.{hint} Allowed: {', '.join(allowed)}"
+        elif kind == "missing":
+            message = f"the key '{key}' is missing"
+        elif kind == "literal_error":
+            expected = problem["ctx"]["expected"].replace(" or ", ", ").replace("'", "")
+            words = [word.strip() for word in expected.split(",")]
+            shown = problem["input"]
+            message = (
+                f"{key} is {_short(shown)}; allowed: {', '.join(words)}."
+                f"{nearest(str(shown), words)}"
+            )
+        elif key:
+            message = f"{key} is {_short(problem['input'])}: {message[0].lower()}{message[1:]}"
+        end = "" if message.endswith((".", "?")) else "."
+        sentences.append(f"{where(document, path)}: {message}{end}")
+    unique = list(dict.fromkeys(sentences))
+    more = [f"... and {len(unique) - MAX_SHOWN} more."] if len(unique) > MAX_SHOWN else []
+    return "\n".join(unique[:MAX_SHOWN] + more)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 60 else text[:57] + "..."
+
+
+def _is_branch(part: Any) -> bool:
+    """Tell whether a part of pydantic's location names a branch of a union, not a key."""
+    return isinstance(part, str) and (
+        part in ("KeptBy", "int", "float", "str", "none") or "[" in part or "-" in part
+    )
+
+
+def _real_path(problem: Any, document: yamlfile.Document) -> tuple[Any, ...]:
+    return tuple(part for part in problem["loc"] if not _is_branch(part))
+
+
+def _keys_at(path: tuple[Any, ...]) -> list[str]:
+    models: dict[str, type[BaseModel]] = {"solver": SolverSpec, "checks": Check, "M": KeptBy}
+    first = str(path[0]) if path else ""
+    return [key for key in models.get(first, Experiment).model_fields if key != "name" or first]
+
+
+def located(document: yamlfile.Document, path: tuple[Any, ...], error: RfbenchError) -> ConfigError:
+    """Return an error of a method or data set as one of the configuration, with its line."""
+    return ConfigError(f"{where(document, path)}: {error.what}", error.why, error.todo)

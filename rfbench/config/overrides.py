@@ -1,0 +1,63 @@
+"""What `--set key.path=value` does to a document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rfbench import yamlfile
+from rfbench.errors import ConfigError, nearest
+
+
+def override(document: yamlfile.Document, text: str) -> None:
+    """Change a document by the text `key.path=value`; ConfigError if the path leads nowhere."""
+    key, sign, value = text.partition("=")
+    if not sign or not key.strip():
+        raise ConfigError(f"--set {text} is not `key.path=value`.", "", "Write --set M=50:200:50.")
+    try:
+        parsed = yamlfile.parse(f"value: {value}", f"--set {text}").value["value"]
+    except ConfigError:
+        parsed = value
+    path = key.strip().split(".")
+    target: Any = document.value
+    for depth, part in enumerate(path):
+        last = depth == len(path) - 1
+        if isinstance(target, list):
+            target = _entry_of_list(target, part, text)
+            if last:
+                raise ConfigError(
+                    f"--set {text} would replace a whole entry of a list.",
+                    "",
+                    f"Name a parameter of it: {key}.parameter=value.",
+                )
+        elif last:
+            target[part] = parsed
+        else:
+            child = target.get(part)
+            if isinstance(child, str):
+                child = {"name": child}
+            target[part] = child = child if isinstance(child, dict | list) else {}
+            target = child
+    document.lines[tuple(path)] = 0
+
+
+def _entry_of_list(entries: list[Any], part: str, text: str) -> dict[str, Any]:
+    """Return the parameters of an entry named by its position, name or label."""
+    names = []
+    for position, entry in enumerate(entries):
+        if isinstance(entry, str):
+            entries[position] = entry = {entry: {}}
+        if not isinstance(entry, dict) or not entry:
+            continue
+        first = next(iter(entry))
+        inner = entry[first] if len(entry) == 1 else entry
+        if inner is None:
+            entry[first] = inner = {}
+        own = [str(position), first, str(entry.get("name"))]
+        own += [str(inner["label"])] if isinstance(inner, dict) and "label" in inner else []
+        names.append(own[1])
+        if part in own and isinstance(inner, dict):
+            return inner
+    raise ConfigError(
+        f"--set {text}: there is no '{part}' in the list.{nearest(part, names)}",
+        f"It has {', '.join(names)}.",
+    )

@@ -1,0 +1,244 @@
+"""The schema of a configuration."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
+
+from rfbench import grids
+from rfbench.errors import nearest
+
+NO_SOLVER = "none"
+
+
+def _expanded(value: Any) -> Any:
+    """Expand the grammar of `rfbench.grids` wherever a list of values is allowed."""
+    if isinstance(value, str):
+        return grids.expand(value)
+    if isinstance(value, list):
+        return [item for part in value for item in _as_list(_expanded(part))]
+    return [value] if isinstance(value, int | float) else value
+
+
+def _sizes(value: Any) -> Any:
+    """Expand the sizes M, or keep `{kept_by: sampler}`."""
+    if isinstance(value, dict) and set(value) == {"kept_by"}:
+        return value
+    sizes = _expanded(value)
+    whole = isinstance(sizes, list) and all(type(size) is int and size >= 1 for size in sizes)
+    if not whole or not sizes:
+        raise ValueError(
+            f"M is whole numbers of at least 1, a list or {grids.GRAMMAR}, or {{kept_by: SAMPLER}}"
+        )
+    return sizes
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _single_key(value: Any, what: str) -> Any:
+    """Turn ``name`` and ``{name: {parameters}}`` into a flat mapping with 'name' in it."""
+    if isinstance(value, str):
+        return {"name": value}
+    if isinstance(value, dict) and len(value) == 1:
+        (name, parameters), *_ = value.items()
+        if name not in ("name", "class") and (parameters is None or isinstance(parameters, dict)):
+            return {"name": name, **(parameters or {})}
+    if isinstance(value, dict) and ("name" in value or "class" in value):
+        return value
+    raise ValueError(f"write `- {what}` or `- {what}: {{parameter: value}}`")
+
+
+class Section(BaseModel):
+    """A part of the configuration: no unknown keys, not changed once it is read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class DatasetSpec(Section):
+    """A data set's name with the parameters of its generator."""
+
+    name: str
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "parameters" in value:
+            return value
+        flat = _single_key(value, "eeg")
+        return {
+            "name": flat.get("name"),
+            "parameters": {k: v for k, v in flat.items() if k != "name"},
+        }
+
+
+class SamplerSpec(Section):
+    """A sampler's published name, or the import path of a class, with its parameters."""
+
+    name: str
+    imported: bool = False
+    label: str
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "parameters" in value:
+            return value
+        flat = dict(_single_key(value, "eerf"))
+        imported = "class" in flat
+        name = flat.pop("class") if imported else flat.pop("name", None)
+        label = flat.pop("label", None)
+        return {
+            "name": name,
+            "imported": imported,
+            "label": label or str(name).split(".")[-1].split(":")[-1],
+            "parameters": flat,
+        }
+
+
+class SolverSpec(Section):
+    """A solver's name with its penalties, how they are meant and how one is chosen."""
+
+    name: str = "ridge"
+    alphas: Annotated[list[float], BeforeValidator(_expanded)] = Field(default=[1.0], min_length=1)
+    alpha_convention: Literal["absolute", "per-sample"] = "absolute"
+    selection: str | None = None
+    intercept: bool = True
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "parameters" in value:
+            return value
+        flat = _single_key(value, "ridge") if not isinstance(value, dict) else dict(value)
+        known = set(cls.model_fields)
+        own = {k: v for k, v in flat.items() if k not in known}
+        return {**{k: v for k, v in flat.items() if k in known}, "parameters": own}
+
+    def keywords(self) -> dict[str, Any]:
+        """Return what the solver's constructor is called with."""
+        return {
+            "alphas": list(self.alphas),
+            "alpha_convention": self.alpha_convention,
+            "selection": self.selection,
+            "intercept": self.intercept,
+            **self.parameters,
+        }
+
+
+class KeptBy(Section):
+    """M is the number of features that a sampler of the list keeps in the same trial."""
+
+    kept_by: str
+
+
+class Check(Section):
+    """A statement about a column of the results, checked and printed with the table."""
+
+    column: str
+    sampler: str | None = None
+    below: float | None = None
+    above: float | None = None
+    at_each: str | None = None
+    source: str = ""
+
+
+def _split(value: Any) -> Any:
+    ways = ({"test_size"}, {"test_size", "train_size"}, {"leave_groups"})
+    if value == "given" or (isinstance(value, dict) and set(value) in ways):
+        return value
+    raise ValueError(
+        "a split is `given`, `{test_size: 0.5}` (with train_size if you like) or "
+        f"`{{leave_groups: 0.3}}`.{nearest(str(value), ['given'])}"
+    )
+
+
+class Experiment(Section):
+    """A checked configuration; see the README for what each key means."""
+
+    name: str
+    title: str = ""
+    description: str = ""
+    paper: str = ""
+    item: str = ""
+    protocol: Literal["printed", "as-run", "tuned", "own"] = "own"
+    dataset: list[DatasetSpec] = Field(min_length=1)
+    rows: Annotated[int, Field(ge=2)] | None = None
+    split: Annotated[Literal["given"] | dict[str, float | int], BeforeValidator(_split)] = "given"
+    scaling: Literal["none", "standard", "minmax", "row-standard", "/255"] = "standard"
+    target: Literal["range", "raw", "standard"] = "range"
+    kernel: str = "gaussian"
+    bandwidth: float | str = "median"
+    feature_map: Literal["offset", "paired"] = "offset"
+    M: Annotated[KeptBy | list[int], BeforeValidator(_sizes)]
+    samplers: list[SamplerSpec] = Field(min_length=1)
+    solver: SolverSpec = SolverSpec()
+    trials: Annotated[int, Field(ge=1, le=100_000)] = 10
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    metric: str | None = None
+    kernel_error_rows: Annotated[int, Field(ge=2)] | None = None
+    plugins: list[str] = Field(default_factory=list)
+    dtype: Literal["float64", "float32"] = "float64"
+    timing: Literal["isolated"] = "isolated"
+    threads: Annotated[int, Field(ge=1, le=1024)] = 1
+    checks: list[Check] = Field(default_factory=list)
+
+    @field_validator("dataset", mode="before")
+    @classmethod
+    def _datasets(cls, value: Any) -> Any:
+        specs = [DatasetSpec.model_validate(item) for item in _as_list(value)]
+        return [one for spec in specs for one in _every_combination(spec)]
+
+    @field_validator("samplers", mode="before")
+    @classmethod
+    def _samplers(cls, value: Any) -> Any:
+        return _as_list(value)
+
+    @field_validator("metric")
+    @classmethod
+    def _metric(cls, value: str | None) -> str | None:
+        from rfbench.metrics import METRICS
+
+        if value is not None and value not in METRICS:
+            raise ValueError(
+                f"there is no metric '{value}'; the metrics are {', '.join(METRICS)}"
+                f"{nearest(value, list(METRICS))}"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _labels_differ(self) -> Experiment:
+        seen: set[str] = set()
+        for spec in self.samplers:
+            if spec.label in seen:
+                raise ValueError(
+                    f"two samplers carry the label '{spec.label}': give one of them "
+                    "another, `label: ...`"
+                )
+            seen.add(spec.label)
+        return self
+
+
+def _every_combination(spec: DatasetSpec) -> Iterator[DatasetSpec]:
+    """Yield the data sets that lists of parameter values stand for (d: 2:15)."""
+    keys = list(spec.parameters)
+    choices = [
+        _as_list(_expanded(value)) if isinstance(value, str | list) else [value]
+        for value in spec.parameters.values()
+    ]
+    for values in itertools.product(*choices):
+        yield DatasetSpec(name=spec.name, parameters=dict(zip(keys, values, strict=True)))

@@ -1,0 +1,7 @@
+from rfbench.samplers import RKS
+
+from .contract import SamplerContract
+
+
+class TestRKS(SamplerContract):
+    sampler = RKS
