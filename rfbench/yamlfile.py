@@ -121,12 +121,12 @@ class _Builder:
         self.nodes += 1
         if self.nodes > MAX_NODES or depth > MAX_DEPTH:
             raise self.error(line, "the document is too large or too deeply nested")
+        if node.tag not in _KNOWN_TAGS:
+            raise self.error(line, f"the tag {node.tag} is not allowed")
         if isinstance(node, yaml.MappingNode):
             return self.mapping(node, path, depth)
         if isinstance(node, yaml.SequenceNode):
             return [self.build(child, (*path, i), depth + 1) for i, child in enumerate(node.value)]
-        if node.tag not in _KNOWN_TAGS:
-            raise self.error(line, f"the tag {node.tag} is not allowed")
         quoted = isinstance(node, yaml.ScalarNode) and node.style is not None
         return node.value if quoted else scalar(node.value)
 
@@ -152,5 +152,5 @@ class _Builder:
 
 _KNOWN_TAGS = {
     f"tag:yaml.org,2002:{kind}"
-    for kind in ("str", "int", "float", "bool", "null", "timestamp", "value", "merge")
+    for kind in ("map", "seq", "str", "int", "float", "bool", "null", "timestamp", "value", "merge")
 }

@@ -242,7 +242,7 @@ def _report(summary: Summary) -> None:
         click.secho(f"failed: {text}", fg="red", err=True)
     read = results.read(summary.folder)
     click.echo()
-    click.echo(tables.render(read, "text"))
+    click.echo(tables.render(read, "text").rstrip("\n") + "\n")
     click.echo(f"CSV:     {summary.folder / 'trials.csv'}")
     try:
         for path in figures.plot(read):

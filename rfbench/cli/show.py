@@ -75,7 +75,8 @@ def table(folders: tuple[Path, ...], form: str) -> None:
     """
     from rfbench.report import results, tables
 
-    click.echo(tables.render([results.read(f) for f in results.find(folders)], form))
+    text = tables.render([results.read(f) for f in results.find(folders)], form)
+    click.echo(text.rstrip("\n"))
 
 
 @click.command("list")

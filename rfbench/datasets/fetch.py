@@ -84,8 +84,8 @@ def _download(entry: Entry, member: Member, download: Download, progress: bool) 
                     staged = _from(url, Path(stage), download.name, progress)
                     _check_staged(entry, download, staged)
                 except Exception as error:  # pooch passes on whatever its transport raises
-                    log.warning("%s from %s: %s", download.name, url, error)
-                    reasons.append(f"{url}: {error}")
+                    log.info("%s from %s: %s", download.name, url, error)
+                    reasons.append(f"{url}: {_reason(error)}")
                 else:
                     staged.chmod(0o644)
                     os.replace(staged, folder / download.name)
@@ -96,10 +96,23 @@ def _download(entry: Entry, member: Member, download: Download, progress: bool) 
     raise missing(entry, member, why)
 
 
+def _reason(error: Exception) -> str:
+    """Return in a few words why a download failed."""
+    import requests
+
+    if isinstance(error, requests.HTTPError) and error.response is not None:
+        return f"the server answered {error.response.status_code}"
+    if isinstance(error, requests.Timeout):
+        return "no answer in time"
+    if isinstance(error, requests.ConnectionError):
+        return "no connection"
+    return str(error)
+
+
 def _from(url: str, folder: Path, name: str, progress: bool) -> Path:
     import pooch
 
-    pooch.get_logger().setLevel(logging.WARNING)
+    pooch.get_logger().setLevel(logging.CRITICAL)
     bar = _Bar(name) if progress else None
     pup = pooch.create(
         path=folder,

@@ -89,7 +89,7 @@ def _table_part(entry: Entry, name: str, content: bytes, skip: int = 0) -> Parse
     X = np.delete(table.numbers, apart, axis=1) if apart else table.numbers
     if "replace" in options:
         old, new = options["replace"]
-        pass
+        X[old == X] = new
     if entry.classes:
         y: NDArray[Any] = table.codes(target, entry.codes)
     else:

@@ -43,8 +43,7 @@ def parse(content: bytes, name: str, columns: int) -> tuple[csr_array, NDArray[n
         raise _diagnose(content, name, columns) from error
     if X.shape[0] == 0:
         raise broken(name, None, "no rows")
-    proper = X.indices.size == 0 or X.indices.min() >= 0
-    if not (proper and np.isfinite(X.data).all() and np.isfinite(labels).all()):
+    if not (np.isfinite(X.data).all() and np.isfinite(labels).all()):
         raise _diagnose(content, name, columns)
     return csr_array(X), np.asarray(labels, dtype=np.float64)
 

@@ -11,6 +11,8 @@ from typing import Any
 from rfbench import datasets, plugins
 from rfbench.config import DatasetSpec, Experiment, KeptBy, SamplerSpec
 
+# Keys left at their defaults are not part of the identity, so that a new key does not orphan old
+# results; a changed default, or a method that measures something else, needs a new version.
 IDENTITY_VERSION = 1
 # What describes an experiment without changing what one trial measures.
 DESCRIPTIVE = (
@@ -63,7 +65,9 @@ class Trial:
     @cached_property
     def setting(self) -> str:
         """Identity of what is measured, but for M and the trial's number."""
-        shared = self.experiment.model_dump(mode="json", exclude=set(DESCRIPTIVE + LISTED))
+        shared = self.experiment.model_dump(
+            mode="json", exclude=set(DESCRIPTIVE + LISTED), exclude_defaults=True
+        )
         return digest(
             {
                 "version": IDENTITY_VERSION,

@@ -50,6 +50,8 @@ class Store:
         if not self.csv.exists():
             return {}
         self._set_torn_line_aside()
+        if self.csv.stat().st_size == 0:
+            return {}
         with self.csv.open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file)
             missing = {"trial_id", "status"} - set(reader.fieldnames or ())

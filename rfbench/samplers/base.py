@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rfbench import kernels
 from rfbench.errors import MethodError, nearest
 from rfbench.kernels import Array, Rows
-from rfbench.samplers.feature_map import OFFSET, PAIRED, PLAIN, FeatureMap, FittedMap
+from rfbench.samplers.feature_map import OFFSET, PAIRED, PLAIN, FeatureMap, FittedMap, Projection
 
 RandomState = int | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
 
@@ -98,8 +98,8 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 "It is 'offset' or 'paired'.",
             )
         cls = kernels.kernel_class(self.kernel)
-        if cls.feature not in self.features_served:
-            served = [k for k, c in kernels.KERNELS.items() if c.feature in self.features_served]
+        if not self.serves(cls):
+            served = [name for name, other in kernels.KERNELS.items() if self.serves(other)]
             raise MethodError(
                 f"{type(self).__name__} cannot serve the kernel '{self.kernel}'.",
                 f"It serves {', '.join(served)}.",
@@ -113,6 +113,11 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 f"{nearest(str(self.bandwidth), list(kernels.BANDWIDTH_RULES))}",
                 f"It is a positive number or one of {', '.join(kernels.BANDWIDTH_RULES)}.",
             )
+
+    @classmethod
+    def serves(cls, kernel: type[Kernel]) -> bool:
+        """Tell whether the sampler has features for this kernel."""
+        return kernel.feature in cls.features_served
 
     @staticmethod
     def _check_count(name: str, value: Any, minimum: int = 1) -> None:
@@ -188,20 +193,31 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         return self.unit_map(self.kernel_.frequencies(random.frequencies, d, m), random)
 
-    def unit_map(self, frequencies: NDArray[np.float64], random: Streams) -> FeatureMap:
-        """Return the map of given frequencies, shape (m, d), with offsets drawn where needed."""
+    def unit_map(
+        self, frequencies: NDArray[Any], random: Streams, projection: Projection | None = None
+    ) -> FeatureMap:
+        """Return the map of given frequencies, shape (m, d), with offsets drawn where needed.
+
+        With a projection, `frequencies` are numbers of its frequencies, shape (m,).
+        """
         kernel = self.kernel_
         if kernel.feature == "coordinate":
             return FeatureMap("coordinate", PLAIN, frequencies[:, 0].astype(np.intp))
         columns = np.ascontiguousarray(frequencies.T)
         if kernel.feature == "arc-cosine":
             return FeatureMap(
-                "arc-cosine", PLAIN, columns, scale=float(np.sqrt(2.0)), order=kernel.order
+                "arc-cosine",
+                PLAIN,
+                columns,
+                scale=float(np.sqrt(2.0)),
+                order=kernel.order,
+                projection=projection,
             )
         if self.feature_map == PAIRED:
-            return FeatureMap("wave", PAIRED, columns)
+            return FeatureMap("wave", PAIRED, columns, projection=projection)
         offsets = random.offsets.uniform(0.0, 2.0 * np.pi, size=len(frequencies))
-        return FeatureMap("wave", OFFSET, columns, offsets, scale=float(np.sqrt(2.0)))
+        scale = float(np.sqrt(2.0))
+        return FeatureMap("wave", OFFSET, columns, offsets, scale, projection=projection)
 
     def __sklearn_tags__(self) -> Any:
         """Describe the sampler to scikit-learn."""

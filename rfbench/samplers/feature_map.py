@@ -39,6 +39,18 @@ class FittedMap(ABC):
         return out
 
 
+class Projection(ABC):
+    """Frequencies that are known by what they do to a row, not by their entries."""
+
+    @abstractmethod
+    def explicit(self) -> NDArray[np.float64]:
+        """Return all the frequencies, shape (d, n_frequencies)."""
+
+    @abstractmethod
+    def project(self, rows: Rows, chosen: NDArray[np.intp], out: Array) -> None:
+        """Write w'x of the chosen frequencies into ``out``, shape (n, len(chosen))."""
+
+
 @dataclass(frozen=True)
 class FeatureMap(FittedMap):
     """Random features given by frequencies.
@@ -52,12 +64,16 @@ class FeatureMap(FittedMap):
     ----------
     feature : {'wave', 'arc-cosine', 'coordinate'}
     layout : {'offset', 'paired', 'plain'}
-    frequencies : array of shape (d, M), or the column numbers, shape (M,), for coordinates
+    frequencies : array of shape (d, M)
+        Or numbers, shape (M,): of the columns of X for coordinates, of the projection's
+        frequencies where there is a projection.
     offsets : array of shape (M,) or None
     scale : float
     weights : array of shape (n_columns,) or None
     order : int
         Order of the arc-cosine feature.
+    projection : Projection or None
+        Computes w'x faster than the product with a matrix does.
     """
 
     feature: Feature
@@ -67,6 +83,7 @@ class FeatureMap(FittedMap):
     scale: float = 1.0
     weights: Array | None = None
     order: int = 0
+    projection: Projection | None = None
 
     @property
     def n_frequencies(self) -> int:
@@ -109,13 +126,12 @@ class FeatureMap(FittedMap):
 
     def astype(self, dtype: Any) -> FeatureMap:
         """Return the map with its arrays in another floating-point type."""
-        if self.feature == "coordinate" or self.frequencies.dtype == dtype:
-            return self
+        numbers = self.feature == "coordinate" or self.projection is not None
         return replace(
             self,
-            frequencies=self.frequencies.astype(dtype),
-            offsets=None if self.offsets is None else self.offsets.astype(dtype),
-            weights=None if self.weights is None else self.weights.astype(dtype),
+            frequencies=self.frequencies if numbers else self.frequencies.astype(dtype, copy=False),
+            offsets=None if self.offsets is None else self.offsets.astype(dtype, copy=False),
+            weights=None if self.weights is None else self.weights.astype(dtype, copy=False),
         )
 
     def transform_into(self, rows: Rows, out: Array) -> None:
@@ -139,6 +155,11 @@ class FeatureMap(FittedMap):
 
     def _project(self, rows: Rows, out: Array | None = None) -> Array:
         """Return the phases w'x, shape (n, M), in ``out`` where it is given."""
+        if self.projection is not None:
+            if out is None:
+                out = np.empty((rows.shape[0], self.n_frequencies), dtype=rows.dtype)
+            self.projection.project(rows, self.frequencies, out)
+            return out
         frequencies = self.frequencies.astype(rows.dtype, copy=False)
         if not sparse.issparse(rows):
             return np.matmul(rows, frequencies, out=out)

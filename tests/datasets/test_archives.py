@@ -63,6 +63,12 @@ def test_a_member_is_read_from_wherever_it_lies(tmp_path, name, content):
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+def test_what_a_mac_leaves_in_an_archive_is_passed_over(tmp_path):
+    inner = tarred([("a.txt", b"12")])
+    content = zipped([("__MACOSX/._c.tar.gz", b"resource"), ("c.tar.gz", inner)])
+    assert Source(put(tmp_path, "x.zip", content), "a.txt").read() == {"a.txt": b"12"}
+
+
 def test_a_pattern_with_folders_tells_members_of_one_name_apart(tmp_path):
     content = zipped([("UCI/train/X.txt", b"1"), ("UCI/test/X.txt", b"2")])
     paths = put(tmp_path, "x.zip", content)

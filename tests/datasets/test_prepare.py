@@ -59,6 +59,17 @@ class TestScaling:
         for X in (prepared.X_train, prepared.X_test):
             np.testing.assert_array_equal(X[:, [1, 3]], 0)
 
+    @pytest.mark.parametrize("dtype", ["float32", "float64"])
+    @pytest.mark.parametrize("scaling", ["standard", "minmax"])
+    def test_a_constant_column_is_known_in_spite_of_rounding(self, scaling, dtype):
+        X = np.full((12, 1), 0.1)
+        X[11] = 0.2
+        data = dataset(X, np.arange(12) % 2, n_train=11)
+        prepared = given_split(data, scaling=scaling, dtype=dtype)
+        np.testing.assert_array_equal(prepared.X_train, 0)
+        np.testing.assert_array_equal(prepared.X_test, 0)
+        assert prepared.facts["constant_columns"] == [0]
+
     @pytest.mark.parametrize("scaling", ["standard", "minmax"])
     def test_test_rows_change_nothing_about_training_rows(self, scaling):
         other = np.vstack([TRAIN, 1000 * TEST])
@@ -146,9 +157,9 @@ class TestTarget:
         assert prepared.labels_test.tolist() == [1, 2]
 
     def test_range_maps_the_training_range(self):
-        prepared = given_split(regression([10, 20, 15, 25, 10]), target="range")
+        prepared = given_split(regression([10, 20, 15, 25, 5]), target="range")
         assert prepared.y_train.tolist() == [-1, 1, 0]
-        assert prepared.y_test.tolist() == [2, -1]
+        assert prepared.y_test.tolist() == [2, -2]
         assert prepared.facts["target_minimum"] == 10
         assert prepared.facts["target_maximum"] == 20
         assert prepared.labels_train is prepared.labels_test is None

@@ -1,0 +1,53 @@
+"""Controls: samplers that show where the gain of another one comes from."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.kernels import Rows
+from rfbench.samplers.base import Streams
+from rfbench.samplers.feature_map import FeatureMap
+from rfbench.samplers.pool import PooledFeatures
+
+
+class UniformPool(PooledFeatures):
+    r"""M features drawn uniformly, without replacement, from a pool; nothing is scored.
+
+    The pool is the one that EERF and LKRF see with the same seed, so that the difference to them
+    is the selection alone. In distribution the features are those of random kitchen sinks (except
+    for the linear kernel, whose coordinates are then drawn without replacement).
+
+    Parameters
+    ----------
+    n_components : int
+        M.
+    pool_size : int
+        Number of candidates.
+    score_rows : int or float
+        Without effect; there so that a configuration differs from a scored one in the name only.
+    kernel, bandwidth, feature_map, random_state
+        See `rfbench.samplers.base.RandomFeatures`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import UniformPool
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> UniformPool(10, pool_size=100, random_state=0).fit(X).transform(X).shape
+    (20, 10)
+    """
+
+    has_prefixes: ClassVar[bool] = True
+
+    def check_parameters(self) -> None:
+        """Check that the pool holds M features."""
+        super().check_parameters()
+        self._check_pool_holds_components()
+
+    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
+        pool = self.draw_pool(random, X.shape[1])
+        chosen = random.selection.permutation(pool.n_frequencies)[: self.n_components]
+        return pool.take(chosen).times(self.n_components**-0.5)

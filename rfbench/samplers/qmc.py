@@ -1,0 +1,128 @@
+"""Quasi-Monte Carlo features."""
+
+from __future__ import annotations
+
+import logging
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import qmc
+
+from rfbench.errors import MethodError
+from rfbench.kernels import Rows
+from rfbench.samplers.base import RandomFeatures, RandomState, Streams
+from rfbench.samplers.feature_map import OFFSET, FeatureMap
+
+logger = logging.getLogger(__name__)
+
+SEQUENCES = ("sobol", "halton")
+HALTON_LIMIT = 40
+_EDGE = 2.0**-31
+
+
+class QMC(RandomFeatures):
+    r"""Frequencies from a low-discrepancy sequence instead of independent draws.
+
+    :math:`w_m = F^{-1}(t_m)` coordinate by coordinate, with :math:`t_m` the points of the sequence
+    in the unit cube and F the distribution function of one coordinate of the spectral measure.
+    Scrambled anew for each seed, every point is uniform, so the kernel estimate is unbiased.
+
+    Parameters
+    ----------
+    sequence : {'sobol', 'halton'}
+        Sobol (Joe & Kuo's direction numbers, at most 21201 dimensions) or Halton.
+    scramble : bool
+        Random scrambling: Sobol by a random linear matrix and a digital shift, Halton by random
+        permutations of the digits. Without it the frequencies are the same for all seeds, and the
+        coordinates of Halton points are nearly equal to one another for d above about 40 (a
+        warning is logged): only to repeat published numbers.
+    n_components, kernel, bandwidth, feature_map, random_state
+        See `rfbench.samplers.base.RandomFeatures`. The kernels with a product measure: all but the
+        linear one. The offsets of the offset map are independent, not quasi-random: a choice.
+
+    Notes
+    -----
+    The first point of both sequences without scrambling is 0, whose inverse is minus infinity: it
+    is left out. Points are kept 2^-31, half the resolution of Sobol points, away from the faces.
+
+    References
+    ----------
+    Yang, Sindhwani, Avron and Mahoney, Quasi-Monte Carlo Feature Maps for Shift-Invariant Kernels,
+    ICML 2014; Avron, Sindhwani, Yang and Mahoney, JMLR 17 (2016).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import QMC
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> QMC(50, sequence="halton", bandwidth=2.0, random_state=0).fit(X).transform(X).shape
+    (20, 50)
+    """
+
+    has_prefixes: ClassVar[bool] = True
+    features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine")
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        sequence: str = "sobol",
+        scramble: bool = True,
+        kernel: str = "gaussian",
+        bandwidth: float | str = "median",
+        feature_map: str = OFFSET,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            kernel=kernel,
+            bandwidth=bandwidth,
+            feature_map=feature_map,
+            random_state=random_state,
+        )
+        self.sequence = sequence
+        self.scramble = scramble
+
+    def check_parameters(self) -> None:
+        """Check the sequence as well."""
+        super().check_parameters()
+        self._check_choice("sequence", self.sequence, SEQUENCES)
+        self._check_choice("scramble", self.scramble, (True, False))
+
+    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
+        d, m = X.shape[1], self.n_components
+        if self.sequence == "sobol":
+            points = _sobol(d, m, self.scramble, random.frequencies)
+        else:
+            if not self.scramble and d > HALTON_LIMIT:
+                logger.warning(
+                    "Unscrambled Halton points in %d dimensions have nearly equal coordinates from "
+                    "about the %dth on. Set scramble to true, or take the Sobol sequence.",
+                    d,
+                    HALTON_LIMIT,
+                )
+            points = _halton(d, m, self.scramble, random.frequencies)
+        frequencies = self.kernel_.quantile(np.clip(points, _EDGE, 1.0 - _EDGE))
+        return self.unit_map(frequencies, random).times(m**-0.5)
+
+
+def _sobol(d: int, m: int, scramble: bool, generator: np.random.Generator) -> NDArray[np.float64]:
+    if d > qmc.Sobol.MAXDIM:
+        raise MethodError(
+            f"There are no Sobol points in {d} dimensions.",
+            f"Direction numbers are known for at most {qmc.Sobol.MAXDIM}.",
+            "Set sequence to halton, or take the sampler rks.",
+        )
+    engine = qmc.Sobol(d, scramble=scramble, seed=generator)
+    # A full power of two: scipy warns of any other number of points from the start.
+    skipped = 0 if scramble else 1
+    points = engine.random_base2((m + skipped - 1).bit_length())
+    return np.asarray(points[skipped : m + skipped])
+
+
+def _halton(d: int, m: int, scramble: bool, generator: np.random.Generator) -> NDArray[np.float64]:
+    engine = qmc.Halton(d, scramble=scramble, seed=generator)
+    if not scramble:
+        engine.fast_forward(1)
+    return np.asarray(engine.random(m))

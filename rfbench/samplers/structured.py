@@ -1,0 +1,133 @@
+"""Frequencies that are products of Hadamard matrices and diagonals: the work is O(M log d) a row."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from rfbench.kernels import Array, Gaussian, Kernel, Rows
+from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.feature_map import FeatureMap, Projection
+
+_CHUNK_ELEMENTS = 2**17
+
+
+class Block(NamedTuple):
+    """One p x p block ``diag(lengths) H diag(D_L) ... H diag(D_2) P H diag(D_1)`` of frequencies.
+
+    Attributes
+    ----------
+    diagonals : array of shape (L, p)
+        D_1, which meets the row first, to D_L.
+    lengths : array of shape (p,)
+    shuffle : array of shape (p,) or None
+        The permutation P takes element shuffle[i] to place i; None for the identity.
+    """
+
+    diagonals: NDArray[np.float64]
+    lengths: NDArray[np.float64]
+    shuffle: NDArray[np.intp] | None = None
+
+
+@dataclass(frozen=True)
+class StackedHadamard(Projection):
+    """Blocks below one another; rows are padded with zeros to a power of two.
+
+    Attributes
+    ----------
+    blocks : list of Block
+    n_features : int
+        d, the number of columns of the rows.
+    """
+
+    blocks: list[Block]
+    n_features: int
+
+    @property
+    def length(self) -> int:
+        """The power of two p that d is padded to."""
+        return len(self.blocks[0].lengths)
+
+    def explicit(self) -> NDArray[np.float64]:
+        """Return all the frequencies, shape (d, p x number of blocks)."""
+        total = self.length * len(self.blocks)
+        out = np.empty((self.n_features, total))
+        self.project(np.eye(self.n_features), np.arange(total), out)
+        return out
+
+    def project(self, rows: Rows, chosen: NDArray[np.intp], out: Array) -> None:
+        """Write w'x of the chosen frequencies into ``out``, shape (n, len(chosen))."""
+        p = self.length
+        owner = chosen // p
+        pieces = []
+        for number in np.unique(owner):
+            columns = np.flatnonzero(owner == number)
+            pieces.append((number, _as_slice(columns), _as_slice(chosen[columns] - number * p)))
+        step = max(1, _CHUNK_ELEMENTS // p)
+        for start in range(0, rows.shape[0], step):
+            part = rows[start : start + step]
+            padded = np.zeros((part.shape[0], p), dtype=out.dtype)
+            padded[:, : self.n_features] = part.toarray() if sparse.issparse(part) else part
+            target = out[start : start + step]
+            for number, columns, own in pieces:
+                target[:, columns] = _through(self.blocks[number], padded)[:, own]
+
+
+def _through(block: Block, padded: Array) -> Array:
+    from rfbench.compute.hadamard import fwht_inplace
+
+    diagonals = block.diagonals.astype(padded.dtype, copy=False)
+    rows = padded * diagonals[0]
+    fwht_inplace(rows, 1)
+    if block.shuffle is not None:
+        rows = np.ascontiguousarray(rows[:, block.shuffle])
+    for diagonal in diagonals[1:]:
+        rows *= diagonal
+        fwht_inplace(rows, 1)
+    rows *= block.lengths.astype(padded.dtype, copy=False)
+    return rows
+
+
+def _as_slice(numbers: NDArray[np.intp]) -> Any:
+    """Return consecutive numbers as a slice, which copies faster than an index."""
+    first, last = int(numbers[0]), int(numbers[-1])
+    if last - first + 1 == len(numbers) and bool(np.all(np.diff(numbers) == 1)):
+        return slice(first, last + 1)
+    return numbers
+
+
+class HadamardFeatures(RandomFeatures):
+    """Base of the samplers with Hadamard blocks: a method writes only `_draw_block`."""
+
+    @classmethod
+    def serves(cls, kernel: type[Kernel]) -> bool:
+        """Tell whether the kernel's frequencies are isotropic Gaussian vectors."""
+        return issubclass(kernel, Gaussian)
+
+    @abstractmethod
+    def _draw_block(self, generator: np.random.Generator, p: int, spread: float) -> Block:
+        """Return p frequencies whose coordinates have the standard deviation `spread`."""
+
+    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
+        assert isinstance(self.kernel_, Gaussian)
+        d, m = X.shape[1], self.n_components
+        p = 1 << (d - 1).bit_length()
+        spread = self.kernel_.spread
+        blocks = [self._draw_block(random.frequencies, p, spread) for _ in range(-(-m // p))]
+        unit = self.unit_map(np.arange(m), random, StackedHadamard(blocks, d))
+        return unit.times(m**-0.5)
+
+    @property
+    def frequencies_(self) -> NDArray[np.float64]:
+        """The frequencies written out, shape (M, d); computed at every access."""
+        check_is_fitted(self, "feature_map_")
+        assert isinstance(self.feature_map_, FeatureMap)
+        assert self.feature_map_.projection is not None
+        explicit = self.feature_map_.projection.explicit()
+        return np.ascontiguousarray(explicit[:, self.feature_map_.frequencies].T)

@@ -1,0 +1,165 @@
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rfbench import config, shipped
+from rfbench.config import Experiment, KeptBy, resolve_parameters
+from rfbench.errors import ConfigError, RfbenchError
+
+GOOD = """\
+dataset: digits
+split: {test_size: 0.3}
+M: 10:30:10
+samplers:
+  - rks
+  - eerf: {pool_size: 100}
+solver:
+  alphas: log:1e-2:1e2:5
+  selection: cv5
+"""
+
+
+def read(tmp_path, text, *overrides, **keywords):
+    path = tmp_path / "try.yaml"
+    path.write_text(text)
+    return config.read(path, overrides, **keywords)
+
+
+def changed(line, new):
+    assert line in GOOD
+    return GOOD.replace(line, new)
+
+
+def test_a_good_file(tmp_path):
+    experiment = read(tmp_path, GOOD)
+    assert experiment.name == "try"
+    assert experiment.M == [10, 20, 30]
+    assert [s.label for s in experiment.samplers] == ["rks", "eerf"]
+    assert experiment.samplers[1].parameters == {"pool_size": 100}
+    assert experiment.solver.alphas == pytest.approx([0.01, 0.1, 1, 10, 100])
+    assert experiment.solver.intercept is True
+
+
+@pytest.mark.parametrize("path", shipped.every(), ids=lambda path: path.stem)
+def test_every_shipped_configuration_is_valid(path):
+    assert config.read(path).title
+
+
+def test_lists_of_a_generators_parameter_are_data_sets(tmp_path):
+    text = "dataset: {sphere: {d: '2:4', n_train: 50}}\nM: 5\nsamplers: rks\n"
+    experiment = read(tmp_path, text)
+    assert [spec.parameters["d"] for spec in experiment.dataset] == [2, 3, 4]
+
+
+def test_kept_by(tmp_path):
+    text = changed("M: 10:30:10", "M: {kept_by: lkrf}").replace("- rks", "- lkrf")
+    assert read(tmp_path, text).M == KeptBy(kept_by="lkrf")
+    with pytest.raises(ConfigError, match=r"kept_by 'lkr', which is not .* Did you mean 'lkrf'"):
+        read(tmp_path, text.replace("kept_by: lkrf", "kept_by: lkr"))
+
+
+def test_overrides_win_and_reach_samplers_by_name(tmp_path):
+    experiment = read(
+        tmp_path, GOOD, "M=5,7", "samplers.eerf.pool_size=50", "solver.alphas=1", "seed=3",
+        "solver.selection=fixed",
+    )  # fmt: skip
+    assert experiment.M == [5, 7]
+    assert experiment.samplers[1].parameters["pool_size"] == 50
+    assert experiment.solver.alphas == [1.0]
+    assert experiment.seed == 3
+
+
+@pytest.mark.parametrize(
+    ("override", "sentence"),
+    [
+        ("M", "is not `key.path=value`"),
+        ("samplers.erf.pool_size=5", "there is no 'erf' in the list. Did you mean 'eerf'"),
+        ("samplers.eerf=5", "replace a whole entry"),
+        ("trails=5", r"--set trails: there is no key 'trails'\. Did you mean 'trials'"),
+    ],
+)
+def test_a_wrong_override(tmp_path, override, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        read(tmp_path, GOOD, override)
+
+
+@pytest.mark.parametrize(
+    ("line", "new", "sentence"),
+    [
+        ("samplers:", "smplers:", r"line 4: there is no key 'smplers'\. Did you mean 'samplers'"),
+        ("dataset: digits", "dataset: digit", r"line 1: .*'digit'\. Did you mean 'digits'"),
+        ("- rks", "- rsk", r"line 5: There is no sampler 'rsk'\. Did you mean 'rks'"),
+        ("pool_size", "pool_sise", r"line 6: eerf has no parameter 'pool_sise'\. Did you mean"),
+        ("100}", "20}", "line 6: M = 30 features cannot be chosen from a pool of 20"),
+        ("100}", "-4}", "line 6: pool_size is -4"),
+        ("cv5", "cv", "line 7: There is no selection 'cv'"),
+        ("cv5", "fixed", "line 7: There are 5 alphas and selection is 'fixed'"),
+        ("log:1e-2:1e2:5", "log:1e-2:1e2", "log: takes two ends and a count"),
+        ("log:1e-2:1e2:5", "-1", "line 7: alphas"),
+        ("M: 10:30:10", "M: 0", "line 3: M is 0"),
+        ("M: 10:30:10", "M: []", "line 3: M is"),
+        ("M: 10:30:10", "M: 1.5", "line 3: M is 1.5"),
+        ("M: 10:30:10", "M: 5\nbandwidth: -2", "The bandwidth '-2"),
+        ("M: 10:30:10", "M: 5\nbandwidth: knn5", "Did you mean 'knn50'"),
+        ("M: 10:30:10", "M: 5\nkernel: gausian", "no kernel 'gausian'. Did you mean 'gaussian'"),
+        ("M: 10:30:10", "M: 5\nscaling: minmx", "line 4: scaling is 'minmx'; .*mean 'minmax'"),
+        ("M: 10:30:10", "M: 5\nintercept: true", "It belongs under `solver:`"),
+        ("M: 10:30:10", "M: 5\nmetric: eror", "Did you mean 'error'"),
+        ("M: 10:30:10", "M: 5\ntrials: ten", "line 4: trials is 'ten'"),
+        ("M: 10:30:10", "M: 5\nname: x", "the name is the file's own"),
+        ("- rks", "- rks\n  - rks", "two samplers carry the label 'rks'"),
+        ("- rks", "- {rks: {}, orf: {}}", "line 5: .*write `- eerf`"),
+        ("split: {test_size: 0.3}", "split: given", "line 2: digits has no given split"),
+        ("split: {test_size: 0.3}", "split: {test: 0.3}", "line 2: split is"),
+        ("dataset: digits", "dataset: reuters21578\nscaling: standard", "is sparse and scaling"),
+        ("dataset: digits", "dataset: [digits, cpu]", "regression and classification"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line(tmp_path, line, new, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        read(tmp_path, changed(line, new))
+
+
+def test_all_mistakes_are_told_at_once(tmp_path):
+    with pytest.raises(ConfigError) as caught:
+        read(tmp_path, GOOD.replace("cv5", "cv5\ntrials: 0\nseed: -1\ndtype: int8"))
+    assert len(str(caught.value).splitlines()) == 3
+
+
+def test_foreign_classes_need_leave(tmp_path):
+    text = changed("- rks", "- {class: 'os.path.join'}")
+    with pytest.raises(ConfigError, match=r"not imported.*--allow-imports.*plugins: \[os\]"):
+        read(tmp_path, text)
+    with pytest.raises(ConfigError, match="is not a class"):
+        read(tmp_path, text, allow_imports=True)
+    nystroem = "- {class: sklearn.kernel_approximation.Nystroem, n_components: M}"
+    assert read(tmp_path, changed("- rks", nystroem)).samplers[0].label == "Nystroem"
+
+
+def test_expressions():
+    parameters = {"pool_size": "10*M", "rho": "0.01*d", "a": "M", "b": "text", "c": 3}
+    resolved = resolve_parameters(parameters, M=20, d=50, n=7)
+    assert resolved == {"pool_size": 200, "rho": 0.5, "a": 20, "b": "text", "c": 3}
+    assert isinstance(resolved["pool_size"], int)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from([*Experiment.model_fields, "other"]), VALUES)
+def test_any_value_at_any_key_is_accepted_or_explained(key, value):
+    from rfbench import yamlfile
+
+    document = yamlfile.parse(GOOD, "fuzz.yaml")
+    document.value[key] = value
+    try:
+        assert isinstance(config.from_document(document, "fuzz"), Experiment)
+    except RfbenchError as error:
+        assert "fuzz.yaml" in str(error) or "list of values" in str(error)

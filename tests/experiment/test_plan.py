@@ -1,0 +1,55 @@
+from rfbench.experiment.plan import jobs, plan
+
+from .conftest import SMALL
+
+
+def ids(experiment):
+    return {trial.id for trial in plan(experiment)}
+
+
+def test_one_trial_for_each_sampler_size_and_number(experiment_of):
+    trials = plan(experiment_of())
+    assert len(trials) == len({trial.id for trial in trials}) == 2 * 2 * 2
+    assert [trial.number for trial in trials] == sorted(trial.number for trial in trials)
+
+
+def test_more_trials_or_sizes_keep_the_identities_of_the_old_ones(experiment_of):
+    old = ids(experiment_of())
+    assert old < ids(experiment_of(SMALL, "trials=3"))
+    assert old < ids(experiment_of(SMALL, "M=4,8,16"))
+    assert old == ids(experiment_of(SMALL, "title=another", "protocol=tuned"))
+
+
+def test_what_changes_the_measurement_changes_every_identity(experiment_of):
+    old = ids(experiment_of())
+    for override in (
+        "seed=1",
+        "bandwidth=2",
+        "feature_map=paired",
+        "solver.alphas=0.01,2",
+        "solver.intercept=false",
+        "scaling=standard",
+        "dtype=float32",
+        "dataset.sphere.d=4",
+        "threads=2",
+    ):
+        assert not old & ids(experiment_of(SMALL, override)), override
+
+
+def test_a_samplers_parameter_changes_that_sampler_only(experiment_of):
+    old = ids(experiment_of())
+    new = ids(experiment_of(SMALL, "samplers.eerf.pool_size=50"))
+    assert len(old & new) == len(old) / 2
+
+
+def test_the_label_is_not_part_of_the_identity(experiment_of):
+    labelled = SMALL.replace("pool_size: 40", "pool_size: 40, label: mine")
+    assert ids(experiment_of()) == ids(experiment_of(labelled))
+
+
+def test_a_job_is_one_sampler_in_one_trial(experiment_of):
+    gathered = jobs(plan(experiment_of()))
+    assert len(gathered) == 4
+    for job in gathered:
+        assert len({(trial.sampler.label, trial.number) for trial in job.trials}) == 1
+        assert [trial.M for trial in job.trials] == [4, 8]

@@ -1,0 +1,158 @@
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from rfbench.experiment import runner
+from rfbench.experiment.trial import measure, run_trial
+from rfbench.samplers import EERF
+from rfbench.solvers import RidgeClassifier
+
+from .conftest import SMALL
+
+TIMES = ("t_", "cpu_", "peak_rss_mb")
+
+
+def run(experiment, folder, **keywords):
+    work = runner.prepare_work([experiment], folder)
+    return work, runner.run(work, **keywords)
+
+
+def rows_of(folder):
+    with (folder / "trials.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def without_times(rows):
+    kept = [{k: v for k, v in row.items() if not k.startswith(TIMES)} for row in rows]
+    return sorted(kept, key=lambda row: row["trial_id"])
+
+
+def test_a_second_run_does_nothing_and_more_trials_add_only_new_rows(experiment_of, tmp_path):
+    folder = tmp_path / "tiny"
+    _, first = run(experiment_of(), folder)
+    content = (folder / "trials.csv").read_bytes()
+    assert (first.done, first.found, first.failed) == (8, 0, 0)
+    _, second = run(experiment_of(), folder)
+    assert (second.done, second.found) == (0, 8)
+    assert (folder / "trials.csv").read_bytes() == content
+    _, third = run(experiment_of(SMALL, "trials=3"), folder)
+    assert (third.done, third.found) == (4, 8)
+    assert (folder / "trials.csv").read_bytes().startswith(content)
+
+
+def test_two_workers_give_the_results_of_one(experiment_of, tmp_path):
+    run(experiment_of(), tmp_path / "one", n_jobs=1)
+    run(experiment_of(), tmp_path / "two", n_jobs=2)
+    assert without_times(rows_of(tmp_path / "one")) == without_times(rows_of(tmp_path / "two"))
+
+
+def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
+    work = runner.prepare_work([experiment_of()], None)
+    trial = next(t for t in work.trials if t.sampler.name == "eerf" and t.M == 8 and t.number == 1)
+    row = run_trial(trial)
+    from rfbench.experiment import material
+    from rfbench.experiment.seeds import integer_for
+
+    prepared = material.prepared(trial)
+    sampler = EERF(
+        8, pool_size=40, score_rows=1.0, bandwidth=1.0, random_state=integer_for(0, "features", 1)
+    ).fit(prepared.X_train, prepared.labels_train)
+    solver = RidgeClassifier(
+        [0.01, 1.0], selection="cv5", random_state=integer_for(0, "folds", 1)
+    ).fit(sampler.transform(prepared.X_train), prepared.labels_train)
+    predicted = solver.predict(sampler.transform(prepared.X_test))
+    assert row["error"] == pytest.approx(100 * np.mean(predicted != prepared.labels_test))
+    assert row["alpha"] == solver.alpha_
+    assert (row["status"], row["columns"], row["M"]) == ("ok", 8, 8)
+    features = sampler.transform(prepared.X_train)
+    norm = np.mean(np.sum(features**2, axis=1))
+    assert row["alpha_scale_free"] == pytest.approx(solver.alpha_ / norm)
+
+
+def test_samplers_of_a_trial_share_rows_and_trials_differ(experiment_of):
+    from rfbench.experiment import material
+
+    text = SMALL.replace("bandwidth: 1.0", "bandwidth: median")
+    trials = runner.prepare_work([experiment_of(text)], None).trials
+    first = [t for t in trials if t.number == 0]
+    assert len({material.bandwidth(t) for t in first}) == 1
+    rows = [material.prepared(t).X_train for t in first]
+    assert all(np.array_equal(rows[0], other) for other in rows[1:])
+    other = next(t for t in trials if t.number == 1)
+    assert not np.array_equal(rows[0], material.prepared(other).X_train)
+    rks = [measure(t) for t in trials if t.sampler.name == "rks" and t.M == 8]
+    assert rks[0]["error"] != rks[1]["error"] or rks[0]["rmse"] != rks[1]["rmse"]
+
+
+def test_a_failing_sampler_is_a_row_and_the_rest_goes_on(experiment_of, tmp_path):
+    (tmp_path / "bad.py").write_text(
+        "class Bad:\n"
+        "    def fit(self, X, y=None):\n"
+        "        raise ZeroDivisionError('on purpose')\n"
+        "    def transform(self, X):\n"
+        "        return X\n"
+    )
+    text = SMALL.replace("- rks", f"- {{class: '{tmp_path}/bad.py:Bad', label: bad}}")
+    folder = tmp_path / "results"
+    _, summary = run(experiment_of(text, allow_imports=True), folder)
+    assert (summary.done, summary.failed) == (8, 4)
+    failed = [row for row in rows_of(folder) if row["status"] == "failed"]
+    assert len(failed) == 4
+    assert all("ZeroDivisionError: on purpose" in row["message"] for row in failed)
+    traceback = (folder / "failures" / f"{failed[0]['trial_id']}.txt").read_text()
+    assert "bad.py" in traceback
+
+
+def test_kept_by_gives_both_samplers_the_same_number(experiment_of):
+    text = SMALL.replace("M: [4, 8]", "M: {kept_by: lkrf}").replace(
+        "- eerf: {pool_size: 40, score_rows: 1.0}",
+        "- lkrf: {pool_size: 60, rho: 5, estimator: all}",
+    )
+    trials = runner.prepare_work([experiment_of(text)], None).trials
+    rows = [run_trial(trial) for trial in trials if trial.number == 0]
+    assert [row["status"] for row in rows] == ["ok", "ok"]
+    rks, lkrf = rows
+    assert rks["M"] == rks["columns"] == lkrf["M"] == lkrf["kept"] >= 60 / 6
+
+
+def test_kernel_errors_and_no_solver(experiment_of):
+    text = SMALL.replace(
+        "solver: {name: ridge, alphas: [0.01, 1.0], selection: cv5}", "solver: none"
+    )
+    experiment = experiment_of(
+        text,
+        "kernel_error_rows=50",
+        "feature_map=paired",
+        "M=2,2000",
+        "samplers.eerf.pool_size=2000",
+    )
+    rows = [run_trial(t) for t in runner.prepare_work([experiment], None).trials]
+    rks = {row["M"]: row for row in rows if row["sampler"] == "rks" and row["trial"] == 0}
+    assert rks[2000]["kernel_error_spectral"] < 0.1 < rks[2]["kernel_error_spectral"]
+    assert rks[2000]["kernel_error_frobenius"] < 0.1
+    assert "error" not in rks[2]
+
+
+def test_the_manifest_says_what_ran(experiment_of, tmp_path):
+    run(experiment_of(), tmp_path / "tiny")
+    manifest = json.loads((tmp_path / "tiny" / "manifest.json").read_text())
+    assert manifest["config"]["M"] == [4, 8]
+    assert manifest["data"].keys() == {"sphere"}
+    assert {"numpy", "python"} <= manifest["versions"].keys()
+    assert manifest["machine"]["blas"]
+    assert str(tmp_path) not in json.dumps(manifest)
+    settings = {row["setting"] for row in rows_of(tmp_path / "tiny")}
+    assert set(manifest["settings"]) == settings
+
+
+def test_a_smoke_variant_is_small_and_says_so(experiment_of):
+    text = SMALL.replace("n_train: 120", "n_train: 3000").replace(
+        "pool_size: 40", "pool_size: 5000"
+    )
+    work = runner.prepare_work([experiment_of(text, "M=10,200,1000")], None, smoke=True)
+    assert {trial.M for trial in work.trials} == {10, runner.SMOKE_SIZE}
+    row = run_trial(work.trials[0])
+    assert row["dataset"] == "sphere[400 rows]"
+    assert row["n_train"] <= 400

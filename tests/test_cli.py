@@ -1,0 +1,158 @@
+import os
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from rfbench.cli import main
+
+SMALL = """\
+title: A tiny try
+dataset: digits
+rows: 200
+split: {test_size: 0.3}
+M: [5, 10]
+samplers: [rks, {eerf: {pool_size: 30}}]
+solver: {alphas: 0.1}
+trials: 2
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.yaml").write_text(SMALL)
+    return tmp_path
+
+
+def call(*words, code=0):
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result.output
+
+
+def test_run_table_plot(here):
+    output = call("run", "tiny.yaml", "--jobs", 1)
+    assert "A tiny try" in output
+    assert "results/tiny/trials.csv" in output
+    assert "8 run, 0 failed" in output
+    for name in ("trials.csv", "manifest.json", "error_vs_M.png", "error_vs_M.pdf"):
+        assert (here / "results" / "tiny" / name).stat().st_size > 0
+    assert "8 were there already" in call("run", "tiny.yaml", "--jobs", 1)
+    assert "error_vs_time.pdf" in call("plot", "results")
+    assert "2 trials" in call("table", "results/tiny")
+    assert "\\toprule" in call("table", "results/tiny", "--format", "latex")
+    lines = call("table", "results/", "--format", "csv").splitlines()
+    assert len(lines) == 1 + 4
+
+
+def test_a_dry_run_writes_nothing(here):
+    output = call("run", "tiny.yaml", "--dry-run")
+    assert "8 trials of rks, eerf on digits; 0 are done, 8 would run" in output
+    assert sorted(path.name for path in here.iterdir()) == ["tiny.yaml"]
+
+
+def test_a_smoke_run_lands_apart_and_says_so(here):
+    output = call("run", "tiny.yaml", "--smoke", "--jobs", 1)
+    assert "SMOKE RUN" in output
+    assert (here / "results" / "smoke" / "tiny" / "trials.csv").exists()
+    assert not (here / "results" / "tiny").exists()
+
+
+def test_a_sweep_has_its_own_folder(here):
+    output = call("sweep", "tiny.yaml", "--M", "4:6", "--set", "bandwidth=5,9", "--jobs", 1)
+    folder = here / "results" / "tiny-sweep-M=4..6_bandwidth=5+9"
+    assert (folder / "trials.csv").exists()
+    assert "24 run" in output
+    assert "bandwidth=9" in (folder / "trials.csv").read_text()
+
+
+def test_a_sweep_runs_what_does_not_change_once(here):
+    words = ("--set", "samplers.eerf.pool_size=10,20,30", "--trials", 1, "--jobs", 1)
+    output = call("sweep", "tiny.yaml", "--M", 5, *words)
+    assert "4 run" in output
+
+
+def test_failed_trials_end_with_exit_code_1(here):
+    (here / "bad.py").write_text(
+        "class Bad:\n"
+        "    def fit(self, X, y=None):\n"
+        "        raise ValueError('on purpose')\n"
+        "    def transform(self, X):\n"
+        "        return X\n"
+    )
+    text = SMALL.replace("[rks, ", "[{class: 'bad.py:Bad', label: bad}, ")
+    (here / "bad.yaml").write_text(text)
+    assert "not imported" in call("run", "bad.yaml", code=2)
+    output = call("run", "bad.yaml", "--allow-imports", "--jobs", 1, code=1)
+    assert "ValueError: on purpose" in output
+    assert "8 run, 4 failed" in output
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["run", "missing.yaml"], "cannot be read: no such file"),
+        (["run", "tiny.yaml", "--set", "samplers.eerf.pool_size=5"], "from a pool of 5"),
+        (["run", "tiny.yaml", "tiny.yaml"], "Two configurations are called tiny"),
+        (["run", "tiny.yaml", "--set", "M"], "is not `key.path=value`"),
+        (["run", "tiny.yaml", "--trials", "0"], "not in the range"),
+        (["run", "tiny.yaml", "--jobs", "-1"], "not in the range"),
+        (["sweep"], "Name what to sweep"),
+        (["sweep", "--M", "9:1"], "ends before it begins"),
+        (["plot", "nowhere"], "nowhere"),
+        (["plot", "."], "holds no results"),
+        (["table", "."], "holds no results"),
+        (["table", "tiny.yaml"], "tiny.yaml"),
+        (["data", "path", "digitz"], "Did you mean 'digits'"),
+        (["data", "add", "letter", "missing.data"], "does not exist"),
+        (["list", "nothing"], "is not one of"),
+        (["rnu"], "No such command"),
+    ],
+)
+def test_wrong_usage_ends_with_a_sentence_and_exit_code_2(here, words, sentence):
+    assert sentence in call(*words, code=2)
+
+
+def test_a_torn_csv_is_shown_with_a_note(here):
+    call("run", "tiny.yaml", "--jobs", 1)
+    path = here / "results" / "tiny" / "trials.csv"
+    path.write_bytes(path.read_bytes()[:-30])
+    assert "line 9" in call("table", "results/tiny")
+    assert "1 run, 0 failed" in call("run", "tiny.yaml", "--jobs", 1)
+
+
+@pytest.mark.parametrize("what", ["samplers", "solvers", "kernels", "datasets", "configs"])
+def test_list(what):
+    lines = call("list", what).splitlines()
+    assert lines
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_doctor_and_data_list(here):
+    assert "BLAS" in call("doctor")
+    assert "digits" in call("data", "list")
+
+
+def test_help_has_examples():
+    for command in ("run", "sweep", "plot", "table"):
+        assert "Example" in call(command, "--help")
+
+
+def test_starting_up_imports_nothing_heavy():
+    heavy = ["numpy", "scipy", "pandas", "matplotlib", "sklearn", "numba", "pydantic", "rich"]
+    code = f"import sys; import rfbench.cli; print(sorted(set({heavy}) & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_python_m_rfbench_and_completion():
+    words = [sys.executable, "-m", "rfbench", "--version"]
+    assert "rfbench" in subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    environment = {**os.environ, "_RFBENCH_COMPLETE": "bash_complete", "COMP_WORDS": "rfbench sw"}
+    environment["COMP_CWORD"] = "1"
+    words = [sys.executable, "-c", "from rfbench.cli import main; main(prog_name='rfbench')"]
+    found = subprocess.run(words, capture_output=True, text=True, env=environment, check=True)
+    assert "sweep" in found.stdout

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rfbench import grids
+from rfbench.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("50:1000", list(range(50, 1001, 50))),
+        ("2:15", list(range(2, 16))),
+        ("50:1000:50", list(range(50, 1001, 50))),
+        ("10:25:10", [10, 20]),
+        ("0.1:0.5:0.1", [0.1, 0.2, 0.3, 0.4, 0.5]),
+        ("50,100,200", [50, 100, 200]),
+        ("50, 100:102", [50, 100, 101, 102]),
+        ("log:1e-5:1e5:11", [float(f"1e{k}") for k in range(-5, 6)]),
+        ("log:50:1000:8", [50, 77, 118, 181, 277, 425, 652, 1000]),
+        ("7", [7]),
+        ("knn50", ["knn50"]),
+        ("true,false", [True, False]),
+    ],
+)
+def test_expand(text, values):
+    assert grids.expand(text) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("1000:50", "ends before it begins"),
+        ("1:5:0", "step must be positive"),
+        ("1:2:3:4", "two or three numbers"),
+        ("1,,2", "between the commas"),
+        ("a:b", "'a' is not a number"),
+        ("log:0:10:3", "positive and in order"),
+        ("log:1:10", "two ends and a count"),
+        ("0:1e9:1e-9", "more than"),
+        ("1:inf", "not a number"),
+    ],
+)
+def test_refused_with_the_reason(text, reason):
+    with pytest.raises(ConfigError, match=reason):
+        grids.expand(text)
+
+
+@given(st.integers(1, 10_000), st.integers(0, 10_000))
+def test_a_range_keeps_its_ends_and_its_order(first, width):
+    values = grids.expand(f"{first}:{first + width}")
+    assert values[0] == first
+    assert values[-1] == first + width
+    assert len(values) <= grids.DEFAULT_POINTS
+    assert (np.diff(values) > 0).all()
+
+
+@given(st.text(max_size=30))
+def test_any_text_gives_values_or_a_sentence(text):
+    try:
+        assert isinstance(grids.expand(text), list)
+    except ConfigError as error:
+        assert "is not a list of values" in str(error)

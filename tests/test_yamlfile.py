@@ -1,0 +1,95 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rfbench import yamlfile
+from rfbench.errors import ConfigError
+
+
+def parse(text):
+    return yamlfile.parse(text, "a.yaml")
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("1e-5", 1e-5),
+        ("1E5", 1e5),
+        (".5", 0.5),
+        ("10:30", "10:30"),
+        ("no", "no"),
+        ("off", "off"),
+        ("true", True),
+        ("False", False),
+        ("0777", 777),
+        ("1_000", "1_000"),
+        ("2020-01-01", "2020-01-01"),
+        ("~", None),
+        ("-.inf", float("-inf")),
+    ],
+)
+def test_the_traps_of_yaml(word, value):
+    found = parse(f"key: {word}").value["key"]
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_quoted_text_stays_text():
+    assert parse('key: "12"').value["key"] == "12"
+
+
+def test_lines_are_known():
+    document = parse("a: 1\nb:\n  - x\n  - {c: 2}\n")
+    assert document.line_of(("a",)) == 1
+    assert document.line_of(("b", 1, "c")) == 4
+    assert document.line_of(("b", 1, "unknown")) == 4
+    assert document.line_of(("unknown",)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a: 1\na: 2\n", r"line 2: the key 'a' stands here again, first in line 1"),
+        ("- a\n", "line 1: a configuration is a mapping"),
+        ("word\n", "line 1: a configuration is a mapping"),
+        ("", "is empty"),
+        ("# nothing\n", "is empty"),
+        ("a: [1, 2\n", "line 2: this is not valid YAML"),
+        ("a: !!python/object:os.system {}\n", "line 1: the tag .* is not allowed"),
+        ("a: !!python/name:os.system x\n", "tag .* is not allowed"),
+        ("? [1, 2]\n: 3\n", "a key must be a single word"),
+        ("a: &x {b: 1}\nc: {<<: *x}\n", "merge keys"),
+        ("a: \x00\n", "not valid YAML"),
+    ],
+)
+def test_refused_with_the_line(text, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        parse(text)
+
+
+def test_aliases_are_bounded():
+    text = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+    for i in range(1, 10):
+        text += f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n"
+    with pytest.raises(ConfigError, match="too large or too deeply nested"):
+        parse(text)
+
+
+def test_depth_is_bounded():
+    with pytest.raises(ConfigError, match="deeply nested|not valid YAML"):
+        parse("a: " + "[" * 500 + "]" * 500)
+
+
+def test_a_missing_file_and_a_folder(tmp_path):
+    with pytest.raises(ConfigError, match="no such file"):
+        yamlfile.load(tmp_path / "missing.yaml")
+    with pytest.raises(ConfigError, match="is a folder"):
+        yamlfile.load(tmp_path)
+
+
+@given(st.one_of(st.text(max_size=80), st.binary(max_size=80)))
+def test_anything_is_read_or_refused(content):
+    try:
+        assert isinstance(parse(content).value, dict)
+    except ConfigError as error:
+        assert "a.yaml" in str(error)
