@@ -49,5 +49,6 @@ class UniformPool(PooledFeatures):
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         pool = self.draw_pool(random, X.shape[1])
+        self._check_pool_holds_components(pool.n_frequencies)
         chosen = random.selection.permutation(pool.n_frequencies)[: self.n_components]
         return pool.take(chosen).times(self.n_components**-0.5)

@@ -37,12 +37,15 @@ class EERF(PooledFeatures):
         maximum, or taking the best of each class in turn. Not settled by the text: a choice.
     kernel, bandwidth, feature_map, random_state
         See `rfbench.samplers.base.RandomFeatures`. In the paired map the score of a frequency is
-        the norm over its cos and sin columns.
+        the norm over its cos and sin columns. The pool of the linear kernel is each coordinate
+        once where pool_size allows.
 
     Attributes
     ----------
     scores_ : array of shape (n_components,)
-        |S| of the kept features, in decreasing order ('norm' and 'max').
+        |S| of the kept features, :math:`\phi = \sqrt 2 \cos(w^\top x + b)` or the pair; the l2 norm
+        over the classes for ``norm`` and ``per-class``, in decreasing order except for
+        ``per-class``.
 
     References
     ----------
@@ -97,19 +100,21 @@ class EERF(PooledFeatures):
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         assert targets is not None
-        pool = self.draw_unit_map(random, X.shape[1], self.pool_size)
+        pool = self.draw_pool(random, X.shape[1])
+        self._check_pool_holds_components(pool.n_frequencies)
         rows, y = self.scoring_rows(X, targets, random)
         if self.center_target:
             y = y - y.mean(axis=0)
         moments = target_moments(pool, rows, y) / len(y)
         energy = np.stack([fold_pairs(pool, column**2) for column in moments.T], axis=1)
+        joined = energy.max(axis=1) if self.multiclass == "max" else energy.sum(axis=1)
         if self.multiclass == "per-class":
             order = _best_of_each_class_in_turn(energy)
         else:
-            joined = energy.sum(axis=1) if self.multiclass == "norm" else energy.max(axis=1)
             order = np.argsort(-joined, kind="stable")
-            self.scores_ = np.sqrt(joined[order[: self.n_components]])
-        return pool.take(order[: self.n_components]).times(self.n_components**-0.5)
+        chosen = order[: self.n_components]
+        self.scores_ = np.sqrt(joined[chosen])
+        return pool.take(chosen).times(self.n_components**-0.5)
 
 
 def _best_of_each_class_in_turn(energy: NDArray[np.float64]) -> NDArray[np.intp]:

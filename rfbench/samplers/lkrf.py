@@ -11,10 +11,11 @@ from rfbench.errors import MethodError
 from rfbench.kernels import Rows
 from rfbench.samplers.base import RandomState, Streams
 from rfbench.samplers.chi_square import chi_square_weights
+from rfbench.samplers.divergence import penalised_weights, power_weights
 from rfbench.samplers.feature_map import OFFSET, FeatureMap
 from rfbench.samplers.pool import PooledFeatures, fold_pairs, target_moments
 
-ESTIMATORS = ("draw", "top", "all")
+ESTIMATORS = ("draw", "top", "all", "paper")
 
 
 class LKRF(PooledFeatures):
@@ -22,32 +23,40 @@ class LKRF(PooledFeatures):
 
     Candidate m of the pool gets the score :math:`v_m = (\sum_i y_i \phi(x_i, w_m))^2`; the
     distribution q maximises :math:`q^\top v` within the ball :math:`N_w |q|^2 - 1 \le \rho`
-    (problem 4), see `chi_square_weights`.
+    (problem 4), see `chi_square_weights`. With a `power` k above 2 the ball is
+    :math:`N_w^{-1} \sum_m (N_w q_m)^k - 1 \le \rho`, see `power_weights`; with a `penalty` lambda
+    the divergence is subtracted lambda times instead, see `penalised_weights`.
 
     Parameters
     ----------
     n_components : int
         M; not used by the estimator ``all``.
     pool_size : int
-        N_w.
+        N_w. The pool of the linear kernel is each coordinate once where pool_size is d or more.
     rho : float
-        Radius of the chi-square ball; about N_w / (1 + rho) features or more are kept.
-    estimator : {'draw', 'top', 'all'}
+        Radius of the ball; for power 2, N_w / (1 + rho) features or more are kept.
+    power : float
+        k of the divergence f(t) = t^k - 1, at least 2.
+    penalty : float, optional
+        lambda, above 0; takes the place of rho. The scores are divided by their maximum first, so
+        that lambda means the same on every data set: a choice.
+    estimator : {'draw', 'top', 'all', 'paper'}
         ``draw``: M draws with replacement from q (estimator 5). ``top``: the M most probable (as
         eerf2018 compares with). ``all``: every feature with q > 0 (estimator 6), so that the number
-        of features is nnz(q), whatever M.
+        of features is nnz(q), whatever M. ``paper``: ``draw`` where M < nnz(q), else ``all``.
     weighted : bool
         Multiply column m by sqrt(q_m) in ``top`` and ``all``. Estimator (6) has it; the authors'
-        code leaves it out.
-    center_target : bool
-        Subtract the mean of the target in the score. Not settled by the text: a choice.
+        code leaves it out. Draws are never weighted.
+    center_target : {'auto', True, False}
+        Subtract the mean of the target in the score. ``auto``: only where there are several target
+        columns. Not settled by the text: a choice.
     score_rows, kernel, bandwidth, feature_map, random_state
         See `PooledFeatures` and `rfbench.samplers.base.RandomFeatures`. With several target
         columns the scores are summed over the columns (a choice: the paper is binary).
 
     Attributes
     ----------
-    pool_weights_ : array of shape (pool_size,)
+    pool_weights_ : array of shape (number of candidates,)
         q.
     kept_ : int
         nnz(q).
@@ -76,9 +85,11 @@ class LKRF(PooledFeatures):
         *,
         pool_size: int = 1000,
         rho: float = 10.0,
+        power: float = 2.0,
+        penalty: float | None = None,
         estimator: str = "top",
         weighted: bool = True,
-        center_target: bool = False,
+        center_target: bool | str = "auto",
         score_rows: int | float = 1.0,
         kernel: str = "gaussian",
         bandwidth: float | str = "median",
@@ -95,37 +106,64 @@ class LKRF(PooledFeatures):
             random_state=random_state,
         )
         self.rho = rho
+        self.power = power
+        self.penalty = penalty
         self.estimator = estimator
         self.weighted = weighted
         self.center_target = center_target
 
     def check_parameters(self) -> None:
-        """Check the estimator, its weights and rho."""
+        """Check the estimator, its weights and the divergence."""
         super().check_parameters()
         self._check_choice("estimator", self.estimator, ESTIMATORS)
         self._check_choice("weighted", self.weighted, (True, False))
-        self._check_choice("center_target", self.center_target, (True, False))
-        if isinstance(self.rho, bool | str) or not self.rho >= 0:
+        self._check_choice("center_target", self.center_target, ("auto", True, False))
+        if not _is_number(self.rho) or not self.rho >= 0:
             raise MethodError(f"rho is {self.rho!r}.", "It must be a number of at least 0.")
+        if not _is_number(self.power) or not 2 <= self.power < np.inf:
+            raise MethodError(f"power is {self.power!r}.", "It must be a number of at least 2.")
+        penalty = self.penalty
+        if penalty is not None and not (_is_number(penalty) and 0 < penalty < np.inf):
+            raise MethodError(
+                f"penalty is {penalty!r}.",
+                "It must be a number above 0.",
+                "Leave it out to set rho instead.",
+            )
         if self.estimator == "top":
             self._check_pool_holds_components()
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         assert targets is not None
-        pool = self.draw_unit_map(random, X.shape[1], self.pool_size)
+        pool = self.draw_pool(random, X.shape[1])
+        if self.estimator == "top":
+            self._check_pool_holds_components(pool.n_frequencies)
         rows, y = self.scoring_rows(X, targets, random)
-        if self.center_target:
+        if self.center_target is True or (self.center_target == "auto" and y.shape[1] > 1):
             y = y - y.mean(axis=0)
         moments = target_moments(pool, rows, y)
-        q = chi_square_weights(fold_pairs(pool, (moments**2).sum(axis=1)), self.rho)
+        q = self._distribution(fold_pairs(pool, (moments**2).sum(axis=1)))
         self.pool_weights_ = q
         self.kept_ = int(np.count_nonzero(q))
-        if self.estimator == "draw":
-            chosen = random.selection.choice(self.pool_size, size=self.n_components, p=q)
+        drawn = self.estimator == "draw" or (
+            self.estimator == "paper" and self.n_components < self.kept_
+        )
+        if drawn:
+            chosen = random.selection.choice(len(q), size=self.n_components, p=q)
             return pool.take(chosen).times(self.n_components**-0.5)
         order = np.argsort(-q, kind="stable")
-        chosen = order[: self.kept_ if self.estimator == "all" else self.n_components]
+        chosen = order[: self.n_components if self.estimator == "top" else self.kept_]
         kept = pool.take(chosen)
         if not self.weighted:
             return kept.times(len(chosen) ** -0.5)
         return kept.weighted_by(np.sqrt(q[chosen]))
+
+    def _distribution(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.penalty is not None:
+            return penalised_weights(scores, self.penalty, self.power)
+        if self.power == 2:
+            return chi_square_weights(scores, self.rho)
+        return power_weights(scores, self.rho, self.power)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,25 +18,37 @@ BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
 
 
-def target_moments(unit: FeatureMap, X: Rows, targets: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Z'Y of the pool's columns, shape (n_columns, k), without ever holding all of Z.
+def feature_blocks(
+    unit: FeatureMap, X: Rows
+) -> Iterator[tuple[slice, NDArray[np.intp], Array]]:
+    """Yield rows, column numbers and the features of those rows and columns, small blocks each.
 
-    Streamed over blocks of rows and of frequencies small enough for the cache.
+    The features are overwritten by the next block of their shape.
     """
-    total = np.zeros((unit.n_columns, targets.shape[1]))
-    coded = targets.astype(X.dtype)
     pieces = [piece.astype(X.dtype) for piece in unit.pieces(BLOCK_FREQUENCIES)]
     buffers: dict[tuple[int, int], Array] = {}
     for start in range(0, X.shape[0], BLOCK_ROWS):
-        rows, block = X[start : start + BLOCK_ROWS], coded[start : start + BLOCK_ROWS]
+        picked = slice(start, min(start + BLOCK_ROWS, X.shape[0]))
+        rows = X[picked]
         first = 0
         for piece in pieces:
             shape = (rows.shape[0], piece.n_columns)
             features = buffers.setdefault(shape, np.empty(shape, dtype=X.dtype))
             piece.transform_into(rows, features)
             own = np.arange(first, first + piece.n_frequencies)
-            total[unit.columns_of(own)] += features.T @ block
+            yield picked, unit.columns_of(own), features
             first += piece.n_frequencies
+
+
+def target_moments(unit: FeatureMap, X: Rows, targets: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Z'Y of the pool's columns, shape (n_columns, k), never holding Z, shape (n, n_columns).
+
+    Streamed over blocks of rows and of frequencies small enough for the cache.
+    """
+    total = np.zeros((unit.n_columns, targets.shape[1]))
+    coded = targets.astype(X.dtype)
+    for rows, columns, features in feature_blocks(unit, X):
+        total[columns] += features.T @ coded[rows]
     return total
 
 
@@ -46,7 +59,60 @@ def fold_pairs(unit: FeatureMap, columns: NDArray[np.float64]) -> NDArray[np.flo
     return columns
 
 
-class PooledFeatures(RandomFeatures):
+class ScoredFeatures(RandomFeatures):
+    """Base of the samplers that score something on some of the training rows.
+
+    Parameters
+    ----------
+    score_rows : int or float
+        Number, or fraction, of training rows that the scores are made from.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        score_rows: int | float = 1.0,
+        kernel: str = "gaussian",
+        bandwidth: float | str = "median",
+        feature_map: str = OFFSET,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            kernel=kernel,
+            bandwidth=bandwidth,
+            feature_map=feature_map,
+            random_state=random_state,
+        )
+        self.score_rows = score_rows
+
+    def check_parameters(self) -> None:
+        """Check score_rows as well."""
+        super().check_parameters()
+        rows = self.score_rows
+        whole = isinstance(rows, int | np.integer) and not isinstance(rows, bool) and rows >= 1
+        if not whole and not (isinstance(rows, float) and 0 < rows <= 1):
+            raise MethodError(
+                f"score_rows is {rows!r}.",
+                "It must be a fraction of the training rows in (0, 1], or a number of rows.",
+            )
+
+    def scoring_rows(
+        self, X: Rows, targets: NDArray[np.float64], random: Streams
+    ) -> tuple[Rows, NDArray[np.float64]]:
+        """Return the random subset of rows, and their targets, that the scores are made from."""
+        n = X.shape[0]
+        asked: Any = self.score_rows
+        count = min(n, int(asked) if not isinstance(asked, float) else max(1, round(asked * n)))
+        if count == n:
+            return X, targets
+        chosen = np.sort(random.rows.choice(n, size=count, replace=False))
+        rows = X[chosen]
+        return (rows if sparse.issparse(rows) else np.ascontiguousarray(rows)), targets[chosen]
+
+
+class PooledFeatures(ScoredFeatures):
     """Base of the samplers with a pool.
 
     Parameters
@@ -70,44 +136,35 @@ class PooledFeatures(RandomFeatures):
     ) -> None:
         super().__init__(
             n_components,
+            score_rows=score_rows,
             kernel=kernel,
             bandwidth=bandwidth,
             feature_map=feature_map,
             random_state=random_state,
         )
         self.pool_size = pool_size
-        self.score_rows = score_rows
 
     def check_parameters(self) -> None:
-        """Check the pool's parameters as well."""
+        """Check the pool's size as well."""
         super().check_parameters()
         self._check_count("pool_size", self.pool_size)
-        rows = self.score_rows
-        whole = isinstance(rows, int | np.integer) and not isinstance(rows, bool) and rows >= 1
-        if not whole and not (isinstance(rows, float) and 0 < rows <= 1):
+
+    def _check_pool_holds_components(self, held: int | None = None) -> None:
+        size = self.pool_size if held is None else held
+        if self.n_components > size:
             raise MethodError(
-                f"score_rows is {rows!r}.",
-                "It must be a fraction of the training rows in (0, 1], or a number of rows.",
+                f"M = {self.n_components} features cannot be chosen from a pool of {size}.",
+                f"{type(self).__name__} keeps M of the pool_size candidates"
+                + ("." if size == self.pool_size else ", and there are only so many coordinates."),
+                "Raise pool_size or lower M." if size == self.pool_size else "Lower M.",
             )
 
-    def _check_pool_holds_components(self) -> None:
-        if self.n_components > self.pool_size:
-            raise MethodError(
-                f"M = {self.n_components} features cannot be chosen from a pool of "
-                f"{self.pool_size}.",
-                f"{type(self).__name__} keeps M of the pool_size candidates.",
-                "Raise pool_size or lower M.",
-            )
+    def draw_pool(self, random: Streams, d: int) -> FeatureMap:
+        """Draw the candidates: i.i.d. features with scale sqrt(2) or 1.
 
-    def scoring_rows(
-        self, X: Rows, targets: NDArray[np.float64], random: Streams
-    ) -> tuple[Rows, NDArray[np.float64]]:
-        """Return the random subset of rows, and their targets, that the scores are made from."""
-        n = X.shape[0]
-        asked: Any = self.score_rows
-        count = min(n, int(asked) if not isinstance(asked, float) else max(1, round(asked * n)))
-        if count == n:
-            return X, targets
-        chosen = np.sort(random.rows.choice(n, size=count, replace=False))
-        rows = X[chosen]
-        return (rows if sparse.issparse(rows) else np.ascontiguousarray(rows)), targets[chosen]
+        The linear kernel has only d different features: with a pool_size of at least d, the pool
+        is each coordinate once (Sinha & Duchi 2016, section 4.2).
+        """
+        if self.kernel_.feature == "coordinate" and self.pool_size >= d:
+            return self.unit_map(np.arange(d)[:, None], random)
+        return self.draw_unit_map(random, d, self.pool_size)

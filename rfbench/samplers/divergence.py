@@ -1,0 +1,154 @@
+"""The best distribution near the uniform one, for divergences t^k - 1 and for a penalty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from rfbench.errors import MethodError
+
+_FARTHEST = 2.0**50
+
+
+def power_weights(scores: NDArray[np.float64], rho: float, power: float) -> NDArray[np.float64]:
+    r"""Return the distribution q that maximises q'v within a ball of the divergence t^k - 1.
+
+    .. math:: \max_q q^\top v \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1,\;
+              \frac1N \sum_i (N q_i)^k - 1 \le \rho
+
+    The Karush-Kuhn-Tucker conditions give :math:`q_i \propto (v_i - \tau)_+^{1/(k-1)}`. The paper
+    bisects on the multiplier of the ball, and for each on tau until q sums to one; here q is
+    divided by its sum, which leaves one unknown: the divergence grows with tau, and tau is its
+    root where it equals rho.
+
+    Parameters
+    ----------
+    scores : array of shape (N,)
+        v; any finite numbers.
+    rho : float
+        Radius of the ball. At most 0 (or all scores tied): the uniform distribution. From
+        (N/m)^(k-1) - 1 on, where m candidates share the maximum: uniform over those.
+    power : float
+        k, above 1.
+
+    Returns
+    -------
+    array of shape (N,)
+        q, non-negative, summing to one, in the order of `scores`.
+
+    Raises
+    ------
+    MethodError
+        No scores, or a score that is NaN or infinite, or rho that is NaN.
+
+    References
+    ----------
+    Sinha and Duchi, Learning Kernels with Random Features, NIPS 2016, problem (4) and Algorithm 1.
+    """
+    v = _checked(scores, rho)
+    n, exponent = len(v), 1.0 / (power - 1.0)
+    span = v.max() - v.min()
+    if rho <= 0 or span == 0:
+        return np.full(n, 1.0 / n)
+    below = (v.max() - v) / span
+    tied = below == 0
+    if np.log1p(rho) >= (power - 1.0) * np.log(n / np.count_nonzero(tied)):
+        return tied / np.count_nonzero(tied)
+
+    def weights(depth: float) -> NDArray[np.float64]:
+        unscaled = np.maximum(1.0 - below / depth, 0.0) ** exponent
+        return np.asarray(unscaled / unscaled.sum())
+
+    def excess(log_depth: float) -> float:
+        return float(np.mean((n * weights(np.exp(log_depth))) ** power)) - 1.0 - rho
+
+    depth = 1.0
+    while excess(np.log(depth)) > 0:
+        depth *= 4.0
+        if depth > _FARTHEST:
+            return np.full(n, 1.0 / n)
+    return weights(np.exp(_root(excess, np.log(below[~tied].min() / 2.0), np.log(depth))))
+
+
+def penalised_weights(
+    scores: NDArray[np.float64], penalty: float, power: float = 2.0
+) -> NDArray[np.float64]:
+    r"""Return the distribution q that maximises q'v less a penalised divergence.
+
+    .. math:: \max_q q^\top v - \lambda \Big(\frac1N \sum_i (N q_i)^k - 1\Big)
+              \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1
+
+    with v divided by its maximum. :math:`q_i = N^{-1} ((v_i - \tau)_+ / (k \lambda))^{1/(k-1)}`,
+    tau such that q sums to one (the paper's solution of problem (8) lacks the factor k). For
+    k = 2 this is the projection of :math:`1/N + v / (2 \lambda N)` on the simplex.
+
+    Parameters
+    ----------
+    scores : array of shape (N,)
+        v, non-negative.
+    penalty : float
+        lambda, above 0. Large: the uniform distribution; small: uniform over the maximisers.
+    power : float
+        k, above 1.
+
+    Returns
+    -------
+    array of shape (N,)
+        q, non-negative, summing to one, in the order of `scores`.
+
+    Raises
+    ------
+    MethodError
+        No scores, or a score that is NaN or infinite.
+
+    References
+    ----------
+    Sinha and Duchi, Learning Kernels with Random Features, NIPS 2016, problem (8). Dividing by the
+    maximum is a choice.
+    """
+    v = _checked(scores, penalty)
+    n, exponent = len(v), 1.0 / (power - 1.0)
+    if v.max() <= 0:
+        return np.full(n, 1.0 / n)
+    below = 1.0 - v / v.max()
+    slope = power * penalty
+    if power == 2:
+        return _on_simplex(-below / (slope * n))
+
+    def weights(depth: float) -> NDArray[np.float64]:
+        return np.asarray((np.maximum(depth - below, 0.0) / slope) ** exponent / n)
+
+    # At a depth of k lambda N^(k-1) the best candidate alone has q = 1 or more.
+    most = np.log(slope) + (power - 1.0) * np.log(n)
+    least = most - (power - 1.0) * np.log(np.count_nonzero(below == 0)) - 700.0
+    q = weights(np.exp(_root(lambda x: float(weights(np.exp(x)).sum()) - 1.0, least, most)))
+    return q / q.sum()
+
+
+def _on_simplex(point: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the nearest distribution to a point (Held, Wolfe & Crowder 1974)."""
+    ranked = np.sort(point)[::-1]
+    threshold = (np.cumsum(ranked) - 1.0) / np.arange(1, len(point) + 1)
+    k = int(np.flatnonzero(ranked > threshold)[-1])
+    kept = np.maximum(point - threshold[k], 0.0)
+    return np.asarray(kept / kept.sum())
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    if function(high) == 0:
+        return high
+    return float(brentq(function, low, high, xtol=1e-15, rtol=1e-15, maxiter=500))
+
+
+def _checked(scores: NDArray[np.float64], number: float) -> NDArray[np.float64]:
+    v = np.asarray(scores, dtype=np.float64)
+    if v.ndim != 1 or len(v) == 0 or not np.isfinite(v).all() or np.isnan(number):
+        raise MethodError(
+            "The scores or the radius cannot be used.",
+            f"{v.size} scores, {int(np.sum(~np.isfinite(v)))} of them NaN or infinite, "
+            f"radius or penalty {number}.",
+        )
+    return v
