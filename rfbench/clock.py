@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 PARTS = ("pp", "features", "train", "test")
 
@@ -29,10 +29,10 @@ class Clock:
             self.wall[name] += time.perf_counter() - wall
             self.cpu[name] += time.process_time() - cpu
 
-    def features(self) -> object:
+    def features(self) -> AbstractContextManager[None]:
         """Book to the features of the training rows."""
         return self.part("features")
 
-    def train(self) -> object:
+    def train(self) -> AbstractContextManager[None]:
         """Book to the fit."""
         return self.part("train")

@@ -11,6 +11,7 @@ import click
 from rfbench import __version__
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
+from rfbench.cli.keep import merge, replay, status
 from rfbench.cli.show import doctor, list_, plot, table
 from rfbench.errors import RfbenchError
 
@@ -59,5 +60,5 @@ def main(debug: bool) -> None:
         logging.getLogger("numba").setLevel(logging.INFO)
 
 
-for command in (run, sweep, plot, table, data, list_, doctor):
+for command in (run, sweep, plot, table, status, merge, replay, data, list_, doctor):
     main.add_command(command)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,28 @@ from rfbench.errors import ConfigError, RfbenchError
 
 if TYPE_CHECKING:
     from rfbench.config import Experiment
-    from rfbench.experiment.runner import Summary, Work
+    from rfbench.experiment.runner import Summary
+    from rfbench.experiment.work import Work
+    from rfbench.experiment.worker import Limits
 
 Command = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What the command line says about limits and about which trials to run."""
+
+    timeout: float | None
+    memory: str
+    retry: tuple[str, ...]
+    only: tuple[str, ...]
+    fail_fast: bool
+
+    def limits(self, jobs: int) -> Limits:
+        """Return the limits of one of so many workers."""
+        from rfbench.experiment.worker import Limits, memory_share
+
+        return Limits(memory_share(self.memory, jobs), self.timeout)
 
 
 def _shared_options(command: Command) -> Command:
@@ -49,6 +69,31 @@ def _shared_options(command: Command) -> Command:
                 help="Let the configuration import any class: that runs its code.",
             ),
             click.option(
+                "--timeout",
+                type=click.FloatRange(0, min_open=True),
+                metavar="SECONDS",
+                help="Longest time for one trial; a longer one is a row that says so.",
+            ),
+            click.option(
+                "--memory",
+                default="80%",
+                show_default=True,
+                help="Memory for all workers: a share of what is free, or GiB (6, 1.5).",
+            ),
+            click.option(
+                "--retry",
+                multiple=True,
+                type=click.Choice(["failed", "timeout", "crashed", "memory"]),
+                help="Run trials with this status again; may be repeated.",
+            ),
+            click.option(
+                "--only",
+                multiple=True,
+                metavar="KEY=VALUE",
+                help="Only trials with this column: sampler, label, dataset, M, trial, d.",
+            ),
+            click.option("--fail-fast", is_flag=True, help="Stop at the first failed trial."),
+            click.option(
                 "--dry-run", is_flag=True, help="Say what would run; write and download nothing."
             ),
         ]
@@ -76,6 +121,7 @@ def run(
     smoke: bool,
     allow_imports: bool,
     dry_run: bool,
+    **options: Any,
 ) -> None:
     """Run what is missing of one or several configurations.
 
@@ -103,7 +149,8 @@ def run(
                 "Their results would land in the same folder.",
                 "Run them one by one with different --out, or rename one.",
             )
-    _carry_out([([e], [""], e.name) for e in experiments], jobs, out, smoke, dry_run)
+    work = [([e], [""], e.name) for e in experiments]
+    _carry_out(work, jobs, out, smoke, dry_run, RunOptions(**options))
 
 
 @click.command()
@@ -129,6 +176,7 @@ def sweep(
     smoke: bool,
     allow_imports: bool,
     dry_run: bool,
+    **options: Any,
 ) -> None:
     """Run a configuration over many values of M, or of any other key.
 
@@ -163,7 +211,7 @@ def sweep(
     ]
     name = _sweep_name(experiments[0].name, [*([f"M={sizes}"] if sizes else []), *settings])
     work = (experiments, [", ".join(c) for c in combinations], name)
-    _carry_out([work], jobs, out, smoke, dry_run)
+    _carry_out([work], jobs, out, smoke, dry_run, RunOptions(**options))
 
 
 def _sweep_name(stem: str, settings: Iterable[str]) -> str:
@@ -182,8 +230,9 @@ def _carry_out(
     out: Path,
     smoke: bool,
     dry_run: bool,
+    options: RunOptions,
 ) -> None:
-    from rfbench.experiment import runner
+    from rfbench.experiment.work import prepare_work
 
     base = out / "smoke" if smoke else out
     failed = 0
@@ -191,13 +240,14 @@ def _carry_out(
         if dry_run:
             _say_what_would_run(experiments, variants, base / name, smoke)
             continue
-        work = runner.prepare_work(
-            experiments, base / name, variants=variants, smoke=smoke, progress=True
-        )
-        summary = _run_with_progress(work, jobs or os.cpu_count() or 1)
+        work = prepare_work(experiments, base / name, variants=variants, smoke=smoke, progress=True)
+        work = work.only(options.only)
+        summary = _run_with_progress(work, jobs or os.cpu_count() or 1, options)
         _report(summary)
         failed += summary.failed
-    if failed:
+        if summary.interrupted or (options.fail_fast and summary.failed):
+            break
+    if failed or (not dry_run and summary.interrupted):
         raise click.exceptions.Exit(1)
 
 
@@ -205,15 +255,15 @@ def _say_what_would_run(
     experiments: list[Experiment], variants: list[str], folder: Path, smoke: bool
 ) -> None:
     from rfbench import datasets
-    from rfbench.experiment import runner
     from rfbench.experiment.store import Store
+    from rfbench.experiment.work import prepare_work
 
     names = list(dict.fromkeys(spec.name for e in experiments for spec in e.dataset))
     absent = [name for name in names if not datasets.on_disk(name)]
     if absent:
         click.echo(f"{folder.name}: would download {', '.join(absent)} first.")
         return
-    work = runner.prepare_work(experiments, folder, variants=variants, smoke=smoke)
+    work = prepare_work(experiments, folder, variants=variants, smoke=smoke)
     done = Store(folder).done()
     missing = sum(trial.id not in done for trial in work.trials)
     labels = ", ".join(spec.label for spec in work.experiments[0].samplers)
@@ -223,15 +273,29 @@ def _say_what_would_run(
     )
 
 
-def _run_with_progress(work: Work, jobs: int) -> Summary:
+def _run_with_progress(work: Work, jobs: int, options: RunOptions) -> Summary:
     from rfbench.cli.progress import Progress
     from rfbench.experiment import runner
     from rfbench.experiment.store import Store
 
     done = Store(work.folder).done()
-    missing = sum(trial.id not in done for trial in work.trials)
+    missing = sum(t.id not in done or done[t.id] in options.retry for t in work.trials)
     with Progress(work.folder.name, missing, len(work.trials) - missing) as progress:
-        return runner.run(work, n_jobs=jobs, on_row=progress.row)
+        return runner.run(
+            work,
+            n_jobs=jobs,
+            limits=options.limits(jobs),
+            retry=options.retry,
+            fail_fast=options.fail_fast,
+            on_row=progress.row,
+            on_interrupt=_say_stopping,
+        )
+
+
+def _say_stopping() -> None:
+    click.echo(
+        "\nstopping: trials in flight are finished first; Ctrl-C again stops at once", err=True
+    )
 
 
 def _report(summary: Summary) -> None:
@@ -240,14 +304,18 @@ def _report(summary: Summary) -> None:
 
     for text in list(dict.fromkeys(summary.messages))[:5]:
         click.secho(f"failed: {text}", fg="red", err=True)
-    read = results.read(summary.folder)
-    click.echo()
-    click.echo(tables.render(read, "text").rstrip("\n") + "\n")
-    click.echo(f"CSV:     {summary.folder / 'trials.csv'}")
-    try:
-        for path in figures.plot(read):
-            click.echo(f"figure:  {path}")
-    except RfbenchError as error:
-        click.echo(f"no figure: {error}", err=True)
+    if summary.done + summary.found:
+        read = results.read(summary.folder)
+        click.echo()
+        click.echo(tables.render(read, "text").rstrip("\n") + "\n")
+        click.echo(f"CSV:     {summary.folder / 'trials.csv'}")
+        try:
+            for path in figures.plot(read):
+                click.echo(f"figure:  {path}")
+        except RfbenchError as error:
+            click.echo(f"no figure: {error}", err=True)
     again = f"{summary.found} were there already" if summary.found else "none was there before"
-    click.echo(f"trials:  {summary.done} run, {summary.failed} failed, {again}\n")
+    click.echo(f"trials:  {summary.done} run, {summary.failed} failed, {again}")
+    if summary.left:
+        click.echo(f"left:    {summary.left}; run the same command again to go on")
+    click.echo()

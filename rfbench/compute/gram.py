@@ -1,10 +1,6 @@
-r"""Normal equations streamed over blocks of rows, and the ridge path that they give.
+"""Normal equations streamed over blocks of rows: features are never held whole.
 
-With features Z (n x p, never held whole), targets Y (n x t) and weights w,
-
-    gram = Z'WZ,   moment = Z'WY,   column_sums = Z'w,
-
-and everything that least squares needs follows: folds by differences, fewer features by a
+Everything that least squares needs follows: folds by differences, fewer features by a
 sub-block, any penalty by one factorisation.
 """
 
@@ -12,18 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg, sparse
-from scipy.linalg import blas, lapack
+from scipy import sparse
+from scipy.linalg import blas
 
 from rfbench.compute import compiled
+from rfbench.compute.equations import Array, NormalEquations
+from rfbench.compute.ridge import RidgePath, residual_sum_of_squares, solve_ridge
 from rfbench.errors import MethodError
 
-Array = npt.NDArray[np.float64]
+__all__ = [
+    "NormalEquations",
+    "RidgePath",
+    "accumulate",
+    "default_block_rows",
+    "read_rows",
+    "residual_sum_of_squares",
+    "solve_ridge",
+]
+
 FloatArray = npt.NDArray[np.floating[Any]]
 Rows = Any
 Transform = Callable[[Rows, FloatArray], object]
@@ -52,94 +58,6 @@ class _NoClock:
 
 
 _NOTHING = nullcontext()
-
-
-@dataclass(frozen=True, eq=False)
-class NormalEquations:
-    """All that least squares needs to know of (weighted) rows of features and targets.
-
-    Attributes
-    ----------
-    gram : ndarray, shape (p, p)
-        Z'WZ, both triangles filled.
-    moment : ndarray, shape (p, t)
-        Z'WY.
-    column_sums : ndarray, shape (p,)
-        Z'w.
-    target_sums : ndarray, shape (t,)
-        Y'w.
-    target_squares : ndarray, shape (t,)
-        Sum of w y^2 for every target.
-    n : float
-        Number of rows, or the sum of their weights.
-    """
-
-    gram: Array
-    moment: Array
-    column_sums: Array
-    target_sums: Array
-    target_squares: Array
-    n: float
-
-    def __add__(self, other: NormalEquations) -> NormalEquations:
-        return NormalEquations(
-            self.gram + other.gram,
-            self.moment + other.moment,
-            self.column_sums + other.column_sums,
-            self.target_sums + other.target_sums,
-            self.target_squares + other.target_squares,
-            self.n + other.n,
-        )
-
-    def __sub__(self, other: NormalEquations) -> NormalEquations:
-        return NormalEquations(
-            self.gram - other.gram,
-            self.moment - other.moment,
-            self.column_sums - other.column_sums,
-            self.target_sums - other.target_sums,
-            self.target_squares - other.target_squares,
-            self.n - other.n,
-        )
-
-    def subset(
-        self, columns: slice | npt.NDArray[np.integer[Any]], scale: float | FloatArray = 1.0
-    ) -> NormalEquations:
-        """Return the equations of some of the columns, rescaled.
-
-        Parameters
-        ----------
-        columns : slice or integer array, shape (p',)
-            The columns to keep, in the order wanted.
-        scale : float or ndarray, shape (p',)
-            Factor of every kept column, for instance sqrt(M / M') when features carry 1/sqrt(M).
-
-        Returns
-        -------
-        NormalEquations
-            D P'gramP D and so on, P the selection and D the scale; a copy of that block alone.
-        """
-        picked = columns if isinstance(columns, slice) else np.asarray(columns)
-        block = (picked, picked) if isinstance(picked, slice) else np.ix_(picked, picked)
-        sums = self.column_sums[picked]
-        factor = np.broadcast_to(np.asarray(scale, np.float64), sums.shape)
-        gram = self.gram[block] * factor
-        gram *= factor[:, None]
-        return NormalEquations(
-            gram,
-            self.moment[picked] * factor[:, None],
-            sums * factor,
-            self.target_sums,
-            self.target_squares,
-            self.n,
-        )
-
-    def centred(self) -> tuple[Array, Array]:
-        """Return gram and moment of features and targets less their (weighted) means."""
-        means = self.column_sums / self.n
-        return (
-            self.gram - np.outer(means, self.column_sums),
-            self.moment - np.outer(means, self.target_sums),
-        )
 
 
 @overload
@@ -259,17 +177,19 @@ def default_block_rows(n_columns: int, itemsize: int = 8) -> int:
     Returns
     -------
     int
-        As many rows as 1 MiB holds, at least 128; at least 1024 where the Gram matrix itself
-        leaves the L3 cache and has to be paid for in memory traffic.
+        As many rows as 1 MiB holds, at least 384 (fewer slow the matrix products down more than
+        a full cache does); at least 1024 where the Gram matrix itself leaves the L3 cache and has
+        to be paid for in memory traffic.
     """
     fit = _L2_BYTES // (itemsize * max(n_columns, 1))
-    floor = 1024 if 8 * n_columns**2 > _L3_BYTES else 128
+    floor = 1024 if 8 * n_columns**2 > _L3_BYTES else 384
     return max(fit, floor)
 
 
 def read_rows(X: Rows, picked: slice | npt.NDArray[np.integer[Any]], dtype: np.dtype[Any]) -> Rows:
     """Return some rows of a matrix: CSR as CSR, all else as a C-contiguous array of `dtype`."""
-    if sparse.issparse(X):
+    is_sparse = bool(sparse.issparse(X))
+    if is_sparse:
         return X[picked]
     return np.ascontiguousarray(np.asarray(X)[picked], dtype)
 
@@ -286,8 +206,6 @@ class _Sums:
         self, features: FloatArray, targets: Array, roots: Array | None, scratch: FloatArray
     ) -> None:
         rows, p = features.shape
-        if p == 0 or rows == 0:
-            return
         sides = np.empty((rows, targets.shape[1] + 1))
         sides[:, :-1] = targets
         sides[:, -1] = 1.0
@@ -295,6 +213,8 @@ class _Sums:
             sides *= roots[:, None]
             features *= roots.astype(features.dtype)[:, None]
         self.inner += sides.T @ sides
+        if p == 0:
+            return
         moments = np.zeros(self.moments.shape, features.dtype)
         _moments(features, sides.astype(features.dtype, copy=False), moments)
         self.moments += moments
@@ -394,150 +314,3 @@ def _codes(groups: npt.ArrayLike, n: int) -> npt.NDArray[np.intp]:
             "Encode them with numpy.unique(groups, return_inverse=True)[1].",
         )
     return codes.astype(np.intp, copy=False)
-
-
-@dataclass(frozen=True, eq=False)
-class RidgePath:
-    """Ridge solutions for a penalties.
-
-    Attributes
-    ----------
-    coef : ndarray, shape (a, p, t)
-    intercept : ndarray, shape (a, t)
-    fallback : list of str or None
-        For every penalty, what was done where Cholesky could not serve.
-    """
-
-    coef: Array
-    intercept: Array
-    fallback: list[str | None]
-
-
-def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept: bool) -> RidgePath:
-    """Minimise sum_i w_i |y_i - z_i'theta - b|^2 + alpha |theta|^2 for every alpha.
-
-    Parameters
-    ----------
-    equations : NormalEquations
-        With p features and t targets.
-    alphas : array, shape (a,)
-        Penalties, absolute: multiply by n for a penalty a sample. Zero asks for the solution of
-        least norm where it is not unique.
-    intercept : bool
-        Fit an unpenalised b (by centring), or hold it at 0.
-
-    Returns
-    -------
-    RidgePath
-
-    Raises
-    ------
-    MethodError
-        A penalty is negative or not finite, the equations are not finite, or have no rows.
-
-    Notes
-    -----
-    One Cholesky factorisation a penalty, in one p x p work array. Where it fails, or the squared
-    ratio of its extreme pivots is below p eps, the eigendecomposition of the Gram matrix serves,
-    without the directions where eigenvalue + alpha <= p eps (largest eigenvalue + alpha).
-    """
-    penalties = _penalties(equations, alphas)
-    p, t = equations.moment.shape
-    coef = np.empty((penalties.size, p, t))
-    fallback: list[str | None] = [None] * penalties.size
-    work = np.empty((p, p), order="F")
-    moment = equations.moment
-    if intercept:
-        moment = moment - np.outer(equations.column_sums / equations.n, equations.target_sums)
-    spectrum: tuple[Array, Array] | None = None
-    for i, alpha in enumerate(penalties):
-        solved = None
-        if spectrum is None or alpha > 0:
-            _load(work, equations, intercept)
-            work.reshape(-1, order="A")[:: p + 1] += alpha
-            solved = _cholesky(work, moment)
-        if solved is None:
-            if spectrum is None:
-                _load(work, equations, intercept)
-                spectrum = linalg.eigh(work, lower=True, check_finite=False, driver="evd")
-            solved, kept = _spectral(*spectrum, moment, alpha)
-            fallback[i] = f"eigendecomposition, {kept} of {p} directions kept"
-        coef[i] = solved
-    offset = np.zeros((penalties.size, t))
-    if intercept:
-        offset = (equations.target_sums - equations.column_sums @ coef) / equations.n
-    return RidgePath(coef, offset, fallback)
-
-
-def residual_sum_of_squares(equations: NormalEquations, coef: Array, intercept: Array) -> Array:
-    """Return sum_i w_i (y_i - z_i'theta - b)^2 from the normal equations of those rows.
-
-    Parameters
-    ----------
-    equations : NormalEquations
-        Of the rows to score: those of a fold, say.
-    coef : ndarray, shape (a, p, t)
-    intercept : ndarray, shape (a, t)
-
-    Returns
-    -------
-    ndarray, shape (a, t)
-        Exact to about 1e-15 of the sum of squared targets, so not for residuals below that.
-    """
-    a, p, t = coef.shape
-    flat = coef.transpose(1, 0, 2).reshape(p, a * t)
-    product = (equations.gram @ flat).reshape(p, a, t).transpose(1, 0, 2)
-    quadratic = np.einsum("apt,apt->at", coef, product - 2 * equations.moment)
-    fitted = equations.column_sums @ coef
-    cross = intercept * (2 * (fitted - equations.target_sums) + equations.n * intercept)
-    total: Array = np.maximum(equations.target_squares + quadratic + cross, 0.0)
-    return total
-
-
-def _penalties(equations: NormalEquations, alphas: npt.ArrayLike) -> Array:
-    penalties = np.atleast_1d(np.asarray(alphas, np.float64))
-    if penalties.ndim != 1 or not (np.isfinite(penalties).all() and (penalties >= 0).all()):
-        raise MethodError(
-            f"The penalties {alphas!r} cannot be used.",
-            "A ridge penalty is a finite number that is not negative.",
-            "Pass a list of such numbers.",
-        )
-    parts = (np.diag(equations.gram), equations.moment, equations.column_sums)
-    if not all(np.isfinite(part).all() for part in parts):
-        raise MethodError(
-            "The normal equations are not finite.",
-            "The features or the targets contain NaN or infinity, or overflow when squared.",
-            "Look for missing values, and scale the data.",
-        )
-    if not equations.n > 0:
-        raise MethodError(
-            "There are no rows to fit.", "The weights sum to zero.", "Pass at least one row."
-        )
-    return penalties
-
-
-def _load(work: Array, equations: NormalEquations, centre: bool) -> None:
-    """Put the Gram matrix into `work`; its lower triangle centred where that is asked for."""
-    gram = equations.gram
-    np.copyto(work, gram if gram.flags.f_contiguous else gram.T)
-    if centre and work.size:
-        blas.dsyr(-1 / equations.n, equations.column_sums, lower=1, a=work, overwrite_a=1)
-
-
-def _cholesky(work: Array, moment: Array) -> Array | None:
-    p = work.shape[0]
-    if p == 0:
-        return np.empty(moment.shape)
-    factor, info = lapack.dpotrf(work, lower=1, clean=0, overwrite_a=1)
-    pivots = np.diag(factor)
-    if info != 0 or pivots.min() ** 2 <= p * np.finfo(float).eps * pivots.max() ** 2:
-        return None
-    solved: Array = lapack.dpotrs(factor, moment, lower=1)[0]
-    return solved
-
-
-def _spectral(eigenvalues: Array, vectors: Array, moment: Array, alpha: float) -> tuple[Array, int]:
-    shifted = np.maximum(eigenvalues, 0.0) + alpha
-    keep = shifted > eigenvalues.size * np.finfo(float).eps * shifted.max()
-    basis = vectors[:, keep]
-    return basis @ ((basis.T @ moment) / shifted[keep, None]), int(keep.sum())

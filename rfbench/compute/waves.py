@@ -1,254 +1,19 @@
-r"""Feature functions in place: cosine, cosine with sine, and the arc-cosine family.
+"""Feature functions in place: cosine, cosine with sine, and the arc-cosine family.
 
-A phase x is reduced to r = x - k pi in [-pi/2, pi/2], k = rint(x / pi), and
-
-    cos x = (-1)^k (1 + r^2 C(r^2)),    sin x = (-1)^k r (1 + r^2 S(r^2)).
-
-- k comes from adding and taking away 1.5 2^52 (1.5 2^23 in float32), which leaves its parity in
-  the lowest bit of the sum: the sign costs one shift and one exclusive or.
-- k pi is taken away in parts (Cody & Waite 1980). The parts before the last have so few bits (38;
-  9 and 9 in float32) that k times them is exact for \|x\| < `LIMIT`, with or without fused
-  multiply-add.
-- C and S minimise the largest absolute error of cos and sin over \|r\| <= pi/2 (1 + 2^-12): Remez
-  exchange with 60 digits, then rounded. Their own error is 4e-18 (C) and 1.1e-16 (S), 2.4e-10 and
-  4.6e-9 in float32.
-- A phase that is not below `LIMIT` in size, infinity and NaN among them, goes to the C library.
-
-The loops have no branch and compile to vector instructions.
+How the cosine is computed stands in `rfbench.compute.wave_kernels`.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rfbench.compute import compiled
+from rfbench.compute import wave_kernels as kernels
 from rfbench.errors import MethodError
 
 FloatArray = npt.NDArray[np.floating[Any]]
-
-LIMIT = 1e5
-"""Phases of this size and beyond take the slow and safe way."""
-
-_CHUNK = 1024
-
-_PER_PI = 1 / math.pi
-_ROUND = 1.5 * 2.0**52
-_PI_1 = float.fromhex("0x1.921fb5444p+1")
-_PI_2 = 5.126688303189038e-12
-
-_PER_PI_32 = np.float32(1 / math.pi)
-_ROUND_32 = np.float32(1.5 * 2.0**23)
-_PI_1_32 = np.float32(float.fromhex("0x1.92p+1"))
-_PI_2_32 = np.float32(float.fromhex("0x1.fbp-11"))
-_PI_3_32 = np.float32(6.278329573009626e-07)
-
-_C = (
-    -0.49999999999999983,
-    0.04166666666666436,
-    -0.001388888888878535,
-    2.4801587279094538e-05,
-    -2.755731651999223e-07,
-    2.0876567466195535e-09,
-    -1.1463031931238947e-11,
-    4.610212991788498e-14,
-)
-_S = (
-    -0.16666666666665808,
-    0.008333333333262673,
-    -0.00019841269820042773,
-    2.755731607090118e-06,
-    -2.5051851123914e-08,
-    1.6047289863484374e-10,
-    -7.364510959154055e-13,
-)
-_C_32 = tuple(
-    np.float32(c)
-    for c in (
-        -0.4999999954846643,
-        0.04166664067790052,
-        -0.0013888402806156016,
-        2.476184813448315e-05,
-        -2.607640098072232e-07,
-    )
-)
-_S_32 = tuple(
-    np.float32(c)
-    for c in (
-        -0.16666657078011735,
-        0.008333016834809125,
-        -0.00019806581966797261,
-        2.599980800757257e-06,
-    )
-)
-_ONE_32 = np.float32(1)
-
-
-@compiled
-def _reduce(x: Any) -> Any:
-    """Return r and the sign bit of (-1)^k as an integer, x = k pi + r."""
-    shifted = x * _PER_PI + _ROUND
-    k = shifted - _ROUND
-    sign = np.int64(np.float64(shifted).view(np.int64) << 63)
-    return (x - k * _PI_1) - k * _PI_2, sign
-
-
-@compiled
-def _reduce_32(x: Any) -> Any:
-    shifted = x * _PER_PI_32 + _ROUND_32
-    k = shifted - _ROUND_32
-    sign = np.int32(np.float32(shifted).view(np.int32) << 31)
-    return ((x - k * _PI_1_32) - k * _PI_2_32) - k * _PI_3_32, sign
-
-
-@compiled
-def _signed(value: Any, sign: Any) -> Any:
-    return np.int64(np.float64(value).view(np.int64) ^ sign).view(np.float64)
-
-
-@compiled
-def _signed_32(value: Any, sign: Any) -> Any:
-    return np.int32(np.float32(value).view(np.int32) ^ sign).view(np.float32)
-
-
-@compiled
-def _even(u: Any) -> Any:
-    p = _C[6] + u * _C[7]
-    p = _C[4] + u * (_C[5] + u * p)
-    p = _C[2] + u * (_C[3] + u * p)
-    return 1.0 + u * (_C[0] + u * (_C[1] + u * p))
-
-
-@compiled
-def _odd(u: Any) -> Any:
-    p = _S[4] + u * (_S[5] + u * _S[6])
-    p = _S[2] + u * (_S[3] + u * p)
-    return 1.0 + u * (_S[0] + u * (_S[1] + u * p))
-
-
-@compiled
-def _even_32(u: Any) -> Any:
-    p = _C_32[2] + u * (_C_32[3] + u * _C_32[4])
-    return _ONE_32 + u * (_C_32[0] + u * (_C_32[1] + u * p))
-
-
-@compiled
-def _odd_32(u: Any) -> Any:
-    return _ONE_32 + u * (_S_32[0] + u * (_S_32[1] + u * (_S_32[2] + u * _S_32[3])))
-
-
-@compiled
-def _tile(offsets: Any) -> Any:
-    """Repeat the offsets until a chunk of rows fills the vector units and stays in L1."""
-    period = offsets.size
-    if period >= _CHUNK:
-        return offsets
-    tile = np.empty(_CHUNK // period * period, offsets.dtype)
-    for start in range(0, tile.size, period):
-        tile[start : start + period] = offsets
-    return tile
-
-
-@compiled
-def _cos(flat: Any, offsets: Any, scale: Any) -> None:
-    tile = _tile(offsets)
-    for start in range(0, flat.size, tile.size):
-        chunk = flat[start : start + tile.size]
-        unsafe = 0
-        for j in range(chunk.size):
-            x = chunk[j] + tile[j]
-            r, sign = _reduce(x)
-            wave = _even(r * r) * _signed(scale, sign)
-            far = not (abs(x) < LIMIT)
-            unsafe += far
-            chunk[j] = x if far else wave
-        if unsafe:
-            for j in range(chunk.size):
-                if not (abs(chunk[j]) < LIMIT):
-                    chunk[j] = scale * math.cos(chunk[j])
-
-
-@compiled
-def _cos_32(flat: Any, offsets: Any, scale: Any) -> None:
-    tile = _tile(offsets)
-    limit = np.float32(LIMIT)
-    for start in range(0, flat.size, tile.size):
-        chunk = flat[start : start + tile.size]
-        unsafe = np.int32(0)
-        for j in range(chunk.size):
-            x = chunk[j] + tile[j]
-            r, sign = _reduce_32(x)
-            wave = _even_32(r * r) * _signed_32(scale, sign)
-            far = not (abs(x) < limit)
-            unsafe = np.int32(unsafe + far)
-            chunk[j] = x if far else wave
-        if unsafe:
-            for j in range(chunk.size):
-                if not (abs(chunk[j]) < limit):
-                    chunk[j] = scale * np.float32(math.cos(np.float64(chunk[j])))
-
-
-@compiled
-def _cos_sin(flat: Any, scale: Any, out: Any, width: int, stride: int) -> None:
-    for i in range(flat.size // width):
-        row = flat[i * width : (i + 1) * width]
-        cosines = out[i * stride : i * stride + width]
-        sines = out[i * stride + width : i * stride + 2 * width]
-        unsafe = 0
-        for j in range(width):
-            x = row[j]
-            r, sign = _reduce(x)
-            amplitude = _signed(scale, sign)
-            cosines[j] = _even(r * r) * amplitude
-            sines[j] = r * _odd(r * r) * amplitude
-            unsafe += not (abs(x) < LIMIT)
-        if unsafe:
-            for j in range(width):
-                if not (abs(row[j]) < LIMIT):
-                    cosines[j] = scale * math.cos(row[j])
-                    sines[j] = scale * math.sin(row[j])
-
-
-@compiled
-def _cos_sin_32(flat: Any, scale: Any, out: Any, width: int, stride: int) -> None:
-    limit = np.float32(LIMIT)
-    for i in range(flat.size // width):
-        row = flat[i * width : (i + 1) * width]
-        cosines = out[i * stride : i * stride + width]
-        sines = out[i * stride + width : i * stride + 2 * width]
-        unsafe = np.int32(0)
-        for j in range(width):
-            x = row[j]
-            r, sign = _reduce_32(x)
-            amplitude = _signed_32(scale, sign)
-            cosines[j] = _even_32(r * r) * amplitude
-            sines[j] = r * _odd_32(r * r) * amplitude
-            unsafe = np.int32(unsafe + (not (abs(x) < limit)))
-        if unsafe:
-            for j in range(width):
-                if not (abs(row[j]) < limit):
-                    cosines[j] = scale * np.float32(math.cos(np.float64(row[j])))
-                    sines[j] = scale * np.float32(math.sin(np.float64(row[j])))
-
-
-@compiled
-def _arc_cosine(flat: Any, order: int, scale: Any) -> None:
-    zero, half = scale * 0, scale / 2
-    if order == 0:
-        for j in range(flat.size):
-            x = flat[j]
-            flat[j] = scale if x > 0 else zero if x < 0 else half if x == 0 else x
-    elif order == 1:
-        for j in range(flat.size):
-            x = flat[j]
-            flat[j] = zero if x < 0 else scale * x
-    else:
-        for j in range(flat.size):
-            x = flat[j]
-            flat[j] = zero if x < 0 else scale * x * x
 
 
 def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> None:
@@ -285,8 +50,8 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
         )
     if flat.size == 0:
         return
-    kernel = _cos if dtype == np.float64 else _cos_32
-    if abs(scale) < LIMIT:
+    kernel = kernels.cos if dtype == np.float64 else kernels.cos_32
+    if abs(scale) < kernels.LIMIT:
         kernel(flat, shifts, dtype.type(scale))
     else:
         kernel(flat, shifts, dtype.type(1))
@@ -335,7 +100,7 @@ def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
         return
     stride = step // item if n > 1 else 2 * width
     span = np.lib.stride_tricks.as_strided(out, ((n - 1) * stride + 2 * width,), (item,))
-    kernel = _cos_sin if phase.dtype == np.float64 else _cos_sin_32
+    kernel = kernels.cos_sin if phase.dtype == np.float64 else kernels.cos_sin_32
     kernel(flat, phase.dtype.type(scale), span, width, stride)
 
 
@@ -364,7 +129,7 @@ def arc_cosine_inplace(phase: FloatArray, order: int, scale: float) -> None:
         raise MethodError(
             f"The arc-cosine features have no order {order}.", "", "Choose order 0, 1 or 2."
         )
-    _arc_cosine(_flat(phase), order, phase.dtype.type(scale))
+    kernels.arc_cosine(_flat(phase), order, phase.dtype.type(scale))
 
 
 def warm_up() -> None:

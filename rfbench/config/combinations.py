@@ -12,8 +12,8 @@ def check_combinations(
     experiment: Experiment, document: yamlfile.Document, allow_imports: bool
 ) -> None:
     """Refuse what is well-formed but cannot run; ConfigError names the line."""
-    from rfbench import datasets, plugins, solvers
-    from rfbench.experiment.methods import build_sampler
+    from rfbench import datasets, plugins
+    from rfbench.experiment.methods import build_sampler, build_solver
 
     tasks = set()
     for spec in experiment.dataset:
@@ -44,7 +44,7 @@ def check_combinations(
     task = "regression" if tasks == {"regression"} else "classification"
     try:
         if experiment.solver.name != NO_SOLVER:
-            solvers.make(experiment.solver.name, task=task, **experiment.solver.keywords())
+            build_solver(experiment, task=task, random_state=0)
     except RfbenchError as error:
         raise located(document, ("solver",), error) from None
     labels = [spec.label for spec in experiment.samplers]

@@ -130,14 +130,16 @@ class SolverSpec(Section):
         return {**{k: v for k, v in flat.items() if k in known}, "parameters": own}
 
     def keywords(self) -> dict[str, Any]:
-        """Return what the solver's constructor is called with."""
-        return {
-            "alphas": list(self.alphas),
-            "alpha_convention": self.alpha_convention,
-            "selection": self.selection,
-            "intercept": self.intercept,
-            **self.parameters,
-        }
+        """Return what the solver's constructor is called with: what differs from the defaults.
+
+        The defaults here are those of the constructors, so that a solver without penalties takes
+        a configuration that names none.
+        """
+        shared = ("alphas", "alpha_convention", "selection", "intercept")
+        defaults = SolverSpec()
+        given = {word: getattr(self, word) for word in shared}
+        changed = {w: value for w, value in given.items() if value != getattr(defaults, w)}
+        return {**changed, **self.parameters}
 
 
 class KeptBy(Section):

@@ -1,11 +1,11 @@
-"""The sampler that a configuration names, built with what the experiment fixes for all of them."""
+"""The methods that a configuration names, built with what the experiment fixes for all of them."""
 
 from __future__ import annotations
 
 import inspect
 from typing import Any
 
-from rfbench import plugins, samplers
+from rfbench import plugins, samplers, solvers
 from rfbench.config import Experiment, SamplerSpec, resolve_parameters
 from rfbench.errors import MethodError
 from rfbench.parameters import build
@@ -48,3 +48,22 @@ def build_sampler(
     if isinstance(sampler, samplers.RandomFeatures):
         sampler.check_parameters()
     return sampler
+
+
+def build_solver(
+    experiment: Experiment, *, task: str, random_state: int, bandwidth: float | None = None
+) -> solvers.Solver:
+    """Return the unfitted solver for a task ('classification' or 'regression').
+
+    The experiment's kernel and bandwidth are passed to the solvers that take them (the exact
+    kernel methods); the solver's own parameters win.
+    """
+    spec = experiment.solver
+    shared = {
+        "kernel": experiment.kernel,
+        "bandwidth": experiment.bandwidth if bandwidth is None else bandwidth,
+        "random_state": random_state,
+    }
+    accepted = inspect.signature(solvers.solver_class(spec.name, task).__init__).parameters
+    given = {key: value for key, value in shared.items() if key in accepted}
+    return solvers.make(spec.name, task=task, **{**given, **spec.keywords()})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,6 +27,7 @@ DESCRIPTIVE = (
     "checks",
     "plugins",
 )
+JOBS_A_WORKER = 3
 LISTED = ("dataset", "samplers", "M", "trials")
 
 
@@ -104,7 +106,7 @@ def identity_of(spec: SamplerSpec) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Job:
-    """Trials that one worker does one after the other: one data set, trial number and sampler."""
+    """Trials that one worker does one after the other, because they share prepared rows."""
 
     trials: tuple[Trial, ...]
 
@@ -137,9 +139,21 @@ def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
     ]
 
 
-def jobs(trials: list[Trial]) -> list[Job]:
-    """Gather trials that share prepared data and sampler, in the order of the plan."""
-    gathered: dict[tuple[str, int], list[Trial]] = {}
+def jobs(trials: list[Trial], n_jobs: int = 1) -> list[Job]:
+    """Gather trials into jobs, in the order of the plan.
+
+    A job is all samplers and sizes of one data set and trial number: they share the prepared rows,
+    the bandwidth and the pool. Where that gives the workers too little to share out, a job is one
+    sampler with all its sizes.
+    """
+    together = _gather(trials, lambda t: (t.dataset.model_dump_json(), t.variant, t.number))
+    if len(together) >= JOBS_A_WORKER * n_jobs:
+        return together
+    return _gather(trials, lambda t: (t.setting, t.number))
+
+
+def _gather(trials: list[Trial], key: Callable[[Trial], Hashable]) -> list[Job]:
+    gathered: dict[Hashable, list[Trial]] = {}
     for trial in trials:
-        gathered.setdefault((trial.setting, trial.number), []).append(trial)
+        gathered.setdefault(key(trial), []).append(trial)
     return [Job(tuple(group)) for group in gathered.values()]

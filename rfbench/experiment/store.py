@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import json
 import logging
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from rfbench.errors import ResultsError
 from rfbench.metrics import METRICS
@@ -40,6 +44,41 @@ class Store:
         self.folder = folder
         self.csv = folder / "trials.csv"
         self.manifest = folder / "manifest.json"
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the folder for one run; the lock ends with the process, however that ends.
+
+        Raises
+        ------
+        ResultsError
+            Another run holds it.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        held = FileLock(self.folder / ".lock")
+        owner = self.folder / ".owner"
+        try:
+            held.acquire(timeout=0)
+        except Timeout:
+            who = owner.read_text(encoding="utf-8").strip() if owner.exists() else "another run"
+            raise ResultsError(
+                f"Another run is at work on {self.folder}: {who}.",
+                "Two writers would spoil each other's rows.",
+                "Wait for it, or give another --out.",
+            ) from None
+        try:
+            now = datetime.datetime.now().isoformat(" ", timespec="seconds")
+            owner.write_text(f"process {os.getpid()}, since {now}\n", encoding="utf-8")
+            yield
+        finally:
+            owner.unlink(missing_ok=True)
+            held.release()
+
+    def keep_traceback(self, trial_id: str, text: str) -> None:
+        """Write the traceback of a failed trial to `failures/TRIAL_ID.txt`."""
+        target = self.folder / "failures" / f"{trial_id}.txt"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
 
     def done(self) -> dict[str, str]:
         """Return the status of each trial that has a row, by trial_id.

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import json
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 import rfbench
-from rfbench import metrics, solvers
+from rfbench import metrics
 from rfbench.clock import PARTS, Clock
 from rfbench.compute import waves
 from rfbench.config import NO_SOLVER, SamplerSpec
@@ -21,11 +21,11 @@ from rfbench.errors import RfbenchError
 from rfbench.experiment import material
 from rfbench.experiment.environment import peak_rss_mb
 from rfbench.experiment.kernel_error import kernel_errors
-from rfbench.experiment.methods import build_sampler
+from rfbench.experiment.methods import build_sampler, build_solver
 from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.seeds import integer_for
 from rfbench.kernels import Rows
-from rfbench.solvers.base import LinearClassifier, predicted_codes, signed_columns
+from rfbench.solvers import Solver
 from rfbench.solvers.design import Design
 
 
@@ -35,11 +35,13 @@ def warm_up() -> None:
     waves.warm_up()
 
 
-def run_job(job: Job) -> Iterator[dict[str, Any]]:
+def run_job(job: Job, on_start: Callable[[str], None] | None = None) -> Iterator[dict[str, Any]]:
     """Run the trials of a job, one row each; a trial that fails is a row that says so."""
     warm_up()
     with threadpool_limits(limits=job.trials[0].experiment.threads):
         for trial in job.trials:
+            if on_start:
+                on_start(trial.id)
             yield run_trial(trial)
 
 
@@ -102,7 +104,10 @@ def measure(trial: Trial) -> dict[str, Any]:
     X, labels = prepared.X_train, prepared.labels_train
     target = prepared.y_train if labels is None else labels
     clock = Clock()
-    sampler, M = _fit_sampler(trial, X, target, bandwidth, clock)
+    solver = None if experiment.solver.name == NO_SOLVER else _solver(trial, prepared, bandwidth)
+    sampler, M = None, trial.M
+    if solver is None or solver.uses_features:
+        sampler, M = _fit_sampler(trial, X, target, bandwidth, clock)
     measured: dict[str, Any] = {
         "n_train": X.shape[0],
         "n_test": prepared.X_test.shape[0],
@@ -118,11 +123,11 @@ def measure(trial: Trial) -> dict[str, Any]:
         )
         features = np.asarray(sampler.transform(rows), dtype=np.float64)
         measured.update(kernel_errors(exact, features, norm))
-    if experiment.solver.name == NO_SOLVER:
+    if solver is None:
         with clock.part("features"):
             Design(X, sampler).matrix()
     else:
-        measured.update(_fit_solver(trial, sampler, prepared, clock))
+        measured.update(_fit_solver(solver, sampler, prepared, clock))
     for part in PARTS:
         measured[f"t_{part}"] = round(clock.wall[part], 6)
         measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
@@ -155,21 +160,25 @@ def _fit_sampler(
     return sampler, int(sampler.kept_) if decides else M
 
 
-def _fit_solver(trial: Trial, sampler: Any, prepared: Prepared, clock: Clock) -> dict[str, Any]:
-    experiment, labels = trial.experiment, prepared.labels_train
-    regression = labels is None
-    solver = solvers.make(
-        experiment.solver.name,
-        task="regression" if regression else "classification",
-        **experiment.solver.keywords(),
-        random_state=integer_for(experiment.seed, "folds", trial.number),
+def _solver(trial: Trial, prepared: Prepared, bandwidth: float | None) -> Solver:
+    return build_solver(
+        trial.experiment,
+        task="regression" if prepared.labels_train is None else "classification",
+        random_state=integer_for(trial.experiment.seed, "folds", trial.number),
+        bandwidth=bandwidth,
     )
-    target = prepared.y_train if regression else labels
+
+
+def _fit_solver(solver: Any, sampler: Any, prepared: Prepared, clock: Clock) -> dict[str, Any]:
+    regression = prepared.labels_train is None
+    target = prepared.y_train if regression else prepared.labels_train
     truth = prepared.y_test if regression else prepared.labels_test
     evaluation = (prepared.X_test, truth)
     solver.fit(prepared.X_train, target, features=sampler, evaluation=evaluation, clock=clock)
     return {
         **score(solver, prepared, clock),
+        "columns": solver.n_columns_,
+        "selection": solver.chosen_selection(),
         "alpha": solver.alpha_,
         "alpha_scale_free": solver.alpha_scale_free_,
         "message": "; ".join(solver.notes_),
@@ -178,16 +187,14 @@ def _fit_solver(trial: Trial, sampler: Any, prepared: Prepared, clock: Clock) ->
 
 def score(solver: Any, prepared: Prepared, clock: Clock) -> dict[str, float]:
     """Return every metric that applies, on the test rows."""
-    decisions = getattr(solver, "evaluation_decisions_", None)
-    if decisions is not None:
-        values = decisions[solver.chosen_]
-    else:
+    values = solver.evaluation_decisions_
+    if values is None:
         with clock.part("test"):
             values = solver.decisions(prepared.X_test)
     if prepared.labels_test is None:
         return metrics.regression(values[:, 0], prepared.y_test)
-    result = metrics.classification(predicted_codes(values), prepared.labels_test)
-    if isinstance(solver, LinearClassifier) and solver.fits_coded_labels:
-        coded = signed_columns(prepared.labels_test, len(solver.classes_))
+    result = metrics.classification(solver.predict_codes(values), prepared.labels_test)
+    coded = solver.coded(prepared.labels_test)
+    if coded is not None:
         result.update(metrics.regression(values, coded))
     return result

@@ -6,13 +6,64 @@ from typing import Any
 
 from rfbench.errors import MethodError, nearest
 from rfbench.samplers.base import RandomFeatures
+from rfbench.samplers.compact import CompactFeatures
+from rfbench.samplers.controls import UniformPool
 from rfbench.samplers.eerf import EERF
+from rfbench.samplers.fastfood import Fastfood
+from rfbench.samplers.greedy import Greedy
+from rfbench.samplers.leverage import LeverageRFF, SurrogateLeverage
 from rfbench.samplers.lkrf import LKRF
+from rfbench.samplers.nystroem import Nystroem
+from rfbench.samplers.orf import ORF, SORF
+from rfbench.samplers.qmc import QMC
 from rfbench.samplers.rks import RKS
+from rfbench.samplers.ses import SES
+from rfbench.samplers.svd import TruncatedSVD
+from rfbench.samplers.tefm import TEFMG, TEFMS
 
-SAMPLERS: dict[str, type[RandomFeatures]] = {"rks": RKS, "eerf": EERF, "lkrf": LKRF}
+SAMPLERS: dict[str, type[RandomFeatures]] = {
+    "rks": RKS,
+    "orf": ORF,
+    "sorf": SORF,
+    "qmc": QMC,
+    "fastfood": Fastfood,
+    "ses": SES,
+    "eerf": EERF,
+    "lkrf": LKRF,
+    "leverage-rff": LeverageRFF,
+    "surrogate-leverage": SurrogateLeverage,
+    "tefm-g": TEFMG,
+    "tefm-s": TEFMS,
+    "comp": CompactFeatures,
+    "svd": TruncatedSVD,
+    "nystroem": Nystroem,
+    "greedy": Greedy,
+    "uniform-pool": UniformPool,
+}
 
-__all__ = ["EERF", "LKRF", "RKS", "SAMPLERS", "RandomFeatures", "make", "sampler_class"]
+__all__ = [
+    "EERF",
+    "LKRF",
+    "ORF",
+    "QMC",
+    "RKS",
+    "SAMPLERS",
+    "SES",
+    "SORF",
+    "TEFMG",
+    "TEFMS",
+    "CompactFeatures",
+    "Fastfood",
+    "Greedy",
+    "LeverageRFF",
+    "Nystroem",
+    "RandomFeatures",
+    "SurrogateLeverage",
+    "TruncatedSVD",
+    "UniformPool",
+    "make",
+    "sampler_class",
+]
 
 
 def sampler_class(name: str) -> type[RandomFeatures]:

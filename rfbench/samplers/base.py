@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench import kernels
 from rfbench.errors import MethodError, nearest
-from rfbench.kernels import Array, Rows
+from rfbench.kernels import Array, Kernel, Rows
 from rfbench.samplers.feature_map import OFFSET, PAIRED, PLAIN, FeatureMap, FittedMap, Projection
 
 RandomState = int | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None

@@ -55,15 +55,18 @@ def power_weights(scores: NDArray[np.float64], rho: float, power: float) -> NDAr
         return np.full(n, 1.0 / n)
     below = (v.max() - v) / span
     tied = below == 0
-    if np.log1p(rho) >= (power - 1.0) * np.log(n / np.count_nonzero(tied)):
-        return tied / np.count_nonzero(tied)
+    radius = np.log1p(rho)
+    if radius >= (power - 1.0) * np.log(n / np.count_nonzero(tied)):
+        return np.asarray(tied / np.count_nonzero(tied))
 
     def weights(depth: float) -> NDArray[np.float64]:
         unscaled = np.maximum(1.0 - below / depth, 0.0) ** exponent
         return np.asarray(unscaled / unscaled.sum())
 
     def excess(log_depth: float) -> float:
-        return float(np.mean((n * weights(np.exp(log_depth))) ** power)) - 1.0 - rho
+        ratios = n * weights(np.exp(log_depth))
+        most = ratios.max()
+        return float(power * np.log(most) + np.log(np.mean((ratios / most) ** power)) - radius)
 
     depth = 1.0
     while excess(np.log(depth)) > 0:
@@ -121,11 +124,10 @@ def penalised_weights(
     def weights(depth: float) -> NDArray[np.float64]:
         return np.asarray((np.maximum(depth - below, 0.0) / slope) ** exponent / n)
 
-    # At a depth of k lambda N^(k-1) the best candidate alone has q = 1 or more.
-    most = np.log(slope) + (power - 1.0) * np.log(n)
-    least = most - (power - 1.0) * np.log(np.count_nonzero(below == 0)) - 700.0
-    q = weights(np.exp(_root(lambda x: float(weights(np.exp(x)).sum()) - 1.0, least, most)))
-    return q / q.sum()
+    # At depth k lambda all of q sum to 1 at most; at k lambda N^(k-1) the best one alone has 1.
+    least, most = np.log(slope), np.log(slope) + (power - 1.0) * np.log(n)
+    q = weights(np.exp(_root(lambda x: float(weights(np.exp(x)).sum()) - 1.0, least - 1, most + 1)))
+    return np.asarray(q / q.sum())
 
 
 def _on_simplex(point: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -138,8 +140,6 @@ def _on_simplex(point: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    if function(high) == 0:
-        return high
     return float(brentq(function, low, high, xtol=1e-15, rtol=1e-15, maxiter=500))
 
 

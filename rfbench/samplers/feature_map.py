@@ -47,7 +47,7 @@ class Projection(ABC):
         """Return all the frequencies, shape (d, n_frequencies)."""
 
     @abstractmethod
-    def project(self, rows: Rows, chosen: NDArray[np.intp], out: Array) -> None:
+    def project(self, rows: Rows, chosen: NDArray[Any], out: Array) -> None:
         """Write w'x of the chosen frequencies into ``out``, shape (n, len(chosen))."""
 
 

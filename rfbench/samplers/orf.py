@@ -54,9 +54,7 @@ class ORF(RandomFeatures):
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         assert isinstance(self.kernel_, Gaussian)
         d, m = X.shape[1], self.n_components
-        blocks = [
-            haar_rows(random.frequencies, d, min(d, m - start)) for start in range(0, m, d)
-        ]
+        blocks = [haar_rows(random.frequencies, d, min(d, m - start)) for start in range(0, m, d)]
         # Lengths have a stream of their own: a block that is cut must not shift them.
         lengths = np.sqrt(random.selection.chisquare(d, size=m)) * self.kernel_.spread
         unit = self.unit_map(np.concatenate(blocks) * lengths[:, None], random)

@@ -18,9 +18,7 @@ BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
 
 
-def feature_blocks(
-    unit: FeatureMap, X: Rows
-) -> Iterator[tuple[slice, NDArray[np.intp], Array]]:
+def feature_blocks(unit: FeatureMap, X: Rows) -> Iterator[tuple[slice, NDArray[np.intp], Array]]:
     """Yield rows, column numbers and the features of those rows and columns, small blocks each.
 
     The features are overwritten by the next block of their shape.
@@ -41,7 +39,7 @@ def feature_blocks(
 
 
 def target_moments(unit: FeatureMap, X: Rows, targets: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Z'Y of the pool's columns, shape (n_columns, k), never holding Z, shape (n, n_columns).
+    """Return Z'Y of the pool's columns, shape (n_columns, k), never holding all of Z.
 
     Streamed over blocks of rows and of frequencies small enough for the cache.
     """
@@ -57,6 +55,13 @@ def fold_pairs(unit: FeatureMap, columns: NDArray[np.float64]) -> NDArray[np.flo
     if unit.layout == PAIRED:
         return columns[: unit.n_frequencies] + columns[unit.n_frequencies :]
     return columns
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Raise MethodError where a parameter is not a positive, finite number."""
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not number or not 0 < value < np.inf:
+        raise MethodError(f"{name} is {value!r}.", "It must be a positive number.")
 
 
 class ScoredFeatures(RandomFeatures):

@@ -1,4 +1,4 @@
-"""Frequencies that are products of Hadamard matrices and diagonals: the work is O(M log d) a row."""
+"""Frequencies that are products of Hadamard matrices and diagonals: O(M log d) work a row."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from rfbench.kernels import Array, Gaussian, Kernel, Rows
+from rfbench.kernels import Array, Gaussian, Kernel, Rows, dense
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import FeatureMap, Projection
 
@@ -61,7 +60,7 @@ class StackedHadamard(Projection):
         self.project(np.eye(self.n_features), np.arange(total), out)
         return out
 
-    def project(self, rows: Rows, chosen: NDArray[np.intp], out: Array) -> None:
+    def project(self, rows: Rows, chosen: NDArray[Any], out: Array) -> None:
         """Write w'x of the chosen frequencies into ``out``, shape (n, len(chosen))."""
         p = self.length
         owner = chosen // p
@@ -73,7 +72,7 @@ class StackedHadamard(Projection):
         for start in range(0, rows.shape[0], step):
             part = rows[start : start + step]
             padded = np.zeros((part.shape[0], p), dtype=out.dtype)
-            padded[:, : self.n_features] = part.toarray() if sparse.issparse(part) else part
+            padded[:, : self.n_features] = dense(part)
             target = out[start : start + step]
             for number, columns, own in pieces:
                 target[:, columns] = _through(self.blocks[number], padded)[:, own]
@@ -83,7 +82,7 @@ def _through(block: Block, padded: Array) -> Array:
     from rfbench.compute.hadamard import fwht_inplace
 
     diagonals = block.diagonals.astype(padded.dtype, copy=False)
-    rows = padded * diagonals[0]
+    rows: Array = padded * diagonals[0]
     fwht_inplace(rows, 1)
     if block.shuffle is not None:
         rows = np.ascontiguousarray(rows[:, block.shuffle])
@@ -94,7 +93,7 @@ def _through(block: Block, padded: Array) -> Array:
     return rows
 
 
-def _as_slice(numbers: NDArray[np.intp]) -> Any:
+def _as_slice(numbers: NDArray[Any]) -> Any:
     """Return consecutive numbers as a slice, which copies faster than an index."""
     first, last = int(numbers[0]), int(numbers[-1])
     if last - first + 1 == len(numbers) and bool(np.all(np.diff(numbers) == 1)):

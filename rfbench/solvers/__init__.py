@@ -5,27 +5,44 @@ from __future__ import annotations
 from typing import Any
 
 from rfbench.errors import MethodError, nearest
-from rfbench.solvers.base import LinearModel
+from rfbench.solvers.base import Solver
+from rfbench.solvers.constrained import ConstrainedClassifier, ConstrainedRegressor
+from rfbench.solvers.joint import JointClassifier
+from rfbench.solvers.kernel_ridge import KernelRidgeClassifier, KernelRidgeRegressor
+from rfbench.solvers.kernel_svm import KernelSVMClassifier
 from rfbench.solvers.logistic import LogisticClassifier
 from rfbench.solvers.ridge import RidgeClassifier, RidgeRegressor
+from rfbench.solvers.svm import SVMClassifier
 
-SOLVERS: dict[str, dict[str, type[LinearModel]]] = {
+SOLVERS: dict[str, dict[str, type[Solver]]] = {
     "ridge": {"classification": RidgeClassifier, "regression": RidgeRegressor},
     "logistic": {"classification": LogisticClassifier},
+    "svm": {"classification": SVMClassifier},
+    "constrained": {"classification": ConstrainedClassifier, "regression": ConstrainedRegressor},
+    "kernel-ridge": {"classification": KernelRidgeClassifier, "regression": KernelRidgeRegressor},
+    "kernel-svm": {"classification": KernelSVMClassifier},
+    "joint": {"classification": JointClassifier},
 }
 
 __all__ = [
     "SOLVERS",
-    "LinearModel",
+    "ConstrainedClassifier",
+    "ConstrainedRegressor",
+    "JointClassifier",
+    "KernelRidgeClassifier",
+    "KernelRidgeRegressor",
+    "KernelSVMClassifier",
     "LogisticClassifier",
     "RidgeClassifier",
     "RidgeRegressor",
+    "SVMClassifier",
+    "Solver",
     "make",
     "solver_class",
 ]
 
 
-def solver_class(name: str, task: str = "classification") -> type[LinearModel]:
+def solver_class(name: str, task: str = "classification") -> type[Solver]:
     """Return the class of a solver for a task ('classification' or 'regression')."""
     if name not in SOLVERS:
         raise MethodError(
@@ -40,7 +57,7 @@ def solver_class(name: str, task: str = "classification") -> type[LinearModel]:
     return SOLVERS[name][task]
 
 
-def make(name: str, task: str = "classification", **parameters: Any) -> LinearModel:
+def make(name: str, task: str = "classification", **parameters: Any) -> Solver:
     """Build a solver by its name; MethodError names a wrong parameter.
 
     Examples
@@ -51,6 +68,6 @@ def make(name: str, task: str = "classification", **parameters: Any) -> LinearMo
     """
     from rfbench.parameters import build
 
-    solver: LinearModel = build(solver_class(name, task), name, parameters)
+    solver: Solver = build(solver_class(name, task), name, parameters)
     solver.check_parameters()
     return solver

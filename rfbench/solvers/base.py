@@ -1,8 +1,8 @@
-"""What all solvers share: a linear model on features, fitted for every penalty of a grid.
+"""What all solvers share: a grid of penalties is fitted, and one of them chosen.
 
 A solver is a scikit-learn estimator; `fit` takes in addition a fitted feature map (`features`), so
-that the rows are seen block by block. A subclass writes `_paths`: coefficients for every penalty,
-from all rows and from all but one group of rows.
+that the rows are seen block by block. A subclass writes `_fits`: the fits for every value of the
+grid, of all rows and of all but one group of rows.
 """
 
 from __future__ import annotations
@@ -10,111 +10,88 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.clock import Clock
 from rfbench.errors import MethodError, nearest
 from rfbench.kernels import Rows
 from rfbench.samplers.base import RandomState
+from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, quiet_clock
+from rfbench.solvers.path import Array, Fits, LinearPath, Path
 
 CONVENTIONS = ("absolute", "per-sample")
 SELECTIONS = ("fixed", "test", "validation", "cv5")
 VALIDATION_SHARE = 0.2
 
-
-@dataclass(frozen=True)
-class Path:
-    """The fits of one training set for every penalty.
-
-    Attributes
-    ----------
-    coefficients : array of shape (a, p, t)
-        One a penalty; t targets (1 for a binary or real target, one a class otherwise).
-    intercepts : array of shape (a, t)
-    notes : list of str
-        What had to be done to get them (fall-backs, no convergence).
-    """
-
-    coefficients: NDArray[np.float64]
-    intercepts: NDArray[np.float64]
-    notes: list[str] = field(default_factory=list)
-
-    def decisions(self, design: Design) -> NDArray[np.float64]:
-        """Return the decision values of the rows, shape (a, n, t)."""
-        a, p, t = self.coefficients.shape
-        flat = self.coefficients.transpose(1, 0, 2).reshape(p, a * t)
-        values = design.multiply(flat).reshape(design.n, a, t)
-        return np.asarray((values + self.intercepts).transpose(1, 0, 2))
+Loss = Callable[[Array, NDArray[np.intp] | None], Array]
 
 
-Loss = Callable[[NDArray[np.float64], NDArray[np.intp] | None], NDArray[np.float64]]
-
-
-class LinearModel(BaseEstimator, ABC):  # type: ignore[misc]
-    """Base of the linear solvers.
+class Solver(BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of the solvers.
 
     Parameters
     ----------
-    alphas : sequence of float
-        The grid of penalties; one number is a grid of one.
-    alpha_convention : {'absolute', 'per-sample'}
-        The penalty is alpha |theta|^2, or n alpha |theta|^2 with the sum over n rows as the loss.
     selection : {'fixed', 'test', 'validation', 'cv5'}
-        How one penalty is taken from the grid: there is only one; the smallest error on the
+        How one value is taken from the grid: there is only one; the smallest error on the
         evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
         of the training rows; by five-fold (cvK: K-fold) cross-validation. After the choice all
-        rows are fitted. Of equally good penalties the largest wins.
+        rows are fitted. Of equally good values the strongest (the largest penalty) wins.
     intercept : bool
-        Fit a constant that is not penalised.
+        Fit a constant.
     random_state : int, Generator, RandomState, SeedSequence or None
         For the folds.
 
     Attributes
     ----------
-    coef_ : array of shape (t, p)
     intercept_ : array of shape (t,)
-    alpha_ : float
-        The chosen penalty, in the convention asked for.
-    alpha_absolute_ : float
-    alpha_scale_free_ : float
-        alpha_absolute_ divided by the mean squared norm of a row of features.
+        t decision columns: 1 for a binary or real target, else one a class or a pair of classes.
     notes_ : list of str
+        What a reader should know of the fit: fall-backs, no convergence.
+    n_columns_ : int
+        Number of coefficients of a decision column.
+    evaluation_decisions_ : array of shape (n, t)
+        Decision values of the evaluation rows, where the selection was made on them.
     """
 
-    def __init__(
-        self,
-        alphas: float | Sequence[float] = 1.0,
-        *,
-        alpha_convention: str = "absolute",
-        selection: str | None = None,
-        intercept: bool = True,
-        random_state: RandomState = None,
-    ) -> None:
-        self.alphas = alphas
-        self.alpha_convention = alpha_convention
-        self.selection = selection
-        self.intercept = intercept
-        self.random_state = random_state
+    uses_features: ClassVar[bool] = True
+
+    selection: str | None
+    intercept: bool
+    random_state: RandomState
+
+    alpha_: float
+    alpha_scale_free_: float
+
+    @abstractmethod
+    def grid(self) -> Array:
+        """Return the values to choose from, the strongest first."""
+
+    @abstractmethod
+    def _fits(
+        self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
+    ) -> Fits:
+        """Fit all rows, and all rows but those of group g for every g of the groups >= 0."""
+
+    @abstractmethod
+    def _keep(self, path: Path, best: int) -> None:
+        """Set the attributes of the chosen fit."""
+
+    @abstractmethod
+    def decisions(self, X: Rows) -> Array:
+        """Return the decision values of the rows, shape (n, t)."""
+
+    def _record(self, value: float, n: int, row_norm: float) -> None:
+        """Set the attributes that tell the chosen value."""
 
     def check_parameters(self) -> None:
         """Raise MethodError where the parameters cannot be served, without any data."""
         grid = self.grid()
-        if len(grid) == 0 or not np.isfinite(grid).all() or (grid < 0).any():
-            raise MethodError(f"alphas is {self.alphas!r}.", "Penalties are numbers of at least 0.")
-        if self.alpha_convention not in CONVENTIONS:
-            raise MethodError(
-                f"There is no alpha_convention '{self.alpha_convention}'."
-                f"{nearest(str(self.alpha_convention), list(CONVENTIONS))}",
-                f"It is one of {', '.join(CONVENTIONS)}.",
-            )
         chosen = self.chosen_selection()
         if chosen not in SELECTIONS and not re.fullmatch(r"cv([2-9]|[1-9]\d)", chosen):
             raise MethodError(
@@ -123,15 +100,18 @@ class LinearModel(BaseEstimator, ABC):  # type: ignore[misc]
             )
         if chosen == "fixed" and len(grid) > 1:
             raise MethodError(
-                f"There are {len(grid)} alphas and selection is 'fixed'.",
+                f"There are {len(grid)} values to choose from and selection is 'fixed'.",
                 "A fixed penalty is a single number.",
-                "Give one alpha, or selection: cv5, validation or test.",
+                "Give one value, or selection: cv5, validation or test.",
             )
 
-    def grid(self) -> NDArray[np.float64]:
-        """Return the penalties in decreasing order, in the convention asked for."""
-        values = np.unique(np.atleast_1d(np.asarray(self.alphas, dtype=np.float64)))
-        return values[::-1]
+    @staticmethod
+    def _check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+        if value not in allowed:
+            raise MethodError(
+                f"There is no {name} '{value}'.{nearest(str(value), list(allowed))}",
+                f"It is one of {', '.join(allowed)}.",
+            )
 
     def chosen_selection(self) -> str:
         """Return the selection, 'fixed' or 'cv5' where none was asked for."""
@@ -139,37 +119,15 @@ class LinearModel(BaseEstimator, ABC):  # type: ignore[misc]
             return str(self.selection)
         return "fixed" if len(self.grid()) == 1 else "cv5"
 
-    @abstractmethod
-    def _paths(
+    def _fit_and_choose(
         self,
         design: Design,
-        targets: NDArray[np.float64],
-        alphas: NDArray[np.float64],
-        groups: NDArray[np.intp] | None,
-        clock: Clock,
-    ) -> tuple[Path, list[Path], float]:
-        """Fit all rows, and all rows but those of group g for every g of the groups >= 0.
-
-        `alphas` are absolute, for `design.n` rows; a fit on fewer rows takes proportionally
-        smaller ones under the per-sample convention (`_alphas_for`). Returns the path of all rows,
-        a path a group, and the mean squared norm of a row of features.
-        """
-
-    def _alphas_for(self, alphas: NDArray[np.float64], part: float) -> NDArray[np.float64]:
-        """Return the absolute penalties for a fit on a part (0 to 1) of the rows."""
-        return alphas * part if self.alpha_convention == "per-sample" else alphas
-
-    def _fit_columns(
-        self,
-        design: Design,
-        targets: NDArray[np.float64],
+        targets: Targets,
         loss: Loss,
         evaluation: Design | None,
         clock: Clock | None,
     ) -> None:
         clock = quiet_clock(clock)
-        grid = self.grid()
-        alphas = grid * design.n if self.alpha_convention == "per-sample" else grid
         selection = self.chosen_selection()
         if selection == "test" and evaluation is None:
             raise MethodError(
@@ -178,50 +136,51 @@ class LinearModel(BaseEstimator, ABC):  # type: ignore[misc]
                 "Pass fit(..., evaluation=(X, y)), or select by cv5 or validation.",
             )
         groups = self._groups(selection, design.n)
-        path, partial, row_norm = self._paths(design, targets, alphas, groups, clock)
-        if selection == "fixed":
-            best = 0
-        elif evaluation is not None and selection == "test":
+        fits = self._fits(design, targets, groups, clock)
+        best, seen = 0, None
+        if evaluation is not None and selection == "test":
             with clock.part("test"):
-                self.evaluation_decisions_ = path.decisions(evaluation)
-            best = int(np.argmin(loss(self.evaluation_decisions_, None)))
-        else:
-            assert groups is not None
+                decisions = fits.path.decisions(evaluation)
+                best = int(np.argmin(loss(decisions, None)))
+                seen = decisions[best].copy()
+        elif fits.held_loss is not None:
+            best = int(np.argmin(fits.held_loss))
+        elif groups is not None:
             with clock.part("train"):
-                total = np.zeros(len(grid))
-                for g, fitted in enumerate(partial):
+                total = np.zeros(len(self.grid()))
+                for g, fitted in enumerate(fits.partial):
                     rows = np.flatnonzero(groups == g)
                     total += loss(fitted.decisions(design.take(rows)), rows) * len(rows)
                 best = int(np.argmin(total))
-        self.chosen_ = best
-        self.alpha_ = float(grid[best])
-        self.alpha_absolute_ = float(alphas[best])
-        self.alpha_scale_free_ = float(alphas[best] / row_norm) if row_norm > 0 else float("nan")
-        self.coef_ = path.coefficients[best].T.copy()
-        self.intercept_ = path.intercepts[best].copy()
-        self.notes_ = path.notes
+        self.evaluation_decisions_ = seen
+        self.notes_ = list(fits.path.notes[best])
+        self._record(float(self.grid()[best]), design.n, fits.row_norm)
+        self._keep(fits.path, best)
 
     def _groups(self, selection: str, n: int) -> NDArray[np.intp] | None:
         """Return the number of the held-out group of each row, -1 for rows never held out."""
         if selection in ("fixed", "test"):
             return None
-        generator = np.random.default_rng(self.random_state)  # type: ignore[arg-type]
+        state: Any = self.random_state
+        if isinstance(state, np.random.RandomState):
+            state = int(state.randint(2**31 - 1))
+        generator = np.random.default_rng(state)
+        order = generator.permutation(n)
         if selection == "validation":
             groups = np.full(n, -1)
-            groups[generator.permutation(n)[: max(1, round(VALIDATION_SHARE * n))]] = 0
+            groups[order[: max(1, round(VALIDATION_SHARE * n))]] = 0
             return groups
         folds = int(selection.removeprefix("cv"))
         if folds > n:
             raise MethodError(f"{selection} needs at least {folds} rows, there are {n}.")
-        return np.asarray(generator.permutation(n) % folds, dtype=np.intp)
+        return np.asarray(order % folds, dtype=np.intp)
 
-    def decisions(self, X: Rows) -> NDArray[np.float64]:
-        """Return the decision values of the rows, shape (n, t)."""
-        check_is_fitted(self, "coef_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return Design(X, self.features_).multiply(self.coef_.T) + self.intercept_
+    def _rows(self, X: Rows) -> Rows:
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+        )
 
-    def _validated(self, X: Rows, y: Any, *, numeric: bool) -> tuple[Rows, Any]:
+    def _rows_and_targets(self, X: Rows, y: Any, *, numeric: bool) -> tuple[Rows, Any]:
         self.check_parameters()
         X, y = validate_data(
             self,
@@ -241,109 +200,79 @@ class LinearModel(BaseEstimator, ABC):  # type: ignore[misc]
         return tags
 
 
-class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
-    """A linear solver for real targets, one or several columns."""
+class PenalisedSolver(Solver):
+    """Base of the solvers with a grid of penalties.
 
-    def fit(
-        self,
-        X: Rows,
-        y: Any,
-        *,
-        features: Any = None,
-        evaluation: tuple[Rows, Any] | None = None,
-        clock: Clock | None = None,
-    ) -> LinearRegressor:
-        """Fit on rows X, shape (n, d), seen through `features`, and y, shape (n,) or (n, t)."""
-        X, y = self._validated(X, y, numeric=True)
-        y = np.asarray(y, dtype=np.float64)
-        self.features_ = features
-        self._flat = y.ndim == 1
-        columns = y.reshape(len(y), -1)
-        seen = (
-            None if evaluation is None else np.asarray(evaluation[1]).reshape(-1, columns.shape[1])
-        )
+    Parameters
+    ----------
+    alphas : float or sequence of float
+        The grid of penalties; one number is a grid of one.
+    alpha_convention : {'absolute', 'per-sample'}
+        The penalty is alpha |theta|^2, or n alpha |theta|^2 with the sum over n rows as the loss.
+        n is the number of rows of the fit: fewer in a fold, and in a pair of classes.
 
-        def loss(
-            decisions: NDArray[np.float64], rows: NDArray[np.intp] | None
-        ) -> NDArray[np.float64]:
-            truth = seen if rows is None else columns[rows]
-            return np.asarray(np.mean((decisions - truth) ** 2, axis=(1, 2)))
+    Attributes
+    ----------
+    alpha_ : float
+        The chosen penalty, in the convention asked for.
+    alpha_absolute_ : float
+        For all training rows.
+    alpha_scale_free_ : float
+        alpha_absolute_ divided by the mean squared norm of a row of features.
+    """
 
-        held = None if evaluation is None else Design(evaluation[0], features)
-        self._fit_columns(Design(X, features), columns, loss, held, clock)
-        return self
+    positive_alphas: ClassVar[bool] = False
 
-    def predict(self, X: Rows) -> NDArray[np.float64]:
-        """Return the predictions, shaped as the y of `fit`."""
-        values = self.decisions(X)
-        return values[:, 0] if self._flat else values
+    alphas: float | Sequence[float]
+    alpha_convention: str
 
-    def __sklearn_tags__(self) -> Any:
-        """Describe the solver to scikit-learn."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
-
-class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
-    """A linear solver for class labels; one decision column for two classes, else one a class."""
-
-    fits_coded_labels: ClassVar[bool] = False
-
-    def fit(
-        self,
-        X: Rows,
-        y: Any,
-        *,
-        features: Any = None,
-        evaluation: tuple[Rows, Any] | None = None,
-        clock: Clock | None = None,
-    ) -> LinearClassifier:
-        """Fit on rows X, shape (n, d), seen through `features`, and labels y, shape (n,)."""
-        X, y = self._validated(X, y, numeric=False)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
+    def check_parameters(self) -> None:
+        """Check the penalties and their convention as well."""
+        grid = self.grid()
+        if len(grid) == 0 or not np.isfinite(grid).all() or (grid < 0).any():
+            raise MethodError(f"alphas is {self.alphas!r}.", "Penalties are numbers of at least 0.")
+        if self.positive_alphas and (grid == 0).any():
             raise MethodError(
-                f"The training rows have one class only: {self.classes_[0]}.",
-                "A classifier needs at least 2 classes; the number of classes has to be greater "
-                "than one; got 1 class.",
+                f"{type(self).__name__} needs penalties above 0.",
+                "Its C is 1 / alpha.",
+                "Take a small penalty instead of 0.",
             )
-        self.features_ = features
-        seen = None
-        if evaluation is not None:
-            seen = np.searchsorted(self.classes_, evaluation[1])
+        self._check_choice("alpha_convention", self.alpha_convention, CONVENTIONS)
+        super().check_parameters()
 
-        def loss(
-            decisions: NDArray[np.float64], rows: NDArray[np.intp] | None
-        ) -> NDArray[np.float64]:
-            truth = seen if rows is None else codes[rows]
-            return np.asarray(np.mean(predicted_codes(decisions) != truth, axis=-1))
+    def grid(self) -> Array:
+        """Return the penalties in decreasing order, in the convention asked for."""
+        values = np.unique(np.atleast_1d(np.asarray(self.alphas, dtype=np.float64)))
+        return values[::-1]
 
-        held = None if evaluation is None else Design(evaluation[0], features)
-        targets = signed_columns(codes, len(self.classes_))
-        self._fit_columns(Design(X, features), targets, loss, held, clock)
-        return self
+    def _absolute(self, rows: float) -> Array:
+        """Return the absolute penalties for a fit on so many rows."""
+        return self.grid() * rows if self.alpha_convention == "per-sample" else self.grid()
 
-    def decision_function(self, X: Rows) -> NDArray[np.float64]:
-        """Return the decision values, shape (n,) for two classes, else (n, classes)."""
-        values = self.decisions(X)
-        return values[:, 0] if len(self.classes_) == 2 else values
-
-    def predict(self, X: Rows) -> NDArray[Any]:
-        """Return the predicted labels, shape (n,)."""
-        return np.asarray(self.classes_[predicted_codes(self.decisions(X))])
+    def _record(self, value: float, n: int, row_norm: float) -> None:
+        self.alpha_ = value
+        self.alpha_absolute_ = value * n if self.alpha_convention == "per-sample" else value
+        self.alpha_scale_free_ = self.alpha_absolute_ / row_norm if row_norm > 0 else float("nan")
 
 
-def signed_columns(codes: NDArray[np.intp], k: int) -> NDArray[np.float64]:
-    """Return class codes as -1 and +1: one column for two classes, else one a class."""
-    if k == 2:
-        return np.where(codes == 1, 1.0, -1.0)[:, None]
-    return np.where(codes[:, None] == np.arange(k), 1.0, -1.0)
+class LinearModel(Solver):
+    """Base of the solvers whose decisions are linear in the features.
 
+    Attributes
+    ----------
+    coef_ : array of shape (t, p)
+    """
 
-def predicted_codes(decisions: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the class codes of decision values, shape (..., t), t = 1 for two classes."""
-    if decisions.shape[-1] == 1:
-        return np.asarray(decisions[..., 0] > 0, dtype=np.intp)
-    return np.asarray(np.argmax(decisions, axis=-1), dtype=np.intp)
+    features_: Any
+
+    def _keep(self, path: Path, best: int) -> None:
+        assert isinstance(path, LinearPath)
+        self.coef_ = path.coefficients[best].T.copy()
+        self.intercept_ = path.intercepts[best].copy()
+        self.n_columns_ = int(self.coef_.shape[1])
+
+    def decisions(self, X: Rows) -> Array:
+        """Return the decision values of the rows, shape (n, t)."""
+        check_is_fitted(self, "coef_")
+        values = Design(self._rows(X), self.features_).multiply(self.coef_.T)
+        return np.asarray(values + self.intercept_)

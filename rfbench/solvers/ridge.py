@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -9,53 +10,40 @@ from numpy.typing import NDArray
 
 from rfbench.clock import Clock
 from rfbench.compute import gram
-from rfbench.solvers.base import LinearClassifier, LinearModel, LinearRegressor, Path
+from rfbench.samplers.base import RandomState
+from rfbench.solvers.base import LinearModel, PenalisedSolver
+from rfbench.solvers.coding import ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
+from rfbench.solvers.fits import gram_fits, pairwise_gram_fits
+from rfbench.solvers.path import Fits, LinearPath
+from rfbench.solvers.tasks import Classifier, Regressor
 
 
-class _Ridge(LinearModel):
-    def _paths(
-        self,
-        design: Design,
-        targets: NDArray[np.float64],
-        alphas: NDArray[np.float64],
-        groups: NDArray[np.intp] | None,
-        clock: Clock,
-    ) -> tuple[Path, list[Path], float]:
-        codes = None if groups is None else groups - groups.min()
-        parts = gram.accumulate(
-            design.transform_into,
-            design.X,
-            targets,
-            design.n_columns,
-            groups=codes,
-            clock=clock,
-        )
-        with clock.part("train"):
-            if groups is None:
-                total, held = parts, []
-            else:
-                total = sum(parts[1:], start=parts[0])
-                held = parts[-groups.min() :]
-            path = self._solve(total, alphas)
-            partial = [
-                self._solve(total - part, self._alphas_for(alphas, 1.0 - part.n / total.n))
-                for part in held
-            ]
-            norm = float(np.trace(total.gram) / total.n)
-        return path, partial, norm
+class _Ridge(LinearModel, PenalisedSolver):
+    def _fits(
+        self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
+    ) -> Fits:
+        by_pairs = targets.coding is not None and targets.coding.by_pairs
+        fit = pairwise_gram_fits if by_pairs else gram_fits
+        return fit(design, targets, groups, clock, self._solve)
 
-    def _solve(self, equations: gram.NormalEquations, alphas: NDArray[np.float64]) -> Path:
+    def _solve(self, equations: gram.NormalEquations) -> LinearPath:
+        alphas = self._absolute(equations.n)
         solved = gram.solve_ridge(equations, alphas, intercept=self.intercept)
-        notes = sorted({text for text in solved.fallback if text})
-        return Path(solved.coef, solved.intercept, notes)
+        notes = [[text] if text else [] for text in solved.fallback]
+        return LinearPath(solved.coef, solved.intercept, notes)
 
 
-class RidgeRegressor(_Ridge, LinearRegressor):
+class RidgeRegressor(Regressor, _Ridge):
     r"""Ridge regression: minimises :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
     All penalties and folds come from sums and differences of Gram matrices accumulated in one pass
-    over the rows. Parameters and attributes as in `rfbench.solvers.base.LinearModel`.
+    over the rows; the error of a fold comes from its Gram matrix too.
+
+    Parameters
+    ----------
+    alphas, alpha_convention, selection, intercept, random_state
+        See `rfbench.solvers.base.PenalisedSolver` and `rfbench.solvers.base.Solver`.
 
     Examples
     --------
@@ -66,12 +54,62 @@ class RidgeRegressor(_Ridge, LinearRegressor):
     array([[ 1., -2.]])
     """
 
+    def __init__(
+        self,
+        alphas: float | Sequence[float] = 1.0,
+        *,
+        alpha_convention: str = "absolute",
+        selection: str | None = None,
+        intercept: bool = True,
+        random_state: RandomState = None,
+    ) -> None:
+        self.alphas = alphas
+        self.alpha_convention = alpha_convention
+        self.selection = selection
+        self.intercept = intercept
+        self.random_state = random_state
 
-class RidgeClassifier(_Ridge, LinearClassifier):
+
+class RidgeClassifier(Classifier, _Ridge):
     r"""Least squares on labels coded -1 and +1: :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
-    Two classes: the sign. More: one column a class (one-vs-rest), the largest wins. Parameters and
-    attributes as in `rfbench.solvers.base.LinearModel`.
+    Two classes: the sign. More: one column a class, the largest wins (one-vs-rest); or one column
+    a pair of classes, fitted on the rows of the two, and a vote (one-vs-one), all from one Gram
+    matrix a class and fold.
+
+    Parameters
+    ----------
+    multiclass : {'one-vs-rest', 'one-vs-one'}
+        See `rfbench.solvers.coding.Coding` for the vote and its ties. Under the per-sample
+        convention n is the number of rows of the pair.
+    alphas, alpha_convention, selection, intercept, random_state
+        See `rfbench.solvers.base.PenalisedSolver` and `rfbench.solvers.base.Solver`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rfbench.solvers import RidgeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> rest, pairs = (RidgeClassifier(multiclass=m) for m in ("one-vs-rest", "one-vs-one"))
+    >>> round(rest.fit(X, y).score(X, y), 2), round(pairs.fit(X, y).score(X, y), 2)
+    (0.85, 0.98)
     """
 
     fits_coded_labels: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        alphas: float | Sequence[float] = 1.0,
+        *,
+        alpha_convention: str = "absolute",
+        selection: str | None = None,
+        intercept: bool = True,
+        multiclass: str = ONE_VS_REST,
+        random_state: RandomState = None,
+    ) -> None:
+        self.alphas = alphas
+        self.alpha_convention = alpha_convention
+        self.selection = selection
+        self.intercept = intercept
+        self.multiclass = multiclass
+        self.random_state = random_state

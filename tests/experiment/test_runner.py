@@ -6,6 +6,7 @@ import pytest
 
 from rfbench.experiment import runner
 from rfbench.experiment.trial import measure, run_trial
+from rfbench.experiment.work import SMOKE_SIZE, prepare_work
 from rfbench.samplers import EERF
 from rfbench.solvers import RidgeClassifier
 
@@ -15,7 +16,7 @@ TIMES = ("t_", "cpu_", "peak_rss_mb")
 
 
 def run(experiment, folder, **keywords):
-    work = runner.prepare_work([experiment], folder)
+    work = prepare_work([experiment], folder)
     return work, runner.run(work, **keywords)
 
 
@@ -49,7 +50,7 @@ def test_two_workers_give_the_results_of_one(experiment_of, tmp_path):
 
 
 def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
-    work = runner.prepare_work([experiment_of()], None)
+    work = prepare_work([experiment_of()], None)
     trial = next(t for t in work.trials if t.sampler.name == "eerf" and t.M == 8 and t.number == 1)
     row = run_trial(trial)
     from rfbench.experiment import material
@@ -75,7 +76,7 @@ def test_samplers_of_a_trial_share_rows_and_trials_differ(experiment_of):
     from rfbench.experiment import material
 
     text = SMALL.replace("bandwidth: 1.0", "bandwidth: median")
-    trials = runner.prepare_work([experiment_of(text)], None).trials
+    trials = prepare_work([experiment_of(text)], None).trials
     first = [t for t in trials if t.number == 0]
     assert len({material.bandwidth(t) for t in first}) == 1
     rows = [material.prepared(t).X_train for t in first]
@@ -110,7 +111,7 @@ def test_kept_by_gives_both_samplers_the_same_number(experiment_of):
         "- eerf: {pool_size: 40, score_rows: 1.0}",
         "- lkrf: {pool_size: 60, rho: 5, estimator: all}",
     )
-    trials = runner.prepare_work([experiment_of(text)], None).trials
+    trials = prepare_work([experiment_of(text)], None).trials
     rows = [run_trial(trial) for trial in trials if trial.number == 0]
     assert [row["status"] for row in rows] == ["ok", "ok"]
     rks, lkrf = rows
@@ -128,7 +129,7 @@ def test_kernel_errors_and_no_solver(experiment_of):
         "M=2,2000",
         "samplers.eerf.pool_size=2000",
     )
-    rows = [run_trial(t) for t in runner.prepare_work([experiment], None).trials]
+    rows = [run_trial(t) for t in prepare_work([experiment], None).trials]
     rks = {row["M"]: row for row in rows if row["sampler"] == "rks" and row["trial"] == 0}
     assert rks[2000]["kernel_error_spectral"] < 0.1 < rks[2]["kernel_error_spectral"]
     assert rks[2000]["kernel_error_frobenius"] < 0.1
@@ -151,8 +152,8 @@ def test_a_smoke_variant_is_small_and_says_so(experiment_of):
     text = SMALL.replace("n_train: 120", "n_train: 3000").replace(
         "pool_size: 40", "pool_size: 5000"
     )
-    work = runner.prepare_work([experiment_of(text, "M=10,200,1000")], None, smoke=True)
-    assert {trial.M for trial in work.trials} == {10, runner.SMOKE_SIZE}
+    work = prepare_work([experiment_of(text, "M=10,200,1000")], None, smoke=True)
+    assert {trial.M for trial in work.trials} == {10, SMOKE_SIZE}
     row = run_trial(work.trials[0])
     assert row["dataset"] == "sphere[400 rows]"
     assert row["n_train"] <= 400

@@ -1,0 +1,81 @@
+"""`rfbench status`, `merge` and `replay`: results that exist already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rfbench.cli.show import RESULTS
+
+FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@click.command()
+@RESULTS
+def status(folders: tuple[Path, ...]) -> None:
+    """Say how far each results folder at or below RESULTS is.
+
+    \b
+    Example:
+      rfbench status results/
+    """
+    from rfbench.experiment.keep import status_of
+    from rfbench.report import results
+
+    for folder in results.find(folders):
+        found = status_of(folder)
+        parts = [f"{count} {word}" for word, count in sorted(found.counts.items())]
+        parts.append(f"{found.missing} missing of {found.planned}")
+        if found.missing and found.seconds_left is not None:
+            parts.append(f"about {found.seconds_left:.0f} s left on one worker")
+        if found.older:
+            parts.append(f"{found.older} rows of earlier configurations")
+        click.echo(f"{folder}: {', '.join(parts)}")
+
+
+@click.command()
+@click.argument("target", type=FOLDER)
+@click.argument("others", nargs=-1, required=True, type=FOLDER)
+def merge(target: Path, others: tuple[Path, ...]) -> None:
+    """Add the rows of OTHERS, from other machines say, that TARGET does not have.
+
+    Refused are data of another hash and trials of another configuration or protocol.
+
+    \b
+    Example:
+      rfbench merge results/quickstart laptop/results/quickstart
+    """
+    from rfbench.experiment.keep import merge as join
+
+    click.echo(f"{target}: {join(target, list(others))} rows added")
+
+
+@click.command()
+@click.argument("results", type=FOLDER)
+@click.argument("row")
+def replay(results: Path, row: str) -> None:
+    """Measure one ROW of RESULTS again and compare: a number from 1, or a trial_id.
+
+    Exit code 1 if a metric differs by more than 1e-9.
+
+    \b
+    Example:
+      rfbench replay results/quickstart 7
+    """
+    from rfbench.experiment.keep import replay as repeat
+    from rfbench.metrics import METRICS
+
+    found = repeat(results, row)
+    then, now = found.row, found.again
+    click.echo(f"{then['trial_id']}: {then['label']}, M {then['M']}, trial {then['trial']}")
+    click.echo(f"{'':24} {'then':>18} {'now':>18}")
+    for metric in METRICS:
+        if then[metric] or now.get(metric) is not None:
+            value = now.get(metric, float("nan"))
+            mark = "  differs" if metric in found.differences else ""
+            click.echo(f"{metric:24} {float(then[metric] or 'nan'):18.12g} {value:18.12g}{mark}")
+    if then["status"] != now["status"]:
+        click.echo(f"status {then['status']} then, {now['status']} now: {now.get('message', '')}")
+    if found.differences or then["status"] != now["status"]:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,160 @@
+"""The ridge path: every penalty from one set of normal equations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import linalg
+from scipy.linalg import blas, lapack
+
+from rfbench.compute.equations import Array, NormalEquations
+from rfbench.errors import MethodError
+
+
+@dataclass(frozen=True, eq=False)
+class RidgePath:
+    """Ridge solutions for a penalties.
+
+    Attributes
+    ----------
+    coef : ndarray, shape (a, p, t)
+    intercept : ndarray, shape (a, t)
+    fallback : list of str or None
+        For every penalty, what was done where Cholesky could not serve.
+    """
+
+    coef: Array
+    intercept: Array
+    fallback: list[str | None]
+
+
+def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept: bool) -> RidgePath:
+    """Minimise sum_i w_i |y_i - z_i'theta - b|^2 + alpha |theta|^2 for every alpha.
+
+    Parameters
+    ----------
+    equations : NormalEquations
+        With p features and t targets.
+    alphas : array, shape (a,)
+        Penalties, absolute: multiply by n for a penalty a sample. Zero asks for the solution of
+        least norm where it is not unique.
+    intercept : bool
+        Fit an unpenalised b (by centring), or hold it at 0.
+
+    Returns
+    -------
+    RidgePath
+
+    Raises
+    ------
+    MethodError
+        A penalty is negative or not finite, the equations are not finite, or have no rows.
+
+    Notes
+    -----
+    One Cholesky factorisation a penalty, in one p x p work array. Where it fails, or the squared
+    ratio of its extreme pivots is below p eps, the eigendecomposition of the Gram matrix serves,
+    without the directions where eigenvalue + alpha <= p eps (largest eigenvalue + alpha).
+    """
+    penalties = _penalties(equations, alphas)
+    p, t = equations.moment.shape
+    coef = np.empty((penalties.size, p, t))
+    fallback: list[str | None] = [None] * penalties.size
+    work = np.empty((p, p), order="F")
+    moment = equations.moment
+    if intercept:
+        moment = moment - np.outer(equations.column_sums / equations.n, equations.target_sums)
+    spectrum: tuple[Array, Array] | None = None
+    for i, alpha in enumerate(penalties):
+        solved = None
+        if spectrum is None or alpha > 0:
+            _load(work, equations, intercept)
+            work.reshape(-1, order="A")[:: p + 1] += alpha
+            solved = _cholesky(work, moment)
+        if solved is None:
+            if spectrum is None:
+                _load(work, equations, intercept)
+                spectrum = linalg.eigh(work, lower=True, check_finite=False, driver="evd")
+            solved, kept = _spectral(*spectrum, moment, alpha)
+            fallback[i] = f"eigendecomposition, {kept} of {p} directions kept"
+        coef[i] = solved
+    offset = np.zeros((penalties.size, t))
+    if intercept:
+        offset = (equations.target_sums - equations.column_sums @ coef) / equations.n
+    return RidgePath(coef, offset, fallback)
+
+
+def residual_sum_of_squares(equations: NormalEquations, coef: Array, intercept: Array) -> Array:
+    """Return sum_i w_i (y_i - z_i'theta - b)^2 from the normal equations of those rows.
+
+    Parameters
+    ----------
+    equations : NormalEquations
+        Of the rows to score: those of a fold, say.
+    coef : ndarray, shape (a, p, t)
+    intercept : ndarray, shape (a, t)
+
+    Returns
+    -------
+    ndarray, shape (a, t)
+        Exact to about 1e-15 of the sum of squared targets, so not for residuals below that.
+    """
+    a, p, t = coef.shape
+    flat = coef.transpose(1, 0, 2).reshape(p, a * t)
+    product = (equations.gram @ flat).reshape(p, a, t).transpose(1, 0, 2)
+    quadratic = np.einsum("apt,apt->at", coef, product - 2 * equations.moment)
+    fitted = equations.column_sums @ coef
+    cross = intercept * (2 * (fitted - equations.target_sums) + equations.n * intercept)
+    total: Array = np.maximum(equations.target_squares + quadratic + cross, 0.0)
+    return total
+
+
+def _penalties(equations: NormalEquations, alphas: npt.ArrayLike) -> Array:
+    penalties = np.atleast_1d(np.asarray(alphas, np.float64))
+    if penalties.ndim != 1 or not (np.isfinite(penalties).all() and (penalties >= 0).all()):
+        raise MethodError(
+            f"The penalties {alphas!r} cannot be used.",
+            "A ridge penalty is a finite number that is not negative.",
+            "Pass a list of such numbers.",
+        )
+    parts = (np.diag(equations.gram), equations.moment, equations.column_sums)
+    if not all(np.isfinite(part).all() for part in parts):
+        raise MethodError(
+            "The normal equations are not finite.",
+            "The features or the targets contain NaN or infinity, or overflow when squared.",
+            "Look for missing values, and scale the data.",
+        )
+    if not equations.n > 0:
+        raise MethodError(
+            "There are no rows to fit.", "The weights sum to zero.", "Pass at least one row."
+        )
+    return penalties
+
+
+def _load(work: Array, equations: NormalEquations, centre: bool) -> None:
+    """Put the Gram matrix into `work`; its lower triangle centred where that is asked for."""
+    gram = equations.gram
+    np.copyto(work, gram if gram.flags.f_contiguous else gram.T)
+    if centre and work.size:
+        blas.dsyr(-1 / equations.n, equations.column_sums, lower=1, a=work, overwrite_a=1)
+
+
+def _cholesky(work: Array, moment: Array) -> Array | None:
+    p = work.shape[0]
+    if p == 0:
+        return np.empty(moment.shape)
+    factor, info = lapack.dpotrf(work, lower=1, clean=0, overwrite_a=1)
+    pivots = np.diag(factor)
+    if info != 0 or pivots.min() ** 2 <= p * np.finfo(float).eps * pivots.max() ** 2:
+        return None
+    solved: Array = lapack.dpotrs(factor, moment, lower=1)[0]
+    return solved
+
+
+def _spectral(eigenvalues: Array, vectors: Array, moment: Array, alpha: float) -> tuple[Array, int]:
+    shifted = np.maximum(eigenvalues, 0.0) + alpha
+    keep = shifted > eigenvalues.size * np.finfo(float).eps * shifted.max()
+    basis = vectors[:, keep]
+    return basis @ ((basis.T @ moment) / shifted[keep, None]), int(keep.sum())

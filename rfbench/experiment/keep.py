@@ -1,0 +1,206 @@
+"""Results that exist already: their state, joining them, repeating a row of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rfbench.errors import ResultsError
+from rfbench.experiment.plan import Trial, plan
+from rfbench.experiment.store import Store
+from rfbench.metrics import METRICS
+
+TOLERANCE = 1e-9
+TIMES = ("t_pp", "t_features", "t_train", "t_test")
+
+
+def rows_of(folder: Path) -> list[dict[str, str]]:
+    """Return the rows of a results folder as text, the last one of each trial."""
+    store = Store(folder)
+    store.done()
+    if not store.csv.exists():
+        raise ResultsError(
+            f"{folder} holds no trials.csv.", "", "Name a folder that `rfbench run` wrote."
+        )
+    with store.csv.open(newline="", encoding="utf-8") as file:
+        return list({row["trial_id"]: row for row in csv.DictReader(file)}.values())
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a results folder."""
+    try:
+        content = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ResultsError(
+            f"The manifest of {folder} cannot be read.",
+            f"{type(error).__name__}: {error}.",
+            "Run the configuration again; its finished rows are kept.",
+        ) from error
+    if not isinstance(content, dict) or "config" not in content:
+        raise ResultsError(f"{folder / 'manifest.json'} has no configuration in it.")
+    return content
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a results folder is.
+
+    Attributes
+    ----------
+    planned, missing : int
+        Trials of the last configuration; those without a row.
+    counts : dict
+        Number of rows of the last configuration by status.
+    older : int
+        Rows of earlier configurations.
+    seconds_left : float or None
+        Missing trials times the mean time of a trial, on one worker.
+    """
+
+    folder: Path
+    planned: int
+    missing: int
+    counts: dict[str, int]
+    older: int
+    seconds_left: float | None
+
+
+def status_of(folder: Path) -> Status:
+    """Return the state of a results folder, from its files alone."""
+    manifest = manifest_of(folder)
+    settings = set(manifest.get("settings", []))
+    rows = rows_of(folder)
+    current = [row for row in rows if row["setting"] in settings]
+    seconds = [sum(float(row[t] or 0) for t in TIMES) for row in current if row["status"] == "ok"]
+    planned = int(manifest.get("planned", len(current)))
+    missing = max(planned - len(current), 0)
+    return Status(
+        folder,
+        planned,
+        missing,
+        dict(Counter(row["status"] for row in current)),
+        len(rows) - len(current),
+        missing * sum(seconds) / len(seconds) if seconds else None,
+    )
+
+
+def merge(target: Path, others: list[Path]) -> int:
+    """Add the rows of other folders that the target does not have; returns their number.
+
+    Raises
+    ------
+    ResultsError
+        Data of another hash, another protocol, or trials of another configuration.
+    """
+    store = Store(target)
+    with store.lock():
+        own = manifest_of(target)
+        done = store.done()
+        added = 0
+        for folder in others:
+            if folder.resolve() == target.resolve():
+                raise ResultsError(f"{folder} cannot be merged with itself.")
+            _refuse_unlike(target, own, folder, manifest_of(folder))
+            for row in rows_of(folder):
+                if row["setting"] in own["settings"] and done.get(row["trial_id"], "") != "ok":
+                    if row["trial_id"] in done and row["status"] != "ok":
+                        continue
+                    store.append(row)
+                    done[row["trial_id"]] = row["status"]
+                    added += 1
+    return added
+
+
+def _refuse_unlike(target: Path, own: dict[str, Any], folder: Path, other: dict[str, Any]) -> None:
+    for name, found in other.get("data", {}).items():
+        expected = own.get("data", {}).get(name, found)
+        if found != expected:
+            raise ResultsError(
+                f"{folder} was measured on other data than {target}.",
+                f"{name} has hash {str(found)[:12]} there and {str(expected)[:12]} here.",
+                "Compare `rfbench data verify` on both machines.",
+            )
+    if not set(other.get("settings", [])) & set(own.get("settings", [])):
+        keys = [
+            key
+            for key, value in own["config"].items()
+            if other["config"].get(key) != value and key not in ("trials", "title", "description")
+        ]
+        raise ResultsError(
+            f"{folder} and {target} do not measure the same.",
+            f"Their configurations differ in {', '.join(keys) or 'the version of rfbench'}.",
+            "Run the same configuration on both machines.",
+        )
+
+
+def trials_of(manifest: dict[str, Any]) -> list[Trial]:
+    """Return the trials that a manifest's configuration plans."""
+    from rfbench.config import Experiment
+
+    experiments = [manifest["config"], *manifest.get("variants", [])]
+    return [t for each in experiments for t in plan(Experiment.model_validate(each))]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A row measured again.
+
+    Attributes
+    ----------
+    row, again : dict
+        As it stands in the file, and as it came out now.
+    differences : dict
+        Metric: (then, now), for those further apart than 1e-9.
+    """
+
+    row: dict[str, str]
+    again: dict[str, Any]
+    differences: dict[str, tuple[float, float]]
+
+
+def replay(folder: Path, which: str) -> Replay:
+    """Measure a row again and compare its metrics.
+
+    Parameters
+    ----------
+    folder : Path
+    which : str
+        The beginning of a trial_id, or the number of a row (1 is the first).
+
+    Raises
+    ------
+    ResultsError
+        There is no such row, or its configuration is no longer that of the manifest.
+    """
+    from rfbench.experiment.plan import Job
+    from rfbench.experiment.trial import run_job
+
+    rows = rows_of(folder)
+    found = [row for row in rows if row["trial_id"].startswith(which)]
+    if not found and which.isdigit() and 1 <= int(which) <= len(rows):
+        found = [rows[int(which) - 1]]
+    if len(found) != 1:
+        raise ResultsError(
+            f"{folder} has {len(found) or 'no'} rows that '{which}' names.",
+            f"A row is named by its number, 1 to {len(rows)}, or by its trial_id.",
+        )
+    row = found[0]
+    trial = next((t for t in trials_of(manifest_of(folder)) if t.id == row["trial_id"]), None)
+    if trial is None:
+        raise ResultsError(
+            f"The row {row['trial_id']} cannot be repeated.",
+            "The folder's configuration, its data, or rfbench changed since it was measured.",
+        )
+    again = next(iter(run_job(Job((trial,)))))
+    differences = {}
+    for metric in METRICS:
+        then, now = row[metric], again.get(metric)
+        if (then == "") != (now is None or now != now):
+            differences[metric] = (float(then or "nan"), float("nan" if now is None else now))
+        elif then != "" and abs(float(then) - float(now)) > TOLERANCE * max(1, abs(float(then))):
+            differences[metric] = (float(then), float(now))
+    return Replay(row, again, differences)

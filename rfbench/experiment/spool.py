@@ -1,0 +1,107 @@
+"""A job's rows on the disk while the job still runs, so that a killed run loses none."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from rfbench.experiment.plan import Job, digest
+
+FOLDER = ".unfinished"
+
+
+class Spool:
+    """The file of one job in `RESULTS/.unfinished`: lines of JSON, each a start or a row.
+
+    The worker writes it; the runner moves its rows to `trials.csv` and removes it, either when
+    the job is done or when the next run finds it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.trace = path.with_suffix(".trace")
+
+    @classmethod
+    def of(cls, folder: Path, job: Job) -> Spool:
+        """Return the spool of a job in a results folder."""
+        name = digest([trial.id for trial in job.trials])
+        return cls(folder / FOLDER / f"{name}.jsonl")
+
+    @classmethod
+    @contextmanager
+    def open(cls, folder: Path, job: Job) -> Iterator[Spool]:
+        """Open the spool of a job for writing."""
+        spool = cls.of(folder, job)
+        spool.path.parent.mkdir(parents=True, exist_ok=True)
+        with spool.path.open("a", encoding="utf-8") as spool._file:
+            yield spool
+
+    _file: IO[str]
+
+    def begin(self, trial_id: str) -> None:
+        """Say that a trial begins."""
+        self._write({"started": trial_id})
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Write a finished row."""
+        self._write({"row": row})
+
+    def _write(self, line: dict[str, Any]) -> None:
+        self._file.write(json.dumps(line, default=_plain) + "\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    @contextmanager
+    def traces(self) -> Iterator[IO[str]]:
+        """Open the file that a crash or a timeout writes its traceback to."""
+        with self.trace.open("w", encoding="utf-8") as file:
+            yield file
+
+    def read(self) -> tuple[list[dict[str, Any]], str | None]:
+        """Return the finished rows, and the id of the trial that was begun but not finished."""
+        rows: list[dict[str, Any]] = []
+        started: str | None = None
+        try:
+            lines = self.path.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return [], None
+        for text in lines:
+            try:
+                line = json.loads(text)
+            except ValueError:
+                continue
+            if "row" in line:
+                rows.append(line["row"])
+                started = None
+            else:
+                started = line["started"]
+        return rows, started
+
+    def crash_report(self) -> str:
+        """Return what the worker's fault handler wrote before it died, or an empty string."""
+        try:
+            return self.trace.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return ""
+
+    def remove(self) -> None:
+        """Remove the spool's files, and the folder when it is empty."""
+        self.path.unlink(missing_ok=True)
+        self.trace.unlink(missing_ok=True)
+        try:
+            self.path.parent.rmdir()
+        except OSError:
+            return
+
+
+def leftovers(folder: Path) -> list[Spool]:
+    """Return the spools that an earlier run left in a results folder."""
+    return [Spool(path) for path in sorted((folder / FOLDER).glob("*.jsonl"))]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else str(value)

@@ -1,0 +1,134 @@
+"""From checked experiments to the trials of one results folder."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rfbench import datasets
+from rfbench.config import Experiment, KeptBy
+from rfbench.errors import ConfigError, nearest
+from rfbench.experiment import environment
+from rfbench.experiment.plan import Trial, plan
+
+SMOKE_ROWS = 400
+SMOKE_SIZE = 40
+SMOKE_POOL = 400
+
+
+@dataclass(frozen=True)
+class Work:
+    """The trials of one results folder.
+
+    Attributes
+    ----------
+    folder : Path
+    experiments : list of Experiment
+        One, or the variants of a sweep.
+    trials : list of Trial
+    smoke : bool
+        Small, fast and meaningless; kept apart from real results.
+    """
+
+    folder: Path
+    experiments: list[Experiment]
+    trials: list[Trial]
+    smoke: bool = False
+
+    def only(self, conditions: Sequence[str]) -> Work:
+        """Return the work whose trials meet every ``KEY=VALUE``.
+
+        Raises
+        ------
+        ConfigError
+            A condition names no key of a trial, or no trial meets it.
+        """
+        trials = self.trials
+        for condition in conditions:
+            key, sign, value = condition.partition("=")
+            if not sign or key not in ONLY_KEYS:
+                raise ConfigError(
+                    f"--only {condition} is not KEY=VALUE.{nearest(key, list(ONLY_KEYS))}",
+                    f"The keys are {', '.join(ONLY_KEYS)}.",
+                )
+            seen = sorted({str(ONLY_KEYS[key](trial)) for trial in trials})
+            trials = [trial for trial in trials if str(ONLY_KEYS[key](trial)) == value]
+            if not trials:
+                raise ConfigError(
+                    f"No trial has {key} {value}.{nearest(value, seen)}",
+                    f"There are {', '.join(seen[:12])}.",
+                )
+        return replace(self, trials=trials)
+
+
+ONLY_KEYS: dict[str, Callable[[Trial], Any]] = {
+    "sampler": lambda trial: trial.sampler.name,
+    "label": lambda trial: trial.sampler.label,
+    "dataset": lambda trial: trial.dataset.name,
+    "d": lambda trial: trial.dataset.parameters.get("d"),
+    "M": lambda trial: trial.M,
+    "trial": lambda trial: trial.number,
+}
+
+
+def prepare_work(
+    experiments: Sequence[Experiment],
+    folder: Path,
+    *,
+    variants: Sequence[str] = (),
+    smoke: bool = False,
+    progress: bool = False,
+) -> Work:
+    """Return the trials of the experiments; data that are not on disk are downloaded first."""
+    chosen = [smoke_variant(e) for e in experiments] if smoke else list(experiments)
+    for name in dict.fromkeys(spec.name for e in chosen for spec in e.dataset):
+        if datasets.entry(name).kind == "files":
+            datasets.fetch(name, progress=progress)
+    words = list(variants) or [""] * len(chosen)
+    trials = [t for e, word in zip(chosen, words, strict=True) for t in plan(e, word)]
+    once = {trial.id: trial for trial in reversed(trials)}
+    return Work(folder, chosen, list(reversed(once.values())), smoke)
+
+
+def smoke_variant(experiment: Experiment) -> Experiment:
+    """Return the experiment made small: few rows, two sizes, one trial, small pools."""
+    samplers = []
+    for spec in experiment.samplers:
+        parameters = dict(spec.parameters)
+        for word, most in (("pool_size", SMOKE_POOL), ("score_rows", SMOKE_ROWS)):
+            if type(parameters.get(word)) is int:
+                parameters[word] = min(parameters[word], most)
+        samplers.append(spec.model_copy(update={"parameters": parameters}))
+    size = experiment.M
+    if not isinstance(size, KeptBy):
+        size = sorted({min(m, SMOKE_SIZE) for m in size})[:2]
+    return experiment.model_copy(
+        update={
+            "rows": min(experiment.rows or SMOKE_ROWS, SMOKE_ROWS),
+            "trials": 1,
+            "M": size,
+            "samplers": samplers,
+            "dataset": experiment.dataset[:3],
+            "checks": [],
+        }
+    )
+
+
+def manifest(work: Work) -> dict[str, Any]:
+    """Return what `manifest.json` says: configuration, versions, machine, data, commit."""
+    first = work.experiments[0]
+    return {
+        "config": first.model_dump(mode="json"),
+        "variants": [e.model_dump(mode="json") for e in work.experiments[1:]],
+        "settings": sorted({trial.setting for trial in work.trials}),
+        "planned": len(work.trials),
+        "smoke": work.smoke,
+        "data": {t.dataset.name: t.data_sha256 for t in work.trials},
+        "versions": environment.versions(),
+        "machine": environment.machine(),
+        "git": environment.git_commit(),
+        "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }

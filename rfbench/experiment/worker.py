@@ -1,0 +1,108 @@
+"""What happens inside a worker process: limits, one job after the other, rows safe at once."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import signal
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rfbench.errors import ConfigError
+from rfbench.experiment.plan import Job
+from rfbench.experiment.spool import Spool
+
+PARENT_CHECK_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one worker may use.
+
+    Attributes
+    ----------
+    memory : int or None
+        Bytes of its own memory; an allocation beyond them is a MemoryError.
+    timeout : float or None
+        Seconds for one trial; the worker ends itself when they are over.
+    """
+
+    memory: int | None = None
+    timeout: float | None = None
+
+
+def memory_share(text: str, workers: int) -> int:
+    """Return the bytes for one worker of what ``--memory`` allows all of them.
+
+    Parameters
+    ----------
+    text : str
+        ``80%`` of the memory that is free now, or a number of GiB.
+    workers : int
+
+    Raises
+    ------
+    ConfigError
+        The text is neither.
+    """
+    import psutil
+
+    try:
+        if text.endswith("%"):
+            total = psutil.virtual_memory().available * float(text[:-1]) / 100
+        else:
+            total = float(text.lower().removesuffix("gib").removesuffix("gb")) * 2**30
+    except ValueError:
+        total = -1.0
+    if not 0 < total < float("inf"):
+        raise ConfigError(
+            f"--memory {text} is not an amount of memory.", "", "Write 80%, or GiB: 6."
+        )
+    return int(total / workers)
+
+
+def start(limits: Limits, parent: int) -> None:
+    """Prepare a fresh worker: Ctrl-C is the parent's business, and so is its life."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    if limits.memory is not None:
+        with contextlib.suppress(ImportError, ValueError, OSError):
+            import resource
+
+            resource.setrlimit(resource.RLIMIT_DATA, (limits.memory, limits.memory))
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(PARENT_CHECK_SECONDS)
+    os._exit(1)
+
+
+def work(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
+    """Run the trials of a job; each row is on the disk, in the job's spool, once it is there."""
+    from rfbench.experiment.trial import run_job
+
+    rows = []
+    with Spool.open(folder, job) as spool, spool.traces() as traces:
+        faulthandler.enable(traces)
+        try:
+            for row in run_job(job, on_start=_watch(spool, limits, traces)):
+                spool.add(row)
+                rows.append(row)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+            faulthandler.disable()
+    return rows
+
+
+def _watch(spool: Spool, limits: Limits, traces: Any) -> Any:
+    def on_start(trial_id: str) -> None:
+        spool.begin(trial_id)
+        if limits.timeout is not None:
+            faulthandler.dump_traceback_later(limits.timeout, exit=True, file=traces)
+
+    return on_start

@@ -1,0 +1,121 @@
+"""Least squares over pairs of rows: how well weighted features reproduce a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from rfbench.kernels import Kernel, Rows
+from rfbench.samplers.feature_map import PAIRED, FeatureMap
+from rfbench.samplers.pool import fold_pairs
+
+Array64 = NDArray[np.float64]
+BLOCK_PAIRS = 128
+BLOCK_ROWS = 1024
+
+
+@dataclass(frozen=True)
+class PairEquations:
+    r"""Normal equations of :math:`|t - A\beta|^2`, a row of A and an element of t for each pair.
+
+    The pair (i, j) has the row :math:`u_m(x_i) u_m(x_j)` and the element :math:`k(x_i, x_j)`.
+
+    Attributes
+    ----------
+    gram : array of shape (M, M)
+        A'A.
+    moment : array of shape (M,)
+        A't.
+    square : float
+        t't.
+    """
+
+    gram: Array64
+    moment: Array64
+    square: float
+
+    def plus(self, other: PairEquations) -> PairEquations:
+        """Return the equations of both sets of pairs."""
+        return PairEquations(
+            self.gram + other.gram, self.moment + other.moment, self.square + other.square
+        )
+
+    def times(self, factor: float) -> PairEquations:
+        """Return the equations with every pair counted `factor` times."""
+        return PairEquations(self.gram * factor, self.moment * factor, self.square * factor)
+
+    def less(self, other: PairEquations) -> PairEquations:
+        """Return the equations without a part of the pairs."""
+        return self.plus(other.times(-1.0))
+
+    def error(self, beta: Array64) -> float:
+        """Return the sum of squares that the weights leave."""
+        return float(beta @ (self.gram @ beta) - 2.0 * (beta @ self.moment) + self.square)
+
+    def solver(self, weights: str) -> Callable[[float], Array64]:
+        """Return the function from the penalty to the weights; one eigendecomposition for all.
+
+        The penalty is relative to the mean diagonal element of A'A. ``nonnegative`` hands
+        `scipy.optimize.nnls` a square root of the normal equations, M x M; ``clipped`` sets
+        negative weights to zero.
+        """
+        values, vectors = np.linalg.eigh(self.gram)
+        projected = vectors.T @ self.moment
+        scale = float(np.trace(self.gram)) / len(values)
+
+        def solve(penalty: float) -> Array64:
+            shifted = np.maximum(values, 0.0) + penalty * scale
+            present = shifted > len(values) * np.finfo(np.float64).eps * shifted.max()
+            roots = np.sqrt(np.where(present, shifted, 1.0))
+            image = np.where(present, projected / roots, 0.0)
+            if weights == "clipped":
+                return np.maximum(vectors @ (image / roots), 0.0)
+            factor = np.where(present, roots, 0.0)[:, None] * vectors.T
+            return np.asarray(nnls(factor, image, maxiter=30 * len(values))[0])
+
+        return solve
+
+
+def some_pairs(unit: FeatureMap, kernel: Kernel, X: Rows, pairs: NDArray[np.intp]) -> PairEquations:
+    """Return the equations of given pairs of row numbers, shape (r, 2)."""
+    m = unit.n_frequencies
+    gram, moment, square = np.zeros((m, m)), np.zeros(m), 0.0
+    for start in range(0, len(pairs), BLOCK_PAIRS):
+        first, second = (X[pairs[start : start + BLOCK_PAIRS, side]] for side in (0, 1))
+        products = _features(unit, first) * _features(unit, second)
+        if unit.layout == PAIRED:
+            products = products[:, :m] + products[:, m:]
+        wanted = np.diag(kernel(first, second))
+        gram += products.T @ products
+        moment += products.T @ wanted
+        square += float(wanted @ wanted)
+    return PairEquations(gram, moment, square)
+
+
+def all_pairs(unit: FeatureMap, kernel: Kernel, X: Rows) -> PairEquations:
+    """Return the equations of all n^2 pairs, from blocks of the kernel and of the features."""
+    m, n = unit.n_frequencies, X.shape[0]
+    inner = np.zeros((unit.n_columns, unit.n_columns))
+    moment, square = np.zeros(unit.n_columns), 0.0
+    for i in range(0, n, BLOCK_ROWS):
+        left = X[i : i + BLOCK_ROWS]
+        own = _features(unit, left)
+        inner += own.T @ own
+        for j in range(i, n, BLOCK_ROWS):
+            right = X[j : j + BLOCK_ROWS]
+            other = own if j == i else _features(unit, right)
+            wanted, times = kernel(left, right), 1.0 if j == i else 2.0
+            moment += times * np.einsum("im,im->m", own, wanted @ other)
+            square += times * float(np.vdot(wanted, wanted))
+    squared = inner**2
+    if unit.layout == PAIRED:
+        squared = squared[:m, :m] + squared[:m, m:] + squared[m:, :m] + squared[m:, m:]
+    return PairEquations(squared, fold_pairs(unit, moment), square)
+
+
+def _features(unit: FeatureMap, rows: Rows) -> Array64:
+    return np.asarray(unit.transform(rows.astype(np.float64, copy=False)), dtype=np.float64)

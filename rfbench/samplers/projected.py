@@ -1,0 +1,126 @@
+"""Random features followed by a linear projection to fewer columns."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench import kernels
+from rfbench.errors import MethodError
+from rfbench.kernels import Array, Rows
+from rfbench.samplers.base import RandomFeatures, RandomState, Streams
+from rfbench.samplers.feature_map import OFFSET, PAIRED, FeatureMap, FittedMap
+
+BLOCK_BYTES = 2**23
+
+
+def row_blocks(n: int, n_columns: int) -> Iterator[slice]:
+    """Yield slices of rows whose features in float64 take about 8 MiB."""
+    step = max(16, BLOCK_BYTES // (8 * n_columns))
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+
+@dataclass(frozen=True)
+class ProjectedMap(FittedMap):
+    """Random features times a matrix; a block of rows at a time.
+
+    Attributes
+    ----------
+    inner : FeatureMap
+        With D columns: what every row costs, also when few columns come out.
+    matrix : array of shape (D, l)
+    """
+
+    inner: FeatureMap
+    matrix: Array
+
+    @property
+    def n_columns(self) -> int:
+        """Number of real columns, l."""
+        return int(self.matrix.shape[1])
+
+    def astype(self, dtype: Any) -> ProjectedMap:
+        """Return the map with its arrays in another floating-point type."""
+        return replace(
+            self, inner=self.inner.astype(dtype), matrix=self.matrix.astype(dtype, copy=False)
+        )
+
+    def transform_into(self, rows: Rows, out: Array) -> None:
+        """Write the features of the rows, shape (n, d), into `out`, shape (n, l)."""
+        matrix = self.matrix.astype(rows.dtype, copy=False)
+        for block in row_blocks(rows.shape[0], self.inner.n_columns):
+            np.matmul(self.inner.transform(rows[block]), matrix, out=out[block])
+
+
+class ProjectedFeatures(RandomFeatures):
+    r"""Base of the samplers that project random kitchen sinks F, n x D, to l columns.
+
+    Parameters
+    ----------
+    n_components : int
+        l, the number of columns that come out, in either map.
+    base_size : int or None
+        Number of frequencies of F; None: 4 n_components, as in the figures of tefm2015. The offset
+        map has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random
+        kitchen sinks with M = base_size have these D columns, and M = l has 2l in the paired map.)
+    kernel, bandwidth, feature_map, random_state
+        See `rfbench.samplers.base.RandomFeatures`; the map is that of F.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        base_size: int | None = None,
+        kernel: str = "gaussian",
+        bandwidth: float | str = "median",
+        feature_map: str = OFFSET,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            kernel=kernel,
+            bandwidth=bandwidth,
+            feature_map=feature_map,
+            random_state=random_state,
+        )
+        self.base_size = base_size
+
+    def check_parameters(self) -> None:
+        """Check that F has at least as many columns as come out."""
+        super().check_parameters()
+        if self.base_size is None:
+            return
+        self._check_count("base_size", self.base_size)
+        waves = kernels.kernel_class(self.kernel).feature == "wave"
+        columns = self.base_size * (2 if waves and self.feature_map == PAIRED else 1)
+        if self.n_components > columns:
+            raise MethodError(
+                f"base_size {self.base_size} gives {columns} columns and n_components is "
+                f"{self.n_components}.",
+                "A projection cannot make columns out of fewer.",
+                "Raise base_size or lower n_components.",
+            )
+
+    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> ProjectedMap:
+        size = 4 * self.n_components if self.base_size is None else self.base_size
+        base = self.draw_unit_map(random, X.shape[1], size).times(size**-0.5)
+        return ProjectedMap(base, self._projection(base, X, random))
+
+    @abstractmethod
+    def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> NDArray[np.float64]:
+        """Return the matrix that F is multiplied by, shape (D, l)."""
+
+
+def base_gram(base: FeatureMap, X: Rows) -> NDArray[np.float64]:
+    """Return F'F, shape (D, D), streamed over the rows."""
+    from rfbench.compute.gram import accumulate
+
+    none = np.empty((X.shape[0], 0))
+    transform = base.astype(X.dtype).transform_into
+    return accumulate(transform, X, none, base.n_columns, dtype=X.dtype).gram

@@ -1,0 +1,179 @@
+"""Training-efficient feature maps: random features projected onto a randomised range."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.kernels import Array, Rows
+from rfbench.samplers.base import RandomState, Streams
+from rfbench.samplers.feature_map import OFFSET, FeatureMap
+from rfbench.samplers.projected import ProjectedFeatures, base_gram, row_blocks
+
+HADAMARD, DCT = "hadamard", "dct"
+STRIP_BYTES = 2**27
+
+
+class TEFMG(ProjectedFeatures):
+    r"""Random kitchen sinks projected by a Gaussian sketch of their training rows (TEFM-G).
+
+    With F the n x D random features of the training rows and Theta n x l with entries N(0, 1),
+
+    .. math:: Y = (F^\top F)^q F^\top \Theta, \qquad Q = \operatorname{qr}(Y), \qquad Z = F Q,
+
+    Y re-orthonormalised after every power. F and Theta are streamed: the powers come from one
+    pass that sums F'F. Costs O(n D l), and O(n D^2) for q > 0; applied to a row it costs as much as
+    the D features do.
+
+    Parameters
+    ----------
+    power : {0, 1, 2}
+        q. Not stated for the figures of the paper: a choice.
+    n_components, base_size, kernel, bandwidth, feature_map, random_state
+        See `ProjectedFeatures`. With fewer than l rows Y has not the rank l, and the rest of Q is
+        any orthonormal completion.
+
+    References
+    ----------
+    Chen, Yang, King and Lyu, Training-Efficient Feature Map for Shift-Invariant Kernels, IJCAI
+    2015, Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import TEFMG
+    >>> X = np.random.default_rng(0).standard_normal((200, 3))
+    >>> TEFMG(10, power=1, bandwidth=2.0, random_state=0).fit(X).transform(X).shape
+    (200, 10)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        base_size: int | None = None,
+        power: int = 0,
+        kernel: str = "gaussian",
+        bandwidth: float | str = "median",
+        feature_map: str = OFFSET,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            base_size=base_size,
+            kernel=kernel,
+            bandwidth=bandwidth,
+            feature_map=feature_map,
+            random_state=random_state,
+        )
+        self.power = power
+
+    def check_parameters(self) -> None:
+        """Check the power as well."""
+        super().check_parameters()
+        self._check_choice("power", self.power, (0, 1, 2))
+
+    def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> NDArray[np.float64]:
+        base = base.astype(X.dtype)
+        sketch = np.zeros((base.n_columns, self.n_components))
+        for block in row_blocks(X.shape[0], base.n_columns):
+            features = base.transform(X[block])
+            theta = random.selection.standard_normal((len(features), self.n_components))
+            sketch += features.T @ theta.astype(X.dtype, copy=False)
+        basis = np.linalg.qr(sketch).Q
+        if self.power:
+            gram = base_gram(base, X)
+            for _ in range(self.power):
+                basis = np.linalg.qr(gram @ basis).Q
+        return np.asarray(basis)
+
+
+class TEFMS(ProjectedFeatures):
+    r"""Random kitchen sinks projected by a fast sketch of their training rows (TEFM-S).
+
+    As `TEFMG` with q = 0 and Theta a subsampled randomised transform along the n training rows:
+    random signs, an orthonormal transform, and l of its rows drawn without replacement. (The factor
+    of Theta drops out in Q.) Worked through a strip of the columns of F at a time. Costs
+    O(n D log n + l^2 D); applied to a row it costs as much as the D features do.
+
+    Parameters
+    ----------
+    sketch : {'hadamard', 'dct'}
+        Walsh-Hadamard, the rows padded with zeros to a power of two; or the discrete cosine
+        transform, which needs no padding.
+    n_components, base_size, kernel, bandwidth, feature_map, random_state
+        See `ProjectedFeatures`. With fewer than l rows Y has not the rank l, and the rest of Q is
+        any orthonormal completion.
+
+    References
+    ----------
+    Chen, Yang, King and Lyu, Training-Efficient Feature Map for Shift-Invariant Kernels, IJCAI
+    2015, Algorithm 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import TEFMS
+    >>> X = np.random.default_rng(0).standard_normal((200, 3))
+    >>> TEFMS(10, sketch="dct", bandwidth=2.0, random_state=0).fit(X).transform(X).shape
+    (200, 10)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        base_size: int | None = None,
+        sketch: str = HADAMARD,
+        kernel: str = "gaussian",
+        bandwidth: float | str = "median",
+        feature_map: str = OFFSET,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            base_size=base_size,
+            kernel=kernel,
+            bandwidth=bandwidth,
+            feature_map=feature_map,
+            random_state=random_state,
+        )
+        self.sketch = sketch
+
+    def check_parameters(self) -> None:
+        """Check the sketch as well."""
+        super().check_parameters()
+        self._check_choice("sketch", self.sketch, (HADAMARD, DCT))
+
+    def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> NDArray[np.float64]:
+        n = X.shape[0]
+        length = 1 << (n - 1).bit_length() if self.sketch == HADAMARD else n
+        kept = min(self.n_components, length)
+        chosen = np.sort(random.selection.choice(length, size=kept, replace=False))
+        signs = random.selection.choice([-1.0, 1.0], size=(n, 1)).astype(X.dtype)
+        sketched = np.zeros((base.n_columns, self.n_components))
+        first = 0
+        for piece in base.astype(X.dtype).pieces(_strip(length, X.dtype.itemsize)):
+            columns = base.columns_of(np.arange(first, first + piece.n_frequencies))
+            strip = np.zeros((length, piece.n_columns), dtype=X.dtype)
+            for rows in row_blocks(n, piece.n_columns):
+                piece.transform_into(X[rows], strip[rows])
+            strip[:n] *= signs
+            sketched[columns, :kept] = self._transformed(strip)[chosen].T
+            first += piece.n_frequencies
+        return np.asarray(np.linalg.qr(sketched).Q)
+
+    def _transformed(self, strip: Array) -> Array:
+        if self.sketch == DCT:
+            from scipy import fft
+
+            return np.asarray(fft.dct(strip, axis=0, norm="ortho", overwrite_x=True))
+        from rfbench.compute.hadamard import fwht_inplace
+
+        fwht_inplace(strip, 0)
+        return strip
+
+
+def _strip(length: int, itemsize: int) -> int:
+    """Return how many frequencies of that many rows fit into 128 MiB, between 8 and 128."""
+    return int(np.clip(STRIP_BYTES // (2 * itemsize * length), 8, 128))

@@ -1,0 +1,154 @@
+"""Samplers that draw from a pool with given probabilities and re-weight what they drew."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace as replaced
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.errors import MethodError
+from rfbench.kernels import Rows
+from rfbench.samplers.base import RandomState, Streams
+from rfbench.samplers.feature_map import OFFSET, PAIRED, FeatureMap
+from rfbench.samplers.pool import ScoredFeatures, fold_pairs
+
+INVERSE = "inverse"
+
+
+class WeightedPool(ScoredFeatures):
+    r"""Base of the samplers that draw from a pool with probabilities q and re-weight.
+
+    Of a pool of l frequencies with unnormalised columns :math:`z_i` (the paired map has a cos and
+    a sin column a frequency) s are drawn from :math:`q_i = p_i / \sum_j p_j`; the columns are
+    :math:`z_i / \sqrt{s\, l\, q_i}`, so that the kernel estimate stays unbiased.
+
+    Parameters
+    ----------
+    n_components : int
+        s.
+    pool_size : int or None
+        l; None: n_components, as in the experiments of liu2020.
+    replace : bool
+        Draw with replacement. Without it the weights stay the same (a choice) and the estimate is
+        no longer unbiased; the pool must hold n_components.
+    reweight : bool or 'inverse'
+        True: multiply by :math:`\sqrt{p_0/q_i}`, :math:`p_0` the uniform distribution (1/l, or
+        1/(2l) over columns). ``inverse``: by :math:`1/\sqrt{q_i}`, larger by the square root of
+        the number of candidates, which lowers a fixed penalty by that number. False: by 1.
+    resample : bool
+        False: draw nothing; keep every column of the pool, with :math:`1/\sqrt l`, and re-weight
+        it. The number of columns then follows pool_size.
+    per_column : bool
+        Score, draw and weight cos and sin columns apart; the q over all 2l columns sum to 1, and
+        2 n_components columns are drawn. Only the paired map knows the difference.
+    score_rows, kernel, bandwidth, feature_map, random_state
+        See `ScoredFeatures` and `rfbench.samplers.base.RandomFeatures`; n in the scores is the
+        number of rows that are scored.
+
+    Attributes
+    ----------
+    scores_ : array of shape (l,), or (n_columns of the pool,) with per_column
+        p. What is below machine epsilon times the mean is raised to it: a column that is zero on
+        all rows would get an infinite weight.
+    pool_weights_ : array of the shape of scores_
+        q.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        pool_size: int | None = None,
+        replace: bool = True,
+        reweight: bool | str = True,
+        resample: bool = True,
+        per_column: bool = False,
+        score_rows: int | float = 1.0,
+        kernel: str = "gaussian",
+        bandwidth: float | str = "median",
+        feature_map: str = OFFSET,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            score_rows=score_rows,
+            kernel=kernel,
+            bandwidth=bandwidth,
+            feature_map=feature_map,
+            random_state=random_state,
+        )
+        self.pool_size = pool_size
+        self.replace = replace
+        self.reweight = reweight
+        self.resample = resample
+        self.per_column = per_column
+
+    def check_parameters(self) -> None:
+        """Check the pool and the choices."""
+        super().check_parameters()
+        if self.pool_size is not None:
+            self._check_count("pool_size", self.pool_size)
+        self._check_choice("reweight", self.reweight, (True, False, INVERSE))
+        for name in ("replace", "resample", "per_column"):
+            self._check_choice(name, getattr(self, name), (True, False))
+        if self.resample and not self.replace and self.n_components > self._candidates():
+            raise MethodError(
+                f"{self.n_components} features cannot be drawn without replacement from a pool of "
+                f"{self._candidates()}.",
+                "Every candidate can be drawn once.",
+                "Raise pool_size or lower n_components.",
+            )
+
+    def _candidates(self) -> int:
+        return self.n_components if self.pool_size is None else self.pool_size
+
+    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
+        pool = self.draw_unit_map(random, X.shape[1], self._candidates())
+        none = np.empty((X.shape[0], 0))
+        rows, y = self.scoring_rows(X, none if targets is None else targets, random)
+        scores = self._column_scores(pool, rows, y)
+        if not self.per_column:
+            scores = fold_pairs(pool, scores)
+        self.scores_ = _raised_above_zero(scores)
+        self.pool_weights_ = q = self.scores_ / self.scores_.sum()
+        weights = self._weights(q)
+        if self.resample:
+            candidates = _columns_apart(pool) if self.per_column else pool
+            count = self.n_components * (len(q) // pool.n_frequencies)
+            chosen = random.selection.choice(len(q), size=count, replace=self.replace, p=q)
+            kept = candidates.take(chosen).times(self.n_components**-0.5)
+            return kept.weighted_by(weights[chosen])
+        whole = pool.times(pool.n_frequencies**-0.5)
+        if self.per_column:
+            return replaced(whole, weights=weights)
+        return whole.weighted_by(weights)
+
+    @abstractmethod
+    def _column_scores(
+        self, pool: FeatureMap, rows: Rows, targets: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return p for every column of the unnormalised pool, shape (n_columns,)."""
+
+    def _weights(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not self.reweight:
+            return np.ones_like(q)
+        return np.asarray((q if self.reweight == INVERSE else len(q) * q) ** -0.5)
+
+
+def _raised_above_zero(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    floor = np.finfo(float).eps * scores.mean()
+    return np.maximum(scores, floor) if floor > 0 else np.ones_like(scores)
+
+
+def _columns_apart(pool: FeatureMap) -> FeatureMap:
+    """Return the columns of a paired map as an offset map: sin t = cos(t - pi/2)."""
+    if pool.layout != PAIRED:
+        return pool
+    return replaced(
+        pool,
+        layout=OFFSET,
+        frequencies=np.concatenate([pool.frequencies, pool.frequencies], axis=-1),
+        offsets=np.repeat([0.0, -0.5 * np.pi], pool.n_frequencies),
+    )

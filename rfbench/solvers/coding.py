@@ -1,0 +1,97 @@
+"""How class labels become columns of -1 and +1, and decision values become labels again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.intp]
+ONE_VS_REST, ONE_VS_ONE = "one-vs-rest", "one-vs-one"
+MULTICLASS = (ONE_VS_REST, ONE_VS_ONE)
+
+
+@dataclass(frozen=True)
+class Coding:
+    """The decision columns of a classification.
+
+    Two classes take one column, +1 for the second. More take one column a class (one-vs-rest), or
+    one a pair i < j of classes in the order (0, 1), (0, 2), ..., +1 for j (one-vs-one).
+
+    Attributes
+    ----------
+    k : int
+        Number of classes.
+    scheme : {'one-vs-rest', 'one-vs-one'}
+    """
+
+    k: int
+    scheme: str = ONE_VS_REST
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The pairs of classes, in the order of their columns."""
+        return list(combinations(range(self.k), 2))
+
+    @property
+    def by_pairs(self) -> bool:
+        """Whether the columns are pairs of several classes."""
+        return self.k > 2 and self.scheme == ONE_VS_ONE
+
+    def columns(self, codes: Codes) -> NDArray[np.float64]:
+        """Return class codes, shape (n,), as -1 and +1, shape (n, t); 0 for rows not in a pair."""
+        if self.k == 2:
+            return np.where(codes == 1, 1.0, -1.0)[:, None]
+        classes = np.arange(self.k)
+        if not self.by_pairs:
+            return np.where(codes[:, None] == classes, 1.0, -1.0)
+        return np.asarray(self._signs()[codes])
+
+    def decode(self, decisions: NDArray[np.float64]) -> Codes:
+        """Return the class codes of decision values, shape (..., t).
+
+        One column: the second class where the value is positive. One-vs-rest: the largest value.
+        One-vs-one: each pair votes (for j where its value is positive, else for i), the class with
+        most votes wins; among those, the one with the largest sum of the values in its favour;
+        among those, the first.
+        """
+        if self.k == 2:
+            return np.asarray(decisions[..., 0] > 0, dtype=np.intp)
+        if not self.by_pairs:
+            return np.asarray(np.argmax(decisions, axis=-1), dtype=np.intp)
+        signs = self._signs()
+        votes = np.where(decisions > 0, 1.0, -1.0) @ signs.T
+        favour = decisions @ signs.T
+        leading = votes == votes.max(axis=-1, keepdims=True)
+        return np.asarray(np.argmax(np.where(leading, favour, -np.inf), axis=-1), dtype=np.intp)
+
+    def _signs(self) -> NDArray[np.float64]:
+        """Return what each class is in each pair, shape (k, t): -1, +1, or 0."""
+        first, second = np.array(self.pairs).T
+        classes = np.arange(self.k)[:, None]
+        return np.asarray((classes == second) * 1.0 - (classes == first) * 1.0)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What is fitted.
+
+    Attributes
+    ----------
+    columns : array of shape (n, t)
+        Real targets, or coded labels.
+    codes : array of shape (n,) or None
+        Class codes; None for a regression.
+    coding : Coding or None
+    """
+
+    columns: NDArray[np.float64]
+    codes: Codes | None = None
+    coding: Coding | None = None
+
+    def take(self, rows: NDArray[np.bool_]) -> Targets:
+        """Return the targets of some of the rows."""
+        codes = None if self.codes is None else self.codes[rows]
+        return Targets(self.columns[rows], codes, self.coding)

@@ -1,0 +1,248 @@
+"""Fits with bounded coefficients, as Rahimi and Recht constrain them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from rfbench.clock import Clock
+from rfbench.compute import gram
+from rfbench.errors import MethodError
+from rfbench.samplers.base import RandomState
+from rfbench.solvers.base import LinearModel
+from rfbench.solvers.box import Derivatives, minimise_in_box
+from rfbench.solvers.coding import Targets
+from rfbench.solvers.design import Design
+from rfbench.solvers.fits import gram_fits, join_columns, matrix_fits
+from rfbench.solvers.path import Array, Fits, LinearPath
+from rfbench.solvers.tasks import Classifier, Regressor
+
+SQUARED, LOGISTIC = "squared", "logistic"
+
+
+class _Constrained(LinearModel):
+    losses: ClassVar[tuple[str, ...]] = (SQUARED, LOGISTIC)
+
+    bounds: float | Sequence[float]
+    loss: str
+    normalised: bool
+    max_iter: int
+    tol: float
+
+    def check_parameters(self) -> None:
+        """Check the bounds and the loss as well."""
+        grid = self.grid()
+        if len(grid) == 0 or not np.isfinite(grid).all() or (grid <= 0).any():
+            raise MethodError(f"bounds is {self.bounds!r}.", "Bounds are numbers above 0.")
+        self._check_choice("loss", self.loss, self.losses)
+        super().check_parameters()
+
+    def grid(self) -> Array:
+        """Return the bounds C in increasing order."""
+        return np.unique(np.atleast_1d(np.asarray(self.bounds, dtype=np.float64)))
+
+    def _record(self, value: float, n: int, row_norm: float) -> None:
+        self.bound_ = value
+        self.alpha_ = self.alpha_scale_free_ = float("nan")
+        self.notes_ = [f"bound C = {value:g}", *self.notes_]
+
+    def _fits(
+        self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
+    ) -> Fits:
+        if self.loss == SQUARED:
+            return gram_fits(design, targets, groups, clock, self._squared)
+        return matrix_fits(design, targets, groups, clock, self._logistic)
+
+    def _largest(self, p: int) -> Array:
+        """Return the bound of a coefficient for every C."""
+        return self.grid() / (np.sqrt(p) if self.normalised else p)
+
+    def _squared(self, equations: gram.NormalEquations) -> LinearPath:
+        square, moments = equations.gram, equations.moment
+        if self.intercept:
+            square, moments = equations.centred()
+        p, t = moments.shape
+        largest = self._largest(p)
+        coefficients = np.zeros((len(largest), p, t))
+        notes: list[list[str]] = [[] for _ in largest]
+        for column in range(t):
+            moment, theta = moments[:, column], np.zeros(p)
+
+            def value(x: Array, moment: Array = moment) -> float:
+                return float(x @ (square @ x) / 2 - moment @ x)
+
+            def derivatives(x: Array, moment: Array = moment) -> Derivatives:
+                return Derivatives(square @ x - moment, lambda free: square[np.ix_(free, free)])
+
+            for i, bound in enumerate(largest):
+                theta, converged = minimise_in_box(
+                    value,
+                    derivatives,
+                    np.full(p, bound),
+                    theta,
+                    tol=self.tol,
+                    max_iter=self.max_iter,
+                )
+                coefficients[i, :, column] = theta
+                self._note(notes[i], converged)
+        intercepts = np.zeros((len(largest), t))
+        if self.intercept:
+            fitted = equations.column_sums @ coefficients
+            intercepts = (equations.target_sums - fitted) / equations.n
+        return LinearPath(coefficients, intercepts, notes)
+
+    def _logistic(self, Z: Array, targets: Targets) -> LinearPath:
+        paths = [self._logistic_column(Z, signs) for signs in targets.columns.T]
+        return join_columns(list(paths))
+
+    def _logistic_column(self, Z: Array, signs: Array) -> LinearPath:
+        p = Z.shape[1]
+        largest = self._largest(p)
+        coefficients, intercepts = np.zeros((len(largest), p, 1)), np.zeros((len(largest), 1))
+        notes: list[list[str]] = [[] for _ in largest]
+        if len(np.unique(signs)) == 1:
+            return LinearPath(coefficients, intercepts + signs[0], notes)
+        columns = np.column_stack([Z, np.ones(len(Z))]) if self.intercept else Z
+
+        def value(x: Array) -> float:
+            return float(np.logaddexp(0.0, -signs * (columns @ x)).sum())
+
+        def derivatives(x: Array) -> Derivatives:
+            wrong = expit(-signs * (columns @ x))
+            weights = wrong * (1 - wrong)
+
+            def hessian(free: NDArray[np.bool_]) -> Array:
+                inside = columns[:, free]
+                return np.asarray((inside * weights[:, None]).T @ inside)
+
+            return Derivatives(-(columns.T @ (signs * wrong)), hessian)
+
+        x = np.zeros(columns.shape[1])
+        for i, bound in enumerate(largest):
+            limits = np.full(len(x), np.inf)
+            limits[:p] = bound
+            x, converged = minimise_in_box(
+                value, derivatives, limits, x, tol=self.tol, max_iter=self.max_iter
+            )
+            coefficients[i, :, 0], intercepts[i, 0] = x[:p], x[p] if self.intercept else 0.0
+            self._note(notes[i], converged)
+        return LinearPath(coefficients, intercepts, notes)
+
+    def _note(self, notes: list[str], converged: bool) -> None:
+        text = f"no convergence in {self.max_iter} iterations"
+        if not converged and text not in notes:
+            notes.append(text)
+
+
+class ConstrainedRegressor(Regressor, _Constrained):
+    r"""Least squares, :math:`|y - Z\theta - b|^2`, subject to :math:`|\theta|_\infty \le C/M`.
+
+    Fitted from the normal equations by projected Newton steps. b is not bounded.
+
+    Parameters
+    ----------
+    bounds : float or sequence of float
+        The grid of C, in place of a grid of penalties; of equally good ones the smallest wins.
+    loss : {'squared'}
+    normalised : bool
+        The features z carry a factor 1/sqrt(M), as those of the samplers do, and the bound is for
+        the coefficients of sqrt(M) z, as in the paper, whose features are plain cosines. False:
+        the bound is for the coefficients of z as they come. M is the number of columns.
+    max_iter, tol : int, float
+        Newton steps for a bound, and the gradient of the free coefficients, relative to the
+        gradient at zero, at which they stop.
+    selection, intercept, random_state
+        See `rfbench.solvers.base.Solver`.
+
+    Attributes
+    ----------
+    bound_ : float
+        The chosen C; `alpha_` is NaN.
+
+    References
+    ----------
+    Rahimi and Recht, Weighted Sums of Random Kitchen Sinks, NIPS 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.solvers import ConstrainedRegressor
+    >>> X = np.random.default_rng(0).standard_normal((50, 2))
+    >>> solver = ConstrainedRegressor(bounds=1.0, normalised=False)
+    >>> solver.fit(X, X @ [0.25, -2.0] + 3.0).coef_[0, 1].round(6)
+    np.float64(-0.5)
+    """
+
+    losses: ClassVar[tuple[str, ...]] = (SQUARED,)
+
+    def __init__(
+        self,
+        bounds: float | Sequence[float] = 1.0,
+        *,
+        loss: str = SQUARED,
+        selection: str | None = None,
+        intercept: bool = True,
+        normalised: bool = True,
+        max_iter: int = 200,
+        tol: float = 1e-9,
+        random_state: RandomState = None,
+    ) -> None:
+        self.bounds = bounds
+        self.loss = loss
+        self.selection = selection
+        self.intercept = intercept
+        self.normalised = normalised
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+
+class ConstrainedClassifier(Classifier, _Constrained):
+    r"""Squared or logistic loss on -1 and +1, subject to :math:`|\theta|_\infty \le C/M`.
+
+    With several classes one column a class, the largest wins. The squared loss takes the streamed
+    normal equations, the logistic loss the whole matrix of features; both are solved by projected
+    Newton steps. Parameters as in `ConstrainedRegressor`.
+
+    Parameters
+    ----------
+    loss : {'squared', 'logistic'}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rfbench.solvers import ConstrainedClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> solver = ConstrainedClassifier([0.1, 1.0, 10.0], loss="logistic", random_state=0)
+    >>> round(solver.fit(X, y).score(X, y), 2)
+    0.97
+    """
+
+    def __init__(
+        self,
+        bounds: float | Sequence[float] = 1.0,
+        *,
+        loss: str = SQUARED,
+        selection: str | None = None,
+        intercept: bool = True,
+        normalised: bool = True,
+        max_iter: int = 200,
+        tol: float = 1e-9,
+        random_state: RandomState = None,
+    ) -> None:
+        self.bounds = bounds
+        self.loss = loss
+        self.selection = selection
+        self.intercept = intercept
+        self.normalised = normalised
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def coded(self, labels: Any) -> Array | None:
+        """Return labels as the columns that the squared loss fitted; None for the logistic loss."""
+        return self.coding_.columns(self._codes(labels)) if self.loss == SQUARED else None

@@ -1,0 +1,152 @@
+"""Fitting all rows, and all rows but each held-out group, from Gram matrices or a whole matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.clock import Clock
+from rfbench.compute import gram
+from rfbench.compute.gram import NormalEquations
+from rfbench.solvers.coding import Coding, Targets
+from rfbench.solvers.design import Design
+from rfbench.solvers.memory import check_fits
+from rfbench.solvers.path import Fits, LinearPath, Path
+
+Array = NDArray[np.float64]
+Groups = NDArray[np.intp] | None
+Solve = Callable[[NormalEquations], LinearPath]
+
+
+def gram_fits(design: Design, targets: Targets, groups: Groups, clock: Clock, solve: Solve) -> Fits:
+    """Fit from normal equations, accumulated in one pass over the rows.
+
+    Folds are differences; their squared error in a regression comes from the equations of the fold.
+    """
+    codes = None if groups is None else groups - groups.min()
+    parts = gram.accumulate(
+        design.transform_into,
+        design.X,
+        targets.columns,
+        design.n_columns,
+        groups=np.zeros(design.n, dtype=np.intp) if codes is None else codes,
+        dtype=design.X.dtype,
+        clock=clock,
+    )
+    with clock.part("train"):
+        total = _sum(parts)
+        held = [] if groups is None else parts[-int(groups.min()) :]
+        partial = [solve(total - part) for part in held]
+        loss = None
+        if groups is not None and targets.codes is None:
+            loss = sum(
+                gram.residual_sum_of_squares(part, fitted.coefficients, fitted.intercepts).sum(1)
+                for part, fitted in zip(held, partial, strict=True)
+            )
+        return Fits(solve(total), _row_norm(total), list(partial), loss)
+
+
+def pairwise_gram_fits(
+    design: Design, targets: Targets, groups: Groups, clock: Clock, solve: Solve
+) -> Fits:
+    """Fit every pair of classes from one Gram matrix a class (and held-out group).
+
+    The normal equations of the pair (i, j), +1 for j, are the sum of those of j and of i, the
+    latter with the moments' sign turned. A pair of which no row is left decides 0.
+    """
+    assert targets.codes is not None
+    assert targets.coding is not None
+    k = targets.coding.k
+    first = 0 if groups is None else int(groups.min())
+    n_groups = 1 if groups is None else int(groups.max()) - first + 1
+    group = np.zeros(design.n, dtype=np.intp) if groups is None else groups - first
+    parts = gram.accumulate(
+        design.transform_into,
+        design.X,
+        np.ones(design.n),
+        design.n_columns,
+        groups=group * k + targets.codes,
+        dtype=design.X.dtype,
+        clock=clock,
+    )
+    with clock.part("train"):
+        parts += [parts[0] - parts[0]] * (n_groups * k - len(parts))
+        total = [_sum(parts[c::k]) for c in range(k)]
+        n = sum(equations.n for equations in total)
+        partial: list[Path] = []
+        for g in range(-first, n_groups) if groups is not None else ():
+            rest = [total[c] - parts[g * k + c] for c in range(k)]
+            partial.append(_pairs_path(rest, targets.coding, solve))
+        path = _pairs_path(total, targets.coding, solve)
+        norm = sum(float(np.trace(equations.gram)) for equations in total) / n
+        return Fits(path, norm, partial)
+
+
+def _pairs_path(by_class: list[NormalEquations], coding: Coding, solve: Solve) -> LinearPath:
+    negative = [
+        NormalEquations(
+            own.gram, -own.moment, own.column_sums, -own.target_sums, own.target_squares, own.n
+        )
+        for own in by_class
+    ]
+    paths: list[LinearPath | None] = []
+    for i, j in coding.pairs:
+        pair = negative[i] + by_class[j]
+        paths.append(solve(pair) if pair.n > 0 else None)
+    return join_columns(paths)
+
+
+def join_columns(paths: list[LinearPath | None]) -> LinearPath:
+    """Put paths of one decision column each side by side; None stands for a column of zeros."""
+    known = next(path for path in paths if path is not None)
+    a, p, _ = known.coefficients.shape
+    coefficients, intercepts = np.zeros((a, p, len(paths))), np.zeros((a, len(paths)))
+    notes: list[dict[str, None]] = [{} for _ in range(a)]
+    for column, path in enumerate(paths):
+        if path is not None:
+            coefficients[:, :, column] = path.coefficients[:, :, 0]
+            intercepts[:, column] = path.intercepts[:, 0]
+            for seen, new in zip(notes, path.notes, strict=True):
+                seen.update(dict.fromkeys(new))
+    return LinearPath(coefficients, intercepts, [list(seen) for seen in notes])
+
+
+def matrix_fits(
+    design: Design,
+    targets: Targets,
+    groups: Groups,
+    clock: Clock,
+    fit: Callable[[Array, Targets], LinearPath],
+) -> Fits:
+    """Fit from the whole matrix of features, float64, shape (n, p).
+
+    Raises
+    ------
+    MethodError
+        The matrix, with a copy, does not fit into memory.
+    """
+    n, p = design.n, design.n_columns
+    check_fits(
+        16.0 * n * p,
+        f"The matrix of {p} features of {n} rows, with a copy,",
+        "Take the solver ridge, which streams its rows, or fewer rows or features.",
+    )
+    with clock.part("features"):
+        Z = design.matrix().astype(np.float64, copy=False)
+    with clock.part("train"):
+        path = fit(Z, targets)
+        partial: list[Path] = []
+        for g in range(0 if groups is None else int(groups.max()) + 1):
+            rest = groups != g
+            partial.append(fit(Z[rest], targets.take(np.asarray(rest))))
+        return Fits(path, float(np.einsum("ij,ij->", Z, Z) / n), partial)
+
+
+def _sum(parts: list[NormalEquations]) -> NormalEquations:
+    return sum(parts[1:], start=parts[0])
+
+
+def _row_norm(equations: NormalEquations) -> float:
+    return float(np.trace(equations.gram) / equations.n)

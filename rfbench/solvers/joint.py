@@ -1,0 +1,154 @@
+"""The kernel and its support vector machine optimised together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.clock import Clock
+from rfbench.errors import MethodError
+from rfbench.samplers.base import RandomState
+from rfbench.solvers.base import LinearModel, PenalisedSolver
+from rfbench.solvers.coding import Targets
+from rfbench.solvers.design import Design
+from rfbench.solvers.fits import matrix_fits
+from rfbench.solvers.memory import check_fits
+from rfbench.solvers.path import Array, Fits, LinearPath, Path
+from rfbench.solvers.saddle import solve_saddle
+from rfbench.solvers.tasks import Classifier
+
+
+class JointClassifier(Classifier, LinearModel, PenalisedSolver):
+    r"""Joint optimisation of a distribution over random features and of an SVM (problem 9).
+
+    .. math:: \min_q \max_{0 \le a \le C,\; y^\top a = 0} 1^\top a - \tfrac12 \sum_m q_m g_m^2,
+              \qquad g_m = \sum_i a_i y_i \phi_{im},
+
+    over the distributions q with :math:`N |q|^2 - 1 \le \rho`; C is 1/alpha. The features are the
+    pool: N of them, not weighted (the sampler rks with M = N, say). The decision is
+    :math:`\sum_m q_m g_m \phi_m(x) + b`, b from the optimality of the hinge losses. Binary
+    only.
+
+    Solved by an interior-point method until the relative duality gap is below `tol`; the gap that
+    was reached is noted, and is proven by a primal and a dual feasible point. A step costs
+    n^2 N + n^3/3 operations and 8 * 2 n^2 bytes; 20 to 60 steps are usual. (Extragradient, an
+    alternative, stays at a gap of some per cent for large C and rho.)
+
+    Parameters
+    ----------
+    rho : float
+        Radius of the chi-square ball, above 0.
+    normalised : bool
+        The features z carry a factor 1/sqrt(N), as those of the samplers do; phi = sqrt(N) z, so
+        that the uniform q gives the SVM of the features as they come. False: phi = z.
+    tol : float
+        The relative duality gap to reach.
+    max_iter : int
+        Steps a penalty.
+    alphas, alpha_convention, selection, intercept, random_state
+        See `rfbench.solvers.base.PenalisedSolver` and `rfbench.solvers.base.Solver`.
+
+    Attributes
+    ----------
+    kernel_weights_ : array of shape (N,)
+        q.
+
+    References
+    ----------
+    Sinha and Duchi, Learning Kernels with Random Features, NIPS 2016, section 3.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import RKS
+    >>> from rfbench.solvers import JointClassifier
+    >>> X = np.random.default_rng(0).standard_normal((200, 2))
+    >>> y = np.linalg.norm(X, axis=1) > 1.2
+    >>> pool = RKS(150, bandwidth=1.0, random_state=0).fit(X)
+    >>> solver = JointClassifier(1.0, rho=20.0).fit(X, y, features=pool)
+    >>> bool(150 * np.sum(solver.kernel_weights_**2) - 1 <= 20 + 1e-9)
+    True
+    """
+
+    multi_class: ClassVar[bool] = False
+    positive_alphas: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        alphas: float | Sequence[float] = 1.0,
+        *,
+        alpha_convention: str = "absolute",
+        selection: str | None = None,
+        intercept: bool = True,
+        rho: float = 10.0,
+        normalised: bool = True,
+        tol: float = 1e-4,
+        max_iter: int = 200,
+        random_state: RandomState = None,
+    ) -> None:
+        self.alphas = alphas
+        self.alpha_convention = alpha_convention
+        self.selection = selection
+        self.intercept = intercept
+        self.rho = rho
+        self.normalised = normalised
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def check_parameters(self) -> None:
+        """Check rho as well."""
+        super().check_parameters()
+        if isinstance(self.rho, bool | str) or not self.rho > 0:
+            raise MethodError(
+                f"rho is {self.rho!r}.",
+                "It must be a number above 0; at 0 the kernel is fixed.",
+                "Take the solver svm to fit with the features as they are.",
+            )
+
+    def _fits(
+        self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
+    ) -> Fits:
+        check_fits(
+            16.0 * design.n**2 + 24.0 * design.n * design.n_columns,
+            f"The joint optimisation on {design.n} rows and {design.n_columns} features",
+            "Take fewer rows (the key rows); lkrf2016 took 5000.",
+        )
+        return matrix_fits(design, targets, groups, clock, self._fit_path)
+
+    def _fit_path(self, Z: Array, targets: Targets) -> LinearPath:
+        y, alphas, N = targets.columns[:, 0], self._absolute(len(Z)), Z.shape[1]
+        coefficients, intercepts = np.zeros((len(alphas), N, 1)), np.full((len(alphas), 1), y[0])
+        weights = np.full((len(alphas), N), 1.0 / N)
+        notes: list[list[str]] = [[] for _ in alphas]
+        if len(np.unique(y)) == 1:
+            return LinearPath(coefficients, intercepts, notes, weights)
+        factor = float(np.sqrt(N)) if self.normalised else 1.0
+        A = Z * (factor * y[:, None])
+        for i, alpha in enumerate(alphas):
+            found = solve_saddle(
+                A,
+                y,
+                1.0 / alpha,
+                self.rho,
+                intercept=self.intercept,
+                tol=self.tol,
+                max_iter=self.max_iter,
+            )
+            coefficients[i, :, 0] = factor * found.weights
+            intercepts[i, 0] = found.b
+            weights[i] = found.q
+            notes[i].append(
+                f"relative duality gap {max(found.relative_gap, 0.0):.1e} "
+                f"after {found.iterations} iterations"
+            )
+        return LinearPath(coefficients, intercepts, notes, weights)
+
+    def _keep(self, path: Path, best: int) -> None:
+        super()._keep(path, best)
+        assert isinstance(path, LinearPath)
+        assert path.kernel_weights is not None
+        self.kernel_weights_ = path.kernel_weights[best].copy()

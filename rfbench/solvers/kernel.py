@@ -1,0 +1,117 @@
+"""What the exact kernel solvers share: no features, the kernel matrix of the training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from rfbench import kernels
+from rfbench.clock import Clock
+from rfbench.errors import MethodError, nearest
+from rfbench.kernels import Kernel, Rows
+from rfbench.samplers.base import streams
+from rfbench.solvers.base import PenalisedSolver
+from rfbench.solvers.coding import Targets
+from rfbench.solvers.design import Design
+from rfbench.solvers.memory import GIB, check_fits, free_bytes
+from rfbench.solvers.path import Array, Fits, KernelPath, Path
+
+FitKernel = Callable[[Array, Rows, Kernel, Targets], KernelPath]
+
+
+class KernelModel(PenalisedSolver):
+    """Base of the exact kernel solvers; they see the rows themselves and ignore `features`.
+
+    Parameters
+    ----------
+    kernel : str
+        Name of the kernel, see `rfbench.kernels.KERNELS`.
+    bandwidth : float or {'median', 'knn50'}
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    memory_gib : float or None
+        What the matrices may take; None: what the machine has free. More rows are refused before
+        anything is computed.
+
+    Attributes
+    ----------
+    dual_coef_ : array of shape (n, t)
+    kernel_ : Kernel
+    bandwidth_ : float
+    """
+
+    uses_features: ClassVar[bool] = False
+    matrices: ClassVar[float] = 3.0
+
+    kernel: str
+    bandwidth: float | str
+    memory_gib: float | None
+    alphas: float | Sequence[float]
+
+    def check_parameters(self) -> None:
+        """Check the kernel and its bandwidth as well."""
+        super().check_parameters()
+        cls = kernels.kernel_class(self.kernel)
+        rule = self.bandwidth
+        known = rule in kernels.BANDWIDTH_RULES if isinstance(rule, str) else rule > 0
+        if cls.has_bandwidth and not known:
+            raise MethodError(
+                f"The bandwidth '{rule}' is not usable."
+                f"{nearest(str(rule), list(kernels.BANDWIDTH_RULES))}",
+                f"It is a positive number or one of {', '.join(kernels.BANDWIDTH_RULES)}.",
+            )
+
+    def _check_memory(self, n: int) -> None:
+        """Raise MethodError where the kernel matrix and its copies would not fit."""
+        allowed = free_bytes() if self.memory_gib is None else self.memory_gib * GIB
+        rows = int(np.sqrt(allowed / (8 * self.matrices)))
+        check_fits(
+            8.0 * self.matrices * n * n,
+            f"The exact kernel method on {n} rows ({self.matrices:g} matrices of {n} x {n})",
+            f"Up to {rows} rows fit: take fewer rows (the key rows), or random features.",
+            self.memory_gib,
+        )
+
+    def _kernel_fits(
+        self,
+        design: Design,
+        targets: Targets,
+        groups: NDArray[np.intp] | None,
+        clock: Clock,
+        fit: FitKernel,
+    ) -> Fits:
+        """Fit all rows, and all rows but each group, from one kernel matrix."""
+        self._check_memory(design.n)
+        with clock.part("pp"):
+            self.bandwidth_ = 1.0
+            if kernels.kernel_class(self.kernel).has_bandwidth:
+                generator = streams(self.random_state).bandwidth
+                self.bandwidth_ = kernels.resolve_bandwidth(self.bandwidth, design.X, generator)
+            self.kernel_ = kernels.make(self.kernel, self.bandwidth_)
+        with clock.part("features"):
+            K = np.asarray(self.kernel_(design.X, design.X), dtype=np.float64)
+        with clock.part("train"):
+            partial: list[Path] = []
+            for g in range(0 if groups is None else int(groups.max()) + 1):
+                rest = np.flatnonzero(groups != g)
+                mask = np.asarray(groups != g)
+                block = K[np.ix_(rest, rest)]
+                partial.append(fit(block, design.X[rest], self.kernel_, targets.take(mask)))
+            norm = float(np.trace(K) / design.n)
+            return Fits(fit(K, design.X, self.kernel_, targets), norm, partial)
+
+    def _keep(self, path: Path, best: int) -> None:
+        assert isinstance(path, KernelPath)
+        self.dual_coef_ = path.duals[best].copy()
+        self.intercept_ = path.intercepts[best].copy()
+        self.rows_ = path.rows
+        self.n_columns_ = int(self.dual_coef_.shape[0])
+
+    def decisions(self, X: Rows) -> Array:
+        """Return the decision values of the rows, shape (n, t)."""
+        check_is_fitted(self, "dual_coef_")
+        path = KernelPath(self.dual_coef_[None], self.intercept_[None], self.rows_, self.kernel_)
+        return np.asarray(path.decisions(Design(self._rows(X)))[0])

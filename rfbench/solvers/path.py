@@ -1,0 +1,112 @@
+"""The fits of a training set for every value of a grid."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.kernels import Kernel, Rows
+from rfbench.solvers.design import Design
+
+Array = NDArray[np.float64]
+BLOCK_VALUES = 2**22
+
+
+class Path(ABC):
+    """The fits of one training set, one a value of the grid.
+
+    Attributes
+    ----------
+    intercepts : array of shape (a, t)
+    notes : list of list of str
+        For every value, what a reader should know of its fit (fall-backs, no convergence).
+    """
+
+    intercepts: Array
+    notes: list[list[str]]
+
+    @abstractmethod
+    def decisions(self, design: Design) -> Array:
+        """Return the decision values of the rows, shape (a, n, t)."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPath(Path):
+    """Fits that are linear in the features.
+
+    Attributes
+    ----------
+    coefficients : array of shape (a, p, t)
+        t decision columns: 1 for a binary or real target, else one a class or a pair of classes.
+    kernel_weights : array of shape (a, p) or None
+        The learned distribution over the features, where there is one.
+    """
+
+    coefficients: Array
+    intercepts: Array
+    notes: list[list[str]] = field(default_factory=list)
+    kernel_weights: Array | None = None
+
+    def decisions(self, design: Design) -> Array:
+        """Return the decision values of the rows, shape (a, n, t)."""
+        a, p, t = self.coefficients.shape
+        flat = self.coefficients.transpose(1, 0, 2).reshape(p, a * t)
+        values = design.multiply(flat).reshape(design.n, a, t)
+        values += self.intercepts
+        return values.transpose(1, 0, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelPath(Path):
+    """Fits that are combinations of the kernel at the training rows.
+
+    Attributes
+    ----------
+    duals : array of shape (a, n_train, t)
+    rows : array or CSR matrix of shape (n_train, d)
+    kernel : Kernel
+    """
+
+    duals: Array
+    intercepts: Array
+    rows: Rows
+    kernel: Kernel
+    notes: list[list[str]] = field(default_factory=list)
+
+    def decisions(self, design: Design) -> Array:
+        """Return the decision values of the rows, shape (a, n, t); the kernel block by block."""
+        a, n_train, t = self.duals.shape
+        flat = self.duals.transpose(1, 0, 2).reshape(n_train, a * t)
+        values = np.empty((design.n, a * t))
+        step = max(1, BLOCK_VALUES // n_train)
+        for start in range(0, design.n, step):
+            block = design.X[start : start + step]
+            values[start : start + step] = self.kernel(block, self.rows) @ flat
+        shaped = values.reshape(design.n, a, t)
+        shaped += self.intercepts
+        return shaped.transpose(1, 0, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """What a solver returns to the selection.
+
+    Attributes
+    ----------
+    path : Path
+        Of all rows.
+    row_norm : float
+        Mean squared norm of a row of features (of k(x, x), for a kernel).
+    partial : list of Path
+        Of all rows but those of group g, for every g.
+    held_loss : array of shape (a,) or None
+        The loss on the held-out rows, summed over the groups, where it is known already.
+    """
+
+    path: Path
+    row_norm: float
+    partial: list[Path] = field(default_factory=list)
+    held_loss: Array | None = None

@@ -1,0 +1,151 @@
+"""Regression and classification: from targets to columns, from decision values to predictions."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from rfbench.clock import Clock
+from rfbench.errors import MethodError
+from rfbench.kernels import Rows
+from rfbench.solvers.base import Solver
+from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Codes, Coding, Targets
+from rfbench.solvers.design import Design
+from rfbench.solvers.path import Array
+
+
+class Regressor(RegressorMixin, Solver):  # type: ignore[misc]
+    """A solver for real targets, one or several columns."""
+
+    def fit(
+        self,
+        X: Rows,
+        y: Any,
+        *,
+        features: Any = None,
+        evaluation: tuple[Rows, Any] | None = None,
+        clock: Clock | None = None,
+    ) -> Self:
+        """Fit on rows X, shape (n, d), seen through `features`, and y, shape (n,) or (n, t)."""
+        X, y = self._rows_and_targets(X, y, numeric=True)
+        y = np.asarray(y, dtype=np.float64)
+        self.features_ = features if self.uses_features else None
+        self._flat = y.ndim == 1
+        columns = y.reshape(len(y), -1)
+        seen = columns
+        if evaluation is not None:
+            seen = np.asarray(evaluation[1], dtype=np.float64).reshape(-1, columns.shape[1])
+
+        def loss(decisions: Array, rows: NDArray[np.intp] | None) -> Array:
+            truth = seen if rows is None else columns[rows]
+            return np.asarray(np.mean((decisions - truth) ** 2, axis=(1, 2)))
+
+        held = None if evaluation is None else Design(self._rows(evaluation[0]), self.features_)
+        self._fit_and_choose(Design(X, self.features_), Targets(columns), loss, held, clock)
+        return self
+
+    def predict(self, X: Rows) -> Array:
+        """Return the predictions, shaped as the y of `fit`."""
+        values = self.decisions(X)
+        return values[:, 0] if self._flat else values
+
+    def __sklearn_tags__(self) -> Any:
+        """Describe the solver to scikit-learn."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
+    """A solver for class labels, see `Coding` for its decision columns.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+    coding_ : Coding
+    """
+
+    fits_coded_labels: ClassVar[bool] = False
+    multi_class: ClassVar[bool] = True
+
+    def check_parameters(self) -> None:
+        """Check the multi-class scheme as well."""
+        self._check_choice("multiclass", self._scheme(), MULTICLASS)
+        super().check_parameters()
+
+    def _scheme(self) -> str:
+        return str(getattr(self, "multiclass", ONE_VS_REST))
+
+    def fit(
+        self,
+        X: Rows,
+        y: Any,
+        *,
+        features: Any = None,
+        evaluation: tuple[Rows, Any] | None = None,
+        clock: Clock | None = None,
+    ) -> Self:
+        """Fit on rows X, shape (n, d), seen through `features`, and labels y, shape (n,)."""
+        X, y = self._rows_and_targets(X, y, numeric=False)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        k = len(self.classes_)
+        if k < 2:
+            raise MethodError(
+                f"The training rows have one class only: {self.classes_[0]}.",
+                "A classifier needs at least 2 classes; the number of classes has to be greater "
+                "than one; got 1 class.",
+            )
+        if k > 2 and not self.multi_class:
+            raise MethodError(
+                f"{type(self).__name__} is for two classes, there are {k}.",
+                f"Only binary classification is supported. The type of the target is {k} classes.",
+                "Take the solver svm, say.",
+            )
+        self.coding_ = Coding(k, self._scheme())
+        self.features_ = features if self.uses_features else None
+        seen = codes if evaluation is None else self._codes(evaluation[1])
+
+        def loss(decisions: Array, rows: NDArray[np.intp] | None) -> Array:
+            truth = seen if rows is None else codes[rows]
+            return np.asarray(np.mean(self.predict_codes(decisions) != truth, axis=-1))
+
+        held = None if evaluation is None else Design(self._rows(evaluation[0]), self.features_)
+        targets = Targets(self.coding_.columns(codes), codes, self.coding_)
+        self._fit_and_choose(Design(X, self.features_), targets, loss, held, clock)
+        return self
+
+    def _codes(self, labels: Any) -> Codes:
+        """Return the codes of labels, -1 for a label that was not among the training rows."""
+        labels = np.asarray(labels)
+        codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
+        return np.where(self.classes_[codes] == labels, codes, -1)
+
+    def predict_codes(self, decisions: Array) -> Codes:
+        """Return the class codes of decision values, shape (..., t)."""
+        return self.coding_.decode(decisions)
+
+    def coded(self, labels: Any) -> Array | None:
+        """Return labels as the columns that least squares fitted; None where it fitted others."""
+        if not self.fits_coded_labels or self.coding_.by_pairs:
+            return None
+        return self.coding_.columns(self._codes(labels))
+
+    def decision_function(self, X: Rows) -> Array:
+        """Return the decision values, shape (n,) for two classes, else (n, t)."""
+        values = self.decisions(X)
+        return values[:, 0] if self.coding_.k == 2 else values
+
+    def predict(self, X: Rows) -> NDArray[Any]:
+        """Return the predicted labels, shape (n,)."""
+        return np.asarray(self.classes_[self.predict_codes(self.decisions(X))])
+
+    def __sklearn_tags__(self) -> Any:
+        """Describe the solver to scikit-learn."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.multi_class
+        return tags

@@ -1,0 +1,244 @@
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from rfbench.compute import waves
+from rfbench.compute.gram import accumulate, default_block_rows
+from rfbench.errors import MethodError
+
+N, D, P, T = 211, 4, 9, 3
+rng = np.random.default_rng(0)
+X = rng.standard_normal((N, D))
+Y = rng.standard_normal((N, T)) + 2
+W = rng.standard_normal((D, P))
+B = rng.uniform(0, 6, P)
+WEIGHTS = rng.uniform(0, 2, N)
+GROUPS = rng.integers(0, 5, N)
+Z = np.cos(X @ W + B)
+PARTS = ("gram", "moment", "column_sums", "target_sums", "target_squares", "n")
+
+
+def wave(rows, out):
+    out[:] = rows @ W.astype(out.dtype)
+    waves.cos_inplace(out, B, 1.0)
+
+
+def direct(z=Z, y=Y, w=None):
+    w = np.ones(len(z)) if w is None else w
+    zw, yw = z * w[:, None], y * w[:, None]
+    return dict(
+        zip(
+            PARTS, (zw.T @ z, zw.T @ y, zw.sum(0), yw.sum(0), (yw * y).sum(0), w.sum()), strict=True
+        )
+    )
+
+
+def check(equations, expected, **bounds):
+    bounds = bounds or {"rtol": 1e-12, "atol": 1e-11}
+    for name in PARTS:
+        np.testing.assert_allclose(getattr(equations, name), expected[name], **bounds)
+    np.testing.assert_array_equal(equations.gram, equations.gram.T)
+
+
+@pytest.mark.parametrize("block_rows", [None, 1, 2, 7, 50, N, 10 * N])
+def test_blocks_of_any_size_give_the_dense_sums(block_rows):
+    check(accumulate(wave, X, Y, P, block_rows=block_rows), direct())
+    check(accumulate(wave, X, Y, P, block_rows=block_rows, weights=WEIGHTS), direct(w=WEIGHTS))
+
+
+@given(
+    st.integers(0, 40),
+    st.integers(1, 6),
+    st.integers(0, 3),
+    st.integers(1, 45),
+    st.integers(1, 4),
+)
+@settings(max_examples=50, deadline=None)
+def test_any_shape(n, p, t, block_rows, n_groups):
+    z, y = rng.standard_normal((n, p)), rng.standard_normal((n, t))
+    codes = rng.integers(0, n_groups, n)
+    parts = accumulate(np.positive, z, y, p, groups=codes, block_rows=block_rows)
+    for code, part in enumerate(parts):
+        check(part, direct(z[codes == code], y[codes == code]))
+    check(accumulate(np.positive, z, y, p, block_rows=block_rows), direct(z, y))
+
+
+@pytest.mark.parametrize("order", [GROUPS, np.sort(GROUPS)])
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+@pytest.mark.parametrize("block_rows", [None, 3])
+def test_groups(order, weights, block_rows):
+    parts = accumulate(wave, X, Y, P, groups=order, weights=weights, block_rows=block_rows)
+    assert len(parts) == 5
+    for code, part in enumerate(parts):
+        mine = order == code
+        check(part, direct(Z[mine], Y[mine], None if weights is None else weights[mine]))
+
+
+def test_a_group_without_rows_is_zero():
+    parts = accumulate(wave, X, Y, P, groups=np.full(N, 1))
+    assert parts[0].n == 0
+    assert not parts[0].gram.any()
+    check(parts[1], direct())
+
+
+def test_sparse_rows():
+    rare = sparse.random_array((N, D), density=0.3, rng=rng, format="csr")
+    seen = []
+
+    def transform(rows, out):
+        seen.append(type(rows))
+        wave(rows, out)
+
+    dense = accumulate(wave, rare.toarray(), Y, P)
+    check(accumulate(transform, rare, Y, P, block_rows=50), vars(dense))
+    parts = accumulate(transform, rare, Y, P, block_rows=50, groups=GROUPS)
+    check(sum(parts[1:], start=parts[0]), vars(dense))
+    assert set(seen) == {sparse.csr_array}
+
+
+def test_a_memory_map_is_read_in_blocks(tmp_path):
+    np.save(tmp_path / "x.npy", X.astype(np.float32))
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    sizes = []
+
+    def transform(rows, out):
+        sizes.append(len(rows))
+        assert rows.dtype == np.float64
+        assert rows.flags.c_contiguous
+        wave(rows, out)
+
+    expected = accumulate(wave, X.astype(np.float32).astype(float), Y, P)
+    check(accumulate(transform, mapped, Y, P, block_rows=40), vars(expected))
+    assert max(sizes) == 40
+
+
+def test_dense_rows_of_the_right_type_are_not_copied():
+    def transform(rows, out):
+        assert np.shares_memory(rows, X)
+        wave(rows, out)
+
+    accumulate(transform, X, Y, P, block_rows=40)
+    accumulate(transform, X, Y, P, block_rows=40, groups=np.sort(GROUPS))
+
+
+def test_the_triangle_is_updated_in_place():
+    import tracemalloc
+
+    p = 1000
+    z = rng.standard_normal((500, p))
+    accumulate(np.positive, z, z[:, 0], p)
+    tracemalloc.start()
+    accumulate(np.positive, z, z[:, 0], p, block_rows=50)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * p * p * 1.9
+
+
+def test_several_tiles_of_a_large_gram():
+    z = rng.standard_normal((50, 601))
+    check(accumulate(np.positive, z, z[:, :2], 601, block_rows=20), direct(z, z[:, :2]))
+
+
+def test_float32_sums_do_not_drift():
+    n, p = 40_000, 300
+    x, w = rng.standard_normal((n, 3)), rng.standard_normal((3, p))
+
+    def transform(rows, out):
+        np.matmul(rows, w.astype(out.dtype), out=out)
+        waves.cos_inplace(out, None, (2 / p) ** 0.5)
+
+    double = accumulate(transform, x, x, p)
+    single = accumulate(transform, x, x, p, dtype=np.float32)
+    assert single.gram.dtype == np.float64
+    assert abs(single.gram - double.gram).max() < 1e-6 * double.gram.max()
+    np.testing.assert_array_equal(single.gram, single.gram.T)
+    np.testing.assert_allclose(single.moment, double.moment, atol=n * 1e-7)
+    assert single.n == n
+    np.testing.assert_allclose(single.target_squares, double.target_squares, rtol=1e-12)
+
+
+def test_float32_with_weights():
+    single = accumulate(wave, X, Y, P, weights=WEIGHTS, dtype="float32", block_rows=30)
+    check(single, direct(w=WEIGHTS), rtol=1e-5, atol=1e-4)
+
+
+def test_one_target_may_be_a_vector():
+    assert accumulate(wave, X, Y[:, 0], P).moment.shape == (P, 1)
+
+
+def test_folds_are_differences():
+    parts = accumulate(wave, X, Y, P, groups=GROUPS)
+    total = sum(parts[1:], start=parts[0])
+    check(total, direct())
+    for code, part in enumerate(parts):
+        rest = GROUPS != code
+        check(total - part, direct(Z[rest], Y[rest]))
+
+
+@pytest.mark.parametrize("columns", [slice(0, 4), slice(2, None, 2), np.array([7, 0, 3])])
+@pytest.mark.parametrize("scale", [1.0, 1.5, "vector"])
+def test_subset(columns, scale):
+    z = Z[:, columns]
+    scale = rng.uniform(0.5, 2, z.shape[1]) if scale == "vector" else scale
+    part = accumulate(wave, X, Y, P, weights=WEIGHTS).subset(columns, scale)
+    check(part, direct(z * scale, w=WEIGHTS))
+
+
+def test_a_subset_is_a_copy():
+    equations = accumulate(wave, X, Y, P)
+    assert not np.shares_memory(equations.subset(slice(0, 4)).gram, equations.gram)
+
+
+def test_centred():
+    gram, moment = accumulate(wave, X, Y, P, weights=WEIGHTS).centred()
+    z = Z - np.average(Z, axis=0, weights=WEIGHTS)
+    y = Y - np.average(Y, axis=0, weights=WEIGHTS)
+    np.testing.assert_allclose(gram, (z * WEIGHTS[:, None]).T @ z, atol=1e-11)
+    np.testing.assert_allclose(moment, (z * WEIGHTS[:, None]).T @ y, atol=1e-11)
+
+
+def test_the_clock_books_both_parts():
+    booked = []
+
+    class Clock:
+        @contextmanager
+        def features(self):
+            booked.append("features")
+            yield
+
+        @contextmanager
+        def train(self):
+            booked.append("train")
+            yield
+
+    accumulate(wave, X, Y, P, block_rows=100, clock=Clock())
+    assert booked == ["features", "train"] * 3 + ["train"]
+
+
+def test_default_blocks():
+    assert default_block_rows(100) == 2**20 // 800
+    assert default_block_rows(1000) == 384
+    assert default_block_rows(10_000) == 1024
+    assert default_block_rows(0) > 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"Y": Y[:-1]}, "Targets of shape"),
+        ({"Y": 3.0}, "Targets of shape"),
+        ({"weights": WEIGHTS[:-1]}, "weights"),
+        ({"weights": -WEIGHTS}, "not negative"),
+        ({"weights": np.full(N, np.inf)}, "finite"),
+        ({"groups": GROUPS - 1}, "code"),
+        ({"groups": GROUPS.astype(float)}, "integer"),
+        ({"groups": GROUPS[:-1]}, "groups"),
+    ],
+)
+def test_misfits_are_refused(changes, match):
+    with pytest.raises(MethodError, match=match):
+        accumulate(wave, **({"X": X, "Y": Y, "n_columns": P} | changes))

@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+from scipy.linalg import hadamard
+
+from rfbench.compute.hadamard import fwht_inplace
+from rfbench.errors import MethodError
+
+TYPES = pytest.mark.parametrize("dtype", [np.float64, np.float32])
+rng = np.random.default_rng(0)
+
+
+@TYPES
+@pytest.mark.parametrize("p", [2**k for k in range(11)])
+@pytest.mark.parametrize("other", [1, 3, 70])
+def test_agrees_with_the_matrix_on_both_axes(p, other, dtype):
+    matrix = hadamard(p).astype(float)
+    bound = p * np.finfo(dtype).eps * 8
+    a = rng.standard_normal((p, other)).astype(dtype)
+    for axis in (0, -2):
+        result = a.copy()
+        fwht_inplace(result, axis)
+        np.testing.assert_allclose(result, matrix @ a, atol=bound)
+    b = np.ascontiguousarray(a.T)
+    for axis in (1, -1):
+        result = b.copy()
+        fwht_inplace(result, axis)
+        np.testing.assert_allclose(result, b @ matrix, atol=bound)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_twice_gives_p_times_itself(axis):
+    a = rng.integers(-9, 10, (4096, 200) if axis == 0 else (20, 4096)).astype(float)
+    result = a.copy()
+    fwht_inplace(result, axis)
+    fwht_inplace(result, axis)
+    np.testing.assert_array_equal(result, 4096 * a)
+
+
+def test_columns_wider_than_a_strip():
+    a = rng.integers(-9, 10, (512, 1000)).astype(float)
+    result = a.copy()
+    fwht_inplace(result, 0)
+    np.testing.assert_array_equal(result, hadamard(512) @ a)
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (4, 0)])
+def test_empty(shape):
+    fwht_inplace(np.empty(shape), 0 if shape[0] else 1)
+
+
+@pytest.mark.parametrize("length", [0, 3, 12, 1000])
+def test_other_lengths_are_refused(length):
+    with pytest.raises(MethodError, match="power of two"):
+        fwht_inplace(np.zeros((2, length)), 1)
+    with pytest.raises(ValueError, match="power of two"):
+        fwht_inplace(np.zeros((length, 2)), 0)
+
+
+@pytest.mark.parametrize(
+    "a",
+    [np.zeros((4, 4), order="F"), np.zeros((4, 8))[:, ::2], np.zeros((4, 4), int), np.zeros(4)],
+)
+def test_other_layouts_are_refused(a):
+    with pytest.raises(MethodError, match="C-contiguous"):
+        fwht_inplace(a, 0)
+
+
+def test_other_axes_are_refused():
+    with pytest.raises(MethodError, match="axis 0 or 1"):
+        fwht_inplace(np.zeros((4, 4)), 2)

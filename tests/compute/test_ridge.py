@@ -1,0 +1,135 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from rfbench.compute.gram import accumulate, residual_sum_of_squares, solve_ridge
+from rfbench.errors import MethodError
+
+N, P, T = 120, 8, 3
+rng = np.random.default_rng(0)
+Z = rng.standard_normal((N, P)) + 1
+Y = Z @ rng.standard_normal((P, T)) + rng.standard_normal((N, T)) + 5
+WEIGHTS = rng.uniform(0.1, 2, N)
+ALPHAS = [1e-6, 0.1, 1.0, 100.0]
+
+
+def equations(z=Z, y=Y, **options):
+    return accumulate(np.positive, z, y, z.shape[1], **options)
+
+
+def test_explicit_normal_equations():
+    path = solve_ridge(equations(), ALPHAS, intercept=False)
+    assert path.coef.shape == (4, P, T)
+    assert path.fallback == [None] * 4
+    assert not path.intercept.any()
+    for alpha, coef in zip(ALPHAS, path.coef, strict=True):
+        np.testing.assert_allclose(
+            coef, np.linalg.solve(Z.T @ Z + alpha * np.eye(P), Z.T @ Y), rtol=1e-10
+        )
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_agrees_with_scikit_learn(intercept, weights):
+    path = solve_ridge(equations(weights=weights), ALPHAS, intercept=intercept)
+    for i, alpha in enumerate(ALPHAS):
+        other = Ridge(alpha, fit_intercept=intercept).fit(Z, Y, sample_weight=weights)
+        np.testing.assert_allclose(path.coef[i].T, other.coef_, atol=1e-9)
+        np.testing.assert_allclose(path.intercept[i], other.intercept_, atol=1e-9)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_equations_are_left_alone(intercept):
+    mine = equations()
+    before = mine.gram.copy()
+    solve_ridge(mine, [0.0, 1.0], intercept=intercept)
+    np.testing.assert_array_equal(mine.gram, before)
+
+
+def test_folds_of_a_subset_by_differences():
+    folds = np.arange(N) % 3
+    parts = equations(groups=folds)
+    total = sum(parts[1:], start=parts[0])
+    for fold in range(3):
+        rest = folds != fold
+        path = solve_ridge((total - parts[fold]).subset(slice(0, 5), 2.0), ALPHAS, intercept=True)
+        for i, alpha in enumerate(ALPHAS):
+            other = Ridge(alpha).fit(2 * Z[rest, :5], Y[rest])
+            np.testing.assert_allclose(path.coef[i].T, other.coef_, atol=1e-9)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_no_penalty_and_repeated_columns_give_the_least_norm(intercept):
+    z = np.hstack([Z, Z[:, :3]])
+    path = solve_ridge(equations(z), [0.0, 1.0], intercept=intercept)
+    centre = z.mean(0) if intercept else 0.0
+    expected = np.linalg.pinv(z - centre) @ (Y - Y.mean(0) if intercept else Y)
+    np.testing.assert_allclose(path.coef[0], expected, atol=1e-8)
+    assert path.fallback == ["eigendecomposition, 8 of 11 directions kept", None]
+
+
+def test_fewer_rows_than_columns():
+    path = solve_ridge(equations(Z[:5], Y[:5]), [0.0], intercept=False)
+    np.testing.assert_allclose(path.coef[0], np.linalg.pinv(Z[:5]) @ Y[:5], atol=1e-8)
+    np.testing.assert_allclose(Z[:5] @ path.coef[0], Y[:5], atol=1e-8)
+    assert path.fallback[0] is not None
+
+
+def test_a_hopeless_penalty_falls_back_and_a_fair_one_after_it_does_not():
+    z = np.hstack([Z, Z])
+    path = solve_ridge(equations(z), [1e-20, 1e-3, 1e-20], intercept=True)
+    assert [text is None for text in path.fallback] == [False, True, False]
+    np.testing.assert_allclose(path.coef[0], path.coef[1], atol=1e-3)
+
+
+@pytest.mark.parametrize("n_columns", [1, 4])
+def test_features_that_are_all_zero(n_columns):
+    path = solve_ridge(equations(np.zeros((N, n_columns))), [0.0, 1.0], intercept=True)
+    assert not path.coef.any()
+    np.testing.assert_allclose(path.intercept, np.tile(Y.mean(0), (2, 1)))
+
+
+def test_no_features_leave_the_mean():
+    path = solve_ridge(equations(np.empty((N, 0))), [1.0], intercept=True)
+    assert path.coef.shape == (1, 0, T)
+    np.testing.assert_allclose(path.intercept[0], Y.mean(0))
+
+
+def test_one_penalty_may_be_a_number():
+    assert solve_ridge(equations(), 1.0, intercept=True).coef.shape == (1, P, T)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_residuals_from_the_sums(intercept, weights):
+    mine = equations(weights=weights)
+    path = solve_ridge(mine, ALPHAS, intercept=intercept)
+    left = Y - (Z @ path.coef + path.intercept[:, None])
+    w = np.ones(N) if weights is None else weights
+    np.testing.assert_allclose(
+        residual_sum_of_squares(mine, path.coef, path.intercept),
+        np.einsum("ant,n->at", left**2, w),
+        rtol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("alphas", [[-1.0], [np.nan], [np.inf], [[1.0]]])
+def test_impossible_penalties_are_refused(alphas):
+    with pytest.raises(MethodError, match="penalties"):
+        solve_ridge(equations(), alphas, intercept=True)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_equations_that_are_not_finite_are_refused(value):
+    z, y = Z.copy(), Y.copy()
+    z[3, 2] = y[5, 1] = value
+    for mine in (equations(z), equations(y=y)):
+        with pytest.raises(MethodError, match="not finite"):
+            solve_ridge(mine, ALPHAS, intercept=False)
+
+
+def test_no_rows_are_refused():
+    with pytest.raises(MethodError, match="no rows"):
+        solve_ridge(replace(equations(), n=0.0), ALPHAS, intercept=True)

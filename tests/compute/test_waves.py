@@ -1,0 +1,223 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rfbench.compute import waves
+from rfbench.errors import MethodError
+
+BOUND = {np.float64: 1e-15, np.float32: 2e-7}
+TYPES = pytest.mark.parametrize("dtype", [np.float64, np.float32])
+rng = np.random.default_rng(0)
+QUARTERS = np.arange(-60_000, 60_000) * (math.pi / 2)
+
+
+def phases(name, dtype):
+    values = {
+        "small": rng.uniform(-10, 10, 200_000),
+        "wide": rng.uniform(-1e5, 1e5, 200_000),
+        "quarters": np.concatenate([QUARTERS, np.nextafter(QUARTERS, 0)]),
+        "limit": 1e5 + np.arange(-500, 500) * 1e-2,
+        "huge": 10.0 ** rng.uniform(5, 300 if dtype == np.float64 else 38, 2_000),
+        "tiny": 10.0 ** rng.uniform(-320 if dtype == np.float64 else -44, -3, 2_000),
+    }
+    return np.ascontiguousarray(values[name], dtype).reshape(40, -1)
+
+
+def cosine(phase, offsets=None, scale=1.0):
+    result = phase.copy()
+    waves.cos_inplace(result, offsets, scale)
+    return result
+
+
+def pair(phase, scale=1.0):
+    out = np.empty((phase.shape[0], 2 * phase.shape[1]), phase.dtype)
+    waves.cos_sin(phase, scale, out)
+    return np.hsplit(out, 2)
+
+
+@TYPES
+@pytest.mark.parametrize("name", ["small", "wide", "quarters", "limit", "huge", "tiny"])
+def test_errors_stay_below_the_bound(name, dtype):
+    phase = phases(name, dtype)
+    wide = np.longdouble if name != "huge" else np.float64
+    cos, sin = np.cos(phase.astype(wide)), np.sin(phase.astype(wide))
+    cosines, sines = pair(phase)
+    assert abs(cosine(phase) - cos).max() < BOUND[dtype]
+    assert abs(cosines - cos).max() < BOUND[dtype]
+    assert abs(sines - sin).max() < BOUND[dtype]
+
+
+@TYPES
+@pytest.mark.parametrize("columns", [1, 2, 3, 7, 8, 31, 33, 100, 257, 1023, 1024, 1025, 3000])
+@pytest.mark.parametrize("rows", [1, 5])
+def test_every_size_with_offsets_and_scale(rows, columns, dtype):
+    phase = rng.uniform(-30, 30, (rows, columns)).astype(dtype)
+    offsets = rng.uniform(0, 2 * np.pi, columns).astype(dtype)
+    expected = 0.3 * np.cos((phase + offsets).astype(np.longdouble))
+    assert abs(cosine(phase, offsets, 0.3) - expected).max() < BOUND[dtype]
+    cosines, sines = pair(phase, 0.3)
+    assert abs(cosines - 0.3 * np.cos(phase.astype(np.longdouble))).max() < BOUND[dtype]
+    assert abs(sines - 0.3 * np.sin(phase.astype(np.longdouble))).max() < BOUND[dtype]
+
+
+@TYPES
+def test_values_known_exactly(dtype):
+    zeros = np.array([[0.0, -0.0]], dtype)
+    assert (cosine(zeros) == 1).all()
+    sines = pair(zeros)[1]
+    assert (sines == 0).all()
+    assert np.signbit(sines).tolist() == [[False, True]]
+
+
+@TYPES
+def test_nan_and_infinity_give_nan_and_spare_their_neighbours(dtype):
+    phase = np.ones((3, 50), dtype)
+    phase[1, 7], phase[2, 3], phase[0, 49] = np.nan, np.inf, -np.inf
+    bad = ~np.isfinite(phase)
+    for result, good in zip(
+        [cosine(phase), *pair(phase)], [math.cos(1), math.cos(1), math.sin(1)], strict=True
+    ):
+        assert np.isnan(result[bad]).all()
+        np.testing.assert_allclose(result[~bad], good, atol=BOUND[dtype])
+
+
+@TYPES
+def test_a_scale_beyond_the_limit_of_phases(dtype):
+    phase = np.array([[0.5, 3e5, np.nan]], dtype)
+    result = cosine(phase, None, 1e6)
+    np.testing.assert_allclose(result, 1e6 * np.cos(phase.astype(float)), rtol=1e-6)
+
+
+def test_one_far_phase_does_not_disturb_a_row():
+    phase = rng.uniform(-5, 5, (2, 2000))
+    phase[1, 1000] = 1e300
+    assert abs(cosine(phase) - np.cos(phase)).max() < 1e-15
+
+
+@given(
+    st.lists(st.floats(width=64), min_size=1, max_size=70),
+    st.floats(-10, 10),
+)
+def test_any_float_at_all(values, scale):
+    phase = np.array([values])
+    with np.errstate(invalid="ignore"):
+        cos, sin = scale * np.cos(phase), scale * np.sin(phase)
+    bound = 2e-15 * max(1, abs(scale))
+    cosines, sines = pair(phase, scale)
+    np.testing.assert_allclose(cosine(phase, None, scale), cos, rtol=0, atol=bound)
+    np.testing.assert_allclose(cosines, cos, rtol=0, atol=bound)
+    np.testing.assert_allclose(sines, sin, rtol=0, atol=bound)
+
+
+@TYPES
+@pytest.mark.parametrize("shape", [(0, 4), (4, 0), (0, 0)])
+def test_empty(shape, dtype):
+    phase = np.empty(shape, dtype)
+    waves.cos_inplace(phase, np.zeros(shape[1], dtype), 1.0)
+    waves.cos_sin(phase, 1.0, np.empty((shape[0], 2 * shape[1]), dtype))
+    waves.arc_cosine_inplace(phase, 1, 1.0)
+
+
+def test_offsets_may_be_read_only_or_strided():
+    phase = rng.uniform(-3, 3, (4, 20))
+    offsets = rng.uniform(0, 6, 40)[::2]
+    frozen = offsets.copy()
+    frozen.flags.writeable = False
+    np.testing.assert_array_equal(cosine(phase, offsets), cosine(phase, frozen))
+
+
+@TYPES
+def test_cos_sin_fills_a_column_block_and_nothing_else(dtype):
+    phase = rng.uniform(-3, 3, (5, 6)).astype(dtype)
+    wide = np.full((5, 20), 7, dtype)
+    waves.cos_sin(phase, 0.5, wide[:, 3:15])
+    np.testing.assert_array_equal(wide[:, 3:15], np.hstack(pair(phase, 0.5)))
+    assert (wide[:, :3] == 7).all()
+    assert (wide[:, 15:] == 7).all()
+
+
+def test_cos_sin_of_one_row():
+    out = np.empty((2, 8))[:1]
+    waves.cos_sin(np.zeros((1, 4)), 1.0, out)
+    assert out.tolist() == [[1.0] * 4 + [0.0] * 4]
+
+
+@TYPES
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_arc_cosine(order, dtype):
+    phase = rng.standard_normal((7, 33)).astype(dtype)
+    phase[0, :5] = 0.0, -0.0, np.inf, -np.inf, np.nan
+    x = phase.astype(float)
+    expected = np.heaviside(x, 0.5) if order == 0 else np.maximum(x, 0) ** order
+    waves.arc_cosine_inplace(phase, order, 0.25)
+    np.testing.assert_allclose(phase, 0.25 * expected, rtol=4 * np.finfo(dtype).eps)
+
+
+def test_an_unknown_order_is_refused():
+    with pytest.raises(MethodError, match="no order 3"):
+        waves.arc_cosine_inplace(np.zeros((2, 2)), 3, 1.0)
+
+
+def frozen(a):
+    a.flags.writeable = False
+    return a
+
+
+@pytest.mark.parametrize(
+    "phase",
+    [
+        np.zeros((4, 4)).T[:, :2],
+        np.zeros((4, 4), order="F"),
+        np.zeros((4, 8))[:, ::2],
+        np.zeros(4),
+        np.zeros((2, 2), int),
+        np.zeros((2, 2), np.float16),
+        np.zeros((2, 2), ">f8"),
+        frozen(np.zeros((2, 2))),
+        [[0.0]],
+    ],
+)
+def test_other_layouts_are_refused(phase):
+    for call in (
+        lambda: waves.cos_inplace(phase, None, 1.0),
+        lambda: waves.cos_sin(phase, 1.0, np.empty((4, 8))),
+        lambda: waves.arc_cosine_inplace(phase, 1, 1.0),
+    ):
+        with pytest.raises(MethodError, match="C-contiguous"):
+            call()
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        np.empty((3, 6)),
+        np.empty((3, 8), np.float32),
+        np.empty((3, 8), order="F"),
+        np.empty((3, 16))[:, ::2],
+        np.empty((3, 8))[::-1],
+        np.broadcast_to(np.empty(8), (3, 8)),
+        np.empty(24),
+    ],
+)
+def test_other_outputs_are_refused(out):
+    with pytest.raises(MethodError, match="row by row"):
+        waves.cos_sin(np.zeros((3, 4)), 1.0, out)
+
+
+def test_offsets_of_another_length_are_refused():
+    with pytest.raises(MethodError, match="Pass 4 offsets"):
+        waves.cos_inplace(np.zeros((3, 4)), np.zeros(3), 1.0)
+
+
+def test_warm_up_leaves_nothing_to_compile():
+    from rfbench.compute import wave_kernels as kernels
+
+    waves.warm_up()
+    known = [len(k.signatures) for k in (kernels.cos, kernels.cos_sin, kernels.arc_cosine)]
+    cosine(np.zeros((3, 5)), frozen(np.zeros(5)))
+    pair(np.zeros((3, 5)))
+    waves.arc_cosine_inplace(np.zeros((3, 5)), 2, 1)
+    assert known == [len(k.signatures) for k in (kernels.cos, kernels.cos_sin, kernels.arc_cosine)]

@@ -1,0 +1,213 @@
+import csv
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from rfbench.errors import ResultsError
+from rfbench.experiment import runner
+from rfbench.experiment.store import Store
+from rfbench.experiment.work import prepare_work
+from rfbench.experiment.worker import Limits
+
+from .conftest import SMALL
+
+FAULTY = Path(__file__).with_name("faulty.py")
+NIGHTLY = bool(os.environ.get("RFBENCH_NIGHTLY"))
+KILLS = 50 if NIGHTLY else 5
+
+
+def rows_of(folder):
+    with (folder / "trials.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def without_times(folder):
+    kept = [
+        {k: v for k, v in row.items() if not k.startswith(("t_", "cpu_", "peak_rss_mb"))}
+        for row in rows_of(folder)
+    ]
+    return sorted(kept, key=lambda row: row["trial_id"])
+
+
+def faulty(fault):
+    own = f"- {{class: '{FAULTY}:Faulty', label: faulty, fault: {fault}}}"
+    return SMALL.replace("- rks", own)
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "message"),
+    [
+        ("raise", "failed", "ZeroDivisionError: on purpose"),
+        ("segfault", "crashed", "Segmentation fault"),
+        ("exit", "crashed", "worker"),
+        ("sleep", "timeout", "longer than --timeout"),
+        ("memory", "memory", "memory"),
+    ],
+)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_fault_costs_its_own_trial_and_no_other(
+    experiment_of, tmp_path, fault, status, message, n_jobs
+):
+    experiment = experiment_of(faulty(fault), "trials=1", allow_imports=True)
+    work = prepare_work([experiment], tmp_path / "r")
+    timeout = 3.0 if fault == "sleep" else None
+    memory = 2**30 if fault == "memory" else None
+    summary = runner.run(work, n_jobs=n_jobs, limits=Limits(memory, timeout))
+    rows = {(row["label"], row["M"]): row for row in rows_of(tmp_path / "r")}
+    assert len(rows) == 4
+    assert {k: r["status"] for k, r in rows.items() if r["status"] != "ok"} == {
+        ("faulty", "8"): status
+    }
+    assert message in rows["faulty", "8"]["message"]
+    assert (summary.done, summary.failed) == (4, 1)
+    assert (tmp_path / "r" / "failures").exists() or status == "memory"
+    assert not (tmp_path / "r" / ".unfinished").exists()
+
+
+def test_failed_trials_are_repeated_on_request_only(experiment_of, tmp_path):
+    experiment = experiment_of(faulty("raise"), "trials=1", allow_imports=True)
+    work = prepare_work([experiment], tmp_path / "r")
+    assert runner.run(work).failed == 1
+    assert runner.run(work).done == 0
+    again = runner.run(work, retry=["failed"])
+    assert (again.done, again.failed) == (1, 1)
+    assert runner.run(work, retry=["crashed"]).done == 0
+
+
+def test_fail_fast_begins_nothing_more(experiment_of, tmp_path):
+    experiment = experiment_of(faulty("raise"), "trials=20", allow_imports=True)
+    summary = runner.run(prepare_work([experiment], tmp_path / "r"), fail_fast=True)
+    assert summary.failed >= 1
+    assert summary.left > 0
+
+
+LONG = SMALL.replace("trials: 2", "trials: 6").replace("n_train: 120", "n_train: 2500")
+
+
+def command(path, out, *words):
+    return [sys.executable, "-m", "rfbench", "run", str(path), "--out", str(out), *words]
+
+
+def start(path, out):
+    words = command(path, out, "--jobs", "2")
+    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def descendants(process):
+    try:
+        return psutil.Process(process.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def test_killed_at_random_moments_no_row_is_lost_or_doubled(experiment_of, tmp_path):
+    experiment = experiment_of(LONG, name="long")
+    path = tmp_path / "long.yaml"
+    runner.run(prepare_work([experiment], tmp_path / "whole"), n_jobs=2)
+    expected = without_times(tmp_path / "whole")
+    moments = random.Random(0)
+    folder = tmp_path / "out" / "long"
+    kept = []
+    for _ in range(KILLS):
+        process = start(path, tmp_path / "out")
+        limit = time.monotonic() + moments.uniform(1.0, 4.0)
+        while time.monotonic() < limit and process.poll() is None:
+            time.sleep(0.02)
+        workers = descendants(process)
+        process.kill()
+        process.wait()
+        _, alive = psutil.wait_procs(workers, timeout=10)
+        assert not alive
+        if (folder / "trials.csv").exists():
+            Store(folder).done()
+            now = [row["trial_id"] for row in rows_of(folder)]
+            assert now[: len(kept)] == kept
+            kept = now
+    summary = runner.run(prepare_work([experiment], folder), n_jobs=2)
+    assert summary.done + summary.found == len(expected)
+    assert without_times(folder) == expected
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_signal_stops_after_the_trials_in_flight(experiment_of, tmp_path, number):
+    experiment_of(LONG.replace("trials: 6", "trials: 400"), name="long")
+    folder = tmp_path / "out" / "long"
+    process = start(tmp_path / "long.yaml", tmp_path / "out")
+    limit = time.monotonic() + 60
+    while not (folder / "trials.csv").exists() and time.monotonic() < limit:
+        time.sleep(0.05)
+    workers = descendants(process)
+    process.send_signal(number)
+    assert process.wait(timeout=60) == 1
+    _, alive = psutil.wait_procs(workers, timeout=10)
+    assert not alive
+    rows = rows_of(folder)
+    assert 0 < len(rows) < 1600
+    assert {row["status"] for row in rows} == {"ok"}
+    assert not (folder / ".unfinished").exists()
+
+
+def test_a_second_run_on_the_same_folder_is_refused_and_names_the_first(experiment_of, tmp_path):
+    work = prepare_work([experiment_of()], tmp_path / "r")
+    with (
+        Store(tmp_path / "r").lock(),
+        pytest.raises(ResultsError, match=f"process {os.getpid()}, since"),
+    ):
+        runner.run(work)
+    assert runner.run(work).done == 8
+
+
+def test_a_dead_process_keeps_no_lock(tmp_path):
+    code = (
+        "import os, sys; from pathlib import Path; from rfbench.experiment.store import Store\n"
+        "with Store(Path(sys.argv[1])).lock(): os._exit(1)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    with Store(tmp_path).lock():
+        assert "process" in (tmp_path / ".owner").read_text()
+
+
+def test_rows_of_a_job_that_was_cut_off_are_rescued(experiment_of, tmp_path):
+    from rfbench.experiment.plan import jobs
+    from rfbench.experiment.spool import Spool
+    from rfbench.experiment.trial import run_trial
+
+    work = prepare_work([experiment_of()], tmp_path / "r")
+    job = jobs(work.trials)[0]
+    with Spool.open(tmp_path / "r", job) as spool:
+        spool.begin(job.trials[0].id)
+        spool.add(run_trial(job.trials[0]))
+        spool.begin(job.trials[1].id)
+    with Spool.of(tmp_path / "r", job).path.open("a") as file:
+        file.write('{"row": {"trial_id": "torn')
+    summary = runner.run(work)
+    assert (summary.found, summary.done) == (1, 7)
+    assert len({row["trial_id"] for row in rows_of(tmp_path / "r")}) == 8
+
+
+def test_a_full_disk_keeps_the_earlier_rows(experiment_of, tmp_path, monkeypatch):
+    work = prepare_work([experiment_of()], tmp_path / "r")
+    written = []
+    real = Store.append
+
+    def append(self, row):
+        if len(written) == 3:
+            raise ResultsError("A row could not be written: No space left on device.")
+        written.append(row)
+        real(self, row)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "append", append)
+        with pytest.raises(ResultsError, match="No space left"):
+            runner.run(work)
+    assert len(rows_of(tmp_path / "r")) == 3
+    summary = runner.run(work)
+    assert summary.found >= 3
+    assert len({row["trial_id"] for row in rows_of(tmp_path / "r")}) == 8

@@ -1,0 +1,116 @@
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import orthogonal_mp
+
+from rfbench.errors import MethodError
+from rfbench.samplers import RKS, Greedy
+
+from .contract import ROWS, TARGET, SamplerContract
+
+SMOOTH = np.sin(ROWS[:, 0]) + 0.5 * ROWS[:, 1] * ROWS[:, 2]
+
+
+class TestGreedy(SamplerContract):
+    sampler = Greedy
+    options: ClassVar[dict[str, Any]] = {"pool_size": 40}
+
+
+class TestGreedyNormalized(SamplerContract):
+    sampler = Greedy
+    options: ClassVar[dict[str, Any]] = {"pool_size": 40, "normalize": True, "center_target": True}
+
+
+def pool(size: int, feature_map: str) -> Any:
+    sampler = RKS(size, bandwidth=2.0, feature_map=feature_map, random_state=0)
+    return sampler.fit(ROWS).transform(ROWS)
+
+
+def pursuit(Z: Any, Y: Any, steps: int, groups: int, *, normalize: bool) -> list[int]:
+    """Return what matching pursuit takes when every step solves its least squares anew."""
+    taken: list[int] = []
+    residual = Y
+    columns = np.arange(Z.shape[1]).reshape(-1, groups)
+    for _ in range(steps):
+        correlation = Z.T @ residual
+        if normalize:
+            correlation = correlation / np.linalg.norm(Z, axis=0)[:, None]
+        energy = (correlation**2).sum(axis=1)[columns].sum(axis=0)
+        energy[taken] = -1.0
+        taken.append(int(energy.argmax()))
+        chosen = Z[:, columns[:, taken].ravel()]
+        residual = Y - chosen @ np.linalg.lstsq(chosen, Y, rcond=None)[0]
+    return taken
+
+
+@pytest.mark.parametrize("feature_map", ["offset", "paired"])
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("target", ["smooth", "binary", "classes"])
+def test_takes_what_brute_force_takes(feature_map: str, normalize: bool, target: str) -> None:
+    y = {"smooth": SMOOTH, "binary": TARGET, "classes": np.arange(len(ROWS)) % 3}[target]
+    Y = np.eye(3)[y] if target == "classes" else y[:, None]
+    sampler = Greedy(
+        18,
+        pool_size=80,
+        normalize=normalize,
+        bandwidth=2.0,
+        feature_map=feature_map,
+        random_state=0,
+    ).fit(ROWS, y)
+    expected = pursuit(pool(80, feature_map), Y, 18, 80, normalize=normalize)
+    assert_array_equal(sampler.chosen_, expected)
+    kept = pool(80, feature_map)
+    columns = sampler.feature_map_.columns_of(np.arange(18)) if feature_map == "paired" else None
+    picked = (
+        sampler.chosen_ if columns is None else np.append(sampler.chosen_, sampler.chosen_ + 80)
+    )
+    assert_allclose(sampler.transform(ROWS), kept[:, picked] * np.sqrt(80 / 18), atol=1e-12)
+
+
+def test_normalized_is_the_pursuit_of_scikit_learn() -> None:
+    Z = pool(80, "offset")
+    unit = Z / np.linalg.norm(Z, axis=0)
+    for steps in (1, 5, 12):
+        sampler = Greedy(steps, pool_size=80, normalize=True, bandwidth=2.0, random_state=0)
+        chosen = sampler.fit(ROWS, SMOOTH).chosen_
+        expected = np.flatnonzero(orthogonal_mp(unit, SMOOTH, n_nonzero_coefs=steps))
+        assert_array_equal(np.sort(chosen), expected)
+
+
+def test_more_features_than_rows_are_different_candidates() -> None:
+    sampler = Greedy(50, pool_size=60, bandwidth=2.0, feature_map="paired", random_state=0)
+    sampler.fit(ROWS[:20], SMOOTH[:20])
+    assert len(set(sampler.chosen_)) == 50
+    features = sampler.transform(ROWS[:20])
+    fitted = features @ np.linalg.lstsq(features, SMOOTH[:20], rcond=None)[0]
+    assert_allclose(fitted, SMOOTH[:20], atol=1e-8)
+
+
+def test_centring_takes_the_mean_out_of_the_target() -> None:
+    words: dict[str, Any] = {"pool_size": 80, "bandwidth": 2.0, "random_state": 0}
+    centred = Greedy(10, center_target=True, **words).fit(ROWS, SMOOTH + 7.0).chosen_
+    assert_array_equal(centred, Greedy(10, **words).fit(ROWS, SMOOTH - SMOOTH.mean()).chosen_)
+    assert (centred != Greedy(10, **words).fit(ROWS, SMOOTH + 7.0).chosen_).any()
+
+
+def test_fits_better_than_features_taken_at_random() -> None:
+    residuals = []
+    for seed in range(10):
+        words: dict[str, Any] = {"bandwidth": 2.0, "random_state": seed}
+        for sampler in (Greedy(10, pool_size=200, **words), RKS(10, **words)):
+            Z = sampler.fit(ROWS, SMOOTH).transform(ROWS)
+            residual = SMOOTH - Z @ np.linalg.lstsq(Z, SMOOTH, rcond=None)[0]
+            residuals.append(np.linalg.norm(residual))
+    greedy, plain = np.reshape(residuals, (-1, 2)).T
+    assert (greedy < 0.7 * plain).all()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"normalize": "yes"}, {"center_target": 2}, {"pool_size": 50}], ids=str
+)
+def test_wrong_options_are_refused(wrong: dict[str, Any]) -> None:
+    name = "pool of 50" if "pool_size" in wrong else next(iter(wrong))
+    with pytest.raises(MethodError, match=name):
+        Greedy(100, **wrong).check_parameters()

@@ -1,0 +1,241 @@
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from rfbench import kernels
+from rfbench.errors import MethodError
+from rfbench.samplers import EERF, LeverageRFF, SurrogateLeverage
+from rfbench.samplers.leverage import ridge_leverage
+
+from .contract import NEW_ROWS, ROWS, TARGET, SamplerContract
+
+AS_RUN: dict[str, Any] = {
+    "resample": False,
+    "per_column": True,
+    "reweight": "inverse",
+    "feature_map": "paired",
+    "bandwidth": 2.0,
+}
+
+
+class TestLeverageRFF(SamplerContract):
+    sampler = LeverageRFF
+    options: ClassVar[dict[str, Any]] = {"pool_size": 30}
+
+
+class TestLeverageRFFWithoutDraw(SamplerContract):
+    sampler = LeverageRFF
+    options: ClassVar[dict[str, Any]] = {
+        "resample": False,
+        "per_column": True,
+        "reweight": "inverse",
+    }
+    float32_tolerance = 1e-3
+
+
+class TestSurrogateLeverage(SamplerContract):
+    sampler = SurrogateLeverage
+    options: ClassVar[dict[str, Any]] = {"pool_size": 30, "replace": False, "center_target": True}
+    float32_tolerance = 1e-3
+
+
+class TestSurrogateLeveragePerColumn(SamplerContract):
+    sampler = SurrogateLeverage
+    options: ClassVar[dict[str, Any]] = {"pool_size": 30, "equation": 12, "per_column": True}
+
+
+def unnormalised(sampler: Any, rows: Any = ROWS) -> Any:
+    """Return cos and sin of a paired map of which every column was kept."""
+    phases = rows @ sampler.feature_map_.frequencies
+    return np.hstack([np.cos(phases), np.sin(phases)])
+
+
+def fold(columns: Any) -> Any:
+    return columns.reshape(2, -1).sum(axis=0)
+
+
+def whole_pool(cls: Any, **options: Any) -> Any:
+    words = {"n_components": 20, "resample": False, "random_state": 0, **options}
+    return cls(**{"feature_map": "paired", "bandwidth": 2.0, **words}).fit(ROWS, TARGET)
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 0.05, 3.0])
+def test_leverage_scores_are_those_of_the_definition(alpha: float) -> None:
+    sampler = whole_pool(LeverageRFF, alpha=alpha)
+    Z = unnormalised(sampler)
+    n, size = len(ROWS), 20
+    p = np.diag(Z.T @ Z @ np.linalg.inv(Z.T @ Z / size + n * alpha * np.eye(2 * size)))
+    assert_allclose(sampler.scores_, fold(p), rtol=1e-9)
+    assert_allclose(sampler.pool_weights_, fold(p) / p.sum(), rtol=1e-9)
+    apart = whole_pool(LeverageRFF, alpha=alpha, per_column=True)
+    assert_allclose(apart.scores_, p, rtol=1e-9)
+    assert apart.pool_weights_.shape == (2 * size,)
+    assert_allclose(apart.pool_weights_.sum(), 1.0)
+
+
+def test_leverage_of_a_singular_gram_matrix_takes_the_eigenvalues() -> None:
+    Z = ROWS[:, :2]
+    gram = np.hstack([Z, Z]).T @ np.hstack([Z, Z])
+    assert_allclose(ridge_leverage(gram, 1e-30), 0.5, rtol=1e-9)
+    assert_allclose(ridge_leverage(gram, 1e-3 * gram[0, 0]), 0.5, rtol=2e-3)
+    assert_allclose(ridge_leverage(np.diag([4.0, 1.0]), 1.0), [0.8, 0.5])
+
+
+@pytest.mark.parametrize("target", ["binary", "classes"])
+def test_surrogate_scores_are_those_of_the_definition(target: str) -> None:
+    labels = TARGET if target == "binary" else np.arange(len(ROWS)) % 3
+    Y = TARGET[:, None] if target == "binary" else np.eye(3)[labels]
+    for equation in (12, 14):
+        for centred in (False, True):
+            sampler = SurrogateLeverage(
+                20,
+                equation=equation,
+                center_target=centred,
+                resample=False,
+                per_column=True,
+                feature_map="paired",
+                random_state=0,
+            ).fit(ROWS, labels)
+            Z = unnormalised(sampler)
+            coded = Y - Y.mean(axis=0) if centred else Y
+            p = ((coded.T @ Z) ** 2).sum(axis=0)
+            if equation == 12:
+                p += len(ROWS) * (Z**2).sum(axis=0)
+            assert_allclose(sampler.scores_, p, rtol=1e-9)
+            assert_allclose(sampler.pool_weights_, p / p.sum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("feature_map", ["offset", "paired"])
+def test_surrogate_scores_are_the_squared_scores_of_eerf(feature_map: str) -> None:
+    words: dict[str, Any] = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 0}
+    surrogate = SurrogateLeverage(25, **words).fit(ROWS, TARGET)
+    eerf = EERF(25, pool_size=25, score_rows=1.0, **words).fit(ROWS, TARGET)
+    energy = (len(ROWS) * eerf.scores_) ** 2
+    assert_allclose(np.sort(surrogate.scores_)[::-1], energy, rtol=1e-9)
+
+
+def test_as_run_leverage_is_the_explicit_computation() -> None:
+    s, n = 16, len(ROWS)
+    sampler = LeverageRFF(s, alpha=0.05, random_state=0, **AS_RUN).fit(ROWS)
+    base = np.sqrt(1 / s) * unnormalised(sampler)
+    G = base.T @ base
+    p = np.diag(G @ np.linalg.inv(G + n * 0.05 * np.eye(2 * s)))
+    q = p / p.sum()
+    assert_allclose(sampler.transform(ROWS), base / np.sqrt(q), rtol=1e-9, atol=1e-12)
+    raw = unnormalised(sampler).T @ unnormalised(sampler)
+    other = np.diag(raw @ np.linalg.inv(raw + n * 0.05 * np.eye(2 * s)))
+    with pytest.raises(AssertionError):
+        assert_allclose(sampler.pool_weights_, other / other.sum(), rtol=1e-3)
+    lighter = LeverageRFF(s, alpha=0.05 / s, random_state=0, **AS_RUN).fit(ROWS)
+    assert_allclose(lighter.pool_weights_, other / other.sum(), rtol=1e-9)
+
+
+def test_as_run_surrogate_is_the_explicit_computation() -> None:
+    s = 16
+    sampler = SurrogateLeverage(s, equation=14, random_state=0, **AS_RUN).fit(ROWS, TARGET)
+    base, new = (np.sqrt(1 / s) * unnormalised(sampler, rows) for rows in (ROWS, NEW_ROWS))
+    q = (base.T @ TARGET) ** 2
+    q /= q.sum()
+    assert_allclose(sampler.transform(NEW_ROWS), new / np.sqrt(q), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("per_column", [False, True])
+def test_keeping_all_with_equal_weights_is_random_kitchen_sinks(per_column: bool) -> None:
+    plain = whole_pool(LeverageRFF, per_column=per_column, reweight=False)
+    base = unnormalised(plain, NEW_ROWS) / np.sqrt(20)
+    assert_allclose(plain.transform(NEW_ROWS), base, atol=1e-12)
+    ratio = whole_pool(LeverageRFF, per_column=per_column).transform(NEW_ROWS)
+    inverse = whole_pool(LeverageRFF, per_column=per_column, reweight="inverse")
+    candidates = 40 if per_column else 20
+    assert_allclose(inverse.transform(NEW_ROWS), np.sqrt(candidates) * ratio, rtol=1e-9)
+    mean = np.mean((ratio / base) ** -2, axis=0).sum() / 2
+    assert_allclose(mean, 20.0)
+
+
+def test_columns_follow_the_pool_only_where_nothing_is_drawn() -> None:
+    words: dict[str, Any] = {"pool_size": 30, "feature_map": "paired"}
+    assert LeverageRFF(5, **words).fit(ROWS).feature_map_.n_columns == 10
+    assert LeverageRFF(5, per_column=True, **words).fit(ROWS).feature_map_.n_columns == 10
+    assert LeverageRFF(5, resample=False, **words).fit(ROWS).feature_map_.n_columns == 60
+
+
+@pytest.mark.parametrize("per_column", [False, True])
+def test_without_replacement_every_candidate_comes_once(per_column: bool) -> None:
+    sampler = LeverageRFF(
+        12, replace=False, per_column=per_column, feature_map="paired", random_state=0
+    ).fit(ROWS)
+    columns = sampler.transform(NEW_ROWS)
+    different = np.unique(np.round(columns / np.abs(columns).max(axis=0), 9), axis=1)
+    assert different.shape[1] == columns.shape[1] == 24
+    with pytest.raises(MethodError, match="without replacement"):
+        LeverageRFF(12, pool_size=11, replace=False).check_parameters()
+    LeverageRFF(12, pool_size=11, replace=True).check_parameters()
+
+
+def test_scores_come_from_the_rows_asked_for() -> None:
+    sampler = whole_pool(LeverageRFF, score_rows=len(ROWS) - 1)
+    assert np.abs(sampler.scores_ / whole_pool(LeverageRFF).scores_ - 1).max() > 1e-4
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"alpha": 0.0},
+        {"alpha": "big"},
+        {"reweight": "inverted"},
+        {"resample": "no"},
+        {"pool_size": 0},
+        {"score_rows": 1.5},
+    ],
+    ids=str,
+)
+def test_wrong_options_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(MethodError, match=next(iter(wrong))):
+        LeverageRFF(**wrong).check_parameters()
+    if "alpha" not in wrong:
+        with pytest.raises(MethodError, match=next(iter(wrong))):
+            SurrogateLeverage(**wrong).check_parameters()
+
+
+def test_the_surrogate_has_two_equations() -> None:
+    with pytest.raises(MethodError, match="equation is 13"):
+        SurrogateLeverage(equation=13).check_parameters()
+
+
+UNBIASED = [
+    (LeverageRFF, {}),
+    (LeverageRFF, {"per_column": True}),
+    (LeverageRFF, {"feature_map": "offset"}),
+    (SurrogateLeverage, {"equation": 12}),
+    (SurrogateLeverage, {"equation": 12, "per_column": True}),
+    (SurrogateLeverage, {"equation": 12, "feature_map": "offset"}),
+    (SurrogateLeverage, {"equation": 14}),
+]
+
+
+def deviations(cls: Any, options: dict[str, Any], bandwidth: float) -> Any:
+    """Return z-scores of the mean kernel estimate over seeds against the kernel at bandwidth 2."""
+    points = NEW_ROWS[:6]
+    pairs = np.triu_indices(len(points))
+    estimates = []
+    for seed in range(400):
+        words = {"feature_map": "paired", "pool_size": 40, **options}
+        sampler = cls(20, bandwidth=bandwidth, random_state=seed, **words).fit(ROWS, TARGET)
+        features = sampler.transform(points)
+        estimates.append((features @ features.T)[pairs])
+    error = np.mean(estimates, axis=0) - kernels.make("gaussian", 2.0)(points, points)[pairs]
+    return error / (np.std(estimates, axis=0, ddof=1) / np.sqrt(len(estimates)))
+
+
+@pytest.mark.parametrize(("cls", "options"), UNBIASED, ids=str)
+def test_reweighted_draws_estimate_the_kernel_without_bias(cls: Any, options: Any) -> None:
+    assert np.abs(deviations(cls, options, 2.0)).max() < 4
+
+
+@pytest.mark.parametrize("bandwidth", [1.0, 4.0])
+def test_a_wrong_bandwidth_or_no_weights_do_not_pass(bandwidth: float) -> None:
+    for cls in (LeverageRFF, SurrogateLeverage):
+        assert np.abs(deviations(cls, {}, bandwidth)).max() > 4
+        assert np.abs(deviations(cls, {"reweight": False}, 2.0)).max() > 4

@@ -1,0 +1,134 @@
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+from sklearn.kernel_approximation import Nystroem as ReferenceNystroem
+
+from rfbench import kernels
+from rfbench.errors import MethodError
+from rfbench.samplers import Nystroem
+from rfbench.samplers.nystroem import ridge_leverage_of_rows
+
+from .contract import NEW_ROWS, ROWS, SamplerContract
+
+
+class NystroemContract(SamplerContract):
+    sampler = Nystroem
+
+    def expected_columns(self, n_components: int, feature_map: str) -> int:
+        return n_components
+
+
+class TestNystroem(NystroemContract):
+    pass
+
+
+class TestNystroemByRidgeLeverage(NystroemContract):
+    options: ClassVar[dict[str, Any]] = {"landmarks": "ridge-leverage", "score_rows": 30}
+
+
+@pytest.mark.parametrize("kernel", list(kernels.KERNELS))
+@pytest.mark.parametrize("landmarks", ["uniform", "ridge-leverage"])
+@pytest.mark.parametrize("n_components", [60, 75])
+def test_exact_when_every_row_is_a_landmark(kernel: str, landmarks: str, n_components: int) -> None:
+    sampler = Nystroem(
+        n_components, kernel=kernel, landmarks=landmarks, bandwidth=2.0, random_state=0
+    ).fit(ROWS)
+    assert set(sampler.landmark_rows_) == set(range(60))
+    features, new = sampler.transform(ROWS), sampler.transform(NEW_ROWS)
+    exact = sampler.kernel_(ROWS, ROWS)
+    assert features.shape == (60, n_components)
+    assert_allclose(features @ features.T, exact, atol=1e-9 * np.abs(exact).max())
+    across = sampler.kernel_(NEW_ROWS, ROWS)
+    assert_allclose(new @ features.T, across, atol=1e-8 * np.abs(across).max())
+
+
+def test_is_the_nystroem_of_scikit_learn() -> None:
+    for seed in range(3):
+        ours = Nystroem(12, bandwidth=2.0, random_state=seed).fit(ROWS)
+        theirs = ReferenceNystroem(gamma=0.125, n_components=12, random_state=0)
+        theirs.fit(ROWS[ours.landmark_rows_])
+        expected = theirs.transform(NEW_ROWS)
+        order = [
+            int(np.flatnonzero((theirs.components_ == landmark).all(axis=1))[0])
+            for landmark in ROWS[ours.landmark_rows_]
+        ]
+        assert_allclose(ours.transform(NEW_ROWS), expected[:, order], atol=1e-9)
+
+
+def test_inner_products_are_those_of_the_pseudo_inverse() -> None:
+    sampler = Nystroem(20, bandwidth=2.0, random_state=0).fit(ROWS)
+    landmarks = ROWS[sampler.landmark_rows_]
+    k = sampler.kernel_
+    cross = k(NEW_ROWS, landmarks)
+    expected = cross @ np.linalg.pinv(k(landmarks, landmarks), hermitian=True) @ cross.T
+    features = sampler.transform(NEW_ROWS)
+    assert_allclose(features @ features.T, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "linear", "arc-cosine-1"])
+def test_ridge_leverage_from_all_rows_is_the_definition(kernel: str) -> None:
+    k = kernels.make(kernel, 2.0)
+    K = k(ROWS, ROWS)
+    for alpha in (1e-3, 0.1):
+        expected = np.diag(K @ np.linalg.inv(K + 60 * alpha * np.eye(60)))
+        assert_allclose(ridge_leverage_of_rows(k, ROWS, ROWS, alpha), expected, rtol=1e-8)
+        assert_allclose(
+            ridge_leverage_of_rows(k, sparse.csr_array(ROWS), sparse.csr_array(ROWS), alpha),
+            expected,
+            rtol=1e-8,
+        )
+
+
+def test_ridge_leverage_from_a_sample_is_near_that_from_all_rows() -> None:
+    rows = np.random.default_rng(0).standard_normal((600, 3))
+    k = kernels.make("gaussian", 2.0)
+    exact = ridge_leverage_of_rows(k, rows, rows, 1e-2)
+    sampled = ridge_leverage_of_rows(k, rows, rows[:200], 1e-2)
+    assert np.corrcoef(exact, sampled)[0, 1] > 0.9
+    assert 0.5 < np.median(sampled / exact) < 2.0
+
+
+def test_ridge_leverage_finds_the_rare_rows() -> None:
+    """Two clusters, one with 1 row in 50: uniform landmarks mostly miss it."""
+    generator = np.random.default_rng(0)
+    rows = generator.standard_normal((300, 2)) * 0.3
+    rows[::50] += 20.0
+    k = kernels.make("gaussian", 1.0)
+    exact = k(rows, rows)
+
+    def mean_error(landmarks: str) -> float:
+        errors = []
+        for seed in range(10):
+            sampler = Nystroem(20, bandwidth=1.0, landmarks=landmarks, random_state=seed)
+            features = sampler.fit(rows).transform(rows)
+            errors.append(np.linalg.norm(exact - features @ features.T))
+        return float(np.mean(errors))
+
+    assert mean_error("ridge-leverage") < 0.5 * mean_error("uniform")
+
+
+def test_coinciding_landmarks_do_no_harm() -> None:
+    rows = np.repeat(ROWS[:5], 12, axis=0)
+    sampler = Nystroem(30, bandwidth=2.0, random_state=0).fit(rows)
+    features = sampler.transform(rows)
+    assert_allclose(features @ features.T, sampler.kernel_(rows, rows), atol=1e-9)
+
+
+def test_rows_go_through_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rfbench.samplers import projected
+
+    words: dict[str, Any] = {"bandwidth": 2.0, "landmarks": "ridge-leverage", "random_state": 0}
+    whole = Nystroem(12, **words).fit(ROWS).transform(NEW_ROWS)
+    monkeypatch.setattr(projected, "BLOCK_BYTES", 1)
+    assert_allclose(Nystroem(12, **words).fit(ROWS).transform(NEW_ROWS), whole, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"landmarks": "leverage"}, {"alpha": -1.0}, {"score_rows": 0}], ids=str
+)
+def test_wrong_options_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(MethodError, match=next(iter(wrong))):
+        Nystroem(**wrong).check_parameters()

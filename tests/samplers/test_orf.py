@@ -1,0 +1,97 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.linalg import hadamard
+
+from rfbench import kernels
+from rfbench.samplers import ORF, SORF
+from rfbench.samplers.orf import haar_rows
+
+from .contract import NEW_ROWS, ROWS, SamplerContract
+
+ISOTROPIC = ("gaussian", "gaussian-unhalved", "arc-cosine-0", "arc-cosine-1", "arc-cosine-2")
+
+
+class TestORF(SamplerContract):
+    sampler = ORF
+    kernels_served = ISOTROPIC
+
+
+class TestSORF(SamplerContract):
+    sampler = SORF
+    kernels_served = ISOTROPIC
+
+
+def test_frequencies_are_orthogonal_within_a_block_and_independent_across():
+    frequencies = ORF(12, bandwidth=2.0, random_state=1).fit(ROWS).feature_map_.frequencies.T
+    products = frequencies @ frequencies.T
+    block = np.arange(12) // 5
+    same = (block[:, None] == block) & ~np.eye(12, dtype=bool)
+    assert np.abs(products[same]).max() < 1e-12
+    assert np.abs(products[block[:, None] != block]).min() > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("kernel", "variance"), [("gaussian", 1 / 9), ("gaussian-unhalved", 2 / 9)]
+)
+def test_lengths_are_those_of_gaussian_vectors(kernel, variance):
+    sampler = ORF(20_000, kernel=kernel, bandwidth=3.0, random_state=0).fit(ROWS)
+    squared = (sampler.feature_map_.frequencies**2).sum(axis=0) / variance
+    assert_allclose(squared.mean(), 5.0, atol=5 * np.sqrt(10 / 20_000))
+    assert_allclose(squared.var(), 10.0, rtol=0.06)
+
+
+def test_signs_are_fixed_so_that_the_matrix_is_haar():
+    """Without the signs, LAPACK's Q has a diagonal of one sign and a mean that is not 0."""
+    generator = np.random.default_rng(0)
+    drawn = np.array([haar_rows(generator, 4, 4) for _ in range(4000)])
+    assert_allclose(np.einsum("sij,skj->sik", drawn, drawn), np.eye(4)[None], atol=1e-12)
+    assert np.abs(drawn.mean(axis=0)).max() * np.sqrt(4000 * 4) < 4.0
+    fourth = (drawn**4).mean(axis=0)
+    assert_allclose(fourth, 3 / (4 * 6), rtol=0.1)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 8])
+def test_sorf_is_the_product_of_its_matrices(d):
+    rows = ROWS[:, np.arange(d) % 5]
+    sampler = SORF(11, bandwidth=3.0, random_state=2, feature_map="paired").fit(rows)
+    p = 1 << (d - 1).bit_length()
+    walsh = hadamard(p) / np.sqrt(p)
+    dense = []
+    for block in sampler.feature_map_.projection.blocks:
+        third, second, first = (np.diag(signs) for signs in block.diagonals)
+        assert set(np.unique(block.diagonals)) <= {-1.0, 1.0}
+        dense.append(np.sqrt(p) / 3.0 * walsh @ first @ walsh @ second @ walsh @ third)
+    dense = np.concatenate(dense)[:11, :d]
+    assert_allclose(sampler.frequencies_, dense, atol=1e-12)
+    phases = NEW_ROWS[:, np.arange(d) % 5] @ dense.T
+    features = np.hstack([np.cos(phases), np.sin(phases)]) / np.sqrt(11)
+    assert_allclose(sampler.transform(NEW_ROWS[:, np.arange(d) % 5]), features, atol=1e-12)
+
+
+def test_structured_map_is_taken_apart_like_any_other():
+    sampler = SORF(20, bandwidth=2.0, random_state=0, feature_map="paired").fit(ROWS)
+    whole = sampler.feature_map_
+    features = whole.transform(NEW_ROWS)
+    pieces = list(whole.pieces(7))
+    assert [piece.n_frequencies for piece in pieces] == [7, 7, 6]
+    for start, piece in zip((0, 7, 14), pieces, strict=True):
+        own = whole.columns_of(np.arange(start, start + piece.n_frequencies))
+        assert_allclose(piece.transform(NEW_ROWS), features[:, own], atol=1e-14)
+    chosen = np.array([17, 3, 3, 9])
+    taken = whole.take(chosen).transform(NEW_ROWS)
+    assert_allclose(taken, features[:, whole.columns_of(chosen)], atol=1e-14)
+
+
+def test_structured_features_do_not_depend_on_the_chunk():
+    rows = np.random.default_rng(0).standard_normal((300, 700))
+    sampler = SORF(1500, bandwidth=20.0, random_state=0).fit(rows)
+    phases = rows @ sampler.frequencies_.T + sampler.feature_map_.offsets
+    assert_allclose(sampler.transform(rows), np.sqrt(2 / 1500) * np.cos(phases), atol=1e-12)
+
+
+def test_sorf_is_nearly_unbiased_in_many_dimensions():
+    rows = np.random.default_rng(3).standard_normal((6, 200)) * np.sqrt(2.0 / 200)
+    features = SORF(20_000, bandwidth=1.5, feature_map="paired", random_state=0).fit_transform(rows)
+    exact = kernels.make("gaussian", 1.5)(rows, rows)
+    assert_allclose(features @ features.T, exact, atol=0.01)

@@ -1,0 +1,280 @@
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from rfbench import kernels
+from rfbench.errors import MethodError
+from rfbench.samplers import RKS, TEFMG, TEFMS, CompactFeatures, TruncatedSVD
+
+from .contract import NEW_ROWS, ROWS, SamplerContract
+
+POWERS = [(TEFMG, {"power": q}) for q in (0, 1, 2)]
+SKETCHES = [(TEFMS, {"sketch": sketch}) for sketch in ("hadamard", "dct")]
+OBLIVIOUS = [(CompactFeatures, {"projection": word}) for word in ("gaussian", "srht")]
+ALL = [*POWERS, *SKETCHES, *OBLIVIOUS, (TruncatedSVD, {})]
+
+
+class ProjectedContract(SamplerContract):
+    def expected_columns(self, n_components: int, feature_map: str) -> int:
+        return n_components
+
+
+class TestTEFMG(ProjectedContract):
+    sampler = TEFMG
+
+
+class TestTEFMGWithPowers(ProjectedContract):
+    sampler = TEFMG
+    options: ClassVar[dict[str, Any]] = {"power": 2}
+    float32_tolerance = 1e-2
+
+
+class TestTEFMS(ProjectedContract):
+    sampler = TEFMS
+
+
+class TestTEFMSByCosines(ProjectedContract):
+    sampler = TEFMS
+    options: ClassVar[dict[str, Any]] = {"sketch": "dct"}
+
+
+class TestCompactFeatures(ProjectedContract):
+    sampler = CompactFeatures
+
+
+class TestCompactFeaturesByHadamard(ProjectedContract):
+    sampler = CompactFeatures
+    options: ClassVar[dict[str, Any]] = {"projection": "srht"}
+
+
+class TestTruncatedSVD(ProjectedContract):
+    sampler = TruncatedSVD
+    float32_tolerance = 1e-2
+
+
+def problem(n: int = 150, d: int = 10) -> Any:
+    rows = np.random.default_rng(3).standard_normal((n, d))
+    rows[:, 4:] *= 0.2
+    return rows
+
+
+def norm(matrix: Any) -> float:
+    return float(np.abs(np.linalg.eigvalsh(matrix)).max())
+
+
+def error(cls: Any, rows: Any, reference: Any, seed: int = 0, **options: Any) -> float:
+    words = {"n_components": 25, "bandwidth": 3.0, "feature_map": "paired", **options}
+    features = cls(random_state=seed, **words).fit(rows).transform(rows)
+    return norm(reference - features @ features.T) / norm(reference)
+
+
+def base_kernel(rows: Any, seed: int = 0, size: int = 100) -> Any:
+    """Return FF' of the random features that a seed projects."""
+    base = RKS(size, bandwidth=3.0, feature_map="paired", random_state=seed).fit(rows)
+    features = base.transform(rows)
+    return features @ features.T
+
+
+@pytest.mark.parametrize(("cls", "options"), ALL, ids=str)
+@pytest.mark.parametrize("feature_map", ["offset", "paired"])
+def test_features_are_the_base_times_a_matrix(cls: Any, options: Any, feature_map: str) -> None:
+    words: dict[str, Any] = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 5}
+    fitted = cls(6, base_size=11, **words, **options).fit(ROWS).feature_map_
+    base = RKS(11, **words).fit(ROWS).transform(NEW_ROWS)
+    assert fitted.inner.n_columns == base.shape[1] == (22 if feature_map == "paired" else 11)
+    assert fitted.matrix.shape == (base.shape[1], 6)
+    assert_allclose(fitted.transform(NEW_ROWS), base @ fitted.matrix, atol=1e-12)
+
+
+@pytest.mark.parametrize(("cls", "options"), [*POWERS, *SKETCHES, (TruncatedSVD, {})], ids=str)
+@pytest.mark.parametrize("n", [60, 3])
+def test_matrix_is_orthonormal_also_with_few_rows(cls: Any, options: Any, n: int) -> None:
+    matrix = cls(8, bandwidth=2.0, random_state=0, **options).fit(ROWS[:n]).feature_map_.matrix
+    assert_allclose(matrix.T @ matrix, np.eye(8), atol=1e-10)
+
+
+def test_default_base_is_four_times_the_columns() -> None:
+    assert TEFMG(6, bandwidth=2.0).fit(ROWS).feature_map_.inner.n_frequencies == 24
+
+
+@pytest.mark.parametrize("power", [0, 1, 2])
+def test_tefm_g_is_the_explicit_computation(power: int) -> None:
+    rows = problem(40)
+    words: dict[str, Any] = {"bandwidth": 3.0, "random_state": 1}
+    sampler = TEFMG(5, power=power, **words).fit(rows)
+    F = RKS(20, **words).fit(rows).transform(rows)
+    theta = np.random.default_rng(1).spawn(5)[3].standard_normal((40, 5))
+    Q = np.linalg.qr(np.linalg.matrix_power(F.T @ F, power) @ F.T @ theta).Q
+    ours = sampler.transform(rows)
+    assert_allclose(ours @ ours.T, F @ Q @ Q.T @ F.T, atol=1e-8)
+
+
+def test_tefm_g_streams_over_more_than_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rfbench.samplers import projected
+
+    rows = problem(100)
+    whole = TEFMG(5, power=1, bandwidth=3.0, random_state=1).fit(rows).transform(rows)
+    monkeypatch.setattr(projected, "BLOCK_BYTES", 1)
+    blocks = TEFMG(5, power=1, bandwidth=3.0, random_state=1).fit(rows).transform(rows)
+    assert_allclose(blocks, whole, atol=1e-9)
+
+
+def test_tefm_s_is_the_explicit_computation() -> None:
+    from scipy import fft, linalg
+
+    rows = problem(50)
+    words: dict[str, Any] = {"bandwidth": 3.0, "random_state": 1}
+    F = RKS(20, **words).fit(rows).transform(rows)
+    for sketch, length in (("hadamard", 64), ("dct", 50)):
+        ours = TEFMS(5, sketch=sketch, **words).fit(rows).transform(rows)
+        random = np.random.default_rng(1).spawn(5)[3]
+        chosen = random.choice(length, size=5, replace=False)
+        signed = np.zeros((length, 20))
+        signed[:50] = random.choice([-1.0, 1.0], size=(50, 1)) * F
+        mixed = (
+            linalg.hadamard(64) @ signed
+            if sketch == "hadamard"
+            else fft.dct(np.eye(50), axis=0, norm="ortho") @ signed
+        )
+        Q = np.linalg.qr(mixed[chosen].T).Q
+        assert_allclose(ours @ ours.T, F @ Q @ Q.T @ F.T, atol=1e-9)
+
+
+def test_tefm_s_works_through_strips_of_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rfbench.samplers import tefm
+
+    rows = problem(50)
+    words: dict[str, Any] = {"bandwidth": 3.0, "feature_map": "paired", "random_state": 1}
+    whole = TEFMS(5, **words).fit(rows).transform(rows)
+    monkeypatch.setattr(tefm, "STRIP_BYTES", 1)
+    assert_allclose(TEFMS(5, **words).fit(rows).transform(rows), whole, atol=1e-9)
+
+
+def test_svd_is_that_of_the_features_and_its_sign_is_fixed() -> None:
+    rows = problem(60)
+    words: dict[str, Any] = {"bandwidth": 3.0, "random_state": 1}
+    F = RKS(20, **words).fit(rows).transform(rows)
+    _, singular, right = np.linalg.svd(F)
+    sampler = TruncatedSVD(5, **words).fit(rows)
+    matrix = sampler.feature_map_.matrix
+    assert_allclose(np.abs(right[:5] @ matrix), np.eye(5), atol=1e-8)
+    assert (matrix.max(axis=0) == np.abs(matrix).max(axis=0)).all()
+    assert_allclose(np.linalg.norm(sampler.transform(rows), axis=0), singular[:5])
+
+
+def test_whole_base_is_kept_exactly() -> None:
+    rows = problem(60)
+    exact = base_kernel(rows, size=10)
+    for cls, options in [*POWERS, *SKETCHES, (TruncatedSVD, {})]:
+        assert error(cls, rows, exact, n_components=20, base_size=10, **options) < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tefm_lies_between_the_svd_and_comp(seed: int) -> None:
+    """On FF', where the truncated SVD is the lower bound of every projection."""
+    rows = problem()
+    base = base_kernel(rows, seed)
+    bound = error(TruncatedSVD, rows, base, seed)
+    comp = min(error(cls, rows, base, seed, **options) for cls, options in OBLIVIOUS)
+    errors = [error(cls, rows, base, seed, **options) for cls, options in [*POWERS, *SKETCHES]]
+    assert bound * (1 - 1e-9) <= min(errors)
+    assert max(errors) < 0.5 * comp
+    assert errors[0] >= errors[1] >= errors[2]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_power_2_is_within_5_percent_of_the_svd(seed: int) -> None:
+    """In |F - FQQ'| (Frobenius), and in the error of the kernel."""
+    rows = problem()
+    words: dict[str, Any] = {"bandwidth": 3.0, "feature_map": "paired", "random_state": seed}
+    total = np.trace(base_kernel(rows, seed))
+
+    def lost(sampler: Any) -> float:
+        return float(np.sqrt(total - (sampler.fit(rows).transform(rows) ** 2).sum()))
+
+    bound, power = lost(TruncatedSVD(25, **words)), lost(TEFMG(25, power=2, **words))
+    assert bound <= power < 1.05 * bound
+    assert lost(TEFMG(25, power=0, **words)) > 1.05 * bound
+    exact = kernels.make("gaussian", 3.0)(rows, rows)
+    by_svd = error(TruncatedSVD, rows, exact, seed)
+    assert abs(error(TEFMG, rows, exact, seed, power=2) / by_svd - 1) < 0.05
+
+
+def test_hadamard_and_cosines_are_alike() -> None:
+    rows = problem()
+    hadamard, cosines = (
+        np.mean([error(TEFMS, rows, base_kernel(rows, r), r, **words) for r in range(20)])
+        for _, words in SKETCHES
+    )
+    assert abs(np.log(hadamard / cosines)) < 0.1
+
+
+def test_kernel_error_of_tefm_is_that_of_its_base() -> None:
+    """The figures of tefm2015: half of that of random kitchen sinks with as many frequencies."""
+    rows = problem()
+    exact = kernels.make("gaussian", 3.0)(rows, rows)
+
+    def mean(cls: Any, **options: Any) -> float:
+        return float(np.mean([error(cls, rows, exact, seed, **options) for seed in range(6)]))
+
+    base, same = mean(RKS, n_components=160), mean(RKS, n_components=40)
+    comp = min(mean(cls, n_components=40, **options) for cls, options in OBLIVIOUS)
+    for cls, options in [*POWERS, *SKETCHES, (TruncatedSVD, {})]:
+        assert abs(mean(cls, n_components=40, **options) / base - 1) < 0.05
+    assert base < 0.65 * same
+    assert comp > same
+
+
+@pytest.mark.parametrize(("cls", "options"), OBLIVIOUS, ids=str)
+@pytest.mark.parametrize("feature_map", ["offset", "paired"])
+def test_comp_estimates_the_kernel_without_bias(cls: Any, options: Any, feature_map: str) -> None:
+    points = NEW_ROWS[:6]
+    pairs = np.triu_indices(len(points))
+
+    def deviations(bandwidth: float) -> Any:
+        estimates = []
+        for seed in range(300):
+            sampler = cls(
+                10, bandwidth=bandwidth, feature_map=feature_map, random_state=seed, **options
+            )
+            features = sampler.fit(ROWS).transform(points)
+            estimates.append((features @ features.T)[pairs])
+        wrong = np.mean(estimates, axis=0) - kernels.make("gaussian", 2.0)(points, points)[pairs]
+        return np.abs(wrong) / (np.std(estimates, axis=0, ddof=1) / np.sqrt(len(estimates)))
+
+    assert deviations(2.0).max() < 4
+    assert deviations(1.0).max() > 4
+    assert deviations(4.0).max() > 4
+
+
+def test_srht_columns_are_orthogonal_when_nothing_is_padded() -> None:
+    sampler = CompactFeatures(8, projection="srht", base_size=32, random_state=0, bandwidth=2.0)
+    matrix = sampler.fit(ROWS).feature_map_.matrix
+    assert_allclose(matrix.T @ matrix, 32 / 8 * np.eye(8), atol=1e-12)
+    assert_allclose(np.abs(matrix), 8**-0.5)
+
+
+@pytest.mark.parametrize(
+    ("cls", "wrong"),
+    [
+        (TEFMG, {"power": 3}),
+        (TEFMS, {"sketch": "hadamar"}),
+        (CompactFeatures, {"projection": "sparse"}),
+        (TruncatedSVD, {"base_size": 0}),
+        (TruncatedSVD, {"base_size": 99}),
+    ],
+    ids=str,
+)
+def test_wrong_options_are_refused(cls: Any, wrong: dict[str, Any]) -> None:
+    with pytest.raises(MethodError, match=next(iter(wrong))):
+        cls(100, **wrong).check_parameters()
+
+
+def test_paired_base_has_two_columns_a_frequency() -> None:
+    TruncatedSVD(100, base_size=50, feature_map="paired").check_parameters()
+    with pytest.raises(MethodError, match="base_size"):
+        TruncatedSVD(
+            100, base_size=50, feature_map="paired", kernel="arc-cosine-1"
+        ).check_parameters()

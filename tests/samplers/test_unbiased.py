@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+
+from rfbench import kernels, samplers
+
+from .contract import MAPS
+from .unbiased import assert_unbiased, estimates, points
+
+GAUSSIAN = ("gaussian", "gaussian-unhalved")
+ISOTROPIC = (*GAUSSIAN, "arc-cosine-0", "arc-cosine-1", "arc-cosine-2")
+PRODUCT = (*ISOTROPIC, "laplacian", "cauchy")
+METHODS = {
+    "rks": ({}, tuple(kernels.KERNELS), 5),
+    "orf": ({}, ISOTROPIC, 5),
+    "sorf": ({}, GAUSSIAN, 32),
+    "qmc-sobol": ({"sequence": "sobol"}, PRODUCT, 5),
+    "qmc-halton": ({"sequence": "halton"}, PRODUCT, 5),
+    "fastfood": ({}, ISOTROPIC, 5),
+    "uniform-pool": ({"pool_size": 40}, tuple(kernels.KERNELS), 5),
+}
+CASES = [(name, kernel) for name, (_, served, _) in METHODS.items() for kernel in served]
+
+
+def maker(name, kernel, feature_map="paired", bandwidth=2.0, size=11):
+    options, _, d = METHODS[name]
+    words = {"kernel": kernel, "feature_map": feature_map, "bandwidth": bandwidth, **options}
+    published = "qmc" if name.startswith("qmc") else name
+
+    def make(seed):
+        return samplers.make(published, n_components=size, random_state=seed, **words)
+
+    return make, points(d)
+
+
+@pytest.mark.parametrize(("name", "kernel"), CASES)
+def test_kernel_estimate_is_unbiased(name, kernel):
+    layouts = MAPS if kernels.KERNELS[kernel].feature == "wave" else MAPS[:1]
+    size = 4 if kernel == "linear" else 11
+    for feature_map in layouts:
+        make, rows = maker(name, kernel, feature_map, size=size)
+        assert_unbiased(make, kernels.make(kernel, 2.0), rows)
+
+
+@pytest.mark.parametrize("feature_map", MAPS)
+@pytest.mark.parametrize("factor", [2.0, 0.5, np.sqrt(2.0), np.sqrt(0.5)])
+@pytest.mark.parametrize("name", METHODS)
+def test_wrong_bandwidth_does_not_pass_for_unbiased(name, factor, feature_map):
+    make, rows = maker(name, "gaussian", feature_map, bandwidth=2.0 * factor)
+    with pytest.raises(AssertionError, match="standard errors"):
+        assert_unbiased(make, kernels.make("gaussian", 2.0), rows)
+
+
+@pytest.mark.parametrize("name", ["orf", "qmc-sobol", "qmc-halton"])
+def test_variance_is_below_that_of_independent_frequencies(name):
+    off_diagonal = ~np.eye(5, dtype=bool)
+    spread = {}
+    for method in ("rks", name):
+        make, rows = maker(method, "gaussian", size=60)
+        spread[method] = estimates(make, rows).var(axis=0)[off_diagonal].mean()
+    assert spread[name] < 0.8 * spread["rks"]

@@ -1,0 +1,134 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import integrate, sparse, stats
+
+from rfbench import kernels
+from rfbench.errors import MethodError
+from rfbench.kernels import KERNELS
+
+X = np.random.default_rng(0).standard_normal((6, 4))
+Y = np.random.default_rng(1).standard_normal((5, 4))
+WAVES = [name for name, cls in KERNELS.items() if cls.feature == "wave"]
+
+
+def brute_force(name, s, x, y):
+    gap = x - y
+    angle = np.arccos(x @ y / np.sqrt((x @ x) * (y @ y)))
+    lengths = np.sqrt((x @ x) * (y @ y))
+    return {
+        "gaussian": lambda: np.exp(-(gap @ gap) / (2 * s**2)),
+        "gaussian-unhalved": lambda: np.exp(-(gap @ gap) / s**2),
+        "laplacian": lambda: np.exp(-np.abs(gap).sum() / s),
+        "cauchy": lambda: np.prod([1 / (1 + g**2 / s**2) for g in gap]),
+        "arc-cosine-0": lambda: 1 - angle / np.pi,
+        "arc-cosine-1": lambda: lengths * (np.sin(angle) + (np.pi - angle) * np.cos(angle)) / np.pi,
+        "arc-cosine-2": lambda: (
+            lengths**2
+            * (3 * np.sin(angle) * np.cos(angle) + (np.pi - angle) * (1 + 2 * np.cos(angle) ** 2))
+            / np.pi
+        ),
+        "linear": lambda: x @ y / len(x),
+    }[name]()
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_closed_form(name):
+    expected = [[brute_force(name, 1.7, x, y) for y in Y] for x in X]
+    kernel = kernels.make(name, 1.7)
+    assert_allclose(kernel(X, Y), expected, atol=1e-12)
+    assert_allclose(kernel(sparse.csr_array(X), sparse.csr_array(Y)), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", WAVES)
+def test_one_coordinate_of_the_spectral_measure_has_the_kernel_as_its_transform(name):
+    """Bochner's theorem in one dimension, by a sum over quantiles at equal steps."""
+    kernel = kernels.make(name, 1.7)
+    levels = (np.arange(400_000) + 0.5) / 400_000
+    frequencies = kernel.quantile(levels[:, None])[:, 0]
+    for gap in (0.0, 0.3, 1.0, 2.5):
+        transform = np.mean(np.cos(frequencies * gap))
+        assert_allclose(transform, kernel(np.array([[gap]]), np.zeros((1, 1)))[0, 0], atol=2e-5)
+
+
+@pytest.mark.parametrize("name", [name for name in KERNELS if name != "linear"])
+def test_drawn_frequencies_follow_the_quantiles(name):
+    kernel = kernels.make(name, 1.7)
+    drawn = kernel.frequencies(np.random.default_rng(0), 3, 4000)
+    assert drawn.shape == (4000, 3)
+    assert_allclose(np.corrcoef(np.sign(drawn.T)), np.eye(3), atol=0.08)
+    levels = np.linspace(0.05, 0.95, 19)
+    for column in drawn.T:
+        below = np.mean(column[:, None] < kernel.quantile(levels), axis=0)
+        assert np.abs(below - levels).max() < 4 * np.sqrt(0.25 / 4000)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_arc_cosine_kernel_is_the_integral_over_its_features(order):
+    """In the plane, w = r (cos t, sin t): E r^(2 p) = 2^p p! times an integral over t."""
+    x, y = np.array([1.0, 0.2]), np.array([-0.4, 0.9])
+
+    def product(t):
+        w = np.array([np.cos(t), np.sin(t)])
+        return float((w @ x > 0) * (w @ y > 0) * (w @ x) ** order * (w @ y) ** order)
+
+    edges = np.sort(
+        [
+            (np.arctan2(v[1], v[0]) + turn) % (2 * np.pi)
+            for v in (x, y)
+            for turn in (np.pi / 2, -np.pi / 2)
+        ]
+    )
+    angular = integrate.quad(product, 0, 2 * np.pi, points=edges, limit=200)[0] / (2 * np.pi)
+    expected = 2 * angular * [1.0, 2.0, 8.0][order]
+    kernel = kernels.make(f"arc-cosine-{order}")
+    assert_allclose(kernel(x[None], y[None])[0, 0], expected, rtol=1e-6)
+
+
+def test_arc_cosine_of_the_zero_row_and_of_parallel_rows_is_finite():
+    rows = np.array([[0.0, 0.0], [1.0, 1.0], [3.0, 3.0], [-1.0, -1.0]])
+    for order in (0, 1, 2):
+        assert np.isfinite(kernels.make(f"arc-cosine-{order}")(rows, rows)).all()
+    assert_allclose(kernels.make("arc-cosine-0")(rows[1:], rows[1:])[0], [1.0, 1.0, 0.0], atol=1e-7)
+
+
+def test_linear_coordinates_are_drawn_uniformly():
+    drawn = kernels.make("linear").frequencies(np.random.default_rng(0), 5, 10_000)
+    assert drawn.shape == (10_000, 1)
+    assert stats.chisquare(np.bincount(drawn[:, 0].astype(int), minlength=5)).pvalue > 1e-3
+    with pytest.raises(MethodError, match="product"):
+        kernels.make("linear").quantile(np.array([[0.5]]))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_larger_draw_begins_with_the_smaller(name):
+    kernel = kernels.make(name, 2.0)
+    small, large = (kernel.frequencies(np.random.default_rng(3), 4, m) for m in (5, 12))
+    assert_allclose(large[:5], small, atol=0)
+
+
+def test_bandwidth_rules_against_brute_force():
+    rows = np.random.default_rng(0).standard_normal((120, 3))
+    distances = np.sqrt(((rows[:, None] - rows) ** 2).sum(axis=2))
+    generator = np.random.default_rng(0)
+    median = np.median(distances[np.triu_indices(120, 1)])
+    assert_allclose(kernels.resolve_bandwidth("median", rows, generator), median)
+    fiftieth = np.sort(distances, axis=1)[:, 50].mean()
+    assert_allclose(kernels.resolve_bandwidth("knn50", rows, generator), fiftieth)
+    assert_allclose(kernels.resolve_bandwidth("knn50", sparse.csr_array(rows), generator), fiftieth)
+    few = np.sort(distances[:20, :20], axis=1)[:, -1].mean()
+    assert_allclose(kernels.resolve_bandwidth("knn50", rows[:20], generator), few)
+    assert kernels.resolve_bandwidth(0.7, rows, generator) == 0.7
+    for rule in kernels.BANDWIDTH_RULES:
+        assert kernels.resolve_bandwidth(rule, rows[:1], generator) == 1.0
+
+
+@pytest.mark.parametrize("rule", ["median", "knn50", 0.0, -1.0, float("nan"), "mean"])
+def test_unusable_bandwidth_is_refused(rule):
+    with pytest.raises(MethodError, match=f"{rule}"):
+        kernels.resolve_bandwidth(rule, np.ones((60, 2)), np.random.default_rng(0))
+
+
+def test_unknown_kernel_is_answered_with_the_nearest():
+    with pytest.raises(MethodError, match="Did you mean 'laplacian'"):
+        kernels.make("laplacien")
