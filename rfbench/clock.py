@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from typing import ClassVar
 
 PARTS = ("pp", "features", "train", "test")
 
@@ -12,8 +13,12 @@ PARTS = ("pp", "features", "train", "test")
 class Clock:
     """Adds up wall-clock and CPU seconds a part: pp, features, train, test.
 
-    CPU seconds are those of the whole process, all its threads together.
+    A part entered inside another one, of this clock or of another, pauses the outer one: every
+    second is booked once. CPU seconds are those of the whole process, all its threads together.
     """
+
+    _running: ClassVar[list[tuple[Clock, str]]] = []
+    _since: ClassVar[tuple[float, float]] = (0.0, 0.0)
 
     def __init__(self) -> None:
         self.wall = dict.fromkeys(PARTS, 0.0)
@@ -22,12 +27,22 @@ class Clock:
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
         """Book the time spent inside to one part."""
-        wall, cpu = time.perf_counter(), time.process_time()
+        Clock._book()
+        Clock._running.append((self, name))
         try:
             yield
         finally:
-            self.wall[name] += time.perf_counter() - wall
-            self.cpu[name] += time.process_time() - cpu
+            Clock._book()
+            Clock._running.pop()
+
+    @classmethod
+    def _book(cls) -> None:
+        now = time.perf_counter(), time.process_time()
+        if cls._running:
+            clock, name = cls._running[-1]
+            clock.wall[name] += now[0] - cls._since[0]
+            clock.cpu[name] += now[1] - cls._since[1]
+        cls._since = now
 
     def features(self) -> AbstractContextManager[None]:
         """Book to the features of the training rows."""
@@ -36,3 +51,9 @@ class Clock:
     def train(self) -> AbstractContextManager[None]:
         """Book to the fit."""
         return self.part("train")
+
+    def charge(self, other: Clock) -> None:
+        """Add what another clock has booked."""
+        for part in PARTS:
+            self.wall[part] += other.wall[part]
+            self.cpu[part] += other.cpu[part]

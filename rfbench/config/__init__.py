@@ -14,7 +14,9 @@ from rfbench.config.expressions import resolve_parameters
 from rfbench.config.messages import explain, where
 from rfbench.config.overrides import override
 from rfbench.config.schema import (
+    ISOLATED,
     NO_SOLVER,
+    SHARED,
     DatasetSpec,
     Experiment,
     KeptBy,
@@ -26,7 +28,9 @@ from rfbench.errors import ConfigError, RfbenchError
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
 
 __all__ = [
+    "ISOLATED",
     "NO_SOLVER",
+    "SHARED",
     "DatasetSpec",
     "Experiment",
     "KeptBy",

@@ -19,6 +19,7 @@ from rfbench import grids
 from rfbench.errors import nearest
 
 NO_SOLVER = "none"
+SHARED, ISOLATED = "shared", "isolated"
 
 
 def _expanded(value: Any) -> Any:
@@ -195,7 +196,7 @@ class Experiment(Section):
     kernel_error_rows: Annotated[int, Field(ge=2)] | None = None
     plugins: list[str] = Field(default_factory=list)
     dtype: Literal["float64", "float32"] = "float64"
-    timing: Literal["isolated"] = "isolated"
+    timing: Literal["shared", "isolated"] = "shared"
     threads: Annotated[int, Field(ge=1, le=1024)] = 1
     checks: list[Check] = Field(default_factory=list)
 

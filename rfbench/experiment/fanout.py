@@ -21,6 +21,7 @@ from typing import Any
 from joblib.externals.loky import get_reusable_executor
 
 from rfbench.errors import ResultsError
+from rfbench.experiment.environment import blas_variables
 from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.spool import Spool
 from rfbench.experiment.worker import Limits, start, work
@@ -48,6 +49,7 @@ class Fanout:
         self, folder: Path, n_jobs: int, limits: Limits, stopping: threading.Event
     ) -> None:
         self.folder, self.n_jobs, self.limits, self.stopping = folder, n_jobs, limits, stopping
+        self.variables = blas_variables()
 
     def rows(self, jobs: list[Job]) -> Iterator[dict[str, Any]]:
         """Yield the rows of the jobs, as the jobs finish."""
@@ -78,6 +80,7 @@ class Fanout:
             timeout=WORKER_IDLE_SECONDS,
             initializer=start,
             initargs=(self.limits, os.getpid()),
+            env=self.variables,
         )
         future: Future[list[dict[str, Any]]] = executor.submit(work, job, self.folder, self.limits)
         return future

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
+import tempfile
+import threading
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rfbench.errors import ResultsError
-from rfbench.experiment.plan import Trial, plan
+from rfbench.experiment.fanout import Fanout
+from rfbench.experiment.plan import Job, Trial, plan
 from rfbench.experiment.store import Store
+from rfbench.experiment.worker import Limits
 from rfbench.metrics import METRICS
 
 TOLERANCE = 1e-9
@@ -176,9 +180,6 @@ def replay(folder: Path, which: str) -> Replay:
     ResultsError
         There is no such row, or its configuration is no longer that of the manifest.
     """
-    from rfbench.experiment.plan import Job
-    from rfbench.experiment.trial import run_job
-
     rows = rows_of(folder)
     found = [row for row in rows if row["trial_id"].startswith(which)]
     if not found and which.isdigit() and 1 <= int(which) <= len(rows):
@@ -195,12 +196,14 @@ def replay(folder: Path, which: str) -> Replay:
             f"The row {row['trial_id']} cannot be repeated.",
             "The folder's configuration, its data, or rfbench changed since it was measured.",
         )
-    again = next(iter(run_job(Job((trial,)))))
+    with tempfile.TemporaryDirectory(prefix="rfbench-") as scratch:
+        fanout = Fanout(Path(scratch), 1, Limits(), threading.Event())
+        again = next(iter(fanout.rows([Job((trial,))])))
     differences = {}
     for metric in METRICS:
-        then, now = row[metric], again.get(metric)
-        if (then == "") != (now is None or now != now):
-            differences[metric] = (float(then or "nan"), float("nan" if now is None else now))
-        elif then != "" and abs(float(then) - float(now)) > TOLERANCE * max(1, abs(float(then))):
-            differences[metric] = (float(then), float(now))
+        value = again.get(metric)
+        then, now = float(row[metric] or "nan"), float("nan" if value is None else value)
+        close = abs(then - now) <= TOLERANCE * max(1.0, abs(then))
+        if not close and not (then != then and now != now):
+            differences[metric] = (then, now)
     return Replay(row, again, differences)

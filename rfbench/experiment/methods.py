@@ -8,6 +8,7 @@ from typing import Any
 from rfbench import plugins, samplers, solvers
 from rfbench.config import Experiment, SamplerSpec, resolve_parameters
 from rfbench.errors import MethodError
+from rfbench.experiment.plan import Trial
 from rfbench.parameters import build
 
 
@@ -67,3 +68,17 @@ def build_solver(
     accepted = inspect.signature(solvers.solver_class(spec.name, task).__init__).parameters
     given = {key: value for key, value in shared.items() if key in accepted}
     return solvers.make(spec.name, task=task, **{**given, **spec.keywords()})
+
+
+def shares_work(trial: Trial) -> bool:
+    """Tell whether the sizes of the trial's sampler are beginnings of one another.
+
+    They are if the sampler has the prefix property and none of its parameters follows M.
+    """
+    spec = trial.sampler
+    if trial.M is None or spec.imported:
+        return False
+    follows = resolve_parameters(spec.parameters, M=7, d=1, n=1) != resolve_parameters(
+        spec.parameters, M=11, d=1, n=1
+    )
+    return samplers.sampler_class(spec.name).has_prefixes and not follows

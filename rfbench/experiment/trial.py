@@ -5,28 +5,30 @@ from __future__ import annotations
 import functools
 import json
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import sklearn
 from threadpoolctl import threadpool_limits
 
 import rfbench
 from rfbench import metrics
 from rfbench.clock import PARTS, Clock
 from rfbench.compute import waves
-from rfbench.config import NO_SOLVER, SamplerSpec
+from rfbench.config import ISOLATED, NO_SOLVER, SHARED, SamplerSpec
 from rfbench.datasets import Prepared
 from rfbench.errors import RfbenchError
 from rfbench.experiment import material
-from rfbench.experiment.environment import peak_rss_mb
+from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
 from rfbench.experiment.kernel_error import kernel_errors
-from rfbench.experiment.methods import build_sampler, build_solver
+from rfbench.experiment.methods import build_sampler, build_solver, shares_work
 from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.seeds import integer_for
 from rfbench.kernels import Rows
 from rfbench.solvers import Solver
-from rfbench.solvers.design import Design
+from rfbench.solvers.curve import Curve
+from rfbench.solvers.design import design_of
 
 
 @functools.cache
@@ -38,19 +40,47 @@ def warm_up() -> None:
 def run_job(job: Job, on_start: Callable[[str], None] | None = None) -> Iterator[dict[str, Any]]:
     """Run the trials of a job, one row each; a trial that fails is a row that says so."""
     warm_up()
-    with threadpool_limits(limits=job.trials[0].experiment.threads):
-        for trial in job.trials:
-            if on_start:
-                on_start(trial.id)
-            yield run_trial(trial)
+    curve: Curve | None = None
+    with (
+        threadpool_limits(limits=job.trials[0].experiment.threads),
+        sklearn.config_context(assume_finite=True),
+    ):
+        for trials in curves(job.trials):
+            curve = None
+            for trial in sorted(trials, key=lambda t: -(t.M or 0)):
+                if on_start:
+                    on_start(trial.id)
+                row, curve = run_trial(trial, curve, shared=len(trials) > 1)
+                yield row
 
 
-def run_trial(trial: Trial) -> dict[str, Any]:
-    """Return the row of a trial, with status 'ok' or 'failed'."""
+def curves(trials: Sequence[Trial]) -> list[list[Trial]]:
+    """Gather the trials of one sampler that differ in M only and may share their work."""
+    gathered: dict[Hashable, list[Trial]] = {}
+    for trial in trials:
+        alone = trial.experiment.timing == ISOLATED or not shares_work(trial)
+        gathered.setdefault(trial.id if alone else (trial.setting, trial.number), []).append(trial)
+    return list(gathered.values())
+
+
+def run_trial(
+    trial: Trial, curve: Curve | None = None, *, shared: bool = False
+) -> tuple[dict[str, Any], Curve | None]:
+    """Return the row of a trial, and the shared work for the smaller sizes of its curve.
+
+    Parameters
+    ----------
+    trial : Trial
+    curve : Curve, optional
+        The work of the largest size, which is done already.
+    shared : bool
+        Keep the work for smaller sizes.
+    """
     row = describe(trial)
+    reset_peak_rss()
     try:
-        row.update(measure(trial))
-        row["status"] = "ok"
+        measured, curve = measure(trial, curve, shared=shared)
+        row.update(measured, status="ok")
     except RfbenchError as error:
         row.update(status="failed", message=str(error))
     except MemoryError as error:
@@ -59,7 +89,7 @@ def run_trial(trial: Trial) -> dict[str, Any]:
         row.update(status="failed", message=f"{type(error).__name__}: {error}")
         row["traceback"] = traceback.format_exc()
     row["peak_rss_mb"] = round(peak_rss_mb(), 1)
-    return row
+    return row, curve
 
 
 def describe(trial: Trial) -> dict[str, Any]:
@@ -89,15 +119,17 @@ def describe(trial: Trial) -> dict[str, Any]:
         "scaling": experiment.scaling,
         "dtype": experiment.dtype,
         "seed": experiment.seed,
-        "timing": experiment.timing,
+        "timing": ISOLATED,
         "threads": experiment.threads,
         "data_hash": trial.data_sha256,
         "version": rfbench.__version__,
     }
 
 
-def measure(trial: Trial) -> dict[str, Any]:
-    """Do the work of a trial and return the measured columns."""
+def measure(
+    trial: Trial, curve: Curve | None = None, *, shared: bool = False
+) -> tuple[dict[str, Any], Curve | None]:
+    """Do the work of a trial and return the measured columns, see `run_trial`."""
     experiment = trial.experiment
     prepared = material.prepared(trial)
     bandwidth = material.bandwidth(trial)
@@ -105,33 +137,41 @@ def measure(trial: Trial) -> dict[str, Any]:
     target = prepared.y_train if labels is None else labels
     clock = Clock()
     solver = None if experiment.solver.name == NO_SOLVER else _solver(trial, prepared, bandwidth)
-    sampler, M = None, trial.M
-    if solver is None or solver.uses_features:
-        sampler, M = _fit_sampler(trial, X, target, bandwidth, clock)
+    features: Any = None
+    M = trial.M
+    if curve is None and (solver is None or solver.uses_features):
+        features, M = _fit_sampler(trial, X, target, bandwidth, clock)
+        if shared:
+            curve, clock = Curve(features, clock), Clock()
+    if curve is not None and M is not None:
+        features = curve.prefix(M)
     measured: dict[str, Any] = {
         "n_train": X.shape[0],
         "n_test": prepared.X_test.shape[0],
         "d": X.shape[1],
         "bandwidth": bandwidth,
         "M": M,
-        "columns": Design(X[:1], sampler).n_columns,
-        "kept": getattr(sampler, "kept_", None),
+        "columns": design_of(X[:1], features).n_columns,
+        "kept": getattr(features, "kept_", None),
     }
-    if experiment.kernel_error_rows and getattr(sampler, "approximates_kernel", False):
+    if experiment.kernel_error_rows and getattr(features, "approximates_kernel", False):
         rows, exact, norm = material.exact_kernel(
-            trial, sampler.kernel_, experiment.kernel_error_rows
+            trial, features.kernel_, experiment.kernel_error_rows
         )
-        features = np.asarray(sampler.transform(rows), dtype=np.float64)
-        measured.update(kernel_errors(exact, features, norm))
+        Z = np.asarray(features.transform(rows), dtype=np.float64)
+        measured.update(kernel_errors(exact, Z, norm))
     if solver is None:
         with clock.part("features"):
-            Design(X, sampler).matrix()
+            design_of(X, features).matrix()
     else:
-        measured.update(_fit_solver(solver, sampler, prepared, clock))
+        measured.update(_fit_solver(solver, features, prepared, clock))
+    if curve is not None:
+        clock.charge(curve.clock)
+        measured["timing"] = SHARED
     for part in PARTS:
         measured[f"t_{part}"] = round(clock.wall[part], 6)
         measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
-    return measured
+    return measured, curve
 
 
 def _fit_sampler(

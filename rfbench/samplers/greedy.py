@@ -32,7 +32,7 @@ class Greedy(PooledFeatures):
         Number, or fraction, of training rows that the pursuit sees.
     normalize : bool
         Divide :math:`z_m^\top R` by :math:`|z_m|`, as orthogonal matching pursuit does where the
-        columns have not the same norm; the gradient of the paper does not.
+        columns have not the same norm. False by default: a choice.
     center_target : bool
         Subtract the mean of the target. Not settled by the text: a choice.
     kernel, bandwidth, feature_map, random_state
@@ -53,7 +53,7 @@ class Greedy(PooledFeatures):
     References
     ----------
     Shahrampour and Tarokh, Learning Bounds for Greedy Approximation with Explicit Feature Maps
-    from Multiple Kernels, NeurIPS 2018, Algorithm 1, with one kernel.
+    from Multiple Kernels, NeurIPS 2018, with one kernel.
 
     Examples
     --------

@@ -137,7 +137,7 @@ bandwidth, feature_map, random_state
     References
     ----------
     Liu, Huang, Chen, Yang and Suykens, Random Fourier Features via Fast Surrogate Leverage
-    Weighted Sampling, AAAI 2020, Algorithm 1, equations 12, 14 and 15.
+    Weighted Sampling, AAAI 2020, equations 12, 14 and 15.
 
     Examples
     --------

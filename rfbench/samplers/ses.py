@@ -13,7 +13,7 @@ from rfbench.samplers.pair_equations import PairEquations, all_pairs, some_pairs
 
 EQUATIONS = ("sketched", "exact")
 WEIGHTS = ("nonnegative", "clipped")
-PENALTIES = tuple(float(10.0**e) for e in range(-6, 1))
+PENALTIES = tuple(float(10.0**e) for e in range(-6, 3))
 
 
 class SES(RandomFeatures):
@@ -43,7 +43,7 @@ class SES(RandomFeatures):
         settled by the text: a choice.
     penalty : float or 'validated'
         lambda, divided by the mean diagonal element of A'A so that it has no scale (a choice).
-        ``validated``: of 1e-6, 1e-5, ..., 1 the one with the smallest error on held-out pairs (a
+        ``validated``: of 1e-6, 1e-5, ..., 100 the one with the smallest error on held-out pairs (a
         fifth of the drawn ones; in ``exact``, 10 M pairs or a fifth of all); the weights are then
         fitted on all pairs.
     kernel, bandwidth, feature_map, random_state

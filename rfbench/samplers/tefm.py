@@ -36,7 +36,7 @@ class TEFMG(ProjectedFeatures):
     References
     ----------
     Chen, Yang, King and Lyu, Training-Efficient Feature Map for Shift-Invariant Kernels, IJCAI
-    2015, Algorithm 1.
+    2015.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class TEFMS(ProjectedFeatures):
     References
     ----------
     Chen, Yang, King and Lyu, Training-Efficient Feature Map for Shift-Invariant Kernels, IJCAI
-    2015, Algorithm 2.
+    2015.
 
     Examples
     --------

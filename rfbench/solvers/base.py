@@ -22,7 +22,7 @@ from rfbench.errors import MethodError, nearest
 from rfbench.kernels import Rows
 from rfbench.samplers.base import RandomState
 from rfbench.solvers.coding import Targets
-from rfbench.solvers.design import Design, quiet_clock
+from rfbench.solvers.design import Design, design_of, quiet_clock
 from rfbench.solvers.path import Array, Fits, LinearPath, Path
 
 CONVENTIONS = ("absolute", "per-sample")
@@ -60,6 +60,7 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     uses_features: ClassVar[bool] = True
+    grid_name: ClassVar[str] = "alphas"
 
     selection: str | None
     intercept: bool
@@ -100,9 +101,9 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
             )
         if chosen == "fixed" and len(grid) > 1:
             raise MethodError(
-                f"There are {len(grid)} values to choose from and selection is 'fixed'.",
-                "A fixed penalty is a single number.",
-                "Give one value, or selection: cv5, validation or test.",
+                f"There are {len(grid)} {self.grid_name} and selection is 'fixed'.",
+                "A fixed one is a single number.",
+                "Give one, or selection: cv5, validation or test.",
             )
 
     @staticmethod
@@ -274,5 +275,5 @@ class LinearModel(Solver):
     def decisions(self, X: Rows) -> Array:
         """Return the decision values of the rows, shape (n, t)."""
         check_is_fitted(self, "coef_")
-        values = Design(self._rows(X), self.features_).multiply(self.coef_.T)
+        values = design_of(self._rows(X), self.features_).multiply(self.coef_.T)
         return np.asarray(values + self.intercept_)

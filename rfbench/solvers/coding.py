@@ -61,11 +61,17 @@ class Coding:
             return np.asarray(decisions[..., 0] > 0, dtype=np.intp)
         if not self.by_pairs:
             return np.asarray(np.argmax(decisions, axis=-1), dtype=np.intp)
-        signs = self._signs()
-        votes = np.where(decisions > 0, 1.0, -1.0) @ signs.T
-        favour = decisions @ signs.T
-        leading = votes == votes.max(axis=-1, keepdims=True)
-        return np.asarray(np.argmax(np.where(leading, favour, -np.inf), axis=-1), dtype=np.intp)
+        return np.asarray(np.argmax(self.scores(decisions), axis=-1), dtype=np.intp)
+
+    def scores(self, decisions: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return one value a class from the decision values of its pairs, shape (..., k).
+
+        The number of votes, plus the sum of the values in its favour mapped into (-1/3, 1/3).
+        """
+        signs = self._signs().T
+        votes = (np.where(decisions > 0, 1.0, -1.0) @ signs + self.k - 1) / 2
+        favour = decisions @ signs
+        return np.asarray(votes + favour / (3 * (np.abs(favour) + 1)))
 
     def _signs(self) -> NDArray[np.float64]:
         """Return what each class is in each pair, shape (k, t): -1, +1, or 0."""

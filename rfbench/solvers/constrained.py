@@ -26,6 +26,7 @@ SQUARED, LOGISTIC = "squared", "logistic"
 
 class _Constrained(LinearModel):
     losses: ClassVar[tuple[str, ...]] = (SQUARED, LOGISTIC)
+    grid_name: ClassVar[str] = "bounds"
 
     bounds: float | Sequence[float]
     loss: str

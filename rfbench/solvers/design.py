@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from rfbench.clock import Clock
+from rfbench.compute import gram
+from rfbench.compute.gram import NormalEquations
 from rfbench.kernels import Array, Rows
 from rfbench.samplers.feature_map import FittedMap
 
@@ -48,7 +50,7 @@ class Design:
             self._map.transform_into(rows, out)
             return
         block = rows if self.features is None else self.features.transform(rows)
-        out[...] = block.toarray() if sparse.issparse(block) else block
+        out[...] = block if not sparse.issparse(block) else block.toarray()
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of some of the rows."""
@@ -61,6 +63,20 @@ class Design:
         for start in range(0, self.n, step):
             self.transform_into(self.X[start : start + step], out[start : start + step])
         return out
+
+    def equations(
+        self, targets: NDArray[np.float64], groups: NDArray[np.intp], clock: Clock
+    ) -> list[NormalEquations]:
+        """Return the normal equations of the features, one a group, in one pass over the rows."""
+        return gram.accumulate(
+            self.transform_into,
+            self.X,
+            targets,
+            self.n_columns,
+            groups=groups,
+            dtype=self.X.dtype,
+            clock=clock,
+        )
 
     def multiply(self, coefficients: Array) -> NDArray[np.float64]:
         """Return Z @ coefficients for coefficients of shape (n_columns, k); shape (n, k)."""
@@ -77,6 +93,13 @@ class Design:
 
     def _block_rows(self) -> int:
         return max(16, BLOCK_BYTES // (8 * self.n_columns))
+
+
+def design_of(X: Rows, features: Any) -> Design:
+    """Return the design of rows, the features' own where they have one."""
+    own = getattr(features, "design", None)
+    found: Design = Design(X, features) if own is None else own(X)
+    return found
 
 
 def quiet_clock(clock: Clock | None) -> Clock:

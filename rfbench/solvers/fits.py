@@ -26,15 +26,8 @@ def gram_fits(design: Design, targets: Targets, groups: Groups, clock: Clock, so
     Folds are differences; their squared error in a regression comes from the equations of the fold.
     """
     codes = None if groups is None else groups - groups.min()
-    parts = gram.accumulate(
-        design.transform_into,
-        design.X,
-        targets.columns,
-        design.n_columns,
-        groups=np.zeros(design.n, dtype=np.intp) if codes is None else codes,
-        dtype=design.X.dtype,
-        clock=clock,
-    )
+    same = np.zeros(design.n, dtype=np.intp)
+    parts = design.equations(targets.columns, same if codes is None else codes, clock)
     with clock.part("train"):
         total = _sum(parts)
         held = [] if groups is None else parts[-int(groups.min()) :]
@@ -62,15 +55,7 @@ def pairwise_gram_fits(
     first = 0 if groups is None else int(groups.min())
     n_groups = 1 if groups is None else int(groups.max()) - first + 1
     group = np.zeros(design.n, dtype=np.intp) if groups is None else groups - first
-    parts = gram.accumulate(
-        design.transform_into,
-        design.X,
-        np.ones(design.n),
-        design.n_columns,
-        groups=group * k + targets.codes,
-        dtype=design.X.dtype,
-        clock=clock,
-    )
+    parts = design.equations(np.ones((design.n, 1)), group * k + targets.codes, clock)
     with clock.part("train"):
         parts += [parts[0] - parts[0]] * (n_groups * k - len(parts))
         total = [_sum(parts[c::k]) for c in range(k)]

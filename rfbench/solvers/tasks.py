@@ -14,7 +14,7 @@ from rfbench.errors import MethodError
 from rfbench.kernels import Rows
 from rfbench.solvers.base import Solver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Codes, Coding, Targets
-from rfbench.solvers.design import Design
+from rfbench.solvers.design import design_of
 from rfbench.solvers.path import Array
 
 
@@ -44,8 +44,8 @@ class Regressor(RegressorMixin, Solver):  # type: ignore[misc]
             truth = seen if rows is None else columns[rows]
             return np.asarray(np.mean((decisions - truth) ** 2, axis=(1, 2)))
 
-        held = None if evaluation is None else Design(self._rows(evaluation[0]), self.features_)
-        self._fit_and_choose(Design(X, self.features_), Targets(columns), loss, held, clock)
+        held = None if evaluation is None else design_of(self._rows(evaluation[0]), self.features_)
+        self._fit_and_choose(design_of(X, self.features_), Targets(columns), loss, held, clock)
         return self
 
     def predict(self, X: Rows) -> Array:
@@ -114,9 +114,9 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
             truth = seen if rows is None else codes[rows]
             return np.asarray(np.mean(self.predict_codes(decisions) != truth, axis=-1))
 
-        held = None if evaluation is None else Design(self._rows(evaluation[0]), self.features_)
+        held = None if evaluation is None else design_of(self._rows(evaluation[0]), self.features_)
         targets = Targets(self.coding_.columns(codes), codes, self.coding_)
-        self._fit_and_choose(Design(X, self.features_), targets, loss, held, clock)
+        self._fit_and_choose(design_of(X, self.features_), targets, loss, held, clock)
         return self
 
     def _codes(self, labels: Any) -> Codes:
@@ -136,13 +136,16 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         return self.coding_.columns(self._codes(labels))
 
     def decision_function(self, X: Rows) -> Array:
-        """Return the decision values, shape (n,) for two classes, else (n, t)."""
+        """Return the decision values, shape (n,) for two classes, else one a class, (n, k)."""
         values = self.decisions(X)
+        if self.coding_.by_pairs:
+            return self.coding_.scores(values)
         return values[:, 0] if self.coding_.k == 2 else values
 
     def predict(self, X: Rows) -> NDArray[Any]:
         """Return the predicted labels, shape (n,)."""
-        return np.asarray(self.classes_[self.predict_codes(self.decisions(X))])
+        values = self.decisions(X)
+        return np.asarray(self.classes_[self.predict_codes(values)])
 
     def __sklearn_tags__(self) -> Any:
         """Describe the solver to scikit-learn."""

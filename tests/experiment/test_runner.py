@@ -52,7 +52,7 @@ def test_two_workers_give_the_results_of_one(experiment_of, tmp_path):
 def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
     work = prepare_work([experiment_of()], None)
     trial = next(t for t in work.trials if t.sampler.name == "eerf" and t.M == 8 and t.number == 1)
-    row = run_trial(trial)
+    row = run_trial(trial)[0]
     from rfbench.experiment import material
     from rfbench.experiment.seeds import integer_for
 
@@ -83,7 +83,7 @@ def test_samplers_of_a_trial_share_rows_and_trials_differ(experiment_of):
     assert all(np.array_equal(rows[0], other) for other in rows[1:])
     other = next(t for t in trials if t.number == 1)
     assert not np.array_equal(rows[0], material.prepared(other).X_train)
-    rks = [measure(t) for t in trials if t.sampler.name == "rks" and t.M == 8]
+    rks = [measure(t)[0] for t in trials if t.sampler.name == "rks" and t.M == 8]
     assert rks[0]["error"] != rks[1]["error"] or rks[0]["rmse"] != rks[1]["rmse"]
 
 
@@ -112,7 +112,7 @@ def test_kept_by_gives_both_samplers_the_same_number(experiment_of):
         "- lkrf: {pool_size: 60, rho: 5, estimator: all}",
     )
     trials = prepare_work([experiment_of(text)], None).trials
-    rows = [run_trial(trial) for trial in trials if trial.number == 0]
+    rows = [run_trial(trial)[0] for trial in trials if trial.number == 0]
     assert [row["status"] for row in rows] == ["ok", "ok"]
     rks, lkrf = rows
     assert rks["M"] == rks["columns"] == lkrf["M"] == lkrf["kept"] >= 60 / 6
@@ -129,7 +129,7 @@ def test_kernel_errors_and_no_solver(experiment_of):
         "M=2,2000",
         "samplers.eerf.pool_size=2000",
     )
-    rows = [run_trial(t) for t in prepare_work([experiment], None).trials]
+    rows = [run_trial(t)[0] for t in prepare_work([experiment], None).trials]
     rks = {row["M"]: row for row in rows if row["sampler"] == "rks" and row["trial"] == 0}
     assert rks[2000]["kernel_error_spectral"] < 0.1 < rks[2]["kernel_error_spectral"]
     assert rks[2000]["kernel_error_frobenius"] < 0.1
@@ -154,6 +154,6 @@ def test_a_smoke_variant_is_small_and_says_so(experiment_of):
     )
     work = prepare_work([experiment_of(text, "M=10,200,1000")], None, smoke=True)
     assert {trial.M for trial in work.trials} == {10, SMOKE_SIZE}
-    row = run_trial(work.trials[0])
+    row = run_trial(work.trials[0])[0]
     assert row["dataset"] == "sphere[400 rows]"
     assert row["n_train"] <= 400

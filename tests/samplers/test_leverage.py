@@ -10,6 +10,7 @@ from rfbench.samplers import EERF, LeverageRFF, SurrogateLeverage
 from rfbench.samplers.leverage import ridge_leverage
 
 from .contract import NEW_ROWS, ROWS, TARGET, SamplerContract
+from .unbiased import LIMIT, points, z_scores
 
 AS_RUN: dict[str, Any] = {
     "resample": False,
@@ -204,38 +205,42 @@ def test_the_surrogate_has_two_equations() -> None:
         SurrogateLeverage(equation=13).check_parameters()
 
 
-UNBIASED = [
+UNBIASED: list[tuple[Any, dict[str, Any]]] = [
     (LeverageRFF, {}),
     (LeverageRFF, {"per_column": True}),
     (LeverageRFF, {"feature_map": "offset"}),
+    (LeverageRFF, {"kernel": "laplacian"}),
+    (LeverageRFF, {"kernel": "arc-cosine-1"}),
+    (LeverageRFF, {"kernel": "linear"}),
     (SurrogateLeverage, {"equation": 12}),
     (SurrogateLeverage, {"equation": 12, "per_column": True}),
     (SurrogateLeverage, {"equation": 12, "feature_map": "offset"}),
+    (SurrogateLeverage, {"equation": 12, "kernel": "arc-cosine-1"}),
     (SurrogateLeverage, {"equation": 14}),
 ]
 
 
-def deviations(cls: Any, options: dict[str, Any], bandwidth: float) -> Any:
-    """Return z-scores of the mean kernel estimate over seeds against the kernel at bandwidth 2."""
-    points = NEW_ROWS[:6]
-    pairs = np.triu_indices(len(points))
+def deviations(cls: Any, options: dict[str, Any], bandwidth: float = 2.0) -> Any:
+    """Return z-scores over 400 seeds, a new pool each, against the kernel at bandwidth 2."""
+    rows = points(5)
     estimates = []
     for seed in range(400):
         words = {"feature_map": "paired", "pool_size": 40, **options}
         sampler = cls(20, bandwidth=bandwidth, random_state=seed, **words).fit(ROWS, TARGET)
-        features = sampler.transform(points)
-        estimates.append((features @ features.T)[pairs])
-    error = np.mean(estimates, axis=0) - kernels.make("gaussian", 2.0)(points, points)[pairs]
-    return error / (np.std(estimates, axis=0, ddof=1) / np.sqrt(len(estimates)))
+        features = sampler.transform(rows)
+        estimates.append(features @ features.T)
+    exact = kernels.make(options.get("kernel", "gaussian"), 2.0)(rows, rows)
+    return np.abs(z_scores(np.array(estimates), exact))
 
 
 @pytest.mark.parametrize(("cls", "options"), UNBIASED, ids=str)
 def test_reweighted_draws_estimate_the_kernel_without_bias(cls: Any, options: Any) -> None:
-    assert np.abs(deviations(cls, options, 2.0)).max() < 4
+    assert deviations(cls, options).max() < LIMIT
 
 
-@pytest.mark.parametrize("bandwidth", [1.0, 4.0])
-def test_a_wrong_bandwidth_or_no_weights_do_not_pass(bandwidth: float) -> None:
-    for cls in (LeverageRFF, SurrogateLeverage):
-        assert np.abs(deviations(cls, {}, bandwidth)).max() > 4
-        assert np.abs(deviations(cls, {"reweight": False}, 2.0)).max() > 4
+@pytest.mark.parametrize("cls", [LeverageRFF, SurrogateLeverage])
+def test_a_wrong_bandwidth_or_no_weights_do_not_pass_for_unbiased(cls: Any) -> None:
+    for bandwidth in (1.0, 4.0, 2.0 * np.sqrt(2.0), np.sqrt(2.0)):
+        assert deviations(cls, {}, bandwidth).max() > LIMIT
+    assert deviations(cls, {"reweight": False}).max() > LIMIT
+    assert deviations(cls, {"reweight": "inverse"}).max() > LIMIT

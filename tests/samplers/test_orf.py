@@ -45,7 +45,8 @@ def test_signs_are_fixed_so_that_the_matrix_is_haar():
     """Without the signs, LAPACK's Q has a diagonal of one sign and a mean that is not 0."""
     generator = np.random.default_rng(0)
     drawn = np.array([haar_rows(generator, 4, 4) for _ in range(4000)])
-    assert_allclose(np.einsum("sij,skj->sik", drawn, drawn), np.eye(4)[None], atol=1e-12)
+    products = np.einsum("sij,skj->sik", drawn, drawn)
+    assert_allclose(products, np.broadcast_to(np.eye(4), products.shape), atol=1e-12)
     assert np.abs(drawn.mean(axis=0)).max() * np.sqrt(4000 * 4) < 4.0
     fourth = (drawn**4).mean(axis=0)
     assert_allclose(fourth, 3 / (4 * 6), rtol=0.1)

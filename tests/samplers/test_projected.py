@@ -9,6 +9,7 @@ from rfbench.errors import MethodError
 from rfbench.samplers import RKS, TEFMG, TEFMS, CompactFeatures, TruncatedSVD
 
 from .contract import NEW_ROWS, ROWS, SamplerContract
+from .unbiased import assert_unbiased, points
 
 POWERS = [(TEFMG, {"power": q}) for q in (0, 1, 2)]
 SKETCHES = [(TEFMS, {"sketch": sketch}) for sketch in ("hadamard", "dct")]
@@ -230,23 +231,16 @@ def test_kernel_error_of_tefm_is_that_of_its_base() -> None:
 @pytest.mark.parametrize(("cls", "options"), OBLIVIOUS, ids=str)
 @pytest.mark.parametrize("feature_map", ["offset", "paired"])
 def test_comp_estimates_the_kernel_without_bias(cls: Any, options: Any, feature_map: str) -> None:
-    points = NEW_ROWS[:6]
-    pairs = np.triu_indices(len(points))
+    rows = points(5)
 
-    def deviations(bandwidth: float) -> Any:
-        estimates = []
-        for seed in range(300):
-            sampler = cls(
-                10, bandwidth=bandwidth, feature_map=feature_map, random_state=seed, **options
-            )
-            features = sampler.fit(ROWS).transform(points)
-            estimates.append((features @ features.T)[pairs])
-        wrong = np.mean(estimates, axis=0) - kernels.make("gaussian", 2.0)(points, points)[pairs]
-        return np.abs(wrong) / (np.std(estimates, axis=0, ddof=1) / np.sqrt(len(estimates)))
+    def make(bandwidth: float) -> Any:
+        words = {"bandwidth": bandwidth, "feature_map": feature_map, **options}
+        return lambda seed: cls(10, random_state=seed, **words)
 
-    assert deviations(2.0).max() < 4
-    assert deviations(1.0).max() > 4
-    assert deviations(4.0).max() > 4
+    assert_unbiased(make(2.0), kernels.make("gaussian", 2.0), rows, seeds=300)
+    for wrong in (1.0, 4.0):
+        with pytest.raises(AssertionError, match="standard errors"):
+            assert_unbiased(make(wrong), kernels.make("gaussian", 2.0), rows, seeds=300)
 
 
 def test_srht_columns_are_orthogonal_when_nothing_is_padded() -> None:

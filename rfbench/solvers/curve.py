@@ -1,0 +1,173 @@
+"""Every M of a curve for the price of the largest.
+
+The first M features of a sampler with the prefix property are those of a sampler with that M, up
+to a common factor. So one pass over the rows, at the largest M, gives the normal equations of all
+of them, and the features themselves, where they fit into memory, are formed once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.clock import Clock
+from rfbench.compute.gram import NormalEquations
+from rfbench.kernels import Array, Rows
+from rfbench.samplers.feature_map import FeatureMap
+from rfbench.solvers.design import Design
+
+Key = tuple[Any, ...]
+# Features larger than this are not kept: they are formed anew for each size, block by block.
+MATRIX_BYTES = 2**30
+GATHERED_ROWS = 4096
+
+
+def address(X: Rows) -> Key:
+    """Return what tells whether two arrays are the same memory."""
+    values = X if isinstance(X, np.ndarray) else X.data
+    return (values.__array_interface__["data"][0], X.shape, values.dtype.str)
+
+
+@dataclass
+class Curve:
+    """The work that the sizes of one fitted sampler share.
+
+    Attributes
+    ----------
+    sampler : fitted sampler with the prefix property
+        At the largest M.
+    clock : Clock
+        What the shared work took; every size is charged it in full.
+    """
+
+    sampler: Any
+    clock: Clock
+    _matrices: dict[Key, Array] = field(default_factory=dict)
+    _equations: dict[Key, list[NormalEquations]] = field(default_factory=dict)
+
+    @property
+    def full(self) -> FeatureMap:
+        """The map of all features."""
+        found = self.sampler.feature_map_
+        assert isinstance(found, FeatureMap)
+        return found
+
+    def prefix(self, M: int) -> Prefix:
+        """Return the first M features."""
+        return Prefix(self, M)
+
+    def matrix(self, X: Rows, part: str) -> Array | None:
+        """Return all features of the rows, formed once, or None if they are too large."""
+        if X.shape[0] * self.full.n_columns * X.dtype.itemsize > MATRIX_BYTES:
+            return None
+        key = address(X)
+        if key not in self._matrices:
+            with self.clock.part(part):
+                self._matrices[key] = Design(X, self.sampler).matrix()
+        return self._matrices[key]
+
+    def equations(
+        self, X: Rows, targets: NDArray[np.float64], groups: NDArray[np.intp]
+    ) -> list[NormalEquations]:
+        """Return the normal equations of all features, one a group, accumulated once."""
+        key = (*address(X), targets.tobytes(), groups.tobytes())
+        if key not in self._equations:
+            self._equations[key] = Design(X, self.sampler).equations(targets, groups, self.clock)
+        return self._equations[key]
+
+
+class Prefix:
+    """The first M features of a curve; stands where a fitted sampler stands.
+
+    Parameters
+    ----------
+    curve : Curve
+    M : int
+    """
+
+    def __init__(self, curve: Curve, M: int) -> None:
+        self.curve, self.M = curve, M
+        full = curve.full
+        self.factor = float(np.sqrt(full.n_frequencies / M))
+        first = np.arange(M)
+        self.columns = full.columns_of(first)
+        self.feature_map_ = full.take(first).times(self.factor)
+        self.kernel_ = curve.sampler.kernel_
+        self.approximates_kernel = curve.sampler.approximates_kernel
+
+    def transform(self, X: Rows) -> Array:
+        """Return the features of the rows, shape (n, n_columns)."""
+        return self.feature_map_.transform(X)
+
+    def design(self, X: Rows) -> Design:
+        """Return the rows as a solver sees them."""
+        return PrefixDesign(X, self)
+
+
+class PrefixDesign(Design):
+    """A design whose equations and features come from the shared work of its curve.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+    features : Prefix
+    source : array or CSR matrix, optional
+        The rows of the curve that `chosen` picks X from.
+    chosen : array of int, optional
+    """
+
+    def __init__(
+        self,
+        X: Rows,
+        features: Prefix,
+        source: Rows = None,
+        chosen: NDArray[np.intp] | None = None,
+    ) -> None:
+        super().__init__(X, features)
+        self._prefix, self._source, self._chosen = features, source, chosen
+
+    def equations(
+        self, targets: NDArray[np.float64], groups: NDArray[np.intp], clock: Clock
+    ) -> list[NormalEquations]:
+        """Return the normal equations of the first M features, one a group."""
+        shared = self._prefix.curve.equations(self.X, targets, groups)
+        with clock.part("train"):
+            return [part.subset(self._prefix.columns, self._prefix.factor) for part in shared]
+
+    def take(self, chosen: NDArray[np.intp]) -> Design:
+        """Return the design of some of the rows."""
+        return PrefixDesign(self.X[chosen], self._prefix, self.X, chosen)
+
+    def matrix(self) -> Array:
+        """Return the first M features of all rows."""
+        matrix = self._all_features()
+        if matrix is None:
+            return super().matrix()
+        rows = matrix if self._chosen is None else matrix[self._chosen]
+        return np.ascontiguousarray(rows[:, self._prefix.columns]) * self._prefix.factor
+
+    def multiply(self, coefficients: Array) -> NDArray[np.float64]:
+        """Return Z @ coefficients."""
+        matrix = self._all_features()
+        if matrix is None:
+            return super().multiply(coefficients)
+        M, full = self._prefix.M, self._prefix.curve.full
+        scaled = (coefficients * self._prefix.factor).astype(matrix.dtype, copy=False)
+        result = np.empty((self.n, coefficients.shape[1]))
+        for start in range(0, self.n, GATHERED_ROWS):
+            stop = min(start + GATHERED_ROWS, self.n)
+            picked = slice(start, stop) if self._chosen is None else self._chosen[start:stop]
+            block = matrix[picked, :M] @ scaled[:M]
+            if full.n_columns > full.n_frequencies:
+                half = full.n_frequencies
+                block += matrix[picked, half : half + M] @ scaled[M:]
+            result[start:stop] = block
+        return result
+
+    def _all_features(self) -> Array | None:
+        if self._chosen is None:
+            return self._prefix.curve.matrix(self.X, "test")
+        return self._prefix.curve.matrix(self._source, "features")

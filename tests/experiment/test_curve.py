@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+
+from rfbench.experiment.plan import jobs
+from rfbench.experiment.trial import run_job
+from rfbench.experiment.work import prepare_work
+from rfbench.metrics import METRICS
+from rfbench.samplers import SAMPLERS
+from rfbench.solvers import curve as curves
+
+TEXT = """\
+dataset: {sphere: {d: 3, n_train: 150, n_test: 80}}
+scaling: none
+bandwidth: 1.0
+M: [3, 16, 5]
+samplers:
+  - SAMPLER
+solver: {name: ridge, alphas: [0.01, 1.0], selection: cv5}
+kernel_error_rows: 40
+trials: 1
+"""
+PREFIXES = sorted(name for name, cls in SAMPLERS.items() if cls.has_prefixes)
+
+
+def rows_of(experiment):
+    (job,) = jobs(prepare_work([experiment], None).trials)
+    rows = {row["M"]: row for row in run_job(job)}
+    assert {row["status"] for row in rows.values()} == {"ok"}, rows
+    return rows
+
+
+def assert_same(shared, isolated):
+    assert {row["timing"] for row in shared.values()} == {"shared"}
+    assert {row["timing"] for row in isolated.values()} == {"isolated"}
+    for M, row in isolated.items():
+        assert shared[M]["columns"] == row["columns"]
+        for metric in (*METRICS, "alpha", "alpha_scale_free"):
+            if metric in row:
+                assert shared[M][metric] == pytest.approx(row[metric], rel=1e-8, abs=1e-8), metric
+
+
+@pytest.mark.parametrize("name", PREFIXES)
+@pytest.mark.parametrize("feature_map", ["offset", "paired"])
+def test_shared_work_gives_the_results_of_work_alone(experiment_of, name, feature_map):
+    pool = "" if "pool_size" not in SAMPLERS[name]().get_params() else ": {pool_size: 40}"
+    text = TEXT.replace("SAMPLER", f"{name}{pool}")
+    own = ("feature_map=" + feature_map,)
+    shared = rows_of(experiment_of(text, *own))
+    assert_same(shared, rows_of(experiment_of(text, *own, "timing=isolated")))
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [
+        "{alphas: 0.1}",
+        "{alphas: [0.01, 1.0], selection: test}",
+        "{alphas: [0.01, 1.0], selection: validation, alpha_convention: per-sample}",
+        "{name: logistic, alphas: [0.1, 1.0], selection: cv5}",
+    ],
+)
+@pytest.mark.parametrize("limit", [0, 2**30])
+def test_for_every_selection_with_and_without_a_matrix(experiment_of, monkeypatch, solver, limit):
+    monkeypatch.setattr(curves, "MATRIX_BYTES", limit)
+    text = TEXT.replace("SAMPLER", "rks").replace(
+        "{name: ridge, alphas: [0.01, 1.0], selection: cv5}", solver
+    )
+    assert_same(rows_of(experiment_of(text)), rows_of(experiment_of(text, "timing=isolated")))
+
+
+def test_several_classes_and_one_vs_one(experiment_of):
+    text = TEXT.replace("SAMPLER", "orf").replace(
+        "dataset: {sphere: {d: 3, n_train: 150, n_test: 80}}",
+        "dataset: digits\nsplit: {test_size: 0.5}\nrows: 300",
+    )
+    for scheme in ("one-vs-rest", "one-vs-one"):
+        own = text.replace("selection: cv5}", f"selection: cv3, multiclass: {scheme}}}")
+        assert_same(rows_of(experiment_of(own)), rows_of(experiment_of(own, "timing=isolated")))
+
+
+def test_samplers_without_prefixes_and_pools_that_follow_M_are_measured_alone(experiment_of):
+    for sampler in ("lkrf: {pool_size: 40}", "eerf: {pool_size: 10*M}"):
+        rows = rows_of(experiment_of(TEXT.replace("SAMPLER", sampler)))
+        assert {row["timing"] for row in rows.values()} == {"isolated"}
+
+
+def test_every_size_is_charged_the_shared_work(experiment_of):
+    text = TEXT.replace("SAMPLER", "eerf: {pool_size: 40}")
+    rows = rows_of(experiment_of(text))
+    assert len({row["t_pp"] for row in rows.values()}) == 1
+    assert min(row["t_features"] for row in rows.values()) > 0
+    assert np.isfinite([row["t_test"] for row in rows.values()]).all()

@@ -1,0 +1,228 @@
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+
+from rfbench.errors import MethodError
+from rfbench.samplers.chi_square import chi_square_weights
+from rfbench.samplers.divergence import penalised_weights, power_weights
+
+RADII = (1e-3, 0.1, 0.5, 2.0, 10.0)
+
+
+def divergence(q, power=2.0):
+    return np.mean((len(q) * q) ** power) - 1.0
+
+
+def simplex(point):
+    """Return the nearest distribution, by bisection on the threshold."""
+    low, high = point.min() - 1.0, point.max()
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.maximum(point - middle, 0).sum() > 1 else (low, middle)
+    return np.maximum(point - high, 0.0)
+
+
+def published_bisection(v, rho):
+    """Algorithm 1 of the paper: bisection on the multiplier of the ball; f(t) = t^2 - 1."""
+    n = len(v)
+    low, high = 0.0, 1.0
+
+    def solution(multiplier):
+        return simplex(1.0 / n + v / (2.0 * multiplier * n))
+
+    while divergence(solution(high)) > rho:
+        high *= 2.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if divergence(solution(middle)) > rho else (low, middle)
+    return solution(high)
+
+
+def in_sixty_digits(v, rho):
+    """Return the exact solution: every support size is tried, in decimal arithmetic."""
+    n = len(v)
+    order = np.argsort(-v, kind="stable")
+    with localcontext() as context:
+        context.prec = 60
+        ranked = [Decimal(float(v[i])) for i in order]
+        best, weights = None, None
+        for k in range(1, n + 1):
+            mean = sum(ranked[:k]) / k
+            squares = sum((value - mean) ** 2 for value in ranked[:k])
+            room = (1 + Decimal(rho)) / n - Decimal(1) / k
+            if room < 0 or squares == 0:
+                continue
+            slope = (room / squares).sqrt()
+            q = [Decimal(1) / k + slope * (value - mean) for value in ranked[:k]]
+            gain = sum(a * b for a, b in zip(q, ranked, strict=False))
+            if q[-1] >= 0 and (best is None or gain > best):
+                best, weights = gain, q
+        found = np.zeros(n)
+        found[order[: len(weights)]] = [float(value) for value in weights]
+    return found
+
+
+def scores(n, seed=0):
+    return np.random.default_rng(seed).chisquare(1, size=n)
+
+
+@pytest.mark.parametrize("rho", RADII)
+@pytest.mark.parametrize("n", [2, 3, 10, 200])
+def test_agrees_with_the_published_bisection(n, rho):
+    if rho < n - 1:
+        v = scores(n)
+        assert_allclose(chi_square_weights(v, rho), published_bisection(v, rho), atol=1e-6)
+
+
+@pytest.mark.parametrize("rho", RADII)
+@pytest.mark.parametrize("power", [2.0, 3.0])
+def test_agrees_with_a_general_convex_solver(rho, power):
+    for seed in range(3):
+        v = scores(8, seed)
+        found = minimize(
+            lambda q, v=v: -q @ v,
+            np.full(8, 1 / 8),
+            jac=lambda q, v=v: -v,
+            bounds=[(0.0, 1.0)] * 8,
+            constraints=[
+                {"type": "eq", "fun": lambda q: q.sum() - 1.0},
+                {"type": "ineq", "fun": lambda q: rho - divergence(q, power)},
+            ],
+            method="SLSQP",
+            options={"ftol": 1e-14, "maxiter": 500},
+        )
+        weights = power_weights(v, rho, power)
+        assert_allclose(weights, found.x, atol=2e-5)
+        assert_allclose(weights @ v, -found.fun, rtol=1e-7)
+        if power == 2:
+            assert_allclose(chi_square_weights(v, rho), found.x, atol=2e-5)
+
+
+@pytest.mark.parametrize("rho", RADII)
+@pytest.mark.parametrize(
+    ("offset", "step"), [(0.0, 1.0), (1.0, 1e-12), (1e6, 1e-6), (1e12, 0.01), (-1e9, 1e-3)]
+)
+def test_nearly_tied_scores_do_not_cancel(offset, step, rho):
+    for seed in range(5):
+        v = offset + step * scores(30, seed)
+        assert len(np.unique(v)) > 10
+        assert_allclose(chi_square_weights(v, rho), in_sixty_digits(v, rho), atol=1e-12)
+        assert_allclose(power_weights(v, rho, 2.0), in_sixty_digits(v, rho), atol=1e-9)
+
+
+def test_one_outlier_among_near_ties():
+    v = np.append(1e3, 1.0 + 1e-12 * np.arange(20))
+    for rho in RADII:
+        assert_allclose(chi_square_weights(v, rho), in_sixty_digits(v, rho), atol=1e-12)
+
+
+@pytest.mark.parametrize("solve", [chi_square_weights, lambda v, rho: power_weights(v, rho, 3.0)])
+def test_degenerate_cases(solve):
+    v = np.array([3.0, 1.0, 3.0, 2.0])
+    for rho in (0.0, -1.0):
+        assert_array_equal(solve(v, rho), np.full(4, 0.25))
+    assert_array_equal(solve(np.full(4, 7.0), 2.0), np.full(4, 0.25))
+    assert_array_equal(solve(v, 1e6), [0.5, 0.0, 0.5, 0.0])
+    assert_array_equal(solve(v, np.inf), [0.5, 0.0, 0.5, 0.0])
+    assert_array_equal(solve(np.array([2.0]), 5.0), [1.0])
+    for bad in ([np.nan, 1.0], [np.inf, 1.0], []):
+        with pytest.raises(MethodError, match="cannot be used"):
+            solve(np.array(bad), 1.0)
+    with pytest.raises(MethodError, match="nan"):
+        solve(v, np.nan)
+
+
+def test_radius_from_which_only_the_maximisers_are_left():
+    v = np.array([3.0, 1.0, 3.0, 2.0])
+    assert np.count_nonzero(chi_square_weights(v, 1.0)) == 2
+    assert np.count_nonzero(chi_square_weights(v, 1.0 - 1e-9)) == 3
+    assert np.count_nonzero(power_weights(v, 3.0, 3.0)) == 2
+    assert np.count_nonzero(power_weights(v, 3.0 - 1e-6, 3.0)) == 3
+
+
+def test_inside_the_simplex_the_gain_has_a_closed_form():
+    v = scores(50)
+    q = chi_square_weights(v, 0.01)
+    assert q.min() > 0
+    assert_allclose(q @ v, v.mean() + np.sqrt(0.01 / 50) * np.linalg.norm(v - v.mean()))
+
+
+vectors = st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=1, max_size=40)
+
+
+@settings(deadline=None, max_examples=300)
+@given(vectors, st.floats(1e-6, 50.0), st.sampled_from([2.0, 2.5, 4.0]))
+def test_solution_satisfies_the_kkt_conditions(values, rho, power):
+    v = np.array(values)
+    n = len(v)
+    solutions = [power_weights(v, rho, power)]
+    if power == 2:
+        solutions.append(chi_square_weights(v, rho))
+    for q in solutions:
+        assert q.shape == (n,)
+        assert (q >= 0).all()
+        assert_allclose(q.sum(), 1.0, rtol=1e-12)
+        assert divergence(q, power) <= rho + 1e-8 * (1 + rho)
+        if power == 2:
+            assert np.count_nonzero(q) >= n / (1 + rho) * (1 - 1e-9)
+        order = np.argsort(-v, kind="stable")
+        assert (np.diff(q[order]) <= 1e-12).all()
+        support = np.ptp(v[q > 0])
+        if divergence(q, power) < rho * (1 - 1e-6) and np.ptp(v) > 0:
+            assert_allclose(v[q > 0], v.max())
+        elif support > 1e-9 * max(np.ptp(v), 1e-300):
+            # v_i = tau + c q_i^(k-1) on the support and v_i <= tau off it.
+            bent = q ** (power - 1.0)
+            first, last = np.argmax(v), np.flatnonzero(q > 0)[np.argmin(v[q > 0])]
+            slope = (v[first] - v[last]) / (bent[first] - bent[last])
+            threshold = v[first] - slope * bent[first]
+            assert_allclose(v[q > 0], (threshold + slope * bent)[q > 0], atol=1e-6 * support)
+            assert (v[q == 0] <= threshold + 1e-6 * support).all()
+
+
+@settings(deadline=None, max_examples=100)
+@given(vectors, st.floats(0.01, 20.0), st.floats(0.01, 100.0), st.floats(-1e3, 1e3))
+def test_shifted_and_scaled_scores_have_the_same_solution(values, rho, scale, shift):
+    v = np.round(np.array(values), 3)
+    moved = chi_square_weights(np.round(scale, 2) * v + shift, rho)
+    gain, best = moved @ v, chi_square_weights(v, rho) @ v
+    assert_allclose(gain, best, atol=1e-6 * max(1.0, np.ptp(v)))
+
+
+@pytest.mark.parametrize("penalty", [1e-5, 1e-2, 0.3, 1.0, 10.0, 1e5])
+@pytest.mark.parametrize("power", [2.0, 3.0, 5.5])
+def test_penalised_solution_is_the_best_distribution(penalty, power):
+    v = scores(12)
+    q = penalised_weights(v, penalty, power)
+    assert_allclose(q.sum(), 1.0, rtol=1e-12)
+    assert_allclose(penalised_weights(7.0 * v, penalty, power), q, atol=1e-9)
+    if power == 2:
+        assert_allclose(q, simplex(1 / 12 + v / v.max() / (2 * penalty * 12)), atol=1e-9)
+
+    def value(p):
+        return p @ v / v.max() - penalty * divergence(p, power)
+
+    generator = np.random.default_rng(0)
+    for other in (*generator.dirichlet(np.ones(12), size=200), *np.eye(12), np.full(12, 1 / 12)):
+        assert value(q) >= value(other) - 1e-9 * penalty
+        nearby = 0.999 * q + 0.001 * other
+        assert value(q) >= value(nearby) - 1e-9 * penalty
+    # The ball that touches this distribution has the same solution.
+    if 1e-6 < divergence(q, power) and np.count_nonzero(q) > 1:
+        assert_allclose(power_weights(v, divergence(q, power), power), q, atol=1e-7)
+
+
+def test_penalised_degenerate_cases():
+    for power in (2.0, 3.0):
+        assert_array_equal(penalised_weights(np.zeros(4), 1.0, power), np.full(4, 0.25))
+        assert_allclose(penalised_weights(np.full(4, 3.0), 1.0, power), np.full(4, 0.25))
+        assert_allclose(penalised_weights(np.array([5.0]), 1.0, power), [1.0])
+        maximisers = penalised_weights(np.array([3.0, 1.0, 3.0]), 1e-9, power)
+        assert_allclose(maximisers, [0.5, 0.0, 0.5])
+        with pytest.raises(MethodError, match="cannot be used"):
+            penalised_weights(np.array([np.nan]), 1.0, power)

@@ -1,0 +1,180 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from rfbench import kernels
+from rfbench.errors import MethodError
+from rfbench.samplers import LKRF, RKS, UniformPool
+from rfbench.samplers.base import streams
+from rfbench.samplers.chi_square import chi_square_weights
+from rfbench.samplers.divergence import penalised_weights, power_weights
+
+from .contract import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
+
+LABELS = np.digitize(ROWS[:, 0] + 0.3 * ROWS[:, 1], [-0.7, 0.2, 0.9])
+
+
+class TestTop(SamplerContract):
+    sampler = LKRF
+    options = {"pool_size": 40, "rho": 2.0}
+
+
+class TestDraw(SamplerContract):
+    sampler = LKRF
+    options = {"pool_size": 40, "rho": 2.0, "estimator": "draw", "score_rows": 0.5}
+
+
+class TestPenalised(SamplerContract):
+    sampler = LKRF
+    options = {"pool_size": 40, "penalty": 0.5, "power": 3.0, "weighted": False}
+
+
+def pool(feature_map, kernel="gaussian", rows=ROWS, size=40):
+    """Return the unit features of the pool, shape (column kinds, n, size)."""
+    random = streams(0)
+    frequencies = kernels.make(kernel, 2.0).frequencies(random.frequencies, 5, size)
+    if feature_map == "paired":
+        return np.stack([np.cos(rows @ frequencies.T), np.sin(rows @ frequencies.T)])
+    offsets = random.offsets.uniform(0, 2 * np.pi, size)
+    return np.sqrt(2.0) * np.cos(rows @ frequencies.T + offsets)[None]
+
+
+def alignment(feature_map, columns):
+    """Return v_m, summed over cos, sin and the target's columns."""
+    return (np.einsum("kim,ic->kmc", pool(feature_map), columns) ** 2).sum(axis=(0, 2))
+
+
+def make(**words):
+    return LKRF(**{"pool_size": 40, "bandwidth": 2.0, "random_state": 0, **words})
+
+
+@pytest.mark.parametrize("feature_map", MAPS)
+def test_distribution_is_that_of_the_alignments(feature_map):
+    v = alignment(feature_map, TARGET[:, None])
+    cases = [
+        ({"rho": 3.0}, chi_square_weights(v, 3.0)),
+        ({"rho": 3.0, "power": 4.0}, power_weights(v, 3.0, 4.0)),
+        ({"penalty": 0.2}, penalised_weights(v, 0.2)),
+        ({"penalty": 0.2, "power": 3.0}, penalised_weights(v, 0.2, 3.0)),
+    ]
+    for words, q in cases:
+        sampler = make(n_components=5, feature_map=feature_map, **words).fit(ROWS, TARGET)
+        assert_allclose(sampler.pool_weights_, q, atol=1e-10)
+        assert sampler.kept_ == np.count_nonzero(q)
+
+
+@pytest.mark.parametrize("feature_map", MAPS)
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("estimator", ["top", "all"])
+def test_top_and_all_are_columns_of_the_pool(feature_map, weighted, estimator):
+    words = {"rho": 3.0, "feature_map": feature_map, "weighted": weighted, "estimator": estimator}
+    sampler = make(n_components=5, **words).fit(ROWS, TARGET)
+    q = sampler.pool_weights_
+    count = 5 if estimator == "top" else sampler.kept_
+    chosen = np.argsort(-q)[:count]
+    factors = np.sqrt(q[chosen]) if weighted else np.full(count, count**-0.5)
+    expected = np.concatenate(pool(feature_map, rows=NEW_ROWS)[:, :, chosen] * factors, axis=1)
+    assert_allclose(sampler.transform(NEW_ROWS), expected, atol=1e-12)
+
+
+def test_draws_follow_the_distribution():
+    sampler = make(n_components=20_000, rho=3.0, estimator="draw").fit(ROWS, TARGET)
+    first = pool("offset", rows=ROWS[:1])[0, 0] / np.sqrt(20_000)
+    drawn = sampler.transform(ROWS[:1])[0]
+    member = np.abs(drawn[:, None] - first).argmin(axis=1)
+    share = np.bincount(member, minlength=40) / 20_000
+    q = sampler.pool_weights_
+    assert np.count_nonzero(share[q == 0]) == 0
+    assert (np.abs(share - q) <= 4.5 * np.sqrt(q * (1 - q) / 20_000)).all()
+
+
+def test_estimator_of_the_paper_draws_only_below_the_kept_number():
+    words = {"rho": 3.0, "random_state": 0}
+    kept = make(n_components=1, **words).fit(ROWS, TARGET).kept_
+    for size, same in ((kept - 1, "draw"), (kept, "all"), (kept + 5, "all")):
+        found = make(n_components=size, estimator="paper", **words).fit(ROWS, TARGET)
+        expected = make(n_components=size, estimator=same, **words).fit(ROWS, TARGET)
+        assert_array_equal(found.transform(NEW_ROWS), expected.transform(NEW_ROWS))
+
+
+@pytest.mark.parametrize("rho", [0.5, 3.0, 12.0])
+def test_as_many_features_are_kept_as_the_radius_demands(rho):
+    assert make(n_components=1, rho=rho).fit(ROWS, TARGET).kept_ >= 40 / (1 + rho)
+
+
+def test_radius_zero_is_the_uniform_pool():
+    features = make(n_components=40, rho=0.0, estimator="all").fit(ROWS, TARGET).transform(NEW_ROWS)
+    uniform = UniformPool(40, pool_size=40, bandwidth=2.0, random_state=0).fit(ROWS)
+    control = uniform.transform(NEW_ROWS)
+    assert_allclose(features @ features.T, control @ control.T, atol=1e-12)
+
+
+def test_several_classes_are_one_hot_columns_less_their_means():
+    one_hot = (LABELS[:, None] == np.arange(4)).astype(float)
+    centred = one_hot - one_hot.mean(axis=0)
+    for columns, words in (
+        (centred, {}),
+        (centred, {"center_target": True}),
+        (one_hot, {"center_target": False}),
+    ):
+        q = chi_square_weights(alignment("offset", columns), 3.0)
+        sampler = make(n_components=4, rho=3.0, **words).fit(ROWS, LABELS)
+        assert_allclose(sampler.pool_weights_, q, atol=1e-10)
+
+
+def test_linear_kernel_weighs_each_coordinate_once():
+    target = ROWS @ np.array([0.1, 3.0, 0.0, -2.0, 1.0])
+    words = {"kernel": "linear", "rho": 0.5}
+    sampler = make(estimator="all", **words).fit(ROWS, target)
+    q = chi_square_weights((ROWS.T @ target) ** 2, 0.5)
+    assert_allclose(sampler.pool_weights_, q)
+    order = np.argsort(-q)[: np.count_nonzero(q)]
+    assert_allclose(sampler.transform(NEW_ROWS), NEW_ROWS[:, order] * np.sqrt(q[order]))
+    with pytest.raises(MethodError, match=r"M = 6 .* pool of 5\..*Lower M"):
+        make(n_components=6, **words).fit(ROWS, target)
+    assert make(pool_size=3, estimator="all", **words).fit(ROWS, target).pool_weights_.shape == (3,)
+
+
+def test_example_of_the_authors():
+    """d = 10, ridge 0.05 on sqrt(2/D) cos features: they print .355 random, .143 optimised."""
+    errors = {"random": [], "optimised": []}
+    for seed in range(2):
+        generator = np.random.default_rng(seed)
+        rows = generator.standard_normal((11_000, 10)).astype(np.float32)
+        target = np.where(np.linalg.norm(rows, axis=1) > np.sqrt(10), 1.0, -1.0)
+        train, test = slice(10_000), slice(10_000, None)
+        words = {"bandwidth": 1.0, "random_state": seed}
+        optimised = LKRF(pool_size=20_000, rho=100.0, estimator="all", weighted=False, **words)
+        optimised.fit(rows[train], target[train])
+        assert 20_000 / 101 <= optimised.kept_ < 400
+        random = RKS(optimised.kept_, **words).fit(rows[train])
+        for name, sampler in (("random", random), ("optimised", optimised)):
+            Z = sampler.transform(rows[train]).astype(np.float64)
+            gram = Z.T @ Z + 0.05 * np.eye(Z.shape[1])
+            theta = np.linalg.solve(gram, Z.T @ target[train])
+            predicted = sampler.transform(rows[test]) @ theta > 0
+            errors[name].append(np.mean(predicted != (target[test] > 0)))
+    assert 0.10 < np.mean(errors["optimised"]) < 0.17
+    assert 0.28 < np.mean(errors["random"]) < 0.38
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"rho": -1.0},
+        {"rho": float("nan")},
+        {"rho": "much"},
+        {"power": 1.5},
+        {"power": True},
+        {"penalty": 0.0},
+        {"penalty": "x"},
+        {"estimator": "best"},
+        {"weighted": "no"},
+        {"center_target": "maybe"},
+        {"pool_size": 99},
+    ],
+)
+def test_wrong_parameters_are_named(wrong):
+    ((name, _),) = wrong.items()
+    with pytest.raises(MethodError, match=name):
+        LKRF(100, **wrong).check_parameters()

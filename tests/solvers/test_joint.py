@@ -1,0 +1,147 @@
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.svm import SVC
+
+from rfbench.errors import MethodError
+from rfbench.samplers import RKS
+from rfbench.samplers.chi_square import chi_square_weights
+from rfbench.solvers import JointClassifier, memory
+from rfbench.solvers.saddle import best_constant, lower_bound, solve_saddle
+
+
+def sphere(n, N, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = np.where(np.linalg.norm(X, axis=1) > np.sqrt(d), 1.0, -1.0)
+    phi = np.sqrt(2) * np.cos(X @ rng.standard_normal((d, N)) + rng.uniform(0, 2 * np.pi, N))
+    return phi, y
+
+
+def solve(phi, y, C, rho, tol=1e-6, intercept=True):
+    return solve_saddle(y[:, None] * phi, y, C, rho, intercept=intercept, tol=tol, max_iter=200)
+
+
+@pytest.mark.parametrize(("C", "rho", "gap"), [(1, 5, 1e-3), (1, 50, 1e-3), (10, 20, 1e-2)])
+@pytest.mark.parametrize("d", [2, 10])
+def test_the_duality_gap_closes(C, rho, gap, d):
+    phi, y = sphere(500, 400, d)
+    found = solve(phi, y, C, rho, tol=gap / 100)
+    assert 0 <= found.relative_gap < gap / 100
+    assert found.iterations < 60
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(("n", "N"), [(60, 90), (90, 30)])
+def test_both_sides_are_feasible_and_bound_the_value(n, N, intercept):
+    phi, y = sphere(n, N)
+    C, rho = 2.0, 8.0
+    found = solve(phi, y, C, rho, intercept=intercept)
+    q, a = found.q, found.a
+    assert q.min() >= 0
+    assert q.sum() == pytest.approx(1.0)
+    assert N * q @ q - 1 <= rho * (1 + 1e-9)
+    assert a.min() >= 0
+    assert a.max() <= C
+    assert not intercept or abs(y @ a) < 1e-8 * C
+    A = y[:, None] * phi
+    assert found.lower == pytest.approx(lower_bound(A, a, rho))
+    slack = np.maximum(0, 1 - y * (phi @ found.weights + found.b))
+    assert found.upper == pytest.approx(found.weights**2 @ (1 / q) / 2 + C * slack.sum())
+    if intercept:
+        machine = SVC(C=C, kernel="precomputed", tol=1e-10).fit((phi * q) @ phi.T, y)
+        dual = np.zeros(n)
+        dual[machine.support_] = np.abs(machine.dual_coef_[0])
+        value = dual.sum() - q @ (A.T @ dual) ** 2 / 2
+        assert found.lower <= value * (1 + 1e-6)
+        assert value <= found.upper * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("rho", [1.0, 20.0])
+def test_the_value_equals_a_general_convex_solver(rho):
+    phi, y = sphere(14, 6, d=2, seed=3)
+    A, C = y[:, None] * phi, 1.5
+    constraint = {"type": "eq", "fun": lambda a: y @ a, "jac": lambda a: y}
+
+    def negative(a):
+        return -lower_bound(A, a, rho)
+
+    def slope(a):
+        g = A.T @ a
+        return A @ (chi_square_weights(g**2, rho) * g) - 1
+
+    general = minimize(
+        negative,
+        np.full(14, 0.1),
+        jac=slope,
+        bounds=[(0, C)] * 14,
+        constraints=[constraint],
+        method="SLSQP",
+        options={"ftol": 1e-12, "maxiter": 1000},
+    )
+    assert solve(phi, y, C, rho, tol=1e-8).lower == pytest.approx(-general.fun, rel=1e-5)
+
+
+def test_the_best_response_in_closed_form_where_no_weight_is_zero(rng):
+    v, rho = rng.uniform(1.0, 2.0, 50), 0.05
+    q = chi_square_weights(v, rho)
+    assert q.min() > 0
+    spread = np.sqrt(np.sum((v - v.mean()) ** 2))
+    assert q @ v == pytest.approx(v.mean() + np.sqrt(rho / 50) * spread)
+
+
+def test_the_best_constant_minimises_the_hinge(rng):
+    values, y = rng.standard_normal(31), np.where(rng.random(31) < 0.3, 1.0, -1.0)
+    b = best_constant(values, y, 0.0)
+
+    def hinge(b):
+        return np.maximum(0, 1 - y * (values + b)).sum()
+
+    assert hinge(b) <= min(hinge(t) for t in np.linspace(-5, 5, 2001)) + 1e-12
+
+
+def test_a_tiny_ball_is_the_machine_of_the_uniform_kernel():
+    phi, y = sphere(80, 40)
+    found = solve(phi, y, 1.0, 1e-9, tol=1e-7)
+    machine = SVC(C=1.0, kernel="precomputed", tol=1e-10).fit(phi @ phi.T / 40, y)
+    decisions = phi @ found.weights + found.b
+    np.testing.assert_allclose(decisions, machine.decision_function(phi @ phi.T / 40), atol=1e-3)
+
+
+def test_the_value_falls_with_the_radius():
+    phi, y = sphere(80, 60)
+    values = [solve(phi, y, 1.0, rho).upper for rho in (0.1, 1.0, 10.0, 59.0, 1e3)]
+    assert (np.diff(values) <= 1e-5).all()
+
+
+def test_the_classifier_learns_what_the_uniform_kernel_does_not():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((700, 10))
+    y = np.linalg.norm(X, axis=1) > np.sqrt(10)
+    pool = RKS(400, bandwidth=1.0, random_state=0).fit(X)
+    uniform, learned = (
+        JointClassifier(0.3, rho=rho).fit(X[:300], y[:300], features=pool) for rho in (1e-6, 30.0)
+    )
+    assert learned.score(X[300:], y[300:]) > uniform.score(X[300:], y[300:]) + 0.1
+    assert 400 * np.sum(learned.kernel_weights_**2) - 1 <= 30 * (1 + 1e-9)
+    assert learned.notes_[0].startswith("relative duality gap")
+    Z = pool.transform(X[300:310])
+    np.testing.assert_allclose(
+        learned.decisions(X[300:310])[:, 0], Z @ learned.coef_[0] + learned.intercept_[0]
+    )
+
+
+def test_a_grid_is_selected_from(binary):
+    X, y = binary
+    solver = JointClassifier([0.1, 1.0, 10.0], rho=2.0, selection="cv3", random_state=0)
+    solver.fit(X, y)
+    assert solver.alpha_ in (0.1, 1.0, 10.0)
+    assert solver.kernel_weights_.shape == (4,)
+
+
+def test_what_it_cannot_do_is_a_sentence(several, binary, monkeypatch):
+    with pytest.raises(MethodError, match="for two classes, there are 4"):
+        JointClassifier().fit(*several)
+    monkeypatch.setattr(memory, "free_bytes", lambda: 1e4)
+    with pytest.raises(MethodError, match="The joint optimisation on 80 rows and 4 features"):
+        JointClassifier().fit(*binary)

@@ -1,0 +1,86 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import kernel_ridge
+
+from rfbench import kernels
+from rfbench.errors import MethodError
+from rfbench.samplers import RKS
+from rfbench.solvers import (
+    KernelRidgeClassifier,
+    KernelRidgeRegressor,
+    KernelSVMClassifier,
+    RidgeClassifier,
+    RidgeRegressor,
+    memory,
+)
+
+
+def test_equals_scikit_learn_without_intercept(regression):
+    X, y = regression
+    ours = KernelRidgeRegressor(0.3, bandwidth=1.5, intercept=False).fit(X, y)
+    theirs = kernel_ridge.KernelRidge(alpha=0.3, kernel="rbf", gamma=1 / 4.5).fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-8)
+    np.testing.assert_allclose(ours.dual_coef_[:, 0], theirs.dual_coef_, atol=1e-9)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("alphas", [0.3, 0.0, [1e-3, 0.1, 1.0, 100.0]])
+def test_equals_ridge_on_the_features_of_the_linear_kernel(regression, intercept, alphas):
+    X, y = regression
+    shared = {"intercept": intercept, "random_state": 0}
+    exact = KernelRidgeRegressor(alphas, kernel="linear", **shared).fit(X, y)
+    features = X / np.sqrt(X.shape[1])
+    ridge = RidgeRegressor(alphas, **shared).fit(features, y)
+    assert exact.alpha_ == ridge.alpha_
+    assert exact.alpha_scale_free_ == pytest.approx(ridge.alpha_scale_free_)
+    new = X[:7] + 0.3
+    np.testing.assert_allclose(
+        exact.predict(new), ridge.predict(new / np.sqrt(X.shape[1])), rtol=1e-7
+    )
+
+
+def test_classification_equals_ridge_on_the_features_of_the_linear_kernel(several):
+    X, y = several
+    exact = KernelRidgeClassifier(0.3, kernel="linear").fit(X, y)
+    ridge = RidgeClassifier(0.3).fit(X / np.sqrt(3), y)
+    np.testing.assert_allclose(exact.decisions(X), ridge.decisions(X / np.sqrt(3)), atol=1e-9)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_random_features_approach_it(regression, intercept):
+    X, y = regression
+    exact = KernelRidgeRegressor(1.0, bandwidth=3.0, intercept=intercept).fit(X, y)
+    sampler = RKS(4000, bandwidth=3.0, feature_map="paired", random_state=0).fit(X)
+    close = RidgeRegressor(1.0, intercept=intercept).fit(X, y, features=sampler)
+    np.testing.assert_allclose(close.predict(X), exact.predict(X), atol=0.1)
+
+
+def test_features_are_ignored_and_rows_may_be_sparse(binary):
+    X, y = binary
+    plain = KernelRidgeClassifier(1.0, bandwidth=2.0).fit(X, y)
+    sampler = RKS(3, random_state=0).fit(X)
+    ignoring = KernelRidgeClassifier(1.0, bandwidth=2.0).fit(X, y, features=sampler)
+    sparsely = KernelRidgeClassifier(1.0, bandwidth=2.0).fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(ignoring.decisions(X), plain.decisions(X))
+    np.testing.assert_allclose(sparsely.decisions(sparse.csr_array(X)), plain.decisions(X))
+
+
+@pytest.mark.parametrize("kernel", list(kernels.KERNELS))
+def test_every_kernel_is_served(binary, kernel):
+    X, y = binary
+    solver = KernelRidgeClassifier([0.1, 10.0], kernel=kernel, random_state=0).fit(X, y)
+    assert solver.score(X, y) > 0.6
+    assert (solver.bandwidth_ == 1.0) == (not kernels.KERNELS[kernel].has_bandwidth)
+
+
+@pytest.mark.parametrize("cls", [KernelRidgeClassifier, KernelSVMClassifier])
+def test_too_many_rows_are_refused_with_the_numbers(binary, cls, monkeypatch):
+    X, y = binary
+    limit = 24 * 50**2 / memory.GIB
+    with pytest.raises(MethodError, match=r"80 rows .* Allowed are .* Up to 50 rows fit"):
+        cls(memory_gib=limit).fit(X, y)
+    monkeypatch.setattr("rfbench.solvers.memory.free_bytes", lambda: 24 * 40**2)
+    monkeypatch.setattr("rfbench.solvers.kernel.free_bytes", lambda: 24 * 40**2)
+    with pytest.raises(MethodError, match=r"Free now are .* Up to 40 rows fit"):
+        cls().fit(X, y)

@@ -1,0 +1,108 @@
+"""Logistic regression and the support vector machines."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC, LinearSVC
+
+from rfbench.solvers import KernelSVMClassifier, LogisticClassifier, SVMClassifier, svm
+from rfbench.solvers.coding import Coding
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_gradient_of_the_logistic_loss_is_zero(binary, intercept):
+    X, y = binary
+    solver = LogisticClassifier(0.3, intercept=intercept, tol=1e-10).fit(X, y)
+    signs = 2.0 * y - 1
+    pull = signs * expit(-signs * solver.decisions(X)[:, 0])
+    np.testing.assert_allclose(0.3 * solver.coef_[0], X.T @ pull, atol=1e-8)
+    if intercept:
+        assert abs(pull.sum()) < 1e-8
+
+
+def test_logistic_equals_scikit_learn(several):
+    X, y = several
+    ours = LogisticClassifier(0.5, tol=1e-9).fit(X, y)
+    theirs = LogisticRegression(C=2.0, tol=1e-9, max_iter=5000).fit(X, y)
+    np.testing.assert_allclose(ours.decisions(X), theirs.decision_function(X), atol=1e-5)
+
+
+def test_a_logistic_fit_that_stops_early_is_noted(rng):
+    X = rng.standard_normal((50, 80))
+    solver = LogisticClassifier(1e-6, max_iter=2).fit(X, rng.integers(0, 2, 50))
+    assert solver.notes_ == ["no convergence in 2 iterations"]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_svm_reaches_the_documented_objective(binary, loss, intercept):
+    X, y = binary
+    signs, alpha = 2.0 * y - 1, 0.7
+
+    def objective(theta, b):
+        slack = np.maximum(0.0, 1.0 - signs * (X @ theta + b))
+        losses = slack if loss == "hinge" else slack**2
+        return losses.sum() + alpha * (theta @ theta + b**2 / 4.0) / 2
+
+    solver = SVMClassifier(
+        alpha, loss=loss, intercept=intercept, intercept_scaling=2.0, max_iter=100_000, tol=1e-8
+    ).fit(X, y)
+    best = objective(solver.coef_[0], solver.intercept_[0])
+    theirs = LinearSVC(
+        C=1 / alpha,
+        loss=svm.LOSSES[loss],
+        fit_intercept=intercept,
+        intercept_scaling=2.0,
+        dual=True,
+        max_iter=100_000,
+        tol=1e-8,
+    ).fit(X, y)
+    reached = objective(theirs.coef_[0], float(np.ravel(theirs.intercept_)[0]))
+    assert best == pytest.approx(reached, rel=1e-6)
+    for change in np.random.default_rng(1).standard_normal((20, 5)) * 0.01:
+        moved = objective(
+            solver.coef_[0] + change[:4], solver.intercept_[0] + intercept * change[4]
+        )
+        assert moved >= best - 1e-6
+
+
+def test_svm_one_vs_rest_equals_scikit_learn_and_one_vs_one_its_pairs(several):
+    X, y = several
+    theirs = LinearSVC(C=2.0, dual=False, tol=1e-8).fit(X, y)
+    rest = SVMClassifier(0.5, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(rest.decisions(X), theirs.decision_function(X), atol=1e-4)
+    pairs = SVMClassifier(0.5, tol=1e-8, multiclass="one-vs-one").fit(X, y)
+    for column, (i, j) in enumerate(Coding(4, "one-vs-one").pairs):
+        rows = (y == i) | (y == j)
+        pair = SVMClassifier(0.5, tol=1e-8).fit(X[rows], y[rows])
+        np.testing.assert_allclose(pairs.coef_[column], pair.coef_[0], atol=1e-9)
+    assert pairs.score(X, y) > 0.7
+
+
+def test_an_svm_that_stops_early_is_noted(binary):
+    X, y = binary
+    solver = SVMClassifier(1e-8, loss="hinge", max_iter=1).fit(X, y)
+    assert solver.notes_ == ["no convergence in 1 iterations"]
+    kernel = KernelSVMClassifier(1e-6, max_iter=1, bandwidth=1.0).fit(X, y)
+    assert kernel.notes_ == ["no convergence in 1 iterations"]
+
+
+def test_kernel_svm_equals_scikit_learn(several):
+    X, y = several
+    ours = KernelSVMClassifier(0.5, bandwidth=2.0, tol=1e-8).fit(X, y)
+    theirs = SVC(C=2.0, gamma=1 / 8, tol=1e-8, decision_function_shape="ovo").fit(X, y)
+    np.testing.assert_allclose(ours.decisions(X), -theirs.decision_function(X), atol=1e-5)
+    pair = y < 2
+    two = KernelSVMClassifier(0.5, bandwidth=2.0, tol=1e-8).fit(X[pair], y[pair])
+    rival = SVC(C=2.0, gamma=1 / 8, tol=1e-8).fit(X[pair], y[pair])
+    np.testing.assert_allclose(two.decision_function(X), rival.decision_function(X), atol=1e-5)
+
+
+def test_kernel_svm_of_the_linear_kernel_equals_the_hinge_on_the_rows(binary):
+    X, y = binary
+    kernel = KernelSVMClassifier(1.0, kernel="linear", tol=1e-8).fit(X, y)
+    rows = SVMClassifier(1.0, loss="hinge", intercept_scaling=1e3, tol=1e-9, max_iter=10**6).fit(
+        X / 2.0, y
+    )
+    np.testing.assert_allclose(kernel.decisions(X), rows.decisions(X / 2.0), atol=1e-2)

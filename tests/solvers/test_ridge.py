@@ -1,0 +1,136 @@
+import numpy as np
+import pytest
+from sklearn import linear_model
+
+from rfbench.samplers import RKS
+from rfbench.solvers import RidgeClassifier, RidgeRegressor
+from rfbench.solvers.coding import Coding, Targets
+from rfbench.solvers.design import Design
+
+ALPHAS = np.logspace(-4, 3, 8)
+
+
+def held_out_groups(solver, n):
+    return solver._groups(solver.chosen_selection(), n)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_equals_explicit_normal_equations(regression, intercept):
+    X, y = regression
+    solver = RidgeRegressor(0.7, intercept=intercept).fit(X, y)
+    Z = np.column_stack([X, np.ones(len(X))]) if intercept else X
+    penalty = 0.7 * np.eye(Z.shape[1])
+    penalty[X.shape[1] :] = 0.0
+    theta = np.linalg.solve(Z.T @ Z + penalty, Z.T @ y)
+    np.testing.assert_allclose(solver.coef_[0], theta[:5], rtol=1e-10)
+    np.testing.assert_allclose(solver.intercept_, theta[5:] if intercept else [0.0], rtol=1e-10)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_equals_scikit_learn(regression, several, intercept):
+    X, y = regression
+    theirs = linear_model.Ridge(2.0, fit_intercept=intercept).fit(X, y)
+    ours = RidgeRegressor(2.0, intercept=intercept).fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-9)
+    X, y = several
+    rival = linear_model.RidgeClassifier(2.0, fit_intercept=intercept).fit(X, y)
+    classifier = RidgeClassifier(2.0, intercept=intercept).fit(X, y)
+    np.testing.assert_allclose(classifier.decisions(X), rival.decision_function(X), atol=1e-9)
+    assert (classifier.predict(X) == rival.predict(X)).all()
+
+
+@pytest.mark.parametrize("convention", ["absolute", "per-sample"])
+@pytest.mark.parametrize("selection", ["cv4", "validation"])
+@pytest.mark.parametrize("case", ["regression", "binary", "one-vs-rest", "one-vs-one"])
+def test_selection_equals_refitting_every_fold(request, case, selection, convention):
+    X, y = request.getfixturevalue("several" if case.startswith("one") else case)
+    shared = {"alpha_convention": convention}
+    if case.startswith("one"):
+        shared["multiclass"] = case
+    cls = RidgeRegressor if case == "regression" else RidgeClassifier
+    solver = cls(ALPHAS, selection=selection, random_state=3, **shared).fit(X, y)
+    groups = held_out_groups(solver, len(X))
+    errors = np.zeros(len(ALPHAS))
+    for g in range(groups.max() + 1):
+        held = groups == g
+        for i, alpha in enumerate(sorted(ALPHAS)[::-1]):
+            refitted = cls(alpha, **shared).fit(X[~held], y[~held])
+            predicted = refitted.predict(X[held])
+            wrong = (predicted - y[held]) ** 2 if case == "regression" else predicted != y[held]
+            errors[i] += wrong.sum()
+    assert solver.alpha_ == sorted(ALPHAS)[::-1][int(np.argmin(errors))]
+    np.testing.assert_allclose(
+        solver.coef_, cls(solver.alpha_, **shared).fit(X, y).coef_, rtol=1e-8
+    )
+
+
+def test_fold_errors_from_gram_matrices_equal_a_second_pass(regression):
+    X, y = regression
+    solver = RidgeRegressor(ALPHAS, random_state=0)
+    groups = held_out_groups(solver, len(X))
+    from rfbench.clock import Clock
+
+    fits = solver._fits(Design(X), Targets(y[:, None]), groups, Clock())
+    direct = np.zeros(len(ALPHAS))
+    for g, path in enumerate(fits.partial):
+        held = groups == g
+        direct += ((path.decisions(Design(X[held])) - y[held, None]) ** 2).sum(axis=(1, 2))
+    np.testing.assert_allclose(fits.held_loss, direct, rtol=1e-10)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_one_vs_one_equals_fitting_each_pair(several, intercept):
+    X, y = several
+    solver = RidgeClassifier(0.5, multiclass="one-vs-one", intercept=intercept).fit(X, y)
+    pairs = Coding(4, "one-vs-one").pairs
+    assert solver.coef_.shape == (6, 3)
+    for column, (i, j) in enumerate(pairs):
+        rows = (y == i) | (y == j)
+        pair = RidgeClassifier(0.5, intercept=intercept).fit(X[rows], y[rows])
+        np.testing.assert_allclose(solver.coef_[column], pair.coef_[0], rtol=1e-9)
+        np.testing.assert_allclose(solver.intercept_[column], pair.intercept_[0], atol=1e-12)
+
+
+def test_per_sample_penalty_of_a_pair_counts_its_rows(several):
+    X, y = several
+    solver = RidgeClassifier(0.01, multiclass="one-vs-one", alpha_convention="per-sample").fit(X, y)
+    rows = y < 2
+    pair = RidgeClassifier(0.01 * rows.sum()).fit(X[rows], y[rows])
+    np.testing.assert_allclose(solver.coef_[0], pair.coef_[0], rtol=1e-9)
+
+
+def test_float32_rows_go_through_float32_features(several):
+    X, y = several
+    sampler = RKS(30, bandwidth=2.0, random_state=0).fit(X)
+    double = RidgeClassifier(0.1).fit(X, y, features=sampler)
+    narrow = X.astype(np.float32)
+    single = RidgeClassifier(0.1).fit(
+        narrow, y, features=RKS(30, bandwidth=2.0, random_state=0).fit(narrow)
+    )
+    np.testing.assert_allclose(double.decisions(X), single.decisions(narrow), atol=2e-3)
+
+
+def test_the_solution_of_least_norm_without_penalty(rng):
+    X, y = rng.standard_normal((6, 20)), rng.standard_normal(6)
+    solver = RidgeRegressor(0.0, intercept=False).fit(X, y)
+    np.testing.assert_allclose(solver.coef_[0], np.linalg.pinv(X) @ y, rtol=1e-8)
+    assert "eigendecomposition" in solver.notes_[0]
+
+
+def test_several_targets_keep_their_shape(regression):
+    X, y = regression
+    both = np.column_stack([y, -y])
+    solver = RidgeRegressor([0.1, 1.0], random_state=0).fit(X, both)
+    assert solver.predict(X).shape == both.shape
+    np.testing.assert_allclose(solver.coef_[0], -solver.coef_[1], rtol=1e-9)
+
+
+def test_classes_missing_from_folds(rng):
+    X = rng.standard_normal((13, 2))
+    y = np.array([0] * 6 + [1] * 5 + [2, 3])
+    for scheme in ("one-vs-rest", "one-vs-one"):
+        for selection in ("cv5", "cv13", "validation"):
+            solver = RidgeClassifier(
+                [0.1, 1.0], selection=selection, multiclass=scheme, random_state=0
+            )
+            assert solver.fit(X, y).predict(X).shape == (13,)

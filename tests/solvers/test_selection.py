@@ -1,0 +1,166 @@
+import numpy as np
+import pytest
+
+from rfbench.clock import Clock
+from rfbench.config.schema import SolverSpec
+from rfbench.errors import MethodError
+from rfbench.samplers import RKS
+from rfbench.solvers import SOLVERS, RidgeClassifier, RidgeRegressor, make
+
+CLASSIFIERS = [name for name, tasks in SOLVERS.items() if "classification" in tasks]
+REGRESSORS = [name for name, tasks in SOLVERS.items() if "regression" in tasks]
+
+
+def grid_of(name, values):
+    return {"bounds" if name == "constrained" else "alphas": values}
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("selection", ["cv3", "validation", "test"])
+def test_every_classifier_selects_and_books_its_time(binary, name, selection):
+    X, y = binary
+    features = RKS(20, bandwidth=2.0, random_state=0).fit(X)
+    clock = Clock()
+    solver = make(name, selection=selection, random_state=0, **grid_of(name, [0.1, 1.0]))
+    solver.fit(X, y, features=features, evaluation=(X[:9], y[:9]), clock=clock)
+    assert clock.wall["features"] > 0
+    assert clock.wall["train"] > 0
+    assert (clock.wall["test"] > 0) == (selection == "test")
+    assert solver.n_columns_ == (20 if solver.uses_features else len(X))
+    assert solver.decisions(X).shape == (80, 1)
+    assert (solver.predict_codes(solver.decisions(X)) == solver.predict(X)).all()
+    assert np.isnan(solver.alpha_) == (name == "constrained")
+    assert all(isinstance(note, str) for note in solver.notes_)
+    if selection == "test":
+        np.testing.assert_allclose(
+            solver.evaluation_decisions_, solver.decisions(X[:9]), rtol=1e-9, atol=1e-12
+        )
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+@pytest.mark.parametrize("selection", ["cv3", "test"])
+def test_every_regressor_selects(regression, name, selection):
+    X, y = regression
+    solver = make(name, "regression", selection=selection, **grid_of(name, [0.1, 1.0, 10.0]))
+    solver.fit(X, y, evaluation=(X[:9], y[:9]))
+    assert solver.predict(X).shape == y.shape
+    assert np.mean((solver.predict(X) - y) ** 2) < np.var(y)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_one_class_only_is_a_sentence(binary, name):
+    X, _ = binary
+    with pytest.raises(MethodError, match="one class only: 7"):
+        make(name).fit(X, np.full(len(X), 7))
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_selection_on_missing_evaluation_rows_is_refused(binary, name):
+    with pytest.raises(MethodError, match="no evaluation rows"):
+        make(name, selection="test", **grid_of(name, [1.0, 2.0])).fit(*binary)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_two_values_cannot_be_fixed(name):
+    word = next(iter(grid_of(name, 0)))
+    with pytest.raises(MethodError, match=f"There are 2 {word} and selection is 'fixed'"):
+        make(name, selection="fixed", **grid_of(name, [1.0, 2.0]))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "sentence"),
+    [
+        ("rigde", {}, "Did you mean 'ridge'"),
+        ("ridge", {"multiclas": 1}, "Did you mean 'multiclass'"),
+        ("ridge", {"multiclass": "one-vs-on"}, "Did you mean 'one-vs-one'"),
+        ("ridge", {"alphas": -1.0}, "Penalties are numbers of at least 0"),
+        ("ridge", {"alpha_convention": "per-row"}, "no alpha_convention"),
+        ("ridge", {"selection": "cv1"}, "no selection 'cv1'"),
+        ("logistic", {"alphas": 0.0}, "needs penalties above 0"),
+        ("svm", {"loss": "hing"}, "Did you mean 'hinge'"),
+        ("svm", {"intercept_scaling": 0.0}, "above 0"),
+        ("constrained", {"alphas": 1.0}, "no parameter 'alphas'"),
+        ("constrained", {"bounds": 0.0}, "Bounds are numbers above 0"),
+        ("kernel-ridge", {"kernel": "gausian"}, "Did you mean 'gaussian'"),
+        ("kernel-ridge", {"bandwidth": "knn5"}, "Did you mean 'knn50'"),
+        ("kernel-ridge", {"bandwidth": -1.0}, "positive number"),
+        ("kernel-svm", {"intercept": False}, "cannot leave the constant out"),
+        ("joint", {"rho": 0.0}, "above 0"),
+    ],
+)
+def test_a_wrong_parameter_is_named(name, parameters, sentence):
+    with pytest.raises(MethodError, match=sentence):
+        make(name, **parameters)
+
+
+def test_a_task_that_a_solver_does_not_do():
+    with pytest.raises(MethodError, match="The solver svm does not do regression"):
+        make("svm", "regression")
+
+
+def test_ties_prefer_the_largest_penalty(rng):
+    X = np.concatenate([rng.uniform(1, 2, (20, 1)), rng.uniform(-2, -1, (20, 1))])
+    y = np.repeat([1, 0], 20)
+    alphas = [1e-3, 1e-1, 1e1]
+    solver = RidgeClassifier(alphas, selection="cv4", random_state=0).fit(X, y)
+    assert solver.score(X, y) == 1.0
+    assert solver.alpha_ == 10.0
+    bounds = make("constrained", bounds=[1.0, 5.0], selection="cv4", random_state=0).fit(X, y)
+    assert bounds.bound_ == 1.0
+
+
+@pytest.mark.parametrize("factor", [0.01, 100.0])
+def test_the_scale_free_penalty_names_the_same_fit_on_rescaled_features(binary, factor):
+    X, y = binary
+    first = RidgeClassifier(0.5, intercept=False).fit(X, y)
+    second = RidgeClassifier(0.5 * factor**2, intercept=False).fit(X * factor, y)
+    assert second.alpha_scale_free_ == pytest.approx(first.alpha_scale_free_, rel=1e-12)
+    np.testing.assert_allclose(second.decisions(X * factor), first.decisions(X), rtol=1e-9)
+
+
+def test_absolute_penalty_is_recorded_for_both_conventions(binary):
+    X, y = binary
+    solver = RidgeClassifier(0.5, alpha_convention="per-sample").fit(X, y)
+    assert (solver.alpha_, solver.alpha_absolute_) == (0.5, 40.0)
+    np.testing.assert_allclose(solver.coef_, RidgeClassifier(40.0).fit(X, y).coef_)
+
+
+def test_an_evaluation_label_that_was_not_seen_counts_as_an_error(rng):
+    X, y = rng.standard_normal((20, 2)), np.repeat([0, 4], 10)
+    solver = RidgeClassifier(1.0).fit(X, y)
+    assert solver._codes([0, 4, 2, 9]).tolist() == [0, 1, -1, -1]
+
+
+@pytest.mark.parametrize("name", [*CLASSIFIERS])
+def test_more_columns_than_rows(rng, name):
+    X, y = rng.standard_normal((12, 40)), np.arange(12) % 2
+    assert make(name, random_state=0).fit(X, y).predict(X).shape == (12,)
+
+
+@pytest.mark.parametrize("name", ["svm", "kernel-svm", "ridge"])
+@pytest.mark.parametrize("scheme", ["one-vs-rest", "one-vs-one"])
+def test_a_class_with_one_row(rng, name, scheme):
+    X, y = rng.standard_normal((21, 2)), np.array([0] * 10 + [1] * 10 + [2])
+    solver = make(name, alphas=[0.1, 1.0], multiclass=scheme, random_state=0).fit(X, y)
+    assert set(solver.predict(X)) <= {0, 1, 2}
+
+
+def test_folds_that_need_more_rows(rng):
+    with pytest.raises(MethodError, match="needs at least 9 rows"):
+        RidgeRegressor([1.0, 2.0], selection="cv9").fit(rng.standard_normal((5, 2)), np.arange(5.0))
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_configuration_that_names_no_penalty_takes_the_constructor_defaults(name):
+    assert SolverSpec.model_validate(name).keywords() == {}
+    parameters = make(name).get_params()
+    for word in ("alphas", "alpha_convention", "selection", "intercept"):
+        default = getattr(SolverSpec(), word)
+        value = parameters.get(word, default)
+        assert value == (default[0] if word == "alphas" and value != default else default)
+
+
+def test_a_logistic_fold_without_a_class_is_a_sentence(rng):
+    X, y = rng.standard_normal((20, 2)), np.array([0] * 19 + [1])
+    with pytest.raises(MethodError, match="no row of 1 of the classes"):
+        make("logistic", alphas=[1.0, 2.0], random_state=0).fit(X, y)

@@ -1,0 +1,56 @@
+import time
+
+import pytest
+
+from rfbench.clock import PARTS, Clock
+
+
+@pytest.fixture
+def ticking(monkeypatch):
+    """Make every look at the clocks a step: 1 s of wall time, 10 s of CPU time."""
+    state = {"wall": 0.0, "cpu": 0.0}
+
+    def step(which, size):
+        def look():
+            state[which] += size
+            return state[which]
+
+        return look
+
+    monkeypatch.setattr(time, "perf_counter", step("wall", 1.0))
+    monkeypatch.setattr(time, "process_time", step("cpu", 10.0))
+
+
+def test_parts_add_up(ticking):
+    clock = Clock()
+    for _ in range(3):
+        with clock.part("train"):
+            pass
+    assert clock.wall == {"pp": 0, "features": 0, "train": 3, "test": 0}
+    assert clock.cpu["train"] == 30
+
+
+def test_an_inner_part_pauses_the_outer_one(ticking):
+    outer, inner = Clock(), Clock()
+    with outer.part("test"):
+        with inner.features():
+            pass
+        with outer.train():
+            pass
+    assert inner.wall["features"] == 1
+    assert outer.wall["train"] == 1
+    assert outer.wall["test"] == 3
+    outer.charge(inner)
+    assert sum(outer.wall.values()) == 5
+    assert outer.cpu["features"] == 10
+
+
+def test_an_exception_ends_the_part(ticking):
+    clock = Clock()
+    with pytest.raises(ValueError, match="x"), clock.part("pp"):
+        raise ValueError("x")
+    assert clock.wall["pp"] == 1
+    with clock.part("test"):
+        pass
+    assert clock.wall["pp"] == 1
+    assert set(clock.wall) == set(PARTS)
