@@ -26,6 +26,7 @@ from rfbench.experiment.methods import build_sampler, build_solver, shares_work
 from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.seeds import integer_for
 from rfbench.kernels import Rows
+from rfbench.samplers.pool_memory import PoolMemory, remembered_pools
 from rfbench.solvers import Solver
 from rfbench.solvers.curve import Curve
 from rfbench.solvers.design import design_of
@@ -44,13 +45,14 @@ def run_job(job: Job, on_start: Callable[[str], None] | None = None) -> Iterator
     with (
         threadpool_limits(limits=job.trials[0].experiment.threads),
         sklearn.config_context(assume_finite=True),
+        remembered_pools() as pools,
     ):
         for trials in curves(job.trials):
             curve = None
             for trial in sorted(trials, key=lambda t: -(t.M or 0)):
                 if on_start:
                     on_start(trial.id)
-                row, curve = run_trial(trial, curve, shared=len(trials) > 1)
+                row, curve = run_trial(trial, curve, shared=len(trials) > 1, pools=pools)
                 yield row
 
 
@@ -64,7 +66,11 @@ def curves(trials: Sequence[Trial]) -> list[list[Trial]]:
 
 
 def run_trial(
-    trial: Trial, curve: Curve | None = None, *, shared: bool = False
+    trial: Trial,
+    curve: Curve | None = None,
+    *,
+    shared: bool = False,
+    pools: PoolMemory | None = None,
 ) -> tuple[dict[str, Any], Curve | None]:
     """Return the row of a trial, and the shared work for the smaller sizes of its curve.
 
@@ -75,11 +81,13 @@ def run_trial(
         The work of the largest size, which is done already.
     shared : bool
         Keep the work for smaller sizes.
+    pools : PoolMemory, optional
+        Where samplers find pools that are drawn already; their time is charged all the same.
     """
     row = describe(trial)
     reset_peak_rss()
     try:
-        measured, curve = measure(trial, curve, shared=shared)
+        measured, curve = measure(trial, curve, shared=shared, pools=pools)
         row.update(measured, status="ok")
     except RfbenchError as error:
         row.update(status="failed", message=str(error))
@@ -127,7 +135,11 @@ def describe(trial: Trial) -> dict[str, Any]:
 
 
 def measure(
-    trial: Trial, curve: Curve | None = None, *, shared: bool = False
+    trial: Trial,
+    curve: Curve | None = None,
+    *,
+    shared: bool = False,
+    pools: PoolMemory | None = None,
 ) -> tuple[dict[str, Any], Curve | None]:
     """Do the work of a trial and return the measured columns, see `run_trial`."""
     experiment = trial.experiment
@@ -140,7 +152,7 @@ def measure(
     features: Any = None
     M = trial.M
     if curve is None and (solver is None or solver.uses_features):
-        features, M = _fit_sampler(trial, X, target, bandwidth, clock)
+        features, M = _fit_sampler(trial, X, target, bandwidth, clock, pools)
         if shared:
             curve, clock = Curve(features, clock), Clock()
     if curve is not None and M is not None:
@@ -175,7 +187,12 @@ def measure(
 
 
 def _fit_sampler(
-    trial: Trial, X: Rows, target: Any, bandwidth: float | None, clock: Clock
+    trial: Trial,
+    X: Rows,
+    target: Any,
+    bandwidth: float | None,
+    clock: Clock,
+    pools: PoolMemory | None,
 ) -> tuple[Any, int]:
     """Return the fitted sampler and M; where M is kept_by a sampler, that one is fitted first."""
 
@@ -194,9 +211,13 @@ def _fit_sampler(
     M = trial.M or 1
     if trial.M is None and not decides:
         M = int(sampler_of(trial.reference, 1).fit(X, target).kept_)
+    if pools is not None:
+        pools.settle(Clock())
     sampler = sampler_of(trial.sampler, M)
     with clock.part("pp"):
         sampler.fit(X, target)
+    if pools is not None:
+        pools.settle(clock)
     return sampler, int(sampler.kept_) if decides else M
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rfbench.kernels import Rows
 from rfbench.samplers.base import RandomState, Streams
 from rfbench.samplers.feature_map import OFFSET, FeatureMap
-from rfbench.samplers.pool import PooledFeatures, fold_pairs, target_moments
+from rfbench.samplers.pool import PooledFeatures, fold_pairs
 
 MULTICLASS = ("norm", "max", "per-class")
 
@@ -100,12 +100,10 @@ class EERF(PooledFeatures):
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         assert targets is not None
-        pool = self.draw_pool(random, X.shape[1])
+        scored = self.scored_pool(X, targets, random)
+        pool = scored.pool
         self._check_pool_holds_components(pool.n_frequencies)
-        rows, y = self.scoring_rows(X, targets, random)
-        if self.center_target:
-            y = y - y.mean(axis=0)
-        moments = target_moments(pool, rows, y) / len(y)
+        moments = scored.target_moments(centred=self.center_target) / scored.n
         energy = np.stack([fold_pairs(pool, column**2) for column in moments.T], axis=1)
         joined = energy.max(axis=1) if self.multiclass == "max" else energy.sum(axis=1)
         if self.multiclass == "per-class":

@@ -13,7 +13,7 @@ from rfbench.samplers.base import RandomState, Streams
 from rfbench.samplers.chi_square import chi_square_weights
 from rfbench.samplers.divergence import penalised_weights, power_weights
 from rfbench.samplers.feature_map import OFFSET, FeatureMap
-from rfbench.samplers.pool import PooledFeatures, fold_pairs, target_moments
+from rfbench.samplers.pool import PooledFeatures, fold_pairs
 
 ESTIMATORS = ("draw", "top", "all", "paper")
 
@@ -134,13 +134,13 @@ class LKRF(PooledFeatures):
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         assert targets is not None
-        pool = self.draw_pool(random, X.shape[1])
+        scored = self.scored_pool(X, targets, random)
+        pool = scored.pool
         if self.estimator == "top":
             self._check_pool_holds_components(pool.n_frequencies)
-        rows, y = self.scoring_rows(X, targets, random)
-        if self.center_target is True or (self.center_target == "auto" and y.shape[1] > 1):
-            y = y - y.mean(axis=0)
-        moments = target_moments(pool, rows, y)
+        several = targets.shape[1] > 1
+        centred = several if self.center_target == "auto" else bool(self.center_target)
+        moments = scored.target_moments(centred=centred)
         q = self._distribution(fold_pairs(pool, (moments**2).sum(axis=1)))
         self.pool_weights_ = q
         self.kept_ = int(np.count_nonzero(q))

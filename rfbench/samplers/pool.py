@@ -13,6 +13,7 @@ from rfbench.errors import MethodError
 from rfbench.kernels import Array, Rows
 from rfbench.samplers.base import RandomFeatures, RandomState, Streams
 from rfbench.samplers.feature_map import OFFSET, PAIRED, FeatureMap
+from rfbench.samplers.pool_memory import PoolScores, remember
 
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
@@ -173,3 +174,19 @@ class PooledFeatures(ScoredFeatures):
         if self.kernel_.feature == "coordinate" and self.pool_size >= d:
             return self.unit_map(np.arange(d)[:, None], random)
         return self.draw_unit_map(random, d, self.pool_size)
+
+    def scored_pool(self, X: Rows, targets: NDArray[np.float64], random: Streams) -> PoolScores:
+        """Draw the candidates and sum up their features on the scoring rows.
+
+        Samplers of a trial with the same kernel, map, seed, pool_size and score_rows share the
+        work, see `rfbench.samplers.pool_memory`.
+        """
+
+        def make() -> PoolScores:
+            pool = self.draw_pool(random, X.shape[1])
+            rows, y = self.scoring_rows(X, targets, random)
+            sums = target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
+            return PoolScores(pool, sums[:, :-1], sums[:, -1], y.mean(axis=0), len(y))
+
+        facts = (self.kernel_, self.feature_map, self.pool_size, self.score_rows)
+        return remember(facts, self.random_state, X, targets, make)

@@ -49,8 +49,8 @@ class Design:
         if self._map is not None:
             self._map.transform_into(rows, out)
             return
-        block = rows if self.features is None else self.features.transform(rows)
-        out[...] = block if not sparse.issparse(block) else block.toarray()
+        block: Any = rows if self.features is None else self.features.transform(rows)
+        out[...] = block.toarray() if sparse.issparse(block) else block
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of some of the rows."""

@@ -34,8 +34,7 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
 
     Solved by an interior-point method until the relative duality gap is below `tol`; the gap that
     was reached is noted, and is proven by a primal and a dual feasible point. A step costs
-    n^2 N + n^3/3 operations and 8 * 2 n^2 bytes; 20 to 60 steps are usual. (Extragradient, an
-    alternative, stays at a gap of some per cent for large C and rho.)
+    n^2 N + n^3/3 operations and 8 * 2 n^2 bytes; 20 to 60 steps are usual.
 
     Parameters
     ----------
