@@ -48,6 +48,14 @@ def test_run_table_plot(here):
     assert len(lines) == 1 + 4
 
 
+def test_rows_of_another_configuration_are_kept_apart(here):
+    call("run", "tiny.yaml", "--jobs", 1)
+    output = call("run", "tiny.yaml", "--jobs", 1, "--set", "solver.alphas=10")
+    assert "8 rows of earlier configurations" in output
+    assert "2 trials" in output
+    assert len((here / "results/tiny/trials.csv").read_text().splitlines()) == 17
+
+
 def test_a_dry_run_writes_nothing(here):
     output = call("run", "tiny.yaml", "--dry-run")
     assert "8 trials of rks, eerf on digits; 0 are done, 8 would run" in output

@@ -168,9 +168,27 @@ def read(folder: str | Path) -> Results:
     if rows.empty:
         notes.append(f"{TRIALS} has a header but no trials yet.")
     manifest = _manifest(folder, notes)
+    rows = _of_the_last_configuration(rows, manifest, notes)
     results = Results(folder, folder.resolve().name, rows, manifest, notes)
     name = results.config.get("name")
     return Results(folder, str(name), rows, manifest, notes) if name else results
+
+
+def _of_the_last_configuration(
+    rows: pd.DataFrame, manifest: dict[str, Any], notes: list[str]
+) -> pd.DataFrame:
+    """Return the rows that the manifest's configuration measures; the others are kept apart."""
+    settings = manifest.get("settings")
+    if not settings or "setting" not in rows:
+        return rows
+    current = rows["setting"].isin(settings)
+    if current.all():
+        return rows
+    notes.append(
+        f"{(~current).sum()} rows of earlier configurations are in {TRIALS} and not shown: they "
+        "measure something else."
+    )
+    return rows[current].reset_index(drop=True)
 
 
 def _content(file: Path) -> bytes:

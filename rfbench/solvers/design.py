@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from rfbench.clock import Clock
 from rfbench.compute import gram
@@ -50,7 +49,7 @@ class Design:
             self._map.transform_into(rows, out)
             return
         block: Any = rows if self.features is None else self.features.transform(rows)
-        out[...] = block.toarray() if sparse.issparse(block) else block
+        out[...] = block.toarray() if hasattr(block, "toarray") else block
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of some of the rows."""

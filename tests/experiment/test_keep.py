@@ -1,0 +1,115 @@
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from rfbench.cli import main
+from rfbench.errors import ResultsError
+from rfbench.experiment import keep, runner
+from rfbench.experiment.work import prepare_work
+
+from .conftest import SMALL
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Return two folders with different trials of one experiment, and two of other experiments."""
+    from rfbench import config
+
+    top = tmp_path_factory.mktemp("keep")
+
+    def run(name, *overrides, numbers):
+        path = top / "tiny.yaml"
+        path.write_text(SMALL)
+        work = prepare_work([config.read(path, overrides)], top / name)
+        work = type(work)(
+            work.folder, work.experiments, [t for t in work.trials if t.number in numbers]
+        )
+        runner.run(work)
+        return top / name
+
+    return {
+        "first": run("first", "trials=4", numbers=(0, 1)),
+        "second": run("second", "trials=4", numbers=(1, 2)),
+        "other": run("other", "seed=1", numbers=(0,)),
+        "data": run("data", "dataset.sphere.d=4", numbers=(0,)),
+    }
+
+
+@pytest.fixture
+def first(folders, tmp_path):
+    """Return a copy of the first folder, to change."""
+    import shutil
+
+    return shutil.copytree(folders["first"], tmp_path / "copy")
+
+
+def call(*words, code=0):
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def test_merge_adds_what_is_missing_and_nothing_twice(first, folders):
+    assert keep.merge(first, [folders["second"]]) == 4
+    rows = keep.rows_of(first)
+    assert sorted({row["trial"] for row in rows}) == ["0", "1", "2"]
+    assert len(rows) == len({row["trial_id"] for row in rows}) == 12
+    assert "0 rows added" in call("merge", first, folders["second"])
+
+
+def test_merge_refuses_what_cannot_be_compared(first, folders):
+    with pytest.raises(ResultsError, match="differ in seed"):
+        keep.merge(first, [folders["other"]])
+    with pytest.raises(ResultsError, match="other data|differ in dataset"):
+        keep.merge(first, [folders["data"]])
+    with pytest.raises(ResultsError, match="with itself"):
+        keep.merge(first, [first])
+    manifest = json.loads((first / "manifest.json").read_text())
+    manifest["data"]["sphere"] = "0" * 64
+    (first / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ResultsError, match="sphere has hash"):
+        keep.merge(first, [folders["second"]])
+    assert len(keep.rows_of(first)) == 8
+
+
+def test_status_counts(first):
+    found = keep.status_of(first)
+    assert (found.counts, found.missing, found.older) == ({"ok": 8}, 0, 0)
+    manifest = json.loads((first / "manifest.json").read_text())
+    manifest["planned"] = 16
+    (first / "manifest.json").write_text(json.dumps(manifest))
+    assert keep.status_of(first).seconds_left > 0
+    assert "8 ok, 8 missing of 16" in call("status", first)
+    manifest["settings"] = manifest["settings"][:1]
+    (first / "manifest.json").write_text(json.dumps(manifest))
+    assert "4 rows of earlier configurations" in call("status", first)
+
+
+def test_status_of_a_folder_without_a_manifest(first):
+    (first / "manifest.json").unlink()
+    assert "manifest" in call("status", first, code=2)
+
+
+@pytest.mark.parametrize("which", [1, 8])
+def test_replay_repeats_a_row(first, which):
+    output = call("replay", first, which)
+    assert "differs" not in output
+    trial_id = keep.rows_of(first)[which - 1]["trial_id"]
+    assert keep.replay(first, trial_id[:12]).differences == {}
+
+
+def test_replay_finds_a_changed_number(first):
+    path = first / "trials.csv"
+    row = keep.rows_of(first)[0]
+    path.write_text(path.read_text().replace(row["rmse"], "0.123", 1))
+    output = call("replay", first, 1, code=1)
+    assert "differs" in output
+
+
+def test_replay_of_no_row(first):
+    assert "no rows that '99' names" in call("replay", first, 99, code=2)
+    manifest = json.loads((first / "manifest.json").read_text())
+    manifest["config"]["seed"] = 5
+    (first / "manifest.json").write_text(json.dumps(manifest))
+    assert "cannot be repeated" in call("replay", first, 1, code=2)
