@@ -1,0 +1,114 @@
+"""Data that nobody wants: each gives a finite row, or a row that says what is wrong."""
+
+import numpy as np
+import pytest
+
+from rfbench import datasets
+from rfbench.datasets import Dataset
+from rfbench.experiment import material
+from rfbench.experiment.plan import jobs
+from rfbench.experiment.trial import run_job
+from rfbench.experiment.work import prepare_work
+
+TEXT = """\
+dataset: DATASET
+split: {test_size: 0.4}
+scaling: standard
+bandwidth: 1.0
+M: [3, 12]
+samplers:
+  - rks
+  - eerf: {pool_size: 20, score_rows: 1.0}
+  - lkrf: {pool_size: 20, estimator: all}
+  - surrogate-leverage
+solver: {alphas: [0.01, 1.0], selection: cv3}
+trials: 1
+"""
+GENERATOR = np.random.default_rng(0)
+X = GENERATOR.standard_normal((30, 3))
+LABELS = np.arange(30) % 2
+
+
+@pytest.fixture
+def rows_of(experiment_of, monkeypatch):
+    """Return a function that runs the samplers on rows and a target given as arrays."""
+
+    def run(X, y, *overrides, task="binary"):
+        material._prepared.cache_clear()
+        name = "cpu" if task == "regression" else "magic04"
+        classes = () if task == "regression" else ("a", "b")
+        found = Dataset(name, np.asarray(X), np.asarray(y), task, classes, None, None, "0")
+        monkeypatch.setattr(datasets, "load", lambda *words, **keywords: found)
+        monkeypatch.setattr(datasets, "fetch", lambda *words, **keywords: [])
+        monkeypatch.setattr(datasets, "data_sha256", lambda *words: "0")
+        experiment = experiment_of(TEXT.replace("DATASET", name), *overrides)
+        work = prepare_work([experiment], None)
+        rows = [row for job in jobs(work.trials) for row in run_job(job)]
+        material._prepared.cache_clear()
+        material._bandwidths.clear()
+        return rows
+
+    return run
+
+
+def finite(rows, metric):
+    assert {row["status"] for row in rows} == {"ok"}, [row.get("message") for row in rows]
+    return np.isfinite([row[metric] for row in rows]).all()
+
+
+def test_fewer_rows_than_features(rows_of):
+    assert finite(rows_of(X[:14], LABELS[:14]), "error")
+
+
+def test_constant_columns(rows_of):
+    assert finite(rows_of(np.ones((30, 3)), LABELS), "error")
+
+
+def test_duplicated_rows(rows_of):
+    assert finite(rows_of(np.tile(X[:5], (6, 1)), LABELS), "error")
+
+
+def test_huge_values(rows_of):
+    assert finite(rows_of(X * 1e150, LABELS), "error")
+
+
+def test_huge_values_that_are_not_scaled(rows_of):
+    assert finite(rows_of(X * 1e8, LABELS, "scaling=none"), "error")
+
+
+def test_a_constant_target_of_a_regression(rows_of):
+    rows = rows_of(
+        X, np.full(30, 7.0), "solver.alphas=1", "solver.selection=fixed", task="regression"
+    )
+    for row in rows:
+        assert row["status"] == "ok" or "constant" in row["message"], row["message"]
+
+
+def test_one_class_in_the_training_rows(rows_of):
+    y = np.zeros(30, dtype=int)
+    rows = rows_of(X, y)
+    assert {row["status"] for row in rows} == {"failed"}
+    assert all("class" in row["message"] for row in rows)
+
+
+def test_two_rows(rows_of):
+    for row in rows_of(X[:2], LABELS[:2], "solver.alphas=1", "solver.selection=fixed"):
+        assert row["status"] == "failed"
+        assert row["message"]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_nan_and_infinity_are_named_with_row_and_column(rows_of, value):
+    broken = X.copy()
+    broken[7, 1] = value
+    rows = rows_of(broken, LABELS)
+    assert {row["status"] for row in rows} == {"failed"}
+    assert all("row" in row["message"] and "column" in row["message"] for row in rows)
+
+
+def test_a_class_that_is_missing_from_a_fold(rows_of):
+    y = np.zeros(30, dtype=int)
+    y[::10] = 1
+    for solver in ("ridge", "logistic", "svm"):
+        for row in rows_of(X, y, f"solver.name={solver}"):
+            assert row["status"] == "ok" or "class" in row["message"], row["message"]
