@@ -36,6 +36,10 @@ class MethodError(RfbenchError, ValueError):
     """A sampler, solver or kernel used with parameters or rows that it cannot serve."""
 
 
+class MemoryLimit(MethodError):
+    """Work that would not fit into the memory allowed."""
+
+
 class ResultsError(RfbenchError):
     """A results folder that cannot be read or written."""
 

@@ -43,6 +43,8 @@ def check_combinations(
         )
     task = "regression" if tasks == {"regression"} else "classification"
     try:
+        if experiment.solver.imported:
+            plugins.check_allowed(experiment.solver.name, experiment.plugins, allow_imports)
         if experiment.solver.name != NO_SOLVER:
             build_solver(experiment, task=task, random_state=0)
     except RfbenchError as error:

@@ -111,9 +111,13 @@ class SamplerSpec(Section):
 
 
 class SolverSpec(Section):
-    """A solver's name with its penalties, how they are meant and how one is chosen."""
+    """A solver's name with its penalties, how they are meant and how one is chosen.
+
+    Or the import path of an estimator (``class``), which has parameters of its own only.
+    """
 
     name: str = "ridge"
+    imported: bool = False
     alphas: Annotated[list[float], BeforeValidator(_expanded)] = Field(default=[1.0], min_length=1)
     alpha_convention: Literal["absolute", "per-sample"] = "absolute"
     selection: str | None = None
@@ -126,6 +130,9 @@ class SolverSpec(Section):
         if isinstance(value, dict) and "parameters" in value:
             return value
         flat = _single_key(value, "ridge") if not isinstance(value, dict) else dict(value)
+        if "class" in flat:
+            own = {k: v for k, v in flat.items() if k != "class"}
+            return {"name": flat["class"], "imported": True, "parameters": own}
         known = set(cls.model_fields)
         own = {k: v for k, v in flat.items() if k not in known}
         return {**{k: v for k, v in flat.items() if k in known}, "parameters": own}

@@ -53,21 +53,32 @@ def build_sampler(
 
 def build_solver(
     experiment: Experiment, *, task: str, random_state: int, bandwidth: float | None = None
-) -> solvers.Solver:
+) -> Any:
     """Return the unfitted solver for a task ('classification' or 'regression').
 
     The experiment's kernel and bandwidth are passed to the solvers that take them (the exact
-    kernel methods); the solver's own parameters win.
+    kernel methods); the solver's own parameters win. An estimator from elsewhere gets random_state
+    where its constructor has it.
     """
     spec = experiment.solver
+    imported = spec.imported
+    cls = plugins.load_class(spec.name) if imported else solvers.solver_class(spec.name, task)
     shared = {
         "kernel": experiment.kernel,
         "bandwidth": experiment.bandwidth if bandwidth is None else bandwidth,
         "random_state": random_state,
     }
-    accepted = inspect.signature(solvers.solver_class(spec.name, task).__init__).parameters
-    given = {key: value for key, value in shared.items() if key in accepted}
-    return solvers.make(spec.name, task=task, **{**given, **spec.keywords()})
+    accepted = inspect.signature(cls.__init__).parameters
+    if issubclass(cls, solvers.Solver):
+        given = {key: value for key, value in shared.items() if key in accepted}
+        solver = build(cls, spec.name, {**given, **spec.keywords()})
+        solver.check_parameters()
+        return solver
+    if not (hasattr(cls, "fit") and hasattr(cls, "predict")):
+        raise MethodError(f"{spec.name} is not an estimator.", "It has no fit and predict.")
+    given = {"random_state": random_state} if "random_state" in accepted else {}
+    estimator = build(cls, spec.name, {**given, **spec.parameters})
+    return solvers.ExternalSolver(estimator, classification=task == "classification")
 
 
 def shares_work(trial: Trial) -> bool:
@@ -81,4 +92,4 @@ def shares_work(trial: Trial) -> bool:
     follows = resolve_parameters(spec.parameters, M=7, d=1, n=1) != resolve_parameters(
         spec.parameters, M=11, d=1, n=1
     )
-    return samplers.sampler_class(spec.name).has_prefixes and not follows
+    return getattr(samplers.sampler_class(spec.name), "has_prefixes", False) and not follows

@@ -18,7 +18,7 @@ from rfbench.clock import PARTS, Clock
 from rfbench.compute import waves
 from rfbench.config import ISOLATED, NO_SOLVER, SHARED, SamplerSpec
 from rfbench.datasets import Prepared
-from rfbench.errors import RfbenchError
+from rfbench.errors import MemoryLimit, RfbenchError
 from rfbench.experiment import material
 from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
 from rfbench.experiment.kernel_error import kernel_errors
@@ -27,7 +27,6 @@ from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.seeds import integer_for
 from rfbench.kernels import Rows
 from rfbench.samplers.pool_memory import PoolMemory, remembered_pools
-from rfbench.solvers import Solver
 from rfbench.solvers.curve import Curve
 from rfbench.solvers.design import design_of
 
@@ -89,6 +88,8 @@ def run_trial(
     try:
         measured, curve = measure(trial, curve, shared=shared, pools=pools)
         row.update(measured, status="ok")
+    except MemoryLimit as error:
+        row.update(status="memory", message=str(error))
     except RfbenchError as error:
         row.update(status="failed", message=str(error))
     except MemoryError as error:
@@ -221,7 +222,7 @@ def _fit_sampler(
     return sampler, int(sampler.kept_) if decides else M
 
 
-def _solver(trial: Trial, prepared: Prepared, bandwidth: float | None) -> Solver:
+def _solver(trial: Trial, prepared: Prepared, bandwidth: float | None) -> Any:
     return build_solver(
         trial.experiment,
         task="regression" if prepared.labels_train is None else "classification",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rfbench import memory
 from rfbench.errors import ConfigError
 from rfbench.experiment.plan import Job
 from rfbench.experiment.spool import Spool
@@ -69,6 +70,7 @@ def start(limits: Limits, parent: int) -> None:
     """Prepare a fresh worker: Ctrl-C is the parent's business, and so is its life."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    memory.limit_to(limits.memory)
     if limits.memory is not None:
         with contextlib.suppress(ImportError, ValueError, OSError):
             import resource

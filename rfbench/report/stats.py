@@ -18,7 +18,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -154,8 +154,8 @@ def wilcoxon(
 ) -> Test:
     """Wilcoxon's signed-rank test of paired values, usually one pair a data set.
 
-    Ties with zero are left out (Wilcoxon's own way), and the p-value is exact where no two
-    differences tie. With n pairs it cannot fall below 2^(1-n) two-sided, .0625 for n = 5: where
+    Pairs without a difference are left out (Wilcoxon's own way), and the p-value of few pairs is
+    exact. With n pairs it cannot fall below 2^(1-n) two-sided, .0625 for n = 5: where
     that is above `alpha`, the note says so.
     """
     from scipy import stats
@@ -167,38 +167,16 @@ def wilcoxon(
     mean = float(d.mean()) if len(d) else math.nan
     if n < 1:
         return Test(len(d), mean, math.nan, math.nan, "no pair differs")
-    ties = len(np.unique(np.abs(used))) < n
-    method: Any = "exact" if n <= 50 and not ties else "asymptotic"
     floor = smallest_sign_p(n, alternative)
-    if ties and n <= 12:
-        p, statistic = _signed_rank_by_enumeration(used, alternative)
-    else:
-        found = stats.wilcoxon(used, alternative=alternative, method=method)
-        p, statistic = float(found.pvalue), float(found.statistic)
+    found = stats.wilcoxon(used, alternative=alternative)
     notes = [f"{zeros} pairs without a difference are left out"] if zeros else []
     if floor > alpha:
         notes.append(
             f"{n} pairs cannot be significant: the smallest possible p is {floor:.4g}, "
             f"above {alpha:g}"
         )
-    return Test(len(d), mean, statistic, max(p, floor), "; ".join(notes))
-
-
-def _signed_rank_by_enumeration(
-    d: NDArray[np.float64], alternative: Alternative
-) -> tuple[float, float]:
-    """Return p-value and statistic of the signed-rank test over all 2^n signs of tied ranks."""
-    from scipy.stats import rankdata
-
-    ranks = rankdata(np.abs(d))
-    seen = float(ranks[d > 0].sum())
-    sums = np.zeros(1)
-    for rank in ranks:
-        sums = np.concatenate([sums, sums + rank])
-    above = float(np.mean(sums >= seen - 1e-9))
-    below = float(np.mean(sums <= seen + 1e-9))
-    p = {"greater": above, "less": below}.get(alternative, min(1.0, 2 * min(above, below)))
-    return p, min(seen, float(ranks.sum()) - seen) if alternative == "two-sided" else seen
+    p = max(float(found.pvalue), floor)
+    return Test(len(d), mean, float(found.statistic), p, "; ".join(notes))
 
 
 def _complete(scores: pd.DataFrame) -> pd.DataFrame:

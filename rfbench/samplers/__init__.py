@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from rfbench.errors import MethodError, nearest
 from rfbench.samplers.base import RandomFeatures
@@ -66,9 +66,18 @@ __all__ = [
 ]
 
 
-def sampler_class(name: str) -> type[RandomFeatures]:
-    """Return the class of a published name; MethodError with the nearest name otherwise."""
+def sampler_class(name: str) -> type[Any]:
+    """Return the class of a published name; MethodError with the nearest name otherwise.
+
+    Names that rfbench does not have are looked for among the entry points `rfbench.samplers` of
+    the installed packages.
+    """
     if name not in SAMPLERS:
+        from rfbench.plugins import entry_points
+
+        point = entry_points("rfbench.samplers").get(name)
+        if point is not None:
+            return cast("type[Any]", point.load())
         raise MethodError(
             f"There is no sampler '{name}'.{nearest(str(name), list(SAMPLERS))}",
             f"The samplers are {', '.join(SAMPLERS)}.",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from rfbench.errors import MethodError, nearest
 from rfbench.solvers.base import Solver
 from rfbench.solvers.constrained import ConstrainedClassifier, ConstrainedRegressor
+from rfbench.solvers.external import ExternalSolver
 from rfbench.solvers.joint import JointClassifier
 from rfbench.solvers.kernel_ridge import KernelRidgeClassifier, KernelRidgeRegressor
 from rfbench.solvers.kernel_svm import KernelSVMClassifier
@@ -28,6 +29,7 @@ __all__ = [
     "SOLVERS",
     "ConstrainedClassifier",
     "ConstrainedRegressor",
+    "ExternalSolver",
     "JointClassifier",
     "KernelRidgeClassifier",
     "KernelRidgeRegressor",
@@ -42,9 +44,18 @@ __all__ = [
 ]
 
 
-def solver_class(name: str, task: str = "classification") -> type[Solver]:
-    """Return the class of a solver for a task ('classification' or 'regression')."""
+def solver_class(name: str, task: str = "classification") -> type[Any]:
+    """Return the class of a solver for a task ('classification' or 'regression').
+
+    Names that rfbench does not have are looked for among the entry points `rfbench.solvers` of the
+    installed packages.
+    """
     if name not in SOLVERS:
+        from rfbench.plugins import entry_points
+
+        point = entry_points("rfbench.solvers").get(name)
+        if point is not None:
+            return cast("type[Any]", point.load())
         raise MethodError(
             f"There is no solver '{name}'.{nearest(str(name), list(SOLVERS))}",
             f"The solvers are {', '.join(SOLVERS)}.",

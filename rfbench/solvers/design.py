@@ -11,8 +11,10 @@ from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.compute.gram import NormalEquations
 from rfbench.kernels import Array, Rows
+from rfbench.memory import check_fits
 from rfbench.samplers.feature_map import FittedMap
 
+SOLUTION_MATRICES = 3
 BLOCK_BYTES = 4 * 2**20
 
 
@@ -66,7 +68,19 @@ class Design:
     def equations(
         self, targets: NDArray[np.float64], groups: NDArray[np.intp], clock: Clock
     ) -> list[NormalEquations]:
-        """Return the normal equations of the features, one a group, in one pass over the rows."""
+        """Return the normal equations of the features, one a group, in one pass over the rows.
+
+        Raises
+        ------
+        MemoryLimit
+            The Gram matrices, with those of the solution, would not fit.
+        """
+        matrices = int(groups.max()) + 1 + SOLUTION_MATRICES if len(groups) else 1
+        check_fits(
+            8.0 * matrices * self.n_columns**2,
+            f"{matrices} Gram matrices of {self.n_columns} columns",
+            "Take fewer features or folds, a fixed penalty, or raise --memory.",
+        )
         return gram.accumulate(
             self.transform_into,
             self.X,

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.compute.gram import NormalEquations
+from rfbench.memory import check_fits
 from rfbench.solvers.coding import Coding, Targets
 from rfbench.solvers.design import Design
-from rfbench.solvers.memory import check_fits
 from rfbench.solvers.path import Fits, LinearPath, Path
 
 Array = NDArray[np.float64]

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
+from rfbench.memory import check_fits
 from rfbench.samplers.base import RandomState
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.fits import matrix_fits
-from rfbench.solvers.memory import check_fits
 from rfbench.solvers.path import Array, Fits, LinearPath, Path
 from rfbench.solvers.saddle import solve_saddle
 from rfbench.solvers.tasks import Classifier

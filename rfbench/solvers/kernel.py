@@ -13,11 +13,11 @@ from rfbench import kernels
 from rfbench.clock import Clock
 from rfbench.errors import MethodError, nearest
 from rfbench.kernels import Kernel, Rows
+from rfbench.memory import GIB, check_fits, free_bytes
 from rfbench.samplers.base import streams
 from rfbench.solvers.base import PenalisedSolver
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
-from rfbench.solvers.memory import GIB, check_fits, free_bytes
 from rfbench.solvers.path import Array, Fits, KernelPath, Path
 
 FitKernel = Callable[[Array, Rows, Kernel, Targets], KernelPath]

@@ -3,10 +3,11 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
+from rfbench import memory
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS
 from rfbench.samplers.chi_square import chi_square_weights
-from rfbench.solvers import JointClassifier, memory
+from rfbench.solvers import JointClassifier
 from rfbench.solvers.saddle import best_constant, lower_bound, solve_saddle
 
 

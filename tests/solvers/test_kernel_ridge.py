@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from sklearn import kernel_ridge
 
-from rfbench import kernels
+from rfbench import kernels, memory
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS
 from rfbench.solvers import (
@@ -12,7 +12,6 @@ from rfbench.solvers import (
     KernelSVMClassifier,
     RidgeClassifier,
     RidgeRegressor,
-    memory,
 )
 
 
@@ -81,7 +80,7 @@ def test_too_many_rows_are_refused_with_the_numbers(binary, cls, monkeypatch):
     limit = 24 * 50**2 / memory.GIB
     with pytest.raises(MethodError, match=r"80 rows .* Allowed are .* Up to 50 rows fit"):
         cls(memory_gib=limit).fit(X, y)
-    monkeypatch.setattr("rfbench.solvers.memory.free_bytes", lambda: 24 * 40**2)
+    monkeypatch.setattr("rfbench.memory.free_bytes", lambda: 24 * 40**2)
     monkeypatch.setattr("rfbench.solvers.kernel.free_bytes", lambda: 24 * 40**2)
     with pytest.raises(MethodError, match=r"Free now are .* Up to 40 rows fit"):
         cls().fit(X, y)

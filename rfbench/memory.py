@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from rfbench.errors import MethodError
+from rfbench.errors import MemoryLimit
 
 GIB = 2**30
 
+_limit: float | None = None
+
+
+def limit_to(amount: float | None) -> None:
+    """Let this process have so many bytes of its own; None: what the machine has free."""
+    global _limit
+    _limit = amount
+
 
 def check_fits(needed: float, what: str, todo: str, limit_gib: float | None = None) -> None:
-    """Raise MethodError where arrays do not fit into the memory that is free.
+    """Raise MemoryLimit where arrays do not fit into the memory that is free.
 
     Parameters
     ----------
@@ -19,11 +27,11 @@ def check_fits(needed: float, what: str, todo: str, limit_gib: float | None = No
     todo : str
         What the person can do.
     limit_gib : float or None
-        The memory allowed; None: what the machine has free now.
+        The memory allowed; None: see `free_bytes`.
     """
     free = free_bytes() if limit_gib is None else limit_gib * GIB
     if needed > free:
-        raise MethodError(
+        raise MemoryLimit(
             f"{what} takes about {needed / GIB:.3g} GiB of memory.",
             f"{'Free now' if limit_gib is None else 'Allowed'} are {free / GIB:.3g} GiB.",
             todo,
@@ -31,7 +39,12 @@ def check_fits(needed: float, what: str, todo: str, limit_gib: float | None = No
 
 
 def free_bytes() -> float:
-    """Return the bytes that can be allocated without swapping."""
+    """Return the bytes that this process can still allocate: within its limit, not swapping."""
     import psutil
 
-    return float(psutil.virtual_memory().available)
+    available = float(psutil.virtual_memory().available)
+    if _limit is None:
+        return available
+    own = psutil.Process().memory_info()
+    used = float(own.rss - getattr(own, "shared", 0))
+    return max(0.0, min(available, _limit - used))

@@ -1,0 +1,104 @@
+"""`python -m rfbench.bench`: measure, print the table, keep the results."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rfbench.experiment.environment import blas_variables
+
+if TYPE_CHECKING:
+    from rfbench.bench.case import Case
+
+RESULTS = Path("results/bench")
+
+
+def main() -> None:
+    """Run the benchmark; exit code 1 where a bar was missed."""
+    parser = argparse.ArgumentParser(
+        prog="scripts/bench",
+        description="Time rfbench against scikit-learn and against the machine's own limit.",
+        epilog=f"Without --quick the table, figure and numbers go to {RESULTS}/.",
+    )
+    parser.add_argument("--quick", action="store_true", help="bars 1 and 2 only, under 60 s")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the numbers here")
+    parser.add_argument(
+        "--covtype",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="bar 5: about 20 minutes and 13 GB of memory",
+    )
+    given = parser.parse_args()
+    missing = blas_variables()
+    if missing:
+        os.environ.update(missing)
+        os.execv(sys.executable, [sys.executable, "-m", "rfbench.bench", *sys.argv[1:]])
+    from rich.console import Console
+
+    from rfbench.bench import report
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(report.conditions())
+    cases = []
+    for case in _quick() if given.quick else _everything(covtype=given.covtype):
+        console.print(report.line(case))
+        cases.append(case)
+    console.print()
+    console.print(report.table(cases))
+    console.print(report.verdict(cases))
+    if given.json:
+        report.write_json(cases, given.json)
+    if not given.quick:
+        report.write(cases, RESULTS)
+        console.print(f"Written to {RESULTS}/: {', '.join(report.FILES)}")
+    sys.exit(0 if all(case.reaches(bar) for case in cases for bar in case.bars) else 1)
+
+
+def _quick() -> Iterator[Case]:
+    """Bars 1 and 2; of scikit-learn's Ridge fits, which all take the same time, three."""
+    from threadpoolctl import threadpool_limits
+
+    from rfbench.bench import ridge
+    from rfbench.compute import waves
+
+    waves.warm_up()
+    with threadpool_limits(limits=1):
+        for n, d, M, bar in ridge.SIZES:
+            yield ridge.ridge_case(n, d, M, bar, rounds=2, fits=3)
+
+
+def _everything(*, covtype: bool) -> Iterator[Case]:
+    from threadpoolctl import threadpool_limits
+
+    from rfbench.bench import growth, pools, ridge, runs
+    from rfbench.bench.covtype import covtype_case
+    from rfbench.compute import waves
+    from rfbench.samplers import SAMPLERS
+
+    waves.warm_up()
+    with threadpool_limits(limits=1):
+        for n, d, M, bar in ridge.SIZES:
+            yield ridge.ridge_case(n, d, M, bar, rounds=3, fits=len(ridge.ALPHAS))
+        for n, d, M, _ in ridge.SIZES:
+            yield ridge.orf_case(n, d, M)
+            yield ridge.nystroem_case(n, d, M)
+        for n, d, candidates in pools.SIZES:
+            for name in pools.SCORED:
+                if name in SAMPLERS:
+                    yield pools.pool_case(name, n, d, candidates)
+        yield pools.weights_case()
+        for name in SAMPLERS:
+            yield from growth.growth_cases(name)
+    if covtype:
+        yield covtype_case()
+    yield runs.workers_case(n=40_000, d=20, M=1000, trials=10)
+    yield runs.curve_case(n=100_000, d=10, M=1000, points=20, selection="test")
+    yield runs.curve_case(n=100_000, d=10, M=1000, points=20, selection="cv5")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Bar 7: how the time of every sampler grows with n, M and d."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rfbench import samplers
+from rfbench.bench.case import Bar, Case, Exponent
+from rfbench.bench.timing import fastest
+from rfbench.errors import RfbenchError
+
+FEWEST_SIZES = 4
+POOL = 10
+"""Candidates of a pool for every feature."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The sizes that are measured: each list with the other two sizes at their base."""
+
+    base: dict[str, int]
+    sizes: dict[str, tuple[int, ...]]
+
+
+FULL = Grid(
+    {"n": 8_000, "M": 200, "d": 32},
+    {
+        "n": (4_000, 8_000, 16_000, 32_000, 64_000),
+        "M": (50, 100, 200, 400, 800),
+        "d": (16, 32, 64, 128, 256),
+    },
+)
+
+
+def growth_cases(name: str, grid: Grid = FULL, repeats: int = 3) -> Iterator[Case]:
+    """Yield the points of a sampler and, along each size, its exponent."""
+    for along, sizes in grid.sizes.items():
+        points: list[Case] = []
+        for size in sizes:
+            try:
+                points.append(_point(name, along, {**grid.base, along: size}, repeats))
+            except RfbenchError:
+                continue
+        yield from points
+        if len(points) >= FEWEST_SIZES:
+            yield _exponent(name, along, points)
+
+
+def _point(name: str, along: str, size: dict[str, int], repeats: int) -> Case:
+    n, d, M = size["n"], size["d"], size["M"]
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal((n, d))
+    y = np.sign(X[:, 0])
+    parameters: dict[str, Any] = {"n_components": M, "bandwidth": math.sqrt(d), "random_state": 0}
+    pool = inspect.signature(samplers.sampler_class(name)).parameters.get("pool_size")
+    if pool is not None and pool.default is not None:
+        parameters["pool_size"] = POOL * M
+
+    def fit_and_transform() -> None:
+        samplers.make(name, **parameters).fit(X, y).transform(X)
+
+    seconds = fastest(fit_and_transform, repeats)
+    return Case(f"growth in {along}: {name}, fit and transform", seconds, n, d, M)
+
+
+def _exponent(name: str, along: str, points: list[Case]) -> Exponent:
+    sizes = [getattr(point, along) for point in points]
+    slope = np.polyfit(np.log(sizes), np.log([point.seconds for point in points]), 1)[0]
+    first, last = points[0], points[-1]
+    return Exponent(
+        f"exponent in {along}: {name}, fit and transform",
+        last.seconds,
+        last.n,
+        last.d,
+        last.M,
+        f"log time over log {along}, slope from {along} = {sizes[0]} on",
+        first.seconds,
+        bars=(Bar(7, "ratio", least=-math.inf),),
+        slope=float(slope),
+    )

@@ -1,0 +1,84 @@
+"""The machine's own limit for random features with ridge regression."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.linalg import blas
+
+from rfbench.bench.timing import rate
+from rfbench.compute import wave_kernels
+from rfbench.compute.gram import default_block_rows
+
+IN_CACHE = 2**15
+
+DEFINITION = (
+    "limit = GEMM flops of the projections (2 n' d M, n' = n + n/5 rows) and of the predictions "
+    "(2 (n/5) M a), SYRK flops of the Gram matrix (n M (M + 1)) and flops of the a Cholesky "
+    "factorisations (a M^3 / 3, at the rate of SYRK), plus n' M cosines. Every rate is measured "
+    "in this run, on one thread, just before the case: GEMM and SYRK on a block of the rows that "
+    "the streamed path takes, in the cache; the cosine kernel on 2^15 elements in the cache."
+)
+
+
+class Limit:
+    """The least time for features, Gram matrix, a penalties and the prediction of new rows.
+
+    Parameters
+    ----------
+    n, n_new : int
+        Rows of training and of prediction.
+    d, M : int
+        Columns and features.
+    penalties : int
+        a.
+    """
+
+    def __init__(self, n: int, n_new: int, d: int, M: int, penalties: int) -> None:
+        self.n, self.n_new, self.d, self.M, self.penalties = n, n_new, d, M, penalties
+        self.rows = default_block_rows(M)
+        self.rates = dict.fromkeys(("project", "gram", "predict", "cosine"), math.inf)
+
+    def measure(self) -> None:
+        """Measure the rates; the fastest of all calls counts."""
+        generator = np.random.default_rng(0)
+        block = generator.standard_normal((self.rows, self.d))
+        frequencies = generator.standard_normal((self.d, self.M))
+        coefficients = generator.standard_normal((self.M, self.penalties))
+        features = np.empty((self.rows, self.M))
+        gram = np.zeros((self.M, self.M), order="F")
+        phases, offsets = generator.standard_normal(IN_CACHE), np.ones(self.M)
+        works = {
+            "project": lambda: np.matmul(block, frequencies, out=features),
+            "gram": lambda: blas.dsyrk(1.0, features.T, 1.0, gram, overwrite_c=1),
+            "predict": lambda: features @ coefficients,
+            "cosine": lambda: wave_kernels.cos(phases, offsets, 1.0),
+        }
+        flops = {
+            "project": 2.0 * self.rows * self.d * self.M,
+            "gram": 1.0 * self.rows * self.M * (self.M + 1),
+            "predict": 2.0 * self.rows * self.M * self.penalties,
+            "cosine": float(IN_CACHE),
+        }
+        for name, work in works.items():
+            self.rates[name] = min(self.rates[name], rate(work) / flops[name])
+
+    @property
+    def seconds(self) -> float:
+        """The limit."""
+        both = self.n + self.n_new
+        work = {
+            "project": 2.0 * both * self.d * self.M,
+            "gram": 1.0 * self.n * self.M * (self.M + 1) + self.penalties * self.M**3 / 3,
+            "predict": 2.0 * self.n_new * self.M * self.penalties,
+            "cosine": 1.0 * both * self.M,
+        }
+        return sum(work[name] * self.rates[name] for name in work)
+
+    def __str__(self) -> str:
+        gigaflops = {name: 1e-9 / seconds for name, seconds in self.rates.items()}
+        return (
+            f"GEMM {gigaflops['project']:.0f}, SYRK {gigaflops['gram']:.0f} GFLOPS at blocks of "
+            f"{self.rows} rows; cosine {1e9 * self.rates['cosine']:.2f} ns"
+        )

@@ -1,0 +1,139 @@
+"""What the benchmark prints and keeps."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from rfbench.bench.case import Bar, Case
+from rfbench.bench.limit import DEFINITION
+from rfbench.experiment import environment
+
+FILES = ("bench.json", "bench.md", "bench.png", "machine.json")
+HEAD = ("case", "n", "d", "M", "seconds", "reference", "seconds", "ratio", "limit ratio", "bar", "")
+
+
+def conditions() -> str:
+    """Return what the numbers depend on, and how the limit is defined."""
+    machine = environment.machine()
+    versions = environment.versions()
+    libraries = {f"{b['library']} {b['version']} ({b['core']})": None for b in machine["blas"]}
+    names = ("python", "numpy", "scipy", "scikit-learn", "numba")
+    lines = [
+        f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, "
+        f"{machine['system']}",
+        f"{', '.join(libraries)}; {', '.join(f'{name} {versions[name]}' for name in names)}",
+        "environment, for the reference too: "
+        + (" ".join(f"{name}={value}" for name, value in variables().items()) or "unchanged"),
+        DEFINITION,
+    ]
+    return "\n".join(lines)
+
+
+def variables() -> dict[str, str]:
+    """Return the environment variables that a BLAS listens to."""
+    heard = ("OPENBLAS_", "OMP_", "MKL_", "BLIS_", "VECLIB_")
+    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(heard)}
+
+
+def line(case: Case) -> str:
+    """Return a case in one line, as it is ready."""
+    size = " ".join(
+        f"{key}={value:,}" for key in "ndM" if (value := getattr(case, key)) is not None
+    )
+    return f"{case.case}: {size}: " + ", ".join(
+        text for text in _numbers(case) + _verdicts(case) if text
+    )
+
+
+def table(cases: Sequence[Case]) -> Table:
+    """Return the table of all cases but the points of the growth curves."""
+    shown = Table(*HEAD, box=None, pad_edge=False)
+    for row in rows(cases):
+        shown.add_row(*row)
+    return shown
+
+
+def rows(cases: Sequence[Case]) -> list[tuple[str, ...]]:
+    """Return the cells of the table."""
+    return [_cells(case) for case in cases if not case.case.startswith("growth")]
+
+
+def verdict(cases: Sequence[Case]) -> str:
+    """Return one line a bar: passed, or by which cases it was missed."""
+    lines = []
+    for number in sorted({bar.number for case in cases for bar in case.bars}):
+        missed = [
+            f"{case.case.split(' (')[0]} {case.n}, {case.d}, {case.M}"
+            for case in cases
+            if not all(case.reaches(bar) for bar in case.bars if bar.number == number)
+        ]
+        lines.append(f"bar {number}: " + (f"MISSED by {'; '.join(missed)}" if missed else "PASS"))
+    return "\n".join(lines)
+
+
+def write_json(cases: Sequence[Case], path: Path) -> None:
+    """Write the list of records."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps([case.record() for case in cases], indent=1) + "\n", "utf-8")
+
+
+def write(cases: Sequence[Case], folder: Path) -> None:
+    """Write the numbers, the table of the README, the figure and the machine."""
+    from rfbench.bench.figure import draw
+
+    write_json(cases, folder / "bench.json")
+    facts: dict[str, Any] = {
+        "machine": environment.machine(),
+        "versions": environment.versions(),
+        "variables": variables(),
+        "git": environment.git_commit(),
+    }
+    (folder / "machine.json").write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
+    lines = ["| " + " | ".join(HEAD[:-1]) + " | verdict |", "|" + "---|" * len(HEAD)]
+    lines += ["| " + " | ".join(cells) + " |" for cells in rows(cases)]
+    text = "\n".join(lines) + "\n\n" + conditions().replace("\n", "  \n") + "\n"
+    (folder / "bench.md").write_text(text, "utf-8")
+    draw(cases, folder / "bench.png")
+
+
+def _cells(case: Case) -> tuple[str, ...]:
+    return (
+        case.case,
+        *("" if size is None else f"{size:,}" for size in (case.n, case.d, case.M)),
+        _time(case.seconds),
+        case.reference or "",
+        "" if case.reference_seconds is None else _time(case.reference_seconds),
+        "" if case.ratio is None else f"{case.ratio:.3g}",
+        "" if case.limit_ratio is None else f"{case.limit_ratio:.2f}",
+        "; ".join(str(bar) for bar in case.bars if not _reported(bar)),
+        ", ".join(_verdicts(case)),
+    )
+
+
+def _numbers(case: Case) -> list[str]:
+    ratio, limit = case.ratio, case.limit_ratio
+    return [
+        _time(case.seconds) + " s",
+        "" if ratio is None else f"{ratio:.3g} x {case.reference}",
+        "" if limit is None else f"{limit:.2f} x limit",
+    ]
+
+
+def _verdicts(case: Case) -> list[str]:
+    held = [bar for bar in case.bars if not _reported(bar)]
+    return ["PASS" if case.reaches(bar) else "MISSED" for bar in held]
+
+
+def _reported(bar: Bar) -> bool:
+    """Tell whether the bar asks for the measurement only."""
+    return bar.number == 7
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.3g}" if seconds < 1000 else f"{seconds:.0f}"

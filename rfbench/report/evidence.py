@@ -1,0 +1,193 @@
+"""The measurements that bear on a paper: its items, data sets, protocols, methods and sizes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rfbench import papers
+from rfbench.errors import ResultsError
+from rfbench.report import results as folders
+from rfbench.report.arms import Arm, Table
+from rfbench.report.geometry import SHARES, kept_shares
+from rfbench.report.results import Results
+from rfbench.report.summary import follows
+
+JOINT = "joint"
+ROWS_TOLERANCE = 0.02
+@dataclass
+class Evidence:
+    """Every arm of the results that say which paper they belong to.
+
+    Attributes
+    ----------
+    arms : dict
+        By paper and item.
+    notes : list of str
+        What was left out, and why.
+    """
+
+    arms: dict[tuple[str, str], list[Arm]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def protocols(self, paper: str, items: Iterable[str]) -> list[str]:
+        """List the protocols under which any of the items was run."""
+        seen = {arm.protocol for item in items for arm in self.arms.get((paper, item), [])}
+        usual = [protocol for protocol in papers.PROTOCOLS if protocol in seen]
+        return [*usual, *sorted(seen - set(usual))]
+
+    def select(
+        self, paper: str, items: Sequence[str], dataset: str, protocol: str, stand_in: bool = False
+    ) -> list[Arm]:
+        """Return the arms on a data set of a paper, by the name that the paper gives it.
+
+        Parameters
+        ----------
+        stand_in : bool
+            Return those on a subset or replacement of it instead.
+        """
+        source = papers.sources()[paper].get(dataset)
+        if source is None:
+            return []
+        once: dict[int, Arm] = {}
+        for item in items:
+            for arm in self.arms.get((paper, item), []):
+                if arm.protocol == protocol and standing(source, item, arm) == stand_in:
+                    once[id(arm)] = arm
+        return list(once.values())
+
+
+def standing(source: papers.Source, item: str, arm: Arm) -> bool | None:
+    """Say whether an arm is on a stand-in (True), on the paper's data (False), or neither (None).
+
+    A subset has a name of its own or ``[N rows]`` behind it, or other numbers of training and
+    test rows than the paper (by more than 2 %).
+    """
+    name, rows = split_name(arm.dataset)
+    if name in source.stand_ins:
+        return True
+    if name != source.dataset:
+        return None
+    sampled = source.rows.get(item, source.rows.get("all"))
+    if rows is not None or "all" in source.rows:
+        return rows not in (sampled, None)
+    expected = (sampled or source.n_train, source.n_test)
+    if sampled and source.n_train and source.n_test:
+        expected = (sampled, None)
+    for seen, number in zip(arm.rows, expected, strict=True):
+        if number and abs(seen / number - 1) > ROWS_TOLERANCE:
+            return True
+    return False
+
+
+def split_name(dataset: str) -> tuple[str, int | None]:
+    """Split ``'a9a[5000 rows]'`` into name and number of rows."""
+    found = re.fullmatch(r"(.*)\[(\d+) rows\]", dataset)
+    return (found[1], int(found[2])) if found else (dataset, None)
+
+
+def of_method(arms: Sequence[Arm], method: str) -> list[Arm]:
+    """Return the arms of a published method.
+
+    In each experiment these are the ones with that label; else those of the sampler, where only
+    one label has it. Features under the joint solver are the method ``joint``, and no other.
+    """
+    if method == JOINT:
+        return [arm for arm in arms if JOINT in (arm.method, arm.solver)]
+    others = [arm for arm in arms if arm.solver != JOINT]
+    found: list[Arm] = []
+    for experiment in dict.fromkeys(arm.experiment for arm in others):
+        here = [arm for arm in others if arm.experiment == experiment]
+        exact = [arm for arm in here if arm.method == method]
+        same = [arm for arm in here if arm.sampler == method]
+        found += exact or (same if len({arm.method for arm in same}) == 1 else [])
+    return found
+
+
+def gather(paths: Iterable[str | Path]) -> Evidence:
+    """Read every results folder at or below the paths; one that is broken is left out, and noted.
+
+    Raises
+    ------
+    ResultsError
+        If a path is not there. That nothing lies below it is no error: nothing was run.
+    """
+    evidence = Evidence()
+    for path in map(Path, paths):
+        if path.is_dir() and next(path.rglob(folders.TRIALS), None) is None:
+            evidence.notes.append(f"{path} holds no results.")
+            continue
+        for folder in folders.find([path]):
+            try:
+                add(evidence, folders.read(folder))
+            except ResultsError as error:
+                evidence.notes.append(f"{folder} is left out: {error.what} {error.why}".strip())
+    return evidence
+
+
+def add(evidence: Evidence, results: Results) -> None:
+    """Add the arms of one results folder; what does not count is noted."""
+    paper, items = str(results.config.get("paper") or ""), str(results.config.get("item") or "")
+    if not paper:
+        return
+    if results.smoke:
+        evidence.notes.append(f"{results.name} is left out: it is a smoke run.")
+        return
+    rows = results.rows
+    settings = results.manifest.get("settings")
+    if settings:
+        current = rows["setting"].isin([*settings, ""])
+        if older := int((~current).sum()):
+            text = f"{results.name}: {older} rows of earlier configurations are left out."
+            evidence.notes.append(text)
+        rows = rows[current]
+    if swept := int((rows["variant"] != "").sum()):
+        evidence.notes.append(f"{results.name}: {swept} rows of a sweep are left out.")
+    rows = rows[rows["variant"] == ""].reset_index(drop=True)
+    numbers = {name: _floats(rows[name]) for name in (*folders.INTEGER, *folders.NUMBER)}
+    shares = kept_shares(results.folder, rows, evidence.notes)
+    numbers |= {name: _floats(shares[name]) for name in SHARES}
+    keys = rows[["trial", "seed", "data_hash", "split", "n_train"]].astype("str")
+    table = Table(numbers, list(keys.itertuples(index=False, name=None)))
+    arms = list(_arms(results, rows, table))
+    for item in re.split(r"[,;\s]+", items.strip()):
+        evidence.arms.setdefault((paper, item), []).extend(arms)
+
+
+def _floats(values: pd.Series[Any]) -> NDArray[np.float64]:
+    return values.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _arms(results: Results, rows: pd.DataFrame, table: Table) -> Iterable[Arm]:
+    by = ["dataset", "protocol", "label", "sampler", "solver", "d"]
+    by += [] if follows(results) else ["M"]
+    places: dict[tuple[Any, ...], list[int]] = {}
+    for i, key in enumerate(rows[by].astype("object").itertuples(index=False, name=None)):
+        places.setdefault(tuple(None if pd.isna(k) else k for k in key), []).append(i)
+    ok = (rows["status"] == "ok").to_numpy()
+    anew = (rows["split"] != "given").to_numpy()
+    trials = rows["trial"].to_numpy(dtype=np.int64, na_value=-1)
+    for (dataset, protocol, label, sampler, solver, d, *size), found in places.items():
+        last = {trials[i]: i for i in found if ok[i]}
+        yield Arm(
+            experiment=results.name,
+            dataset=str(dataset),
+            protocol=str(protocol),
+            method=str(label),
+            sampler=str(sampler),
+            solver=str(solver),
+            M=int(size[0]) if size and size[0] is not None else None,
+            d=None if d is None else int(d),
+            split_anew=bool(anew[found].any()),
+            metric=results.config.get("metric"),
+            table=table,
+            index=np.array(list(last.values()), dtype=np.intp),
+            failed=sum(not ok[i] for i in found),
+        )

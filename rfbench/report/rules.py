@@ -1,0 +1,60 @@
+"""Hold published numbers and claims against measurements.
+
+The rules, in full.
+
+\b
+What counts
+  - Results whose configuration names the paper and the item, grouped by protocol (printed,
+    as-run, tuned). Smoke runs, sweeps and rows of earlier configurations do not.
+  - The paper's own data set, with its numbers of training and test rows (within 2 %). A subset
+    or a replacement is a stand-in: it is shown apart and never judged.
+  - Of several results for one number, those with the most trials.
+
+\b
+A published number in percent is compared with the mean over our trials
+  agrees      within half a point, and within the 95 % two-sample interval of the difference
+              (Welch; plus half a unit of the last digit), and that interval is no wider than one
+              point to either side: a large spread earns nothing. Needs the published spread and
+              two trials of ours.
+  close       within one point.
+  differs     more than one point away.
+  not judged  a time: another machine and another language. Times are compared only with times
+              of the same table, in the claims.
+  not run     the data are there, or need no file, but there is no result.
+  no data     there is no result, and the data set is not on this machine.
+
+\b
+'best' is the smallest test error over the sizes that were run. Choosing it on the test rows is
+optimistic, in the paper and here.
+
+\b
+A claim is a list of comparisons, each a paired quantity that must lie between bounds
+  - Each is tested against its bounds by one-sided paired t-tests over the trials at 5 %, in
+    both directions; where every trial splits the same rows anew, with Nadeau and Bengio's
+    correction. Holm's correction runs over the comparisons of a data set (or of the claim).
+  - Small samples decide nothing: a comparison counts only with so many trials that even a sign
+    test could be significant after the correction: 5 for one comparison, 8 for eight, 10 for
+    40. Differences that do not vary are judged by that sign test.
+  holds         every comparison is significantly within its bounds, on every data set of the
+                claim, at as many sizes as the claim asks for.
+  fails         a comparison is significantly outside its bounds.
+  inconclusive  neither.
+  not run       nothing to compare.
+  - The effect is that of the least favourable comparison, its p-value the corrected one.
+  - S1 repeats the paper's own test, paired t without correction, on the first ten trials, so
+    that it has the paper's power; it holds if every mark comes out, and fails if more than a
+    tenth of the cells come out differently.
+"""
+
+ALPHA = 0.05
+AGREES_POINTS = 0.5
+CLOSE_POINTS = 1.0
+WIDEST_POINTS = 1.0
+HALF_A_DIGIT = 0.005
+MARKED_TRIALS = 10
+
+AGREES, CLOSE, DIFFERS = "agrees", "close", "differs"
+NOT_JUDGED, NOT_RUN, NO_DATA = "not judged", "not run", "no data"
+HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
+CELL_VERDICTS = (AGREES, CLOSE, DIFFERS, NOT_JUDGED, NOT_RUN, NO_DATA)
+CLAIM_VERDICTS = (HOLDS, FAILS, INCONCLUSIVE, NOT_RUN)

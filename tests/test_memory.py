@@ -1,0 +1,33 @@
+import pytest
+
+from rfbench import memory
+from rfbench.errors import MemoryLimit
+from rfbench.samplers import RKS
+from rfbench.solvers import RidgeClassifier
+
+
+@pytest.fixture
+def no_memory():
+    memory.limit_to(1.0)
+    yield
+    memory.limit_to(None)
+
+
+def test_free_bytes_are_those_of_the_machine_or_of_the_limit(no_memory):
+    assert memory.free_bytes() == 0
+    memory.limit_to(None)
+    assert memory.free_bytes() > 2**20
+
+
+def test_what_does_not_fit_is_refused_with_its_numbers(no_memory):
+    with pytest.raises(MemoryLimit, match=r"^A matrix takes about 2 GiB.*Free now are 0 GiB. Less"):
+        memory.check_fits(2 * 2**30, "A matrix", "Less.")
+
+
+def test_ridge_refuses_gram_matrices_that_do_not_fit(no_memory):
+    import numpy as np
+
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    features = RKS(10, bandwidth=1.0, random_state=0).fit(X)
+    with pytest.raises(MemoryLimit, match="8 Gram matrices of 10 columns"):
+        RidgeClassifier([1.0, 2.0]).fit(X, np.arange(30) % 2, features=features)
