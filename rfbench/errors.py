@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 
 class RfbenchError(Exception):
     """An error that a person can act on: what happened, why, and what to do.
@@ -14,7 +16,15 @@ class RfbenchError(Exception):
         One sentence: the reason, where it is known.
     todo : str
         One sentence: what the person can do now.
+
+    Attributes
+    ----------
+    exit_code : int
+        Of the command that it ends: 2 where the person asked for something that cannot be, 1
+        where the machine could not do it.
     """
+
+    exit_code: ClassVar[int] = 2
 
     def __init__(self, what: str, why: str = "", todo: str = "") -> None:
         super().__init__(what, why, todo)
@@ -41,7 +51,13 @@ class MemoryLimit(MethodError):
 
 
 class ResultsError(RfbenchError):
-    """A results folder that cannot be read or written."""
+    """A results folder that cannot be read, or that another run is at work on."""
+
+
+class WriteError(ResultsError):
+    """A row or a file that could not be written: no room, no permission."""
+
+    exit_code = 1
 
 
 def nearest(word: str, allowed: list[str]) -> str:

@@ -66,6 +66,8 @@ class Case:
         of projecting it; of a curve: the time of its last point).
     gigabytes : float or None
         Peak resident memory.
+    note : str
+        What else a reader of the printed line should know.
     bars : tuple of Bar
     sound : bool
         False where the work was done, but not as it should have been; every bar is missed then.
@@ -80,6 +82,7 @@ class Case:
     reference_seconds: float | None = None
     limit_seconds: float | None = None
     gigabytes: float | None = None
+    note: str = ""
     bars: tuple[Bar, ...] = ()
     sound: bool = True
 

@@ -15,6 +15,7 @@ from rfbench.bench.limit import DEFINITION
 from rfbench.experiment import environment
 
 FILES = ("bench.json", "bench.md", "bench.png", "machine.json")
+LEFT = ("case", "reference", "bar", "")
 HEAD = ("case", "n", "d", "M", "seconds", "reference", "seconds", "ratio", "limit ratio", "bar", "")
 
 
@@ -53,7 +54,9 @@ def line(case: Case) -> str:
 
 def table(cases: Sequence[Case]) -> Table:
     """Return the table of all cases but the points of the growth curves."""
-    shown = Table(*HEAD, box=None, pad_edge=False)
+    shown = Table(box=None, pad_edge=False)
+    for head in HEAD:
+        shown.add_column(head, no_wrap=True, justify="left" if head in LEFT else "right")
     for row in rows(cases):
         shown.add_row(*row)
     return shown
@@ -122,6 +125,7 @@ def _numbers(case: Case) -> list[str]:
         _time(case.seconds) + " s",
         "" if ratio is None else f"{ratio:.3g} x {case.reference}",
         "" if limit is None else f"{limit:.2f} x limit",
+        case.note,
     ]
 
 

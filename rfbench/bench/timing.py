@@ -21,6 +21,12 @@ def fastest(work: Callable[[], object], repeats: int) -> float:
     return min(seconds_of(work) for _ in range(repeats))
 
 
+def best_of(work: Callable[[], object], least: int = 2, seconds: float = 0.5) -> float:
+    """Return the seconds of the fastest call of at least so many, and of as many as fit in."""
+    first = seconds_of(work)
+    return min(first, fastest(work, max(least - 1, math.ceil(seconds / max(first, 0.01)))))
+
+
 def in_turn(works: list[Callable[[], object]], rounds: int) -> list[float]:
     """Return the fastest seconds of each piece of work; every round runs all of them."""
     best = [math.inf] * len(works)

@@ -15,9 +15,6 @@ from rfbench.cli.keep import merge, replay, status
 from rfbench.cli.show import doctor, list_, plot, table
 from rfbench.errors import RfbenchError
 
-USAGE_ERROR = 2
-
-
 class Commands(click.Group):
     """A group of commands whose errors are sentences, not tracebacks."""
 
@@ -33,7 +30,7 @@ class Commands(click.Group):
             for line in (error.why, error.todo):
                 if line:
                     click.echo(f"  {line}", err=True)
-            ctx.exit(USAGE_ERROR)
+            ctx.exit(error.exit_code)
         except BrokenPipeError:
             sys.stderr.close()
             ctx.exit(0)

@@ -135,7 +135,11 @@ def _check_staged(entry: Entry, download: Download, staged: Path) -> None:
             source = Source((staged,), member.pattern, member.count)
             result = check(entry, member, source)
             if result.status == "mismatch":
-                raise mismatch(entry, result)
+                found = result.sha256 or "not to be had, it cannot be read"
+                raise DataError(
+                    f"what came is not {member.name}: its sha256 is {found}, "
+                    f"expected is {result.expected}"
+                )
 
 
 class _Bar:

@@ -20,7 +20,7 @@ from typing import Any
 
 from joblib.externals.loky import get_reusable_executor
 
-from rfbench.errors import ResultsError
+from rfbench.errors import WriteError
 from rfbench.experiment.environment import blas_variables
 from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.spool import Spool
@@ -118,7 +118,7 @@ def _result(future: Future[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     try:
         return future.result()
     except OSError as error:
-        raise ResultsError(
+        raise WriteError(
             f"A worker could not write its rows: {error.strerror or error}.",
             "Rows that were written before are on the disk.",
             "Make room, or give another --out, and run the same command again.",

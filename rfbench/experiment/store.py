@@ -16,7 +16,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from rfbench.errors import ResultsError
+from rfbench.errors import ResultsError, WriteError
 from rfbench.metrics import METRICS
 
 log = logging.getLogger(__name__)
@@ -54,10 +54,10 @@ class Store:
         ResultsError
             Another run holds it.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
         held = FileLock(self.folder / ".lock")
         owner = self.folder / ".owner"
         try:
+            self.folder.mkdir(parents=True, exist_ok=True)
             held.acquire(timeout=0)
         except Timeout:
             who = owner.read_text(encoding="utf-8").strip() if owner.exists() else "another run"
@@ -66,6 +66,8 @@ class Store:
                 "Two writers would spoil each other's rows.",
                 "Wait for it, or give another --out.",
             ) from None
+        except OSError as error:
+            raise _not_writable(self.folder, error) from error
         try:
             now = datetime.datetime.now().isoformat(" ", timespec="seconds")
             owner.write_text(f"process {os.getpid()}, since {now}\n", encoding="utf-8")
@@ -135,7 +137,7 @@ class Store:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise ResultsError(
+            raise WriteError(
                 f"A row could not be written to {self.csv}: {error.strerror}.",
                 "The rows before it are on the disk.",
                 "Make room, or give another --out, and run the same command again.",
@@ -152,11 +154,15 @@ class Store:
             os.chmod(name, 0o644)
             os.replace(name, self.manifest)
         except OSError as error:
-            raise ResultsError(
-                f"The results folder {self.folder} cannot be written: {error.strerror}.",
-                "",
-                "Give another folder with --out.",
-            ) from error
+            raise _not_writable(self.folder, error) from error
+
+
+def _not_writable(folder: Path, error: OSError) -> WriteError:
+    return WriteError(
+        f"The results folder {folder} cannot be written: {error.strerror}.",
+        "",
+        "Give another folder with --out.",
+    )
 
 
 def _cell(value: Any) -> str:

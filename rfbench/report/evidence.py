@@ -22,6 +22,8 @@ from rfbench.report.summary import follows
 
 JOINT = "joint"
 ROWS_TOLERANCE = 0.02
+
+
 @dataclass
 class Evidence:
     """Every arm of the results that say which paper they belong to.

@@ -10,7 +10,14 @@ from rfbench.report.summary import DASH
 LATEX = str.maketrans(
     {c: f"\\{c}" for c in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"<": r"\textless{}", ">": r"\textgreater{}", "±": r"$\pm$", DASH: "--", "\n": " "}
+    | {
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "±": r"$\pm$",
+        "•": r"$\bullet$",
+        DASH: "--",
+        "\n": " ",
+    }
 )
 MARKDOWN = str.maketrans({"|": r"\|", "*": r"\*", "<": r"\<", "\n": " "})
 

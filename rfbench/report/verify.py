@@ -199,14 +199,14 @@ def pick(arms: Sequence[Arm], number: Published) -> Arm | None:
     """Return the arm of a published number, that with the most trials, or None."""
     arms = of_method(arms, number.method)
     if number.size is not None:
-        arms = [arm for arm in arms if arm.M == number.size]
+        arms = [arm for arm in arms if number.size == arm.M]
     elif number.M == "best":
         arms = [arm for arm in arms if np.isfinite(arm.values("error")).any()]
         return min(arms, key=lambda arm: float(np.nanmean(arm.values("error"))), default=None)
     else:
         kept = [arm for arm in arms if arm.M is None]
         largest = max((arm.M or 0 for arm in arms), default=0)
-        arms = kept or [arm for arm in arms if arm.M == largest]
+        arms = kept or [arm for arm in arms if largest == arm.M]
     return max(arms, key=lambda arm: len(arm.index), default=None)
 
 

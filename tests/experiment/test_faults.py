@@ -4,6 +4,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -100,6 +101,15 @@ def start(path, out):
     return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+def left_behind():
+    """Return the temporary files and shared memory that a run could leave."""
+    places = [Path("/dev/shm"), Path(tempfile.gettempdir())]
+    kinds = ("loky-", "joblib_", "rfbench-", "psm_", "sem.loky")
+    return {
+        p for place in places if place.is_dir() for p in place.iterdir() if p.name.startswith(kinds)
+    }
+
+
 def descendants(process):
     try:
         return psutil.Process(process.pid).children(recursive=True)
@@ -114,6 +124,7 @@ def test_killed_at_random_moments_no_row_is_lost_or_doubled(experiment_of, tmp_p
     expected = without_times(tmp_path / "whole")
     moments = random.Random(0)
     folder = tmp_path / "out" / "long"
+    before = left_behind()
     kept = []
     for _ in range(KILLS):
         process = start(path, tmp_path / "out")
@@ -125,6 +136,7 @@ def test_killed_at_random_moments_no_row_is_lost_or_doubled(experiment_of, tmp_p
         process.wait()
         _, alive = psutil.wait_procs(workers, timeout=10)
         assert not alive
+        assert left_behind() <= before
         if (folder / "trials.csv").exists():
             Store(folder).done()
             now = [row["trial_id"] for row in rows_of(folder)]
@@ -192,22 +204,28 @@ def test_rows_of_a_job_that_was_cut_off_are_rescued(experiment_of, tmp_path):
     assert len({row["trial_id"] for row in rows_of(tmp_path / "r")}) == 8
 
 
-def test_a_full_disk_keeps_the_earlier_rows(experiment_of, tmp_path, monkeypatch):
-    work = prepare_work([experiment_of()], tmp_path / "r")
-    written = []
-    real = Store.append
-
-    def append(self, row):
-        if len(written) == 3:
-            raise ResultsError("A row could not be written: No space left on device.")
-        written.append(row)
-        real(self, row)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Store, "append", append)
-        with pytest.raises(ResultsError, match="No space left"):
-            runner.run(work)
-    assert len(rows_of(tmp_path / "r")) == 3
-    summary = runner.run(work)
-    assert summary.found >= 3
-    assert len({row["trial_id"] for row in rows_of(tmp_path / "r")}) == 8
+def test_a_full_disk_keeps_the_earlier_rows(experiment_of, tmp_path):
+    experiment = experiment_of(name="tiny")
+    path, folder = tmp_path / "tiny.yaml", tmp_path / "out" / "tiny"
+    prepare_work([experiment], folder)
+    words = command(path, tmp_path / "out", "--jobs", "1")
+    code = f"""
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (3500, 3500))
+from rfbench.cli import main
+sys.argv = ["rfbench", *{words[3:]!r}]
+main()
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 1, found.stderr
+    assert "could not" in found.stderr
+    assert "File too large" in found.stderr
+    assert "Traceback" not in found.stderr
+    kept = len(rows_of(folder)) if (folder / "trials.csv").exists() else 0
+    summary = runner.run(prepare_work([experiment], folder))
+    assert summary.found >= kept
+    assert summary.found + summary.done == 8
+    assert len({row["trial_id"] for row in rows_of(folder)}) == len(rows_of(folder)) == 8

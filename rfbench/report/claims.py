@@ -1,0 +1,211 @@
+"""The claims of the papers, held against the evidence; the rules are in `rfbench.report.rules`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.papers import Claim, Part
+from rfbench.report import rules
+from rfbench.report.evidence import Evidence
+from rfbench.report.pairing import Paired, paired
+from rfbench.report.stats import corrected_t, holm, smallest_sign_p, trials_needed
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The verdict on a claim under one protocol.
+
+    Attributes
+    ----------
+    effect : float
+        Of the least favourable comparison: the mean difference or the quotient; for S1 the share
+        of cells that came out as marked.
+    effect_of : str
+        Which comparison that is.
+    p : float
+        Its corrected p-value: of lying within the bounds, or outside them where the claim fails.
+    comparisons, held, trials : int
+        How many comparisons there were, how many are significantly within their bounds, and the
+        smallest number of trials.
+    note : str
+        What is missing for a firmer verdict.
+    """
+
+    claim: Claim
+    protocol: str
+    verdict: str
+    effect: float = math.nan
+    effect_of: str = ""
+    p: float = math.nan
+    comparisons: int = 0
+    held: int = 0
+    trials: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One comparison of a claim, with its p-values before and after Holm's correction."""
+
+    part: int
+    pair: Paired
+    effect: float
+    p_inside: float
+    p_outside: float
+    enough: bool = False
+
+
+@dataclass
+class _Found:
+    """What the parts of a claim gave under one protocol."""
+
+    comparisons: list[Comparison] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    stand_ins: list[str] = field(default_factory=list)
+
+
+def evaluate(claim: Claim, evidence: Evidence) -> list[Outcome]:
+    """Return the verdict on a claim under each protocol that was run, or one 'not run'.
+
+    Where a data set of the claim was run on a stand-in only, the note says what the stand-ins
+    alone would give.
+    """
+    if claim.kind == "marks":
+        from rfbench.report.marks import evaluate_marks
+
+        return evaluate_marks(claim, evidence)
+    items = [item for part in claim.parts for item in part.items]
+    outcomes = []
+    for protocol in evidence.protocols(claim.paper, items):
+        found = _collect(claim, evidence, protocol, stand_in=False)
+        others = _collect(claim, evidence, protocol, stand_in=True)
+        if not found.comparisons and not others.comparisons:
+            continue
+        outcome = _outcome(claim, protocol, found)
+        if others.comparisons:
+            names = ", ".join(dict.fromkeys(c.pair.dataset for c in others.comparisons))
+            apart = _outcome(claim, protocol, replace(others, missing=[]))
+            said = f"on stand-ins alone ({names}): {apart.verdict}"
+            outcome = replace(outcome, note="; ".join(filter(None, [outcome.note, said])))
+        outcomes.append(outcome)
+    return outcomes or [Outcome(claim, "", rules.NOT_RUN)]
+
+
+def _collect(claim: Claim, evidence: Evidence, protocol: str, stand_in: bool) -> _Found:
+    found = _Found()
+    for number, part in enumerate(claim.parts):
+        if part.protocols and protocol not in part.protocols:
+            continue
+        pairs: list[Paired] = []
+        for dataset in part.datasets:
+            arms = evidence.select(claim.paper, part.items, dataset, protocol, stand_in)
+            here = [
+                pair
+                for name in dict.fromkeys(arm.dataset for arm in arms)
+                for pair in paired(part, name, [arm for arm in arms if arm.dataset == name])
+            ]
+            pairs += here
+            found.missing += _missing(part, dataset, here)
+        found.comparisons += _corrected(part, number, pairs)
+    return found
+
+
+def _missing(part: Part, dataset: str, pairs: Sequence[Paired]) -> list[str]:
+    """Say what a part lacks on a data set before it can hold."""
+    others = part.against or [""]
+    gaps = []
+    for other in others:
+        seen = [pair for pair in pairs if pair.against == other]
+        name = f"{part.method} against {other}" if other else part.method
+        values = max((pair.values for pair in seen), default=0)
+        if not seen:
+            gaps.append(f"{name} not run on {dataset}")
+        elif values < part.values:
+            gaps.append(f"{name} at {values} of at least {part.values} values on {dataset}")
+    return gaps
+
+
+def _corrected(part: Part, number: int, pairs: Sequence[Paired]) -> list[Comparison]:
+    """Test the pairs of a part and correct over each family."""
+    families: dict[str, list[Paired]] = {}
+    for pair in pairs:
+        families.setdefault(pair.dataset if part.family == "dataset" else "", []).append(pair)
+    done = []
+    for family in families.values():
+        tested = [_tested(part, number, pair) for pair in family]
+        inside = holm([comparison.p_inside for comparison in tested])
+        outside = holm([comparison.p_outside for comparison in tested])
+        needed = trials_needed(len(family), rules.ALPHA)
+        done += [
+            replace(
+                c, p_inside=float(p), p_outside=float(q), enough=len(c.pair.values_of) >= needed
+            )
+            for c, p, q in zip(tested, inside, outside, strict=True)
+        ]
+    return done
+
+
+def _tested(part: Part, number: int, pair: Paired) -> Comparison:
+    """Test one pair against its bounds; the scale of quotients is the logarithm."""
+    scale: Callable[[float], float] = math.log if part.scale == "ratio" else float
+    values = np.asarray(pair.values_of)
+    mean = float(values.mean())
+    effect = math.exp(mean) if part.scale == "ratio" else mean
+    above = [] if part.low is None else [_one_sided(values - scale(part.low), pair.ratio)]
+    below = [] if part.high is None else [_one_sided(scale(part.high) - values, pair.ratio)]
+    sides = above + below
+    inside = max(p for p, _ in sides)
+    outside = min(1.0, len(sides) * min(q for _, q in sides))
+    return Comparison(number, pair, effect, inside, outside)
+
+
+def _one_sided(values: NDArray[np.float64], ratio: float) -> tuple[float, float]:
+    """Return the p-values of a mean above zero and below zero.
+
+    Values that do not vary give what a sign test gives; a single value gives 1.
+    """
+    above = corrected_t(values, test_train_ratio=ratio, alternative="greater").p
+    below = corrected_t(values, test_train_ratio=ratio, alternative="less").p
+    if above == above:
+        return above, below
+    mean = float(values.mean())
+    floor = smallest_sign_p(len(values), "greater") if len(values) > 1 else 1.0
+    return (floor if mean > 0 else 1.0), (floor if mean < 0 else 1.0)
+
+
+def _outcome(claim: Claim, protocol: str, found: _Found) -> Outcome:
+    comparisons = found.comparisons
+    if not comparisons:
+        return Outcome(claim, protocol, rules.NOT_RUN, note="; ".join(found.missing))
+    inside = [c for c in comparisons if c.enough and c.p_inside <= rules.ALPHA]
+    outside = [c for c in comparisons if c.enough and c.p_outside <= rules.ALPHA]
+    short = [c for c in comparisons if not c.enough]
+    notes = list(dict.fromkeys(found.missing))
+    if short:
+        few = min(len(c.pair.values_of) for c in short)
+        notes.append(f"{len(short)} comparisons have too few trials to decide ({few})")
+    if outside:
+        verdict, worst = rules.FAILS, min(outside, key=lambda c: c.p_outside)
+        notes.insert(0, f"{len(outside)} of {len(comparisons)} comparisons lie outside")
+    else:
+        worst = max(comparisons, key=lambda c: c.p_inside)
+        whole = len(inside) == len(comparisons) and not found.missing
+        verdict = rules.HOLDS if whole else rules.INCONCLUSIVE
+    part = claim.parts[worst.part]
+    return Outcome(
+        claim,
+        protocol,
+        verdict,
+        worst.effect,
+        worst.pair.words(part),
+        worst.p_outside if outside else worst.p_inside,
+        len(comparisons),
+        len(inside),
+        min(len(c.pair.values_of) for c in comparisons),
+        "; ".join(notes),
+    )

@@ -1,0 +1,200 @@
+"""The paired quantities of a claim: differences and quotients of two methods, trial by trial."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rfbench.papers import Part
+from rfbench.report.arms import Arm, Key
+from rfbench.report.evidence import of_method
+
+Curve = dict[int, list[Arm]]
+Trials = dict[Key, float]
+
+
+@dataclass(frozen=True)
+class Paired:
+    """One quantity, with a value a trial.
+
+    Attributes
+    ----------
+    at : str
+        Where on the axis, in words.
+    values_of : tuple of float
+        One value a trial: a difference, or the logarithm of a quotient.
+    ratio : float
+        Test rows over training rows where every trial splits the same rows anew, else 0.
+    values : int
+        How many values of the axis this comparison's method pair has in all.
+    """
+
+    dataset: str
+    against: str
+    at: str
+    values_of: tuple[float, ...]
+    ratio: float
+    values: int
+
+    def words(self, part: Part) -> str:
+        """Say what is compared."""
+        sign = "/" if part.scale == "ratio" else "-"
+        other = self.against or (part.method if part.against_metric else "")
+        second = f" {sign} {part.against_metric or part.metric}({other})" if other else ""
+        return f"{part.metric}({part.method}){second}, {self.at}, {self.dataset}"
+
+
+def paired(part: Part, dataset: str, arms: Sequence[Arm]) -> list[Paired]:
+    """Return the paired quantities of a part of a claim on one data set.
+
+    Trials are paired where seed, data, split and number of training rows agree; of several
+    experiments the pair with the most common trials counts.
+    """
+    mine = _curve(part, of_method(arms, part.method))
+    made = []
+    for other in part.against or [""]:
+        theirs = _curve(part, of_method(arms, other)) if other else None
+        if part.at in ("equal-time", "equal-time-last"):
+            found = _at_equal_time(part, mine, theirs or {})
+        elif part.at == "best":
+            found = _at_best(part, mine, theirs or {})
+        else:
+            found = _along(part, mine, theirs)
+        ratio = max((arm.ratio for arms in mine.values() for arm in arms), default=0.0)
+        made += [
+            Paired(dataset, other, at, tuple(trials.values()), ratio, values)
+            for at, (trials, values) in found.items()
+            if trials
+        ]
+    return made
+
+
+def _curve(part: Part, arms: Sequence[Arm]) -> Curve:
+    """Sort the arms along the axis; one without a size stands at 0."""
+    curve: Curve = {}
+    for arm in arms:
+        x = (arm.d if part.along == "d" else arm.M) or 0
+        curve.setdefault(x, []).append(arm)
+    return dict(sorted(curve.items()))
+
+
+def _log(part: Part, trials: Trials) -> Trials:
+    if part.scale == "difference":
+        return trials
+    return {key: math.log(value) for key, value in trials.items() if value > 0}
+
+
+def _difference(
+    part: Part, mine: Sequence[Arm], theirs: Sequence[Arm] | None, second: str | None = None
+) -> Trials:
+    """Return the values of the experiments with the most trials in common."""
+    best: Trials = {}
+    if theirs is None:
+        every = [_log(part, arm.by_trial(part.metric)) for arm in mine]
+        return max(every, key=len, default=best)
+    together = sorted(
+        itertools.product(mine, theirs), key=lambda pair: pair[0].experiment != pair[1].experiment
+    )
+    for a, b in together:
+        left = _log(part, a.by_trial(part.metric))
+        right = _log(part, b.by_trial(second or part.metric))
+        both = {key: value - right[key] for key, value in left.items() if key in right}
+        best = both if len(both) > len(best) else best
+    return best
+
+
+def _along(part: Part, mine: Curve, theirs: Curve | None) -> dict[str, tuple[Trials, int]]:
+    """Take the differences along the axis, and of them what `part.at` asks for."""
+    steps: dict[int, Trials] = {}
+    for x, arms in mine.items():
+        if part.against_metric:
+            others: list[Arm] | None = arms
+        else:
+            others = None if theirs is None else theirs.get(x * part.against_factor, [])
+        trials = _difference(part, arms, others, part.against_metric)
+        if trials:
+            steps[x] = trials
+    xs = list(steps)
+    n = len(xs)
+    if part.at in ("slope", "growth", "plateau"):
+        joint = _joint(part.at, steps) if n > 1 else {}
+        return {f"{part.at} over {part.along}": (joint, n)} if joint else {}
+    chosen = {
+        "each": xs,
+        "largest": xs[-1:],
+        "lower-half": xs[: (n + 1) // 2],
+        "upper-half": xs[n // 2 :],
+    }[part.at]
+    return {f"{part.along} = {x}" if x else "M as kept": (steps[x], len(chosen)) for x in chosen}
+
+
+def _joint(at: str, steps: dict[int, Trials]) -> Trials:
+    """Return one value a trial that was run at every x: slope, growth or plateau."""
+    xs = list(steps)
+    if at == "plateau":
+        xs = xs[-2:]
+    elif at == "growth":
+        xs = [xs[0], xs[-1]]
+    common = [key for key in steps[xs[0]] if all(key in steps[x] for x in xs)]
+    rows = {key: np.array([steps[x][key] for x in xs]) for key in common}
+    if at == "slope":
+        return {key: float(np.polyfit(xs, values, 1)[0]) for key, values in rows.items()}
+    return {key: float(values[-1] - values[0]) for key, values in rows.items()}
+
+
+def _at_best(part: Part, mine: Curve, theirs: Curve) -> dict[str, tuple[Trials, int]]:
+    """Compare each method at its size of the smallest mean test error."""
+
+    def best(curve: Curve) -> list[Arm]:
+        scored = [
+            (float(np.nanmean(arm.values("error"))), [arm])
+            for arms in curve.values()
+            for arm in arms
+            if np.isfinite(arm.values("error")).any()
+        ]
+        return min(scored, key=lambda pair: pair[0], default=(0.0, []))[1]
+
+    a, b = best(mine), best(theirs)
+    trials = _difference(part, a, b)
+    if not trials:
+        return {}
+    return {f"each at its best M ({a[0].M or 'kept'}, {b[0].M or 'kept'})": (trials, 1)}
+
+
+def _at_equal_time(part: Part, mine: Curve, theirs: Curve) -> dict[str, tuple[Trials, int]]:
+    """Compare with the other's value at the mean total time of each of our sizes.
+
+    The other's values are interpolated, trial by trial, over the logarithm of its mean times;
+    times outside the range that it was run at are not compared.
+    """
+    times: dict[int, float] = {}
+    for x, arms in theirs.items():
+        spent = np.concatenate([arm.values("t_total") for arm in arms])
+        if np.isfinite(spent).any() and np.nanmean(spent) > 0:
+            times[x] = math.log(float(np.nanmean(spent)))
+    curve = {x: _difference(part, theirs[x], None) for x in times}
+    order = sorted(times, key=lambda x: times[x])
+    made: dict[str, tuple[Trials, int]] = {}
+    for x, arms in mine.items():
+        spent = np.concatenate([arm.values("t_total") for arm in arms])
+        if not np.isfinite(spent).any() or len(order) < 2:
+            continue
+        now = math.log(max(float(np.nanmean(spent)), 1e-12))
+        if not times[order[0]] <= now <= times[order[-1]]:
+            continue
+        own = _difference(part, arms, None)
+        common = [key for key in own if all(key in curve[o] for o in order)]
+        trials = {
+            key: own[key]
+            - float(np.interp(now, [times[o] for o in order], [curve[o][key] for o in order]))
+            for key in common
+        }
+        if trials:
+            made[f"M = {x}, {math.exp(now):.3g} s"] = (trials, 0)
+    if part.at == "equal-time-last":
+        made = dict(list(made.items())[-1:])
+    return {at: (trials, len(made)) for at, (trials, _) in made.items()}

@@ -1,0 +1,222 @@
+"""Tables in the shape of the papers' own, filled with what was measured."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rfbench import papers
+from rfbench.errors import ResultsError, nearest
+from rfbench.papers import Published
+from rfbench.report import rules
+from rfbench.report.evidence import Evidence
+from rfbench.report.formats import Grid, Section, latex, markdown, text
+from rfbench.report.marks import significant
+from rfbench.report.verify import Board, Cell, board
+
+WRITERS: dict[str, Callable[[str, list[Section], list[str], int], str]] = {
+    "text": text,
+    "markdown": markdown,
+    "latex": latex,
+}
+NAMES = {
+    "rks": "RFF",
+    "qmc": "QMC",
+    "leverage-rff": "leverage-RFF",
+    "surrogate-leverage": "surrogate",
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a paper's table whose rows are data sets: head, method, metrics."""
+
+    caption: str
+    columns: list[tuple[str, str, tuple[str, ...]]]
+
+
+def _timed(first: str, second: str, metrics: list[tuple[str, str]]) -> Layout:
+    columns = [(f"{m} {n}", m, (metric,)) for m, metric, n in _spread(first, second, metrics)]
+    errors = [(f"{m} error (%)", m, ("error",)) for m in (first, second)]
+    caption = "times in seconds, standard errors in parentheses"
+    return Layout(caption, [*columns, *errors])
+
+
+def _spread(first: str, second: str, metrics: list[tuple[str, str]]) -> list[tuple[str, str, str]]:
+    return [({"1": first, "2": second}[who], metric, metric) for who, metric in metrics]
+
+
+LAYOUTS = {
+    ("eerf2018", "table3"): _timed(
+        "eerf",
+        "rks",
+        [("1", "t_pp"), ("1", "t_train"), ("1", "t_test"), ("2", "t_train"), ("2", "t_test")],
+    ),
+    ("eerf2018", "table5"): _timed(
+        "eerf", "lkrf", [("1", "t_pp"), ("2", "t_pp"), ("1", "t_train"), ("2", "t_train")]
+    ),
+    ("lkrf2016", "table1"): Layout(
+        "best test error over the sizes that were run, chosen on the test rows (optimistic), and "
+        "the time (with testing) at that size",
+        [
+            ("lkrf error (%), time (s)", "lkrf", ("error", "t_total")),
+            ("rks error (%), time (s)", "rks", ("error", "t_total")),
+        ],
+    ),
+    ("lkrf2016", "table2"): Layout(
+        "5,000 training rows; training / test error, time with testing",
+        [
+            ("lkrf training / test (%), time (s)", "lkrf", ("train_error", "error", "t_total")),
+            ("joint training / test (%), time (s)", "joint", ("train_error", "error", "t_total")),
+        ],
+    ),
+}
+SHAPES = (("liu2020", "table3"), *LAYOUTS)
+
+
+def render(
+    evidence: Evidence, paper: str, item: str, format: str = "text", width: int | None = None
+) -> str:
+    """Write a table of a paper with our numbers in the places of the published ones.
+
+    A part a protocol that was run; places where nothing was measured stay empty, stand-ins have
+    rows of their own that say so.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        See `rfbench.report.evidence.gather`.
+    paper, item : str
+        As in `published.csv`: liu2020 table3, eerf2018 table3 and table5, lkrf2016 table1 and
+        table2.
+    format : {'text', 'markdown', 'latex'}
+    width : int, optional
+        Width of ``'text'`` in characters; by default the terminal's.
+
+    Raises
+    ------
+    ResultsError
+        If there is no such paper, table or format, or nothing of it was run.
+    """
+    papers.check_paper(paper)
+    items = [known for name, known in SHAPES if name == paper]
+    if item not in items:
+        raise ResultsError(
+            f"{paper} has no table '{item}' here.{nearest(item, items)}",
+            f"There are {', '.join(items) or 'none: it prints figures only'}.",
+        )
+    if format not in WRITERS:
+        raise ResultsError(
+            f"A table of a paper is not written as '{format}'.",
+            f"Known are {', '.join(WRITERS)}.",
+            "`rfbench verify --format csv` has the numbers as CSV.",
+        )
+    found = board(evidence, paper, has_data=lambda name: True)
+    ran = evidence.protocols(paper, [item])
+    sections = []
+    for protocol in ran:
+        cells = [c for c in _cells(found, item, protocol) if c.trials]
+        if paper == "liu2020":
+            sections += _by_size(evidence, cells, protocol)
+        elif cells:
+            sections.append(_by_dataset(LAYOUTS[paper, item], cells, protocol))
+    if not sections:
+        raise ResultsError(
+            f"Nothing of {paper}, {item} is in these results.",
+            "",
+            f"Run a configuration that says `paper: {paper}` and `item: {item}`.",
+        )
+    number = item.removeprefix("table")
+    width = width or shutil.get_terminal_size().columns
+    return WRITERS[format](f"{paper}, Table {number}, measured", sections, found.notes, width)
+
+
+def _cells(found: Board, item: str, protocol: str) -> list[Cell]:
+    every = [*found.cells, *found.stand_ins]
+    return [cell for cell in every if (cell.number.item, cell.protocol) == (item, protocol)]
+
+
+def _label(cell: Cell) -> str:
+    """Name the data set as the paper does, and what stands in for it where something does."""
+    source = papers.sources()[cell.number.paper][cell.number.dataset]
+    rows = source.rows.get(cell.number.item)
+    own = cell.dataset in (source.dataset, f"{source.dataset}[{rows} rows]")
+    name = cell.number.dataset
+    return name if own else f"{name} (stand-in {cell.dataset})"
+
+
+def _by_size(evidence: Evidence, cells: Sequence[Cell], protocol: str) -> list[Section]:
+    """Lay out Table 3 of liu2020: a grid a data set, a row a size, accuracy and time."""
+    sections = []
+    for label in dict.fromkeys(map(_label, cells)):
+        here = {
+            (c.number.M, c.number.method, c.number.metric): c for c in cells if _label(c) == label
+        }
+        arms = [
+            arm
+            for stand_in in (False, True)
+            for arm in evidence.select(
+                "liu2020", ["table3"], next(iter(here.values())).number.dataset, protocol, stand_in
+            )
+            if arm.dataset == next(iter(here.values())).dataset
+        ]
+        rows = []
+        for size in dict.fromkeys(M for M, _, _ in here):
+            texts = []
+            for method in NAMES:
+                accuracy = here.get((size, method, "accuracy"))
+                time = here.get((size, method, "t_features"))
+                better = method not in ("rks", "qmc") and accuracy is not None
+                mark = better and significant(arms, _number(accuracy))
+                texts.append(_accuracy(accuracy, time) + ("•" if mark else ""))
+            rows.append((size, texts))
+        heading = [
+            f"{label}, {protocol}: accuracy % ± standard deviation (time of making the features, s)",
+            "• significantly better than RFF and QMC: paired t-test at 5 %, first "
+            f"{rules.MARKED_TRIALS} trials, as in the paper",
+        ]
+        sections.append(Section(heading, [Grid("s", list(NAMES.values()), rows)]))
+    return sections
+
+
+def _number(cell: Cell | None) -> Published:
+    assert cell is not None
+    return cell.number
+
+
+def _accuracy(accuracy: Cell | None, time: Cell | None) -> str:
+    if accuracy is None:
+        return ""
+    spread = accuracy.standard_error * math.sqrt(accuracy.trials)
+    said = f"{accuracy.measured:.2f}" + ("" if math.isnan(spread) else f" ± {spread:.2f}")
+    return f"{said} ({time.measured:.2f})" if time else said
+
+
+def _by_dataset(layout: Layout, cells: Sequence[Cell], protocol: str) -> Section:
+    """Lay out a table whose rows are data sets."""
+    rows = []
+    for label in dict.fromkeys(map(_label, cells)):
+        here = {(c.number.method, c.number.metric): c for c in cells if _label(c) == label}
+        size = next(iter(here.values())).number.M
+        first = [] if size in ("", "best") else [size]
+        texts = [_joined([here.get((m, metric)) for metric in of]) for _, m, of in layout.columns]
+        rows.append((label, [*first, *texts]))
+    wide = len(rows[0][1]) > len(layout.columns)
+    head = ["M"] * wide + [name for name, _, _ in layout.columns]
+    return Section([f"protocol {protocol}: {layout.caption}"], [Grid("data set", head, rows)])
+
+
+def _joined(cells: Sequence[Cell | None]) -> str:
+    """Write errors and time of one method: ``16.22 / 16.36 (0.02), 1.8``."""
+    errors = [_value(c) for c in cells if c is not None and c.number.unit == "%"]
+    times = [_value(c) for c in cells if c is not None and c.number.unit == "s"]
+    return ", ".join(filter(None, [" / ".join(errors), *times]))
+
+
+def _value(cell: Cell) -> str:
+    if cell.number.unit == "s":
+        return f"{cell.measured:.3g}"
+    error = cell.standard_error
+    return f"{cell.measured:.2f}" + ("" if math.isnan(error) else f" ({error:.2g})")

@@ -1,0 +1,146 @@
+"""A server that misbehaves in every way: one sentence each, and nothing half-written stays."""
+
+import errno
+import http.server
+import importlib
+import os
+import socket
+import threading
+
+import pytest
+
+from rfbench import datasets
+from rfbench.errors import DataError
+
+from .test_fetch import LETTERS, letters, sha256, zipped
+
+BODY = LETTERS * 50
+fetch = importlib.import_module("rfbench.datasets.fetch")
+
+
+def cut_in_the_middle(handler):
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(BODY)))
+    handler.end_headers()
+    handler.wfile.write(BODY[: len(BODY) // 2])
+    handler.wfile.flush()
+    handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+def cut_before_the_answer(handler):
+    handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+def redirect_to_an_error_page(handler):
+    if handler.path.endswith("gone.html"):
+        handler.send_response(200)
+        handler.end_headers()
+        handler.wfile.write(b"<html>This page has moved.</html>")
+    else:
+        handler.send_response(302)
+        handler.send_header("Location", "/gone.html")
+        handler.end_headers()
+
+
+def redirect_in_a_circle(handler):
+    handler.send_response(302)
+    handler.send_header("Location", handler.path)
+    handler.end_headers()
+
+
+def not_found(handler):
+    handler.send_error(404)
+
+
+def broken_inside(handler):
+    handler.send_error(500)
+
+
+def other_content(handler):
+    handler.send_response(200)
+    handler.end_headers()
+    handler.wfile.write(BODY + b"x")
+
+
+WAYS = {
+    cut_in_the_middle: "download failed",
+    cut_before_the_answer: "no connection",
+    redirect_to_an_error_page: "download failed",
+    redirect_in_a_circle: "download failed",
+    not_found: "the server answered 404",
+    broken_inside: "the server answered 500",
+    other_content: "sha256|hash",
+}
+
+
+@pytest.fixture
+def address(request, monkeypatch):
+    """Serve in the way that the test names; returns the address."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            request.param(self)
+
+        def log_message(self, *words):
+            return
+
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(fetch, "RETRIES", 0)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.handle_error = lambda *words: None
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/l.zip"
+        server.shutdown()
+        thread.join()
+
+
+def assert_one_sentence(home, address, sentence):
+    with pytest.raises(DataError, match=sentence) as caught:
+        datasets.fetch("letters")
+    text = str(caught.value)
+    assert "letters.zip" in text
+    assert address in text
+    assert "rfbench data add letters FILE" in text
+    assert "Traceback" not in text
+    assert "object at 0x" not in text
+    folder = home / "letters"
+    assert not folder.exists() or list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"), WAYS.items(), indirect=["address"], ids=[w.__name__ for w in WAYS]
+)
+def test_each_way_is_one_sentence(home, catalogue, address, sentence):
+    catalogue(letters([address], sha256(BODY)))
+    assert_one_sentence(home, address, sentence)
+
+
+def test_no_network(home, catalogue, monkeypatch):
+    def unreachable(*words, **keywords):
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(fetch, "RETRIES", 0)
+    monkeypatch.setattr(socket, "getaddrinfo", unreachable)
+    catalogue(letters(["https://example.invalid/l.zip"], sha256(BODY)))
+    assert_one_sentence(home, "https://example.invalid/l.zip", "no connection")
+
+
+def serve(handler):
+    handler.send_response(200)
+    handler.end_headers()
+    handler.wfile.write(zipped([("letters.data", BODY)]))
+
+
+@pytest.mark.parametrize("address", [serve], indirect=True)
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [(errno.ENOSPC, "No space left on device"), (errno.EROFS, "Read-only file system")],
+)
+def test_a_disk_that_cannot_be_written(home, catalogue, address, monkeypatch, number, sentence):
+    def refuse(*words, **keywords):
+        raise OSError(number, os.strerror(number))
+
+    catalogue(letters([address], sha256(BODY)))
+    monkeypatch.setattr(fetch.os, "replace", refuse)
+    assert_one_sentence(home, address, sentence)
