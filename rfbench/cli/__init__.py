@@ -13,7 +13,9 @@ from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
 from rfbench.cli.keep import merge, replay, status
 from rfbench.cli.show import doctor, list_, plot, table
+from rfbench.cli.verify import verify
 from rfbench.errors import RfbenchError
+
 
 class Commands(click.Group):
     """A group of commands whose errors are sentences, not tracebacks."""
@@ -57,5 +59,5 @@ def main(debug: bool) -> None:
         logging.getLogger("numba").setLevel(logging.INFO)
 
 
-for command in (run, sweep, plot, table, status, merge, replay, data, list_, doctor):
+for command in (run, sweep, plot, table, verify, status, merge, replay, data, list_, doctor):
     main.add_command(command)

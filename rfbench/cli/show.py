@@ -65,17 +65,30 @@ def plot(folders: tuple[Path, ...]) -> None:
     default="text",
     show_default=True,
 )
-def table(folders: tuple[Path, ...], form: str) -> None:
+@click.option("--paper", metavar="P", help="A table of this paper, filled with these results.")
+@click.option("--item", metavar="I", help="Which table of the paper: table3, say.")
+def table(folders: tuple[Path, ...], form: str, paper: str | None, item: str | None) -> None:
     """Print the table of each results folder at or below RESULTS.
+
+    With --paper and --item it is one table in the shape of the paper's own: liu2020 table3,
+    eerf2018 table3 and table5, lkrf2016 table1 and table2.
 
     \b
     Examples:
       rfbench table results/quickstart
       rfbench table results/ --format markdown > tables.md
+      rfbench table results/ --paper liu2020 --item table3 --format latex
     """
-    from rfbench.report import results, tables
+    if (paper is None) != (item is None):
+        raise click.UsageError("--paper and --item go together.")
+    if paper is not None and item is not None:
+        from rfbench.report import evidence, papers_tables
 
-    text = tables.render([results.read(f) for f in results.find(folders)], form)
+        text = papers_tables.render(evidence.gather(folders), paper, item, form)
+    else:
+        from rfbench.report import results, tables
+
+        text = tables.render([results.read(f) for f in results.find(folders)], form)
     click.echo(text.rstrip("\n"))
 
 

@@ -1,0 +1,49 @@
+"""`rfbench verify`: the scoreboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rfbench.report import rules
+
+DEFAULT = Path("results")
+EXAMPLES = """
+\b
+Examples:
+  rfbench verify results/
+  rfbench verify results/ --paper liu2020 --format markdown > scoreboard.md
+  rfbench verify results/ --format csv > numbers.csv
+  rfbench verify results/ --claims --format csv > claims.csv
+"""
+
+
+@click.command(help=f"{rules.__doc__}{EXAMPLES}")
+@click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--paper", metavar="P", help="Only one: liu2020, eerf2018, lkrf2016, tefm2015.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "csv"]),
+    default="text",
+    show_default=True,
+    help="csv has the numbers, or with --claims the claims.",
+)
+@click.option("--claims", "claims_only", is_flag=True, help="The claims only.")
+@click.option("--strict", is_flag=True, help="Exit code 1 if a number differs or a claim fails.")
+def verify(
+    folders: tuple[Path, ...], paper: str | None, form: str, claims_only: bool, strict: bool
+) -> None:
+    """Print the scoreboard; without RESULTS it reads the folder results, if there is one."""
+    from rfbench.report import evidence, scoreboard
+    from rfbench.report.verify import board
+
+    paths = folders or ((DEFAULT,) if DEFAULT.is_dir() else ())
+    found = board(evidence.gather(paths), paper)
+    if form == "csv":
+        for note in found.notes:
+            click.echo(f"note: {note}", err=True)
+    click.echo(scoreboard.render(found, form, claims_only=claims_only).rstrip("\n"))
+    if strict and found.contradicted:
+        raise click.exceptions.Exit(1)
