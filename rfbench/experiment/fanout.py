@@ -50,6 +50,7 @@ class Fanout:
     ) -> None:
         self.folder, self.n_jobs, self.limits, self.stopping = folder, n_jobs, limits, stopping
         self.variables = blas_variables()
+        self._executor: Any = None
 
     def rows(self, jobs: list[Job]) -> Iterator[dict[str, Any]]:
         """Yield the rows of the jobs, as the jobs finish."""
@@ -75,14 +76,16 @@ class Fanout:
                 Spool.of(self.folder, job).remove()
 
     def _submit(self, job: Job, n_jobs: int | None = None) -> Future[list[dict[str, Any]]]:
-        executor = get_reusable_executor(
+        self._executor = get_reusable_executor(
             max_workers=n_jobs or self.n_jobs,
             timeout=WORKER_IDLE_SECONDS,
             initializer=start,
             initargs=(self.limits, os.getpid()),
             env=self.variables,
         )
-        future: Future[list[dict[str, Any]]] = executor.submit(work, job, self.folder, self.limits)
+        future: Future[list[dict[str, Any]]] = self._executor.submit(
+            work, job, self.folder, self.limits
+        )
         return future
 
     def _after_a_crash(self, job: Job) -> tuple[list[dict[str, Any]], Job | None]:
@@ -109,9 +112,10 @@ class Fanout:
         spool.remove()
         return rows
 
-    def shutdown(self, *, kill: bool = False) -> None:
-        """End the workers; with `kill`, in the middle of what they do."""
-        get_reusable_executor().shutdown(wait=True, kill_workers=kill)
+    def kill(self) -> None:
+        """End the workers in the middle of what they do."""
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, kill_workers=True)
 
 
 def _result(future: Future[list[dict[str, Any]]]) -> list[dict[str, Any]]:

@@ -94,7 +94,7 @@ def run(
             finished = True
         finally:
             if not finished:
-                fanout.shutdown(kill=True)
+                fanout.kill()
                 rescue(store)
         summary.left = len(missing) - summary.done
         summary.interrupted = interrupts.asked

@@ -166,6 +166,28 @@ def test_one_signal_stops_after_the_trials_in_flight(experiment_of, tmp_path, nu
     assert not (folder / ".unfinished").exists()
 
 
+def test_two_signals_stop_now_and_nothing_is_left_behind(experiment_of, tmp_path):
+    slow = LONG.replace("- rks", f"- {{class: '{FAULTY}:Faulty', label: faulty, fault: sleep}}")
+    experiment_of(slow, name="long", allow_imports=True)
+    words = command(tmp_path / "long.yaml", tmp_path / "out", "--jobs", "2", "--allow-imports")
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    unfinished = tmp_path / "out" / "long" / ".unfinished"
+    limit = time.monotonic() + 60
+    while not list(unfinished.glob("*.jsonl")) and time.monotonic() < limit:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    workers = descendants(process)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, message = process.communicate(timeout=30)
+    assert process.returncode != 0
+    assert "Traceback" not in message
+    _, alive = psutil.wait_procs(workers, timeout=10)
+    assert not alive
+    assert not unfinished.exists()
+
+
 def test_a_second_run_on_the_same_folder_is_refused_and_names_the_first(experiment_of, tmp_path):
     work = prepare_work([experiment_of()], tmp_path / "r")
     with (
