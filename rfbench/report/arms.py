@@ -119,8 +119,16 @@ class Arm:
 
     def by_trial(self, metric: str) -> dict[Key, float]:
         """Return the values by what pairs them with another method's."""
-        pairs = zip(self.index, self.values(metric), strict=True)
-        return {self.table.keys[i]: float(v) for i, v in pairs if np.isfinite(v)}
+        if metric not in self._paired:
+            values = self.values(metric)
+            known = np.flatnonzero(np.isfinite(values))
+            keys = [self.table.keys[i] for i in self.index[known]]
+            self._paired[metric] = dict(zip(keys, values[known].tolist(), strict=True))
+        return self._paired[metric]
+
+    @cached_property
+    def _paired(self) -> dict[str, dict[Key, float]]:
+        return {}
 
 
 def _middle(values: NDArray[np.float64]) -> float:

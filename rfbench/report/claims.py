@@ -188,7 +188,7 @@ def _outcome(claim: Claim, protocol: str, found: _Found) -> Outcome:
     notes = list(dict.fromkeys(found.missing))
     if short:
         few = min(len(c.pair.values_of) for c in short)
-        notes.append(f"{len(short)} comparisons have too few trials to decide ({few})")
+        notes.insert(0, f"{len(short)} comparisons have too few trials to decide ({few})")
     if outside:
         verdict, worst = rules.FAILS, min(outside, key=lambda c: c.p_outside)
         notes.insert(0, f"{len(outside)} of {len(comparisons)} comparisons lie outside")

@@ -16,6 +16,7 @@ from rfbench import papers
 from rfbench.errors import ResultsError
 from rfbench.report import results as folders
 from rfbench.report.arms import Arm, Table
+from rfbench.report.columns import INTEGER, NUMBER
 from rfbench.report.geometry import SHARES, kept_shares
 from rfbench.report.results import Results
 from rfbench.report.summary import follows
@@ -38,6 +39,9 @@ class Evidence:
 
     arms: dict[tuple[str, str], list[Arm]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    _sorted: dict[tuple[str, str], tuple[int, dict[tuple[str, str], list[Arm]]]] = field(
+        default_factory=dict, repr=False
+    )
 
     def protocols(self, paper: str, items: Iterable[str]) -> list[str]:
         """List the protocols under which any of the items was run."""
@@ -60,10 +64,24 @@ class Evidence:
             return []
         once: dict[int, Arm] = {}
         for item in items:
-            for arm in self.arms.get((paper, item), []):
-                if arm.protocol == protocol and standing(source, item, arm) == stand_in:
-                    once[id(arm)] = arm
+            places = self._places(paper, item)
+            for name in (source.dataset, *source.stand_ins):
+                for arm in places.get((protocol, name), []):
+                    if standing(source, item, arm) == stand_in:
+                        once[id(arm)] = arm
         return list(once.values())
+
+    def _places(self, paper: str, item: str) -> dict[tuple[str, str], list[Arm]]:
+        """Sort the arms of an item by protocol and data set, once they are all there."""
+        arms = self.arms.get((paper, item), [])
+        count, places = self._sorted.get((paper, item), (-1, {}))
+        if count != len(arms):
+            places = {}
+            for arm in arms:
+                key = (arm.protocol, split_name(arm.dataset)[0])
+                places.setdefault(key, []).append(arm)
+            self._sorted[paper, item] = (len(arms), places)
+        return places
 
 
 def standing(source: papers.Source, item: str, arm: Arm) -> bool | None:
@@ -143,17 +161,11 @@ def add(evidence: Evidence, results: Results) -> None:
         evidence.notes.append(f"{results.name} is left out: it is a smoke run.")
         return
     rows = results.rows
-    settings = results.manifest.get("settings")
-    if settings:
-        current = rows["setting"].isin([*settings, ""])
-        if older := int((~current).sum()):
-            text = f"{results.name}: {older} rows of earlier configurations are left out."
-            evidence.notes.append(text)
-        rows = rows[current]
+    evidence.notes += [f"{results.name}: {note}" for note in results.notes]
     if swept := int((rows["variant"] != "").sum()):
         evidence.notes.append(f"{results.name}: {swept} rows of a sweep are left out.")
     rows = rows[rows["variant"] == ""].reset_index(drop=True)
-    numbers = {name: _floats(rows[name]) for name in (*folders.INTEGER, *folders.NUMBER)}
+    numbers = {name: _floats(rows[name]) for name in (*INTEGER, *NUMBER)}
     shares = kept_shares(results.folder, rows, evidence.notes)
     numbers |= {name: _floats(shares[name]) for name in SHARES}
     keys = rows[["trial", "seed", "data_hash", "split", "n_train"]].astype("str")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from rfbench.report.results import METRICS, Results
+from rfbench.report.columns import METRICS
+from rfbench.report.results import Results
 from rfbench.report.style import Style, assign
 from rfbench.report.summary import axis, summarise
 from rfbench.report.tables import SMOKE

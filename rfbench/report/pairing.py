@@ -52,7 +52,8 @@ def paired(part: Part, dataset: str, arms: Sequence[Arm]) -> list[Paired]:
     """Return the paired quantities of a part of a claim on one data set.
 
     Trials are paired where seed, data, split and number of training rows agree; of several
-    experiments the pair with the most common trials counts.
+    experiments that ran both, the one with the most trials counts; methods that no experiment
+    ran together are paired across experiments.
     """
     mine = _curve(part, of_method(arms, part.method))
     made = []
@@ -96,10 +97,9 @@ def _difference(
     if theirs is None:
         every = [_log(part, arm.by_trial(part.metric)) for arm in mine]
         return max(every, key=len, default=best)
-    together = sorted(
-        itertools.product(mine, theirs), key=lambda pair: pair[0].experiment != pair[1].experiment
-    )
-    for a, b in together:
+    every_pair = list(itertools.product(mine, theirs))
+    together = [(a, b) for a, b in every_pair if a.experiment == b.experiment]
+    for a, b in together or every_pair:
         left = _log(part, a.by_trial(part.metric))
         right = _log(part, b.by_trial(second or part.metric))
         both = {key: value - right[key] for key, value in left.items() if key in right}

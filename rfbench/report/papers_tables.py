@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from rfbench import papers
 from rfbench.errors import ResultsError, nearest
-from rfbench.papers import Published
 from rfbench.report import rules
+from rfbench.report.arms import Arm
 from rfbench.report.evidence import Evidence
 from rfbench.report.formats import Grid, Section, latex, markdown, text
-from rfbench.report.marks import significant
-from rfbench.report.verify import Board, Cell, board
+from rfbench.report.marks import BASELINES, significant
+from rfbench.report.verify import Board, Cell, board, stand_in_name
 
 WRITERS: dict[str, Callable[[str, list[Section], list[str], int], str]] = {
     "text": text,
@@ -37,25 +37,30 @@ class Layout:
     columns: list[tuple[str, str, tuple[str, ...]]]
 
 
-def _timed(first: str, second: str, metrics: list[tuple[str, str]]) -> Layout:
-    columns = [(f"{m} {n}", m, (metric,)) for m, metric, n in _spread(first, second, metrics)]
-    errors = [(f"{m} error (%)", m, ("error",)) for m in (first, second)]
-    caption = "times in seconds, standard errors in parentheses"
-    return Layout(caption, [*columns, *errors])
-
-
-def _spread(first: str, second: str, metrics: list[tuple[str, str]]) -> list[tuple[str, str, str]]:
-    return [({"1": first, "2": second}[who], metric, metric) for who, metric in metrics]
-
-
+TIMED = "times in seconds, standard errors in parentheses"
 LAYOUTS = {
-    ("eerf2018", "table3"): _timed(
-        "eerf",
-        "rks",
-        [("1", "t_pp"), ("1", "t_train"), ("1", "t_test"), ("2", "t_train"), ("2", "t_test")],
+    ("eerf2018", "table3"): Layout(
+        TIMED,
+        [
+            ("eerf t_pp", "eerf", ("t_pp",)),
+            ("eerf t_train", "eerf", ("t_train",)),
+            ("eerf t_test", "eerf", ("t_test",)),
+            ("rks t_train", "rks", ("t_train",)),
+            ("rks t_test", "rks", ("t_test",)),
+            ("eerf error (%)", "eerf", ("error",)),
+            ("rks error (%)", "rks", ("error",)),
+        ],
     ),
-    ("eerf2018", "table5"): _timed(
-        "eerf", "lkrf", [("1", "t_pp"), ("2", "t_pp"), ("1", "t_train"), ("2", "t_train")]
+    ("eerf2018", "table5"): Layout(
+        TIMED,
+        [
+            ("eerf t_pp", "eerf", ("t_pp",)),
+            ("lkrf t_pp", "lkrf", ("t_pp",)),
+            ("eerf t_train", "eerf", ("t_train",)),
+            ("lkrf t_train", "lkrf", ("t_train",)),
+            ("eerf error (%)", "eerf", ("error",)),
+            ("lkrf error (%)", "lkrf", ("error",)),
+        ],
     ),
     ("lkrf2016", "table1"): Layout(
         "best test error over the sizes that were run, chosen on the test rows (optimistic), and "
@@ -140,40 +145,23 @@ def _cells(found: Board, item: str, protocol: str) -> list[Cell]:
 
 def _label(cell: Cell) -> str:
     """Name the data set as the paper does, and what stands in for it where something does."""
-    source = papers.sources()[cell.number.paper][cell.number.dataset]
-    rows = source.rows.get(cell.number.item)
-    own = cell.dataset in (source.dataset, f"{source.dataset}[{rows} rows]")
     name = cell.number.dataset
-    return name if own else f"{name} (stand-in {cell.dataset})"
+    return f"{name} (stand-in {cell.dataset})" if cell.stand_in else name
 
 
 def _by_size(evidence: Evidence, cells: Sequence[Cell], protocol: str) -> list[Section]:
     """Lay out Table 3 of liu2020: a grid a data set, a row a size, accuracy and time."""
     sections = []
     for label in dict.fromkeys(map(_label, cells)):
-        here = {
-            (c.number.M, c.number.method, c.number.metric): c for c in cells if _label(c) == label
-        }
-        arms = [
-            arm
-            for stand_in in (False, True)
-            for arm in evidence.select(
-                "liu2020", ["table3"], next(iter(here.values())).number.dataset, protocol, stand_in
-            )
-            if arm.dataset == next(iter(here.values())).dataset
+        here = [cell for cell in cells if _label(cell) == label]
+        places = {(c.number.M, c.number.method, c.number.metric): c for c in here}
+        arms = _arms(evidence, here[0], protocol)
+        rows = [
+            (size, [_accuracy(places, size, method, arms) for method in NAMES])
+            for size in dict.fromkeys(cell.number.M for cell in here)
         ]
-        rows = []
-        for size in dict.fromkeys(M for M, _, _ in here):
-            texts = []
-            for method in NAMES:
-                accuracy = here.get((size, method, "accuracy"))
-                time = here.get((size, method, "t_features"))
-                better = method not in ("rks", "qmc") and accuracy is not None
-                mark = better and significant(arms, _number(accuracy))
-                texts.append(_accuracy(accuracy, time) + ("•" if mark else ""))
-            rows.append((size, texts))
         heading = [
-            f"{label}, {protocol}: accuracy % ± standard deviation (time of making the features, s)",
+            f"{label}, {protocol}: accuracy % ± standard deviation (seconds of making features)",
             "• significantly better than RFF and QMC: paired t-test at 5 %, first "
             f"{rules.MARKED_TRIALS} trials, as in the paper",
         ]
@@ -181,17 +169,25 @@ def _by_size(evidence: Evidence, cells: Sequence[Cell], protocol: str) -> list[S
     return sections
 
 
-def _number(cell: Cell | None) -> Published:
-    assert cell is not None
-    return cell.number
+def _arms(evidence: Evidence, cell: Cell, protocol: str) -> list[Arm]:
+    """Return the arms on the data set that a cell was measured on."""
+    number = cell.number
+    arms = evidence.select(number.paper, [number.item], number.dataset, protocol, cell.stand_in)
+    return [arm for arm in arms if not cell.stand_in or stand_in_name(arm) == cell.dataset]
 
 
-def _accuracy(accuracy: Cell | None, time: Cell | None) -> str:
+def _accuracy(
+    places: dict[tuple[str, str, str], Cell], size: str, method: str, arms: list[Arm]
+) -> str:
+    accuracy = places.get((size, method, "accuracy"))
+    time = places.get((size, method, "t_features"))
     if accuracy is None:
         return ""
     spread = accuracy.standard_error * math.sqrt(accuracy.trials)
     said = f"{accuracy.measured:.2f}" + ("" if math.isnan(spread) else f" ± {spread:.2f}")
-    return f"{said} ({time.measured:.2f})" if time else said
+    said += f" ({time.measured:.2f})" if time else ""
+    marked = method not in BASELINES and significant(arms, accuracy.number)
+    return said + "•" if marked else said
 
 
 def _by_dataset(layout: Layout, cells: Sequence[Cell], protocol: str) -> Section:

@@ -14,42 +14,10 @@ import numpy as np
 import pandas as pd
 
 from rfbench.errors import ResultsError
+from rfbench.report.columns import INTEGER, MISSING, NUMBER, REQUIRED, TEXT
 
 TRIALS = "trials.csv"
 MANIFEST = "manifest.json"
-
-REQUIRED = ("trial_id", "protocol", "dataset", "d", "sampler", "M", "trial", "status")
-TEXT = [
-    "trial_id", "setting", "config", "protocol", "dataset", "sampler", "label", "variant",
-    "parameters", "kernel", "bandwidth_rule", "feature_map", "solver", "alpha_convention",
-    "selection", "intercept", "split", "scaling", "dtype", "seed", "timing", "status", "message",
-    "data_hash", "version", "fallback",
-]  # fmt: skip
-INTEGER = ["n_train", "n_test", "d", "M", "columns", "kept", "trial", "threads"]
-METRICS = {
-    "error": "test error (%)",
-    "accuracy": "test accuracy (%)",
-    "relative_squared_error": "relative squared error",
-    "relative_rmse": "relative RMSE",
-    "rmse": "RMSE (in units of the prepared target)",
-    "mae_range": "mean absolute error / range of the target",
-    "r2": "R^2",
-    "train_error": "training error",
-    "kernel_error_spectral": "relative spectral error of the kernel",
-    "kernel_error_frobenius": "relative Frobenius error of the kernel",
-}
-TIMES = [
-    "t_pp",
-    "t_features",
-    "t_train",
-    "t_test",
-    "cpu_pp",
-    "cpu_features",
-    "cpu_train",
-    "cpu_test",
-]
-NUMBER = ["bandwidth", "alpha", "alpha_scale_free", *METRICS, *TIMES, "peak_rss_mb"]
-MISSING = {"", "nan", "na", "n/a", "none", "null", "<na>"}
 
 
 @dataclass(frozen=True)
@@ -254,24 +222,38 @@ def _typed(file: Path, raw: pd.DataFrame, lines: list[int]) -> pd.DataFrame:
             empty: Any = "" if column in TEXT else np.nan
             values = pd.Series(empty, index=raw.index, dtype="str" if column in TEXT else "float64")
         else:
-            values = raw[column].str.strip()
             if column in INTEGER or column in NUMBER:
-                values = values.mask(values.str.lower().isin(MISSING))
-                numbers = pd.to_numeric(values, errors="coerce").astype("float64")
-                wrong = values.notna() & numbers.isna()
-                if column in INTEGER:
-                    wrong |= numbers.notna() & (numbers % 1 != 0)
-                for place in np.flatnonzero(wrong.to_numpy())[:1]:
-                    kind = "whole number" if column in INTEGER else "number"
-                    why = f"Column {column} holds '{values.iloc[place]}', which is no {kind}."
-                    raise _broken(file, lines[place], why)
-                values = numbers
+                values = _numbers(file, raw[column], lines, column in INTEGER)
+            else:
+                values = raw[column].str.strip()
         typed[column] = values.astype("Int64") if column in INTEGER else values
     rows = pd.DataFrame(typed, index=raw.index)
     rows["label"] = rows["label"].where(rows["label"] != "", rows["sampler"])
     named = zip(rows["variant"], rows["label"], rows["sampler"], strict=True)
     rows["variant"] = pd.Series([_own(*names) for names in named], rows.index, dtype="str")
     return rows
+
+
+def _numbers(file: Path, texts: pd.Series[str], lines: list[int], whole: bool) -> pd.Series[float]:
+    """Return a column of numbers, NaN for empty cells; the first wrong cell is an error."""
+    try:
+        cells = texts.to_list()
+        found = np.array([float(cell) if cell else np.nan for cell in cells])
+        if not (whole and (found % 1 > 0).any()) and "_" not in "".join(cells):
+            return pd.Series(found, index=texts.index)
+    except ValueError:
+        pass
+    values = texts.str.strip()
+    values = values.mask(values.str.lower().isin(MISSING))
+    numbers = pd.to_numeric(values, errors="coerce").astype("float64")
+    wrong = values.notna() & numbers.isna()
+    if whole:
+        wrong |= numbers.notna() & (numbers % 1 != 0)
+    for place in np.flatnonzero(wrong.to_numpy())[:1]:
+        kind = "whole number" if whole else "number"
+        why = f"Column {texts.name} holds '{values.iloc[place]}', which is no {kind}."
+        raise _broken(file, lines[place], why)
+    return numbers
 
 
 def _own(variant: str, *names: str) -> str:

@@ -18,6 +18,7 @@ from rfbench.report.summary import DASH
 from rfbench.report.verify import Board, Cell
 
 FORMATS = ("text", "markdown", "csv")
+HEAD = ["published", "measured", "trials"]
 CLAIM_COLUMNS = (
     "id", "paper", "where", "claim", "protocol", "verdict", "effect", "p_value", "effect_of",
     "comparisons", "held", "trials", "note",
@@ -80,9 +81,7 @@ def _summary(board: Board) -> Section:
         counts[name][cell.verdict] = counts[name].get(cell.verdict, 0) + 1
     shown = [v for v in rules.CELL_VERDICTS if v != rules.NOT_JUDGED]
     rows = [(name, [str(found.get(v, 0)) for v in shown]) for name, found in counts.items()]
-    heading = [
-        "Verdicts on the numbers in percent, by protocol; `rfbench verify --help` has the rules"
-    ]
+    heading = ["Verdicts on the numbers in percent, by protocol (rules: `rfbench verify --help`)"]
     return Section(heading, [Grid("", shown, rows)] if rows else [])
 
 
@@ -102,27 +101,38 @@ def _group(item: str, dataset: str, cells: Sequence[Cell]) -> Section:
     ran = {p: found for p, found in by_protocol.items() if any(c.trials or c.note for c in found)}
     name = papers.sources()[cells[0].number.paper][dataset].dataset
     heading = [f"{item}, {dataset}" + (f" (here {name})" if name != dataset.lower() else "")]
+    kinds = {c.number.spread_kind: c.number.spread_kind for c in cells if c.number.spread_kind}
+    spreads = {"sd": "standard deviations", "se": "standard errors"}
+    heading += [f"published with {spreads[kind]}, measured with standard errors" for kind in kinds]
     if not ran:
         shown = by_protocol[PROTOCOLS[0]]
-        rows = [(_name(c.number), [_published(c.number), c.verdict]) for c in shown]
+        rows = [(_name(c.number, ""), [_published(c.number), c.verdict]) for c in shown]
         return Section(heading, [Grid("no protocol", ["published", "verdict"], rows)])
     if idle := [protocol for protocol in by_protocol if protocol not in ran]:
         heading.append(f"not run: {', '.join(idle)}")
     heading += list(dict.fromkeys(f"{c.protocol}: {c.note}" for c in cells if c.note))
-    head = ["published", "measured", "trials", "difference", "verdict"]
-    grids = [
-        Grid(protocol, head, [(_name(c.number), _cells(c)) for c in found])
-        for protocol, found in ran.items()
-    ]
-    return Section(heading, grids)
+    return Section(heading, [grid for p, found in ran.items() for grid in _grids(p, found)])
+
+
+def _grids(protocol: str, cells: Sequence[Cell]) -> list[Grid]:
+    """Lay out one protocol: the numbers in percent with their verdicts, then the times."""
+    grids = []
+    for unit, head in (("%", [*HEAD, "difference", "verdict"]), ("s", HEAD)):
+        here = [cell for cell in cells if cell.number.unit == unit]
+        metrics = list(dict.fromkeys(cell.number.metric for cell in here))
+        only = metrics[0] if len(metrics) == 1 else ""
+        corner = f"{protocol}, {only or ('%' if unit == '%' else 'seconds')}"
+        rows = [(_name(c.number, only), _cells(c)[: len(head)]) for c in here]
+        grids += [Grid(corner, head, rows)] if rows else []
+    return grids
 
 
 def _cells(cell: Cell) -> list[str]:
+    """Return the texts of a cell under `HEAD`, difference and verdict."""
     if not cell.trials:
         return [_published(cell.number), "", "", "", cell.verdict]
-    measured = _measured(cell)
-    difference = f"{cell.difference:+.2f}" if cell.number.unit == "%" else ""
-    return [_published(cell.number), measured, str(cell.trials), difference, cell.verdict]
+    said = [_published(cell.number), _measured(cell), str(cell.trials)]
+    return [*said, f"{cell.difference:+.2f}", cell.verdict]
 
 
 def _measured(cell: Cell) -> str:
@@ -131,15 +141,15 @@ def _measured(cell: Cell) -> str:
     return f"{cell.measured:.{digits}f} ± {error}"
 
 
-def _name(number: Published) -> str:
-    size = f" {number.M}" if number.M else ""
-    return f"{number.method}{size} {number.metric}"
+def _name(number: Published, metric: str) -> str:
+    """Name the method, its size, and the metric where it is not that of the whole grid."""
+    return " ".join(filter(None, [number.method, number.M, "" if metric else number.metric]))
 
 
 def _published(number: Published) -> str:
     if number.spread is None:
         return f"{number.value:g}"
-    return f"{number.value:.2f} ± {number.spread:g} {number.spread_kind}"
+    return f"{number.value:.2f} ± {number.spread:g}"
 
 
 def _stand_ins(board: Board) -> list[Section]:
@@ -155,33 +165,33 @@ def _stand_ins(board: Board) -> list[Section]:
             f"{paper} {item}, {dataset}, {protocol}: STAND-IN {used}, not the paper's data, not "
             "judged"
         ]
-        rows = [
-            (_name(c.number), [_published(c.number), _measured(c), str(c.trials)]) for c in cells
-        ]
-        sections.append(Section(heading, [Grid("", ["published", used, "trials"], rows)]))
+        rows = [(_name(c.number, ""), _cells(c)[: len(HEAD)]) for c in cells]
+        sections.append(Section(heading, [Grid("", HEAD, rows)]))
     return sections
 
 
 def _claims(outcomes: Sequence[Outcome]) -> Section:
-    """Write each claim with its verdicts, one line a protocol."""
-    lines = ["Claims"] if outcomes else []
+    """Write a line a claim and protocol, the claim itself in the first of them."""
+    lines: list[str] = []
+    told: set[str] = set()
     for outcome in outcomes:
         claim = outcome.claim
-        head = f"{claim.id} ({claim.paper}, {claim.where}): {claim.claim}"
-        if head not in lines:
-            lines.append(head)
-        lines.append(f"    {_verdict(outcome)}")
-    return Section(lines, [])
+        protocol = f" ({outcome.protocol})" if outcome.protocol else ""
+        said = [] if claim.id in told else [f"{claim.paper}, {claim.where}: {claim.claim}"]
+        told.add(claim.id)
+        details = _details(outcome)
+        said += [f"{details}."] if details else []
+        lines.append(f"{claim.id} {outcome.verdict.upper()}{protocol}: {' '.join(said)}")
+    return Section(["Claims, each with its least favourable comparison", *lines], [])
 
 
-def _verdict(outcome: Outcome) -> str:
-    protocol = f"{outcome.protocol}: " if outcome.protocol else ""
-    said = [f"{protocol}{outcome.verdict.upper()}"]
+def _details(outcome: Outcome) -> str:
+    said = []
     if outcome.comparisons:
         p = "" if math.isnan(outcome.p) else f", corrected p = {outcome.p:.2g}"
-        said.append(f"effect {outcome.effect:.3g}{p} ({outcome.effect_of})")
+        said.append(f"Effect {outcome.effect:.3g}{p}, of {outcome.effect_of}")
         said.append(f"{outcome.held} of {outcome.comparisons} comparisons hold")
-        said.append(f"{outcome.trials} trials or more")
+        said.append(f"at least {outcome.trials} trials")
     if outcome.note:
         said.append(_shortened(outcome.note))
     return "; ".join(said)

@@ -10,8 +10,9 @@ import pandas as pd
 
 from rfbench.errors import ResultsError, nearest
 from rfbench.report import style
+from rfbench.report.columns import INTEGER, METRICS
 from rfbench.report.naming import canonical, names
-from rfbench.report.results import INTEGER, METRICS, Results
+from rfbench.report.results import Results
 
 IDENTITY = [
     "dataset", "d", "protocol", "sampler", "label", "variant", "parameters", "kernel",

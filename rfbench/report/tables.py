@@ -10,8 +10,9 @@ from typing import Any
 import pandas as pd
 
 from rfbench.errors import ResultsError, nearest
+from rfbench.report.columns import METRICS
 from rfbench.report.formats import Grid, Section, latex, markdown, text
-from rfbench.report.results import METRICS, Results
+from rfbench.report.results import Results
 from rfbench.report.summary import (
     DASH,
     TIMES,

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -54,8 +54,8 @@ MEASURED_AS = {
 class Cell:
     """A published number and what was measured for it under one protocol.
 
-    `dataset` is the catalogue's name where something was measured; `note` says what a reader
-    must know about the measurement.
+    `dataset` is what was measured on: the catalogue's name, for a stand-in with its number of
+    training rows; `note` says what a reader must know about the measurement.
     """
 
     number: Published
@@ -65,6 +65,7 @@ class Cell:
     standard_error: float = math.nan
     trials: int = 0
     dataset: str = ""
+    stand_in: bool = False
     note: str = ""
 
     @property
@@ -142,14 +143,25 @@ def board(
             own = evidence.select(name, [item], dataset, protocol)
             others = evidence.select(name, [item], dataset, protocol, stand_in=True)
             if own or protocol in PROTOCOLS:
-                found.cells += [_cell(number, protocol, own, missing) for number in numbers]
-            for other in dict.fromkeys(arm.dataset for arm in others):
-                arms = [arm for arm in others if arm.dataset == other]
+                absent = rules.NOT_RUN if own else missing
+                found.cells += [_cell(number, protocol, own, absent) for number in numbers]
+            for used in dict.fromkeys(map(stand_in_name, others)):
+                arms = [arm for arm in others if stand_in_name(arm) == used]
                 cells = [_cell(number, protocol, arms, missing) for number in numbers]
-                found.stand_ins += [cell for cell in cells if cell.trials]
+                found.stand_ins += [
+                    replace(cell, dataset=used, stand_in=True, verdict=rules.NO_DATA)
+                    for cell in cells
+                    if cell.trials
+                ]
     wanted = [claim for claim in papers.claims() if claim.paper in chosen]
     found.outcomes = [outcome for claim in wanted for outcome in evaluate(claim, evidence)]
     return found
+
+
+def stand_in_name(arm: Arm) -> str:
+    """Name a stand-in: the data set and, where it is known, its number of training rows."""
+    n_train = arm.rows[0]
+    return arm.dataset if math.isnan(n_train) else f"{arm.dataset}, {n_train:.0f} training rows"
 
 
 class _Presence:
@@ -192,7 +204,7 @@ def _cell(number: Published, protocol: str, arms: Sequence[Arm], missing: str) -
     if arm.failed:
         notes.append(f"{arm.failed} trials did not end well")
     verdict = judge(number, mean, error, n)
-    return Cell(number, protocol, verdict, mean, error, n, arm.dataset, "; ".join(notes))
+    return Cell(number, protocol, verdict, mean, error, n, arm.dataset, note="; ".join(notes))
 
 
 def pick(arms: Sequence[Arm], number: Published) -> Arm | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rfbench.report.results import INTEGER, NUMBER, TEXT
+from rfbench.report.columns import INTEGER, NUMBER, TEXT
 
 HEADER = [*TEXT, *INTEGER, *NUMBER]
 ROW: dict[str, Any] = {

@@ -1,0 +1,127 @@
+"""The published numbers and the claims as they are shipped."""
+
+from collections import Counter
+
+import pytest
+from pydantic import ValidationError
+
+from rfbench import datasets, papers
+from rfbench.errors import ResultsError
+from rfbench.papers import Claim, Part, Published
+from rfbench.report.arms import SUMS
+from rfbench.report.columns import METRICS, TIMES
+from rfbench.report.geometry import SHARES
+from rfbench.report.verify import MEASURED_AS
+from rfbench.samplers import SAMPLERS
+
+CONTROLS = {"rks-2s", "eerf-5M", "eerf-20M", "eerf-40M", "eerf-20M-all-rows", "joint"}
+
+
+def number(**changes: str) -> Published:
+    cell = {
+        "paper": "liu2020", "item": "table3", "dataset": "EEG", "method": "rks", "M": "14",
+        "metric": "accuracy", "value": "68.45", "spread": "0.89", "spread_kind": "sd",
+        "unit": "%", "mark": "", "note": "10 trials",
+    }  # fmt: skip
+    return Published.model_validate(cell | changes)
+
+
+def test_every_number_of_the_tables_is_there() -> None:
+    count = Counter((n.paper, n.item, n.metric) for n in papers.published())
+    assert count == {
+        ("liu2020", "table3", "accuracy"): 4 * (8 + 8 + 5 + 8),
+        ("liu2020", "table3", "t_features"): 4 * (8 + 8 + 5 + 8),
+        ("eerf2018", "table3", "error"): 8,
+        ("eerf2018", "table3", "t_pp"): 4,
+        ("eerf2018", "table3", "t_train"): 8,
+        ("eerf2018", "table3", "t_test"): 8,
+        ("eerf2018", "table5", "error"): 14,
+        ("eerf2018", "table5", "t_pp"): 14,
+        ("eerf2018", "table5", "t_train"): 14,
+        ("lkrf2016", "table1", "error"): 6,
+        ("lkrf2016", "table1", "t_total"): 6,
+        ("lkrf2016", "table2", "error"): 6,
+        ("lkrf2016", "table2", "train_error"): 6,
+        ("lkrf2016", "table2", "t_total"): 6,
+    }
+
+
+def test_numbers_make_sense() -> None:
+    seen = Counter()
+    for n in papers.published():
+        seen[n.paper, n.item, n.dataset, n.method, n.M, n.metric] += 1
+        assert n.unit == ("s" if n.metric.startswith("t_") else "%")
+        assert 0 < n.value < 300
+        assert n.unit == "s" or n.value < 100
+        assert (n.spread is None) == (n.spread_kind == "")
+        assert n.dataset in papers.sources()[n.paper]
+        assert n.method in {*SAMPLERS, "joint"}
+        known = {**METRICS, **dict.fromkeys(TIMES)}
+        assert MEASURED_AS.get((n.paper, n.metric), n.metric) in {*known, *SUMS}
+    assert set(seen.values()) == {1}
+    assert sum(n.mark == "significant" for n in papers.published()) == 12 + 15 + 6
+
+
+def test_the_sizes_of_liu2020_are_d_times_powers_of_two() -> None:
+    d = {"EEG": 14, "cod-RNA": 8, "covtype": 54, "magic04": 10}
+    for n in papers.published():
+        if n.paper == "liu2020":
+            assert n.size is not None
+            times = n.size // d[n.dataset]
+            assert n.size == times * d[n.dataset]
+            assert times & (times - 1) == 0
+            assert f"s={times}d" in n.note
+
+
+def test_the_standard_error_of_a_published_mean() -> None:
+    assert number().trials == 10
+    assert number().standard_error == pytest.approx(0.89 / 10**0.5)
+    assert number(spread_kind="se", note="").standard_error == 0.89
+    assert number(note="").standard_error is None
+    assert number(spread="", spread_kind="").standard_error is None
+    assert number(M="best").size is None
+
+
+def test_catalogue_names_exist() -> None:
+    names = {source.dataset for named in papers.sources().values() for source in named.values()}
+    stand_ins = {
+        s for named in papers.sources().values() for x in named.values() for s in x.stand_ins
+    }
+    assert names - set(datasets.names()) == {"aptamers"}
+    assert stand_ins <= set(datasets.names())
+    assert not {"covtype-20k", "har-train", "news-14k", "cod-rna-train", "reuters21578"} & names
+
+
+def test_all_claims_are_there_with_their_sources() -> None:
+    letters = {"E": 7, "L": 7, "S": 6, "T": 6}
+    expected = [f"{letter}{i}" for letter, n in letters.items() for i in range(1, n + 1)]
+    assert [claim.id for claim in papers.claims()] == expected
+    for claim in papers.claims():
+        assert claim.source
+        assert claim.where
+        assert claim.claim.endswith(".")
+        assert claim.paper in papers.papers()
+
+
+@pytest.mark.parametrize("claim", [c for c in papers.claims() if c.parts], ids=lambda c: c.id)
+def test_parts_name_what_exists(claim: Claim) -> None:
+    measured = {*METRICS, *TIMES, *SUMS, *SHARES, "kept"}
+    for part in claim.parts:
+        assert {part.metric, part.against_metric or part.metric} <= measured
+        assert {part.method, *part.against} <= {*SAMPLERS, *CONTROLS}
+        assert set(part.datasets) <= set(papers.sources()[claim.paper])
+        if part.scale == "ratio":
+            assert all(bound is None or bound > 0 for bound in (part.low, part.high))
+
+
+def test_a_part_without_bounds_and_a_claim_without_parts_are_refused() -> None:
+    with pytest.raises(ValidationError, match="bound"):
+        Part(says="", items=[], datasets=[], metric="error", method="rks", at="each")
+    with pytest.raises(ValidationError, match="parts"):
+        Claim(id="X", paper="p", where="w", claim="c", source="s", kind="order")
+
+
+def test_doubts_belong_to_a_paper_and_unknown_papers_are_named() -> None:
+    assert {doubt.paper for doubt in papers.doubts()} <= set(papers.papers())
+    with pytest.raises(ResultsError, match="liu2020"):
+        papers.check_paper("liu2002")

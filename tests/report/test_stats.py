@@ -1,0 +1,183 @@
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import scikit_posthocs
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from scipy import stats as scipy_stats
+
+from rfbench.errors import ResultsError
+from rfbench.report import ranks, stats
+
+RNG = np.random.default_rng(0)
+SCORES = pd.DataFrame(
+    RNG.normal([10.0, 10.5, 11.0, 13.0], 1.0, (12, 4)), columns=["a", "b", "c", "d"]
+)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+def test_paired_t_is_that_of_scipy(alternative: stats.Alternative) -> None:
+    a, b = RNG.normal(0.4, 1, 10), RNG.normal(0, 1, 10)
+    test = stats.paired_t(a, b, alternative=alternative)
+    expected = scipy_stats.ttest_rel(a, b, alternative=alternative)
+    assert test.statistic == pytest.approx(expected.statistic)
+    assert test.p == pytest.approx(expected.pvalue)
+    assert (test.n, test.effect) == (10, pytest.approx(float(np.mean(a - b))))
+
+
+def test_the_corrected_t_follows_its_formula() -> None:
+    d = np.array([1.0, 2.0, 4.0, 5.0])
+    test = stats.corrected_t(d, test_train_ratio=0.5)
+    t = 3.0 / math.sqrt((1 / 4 + 0.5) * d.var(ddof=1))
+    assert test.statistic == pytest.approx(t)
+    assert test.p == pytest.approx(2 * scipy_stats.t.sf(t, 3))
+    assert stats.corrected_t(d, test_train_ratio=0.0) == stats.paired_t(d)
+
+
+def test_the_corrected_t_keeps_its_level_where_the_plain_one_does_not() -> None:
+    """Trials whose differences share a random part, as overlapping training sets make them."""
+    rng = np.random.default_rng(1)
+    plain = corrected = 0
+    for _ in range(400):
+        d = rng.normal(0, 1) * math.sqrt(0.5) + rng.normal(0, 1, 10) * math.sqrt(0.5)
+        plain += stats.paired_t(d).p < 0.05
+        corrected += stats.corrected_t(d, test_train_ratio=1.0).p < 0.05
+    assert plain > 150
+    assert corrected < 35
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [([], "0 trials"), ([1.0], "1 trials"), ([2.0, 2.0, 2.0], "do not vary"), ([0, 0], "not vary")],
+)
+def test_a_test_that_cannot_be_made_says_so(values: list[float], words: str) -> None:
+    test = stats.paired_t(values)
+    assert math.isnan(test.p)
+    assert words in test.note
+
+
+def test_missing_trials_are_left_out_and_shapes_must_agree() -> None:
+    assert stats.paired_t([1.0, math.nan, 3.0], [0.0, 1.0, 0.0]).n == 2
+    with pytest.raises(ResultsError, match="paired"):
+        stats.paired_t([1.0, 2.0], [1.0])
+
+
+def test_holm_by_hand() -> None:
+    assert stats.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert stats.holm([0.5, 0.9]) == pytest.approx([1.0, 1.0])
+    adjusted = stats.holm([math.nan, 0.02])
+    assert math.isnan(adjusted[0])
+    assert adjusted[1] == 0.02
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_keeps_the_order_and_only_grows(p: list[float]) -> None:
+    adjusted = stats.holm(p)
+    assert (adjusted >= np.array(p)).all()
+    assert (adjusted <= 1).all()
+    order = np.argsort(p, kind="stable")
+    assert (np.diff(adjusted[order]) >= 0).all()
+
+
+def test_trials_needed_is_the_smallest_that_can_be_significant() -> None:
+    for m in range(1, 200):
+        n = stats.trials_needed(m)
+        assert m * stats.smallest_sign_p(n, "greater") <= 0.05
+        assert m * stats.smallest_sign_p(n - 1, "greater") > 0.05
+
+
+@pytest.mark.parametrize("n", [6, 9, 20])
+def test_wilcoxon_is_that_of_scipy(n: int) -> None:
+    a, b = RNG.normal(0.5, 1, n), RNG.normal(0, 1, n)
+    expected = scipy_stats.wilcoxon(a, b, method="exact")
+    test = stats.wilcoxon(a, b)
+    assert (test.statistic, test.p) == (expected.statistic, pytest.approx(expected.pvalue))
+    assert test.note == ""
+
+
+def test_wilcoxon_of_five_data_sets_cannot_be_significant() -> None:
+    test = stats.wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert test.p == pytest.approx(0.0625)
+    assert "0.0625" in test.note
+    assert "cannot be significant" in test.note
+    assert stats.wilcoxon([1.0, 2, 3, 4, 5, 6]).note == ""
+    assert "no pair differs" in stats.wilcoxon([0.0, 0.0]).note
+    assert "2 pairs without" in stats.wilcoxon([0.0, 0.0, 1, 2, 3, 4, 5, 6]).note
+
+
+def test_friedman_and_iman_davenport() -> None:
+    chi, iman = stats.friedman(SCORES)
+    expected = scipy_stats.friedmanchisquare(*SCORES.to_numpy().T)
+    assert (chi.statistic, chi.p) == pytest.approx((expected.statistic, expected.pvalue))
+    n, k = SCORES.shape
+    f = (n - 1) * chi.statistic / (n * (k - 1) - chi.statistic)
+    assert (iman.statistic, iman.p) == pytest.approx(
+        (f, scipy_stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
+    )
+    tied = SCORES.round()
+    expected = scipy_stats.friedmanchisquare(*tied.to_numpy().T)
+    assert stats.friedman(tied)[0].statistic == pytest.approx(expected.statistic)
+
+
+def test_friedman_where_it_is_not_defined() -> None:
+    same = pd.DataFrame([[1.0, 2.0, 3.0]] * 4)
+    assert "alike" in stats.friedman(same)[1].note
+    assert "tie" in stats.friedman(pd.DataFrame([[1.0, 1.0]] * 4))[0].note
+    assert "rough" in stats.friedman(SCORES.head(5))[0].note
+    with pytest.raises(ResultsError, match="cannot be compared"):
+        stats.friedman(SCORES[["a"]])
+
+
+def test_average_ranks_leave_out_incomplete_data_sets() -> None:
+    scores = pd.DataFrame({"a": [1.0, 2.0, np.nan], "b": [2.0, 2.0, 1.0]})
+    assert stats.average_ranks(scores).to_dict() == {"a": 1.25, "b": 1.75}
+
+
+def test_nemenyi_is_that_of_the_tables_and_of_scikit_posthocs() -> None:
+    assert stats.nemenyi_difference(4, 12) == pytest.approx(2.569 * math.sqrt(20 / 72), abs=2e-3)
+    theirs = scikit_posthocs.posthoc_nemenyi_friedman(SCORES.to_numpy())
+    means = SCORES.rank(axis=1).mean().to_numpy()
+    difference = stats.nemenyi_difference(4, 12)
+    for i in range(4):
+        for j in range(4):
+            if i != j:
+                ours = abs(means[i] - means[j]) > difference
+                assert ours == (theirs.iloc[i, j] < 0.05)
+
+
+def test_wilcoxon_holm_is_that_of_scikit_posthocs() -> None:
+    found = stats.wilcoxon_holm(SCORES)
+    long = SCORES.melt(var_name="method", value_name="score")
+    theirs = scikit_posthocs.posthoc_wilcoxon(
+        long, val_col="score", group_col="method", p_adjust="holm"
+    )
+    for line in found.itertuples():
+        assert line.p_holm == pytest.approx(theirs.loc[line.first, line.second])
+    assert len(stats.wilcoxon_holm(SCORES, control="a")) == 3
+
+
+def test_wilcoxon_holm_says_where_the_correction_leaves_nothing() -> None:
+    notes = stats.wilcoxon_holm(SCORES.head(6))["note"]
+    assert notes.str.contains("6 data sets cannot be significant over 6 comparisons").all()
+
+
+def test_groups_of_the_diagram() -> None:
+    rank = pd.Series({"a": 1.0, "b": 1.5, "c": 2.5, "d": 4.0})
+    assert ranks.groups(rank, 1.2) == [["a", "b"], ["b", "c"]]
+    assert ranks.groups(rank, 1.6) == [["a", "b", "c"], ["c", "d"]]
+    assert ranks.groups(rank, 0.1) == []
+    assert ranks.groups(rank, 3.0) == [["a", "b", "c", "d"]]
+
+
+@pytest.mark.parametrize("methods", [2, 3, 4])
+def test_the_diagram_names_every_method(methods: int) -> None:
+    figure = ranks.diagram(SCORES.iloc[:, :methods], title="Digits")
+    assert isinstance(figure, Figure)
+    figure.draw_without_rendering()
+    words = " ".join(text.get_text() for text in figure.axes[0].texts)
+    assert all(f" {name} (" in words for name in SCORES.columns[:methods])
+    assert "critical difference" in words
+    assert "12 data sets" in figure.get_supxlabel()
