@@ -14,7 +14,6 @@ from rfbench.experiment.environment import blas_variables
 if TYPE_CHECKING:
     from rfbench.bench.case import Case
 
-TABLE_WIDTH = 200
 RESULTS = Path("results/bench")
 
 
@@ -49,7 +48,7 @@ def main() -> None:
         console.print(report.line(case))
         cases.append(case)
     console.print()
-    console.print(report.table(cases), width=TABLE_WIDTH)
+    console.print(report.table(cases))
     console.print(report.verdict(cases))
     if given.json:
         report.write_json(cases, given.json)

@@ -38,14 +38,9 @@ class Bar:
     most: float | None = None
 
     def __str__(self) -> str:
-        words = {
-            "ratio": "{} times as fast",
-            "limit_ratio": "{} x limit",
-            "seconds": "{} s",
-            "gigabytes": "{} GB",
-        }[self.measure]
-        bound = f"at least {self.least:g}" if self.least is not None else f"at most {self.most:g}"
-        return words.format(bound)
+        unit = {"ratio": "x", "limit_ratio": "x limit", "seconds": "s", "gigabytes": "GB"}
+        sign, bound = ("<=", self.most) if self.least is None else (">=", self.least)
+        return f"{sign} {bound:g} {unit[self.measure]}"
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ def covtype_case(n: int = N, d: int = D, frequencies: int = FREQUENCIES) -> Case
     found = json.loads(done.stdout)
     peak = found["gigabytes"]
     return Case(
-        f"{found['data']}, paired rks with {2 * frequencies} columns, five-fold choice of "
-        f"{len(ALPHAS)} penalties, {threads} threads: peak {peak:.1f} GB",
+        f"{found['data']}, {2 * frequencies} columns, five-fold choice of {len(ALPHAS)}, "
+        f"{threads} threads: peak {peak:.2f} GB",
         found["seconds"],
         n,
         d,

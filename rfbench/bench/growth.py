@@ -12,10 +12,12 @@ import numpy as np
 
 from rfbench import samplers
 from rfbench.bench.case import Bar, Case, Exponent
-from rfbench.bench.timing import fastest
+from rfbench.bench.timing import best_of
 from rfbench.errors import RfbenchError
 
 FEWEST_SIZES = 4
+BATCH = 0.2
+"""Seconds for the repetitions of a point that is fast."""
 POOL = 10
 """Candidates of a pool for every feature."""
 
@@ -38,13 +40,13 @@ FULL = Grid(
 )
 
 
-def growth_cases(name: str, grid: Grid = FULL, repeats: int = 3) -> Iterator[Case]:
+def growth_cases(name: str, grid: Grid = FULL, least: int = 2) -> Iterator[Case]:
     """Yield the points of a sampler and, along each size, its exponent."""
     for along, sizes in grid.sizes.items():
         points: list[Case] = []
         for size in sizes:
             try:
-                points.append(_point(name, along, {**grid.base, along: size}, repeats))
+                points.append(_point(name, along, {**grid.base, along: size}, least))
             except RfbenchError:
                 continue
         yield from points
@@ -52,7 +54,7 @@ def growth_cases(name: str, grid: Grid = FULL, repeats: int = 3) -> Iterator[Cas
             yield _exponent(name, along, points)
 
 
-def _point(name: str, along: str, size: dict[str, int], repeats: int) -> Case:
+def _point(name: str, along: str, size: dict[str, int], least: int) -> Case:
     n, d, M = size["n"], size["d"], size["M"]
     generator = np.random.default_rng(0)
     X = generator.standard_normal((n, d))
@@ -65,7 +67,7 @@ def _point(name: str, along: str, size: dict[str, int], repeats: int) -> Case:
     def fit_and_transform() -> None:
         samplers.make(name, **parameters).fit(X, y).transform(X)
 
-    seconds = fastest(fit_and_transform, repeats)
+    seconds = best_of(fit_and_transform, least, BATCH)
     return Case(f"growth in {along}: {name}, fit and transform", seconds, n, d, M)
 
 

@@ -8,15 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from rfbench.bench.case import Bar, Case
 from rfbench.bench.limit import DEFINITION
 from rfbench.experiment import environment
 
 FILES = ("bench.json", "bench.md", "bench.png", "machine.json")
 LEFT = ("case", "reference", "bar", "")
-HEAD = ("case", "n", "d", "M", "seconds", "reference", "seconds", "ratio", "limit ratio", "bar", "")
+HEAD = ("case", "n", "d", "M", "seconds", "reference", "seconds", "ratio", "x limit", "bar", "")
 
 
 def conditions() -> str:
@@ -52,14 +50,18 @@ def line(case: Case) -> str:
     )
 
 
-def table(cases: Sequence[Case]) -> Table:
+def table(cases: Sequence[Case]) -> str:
     """Return the table of all cases but the points of the growth curves."""
-    shown = Table(box=None, pad_edge=False)
-    for head in HEAD:
-        shown.add_column(head, no_wrap=True, justify="left" if head in LEFT else "right")
-    for row in rows(cases):
-        shown.add_row(*row)
-    return shown
+    cells = [HEAD, *rows(cases)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(HEAD))]
+    lines = (
+        "  ".join(
+            cell.ljust(width) if name in LEFT else cell.rjust(width)
+            for cell, width, name in zip(row, widths, HEAD, strict=True)
+        )
+        for row in cells
+    )
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def rows(cases: Sequence[Case]) -> list[tuple[str, ...]]:

@@ -110,7 +110,7 @@ def ridge_case(n: int, d: int, M: int, bar: float | None, *, rounds: int, fits: 
     part = "" if fits == len(ALPHAS) else f", from {fits} of them"
     bars = (Bar(2, "limit_ratio", most=MOST_OF_LIMIT),)
     return Case(
-        f"rks, ridge, {len(ALPHAS)} penalties, prediction",
+        "rks, ridge path, prediction",
         ours,
         n,
         d,
@@ -129,7 +129,7 @@ def orf_case(n: int, d: int, M: int) -> Case:
     ours = fastest(lambda: fit_and_predict(rows, "orf", M), 3)
     theirs = reference_seconds(rows, NumpyORF(M, 0.5 / rows.bandwidth**2), len(ALPHAS))
     ours = min(ours, fastest(lambda: fit_and_predict(rows, "orf", M), 2))
-    name = f"orf, ridge, {len(ALPHAS)} penalties, prediction"
+    name = "orf, ridge path, prediction"
     return Case(name, ours, n, d, M, f"ORF by numpy QR, {len(ALPHAS)} Ridge fits", theirs)
 
 
@@ -148,5 +148,5 @@ def nystroem_case(n: int, d: int, M: int) -> Case:
     best = fastest(ours, 2)
     reference = seconds_of(theirs)
     best = min(best, fastest(ours, 1))
-    name = f"nystroem, ridge, five-fold choice of {len(ALPHAS)}, prediction"
+    name = f"nystroem, five-fold choice of {len(ALPHAS)}, prediction"
     return Case(name, best, n, d, M, "Nystroem, RidgeCV (leave-one-out)", reference)

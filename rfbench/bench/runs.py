@@ -59,7 +59,7 @@ def curve_case(n: int, d: int, M: int, points: int, selection: str, rounds: int 
         whole, alone = in_turn([run(curve), run(last)], rounds)
     bars = (Bar(3, "limit_ratio", most=MOST_OF_LAST_POINT),) if selection == "test" else ()
     return Case(
-        f"curve of {points} points, selection {selection} (limit: its last point)",
+        f"curve of {points} points, {selection} (limit: its last)",
         whole,
         n,
         d,

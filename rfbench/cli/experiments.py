@@ -235,6 +235,9 @@ def _carry_out(
     from rfbench.experiment.work import prepare_work
 
     base = out / "smoke" if smoke else out
+    workers = jobs or os.cpu_count() or 1
+    # Once for all configurations: other limits would start other worker processes.
+    limits = None if dry_run else options.limits(workers)
     failed = 0
     for experiments, variants, name in several:
         if dry_run:
@@ -242,7 +245,7 @@ def _carry_out(
             continue
         work = prepare_work(experiments, base / name, variants=variants, smoke=smoke, progress=True)
         work = work.only(options.only)
-        summary = _run_with_progress(work, jobs or os.cpu_count() or 1, options)
+        summary = _run_with_progress(work, workers, options, limits)
         _report(summary)
         failed += summary.failed
         if summary.interrupted or (options.fail_fast and summary.failed):
@@ -273,7 +276,9 @@ def _say_what_would_run(
     )
 
 
-def _run_with_progress(work: Work, jobs: int, options: RunOptions) -> Summary:
+def _run_with_progress(
+    work: Work, jobs: int, options: RunOptions, limits: Limits | None
+) -> Summary:
     from rfbench.cli.progress import Progress
     from rfbench.experiment import runner
     from rfbench.experiment.store import Store
@@ -284,7 +289,7 @@ def _run_with_progress(work: Work, jobs: int, options: RunOptions) -> Summary:
         return runner.run(
             work,
             n_jobs=jobs,
-            limits=options.limits(jobs),
+            limits=limits,
             retry=options.retry,
             fail_fast=options.fail_fast,
             on_row=progress.row,

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.kernels import Rows
-from rfbench.samplers.base import RandomFeatures, Streams
-from rfbench.samplers.feature_map import FeatureMap
+from rfbench.samplers.base import RandomFeatures, RandomState, Streams
+from rfbench.samplers.feature_map import OFFSET, FeatureMap
+from rfbench.samplers.pool import check_positive
 
 
 class RKS(RandomFeatures):
@@ -22,6 +23,10 @@ class RKS(RandomFeatures):
 
     Parameters
     ----------
+    penalty_divisor : float
+        c: every column times sqrt(c), so that a ridge penalty lambda acts like lambda / c on the
+        plain features. A control for methods that rescale their features; c times the kernel is
+        estimated.
     n_components, kernel, bandwidth, feature_map, random_state
         See `rfbench.samplers.base.RandomFeatures`.
 
@@ -41,6 +46,30 @@ class RKS(RandomFeatures):
 
     has_prefixes: ClassVar[bool] = True
 
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        penalty_divisor: float = 1.0,
+        kernel: str = "gaussian",
+        bandwidth: float | str = "median",
+        feature_map: str = OFFSET,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            kernel=kernel,
+            bandwidth=bandwidth,
+            feature_map=feature_map,
+            random_state=random_state,
+        )
+        self.penalty_divisor = penalty_divisor
+
+    def check_parameters(self) -> None:
+        """Check the divisor as well."""
+        super().check_parameters()
+        check_positive("penalty_divisor", self.penalty_divisor)
+
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         unit = self.draw_unit_map(random, X.shape[1], self.n_components)
-        return unit.times(self.n_components**-0.5)
+        return unit.times(self.n_components**-0.5 * self.penalty_divisor**0.5)

@@ -15,7 +15,7 @@ from rfbench.memory import check_fits
 from rfbench.samplers.feature_map import FittedMap
 
 SOLUTION_MATRICES = 3
-BLOCK_BYTES = 4 * 2**20
+BLOCK_BYTES = 2**19
 
 
 class Design:

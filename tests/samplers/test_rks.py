@@ -1,7 +1,35 @@
-from rfbench.samplers import RKS
+import numpy as np
+import pytest
 
-from .contract import SamplerContract
+from rfbench.errors import MethodError
+from rfbench.samplers import RKS
+from rfbench.solvers import RidgeClassifier
+
+from .contract import NEW_ROWS, ROWS, TARGET, SamplerContract
 
 
 class TestRKS(SamplerContract):
     sampler = RKS
+
+
+@pytest.mark.parametrize("feature_map", ["offset", "paired"])
+def test_a_penalty_on_divided_features_is_the_divided_penalty_on_plain_ones(feature_map):
+    plain, divided = (
+        RKS(8, penalty_divisor=c, bandwidth=2.0, feature_map=feature_map, random_state=0).fit(ROWS)
+        for c in (1.0, 16.0)
+    )
+    np.testing.assert_allclose(divided.transform(ROWS), 4.0 * plain.transform(ROWS), rtol=1e-12)
+    y = TARGET.astype(int)
+    small = RidgeClassifier(0.5 / 16.0).fit(plain.transform(ROWS), y)
+    same = RidgeClassifier(0.5).fit(divided.transform(ROWS), y)
+    np.testing.assert_allclose(
+        same.decision_function(divided.transform(NEW_ROWS)),
+        small.decision_function(plain.transform(NEW_ROWS)),
+        rtol=1e-7,
+    )
+
+
+@pytest.mark.parametrize("divisor", [0.0, -1.0, "2", True, np.inf])
+def test_a_divisor_that_is_no_positive_number_is_refused(divisor):
+    with pytest.raises(MethodError, match="penalty_divisor is"):
+        RKS(4, penalty_divisor=divisor).fit(ROWS)

@@ -1,0 +1,127 @@
+import json
+import math
+
+import pytest
+
+from rfbench.bench import growth, pools, report, ridge, runs
+from rfbench.bench.case import RECORDED, Bar, Case, Exponent
+from rfbench.bench.covtype import covtype_case
+from rfbench.bench.limit import Limit
+
+KEYS = {
+    "case", "n", "d", "M", "seconds", "reference", "reference_seconds", "ratio", "limit_seconds",
+    "limit_ratio",
+}  # fmt: skip
+TINY = growth.Grid(
+    {"n": 60, "M": 8, "d": 3}, dict.fromkeys("nMd", (40, 50, 60, 70)) | {"d": (2, 3, 4, 5)}
+)
+
+
+def check(case, *, compared, limited):
+    record = json.loads(json.dumps(case.record()))
+    assert set(record) == KEYS == set(RECORDED)
+    assert record["seconds"] > 0
+    for key in ("reference", "reference_seconds", "ratio"):
+        assert (record[key] is not None) == compared
+    for key in ("limit_seconds", "limit_ratio"):
+        assert (record[key] is not None) == limited
+
+
+def test_ridge():
+    case = ridge.ridge_case(100, 3, 8, 25, rounds=1, fits=2)
+    check(case, compared=True, limited=True)
+    assert [bar.number for bar in case.bars] == [1, 2]
+    check(ridge.orf_case(100, 3, 8), compared=True, limited=False)
+    check(ridge.nystroem_case(100, 3, 8), compared=True, limited=False)
+
+
+def test_both_sides_of_bar_1_fit_the_same_problem_equally_well():
+    rows = ridge.problem(2000, 2)
+    ours = ridge.fit_and_predict(rows, "rks", 200)
+    features = ridge.RBFSampler(gamma=0.5 / rows.bandwidth**2, n_components=200, random_state=0)
+    model = ridge.Ridge(ours.alpha_).fit(features.fit_transform(rows.X), rows.y)
+    scores = (
+        ours.score(rows.X_new, rows.y_new),
+        model.score(features.transform(rows.X_new), rows.y_new),
+    )
+    assert min(scores) > 0.9
+    assert scores[0] == pytest.approx(scores[1], abs=0.02)
+
+
+def test_numpy_orf_is_orthogonal():
+    orf = ridge.NumpyORF(5, gamma=0.5).fit(ridge.problem(20, 5).X)
+    inner = orf.frequencies.T @ orf.frequencies
+    assert abs(inner[0, 1]) < 1e-12 < inner[0, 0]
+
+
+def test_limit_counts_the_work():
+    limit = Limit(n=100, n_new=20, d=3, M=8, penalties=2)
+    assert limit.seconds == math.inf
+    limit.rates = {"project": 1.0, "gram": 1e3, "predict": 1e6, "cosine": 1e9}
+    work = 2 * 120 * 3 * 8 + 1e3 * (100 * 8 * 9 + 2 * 512 / 3) + 1e6 * 2 * 20 * 8 * 2 + 1e9 * 960
+    assert limit.seconds == pytest.approx(work)
+
+
+@pytest.mark.parametrize("name", pools.SCORED)
+def test_pools(name):
+    check(pools.pool_case(name, 50, 3, 20, rounds=1), compared=False, limited=True)
+
+
+def test_weights():
+    check(pools.weights_case(100), compared=False, limited=False)
+
+
+def test_growth():
+    cases = list(growth.growth_cases("rks", TINY, least=1))
+    points = [case for case in cases if not isinstance(case, Exponent)]
+    exponents = [case for case in cases if isinstance(case, Exponent)]
+    assert (len(points), len(exponents)) == (12, 3)
+    for case in points:
+        check(case, compared=False, limited=False)
+    for case in exponents:
+        check(case, compared=True, limited=False)
+
+
+def test_exponent_is_the_slope(monkeypatch):
+    monkeypatch.setattr(growth, "best_of", lambda *_: 1.0)
+    assert [case.ratio for case in growth.growth_cases("rks", TINY) if case.bars] == [
+        pytest.approx(0, abs=1e-12)
+    ] * 3
+
+
+def test_runs():
+    case = runs.curve_case(60, 3, 8, 4, "test", rounds=1)
+    check(case, compared=False, limited=True)
+    assert [bar.number for bar in case.bars] == [3]
+    case = runs.workers_case(60, 3, 8, 4)
+    check(case, compared=True, limited=False)
+    assert case.sound
+
+
+def test_covtype_runs_in_a_process_of_its_own():
+    case = covtype_case(200, 4, 8)
+    check(case, compared=False, limited=False)
+    assert 0 < case.gigabytes < 14
+    assert case.case.startswith("generated rows")
+
+
+def test_bars():
+    case = Case("a", 2.0, 1, 2, 3, "b", 10.0, 1.5)
+    assert case.reaches(Bar(1, "ratio", least=5))
+    assert not case.reaches(Bar(1, "ratio", least=5.1))
+    assert not case.reaches(Bar(2, "limit_ratio", most=1.3))
+    assert not case.reaches(Bar(5, "gigabytes", most=14))
+    assert not Case("a", 1.0, sound=False).reaches(Bar(6, "seconds", most=2))
+
+
+def test_everything_is_written(tmp_path):
+    bars = (Bar(1, "ratio", least=25), Bar(2, "limit_ratio", most=1.3))
+    cases = [Case("rks, ridge", 2.0, 100, 2, 3, "Ridge", 60.0, 1.0, bars=bars)]
+    cases += growth.growth_cases("eerf", TINY, least=1)
+    report.write(cases, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(report.FILES)
+    assert len(json.loads((tmp_path / "bench.json").read_text())) == len(cases)
+    text = (tmp_path / "bench.md").read_text()
+    assert "| 30 | 2.00 | >= 25 x; <= 1.3 x limit | PASS, MISSED |" in text
+    assert "bar 2: MISSED by rks, ridge 100, 2, 3" in report.verdict(cases)
+    assert "limit = GEMM flops" in text
