@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rfbench.bench.case import Case, Exponent
+from rfbench.bench.growth import exponents
 from rfbench.report.style import BLUE, VERMILLION, assign
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ SIZES = {"n": "rows n", "M": "features M", "d": "columns d"}
 def draw(cases: Sequence[Case], path: Path) -> None:
     """Draw three panels of growth and two of ratios, as PNG.
 
-    The number behind a sampler in a legend is its exponent.
+    The numbers behind a sampler in the legend are its exponents.
     """
     from matplotlib.figure import Figure
 
@@ -31,9 +33,14 @@ def draw(cases: Sequence[Case], path: Path) -> None:
     panels[0, 2].axis("off")
     for panel, along in zip(panels[1], SIZES, strict=True):
         _growth(panel, cases, along)
-    handles, labels = panels[1, 0].get_legend_handles_labels()
-    names = [label.rsplit(" ", 1)[0] for label in labels]
-    panels[0, 2].legend(handles, names, loc="center", ncols=2, title="fit and transform")
+    slopes = exponents(cases)
+    handles, names = panels[1, 0].get_legend_handles_labels()
+    labels = [
+        f"{name}:  " + "  ".join(f"{slopes.get(name, {}).get(a, math.nan):.2f}" for a in SIZES)
+        for name in names
+    ]
+    title = f"fit and transform: exponents in {', '.join(SIZES)}"
+    panels[0, 2].legend(handles, labels, loc="center", title=title)
     figure.savefig(path, dpi=110, metadata={"Software": None})
 
 
@@ -42,7 +49,10 @@ def _grows(case: Case) -> bool:
 
 
 def _bars(panel: Axes, cases: list[Case], measure: str) -> None:
-    names = [f"{c.case.split(' (')[0].split(',')[0]} {c.n}, {c.d}, {c.M}" for c in cases]
+    names = [
+        f"{c.case.split(' (')[0].removesuffix(', prediction')}\n{c.n:,}, {c.d}, {c.M:,}"
+        for c in cases
+    ]
     values = [float(getattr(c, measure)) for c in cases]
     held = [[b for b in c.bars if b.measure == measure] for c in cases]
     reached = [all(c.reaches(b) for b in bars) for c, bars in zip(cases, held, strict=True)]
@@ -52,7 +62,7 @@ def _bars(panel: Axes, cases: list[Case], measure: str) -> None:
         for bar in bars:
             bound = bar.least if bar.most is None else bar.most
             panel.plot([bound or 0.0] * 2, [place - 0.45, place + 0.45], "k")
-    panel.set_yticks(places, names, fontsize=7)
+    panel.set_yticks(places, names, fontsize=6)
     panel.invert_yaxis()
     panel.set_xlabel("black line: the bar")
     if measure == "ratio":
@@ -61,14 +71,10 @@ def _bars(panel: Axes, cases: list[Case], measure: str) -> None:
 
 def _growth(panel: Axes, cases: Sequence[Case], along: str) -> None:
     lines: dict[str, list[Case]] = {}
-    slopes: dict[str, float] = {}
+    start = f"growth in {along}: "
     for case in cases:
-        kind, _, rest = case.case.partition(f" in {along}: ")
-        name = rest.split(",")[0]
-        if isinstance(case, Exponent) and kind == "exponent":
-            slopes[name] = case.slope
-        elif kind == "growth" and rest:
-            lines.setdefault(name, []).append(case)
+        if case.case.startswith(start):
+            lines.setdefault(case.case.removeprefix(start).split(",")[0], []).append(case)
     for name, style in assign({name: name for name in lines}).items():
         points = lines[name]
         panel.plot(
@@ -80,11 +86,10 @@ def _growth(panel: Axes, cases: Sequence[Case], along: str) -> None:
             markerfacecolor=style.colour if style.filled else "none",
             linestyle="-" if style.filled else "--",
             linewidth=1,
-            label=f"{name} {slopes.get(name, float('nan')):.2f}",
+            label=name,
         )
     if lines:
         panel.set_xscale("log", base=2)
         panel.set_yscale("log")
-        panel.legend(fontsize=6, ncols=2, title="exponent", title_fontsize=7)
     panel.set_xlabel(SIZES[along])
     panel.set_ylabel("seconds")

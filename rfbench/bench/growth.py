@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +52,16 @@ def growth_cases(name: str, grid: Grid = FULL, least: int = 2) -> Iterator[Case]
         yield from points
         if len(points) >= FEWEST_SIZES:
             yield _exponent(name, along, points)
+
+
+def exponents(cases: Sequence[Case]) -> dict[str, dict[str, float]]:
+    """Return the exponents of each sampler by the size that they belong to."""
+    found: dict[str, dict[str, float]] = {}
+    for case in cases:
+        if isinstance(case, Exponent):
+            along, _, rest = case.case.removeprefix("exponent in ").partition(": ")
+            found.setdefault(rest.split(",")[0], {})[along] = case.slope
+    return found
 
 
 def _point(name: str, along: str, size: dict[str, int], least: int) -> Case:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rfbench.bench.case import Bar, Case
+from rfbench.bench.case import Bar, Case, Exponent
+from rfbench.bench.growth import exponents
 from rfbench.bench.limit import DEFINITION
 from rfbench.experiment import environment
 
 FILES = ("bench.json", "bench.md", "bench.png", "machine.json")
-LEFT = ("case", "reference", "bar", "")
-HEAD = ("case", "n", "d", "M", "seconds", "reference", "seconds", "ratio", "x limit", "bar", "")
+GROWTH = ("fit and transform: exponent in", "n", "M", "d")
+LEFT = ("case", "reference", "bar", "verdict", GROWTH[0])
+HEAD = (
+    *("case", "n", "d", "M", "seconds", "reference", "seconds", "ratio"),
+    *("x limit", "bar", "verdict"),
+)
 
 
 def conditions() -> str:
@@ -51,22 +56,44 @@ def line(case: Case) -> str:
 
 
 def table(cases: Sequence[Case]) -> str:
-    """Return the table of all cases but the points of the growth curves."""
-    cells = [HEAD, *rows(cases)]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(HEAD))]
-    lines = (
-        "  ".join(
-            cell.ljust(width) if name in LEFT else cell.rjust(width)
-            for cell, width, name in zip(row, widths, HEAD, strict=True)
-        )
-        for row in cells
+    """Return the table of all cases but those of growth, and below it that of the exponents."""
+    return "\n\n".join(
+        "\n".join(_aligned(head, body))
+        for head, body in ((HEAD, rows(cases)), (GROWTH, growth_rows(cases)))
+        if body
     )
-    return "\n".join(line.rstrip() for line in lines)
+
+
+def growth_rows(cases: Sequence[Case]) -> list[tuple[str, ...]]:
+    """Return the cells of the table of exponents."""
+    return [
+        (name, *(f"{slopes[size]:.2f}" if size in slopes else "" for size in "nMd"))
+        for name, slopes in exponents(cases).items()
+    ]
+
+
+def _aligned(head: Sequence[str], body: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(len(row[i]) for row in (head, *body)) for i in range(len(head))]
+    for row in (head, *body):
+        cells = (
+            cell.ljust(width) if name in LEFT else cell.rjust(width)
+            for cell, width, name in zip(row, widths, head, strict=True)
+        )
+        yield "  ".join(cells).rstrip()
+
+
+def _markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    marks = ["---" if name in LEFT else "---:" for name in head]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, marks, *body))
 
 
 def rows(cases: Sequence[Case]) -> list[tuple[str, ...]]:
     """Return the cells of the table."""
-    return [_cells(case) for case in cases if not case.case.startswith("growth")]
+    return [
+        _cells(case)
+        for case in cases
+        if not isinstance(case, Exponent) and not case.case.startswith("growth")
+    ]
 
 
 def verdict(cases: Sequence[Case]) -> str:
@@ -100,9 +127,9 @@ def write(cases: Sequence[Case], folder: Path) -> None:
         "git": environment.git_commit(),
     }
     (folder / "machine.json").write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
-    lines = ["| " + " | ".join(HEAD[:-1]) + " | verdict |", "|" + "---|" * len(HEAD)]
-    lines += ["| " + " | ".join(cells) + " |" for cells in rows(cases)]
-    text = "\n".join(lines) + "\n\n" + conditions().replace("\n", "  \n") + "\n"
+    parts = [_markdown(HEAD, rows(cases)), _markdown(GROWTH, growth_rows(cases))]
+    parts.append(conditions().replace("\n", "  \n"))
+    text = "\n\n".join(parts) + "\n"
     (folder / "bench.md").write_text(text, "utf-8")
     draw(cases, folder / "bench.png")
 

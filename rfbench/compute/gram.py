@@ -35,7 +35,7 @@ Rows = Any
 Transform = Callable[[Rows, FloatArray], object]
 Precision = type[np.float64] | type[np.float32] | Literal["float64", "float32"] | np.dtype[Any]
 
-_L2_BYTES = 2**20
+_BLOCK_BYTES = 5 * 2**17
 _L3_BYTES = 2**24
 
 
@@ -177,11 +177,11 @@ def default_block_rows(n_columns: int, itemsize: int = 8) -> int:
     Returns
     -------
     int
-        As many rows as 1 MiB holds, at least 384 (fewer slow the matrix products down more than
-        a full cache does); at least 1024 where the Gram matrix itself leaves the L3 cache and has
-        to be paid for in memory traffic.
+        As many rows as 640 KiB hold, which leaves room in the L2 cache for what the products pack,
+        but at least 384 (fewer slow the products down more than a full cache does); at least 1024
+        where the Gram matrix itself leaves the L3 cache and has to be paid for in memory traffic.
     """
-    fit = _L2_BYTES // (itemsize * max(n_columns, 1))
+    fit = _BLOCK_BYTES // (itemsize * max(n_columns, 1))
     floor = 1024 if 8 * n_columns**2 > _L3_BYTES else 384
     return max(fit, floor)
 

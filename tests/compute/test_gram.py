@@ -220,7 +220,7 @@ def test_the_clock_books_both_parts():
 
 
 def test_default_blocks():
-    assert default_block_rows(100) == 2**20 // 800
+    assert default_block_rows(100) == 5 * 2**17 // 800
     assert default_block_rows(1000) == 384
     assert default_block_rows(10_000) == 1024
     assert default_block_rows(0) > 0

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rfbench import config, shipped
+from rfbench import config
 from rfbench.config import Experiment, KeptBy, resolve_parameters
 from rfbench.errors import ConfigError, RfbenchError
 
@@ -38,11 +38,6 @@ def test_a_good_file(tmp_path):
     assert experiment.samplers[1].parameters == {"pool_size": 100}
     assert experiment.solver.alphas == pytest.approx([0.01, 0.1, 1, 10, 100])
     assert experiment.solver.intercept is True
-
-
-@pytest.mark.parametrize("path", shipped.every(), ids=lambda path: path.stem)
-def test_every_shipped_configuration_is_valid(path):
-    assert config.read(path).title
 
 
 def test_lists_of_a_generators_parameter_are_data_sets(tmp_path):

@@ -1,0 +1,115 @@
+"""The configurations that come with rfbench: valid, named after what they are, and they run."""
+
+import re
+
+import pytest
+
+from rfbench import config, shipped
+from rfbench.datasets import catalog
+from rfbench.experiment.plan import jobs
+from rfbench.experiment.trial import run_job
+from rfbench.experiment.work import prepare_work
+
+from . import handmade
+
+PAPERS = ("eerf2018", "liu2020", "lkrf2016", "tefm2015")
+EXTRA_ITEMS = ("controls", "pool", "sorf")
+NAMED_AFTER_NOTHING = {
+    "eerf2018_adult": ("table3", "as-run"),
+    "lkrf2016_figure1": ("figure1b", "printed"),
+}
+CALLED = {"adult": "a9a", "reuters": "rcv1"}
+PATHS = {path.name.removesuffix(".yaml"): path for path in shipped.every()}
+OF_PAPERS = [name for name in PATHS if name.startswith(PAPERS) and name not in NAMED_AFTER_NOTHING]
+every_name = pytest.mark.parametrize("name", PATHS)
+
+
+def uses(name):
+    return {spec.name for spec in config.read(PATHS[name]).dataset}
+
+
+@every_name
+def test_it_is_valid_and_has_a_title(name):
+    assert config.read(PATHS[name]).title
+
+
+@every_name
+def test_it_begins_with_what_it_is_and_its_choices_have_sources(name):
+    text = PATHS[name].read_text()
+    assert text.startswith("# ")
+    if config.read(PATHS[name]).paper:
+        body = text.partition("\ndataset:")[2]
+        assert len(re.findall(r"# ", body)) >= 4
+        assert re.search(r"our reading|ours|found|not printed|the example", body, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("name", OF_PAPERS)
+def test_the_name_says_paper_item_data_set_and_protocol(name):
+    experiment = config.read(PATHS[name])
+    stem, _, protocol = name.partition(".")
+    paper, item, dataset = stem.split("_")
+    assert (experiment.paper, experiment.protocol) == (paper, protocol)
+    items = re.split(r"[,;\s]+", experiment.item)
+    assert item in items
+    assert all(re.fullmatch(r"(table|figure)\d+[a-c]?", i) or i in EXTRA_ITEMS for i in items)
+    called = dataset.removesuffix("-joint")
+    assert {spec.name for spec in experiment.dataset} == {CALLED.get(called, called)}
+
+
+@pytest.mark.parametrize("name", NAMED_AFTER_NOTHING)
+def test_those_with_other_names_say_it_inside(name):
+    experiment = config.read(PATHS[name])
+    item, protocol = NAMED_AFTER_NOTHING[name]
+    assert experiment.paper == name.partition("_")[0]
+    assert item in experiment.item
+    assert experiment.protocol == protocol
+
+
+@every_name
+def test_no_two_samplers_of_a_file_are_the_same(name):
+    samplers = config.read(PATHS[name]).samplers
+    same = [(spec.name, sorted(spec.parameters.items(), key=str)) for spec in samplers]
+    assert all(same.count(one) == 1 for one in same)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_paper_has_its_tables_and_figures(paper):
+    items = {
+        item
+        for name in PATHS
+        if (experiment := config.read(PATHS[name])).paper == paper
+        for item in re.split(r"[,;\s]+", experiment.item)
+    }
+    wanted = {
+        "eerf2018": {"table3", "table5", "figure1", "figure2", "figure3"},
+        "liu2020": {"table3", "figure1"},
+        "lkrf2016": {"table1", "table2", "figure1a", "figure1b", "figure2", "figure3"},
+        "tefm2015": {"figure1", "figure2", "figure3"},
+    }
+    assert wanted[paper] <= items
+
+
+@pytest.fixture
+def handmade_data(tmp_path, monkeypatch):
+    """Return a function that puts a small data set in the place of a large one."""
+    monkeypatch.setenv("RFBENCH_DATA", str(tmp_path / "files"))
+    monkeypatch.chdir(tmp_path)
+
+    def install(name):
+        entry = handmade.write(name, tmp_path / "files")
+        monkeypatch.setattr(catalog, "entries", lambda: {name: entry})
+
+    return install
+
+
+@pytest.mark.parametrize("name", [n for n in PATHS if uses(n) <= set(handmade.FORMATS)])
+def test_it_runs_on_files_in_the_original_format(name, handmade_data):
+    experiment = config.read(PATHS[name])
+    (dataset,) = uses(name)
+    handmade_data(dataset)
+    if experiment.split != "given":
+        experiment = experiment.model_copy(update={"split": {"test_size": 0.33}})
+    work = prepare_work([experiment], None, smoke=True)
+    rows = [row for job in jobs(work.trials) for row in run_job(job)]
+    assert len(rows) == len(work.trials) > 0
+    assert [row["message"] for row in rows if row["status"] != "ok"] == []
