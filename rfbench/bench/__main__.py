@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from rfbench.experiment.environment import blas_variables
 
 if TYPE_CHECKING:
     from rfbench.bench.case import Case
@@ -33,10 +30,6 @@ def main() -> None:
         help="bar 5: about 20 minutes and 13 GB of memory",
     )
     given = parser.parse_args()
-    missing = blas_variables()
-    if missing:
-        os.environ.update(missing)
-        os.execv(sys.executable, [sys.executable, "-m", "rfbench.bench", *sys.argv[1:]])
     from rich.console import Console
 
     from rfbench.bench import report

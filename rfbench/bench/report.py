@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,16 +32,13 @@ def conditions() -> str:
         f"{machine['system']}",
         f"{', '.join(libraries)}; {', '.join(f'{name} {versions[name]}' for name in names)}",
         "environment, for the reference too: "
-        + (" ".join(f"{name}={value}" for name, value in variables().items()) or "unchanged"),
+        + (
+            " ".join(f"{name}={value}" for name, value in environment.blas_variables().items())
+            or "unchanged"
+        ),
         DEFINITION,
     ]
     return "\n".join(lines)
-
-
-def variables() -> dict[str, str]:
-    """Return the environment variables that a BLAS listens to."""
-    heard = ("OPENBLAS_", "OMP_", "MKL_", "BLIS_", "VECLIB_")
-    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(heard)}
 
 
 def line(case: Case) -> str:
@@ -123,7 +119,6 @@ def write(cases: Sequence[Case], folder: Path) -> None:
     facts: dict[str, Any] = {
         "machine": environment.machine(),
         "versions": environment.versions(),
-        "variables": variables(),
         "git": environment.git_commit(),
     }
     (folder / "machine.json").write_text(json.dumps(facts, indent=1) + "\n", "utf-8")

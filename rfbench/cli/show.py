@@ -154,8 +154,8 @@ def doctor() -> None:
     for library in facts["blas"]:
         text = f"{library['library']} {library['version']}, core {library['core']}"
         rows.append(("BLAS", f"{text}, {library['threads']} threads (workers use 1)"))
-    for name, value in facts["worker_variables"].items():
-        rows.append(("workers get", f"{name}={value}"))
+    for name, value in facts["blas_variables"].items():
+        rows.append(("set for BLAS", f"{name}={value}"))
     kinds = {name: datasets.entry(name).kind for name in datasets.names()}
     here = [name for name, kind in kinds.items() if kind == "files" and datasets.on_disk(name)]
     absent = [name for name, kind in kinds.items() if kind == "files" and name not in here]

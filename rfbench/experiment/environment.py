@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-AVX512 = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+BLAS_PREFIXES = ("OPENBLAS_", "MKL_", "BLIS_", "OMP_", "VECLIB_")
 PACKAGES = ("rfbench", "numpy", "scipy", "scikit-learn", "numba", "joblib", "pandas", "matplotlib")
 
 
@@ -56,24 +56,15 @@ def blas() -> list[dict[str, Any]]:
 
 
 def blas_variables() -> dict[str, str]:
-    """Return environment variables that make the BLAS of a fresh process use this processor.
+    """Return the environment variables that steer the BLAS, as somebody has set them.
 
-    OpenBLAS falls back to its AVX2 kernels on processors that are newer than it is; with AVX-512
-    there, its SkylakeX kernels are valid and much faster. A choice in the environment is kept.
+    A machine that is slower than it could be often has one: OPENBLAS_CORETYPE, say.
     """
-    if "OPENBLAS_CORETYPE" in os.environ or not cpu_flags() >= AVX512:
-        return {}
-    fallen_back = any(library["core"] in ("Haswell", "Zen") for library in blas())
-    return {"OPENBLAS_CORETYPE": "SkylakeX"} if fallen_back else {}
-
-
-def cpu_flags() -> set[str]:
-    """Return the processor's instruction sets where the system lists them (Linux)."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("flags"):
-                return set(line.split(":", 1)[1].split())
-    return set()
+    return {
+        name: value
+        for name, value in sorted(os.environ.items())
+        if name.startswith(BLAS_PREFIXES) and "PATH" not in name
+    }
 
 
 def machine() -> dict[str, Any]:
@@ -88,7 +79,7 @@ def machine() -> dict[str, Any]:
         "memory_gib": round(memory.total / 2**30, 1),
         "free_memory_gib": round(memory.available / 2**30, 1),
         "blas": blas(),
-        "worker_variables": blas_variables(),
+        "blas_variables": blas_variables(),
     }
 
 

@@ -21,7 +21,6 @@ from typing import Any
 from joblib.externals.loky import get_reusable_executor
 
 from rfbench.errors import WriteError
-from rfbench.experiment.environment import blas_variables
 from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.spool import Spool
 from rfbench.experiment.worker import Limits, start, work
@@ -49,7 +48,6 @@ class Fanout:
         self, folder: Path, n_jobs: int, limits: Limits, stopping: threading.Event
     ) -> None:
         self.folder, self.n_jobs, self.limits, self.stopping = folder, n_jobs, limits, stopping
-        self.variables = blas_variables()
         self._executor: Any = None
 
     def rows(self, jobs: list[Job]) -> Iterator[dict[str, Any]]:
@@ -81,7 +79,6 @@ class Fanout:
             timeout=WORKER_IDLE_SECONDS,
             initializer=start,
             initargs=(self.limits, os.getpid()),
-            env=self.variables,
         )
         future: Future[list[dict[str, Any]]] = self._executor.submit(
             work, job, self.folder, self.limits

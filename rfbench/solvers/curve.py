@@ -155,16 +155,16 @@ class PrefixDesign(Design):
         if matrix is None:
             return super().multiply(coefficients)
         M, full = self._prefix.M, self._prefix.curve.full
-        scaled = (coefficients * self._prefix.factor).astype(matrix.dtype, copy=False)
+        scaled = np.ascontiguousarray((coefficients * self._prefix.factor).T, dtype=matrix.dtype)
         result = np.empty((self.n, coefficients.shape[1]))
         for start in range(0, self.n, GATHERED_ROWS):
             stop = min(start + GATHERED_ROWS, self.n)
             picked = slice(start, stop) if self._chosen is None else self._chosen[start:stop]
-            block = matrix[picked, :M] @ scaled[:M]
+            block = scaled[:, :M] @ matrix[picked, :M].T
             if full.n_columns > full.n_frequencies:
                 half = full.n_frequencies
-                block += matrix[picked, half : half + M] @ scaled[M:]
-            result[start:stop] = block
+                block += scaled[:, M:] @ matrix[picked, half : half + M].T
+            result[start:stop] = block.T
         return result
 
     def _all_features(self) -> Array | None:
