@@ -75,11 +75,13 @@ def load(path: Path) -> Document:
         raw = path.read_bytes()
     except OSError as error:
         kind = "is a folder" if path.is_dir() else (error.strerror or "cannot be read").lower()
-        raise ConfigError(
-            f"The configuration {path} cannot be read: {kind}.",
-            "",
-            "`rfbench list configs` shows those that come with rfbench.",
-        ) from error
+        from rfbench import shipped
+
+        known = [
+            each for each in shipped.every() if path.stem == each.stem or path.name == each.name
+        ]
+        hint = f"Did you mean {known[0]}?" if known else "`rfbench list configs` shows some."
+        raise ConfigError(f"The configuration {path} cannot be read: {kind}.", "", hint) from error
     return parse(raw, str(path))
 
 

@@ -241,7 +241,7 @@ def _carry_out(
     failed = 0
     for experiments, variants, name in several:
         if dry_run:
-            _say_what_would_run(experiments, variants, base / name, smoke)
+            _say_what_would_run(experiments, variants, base / name, smoke, options)
             continue
         work = prepare_work(experiments, base / name, variants=variants, smoke=smoke, progress=True)
         work = work.only(options.only)
@@ -255,7 +255,11 @@ def _carry_out(
 
 
 def _say_what_would_run(
-    experiments: list[Experiment], variants: list[str], folder: Path, smoke: bool
+    experiments: list[Experiment],
+    variants: list[str],
+    folder: Path,
+    smoke: bool,
+    options: RunOptions,
 ) -> None:
     from rfbench import datasets
     from rfbench.experiment.store import Store
@@ -266,9 +270,9 @@ def _say_what_would_run(
     if absent:
         click.echo(f"{folder.name}: would download {', '.join(absent)} first.")
         return
-    work = prepare_work(experiments, folder, variants=variants, smoke=smoke)
+    work = prepare_work(experiments, folder, variants=variants, smoke=smoke).only(options.only)
     done = Store(folder).done()
-    missing = sum(trial.id not in done for trial in work.trials)
+    missing = sum(t.id not in done or done[t.id] in options.retry for t in work.trials)
     labels = ", ".join(spec.label for spec in work.experiments[0].samplers)
     click.echo(
         f"{folder.name}: {len(work.trials)} trials of {labels} on {', '.join(names)}; "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import textwrap
 from collections.abc import Sequence
@@ -135,7 +136,9 @@ def _first_line(thing: object) -> str:
 
     line = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
     line = re.sub(r":math:`([^`]*)`", r"\1", line)
-    return line.replace("\\alpha", "alpha").replace("\\theta", "theta").replace("\\", "")
+    for mark, plain in (("^\\top", "'"), ("\\infty", "inf"), ("\\le", "<="), ("\\theta", " theta")):
+        line = line.replace(mark, plain)
+    return re.sub(r" +", " ", line.replace("\\", ""))
 
 
 @click.command()
@@ -160,6 +163,7 @@ def doctor() -> None:
     here = [name for name, kind in kinds.items() if kind == "files" and datasets.on_disk(name)]
     absent = [name for name, kind in kinds.items() if kind == "files" and name not in here]
     rows += [
+        ("RFBENCH_DATA", os.environ.get("RFBENCH_DATA", "not set")),
         ("data folder", str(datasets.data_folder())),
         ("data on disk", ", ".join(here) or "none"),
         ("not on disk", ", ".join(absent) or "none"),

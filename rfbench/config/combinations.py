@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
 from rfbench import yamlfile
 from rfbench.config.messages import located, where
 from rfbench.config.schema import NO_SOLVER, Experiment, KeptBy
 from rfbench.errors import ConfigError, RfbenchError, nearest
+from rfbench.samplers import sampler_class
 
 
 def check_combinations(
@@ -13,7 +17,7 @@ def check_combinations(
 ) -> None:
     """Refuse what is well-formed but cannot run; ConfigError names the line."""
     from rfbench import datasets, plugins
-    from rfbench.experiment.methods import build_sampler, build_solver
+    from rfbench.experiment.methods import build_solver
 
     tasks = set()
     for spec in experiment.dataset:
@@ -45,26 +49,74 @@ def check_combinations(
     try:
         if experiment.solver.imported:
             plugins.check_allowed(experiment.solver.name, experiment.plugins, allow_imports)
+        if experiment.solver.name == NO_SOLVER and not experiment.kernel_error_rows:
+            raise ConfigError(
+                "There is neither a solver nor a kernel error to measure.",
+                "solver is none, and kernel_error_rows is not set.",
+                "Write `kernel_error_rows: 1000`, or name a solver.",
+            )
         if experiment.solver.name != NO_SOLVER:
             build_solver(experiment, task=task, random_state=0)
     except RfbenchError as error:
         raise located(document, ("solver",), error) from None
-    labels = [spec.label for spec in experiment.samplers]
-    if isinstance(experiment.M, KeptBy):
-        sizes = [1]
-        if experiment.M.kept_by not in labels:
-            raise ConfigError(
-                f"{where(document, ('M',))}: M is kept_by '{experiment.M.kept_by}', which is not "
-                f"among the samplers.{nearest(experiment.M.kept_by, labels)}",
-                f"They are {', '.join(labels)}.",
-            )
-    else:
-        sizes = sorted({min(experiment.M), max(experiment.M)})
+    _check_sizes(experiment, document)
+    _check_samplers(experiment, document, allow_imports)
+
+
+def _check_sizes(experiment: Experiment, document: yamlfile.Document) -> None:
+    size = experiment.M
+    if not isinstance(size, KeptBy):
+        return
+    specs = {spec.label: spec for spec in experiment.samplers}
+    if size.kept_by not in specs:
+        raise ConfigError(
+            f"{where(document, ('M',))}: M is kept_by '{size.kept_by}', which is not "
+            f"among the samplers.{nearest(size.kept_by, list(specs))}",
+            f"They are {', '.join(specs)}.",
+        )
+    spec = specs[size.kept_by]
+    if spec.imported or not getattr(sampler_class(spec.name), "keeps_some", False):
+        raise ConfigError(
+            f"{where(document, ('M',))}: {size.kept_by} does not decide how many it keeps.",
+            "kept_by names a sampler that does: lkrf.",
+        )
+
+
+def _check_samplers(
+    experiment: Experiment, document: yamlfile.Document, allow_imports: bool
+) -> None:
+    from rfbench import plugins
+    from rfbench.experiment.methods import build_sampler
+
+    sizes = [1] if isinstance(experiment.M, KeptBy) else sorted(set(experiment.M))
+    shapes = {_shape(experiment, spec.name, spec.parameters) for spec in experiment.dataset}
     for position, sampler in enumerate(experiment.samplers):
-        for size in sizes:
-            try:
-                if sampler.imported:
-                    plugins.check_allowed(sampler.name, experiment.plugins, allow_imports)
-                build_sampler(experiment, sampler, M=size, d=2, n=1000, random_state=0)
-            except RfbenchError as error:
-                raise located(document, ("samplers", position), error) from None
+        try:
+            if sampler.imported:
+                plugins.check_allowed(sampler.name, experiment.plugins, allow_imports)
+            for size, (n, d) in itertools.product(sizes, sorted(shapes)):
+                built = build_sampler(experiment, sampler, M=size, d=d, n=n, random_state=0)
+        except RfbenchError as error:
+            raise located(document, ("samplers", position), error) from None
+        if experiment.solver.name == NO_SOLVER and not getattr(built, "approximates_kernel", False):
+            raise ConfigError(
+                f"{where(document, ('samplers', position))}: {sampler.label} does not approximate "
+                "the kernel, and without a solver there is nothing else to measure.",
+                "",
+                "Take it out, or name a solver.",
+            )
+
+
+def _shape(experiment: Experiment, name: str, parameters: dict[str, Any]) -> tuple[int, int]:
+    """Return about how many training rows and exactly how many columns a data set has."""
+    from rfbench import datasets
+
+    entry = datasets.entry(name)
+    if entry.kind == "synthetic":
+        n, d = parameters.get("n_train", 10_000), parameters.get("d", 2)
+        return (n if isinstance(n, int) else 1000), (d if isinstance(d, int) else 2)
+    n = entry.train_rows or entry.rows
+    if isinstance(experiment.split, dict):
+        test = experiment.split.get("test_size", 0.3)
+        n = round(entry.rows * (1 - test)) if test < 1 else entry.rows - int(test)
+    return max(1, min(n, experiment.rows or n)), entry.columns

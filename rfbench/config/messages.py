@@ -46,7 +46,9 @@ def explain(error: ValidationError, document: yamlfile.Document) -> str:
                 f"{nearest(str(shown), words)}"
             )
         elif key:
-            message = f"{key} is {_short(problem['input'])}: {message[0].lower()}{message[1:]}"
+            if message[1:2].islower():
+                message = message[0].lower() + message[1:]
+            message = f"{key} is {_short(problem['input'])}: {message}"
         end = "" if message.endswith((".", "?")) else "."
         sentences.append(f"{where(document, path)}: {message}{end}")
     unique = list(dict.fromkeys(sentences))
@@ -62,7 +64,7 @@ def _short(value: Any) -> str:
 def _is_branch(part: Any) -> bool:
     """Tell whether a part of pydantic's location names a branch of a union, not a key."""
     return isinstance(part, str) and (
-        part in ("KeptBy", "int", "float", "str", "none") or "[" in part or "-" in part
+        part in ("KeptBy", "int", "float", "str", "none") or "[" in part
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -156,10 +157,20 @@ class KeptBy(Section):
     kept_by: str
 
 
+def _column(name: str) -> str:
+    from rfbench.experiment.store import COLUMNS
+
+    if name not in COLUMNS:
+        raise ValueError(
+            f"there is no column '{name}' in the results{nearest(name, list(COLUMNS))}"
+        )
+    return name
+
+
 class Check(Section):
     """A statement about a column of the results, checked and printed with the table."""
 
-    column: str
+    column: Annotated[str, AfterValidator(_column)]
     sampler: str | None = None
     below: float | None = None
     above: float | None = None
@@ -168,6 +179,9 @@ class Check(Section):
 
 
 def _split(value: Any) -> Any:
+    sizes = value.values() if isinstance(value, dict) else ()
+    if any(type(size) is float and not 0 < size < 1 for size in sizes):
+        raise ValueError("a share of the rows or groups lies between 0 and 1")
     ways = ({"test_size"}, {"test_size", "train_size"}, {"leave_groups"})
     if value == "given" or (isinstance(value, dict) and set(value) in ways):
         return value

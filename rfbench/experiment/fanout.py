@@ -92,6 +92,8 @@ class Fanout:
         report = spool.crash_report()
         spool.remove()
         rest = [trial for trial in job.trials if trial.id not in {row["trial_id"] for row in rows}]
+        if begun is None and not rows:
+            begun = job.trials[0].id
         guilty = next((trial for trial in rest if trial.id == begun), None)
         if guilty is not None:
             rest.remove(guilty)
@@ -103,7 +105,7 @@ class Fanout:
         job = Job((trial,))
         spool = Spool.of(self.folder, job)
         try:
-            rows = self._submit(job, n_jobs=1).result()
+            rows = _result(self._submit(job, n_jobs=1))
         except BrokenProcessPool as error:
             rows = [verdict(trial, spool.crash_report() or str(error))]
         spool.remove()

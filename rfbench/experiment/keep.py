@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import tempfile
 import threading
@@ -24,14 +23,12 @@ TIMES = ("t_pp", "t_features", "t_train", "t_test")
 
 def rows_of(folder: Path) -> list[dict[str, str]]:
     """Return the rows of a results folder as text, the last one of each trial."""
-    store = Store(folder)
-    store.done()
-    if not store.csv.exists():
+    rows = Store(folder).rows()
+    if not rows:
         raise ResultsError(
-            f"{folder} holds no trials.csv.", "", "Name a folder that `rfbench run` wrote."
+            f"{folder} holds no trials.", "", "Name a folder that `rfbench run` wrote."
         )
-    with store.csv.open(newline="", encoding="utf-8") as file:
-        return list({row["trial_id"]: row for row in csv.DictReader(file)}.values())
+    return rows
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
@@ -44,9 +41,14 @@ def manifest_of(folder: Path) -> dict[str, Any]:
             f"{type(error).__name__}: {error}.",
             "Run the configuration again; its finished rows are kept.",
         ) from error
-    if not isinstance(content, dict) or "config" not in content:
-        raise ResultsError(f"{folder / 'manifest.json'} has no configuration in it.")
-    return content
+    absent = {"config", "settings", "trials"} - set(content if isinstance(content, dict) else ())
+    if absent:
+        raise ResultsError(
+            f"{folder / 'manifest.json'} has no {', '.join(sorted(absent))}.",
+            "It was not written by this version of rfbench.",
+            "Run the configuration again; its finished rows are kept.",
+        )
+    return dict(content)
 
 
 @dataclass(frozen=True)
@@ -76,15 +78,14 @@ class Status:
 def status_of(folder: Path) -> Status:
     """Return the state of a results folder, from its files alone."""
     manifest = manifest_of(folder)
-    settings = set(manifest.get("settings", []))
+    settings, planned = set(manifest["settings"]), set(manifest["trials"])
     rows = rows_of(folder)
     current = [row for row in rows if row["setting"] in settings]
     seconds = [sum(float(row[t] or 0) for t in TIMES) for row in current if row["status"] == "ok"]
-    planned = int(manifest.get("planned", len(current)))
-    missing = max(planned - len(current), 0)
+    missing = len(planned - {row["trial_id"] for row in current})
     return Status(
         folder,
-        planned,
+        len(planned),
         missing,
         dict(Counter(row["status"] for row in current)),
         len(rows) - len(current),
@@ -141,12 +142,18 @@ def _refuse_unlike(target: Path, own: dict[str, Any], folder: Path, other: dict[
         )
 
 
-def trials_of(manifest: dict[str, Any]) -> list[Trial]:
-    """Return the trials that a manifest's configuration plans."""
-    from rfbench.config import Experiment
+def trials_like(row: dict[str, str], manifest: dict[str, Any]) -> list[Trial]:
+    """Return the trials of a manifest's configuration with the size and number of a row."""
+    from rfbench.config import Experiment, KeptBy
 
-    experiments = [manifest["config"], *manifest.get("variants", [])]
-    return [t for each in experiments for t in plan(Experiment.model_validate(each))]
+    found = []
+    for each in [manifest["config"], *manifest.get("variants", [])]:
+        experiment = Experiment.model_validate(each)
+        update: dict[str, Any] = {"trials": int(row["trial"]) + 1}
+        if not isinstance(experiment.M, KeptBy):
+            update["M"] = [int(row["M"])]
+        found += plan(experiment.model_copy(update=update))
+    return found
 
 
 @dataclass(frozen=True)
@@ -190,7 +197,9 @@ def replay(folder: Path, which: str) -> Replay:
             f"A row is named by its number, 1 to {len(rows)}, or by its trial_id.",
         )
     row = found[0]
-    trial = next((t for t in trials_of(manifest_of(folder)) if t.id == row["trial_id"]), None)
+    trial = next(
+        (t for t in trials_like(row, manifest_of(folder)) if t.id == row["trial_id"]), None
+    )
     if trial is None:
         raise ResultsError(
             f"The row {row['trial_id']} cannot be repeated.",

@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from rfbench import plugins, samplers, solvers
-from rfbench.config import Experiment, SamplerSpec, resolve_parameters
+from rfbench.config import ISOLATED, Experiment, SamplerSpec, resolve_parameters
 from rfbench.errors import MethodError
 from rfbench.experiment.plan import Trial
 from rfbench.parameters import build
@@ -82,12 +82,13 @@ def build_solver(
 
 
 def shares_work(trial: Trial) -> bool:
-    """Tell whether the sizes of the trial's sampler are beginnings of one another.
+    """Tell whether the sizes of the trial's sampler share their work.
 
-    They are if the sampler has the prefix property and none of its parameters follows M.
+    They do, unless the configuration asks for isolated timing,
+    if the sampler has the prefix property and none of its parameters follows M.
     """
     spec = trial.sampler
-    if trial.M is None or spec.imported:
+    if trial.experiment.timing == ISOLATED or trial.M is None or spec.imported:
         return False
     follows = resolve_parameters(spec.parameters, M=7, d=1, n=1) != resolve_parameters(
         spec.parameters, M=11, d=1, n=1

@@ -76,6 +76,7 @@ def run(
     """
     store = Store(work.folder)
     with store.lock(), Interrupts(on_interrupt) as interrupts:
+        store.mend()
         rescue(store)
         done = store.done()
         missing = [t for t in work.trials if t.id not in done or done[t.id] in retry]
@@ -86,6 +87,7 @@ def run(
         finished = False
         try:
             for row in fanout.rows(jobs(missing, n_jobs)):
+                row["workers"] = n_jobs
                 _record(store, summary, row)
                 if on_row:
                     on_row(row)
@@ -111,7 +113,7 @@ def rescue(store: Store) -> int:
         rows, _ = spool.read()
         done = store.done()
         for row in rows:
-            if row["trial_id"] not in done:
+            if done.get(row["trial_id"]) != "ok":
                 _record(store, Summary(store.folder), row)
                 saved += 1
         spool.remove()

@@ -27,7 +27,8 @@ COLUMNS = (
     "columns", "kept", "trial", "solver", "alpha", "alpha_convention", "alpha_scale_free",
     "selection", "intercept", "split", "scaling", "dtype", "seed", *METRICS,
     "t_pp", "t_features", "t_train", "t_test", "cpu_pp", "cpu_features", "cpu_train", "cpu_test",
-    "timing", "threads", "peak_rss_mb", "status", "message", "data_hash", "version",
+    "timing", "shared_M", "threads", "workers", "peak_rss_mb", "status", "message", "data_hash",
+    "version",
 )  # fmt: skip
 
 
@@ -82,35 +83,10 @@ class Store:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
 
-    def done(self) -> dict[str, str]:
-        """Return the status of each trial that has a row, by trial_id.
-
-        A last line that was cut off is moved to `trials.csv.torn` first, so that new rows begin on
-        a line of their own.
-        """
+    def mend(self) -> None:
+        """Move a last line that was cut off to `trials.csv.torn`; call it with the lock held."""
         if not self.csv.exists():
-            return {}
-        self._set_torn_line_aside()
-        if self.csv.stat().st_size == 0:
-            return {}
-        with self.csv.open(newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            missing = {"trial_id", "status"} - set(reader.fieldnames or ())
-            if missing:
-                raise ResultsError(
-                    f"{self.csv} has no column {', '.join(sorted(missing))}.",
-                    "It was not written by rfbench, or its first line is damaged.",
-                    "Move the file away, or give another --out.",
-                )
-            if tuple(reader.fieldnames or ()) != COLUMNS:
-                raise ResultsError(
-                    f"{self.csv} has other columns than this version of rfbench writes.",
-                    "New rows would not fit beneath the old ones.",
-                    "Move the folder away, or give another --out.",
-                )
-            return {row["trial_id"]: row["status"] for row in reader}
-
-    def _set_torn_line_aside(self) -> None:
+            return
         content = self.csv.read_bytes()
         keep = content.rfind(b"\n") + 1
         if keep == len(content):
@@ -122,6 +98,54 @@ class Store:
         log.warning(
             "%s ended in the middle of a row; the torn row is in trials.csv.torn.", self.csv
         )
+
+    def rows(self) -> list[dict[str, str]]:
+        """Return the whole rows, the last one of each trial; a last line cut off is passed over.
+
+        Raises
+        ------
+        ResultsError
+            The columns are not those of this version, or a row is broken; file and line are named.
+        """
+        if not self.csv.exists():
+            return []
+        content = self.csv.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1].decode("utf-8", errors="replace")
+        reader = csv.reader(io.StringIO(whole, newline=""))
+        header = next(reader, None)
+        if header is None:
+            return []
+        missing = {"trial_id", "status"} - set(header)
+        if missing:
+            raise ResultsError(
+                f"{self.csv} has no column {', '.join(sorted(missing))}.",
+                "It was not written by rfbench, or its first line is damaged.",
+                "Move the file away, or give another --out.",
+            )
+        if tuple(header) != COLUMNS:
+            raise ResultsError(
+                f"{self.csv} has other columns than this version of rfbench writes.",
+                "New rows would not fit beneath the old ones.",
+                "Move the folder away, or give another --out.",
+            )
+        found: dict[str, dict[str, str]] = {}
+        line = reader.line_num + 1
+        for cells in reader:
+            if len(cells) != len(COLUMNS):
+                raise ResultsError(
+                    f"{self.csv}, line {line}: the row has {len(cells)} cells, "
+                    f"{len(COLUMNS)} are expected.",
+                    "It was cut or edited; nothing was measured or written.",
+                    "Remove that line: its trial is then measured again.",
+                )
+            row = dict(zip(COLUMNS, cells, strict=True))
+            found[row["trial_id"]] = row
+            line = reader.line_num + 1
+        return list(found.values())
+
+    def done(self) -> dict[str, str]:
+        """Return the status of each trial that has a row, by trial_id; see `rows`."""
+        return {row["trial_id"]: row["status"] for row in self.rows()}
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Write one row and force it to the disk before it counts."""

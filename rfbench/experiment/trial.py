@@ -51,7 +51,7 @@ def run_job(job: Job, on_start: Callable[[str], None] | None = None) -> Iterator
             for trial in sorted(trials, key=lambda t: -(t.M or 0)):
                 if on_start:
                     on_start(trial.id)
-                row, curve = run_trial(trial, curve, shared=len(trials) > 1, pools=pools)
+                row, curve = run_trial(trial, curve, pools=pools)
                 yield row
 
 
@@ -59,8 +59,8 @@ def curves(trials: Sequence[Trial]) -> list[list[Trial]]:
     """Gather the trials of one sampler that differ in M only and may share their work."""
     gathered: dict[Hashable, list[Trial]] = {}
     for trial in trials:
-        alone = trial.experiment.timing == ISOLATED or not shares_work(trial)
-        gathered.setdefault(trial.id if alone else (trial.setting, trial.number), []).append(trial)
+        key = (trial.setting, trial.number) if shares_work(trial) else trial.id
+        gathered.setdefault(key, []).append(trial)
     return list(gathered.values())
 
 
@@ -68,7 +68,6 @@ def run_trial(
     trial: Trial,
     curve: Curve | None = None,
     *,
-    shared: bool = False,
     pools: PoolMemory | None = None,
 ) -> tuple[dict[str, Any], Curve | None]:
     """Return the row of a trial, and the shared work for the smaller sizes of its curve.
@@ -78,15 +77,13 @@ def run_trial(
     trial : Trial
     curve : Curve, optional
         The work of the largest size, which is done already.
-    shared : bool
-        Keep the work for smaller sizes.
     pools : PoolMemory, optional
         Where samplers find pools that are drawn already; their time is charged all the same.
     """
     row = describe(trial)
     reset_peak_rss()
     try:
-        measured, curve = measure(trial, curve, shared=shared, pools=pools)
+        measured, curve = measure(trial, curve, pools=pools)
         row.update(measured, status="ok")
     except MemoryLimit as error:
         row.update(status="memory", message=str(error))
@@ -139,7 +136,6 @@ def measure(
     trial: Trial,
     curve: Curve | None = None,
     *,
-    shared: bool = False,
     pools: PoolMemory | None = None,
 ) -> tuple[dict[str, Any], Curve | None]:
     """Do the work of a trial and return the measured columns, see `run_trial`."""
@@ -154,8 +150,8 @@ def measure(
     M = trial.M
     if curve is None and (solver is None or solver.uses_features):
         features, M = _fit_sampler(trial, X, target, bandwidth, clock, pools)
-        if shared:
-            curve, clock = Curve(features, clock), Clock()
+        if shares_work(trial):
+            curve, clock = Curve(features, clock, X), Clock()
     if curve is not None and M is not None:
         features = curve.prefix(M)
     measured: dict[str, Any] = {
@@ -181,6 +177,7 @@ def measure(
     if curve is not None:
         clock.charge(curve.clock)
         measured["timing"] = SHARED
+        measured["shared_M"] = curve.full.n_frequencies
     for part in PARTS:
         measured[f"t_{part}"] = round(clock.wall[part], 6)
         measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
@@ -208,9 +205,8 @@ def _fit_sampler(
             bandwidth=bandwidth,
         )
 
-    decides = trial.M is None and trial.sampler == trial.reference
-    M = trial.M or 1
-    if trial.M is None and not decides:
+    M = trial.M
+    if M is None:
         M = int(sampler_of(trial.reference, 1).fit(X, target).kept_)
     if pools is not None:
         pools.settle(Clock())
@@ -219,7 +215,7 @@ def _fit_sampler(
         sampler.fit(X, target)
     if pools is not None:
         pools.settle(clock)
-    return sampler, int(sampler.kept_) if decides else M
+    return sampler, M
 
 
 def _solver(trial: Trial, prepared: Prepared, bandwidth: float | None) -> Any:

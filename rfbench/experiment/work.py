@@ -29,6 +29,9 @@ class Work:
     experiments : list of Experiment
         One, or the variants of a sweep.
     trials : list of Trial
+        To run.
+    planned : list of Trial
+        All trials of the experiments, of which --only may have picked some.
     smoke : bool
         Small, fast and meaningless; kept apart from real results.
     """
@@ -36,6 +39,7 @@ class Work:
     folder: Path
     experiments: list[Experiment]
     trials: list[Trial]
+    planned: list[Trial]
     smoke: bool = False
 
     def only(self, conditions: Sequence[str]) -> Work:
@@ -90,7 +94,8 @@ def prepare_work(
     words = list(variants) or [""] * len(chosen)
     trials = [t for e, word in zip(chosen, words, strict=True) for t in plan(e, word)]
     once = {trial.id: trial for trial in reversed(trials)}
-    return Work(folder, chosen, list(reversed(once.values())), smoke)
+    planned = list(reversed(once.values()))
+    return Work(folder, chosen, planned, planned, smoke)
 
 
 def smoke_variant(experiment: Experiment) -> Experiment:
@@ -123,10 +128,10 @@ def manifest(work: Work) -> dict[str, Any]:
     return {
         "config": first.model_dump(mode="json"),
         "variants": [e.model_dump(mode="json") for e in work.experiments[1:]],
-        "settings": sorted({trial.setting for trial in work.trials}),
-        "planned": len(work.trials),
+        "settings": sorted({trial.setting for trial in work.planned}),
+        "trials": [trial.id for trial in work.planned],
         "smoke": work.smoke,
-        "data": {t.dataset.name: t.data_sha256 for t in work.trials},
+        "data": {t.dataset.name: t.data_sha256 for t in work.planned},
         "versions": environment.versions(),
         "machine": environment.machine(),
         "git": environment.git_commit(),

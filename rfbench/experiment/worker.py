@@ -18,6 +18,7 @@ from rfbench.experiment.plan import Job
 from rfbench.experiment.spool import Spool
 
 PARENT_CHECK_SECONDS = 1.0
+LEAST_MEMORY = 400 * 2**20
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,13 @@ def memory_share(text: str, workers: int) -> int:
     if not 0 < total < float("inf"):
         raise ConfigError(
             f"--memory {text} is not an amount of memory.", "", "Write 80%, or GiB: 6."
+        )
+    if total / workers < LEAST_MEMORY:
+        raise ConfigError(
+            f"--memory {text} leaves {total / workers / 2**20:.0f} MiB for each of {workers} "
+            "workers.",
+            f"Python and its libraries alone need {LEAST_MEMORY / 2**20:.0f} MiB.",
+            "Allow more memory, or take fewer --jobs.",
         )
     return int(total / workers)
 

@@ -71,6 +71,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     needs_target: ClassVar[bool] = False
     has_prefixes: ClassVar[bool] = False
     approximates_kernel: ClassVar[bool] = True
+    keeps_some: ClassVar[bool] = False
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
 
     def __init__(

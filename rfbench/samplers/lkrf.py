@@ -78,6 +78,7 @@ class LKRF(PooledFeatures):
 
     needs_target: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
+    keeps_some: ClassVar[bool] = True
 
     def __init__(
         self,

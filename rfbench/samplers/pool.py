@@ -188,5 +188,6 @@ class PooledFeatures(ScoredFeatures):
             sums = target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
             return PoolScores(pool, sums[:, :-1], sums[:, -1], y.mean(axis=0), len(y))
 
-        facts = (self.kernel_, self.feature_map, self.pool_size, self.score_rows)
+        how = (type(self).draw_pool, type(self).scoring_rows, type(self).unit_map)
+        facts = (how, self.kernel_, self.feature_map, self.pool_size, self.score_rows)
         return remember(facts, self.random_state, X, targets, make)

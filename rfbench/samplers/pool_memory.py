@@ -58,12 +58,12 @@ class PoolMemory:
 
     size: int = 2
     owed: Clock = field(default_factory=Clock)
-    _known: dict[Key, tuple[PoolScores, Clock]] = field(default_factory=dict)
+    _known: dict[Key, tuple[PoolScores, Clock, Rows]] = field(default_factory=dict)
 
-    def get(self, key: Key, make: Callable[[], PoolScores]) -> PoolScores:
-        """Return the pool of this key, made now or found."""
+    def get(self, key: Key, X: Rows, make: Callable[[], PoolScores]) -> PoolScores:
+        """Return the pool of this key, made now or found; X is kept, so its place stays its own."""
         if key in self._known:
-            scores, clock = self._known[key]
+            scores, clock, _ = self._known[key]
             self.owed.charge(clock)
             return scores
         clock = Clock()
@@ -72,7 +72,7 @@ class PoolMemory:
         self.owed.charge(clock)
         while len(self._known) >= self.size:
             del self._known[next(iter(self._known))]
-        self._known[key] = (scores, clock)
+        self._known[key] = (scores, clock, X)
         return scores
 
     def settle(self, clock: Clock) -> None:
@@ -109,4 +109,4 @@ def remember(
     values = X if isinstance(X, np.ndarray) else X.data
     place = (values.__array_interface__["data"][0], X.shape, str(values.dtype))
     content = hashlib.blake2b(np.ascontiguousarray(targets).tobytes()).digest()
-    return memory.get((facts, int(random_state), place, content), make)
+    return memory.get((facts, int(random_state), place, content), X, make)

@@ -136,6 +136,7 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
                 "",
                 "Pass fit(..., evaluation=(X, y)), or select by cv5 or validation.",
             )
+        design.clock = clock
         groups = self._groups(selection, design.n)
         fits = self._fits(design, targets, groups, clock)
         best, seen = 0, None

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from rfbench.clock import Clock
 from rfbench.compute.gram import NormalEquations
 from rfbench.kernels import Array, Rows
+from rfbench.memory import free_bytes
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.solvers.design import Design
 
 Key = tuple[Any, ...]
 # Features larger than this are not kept: they are formed anew for each size, block by block.
 MATRIX_BYTES = 2**30
+MATRIX_SHARE = 0.25
 GATHERED_ROWS = 4096
 
 
@@ -41,11 +43,14 @@ class Curve:
         At the largest M.
     clock : Clock
         What the shared work took; every size is charged it in full.
+    train : array or CSR matrix of shape (n, d)
+        The training rows: their features are booked to t_features, those of others to t_test.
     """
 
     sampler: Any
     clock: Clock
-    _matrices: dict[Key, Array] = field(default_factory=dict)
+    train: Rows
+    _matrices: dict[Key, tuple[Rows, Array]] = field(default_factory=dict)
     _equations: dict[Key, list[NormalEquations]] = field(default_factory=dict)
 
     @property
@@ -59,15 +64,16 @@ class Curve:
         """Return the first M features."""
         return Prefix(self, M)
 
-    def matrix(self, X: Rows, part: str) -> Array | None:
+    def matrix(self, X: Rows) -> Array | None:
         """Return all features of the rows, formed once, or None if they are too large."""
-        if X.shape[0] * self.full.n_columns * X.dtype.itemsize > MATRIX_BYTES:
-            return None
         key = address(X)
         if key not in self._matrices:
-            with self.clock.part(part):
-                self._matrices[key] = Design(X, self.sampler).matrix()
-        return self._matrices[key]
+            allowed = min(MATRIX_BYTES, free_bytes() * MATRIX_SHARE)
+            if X.shape[0] * self.full.n_columns * X.dtype.itemsize > allowed:
+                return None
+            with self.clock.part("features" if key == address(self.train) else "test"):
+                self._matrices[key] = (X, Design(X, self.sampler).matrix())
+        return self._matrices[key][1]
 
     def equations(
         self, X: Rows, targets: NDArray[np.float64], groups: NDArray[np.intp]
@@ -139,7 +145,9 @@ class PrefixDesign(Design):
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of some of the rows."""
-        return PrefixDesign(self.X[chosen], self._prefix, self.X, chosen)
+        part = PrefixDesign(self.X[chosen], self._prefix, self.X, chosen)
+        part.clock = self.clock
+        return part
 
     def matrix(self) -> Array:
         """Return the first M features of all rows."""
@@ -168,6 +176,4 @@ class PrefixDesign(Design):
         return result
 
     def _all_features(self) -> Array | None:
-        if self._chosen is None:
-            return self._prefix.curve.matrix(self.X, "test")
-        return self._prefix.curve.matrix(self._source, "features")
+        return self._prefix.curve.matrix(self.X if self._chosen is None else self._source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,17 @@ class Design:
     X : array or CSR matrix of shape (n, d)
     features : fitted transformer or None
         None: the rows are the features.
+
+    Attributes
+    ----------
+    clock : Clock or None
+        Of training rows: where forming their features anew is booked, whatever it is for.
     """
 
     def __init__(self, X: Rows, features: Any = None) -> None:
         self.X = X
         self.features = features
+        self.clock: Clock | None = None
         fitted = getattr(features, "feature_map_", None)
         self._map: FittedMap | None = fitted if isinstance(fitted, FittedMap) else None
         if features is None:
@@ -55,7 +62,9 @@ class Design:
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of some of the rows."""
-        return Design(self.X[chosen], self.features)
+        part = Design(self.X[chosen], self.features)
+        part.clock = self.clock
+        return part
 
     def matrix(self) -> Array:
         """Return all features at once, shape (n, n_columns)."""
@@ -100,7 +109,8 @@ class Design:
         for start in range(0, self.n, step):
             rows = self.X[start : start + step]
             out = buffer[: rows.shape[0]]
-            self.transform_into(rows, out)
+            with nullcontext() if self.clock is None else self.clock.features():
+                self.transform_into(rows, out)
             result[start : start + step] = out @ coefficients
         return result
 

@@ -108,6 +108,15 @@ def test_a_wrong_override(tmp_path, override, sentence):
         ("split: {test_size: 0.3}", "split: {test: 0.3}", "line 2: split is"),
         ("dataset: digits", "dataset: reuters21578\nscaling: standard", "is sparse and scaling"),
         ("dataset: digits", "dataset: [digits, cpu]", "regression and classification"),
+        ("M: 10:30:10", "M: {kept_by: rks}", "line 3: rks does not decide how many"),
+        ("split: {test_size: 0.3}", "split: {test_size: 1.5}", "line 2: .*between 0 and 1"),
+        (
+            "solver:\n  alphas: log:1e-2:1e2:5\n  selection: cv5\n",
+            "solver: none\n",
+            "line 7: There is neither a solver nor a kernel error",
+        ),
+        ("M: 10:30:10", "M: 5\nkernel-error-rows: 5", "no key 'kernel-error-rows'. Did you mean"),
+        ("M: 10:30:10", "M: 5\nchecks: [{column: kpt}]", "there is no column 'kpt'"),
     ],
 )
 def test_a_mistake_is_named_with_its_line(tmp_path, line, new, sentence):
@@ -129,6 +138,14 @@ def test_foreign_classes_need_leave(tmp_path):
         read(tmp_path, text, allow_imports=True)
     nystroem = "- {class: sklearn.kernel_approximation.Nystroem, n_components: M}"
     assert read(tmp_path, changed("- rks", nystroem)).samplers[0].label == "Nystroem"
+
+
+def test_expressions_are_checked_with_the_data_sets_own_shape(tmp_path):
+    text = changed("pool_size: 100", "pool_size: 20*d")
+    assert read(tmp_path, text).samplers[1].parameters["pool_size"] == "20*d"
+    assert read(tmp_path, changed("pool_size: 100", "pool_size: 0.7*n"))
+    with pytest.raises(ConfigError, match="from a pool of 6"):
+        read(tmp_path, changed("pool_size: 100", "pool_size: 0.1*d"))
 
 
 def test_expressions():

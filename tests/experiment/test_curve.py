@@ -83,6 +83,20 @@ def test_samplers_without_prefixes_and_pools_that_follow_M_are_measured_alone(ex
         assert {row["timing"] for row in rows.values()} == {"isolated"}
 
 
+def test_features_of_training_rows_are_booked_as_such(experiment_of):
+    own = ("solver.name=logistic", "solver.alphas=0.1", "solver.selection=fixed")
+    text = TEXT.replace("SAMPLER", "rks").replace("n_train: 150", "n_train: 20000")
+    for row in rows_of(experiment_of(text, *own, "M=64,200")).values():
+        assert row["t_features"] > 5 * row["t_test"]
+
+
+def test_a_size_that_is_added_later_is_measured_in_the_same_way(experiment_of):
+    text = TEXT.replace("SAMPLER", "rks")
+    (row,) = rows_of(experiment_of(text, "M=5")).values()
+    assert (row["timing"], row["shared_M"]) == ("shared", 5)
+    assert rows_of(experiment_of(text))[5]["shared_M"] == 16
+
+
 def test_every_size_is_charged_the_shared_work(experiment_of):
     text = TEXT.replace("SAMPLER", "eerf: {pool_size: 40}")
     rows = rows_of(experiment_of(text))

@@ -31,7 +31,7 @@ def rows_of(folder):
 
 def without_times(folder):
     kept = [
-        {k: v for k, v in row.items() if not k.startswith(("t_", "cpu_", "peak_rss_mb"))}
+        {k: v for k, v in row.items() if not k.startswith(("t_", "cpu_", "peak_rss_mb", "workers"))}
         for row in rows_of(folder)
     ]
     return sorted(kept, key=lambda row: row["trial_id"])

@@ -12,7 +12,7 @@ from rfbench.solvers import RidgeClassifier
 
 from .conftest import SMALL
 
-TIMES = ("t_", "cpu_", "peak_rss_mb")
+TIMES = ("t_", "cpu_", "peak_rss_mb", "workers")
 
 
 def run(experiment, folder, **keywords):
@@ -118,17 +118,46 @@ def test_kept_by_gives_both_samplers_the_same_number(experiment_of):
     assert rks["M"] == rks["columns"] == lkrf["M"] == lkrf["kept"] >= 60 / 6
 
 
+def test_kept_by_with_another_estimator_measures_so_many_features(experiment_of):
+    text = SMALL.replace("M: [4, 8]", "M: {kept_by: lkrf}").replace(
+        "- eerf: {pool_size: 40, score_rows: 1.0}", "- lkrf: {pool_size: 60, rho: 5}"
+    )
+    trials = prepare_work([experiment_of(text)], None).trials
+    rows = [run_trial(trial)[0] for trial in trials if trial.number == 0]
+    assert len({row["columns"] for row in rows}) == 1
+    assert all(row["columns"] == row["M"] >= 10 for row in rows)
+
+
+def test_only_leaves_the_other_rows_in_the_results(experiment_of, tmp_path):
+    from rfbench.report import results
+
+    folder = tmp_path / "tiny"
+    work, _ = run(experiment_of(), folder)
+    assert runner.run(work.only(["sampler=rks"])).done == 0
+    assert len(results.read(folder).rows) == 8
+
+
+def test_a_repeated_trial_of_a_run_that_was_killed_is_rescued(experiment_of, tmp_path):
+    from rfbench.experiment.plan import Job
+    from rfbench.experiment.spool import Spool
+    from rfbench.experiment.store import Store
+
+    work = prepare_work([experiment_of()], tmp_path / "r")
+    trial = work.trials[0]
+    store = Store(tmp_path / "r")
+    store.folder.mkdir()
+    store.append({"trial_id": trial.id, "status": "failed"})
+    with Spool.open(store.folder, Job((trial,))) as spool:
+        spool.add(run_trial(trial)[0])
+    runner.rescue(store)
+    assert store.done() == {trial.id: "ok"}
+
+
 def test_kernel_errors_and_no_solver(experiment_of):
     text = SMALL.replace(
         "solver: {name: ridge, alphas: [0.01, 1.0], selection: cv5}", "solver: none"
-    )
-    experiment = experiment_of(
-        text,
-        "kernel_error_rows=50",
-        "feature_map=paired",
-        "M=2,2000",
-        "samplers.eerf.pool_size=2000",
-    )
+    ).replace("  - eerf: {pool_size: 40, score_rows: 1.0}\n", "")
+    experiment = experiment_of(text, "kernel_error_rows=50", "feature_map=paired", "M=2,2000")
     rows = [run_trial(t)[0] for t in prepare_work([experiment], None).trials]
     rks = {row["M"]: row for row in rows if row["sampler"] == "rks" and row["trial"] == 0}
     assert rks[2000]["kernel_error_spectral"] < 0.1 < rks[2]["kernel_error_spectral"]

@@ -47,6 +47,8 @@ def test_a_torn_last_line_is_set_aside(tmp_path):
     whole = store.csv.read_bytes()
     store.csv.write_bytes(whole[:-7])
     assert store.done() == {"x": "ok"}
+    assert store.csv.read_bytes() == whole[:-7]
+    store.mend()
     store.append({"trial_id": "y", "status": "ok"})
     assert store.csv.read_bytes() == whole
     assert (tmp_path / "trials.csv.torn").read_bytes().startswith(b"y,")
@@ -59,8 +61,19 @@ def test_a_header_that_was_cut_off_is_written_again(tmp_path, keep):
     whole = store.csv.read_bytes()
     store.csv.write_bytes(whole[:keep])
     assert store.done() == {}
+    store.mend()
     store.append({"trial_id": "x", "status": "ok"})
     assert store.csv.read_bytes() == whole
+
+
+@pytest.mark.parametrize("damage", [b"x,ok\n", b'x,"open quote\n'])
+def test_a_broken_row_inside_is_named_before_anything_is_measured(tmp_path, damage):
+    store = Store(tmp_path)
+    store.append({"trial_id": "x", "status": "ok"})
+    header, row = store.csv.read_bytes().splitlines(keepends=True)
+    store.csv.write_bytes(header + damage + row)
+    with pytest.raises(ResultsError, match=r"trials.csv, line 2: the row has \d+ cells"):
+        store.done()
 
 
 def test_a_foreign_csv_is_not_touched(tmp_path):
