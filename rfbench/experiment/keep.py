@@ -18,6 +18,7 @@ from rfbench.experiment.worker import Limits
 from rfbench.metrics import METRICS
 
 TOLERANCE = 1e-9
+ID_DIGITS = 6
 TIMES = ("t_pp", "t_features", "t_train", "t_test")
 
 
@@ -180,7 +181,7 @@ def replay(folder: Path, which: str) -> Replay:
     ----------
     folder : Path
     which : str
-        The beginning of a trial_id, or the number of a row (1 is the first).
+        The number of a row (1 is the first), or the beginning of a trial_id: 6 digits or more.
 
     Raises
     ------
@@ -188,9 +189,10 @@ def replay(folder: Path, which: str) -> Replay:
         There is no such row, or its configuration is no longer that of the manifest.
     """
     rows = rows_of(folder)
-    found = [row for row in rows if row["trial_id"].startswith(which)]
-    if not found and which.isdigit() and 1 <= int(which) <= len(rows):
-        found = [rows[int(which) - 1]]
+    if which.isdecimal() and len(which) < ID_DIGITS:
+        found = rows[int(which) - 1 : int(which)] if int(which) else []
+    else:
+        found = [row for row in rows if row["trial_id"].startswith(which)]
     if len(found) != 1:
         raise ResultsError(
             f"{folder} has {len(found) or 'no'} rows that '{which}' names.",

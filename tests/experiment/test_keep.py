@@ -89,11 +89,12 @@ def test_status_of_a_folder_without_a_manifest(first):
     assert "manifest" in call("status", first, code=2)
 
 
-@pytest.mark.parametrize("which", [1, 8])
+@pytest.mark.parametrize("which", [1, 2, 3, 8])
 def test_replay_repeats_a_row(first, which):
     output = call("replay", first, which)
     assert "differs" not in output
     trial_id = keep.rows_of(first)[which - 1]["trial_id"]
+    assert trial_id in output
     assert keep.replay(first, trial_id[:12]).differences == {}
 
 
