@@ -57,7 +57,6 @@ class Kernel(ABC):
     feature: ClassVar[Feature] = "wave"
     order: ClassVar[int] = 0
     has_bandwidth: ClassVar[bool] = True
-    isotropic: ClassVar[bool] = False
 
     @abstractmethod
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
@@ -84,7 +83,6 @@ class Gaussian(Kernel):
 
     name = "gaussian"
     formula = "exp(-|x - y|^2 / (2 s^2))"
-    isotropic = True
 
     @property
     def spread(self) -> float:

@@ -39,7 +39,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ResultsError(
             f"The manifest of {folder} cannot be read.",
-            f"{type(error).__name__}: {error}.",
+            f"{error.strerror if isinstance(error, OSError) else error}.",
             "Run the configuration again; its finished rows are kept.",
         ) from error
     absent = {"config", "settings", "trials"} - set(content if isinstance(content, dict) else ())

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 
+from rfbench.clock import Clock
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.trial import run_job
 from rfbench.experiment.work import prepare_work
 from rfbench.metrics import METRICS
-from rfbench.samplers import SAMPLERS
+from rfbench.samplers import RKS, SAMPLERS
 from rfbench.solvers import curve as curves
 
 TEXT = """\
@@ -83,11 +84,16 @@ def test_samplers_without_prefixes_and_pools_that_follow_M_are_measured_alone(ex
         assert {row["timing"] for row in rows.values()} == {"isolated"}
 
 
-def test_features_of_training_rows_are_booked_as_such(experiment_of):
-    own = ("solver.name=logistic", "solver.alphas=0.1", "solver.selection=fixed")
-    text = TEXT.replace("SAMPLER", "rks").replace("n_train: 150", "n_train: 20000")
-    for row in rows_of(experiment_of(text, *own, "M=64,200")).values():
-        assert row["t_features"] > 5 * row["t_test"]
+def test_features_of_training_rows_are_booked_as_such():
+    train, other = np.random.default_rng(0).standard_normal((2, 30, 3))
+    curve = curves.Curve(RKS(5, bandwidth=1.0, random_state=0).fit(train), Clock(), train)
+    curve.matrix(train)
+    assert curve.clock.wall["features"] > 0
+    assert curve.clock.wall["test"] == 0
+    booked = curve.clock.wall["features"]
+    curve.matrix(other)
+    assert curve.clock.wall["test"] > 0
+    assert curve.clock.wall["features"] == booked
 
 
 def test_a_size_that_is_added_later_is_measured_in_the_same_way(experiment_of):
