@@ -21,7 +21,6 @@ from rfbench.errors import MethodError, nearest
 Array = NDArray[np.floating[Any]]
 Rows = Any  # a dense array or a scipy.sparse.csr_array of shape (n, d)
 Feature = Literal["wave", "arc-cosine", "coordinate"]
-BANDWIDTH_RULES = ("median", "knn50")
 
 
 def dense(rows: Rows) -> Any:
@@ -251,60 +250,3 @@ def make(name: str, bandwidth: float = 1.0) -> Kernel:
     """Return the kernel of this name with a bandwidth (ignored where the kernel has none)."""
     cls = kernel_class(name)
     return cls(float(bandwidth)) if cls.has_bandwidth else cls()
-
-
-def resolve_bandwidth(
-    rule: float | str, X: Rows, generator: np.random.Generator, *, queries: int = 1000
-) -> float:
-    """Return the bandwidth that a rule gives on the rows X, shape (n, d).
-
-    Parameters
-    ----------
-    rule : float or {'median', 'knn50'}
-        A number is returned as it is. ``median`` is the median distance between distinct rows of
-        a random sample. ``knn50`` is the mean distance to the 50th nearest other row, over a
-        random sample of query rows against all rows (eerf2018, after Yu et al. 2016).
-    queries : int
-        Size of the random sample.
-
-    Raises
-    ------
-    MethodError
-        The rule is unknown, the number not positive, or all sampled rows coincide.
-    """
-    if isinstance(rule, str):
-        if rule not in BANDWIDTH_RULES:
-            raise MethodError(
-                f"There is no bandwidth rule '{rule}'.{nearest(rule, list(BANDWIDTH_RULES))}",
-                f"A bandwidth is a positive number or one of {', '.join(BANDWIDTH_RULES)}.",
-            )
-        value = _bandwidth_from_rows(rule, X, generator, queries)
-    else:
-        value = float(rule)
-    if not (np.isfinite(value) and value > 0):
-        raise MethodError(
-            f"The bandwidth '{rule}' gave {value:g}.",
-            "It must be a positive number; the rules give 0 when most rows coincide.",
-            "Set the bandwidth to a number.",
-        )
-    return value
-
-
-def _bandwidth_from_rows(rule: str, X: Rows, generator: np.random.Generator, queries: int) -> float:
-    n = X.shape[0]
-    sample = np.sort(generator.choice(n, size=min(queries, n), replace=False))
-    rows = X[sample]
-    if rule == "median":
-        if len(sample) < 2:
-            return 1.0
-        distances = squared_distances(rows, rows)
-        return float(np.sqrt(np.median(distances[np.triu_indices(len(sample), k=1)])))
-    neighbour = min(50, n - 1)
-    if neighbour == 0:
-        return 1.0
-    kth = np.empty(len(sample))
-    for start in range(0, len(sample), 100):
-        block = np.asarray(squared_distances(rows[start : start + 100], X))
-        block[np.arange(len(block)), sample[start : start + 100]] = -1.0
-        kth[start : start + 100] = np.partition(block, neighbour, axis=1)[:, neighbour]
-    return float(np.mean(np.sqrt(np.maximum(kth, 0.0))))

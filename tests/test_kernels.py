@@ -107,28 +107,6 @@ def test_larger_draw_begins_with_the_smaller(name):
     assert_allclose(large[:5], small, atol=0)
 
 
-def test_bandwidth_rules_against_brute_force():
-    rows = np.random.default_rng(0).standard_normal((120, 3))
-    distances = np.sqrt(((rows[:, None] - rows) ** 2).sum(axis=2))
-    generator = np.random.default_rng(0)
-    median = np.median(distances[np.triu_indices(120, 1)])
-    assert_allclose(kernels.resolve_bandwidth("median", rows, generator), median)
-    fiftieth = np.sort(distances, axis=1)[:, 50].mean()
-    assert_allclose(kernels.resolve_bandwidth("knn50", rows, generator), fiftieth)
-    assert_allclose(kernels.resolve_bandwidth("knn50", sparse.csr_array(rows), generator), fiftieth)
-    few = np.sort(distances[:20, :20], axis=1)[:, -1].mean()
-    assert_allclose(kernels.resolve_bandwidth("knn50", rows[:20], generator), few)
-    assert kernels.resolve_bandwidth(0.7, rows, generator) == 0.7
-    for rule in kernels.BANDWIDTH_RULES:
-        assert kernels.resolve_bandwidth(rule, rows[:1], generator) == 1.0
-
-
-@pytest.mark.parametrize("rule", ["median", "knn50", 0.0, -1.0, float("nan"), "mean"])
-def test_unusable_bandwidth_is_refused(rule):
-    with pytest.raises(MethodError, match=f"{rule}"):
-        kernels.resolve_bandwidth(rule, np.ones((60, 2)), np.random.default_rng(0))
-
-
 def test_unknown_kernel_is_answered_with_the_nearest():
     with pytest.raises(MethodError, match="Did you mean 'laplacian'"):
         kernels.make("laplacien")

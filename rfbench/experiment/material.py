@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench import datasets, kernels
+from rfbench import bandwidths, datasets, kernels
 from rfbench.datasets import Prepared
 from rfbench.experiment.kernel_error import spectral_norm
 from rfbench.experiment.plan import Trial
@@ -77,7 +77,7 @@ def bandwidth(trial: Trial) -> float | None:
     if key not in _bandwidths:
         generator = generator_for(experiment.seed, "bandwidth", trial.number)
         rows = prepared(trial).X_train
-        _bandwidths[key] = kernels.resolve_bandwidth(experiment.bandwidth, rows, generator)
+        _bandwidths[key] = bandwidths.resolve(experiment.bandwidth, rows, generator)
     return _bandwidths[key]
 
 

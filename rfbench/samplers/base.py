@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rfbench import kernels
+from rfbench import bandwidths, kernels
 from rfbench.errors import MethodError, nearest
 from rfbench.kernels import Array, Kernel, Rows
 from rfbench.samplers.feature_map import OFFSET, PAIRED, PLAIN, FeatureMap, FittedMap, Projection
@@ -54,7 +54,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         M, the number of frequencies; the paired map has two columns a frequency.
     kernel : str
         Name of the kernel, see `rfbench.kernels.KERNELS`.
-    bandwidth : float or {'median', 'knn50'}
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}
         Length scale of the kernel, or the rule that finds it on the rows of `fit`.
     feature_map : {'offset', 'paired'}
         Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
@@ -106,13 +106,13 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 f"It serves {', '.join(served)}.",
             )
         if cls.has_bandwidth and not (
-            self.bandwidth in kernels.BANDWIDTH_RULES
+            self.bandwidth in bandwidths.RULES
             or (not isinstance(self.bandwidth, str) and self.bandwidth > 0)
         ):
             raise MethodError(
                 f"The bandwidth '{self.bandwidth}' is not usable."
-                f"{nearest(str(self.bandwidth), list(kernels.BANDWIDTH_RULES))}",
-                f"It is a positive number or one of {', '.join(kernels.BANDWIDTH_RULES)}.",
+                f"{nearest(str(self.bandwidth), list(bandwidths.RULES))}",
+                f"It is a positive number or one of {', '.join(bandwidths.RULES)}.",
             )
 
     @classmethod
@@ -158,9 +158,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         random = streams(self.random_state)
         cls = kernels.kernel_class(self.kernel)
         self.bandwidth_ = (
-            kernels.resolve_bandwidth(self.bandwidth, X, random.bandwidth)
-            if cls.has_bandwidth
-            else 1.0
+            bandwidths.resolve(self.bandwidth, X, random.bandwidth) if cls.has_bandwidth else 1.0
         )
         self.kernel_ = kernels.make(self.kernel, self.bandwidth_)
         self.feature_map_ = self._draw(X, targets, random).astype(X.dtype)

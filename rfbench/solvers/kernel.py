@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from rfbench import kernels
+from rfbench import bandwidths, kernels
 from rfbench.clock import Clock
 from rfbench.errors import MethodError, nearest
 from rfbench.kernels import Kernel, Rows
@@ -30,7 +30,7 @@ class KernelModel(PenalisedSolver):
     ----------
     kernel : str
         Name of the kernel, see `rfbench.kernels.KERNELS`.
-    bandwidth : float or {'median', 'knn50'}
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}
         Length scale of the kernel, or the rule that finds it on the rows of `fit`.
     memory_gib : float or None
         What the matrices may take; None: what the machine has free. More rows are refused before
@@ -56,12 +56,12 @@ class KernelModel(PenalisedSolver):
         super().check_parameters()
         cls = kernels.kernel_class(self.kernel)
         rule = self.bandwidth
-        known = rule in kernels.BANDWIDTH_RULES if isinstance(rule, str) else rule > 0
+        known = rule in bandwidths.RULES if isinstance(rule, str) else rule > 0
         if cls.has_bandwidth and not known:
             raise MethodError(
                 f"The bandwidth '{rule}' is not usable."
-                f"{nearest(str(rule), list(kernels.BANDWIDTH_RULES))}",
-                f"It is a positive number or one of {', '.join(kernels.BANDWIDTH_RULES)}.",
+                f"{nearest(str(rule), list(bandwidths.RULES))}",
+                f"It is a positive number or one of {', '.join(bandwidths.RULES)}.",
             )
 
     def _check_memory(self, n: int) -> None:
@@ -89,7 +89,7 @@ class KernelModel(PenalisedSolver):
             self.bandwidth_ = 1.0
             if kernels.kernel_class(self.kernel).has_bandwidth:
                 generator = streams(self.random_state).bandwidth
-                self.bandwidth_ = kernels.resolve_bandwidth(self.bandwidth, design.X, generator)
+                self.bandwidth_ = bandwidths.resolve(self.bandwidth, design.X, generator)
             self.kernel_ = kernels.make(self.kernel, self.bandwidth_)
         with clock.part("features"):
             K = np.asarray(self.kernel_(design.X, design.X), dtype=np.float64)

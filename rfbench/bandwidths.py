@@ -1,0 +1,74 @@
+"""The bandwidth of a kernel from the training rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfbench.errors import MethodError, nearest
+from rfbench.kernels import Rows, squared_distances
+
+RULES = ("median", "knn50", "knn50-sample")
+NEIGHBOUR = 50
+
+
+def resolve(
+    rule: float | str, X: Rows, generator: np.random.Generator, *, queries: int = 1000
+) -> float:
+    """Return the bandwidth that a rule gives on the rows X, shape (n, d).
+
+    Parameters
+    ----------
+    rule : float or {'median', 'knn50', 'knn50-sample'}
+        A number is returned as it is. ``median`` is the median distance between distinct rows of
+        a random sample. ``knn50`` is the mean distance to the 50th nearest other row, over a
+        random sample of query rows against all rows (eerf2018, after Yu et al. 2016);
+        ``knn50-sample`` looks for it among the rows of the sample only, which is farther off.
+    queries : int
+        Size of the random sample.
+
+    Raises
+    ------
+    MethodError
+        The rule is unknown, the number not positive, or all sampled rows coincide.
+    """
+    if isinstance(rule, str):
+        if rule not in RULES:
+            raise MethodError(
+                f"There is no bandwidth rule '{rule}'.{nearest(rule, list(RULES))}",
+                f"A bandwidth is a positive number or one of {', '.join(RULES)}.",
+            )
+        value = _from_rows(rule, X, generator, queries)
+    else:
+        value = float(rule)
+    if not (np.isfinite(value) and value > 0):
+        raise MethodError(
+            f"The bandwidth '{rule}' gave {value:g}.",
+            "It must be a positive number; the rules give 0 when most rows coincide.",
+            "Set the bandwidth to a number.",
+        )
+    return value
+
+
+def _from_rows(rule: str, X: Rows, generator: np.random.Generator, queries: int) -> float:
+    n = X.shape[0]
+    sample = np.sort(generator.choice(n, size=min(queries, n), replace=False))
+    rows = X[sample]
+    if len(sample) < 2:
+        return 1.0
+    if rule == "median":
+        distances = squared_distances(rows, rows)
+        return float(np.sqrt(np.median(distances[np.triu_indices(len(sample), k=1)])))
+    if rule == "knn50":
+        return _mean_distance(rows, X, sample)
+    return _mean_distance(rows, rows, np.arange(len(sample)))
+
+
+def _mean_distance(queries: Rows, rows: Rows, own: np.ndarray) -> float:
+    """Return the mean distance of each query to its 50th nearest row other than itself."""
+    neighbour = min(NEIGHBOUR, rows.shape[0] - 1)
+    kth = np.empty(len(own))
+    for start in range(0, len(own), 100):
+        block = squared_distances(queries[start : start + 100], rows)
+        block[np.arange(len(block)), own[start : start + 100]] = -1.0
+        kth[start : start + 100] = np.partition(block, neighbour, axis=1)[:, neighbour]
+    return float(np.mean(np.sqrt(np.maximum(kth, 0.0))))

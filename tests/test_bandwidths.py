@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from rfbench import bandwidths
+from rfbench.errors import MethodError
+
+
+def test_bandwidth_rules_against_brute_force():
+    rows = np.random.default_rng(0).standard_normal((120, 3))
+    distances = np.sqrt(((rows[:, None] - rows) ** 2).sum(axis=2))
+    generator = np.random.default_rng(0)
+    median = np.median(distances[np.triu_indices(120, 1)])
+    assert_allclose(bandwidths.resolve("median", rows, generator), median)
+    fiftieth = np.sort(distances, axis=1)[:, 50].mean()
+    assert_allclose(bandwidths.resolve("knn50", rows, generator), fiftieth)
+    assert_allclose(bandwidths.resolve("knn50", sparse.csr_array(rows), generator), fiftieth)
+    few = np.sort(distances[:20, :20], axis=1)[:, -1].mean()
+    assert_allclose(bandwidths.resolve("knn50", rows[:20], generator), few)
+    assert_allclose(bandwidths.resolve("knn50-sample", rows, generator), fiftieth)
+    assert bandwidths.resolve(0.7, rows, generator) == 0.7
+    for rule in bandwidths.RULES:
+        assert bandwidths.resolve(rule, rows[:1], generator) == 1.0
+
+
+@pytest.mark.parametrize(
+    "rule", ["median", "knn50", "knn50-sample", 0.0, -1.0, float("nan"), "mean"]
+)
+def test_unusable_bandwidth_is_refused(rule):
+    with pytest.raises(MethodError, match=f"{rule}"):
+        bandwidths.resolve(rule, np.ones((60, 2)), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("of", [np.asarray, sparse.csr_array])
+def test_within_a_sample_the_fiftieth_neighbour_is_farther_off(of):
+    rows = np.random.default_rng(0).standard_normal((400, 3))
+    own = np.sort(np.random.default_rng(7).choice(400, size=100, replace=False))
+    distances = np.sqrt(((rows[own][:, None] - rows[own]) ** 2).sum(axis=2))
+    fiftieth = np.sort(distances, axis=1)[:, 50].mean()
+    given = bandwidths.resolve("knn50-sample", of(rows), np.random.default_rng(7), queries=100)
+    assert_allclose(given, fiftieth)
+    assert given > bandwidths.resolve("knn50", rows, np.random.default_rng(7), queries=100)
