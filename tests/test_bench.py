@@ -1,16 +1,18 @@
 import json
 import math
 
+import numpy as np
 import pytest
+from matplotlib.image import imread
 
 from rfbench.bench import growth, pools, report, ridge, runs
-from rfbench.bench.case import RECORDED, Bar, Case, Exponent
+from rfbench.bench.case import RECORDED, Bar, Case, Exponent, from_record
 from rfbench.bench.covtype import covtype_case
 from rfbench.bench.limit import Limit
 
 KEYS = {
     "case", "n", "d", "M", "seconds", "reference", "reference_seconds", "ratio", "limit_seconds",
-    "limit_ratio",
+    "limit_ratio", "bars",
 }  # fmt: skip
 TINY = growth.Grid(
     {"n": 60, "M": 8, "d": 3}, dict.fromkeys("nMd", (40, 50, 60, 70)) | {"d": (2, 3, 4, 5)}
@@ -19,7 +21,7 @@ TINY = growth.Grid(
 
 def check(case, *, compared, limited):
     record = json.loads(json.dumps(case.record()))
-    assert set(record) == KEYS == set(RECORDED)
+    assert set(record) == KEYS == {*RECORDED, "bars"}
     assert record["seconds"] > 0
     for key in ("reference", "reference_seconds", "ratio"):
         assert (record[key] is not None) == compared
@@ -125,3 +127,17 @@ def test_everything_is_written(tmp_path):
     assert "| 30 | 2.00 | >= 25 x; <= 1.3 x limit | PASS, MISSED |" in text
     assert "bar 2: MISSED by rks, ridge 100, 2, 3" in report.verdict(cases)
     assert "limit = GEMM flops" in text
+    drawn = imread(tmp_path / "bench.png")
+    (tmp_path / "bench.png").unlink()
+    report.redraw(tmp_path)
+    assert np.abs(imread(tmp_path / "bench.png") - drawn).mean() < 0.01
+
+
+def test_a_record_gives_its_case_back():
+    bars = (Bar(1, "ratio", least=25), Bar(2, "limit_ratio", most=1.3))
+    case = Case("rks, ridge", 2.0, 100, 2, 3, "Ridge", 60.0, 1.0, bars=bars)
+    assert from_record(json.loads(json.dumps(case.record()))) == case
+    for point in growth.growth_cases("rks", TINY, least=1):
+        back = from_record(json.loads(json.dumps(point.record())))
+        assert type(back) is type(point)
+        assert back.record() == point.record()

@@ -29,11 +29,15 @@ def main() -> None:
         default=True,
         help="bar 5: about 20 minutes and 13 GB of memory",
     )
+    parser.add_argument("--redraw", action="store_true", help="only draw the figure again")
     given = parser.parse_args()
     from rich.console import Console
 
     from rfbench.bench import report
 
+    if given.redraw:
+        report.redraw(RESULTS)
+        return
     console = Console(highlight=False, soft_wrap=True)
     console.print(report.conditions())
     cases = []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 RECORDED = (
@@ -19,6 +20,9 @@ RECORDED = (
 )
 
 
+EXPONENT = "exponent in "
+
+
 @dataclass(frozen=True)
 class Bar:
     """What a case has to reach.
@@ -29,7 +33,7 @@ class Bar:
         Of the bar, from 1 to 7.
     measure : {'ratio', 'limit_ratio', 'seconds', 'gigabytes'}
     least, most : float or None
-        The bounds that apply.
+        The bounds that apply; neither: it only asks for the measurement.
     """
 
     number: int
@@ -103,7 +107,8 @@ class Case:
 
     def record(self) -> dict[str, Any]:
         """Return what the JSON file says, numbers rounded to 6 digits."""
-        return {key: _rounded(getattr(self, key)) for key in RECORDED}
+        facts = {key: _rounded(getattr(self, key)) for key in RECORDED}
+        return {**facts, "bars": [asdict(bar) for bar in self.bars]}
 
 
 @dataclass(frozen=True)
@@ -122,6 +127,16 @@ class Exponent(Case):
     def ratio(self) -> float | None:
         """The slope."""
         return self.slope
+
+
+def from_record(record: Mapping[str, Any]) -> Case:
+    """Return the case that a record of the JSON file was made from."""
+    derived = ("ratio", "limit_ratio")
+    facts = {key: record[key] for key in RECORDED if key not in derived}
+    facts["bars"] = tuple(Bar(**bar) for bar in record["bars"])
+    if record["case"].startswith(EXPONENT):
+        return Exponent(**facts, slope=record["ratio"])
+    return Case(**facts)
 
 
 def _rounded(value: Any) -> Any:

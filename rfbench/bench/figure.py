@@ -49,6 +49,8 @@ def _grows(case: Case) -> bool:
 
 
 def _bars(panel: Axes, cases: list[Case], measure: str) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     names = [
         f"{c.case.split(' (')[0].removesuffix(', prediction')}\n{c.n:,}, {c.d}, {c.M:,}"
         for c in cases
@@ -67,6 +69,9 @@ def _bars(panel: Axes, cases: list[Case], measure: str) -> None:
     panel.set_xlabel("black line: the bar")
     if measure == "ratio":
         panel.set_xscale("log")
+        panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        panel.xaxis.set_major_formatter("{x:g}")
+        panel.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _growth(panel: Axes, cases: Sequence[Case], along: str) -> None:

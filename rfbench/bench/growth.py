@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rfbench import samplers
-from rfbench.bench.case import Bar, Case, Exponent
+from rfbench.bench.case import EXPONENT, Bar, Case, Exponent
 from rfbench.bench.timing import best_of
 from rfbench.errors import RfbenchError
 
@@ -59,7 +59,7 @@ def exponents(cases: Sequence[Case]) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for case in cases:
         if isinstance(case, Exponent):
-            along, _, rest = case.case.removeprefix("exponent in ").partition(": ")
+            along, _, rest = case.case.removeprefix(EXPONENT).partition(": ")
             found.setdefault(rest.split(",")[0], {})[along] = case.slope
     return found
 
@@ -86,13 +86,13 @@ def _exponent(name: str, along: str, points: list[Case]) -> Exponent:
     slope = np.polyfit(np.log(sizes), np.log([point.seconds for point in points]), 1)[0]
     first, last = points[0], points[-1]
     return Exponent(
-        f"exponent in {along}: {name}, fit and transform",
+        f"{EXPONENT}{along}: {name}, fit and transform",
         last.seconds,
         last.n,
         last.d,
         last.M,
         f"log time over log {along}, slope from {along} = {sizes[0]} on",
         first.seconds,
-        bars=(Bar(7, "ratio", least=-math.inf),),
+        bars=(Bar(7, "ratio"),),
         slope=float(slope),
     )

@@ -9,7 +9,7 @@ from scipy.linalg import blas
 
 from rfbench.bench.timing import rate
 from rfbench.compute import wave_kernels
-from rfbench.compute.gram import default_block_rows
+from rfbench.compute.blocks import default_block_rows
 
 IN_CACHE = 2**15
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rfbench.bench.case import Bar, Case, Exponent
+from rfbench.bench.case import Bar, Case, Exponent, from_record
 from rfbench.bench.growth import exponents
 from rfbench.bench.limit import DEFINITION
 from rfbench.experiment import environment
@@ -109,6 +109,14 @@ def write_json(cases: Sequence[Case], path: Path) -> None:
     """Write the list of records."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps([case.record() for case in cases], indent=1) + "\n", "utf-8")
+
+
+def redraw(folder: Path) -> None:
+    """Draw the figure again from the numbers that the folder has."""
+    from rfbench.bench.figure import draw
+
+    records = json.loads((folder / "bench.json").read_text("utf-8"))
+    draw([from_record(record) for record in records], folder / "bench.png")
 
 
 def write(cases: Sequence[Case], folder: Path) -> None:
