@@ -15,6 +15,7 @@ from rfbench.errors import ConfigError, RfbenchError
 
 if TYPE_CHECKING:
     from rfbench.config import Experiment
+    from rfbench.experiment.plan import Trial
     from rfbench.experiment.runner import Summary
     from rfbench.experiment.work import Work
     from rfbench.experiment.worker import Limits
@@ -155,15 +156,15 @@ def _carry_out(
     base = out / "smoke" if smoke else out
     workers = jobs or os.cpu_count() or 1
     # Once for all configurations: other limits would start other worker processes.
-    limits = None if dry_run else options.limits(workers)
+    limits = options.limits(workers)
     failed = 0
     for experiments, variants, name in several:
         if dry_run:
-            _say_what_would_run(experiments, variants, base / name, smoke, options)
+            say_what_would_run(experiments, variants, base / name, smoke, options, workers)
             continue
         work = prepare_work(experiments, base / name, variants=variants, smoke=smoke, progress=True)
         work = work.only(options.only)
-        summary = _run_with_progress(work, workers, options, limits)
+        summary = run_with_progress(work, workers, options, limits)
         _report(summary)
         failed += summary.failed
         if summary.interrupted or (options.fail_fast and summary.failed):
@@ -172,42 +173,58 @@ def _carry_out(
         raise click.exceptions.Exit(1)
 
 
-def _say_what_would_run(
+def say_what_would_run(
     experiments: list[Experiment],
     variants: list[str],
     folder: Path,
     smoke: bool,
     options: RunOptions,
+    workers: int | None = None,
 ) -> None:
+    """Print what is done and would run, and the memory that it takes, for ``--dry-run``."""
     from rfbench import datasets
-    from rfbench.experiment.store import Store
-    from rfbench.experiment.work import prepare_work
+    from rfbench.cli.memory import say_memory, trials_without_data
+    from rfbench.experiment.work import Work, prepare_work, smoke_variant
 
+    workers = workers or os.cpu_count() or 1
+    limits = options.limits(workers)
     names = list(dict.fromkeys(spec.name for e in experiments for spec in e.dataset))
     absent = [name for name in names if not datasets.on_disk(name)]
     if absent:
         click.echo(f"{folder.name}: would download {', '.join(absent)} first.")
+        chosen = [smoke_variant(e) for e in experiments] if smoke else experiments
+        trials = trials_without_data(chosen)
+        planned = Work(folder, chosen, trials, trials, smoke).only(options.only)
+        say_memory(planned.trials, workers, limits)
         return
     work = prepare_work(experiments, folder, variants=variants, smoke=smoke).only(options.only)
-    done = Store(folder).done()
-    missing = sum(t.id not in done or done[t.id] in options.retry for t in work.trials)
+    missing = _missing(work, options)
     labels = ", ".join(spec.label for spec in work.experiments[0].samplers)
     click.echo(
         f"{folder.name}: {len(work.trials)} trials of {labels} on {', '.join(names)}; "
-        f"{len(work.trials) - missing} are done, {missing} would run, into {folder}/trials.csv."
+        f"{len(work.trials) - len(missing)} are done, {len(missing)} would run, "
+        f"into {folder}/trials.csv."
     )
+    say_memory(missing, workers, limits)
 
 
-def _run_with_progress(
-    work: Work, jobs: int, options: RunOptions, limits: Limits | None
-) -> Summary:
-    from rfbench.cli.progress import Progress
-    from rfbench.experiment import runner
+def _missing(work: Work, options: RunOptions) -> list[Trial]:
     from rfbench.experiment.store import Store
 
     done = Store(work.folder).done()
-    missing = sum(t.id not in done or done[t.id] in options.retry for t in work.trials)
-    with Progress(work.folder.name, missing, len(work.trials) - missing) as progress:
+    return [t for t in work.trials if t.id not in done or done[t.id] in options.retry]
+
+
+def run_with_progress(work: Work, jobs: int, options: RunOptions, limits: Limits | None) -> Summary:
+    """Run what is missing beside a progress bar; the first Ctrl-C is answered."""
+    from rfbench.cli.memory import say_memory
+    from rfbench.cli.progress import Progress
+    from rfbench.experiment import runner
+
+    missing = _missing(work, options)
+    say_memory(missing, jobs, limits)
+    done = len(work.trials) - len(missing)
+    with Progress(work.folder.name, len(missing), done) as progress:
         return runner.run(
             work,
             n_jobs=jobs,

@@ -6,16 +6,16 @@ sub-block, any penalty by one factorisation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from scipy.linalg import blas
 
 from rfbench.compute import compiled
+from rfbench.compute.blocks import blocks, default_block_rows, read_rows
 from rfbench.compute.equations import Array, NormalEquations
 from rfbench.compute.ridge import RidgePath, residual_sum_of_squares, solve_ridge
 from rfbench.errors import MethodError
@@ -24,19 +24,13 @@ __all__ = [
     "NormalEquations",
     "RidgePath",
     "accumulate",
-    "default_block_rows",
-    "read_rows",
     "residual_sum_of_squares",
     "solve_ridge",
 ]
 
 FloatArray = npt.NDArray[np.floating[Any]]
-Rows = Any
-Transform = Callable[[Rows, FloatArray], object]
+Transform = Callable[[Any, FloatArray], object]
 Precision = type[np.float64] | type[np.float32] | Literal["float64", "float32"] | np.dtype[Any]
-
-_BLOCK_BYTES = 5 * 2**17
-_L3_BYTES = 2**24
 
 
 class Clock(Protocol):
@@ -63,7 +57,7 @@ _NOTHING = nullcontext()
 @overload
 def accumulate(
     transform: Transform,
-    X: Rows,
+    X: Any,
     Y: npt.ArrayLike,
     n_columns: int,
     *,
@@ -78,7 +72,7 @@ def accumulate(
 @overload
 def accumulate(
     transform: Transform,
-    X: Rows,
+    X: Any,
     Y: npt.ArrayLike,
     n_columns: int,
     *,
@@ -92,7 +86,7 @@ def accumulate(
 
 def accumulate(
     transform: Transform,
-    X: Rows,
+    X: Any,
     Y: npt.ArrayLike,
     n_columns: int,
     *,
@@ -150,7 +144,7 @@ def accumulate(
     n_groups = 1 if codes is None else int(codes.max(initial=-1)) + 1
     sums = [_Sums(n_columns, targets.shape[1]) for _ in range(n_groups)]
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
-    for group, picked in _blocks(n, codes, rows):
+    for group, picked in blocks(n, codes, rows):
         with ticking.features():
             block = read_rows(X, picked, kind)
             features = buffer[: block.shape[0]]
@@ -162,36 +156,6 @@ def accumulate(
     with ticking.train():
         equations = [total.finish() for total in sums]
     return equations[0] if codes is None else equations
-
-
-def default_block_rows(n_columns: int, itemsize: int = 8) -> int:
-    """Choose the rows of a block: features in the L2 cache, but enough rows to pay for the Gram.
-
-    Parameters
-    ----------
-    n_columns : int
-        p, the number of features.
-    itemsize : int
-        Bytes a feature.
-
-    Returns
-    -------
-    int
-        As many rows as 640 KiB hold, which leaves room in the L2 cache for what the products pack,
-        but at least 384 (fewer slow the products down more than a full cache does); at least 1024
-        where the Gram matrix itself leaves the L3 cache and has to be paid for in memory traffic.
-    """
-    fit = _BLOCK_BYTES // (itemsize * max(n_columns, 1))
-    floor = 1024 if 8 * n_columns**2 > _L3_BYTES else 384
-    return max(fit, floor)
-
-
-def read_rows(X: Rows, picked: slice | npt.NDArray[np.integer[Any]], dtype: np.dtype[Any]) -> Rows:
-    """Return some rows of a matrix: CSR as CSR, all else as a C-contiguous array of `dtype`."""
-    is_sparse = bool(sparse.issparse(X))
-    if is_sparse:
-        return X[picked]
-    return np.ascontiguousarray(np.asarray(X)[picked], dtype)
 
 
 class _Sums:
@@ -264,23 +228,6 @@ def _mirror(square: Array, step: int = 256) -> None:
         square[end:, j:end] = square[j:end, end:].T
         tile = square[j:end, j:end]
         tile[:] = np.triu(tile) + np.triu(tile, 1).T
-
-
-def _blocks(
-    n: int, codes: npt.NDArray[np.intp] | None, rows: int
-) -> Iterator[tuple[int, slice | npt.NDArray[np.intp]]]:
-    if codes is None:
-        for start in range(0, n, rows):
-            yield 0, slice(start, min(start + rows, n))
-        return
-    order = np.argsort(codes, kind="stable")
-    ends = np.cumsum(np.bincount(codes))
-    for group, end in enumerate(ends):
-        begin = ends[group - 1] if group else 0
-        for start in range(begin, end, rows):
-            picked = order[start : min(start + rows, end)]
-            first, last = int(picked[0]), int(picked[-1]) + 1
-            yield group, slice(first, last) if last - first == picked.size else picked
 
 
 def _targets(Y: npt.ArrayLike, n: int) -> Array:

@@ -52,7 +52,7 @@ def fwht_inplace(a: FloatArray, axis: int) -> None:
         raise MethodError(
             f"A Walsh-Hadamard transform of length {length} does not exist.",
             "The length must be a power of two.",
-            f"Pad with zeros to {1 << max(length, 1).bit_length()}.",
+            f"Pad with zeros to {padded_length(max(length, 1))}.",
         )
     if a.size == 0 or length == 1:
         return
@@ -60,6 +60,11 @@ def fwht_inplace(a: FloatArray, axis: int) -> None:
         _along_rows(a)
     else:
         _along_columns(a, max(64, _STRIP_BYTES // (length * a.itemsize)))
+
+
+def padded_length(size: int) -> int:
+    """Return the smallest power of two that is not below `size`."""
+    return 1 << (size - 1).bit_length()
 
 
 @compiled

@@ -79,6 +79,25 @@ def split_rows(
     return train.astype(np.int64), test.astype(np.int64)
 
 
+def planned_rows(n: int, n_given: int | None, rule: str | Mapping[str, Any]) -> tuple[int, int]:
+    """Return how many training and test rows a split will give, of n.
+
+    Of whole groups that are left out, their share of the rows; where only their number is known,
+    all rows train.
+    """
+    if isinstance(rule, str):
+        train = n if n_given is None else n_given
+        return train, n - train
+    if "leave_groups" in rule:
+        left = rule["leave_groups"]
+        n_test = round(left * n) if isinstance(left, float) else 0
+        return n - n_test, n_test
+    n_test = min(n, _amount(rule["test_size"], n, "test_size"))
+    rest = n - n_test
+    wanted = _amount(rule["train_size"], n, "train_size") if "train_size" in rule else rest
+    return min(rest, wanted), n_test
+
+
 def _leave_groups(
     dataset: Dataset, size: object, generator: np.random.Generator
 ) -> tuple[Index, Index]:

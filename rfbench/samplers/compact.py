@@ -2,15 +2,62 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.kernels import Rows
+from rfbench.kernels import Array, Rows
+from rfbench.memory import Sizes
 from rfbench.samplers.base import RandomState, Streams
-from rfbench.samplers.feature_map import OFFSET, FeatureMap
-from rfbench.samplers.projected import ProjectedFeatures
+from rfbench.samplers.feature_map import OFFSET, FeatureMap, FittedMap
+from rfbench.samplers.projected import BLOCK_BYTES, ProjectedFeatures, row_blocks
 
 GAUSSIAN, SRHT = "gaussian", "srht"
+
+
+@dataclass(frozen=True)
+class HadamardMap(FittedMap):
+    r"""Random features times :math:`S H R / \sqrt l`, by the fast transform; a block at a time.
+
+    Attributes
+    ----------
+    inner : FeatureMap
+        With D columns.
+    signs : array of shape (D,)
+        The diagonal of S. H is the Hadamard matrix of -1 and +1 of the power of two p >= D.
+    chosen : array of shape (l,)
+        The columns of H that R keeps.
+    """
+
+    inner: FeatureMap
+    signs: Array
+    chosen: NDArray[np.intp]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of real columns, l."""
+        return len(self.chosen)
+
+    def astype(self, dtype: Any) -> HadamardMap:
+        """Return the map with its arrays in another floating-point type."""
+        return replace(
+            self, inner=self.inner.astype(dtype), signs=self.signs.astype(dtype, copy=False)
+        )
+
+    def transform_into(self, rows: Rows, out: Array) -> None:
+        """Write the features of the rows, shape (n, d), into `out`, shape (n, l)."""
+        from rfbench.compute.hadamard import fwht_inplace, padded_length
+
+        size, length = len(self.signs), padded_length(len(self.signs))
+        signs = self.signs.astype(rows.dtype, copy=False)
+        for block in row_blocks(rows.shape[0], length):
+            part = rows[block]
+            padded = np.zeros((part.shape[0], length), dtype=rows.dtype)
+            np.multiply(self.inner.transform(part), signs, out=padded[:, :size])
+            fwht_inplace(padded, 1)
+            np.multiply(padded[:, self.chosen], len(self.chosen) ** -0.5, out=out[block])
 
 
 class CompactFeatures(ProjectedFeatures):
@@ -23,8 +70,8 @@ class CompactFeatures(ProjectedFeatures):
     projection : {'gaussian', 'srht'}
         ``gaussian``: entries N(0, 1/l). ``srht``: :math:`P = \sqrt{p/l}\, S H R` with random signs
         S, the orthonormal Walsh-Hadamard matrix H of the power of two p >= D (F padded with
-        zeros), and R l of its p columns drawn without replacement. Either is applied as a matrix
-        (a choice: at these sizes a fast transform of the rows gains little beside making F).
+        zeros), and R l of its p columns drawn without replacement; applied to a row by the fast
+        transform, p log p additions in place of D l multiplications.
     n_components, base_size, kernel, bandwidth, feature_map, random_state
         See `ProjectedFeatures`. The up-dimension D is not stated in tefm2015; that of its own
         methods is taken.
@@ -70,23 +117,30 @@ class CompactFeatures(ProjectedFeatures):
         super().check_parameters()
         self._check_choice("projection", self.projection, (GAUSSIAN, SRHT))
 
-    def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> NDArray[np.float64]:
-        size = base.n_columns
+    def bytes_to_fit(self, sizes: Sizes) -> float:
+        """Count F's frequencies and the matrix, where there is one."""
+        drawn = self._frequency_bytes(self.base_frequencies, sizes.d)
+        return 2 * (drawn + self._matrix_bytes())
+
+    def bytes_kept(self, sizes: Sizes) -> float:
+        """Count F's frequencies and the matrix, where there is one, and blocks of rows."""
+        kept = self._frequency_bytes(self.base_frequencies, sizes.d)
+        return kept + self._matrix_bytes() + 2 * BLOCK_BYTES
+
+    def _matrix_bytes(self) -> float:
+        D = self._columns(self.base_frequencies)
+        return 8.0 * D * self.n_components if self.projection == GAUSSIAN else 0.0
+
+    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FittedMap:
         if self.projection == GAUSSIAN:
-            entries = random.selection.standard_normal((size, self.n_components))
-        else:
-            entries = _signed_hadamard_columns(size, self.n_components, random.selection)
+            return super()._draw(X, targets, random)
+        from rfbench.compute.hadamard import padded_length
+
+        base = self._base(random, X.shape[1])
+        length = padded_length(base.n_columns)
+        chosen = random.selection.choice(length, size=self.n_components, replace=False)
+        return HadamardMap(base, random.selection.choice([-1.0, 1.0], size=base.n_columns), chosen)
+
+    def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> NDArray[np.float64]:
+        entries = random.selection.standard_normal((base.n_columns, self.n_components))
         return np.asarray(entries * self.n_components**-0.5)
-
-
-def _signed_hadamard_columns(
-    size: int, count: int, generator: np.random.Generator
-) -> NDArray[np.float64]:
-    """Return the first `size` rows of `count` columns of a Hadamard matrix, rows signed."""
-    from rfbench.compute.hadamard import fwht_inplace
-
-    padded = 1 << (size - 1).bit_length()
-    columns = np.zeros((padded, count))
-    columns[generator.choice(padded, size=count, replace=False), np.arange(count)] = 1.0
-    fwht_inplace(columns, 0)
-    return np.asarray(columns[:size] * generator.choice([-1.0, 1.0], size=(size, 1)))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.kernels import Rows
+from rfbench.memory import BLOCK_ROWS, Sizes
 from rfbench.samplers.base import RandomState, Streams
 from rfbench.samplers.feature_map import OFFSET, FeatureMap
 from rfbench.samplers.pool import PooledFeatures, fold_pairs
@@ -101,11 +102,17 @@ class Greedy(PooledFeatures):
         self._check_choice("normalize", self.normalize, (True, False))
         self._check_choice("center_target", self.center_target, (True, False))
 
+    def bytes_to_fit(self, sizes: Sizes) -> float:
+        """Count the pool's Gram matrix with its block, and the factor's rows while they double."""
+        p, taken = self._columns(self.pool_size), self._columns(self.n_components)
+        factor = 1.5 * float(2 ** np.ceil(np.log2(max(taken, 16))))
+        return super().bytes_to_fit(sizes) + 8.0 * p * (p + BLOCK_ROWS + factor)
+
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         from rfbench.compute.gram import accumulate
 
         assert targets is not None
-        pool = self.draw_pool(random, X.shape[1])
+        pool = self.pool(random, X.shape[1])
         self._check_pool_holds_components(pool.n_frequencies)
         rows, y = self.scoring_rows(X, targets, random)
         if self.center_target:

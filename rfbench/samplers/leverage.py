@@ -10,6 +10,7 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from rfbench.kernels import Rows
+from rfbench.memory import BLOCK_ROWS, Sizes
 from rfbench.samplers.base import RandomState
 from rfbench.samplers.feature_map import OFFSET, FeatureMap
 from rfbench.samplers.pool import check_positive, feature_blocks, target_moments
@@ -90,6 +91,11 @@ bandwidth, feature_map, random_state
         """Check alpha as well."""
         super().check_parameters()
         check_positive("alpha", self.alpha)
+
+    def bytes_to_fit(self, sizes: Sizes) -> float:
+        """Count the Gram matrix of the pool with its block, then scaled, and its factor."""
+        p = self._columns(self._candidates())
+        return super().bytes_to_fit(sizes) + 8.0 * p * (3 * p + BLOCK_ROWS)
 
     def _column_scores(
         self, pool: FeatureMap, rows: Rows, targets: NDArray[np.float64]

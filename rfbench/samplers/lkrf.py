@@ -6,10 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from rfbench.errors import MethodError
 from rfbench.kernels import Rows
-from rfbench.samplers.base import RandomState, Streams
+from rfbench.samplers.base import RandomState, Streams, streams
 from rfbench.samplers.chi_square import chi_square_weights
 from rfbench.samplers.divergence import penalised_weights, power_weights
 from rfbench.samplers.feature_map import OFFSET, FeatureMap
@@ -133,6 +134,10 @@ class LKRF(PooledFeatures):
         if self.estimator == "top":
             self._check_pool_holds_components()
 
+    def planned_columns(self) -> int | None:
+        """Return the columns of M features, or None where q decides how many are kept."""
+        return None if self.estimator == "all" else super().planned_columns()
+
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         assert targets is not None
         scored = self.scored_pool(X, targets, random)
@@ -157,6 +162,17 @@ class LKRF(PooledFeatures):
         if not self.weighted:
             return kept.times(len(chosen) ** -0.5)
         return kept.weighted_by(np.sqrt(q[chosen]))
+
+    def kept_features(self) -> tuple[NDArray[np.intp], FeatureMap, NDArray[np.float64]]:
+        """Return the candidates with q > 0, the likeliest first: numbers, features and q.
+
+        Whatever the estimator makes of them. The pool is not kept by `fit`, so it is drawn again:
+        `random_state` must be a number.
+        """
+        check_is_fitted(self, "pool_weights_")
+        pool = self.draw_pool(streams(self.random_state), self.n_features_in_)
+        order = np.argsort(-self.pool_weights_, kind="stable")[: self.kept_]
+        return order, pool.take(order), self.pool_weights_[order]
 
     def _distribution(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.penalty is not None:

@@ -11,9 +11,10 @@ from scipy import sparse
 
 from rfbench.errors import MethodError
 from rfbench.kernels import Array, Rows
+from rfbench.memory import Sizes
 from rfbench.samplers.base import RandomFeatures, RandomState, Streams
 from rfbench.samplers.feature_map import OFFSET, PAIRED, FeatureMap
-from rfbench.samplers.pool_memory import PoolScores, remember
+from rfbench.samplers.pool_memory import PoolScores, remember_pool, remember_scores
 
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
@@ -165,6 +166,14 @@ class PooledFeatures(ScoredFeatures):
                 "Raise pool_size or lower M." if size == self.pool_size else "Lower M.",
             )
 
+    def bytes_to_fit(self, sizes: Sizes) -> float:
+        """Count the pool as it is drawn, and one that is remembered from before."""
+        return 3 * self._frequency_bytes(self.pool_size, sizes.d)
+
+    def bytes_kept(self, sizes: Sizes) -> float:
+        """Count the two pools that are remembered."""
+        return 2 * self._frequency_bytes(self.pool_size, sizes.d) + super().bytes_kept(sizes)
+
     def draw_pool(self, random: Streams, d: int) -> FeatureMap:
         """Draw the candidates: i.i.d. features with scale sqrt(2) or 1.
 
@@ -175,19 +184,30 @@ class PooledFeatures(ScoredFeatures):
             return self.unit_map(np.arange(d)[:, None], random)
         return self.draw_unit_map(random, d, self.pool_size)
 
-    def scored_pool(self, X: Rows, targets: NDArray[np.float64], random: Streams) -> PoolScores:
-        """Draw the candidates and sum up their features on the scoring rows.
+    def pool(self, random: Streams, d: int) -> FeatureMap:
+        """Return the candidates for rows of d columns, drawn now or by another sampler.
 
-        Samplers of a trial with the same kernel, map, seed, pool_size and score_rows share the
-        work, see `rfbench.samplers.pool_memory`.
+        Samplers of a trial with the same kernel, map, seed and pool_size share them, see
+        `rfbench.samplers.pool_memory`.
         """
+        facts = (*self._pool_facts(), d)
+        return remember_pool(facts, self.random_state, lambda: self.draw_pool(random, d))
+
+    def scored_pool(self, X: Rows, targets: NDArray[np.float64], random: Streams) -> PoolScores:
+        """Return the candidates and the sums of their features on the scoring rows.
+
+        Shared as in `pool`, where score_rows is the same as well.
+        """
+        pool = self.pool(random, X.shape[1])
 
         def make() -> PoolScores:
-            pool = self.draw_pool(random, X.shape[1])
             rows, y = self.scoring_rows(X, targets, random)
             sums = target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
             return PoolScores(pool, sums[:, :-1], sums[:, -1], y.mean(axis=0), len(y))
 
-        how = (type(self).draw_pool, type(self).scoring_rows, type(self).unit_map)
-        facts = (how, self.kernel_, self.feature_map, self.pool_size, self.score_rows)
-        return remember(facts, self.random_state, X, targets, make)
+        facts = (*self._pool_facts(), type(self).scoring_rows, self.score_rows)
+        return remember_scores(facts, self.random_state, X, targets, make)
+
+    def _pool_facts(self) -> tuple[Any, ...]:
+        how = (type(self).draw_pool, type(self).unit_map)
+        return (how, self.kernel_, self.feature_map, self.pool_size)

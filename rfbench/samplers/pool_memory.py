@@ -1,4 +1,4 @@
-"""Pools that several samplers of a trial have in common: drawn and projected once.
+"""Pools that several samplers of a trial have in common: drawn once, and projected once.
 
 Each sampler is charged the full time all the same: `PoolMemory.owed` holds what a sampler that
 found its pool ready would have spent on it.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from rfbench.kernels import Rows
 from rfbench.samplers.feature_map import FeatureMap
 
 Key = tuple[Any, ...]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,26 +55,36 @@ class PoolScores:
 
 @dataclass
 class PoolMemory:
-    """The last few pools, with the time that each took."""
+    """The last few pools, and sums of their features, with the time that each took.
+
+    Attributes
+    ----------
+    size : int
+        Values of a kind that are kept; the kind is the first part of a key.
+    owed : Clock
+        What the sampler that is fitted now has to be charged.
+    """
 
     size: int = 2
     owed: Clock = field(default_factory=Clock)
-    _known: dict[Key, tuple[PoolScores, Clock, Rows]] = field(default_factory=dict)
+    _known: dict[Key, tuple[Any, Clock, Rows]] = field(default_factory=dict)
 
-    def get(self, key: Key, X: Rows, make: Callable[[], PoolScores]) -> PoolScores:
-        """Return the pool of this key, made now or found; X is kept, so its place stays its own."""
-        if key in self._known:
-            scores, clock, _ = self._known[key]
-            self.owed.charge(clock)
-            return scores
-        clock = Clock()
-        with clock.part("pp"):
-            scores = make()
+    def get(self, key: Key, X: Rows, make: Callable[[], Value]) -> Value:
+        """Return the value of this key, made now or found; X is kept, so its place stays its own.
+
+        `make` must not ask the memory in its turn: that time would be owed twice.
+        """
+        if key not in self._known:
+            clock = Clock()
+            with clock.part("pp"):
+                value = make()
+            alike = [known for known in self._known if known[0] == key[0]]
+            for oldest in alike[: len(alike) + 1 - self.size]:
+                del self._known[oldest]
+            self._known[key] = (value, clock, X)
+        found, clock, _ = self._known[key]
         self.owed.charge(clock)
-        while len(self._known) >= self.size:
-            del self._known[next(iter(self._known))]
-        self._known[key] = (scores, clock, X)
-        return scores
+        return cast("Value", found)
 
     def settle(self, clock: Clock) -> None:
         """Charge a clock what is owed."""
@@ -95,7 +106,15 @@ def remembered_pools() -> Iterator[PoolMemory]:
         _current.reset(token)
 
 
-def remember(
+def remember_pool(facts: Key, random_state: Any, make: Callable[[], FeatureMap]) -> FeatureMap:
+    """Return a pool, shared where a memory is active and the seed is a number."""
+    memory = _current.get()
+    if memory is None or not isinstance(random_state, int | np.integer):
+        return make()
+    return memory.get(("pool", facts, int(random_state)), None, make)
+
+
+def remember_scores(
     facts: Key,
     random_state: Any,
     X: Rows,
@@ -109,4 +128,4 @@ def remember(
     values = X if isinstance(X, np.ndarray) else X.data
     place = (values.__array_interface__["data"][0], X.shape, str(values.dtype))
     content = hashlib.blake2b(np.ascontiguousarray(targets).tobytes()).digest()
-    return memory.get((facts, int(random_state), place, content), X, make)
+    return memory.get(("scores", facts, int(random_state), place, content), X, make)

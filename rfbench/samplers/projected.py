@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench import kernels
 from rfbench.errors import MethodError
 from rfbench.kernels import Array, Rows
+from rfbench.memory import Sizes
 from rfbench.samplers.base import RandomFeatures, RandomState, Streams
-from rfbench.samplers.feature_map import OFFSET, PAIRED, FeatureMap, FittedMap
+from rfbench.samplers.feature_map import OFFSET, FeatureMap, FittedMap
 
 BLOCK_BYTES = 2**23
 
@@ -97,8 +97,7 @@ class ProjectedFeatures(RandomFeatures):
         if self.base_size is None:
             return
         self._check_count("base_size", self.base_size)
-        waves = kernels.kernel_class(self.kernel).feature == "wave"
-        columns = self.base_size * (2 if waves and self.feature_map == PAIRED else 1)
+        columns = self._columns(self.base_size)
         if self.n_components > columns:
             raise MethodError(
                 f"base_size {self.base_size} gives {columns} columns and n_components is "
@@ -107,10 +106,35 @@ class ProjectedFeatures(RandomFeatures):
                 "Raise base_size or lower n_components.",
             )
 
-    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> ProjectedMap:
-        size = 4 * self.n_components if self.base_size is None else self.base_size
-        base = self.draw_unit_map(random, X.shape[1], size).times(size**-0.5)
+    def planned_columns(self) -> int:
+        """Return l."""
+        return self.n_components
+
+    def bytes_to_fit(self, sizes: Sizes) -> float:
+        """Count F's frequencies, and the sketch, D x l, with what its QR factorisation copies."""
+        D = self._columns(self.base_frequencies)
+        frequencies = self._frequency_bytes(self.base_frequencies, sizes.d)
+        return 2 * frequencies + 48.0 * D * self.n_components + 2 * BLOCK_BYTES
+
+    def bytes_kept(self, sizes: Sizes) -> float:
+        """Count F's frequencies and the matrix, D x l."""
+        D = self._columns(self.base_frequencies)
+        frequencies = self._frequency_bytes(self.base_frequencies, sizes.d)
+        return frequencies + 8.0 * D * self.n_components + 2 * BLOCK_BYTES
+
+    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FittedMap:
+        base = self._base(random, X.shape[1])
         return ProjectedMap(base, self._projection(base, X, random))
+
+    def _base(self, random: Streams, d: int) -> FeatureMap:
+        """Return the map of F."""
+        size = self.base_frequencies
+        return self.draw_unit_map(random, d, size).times(size**-0.5)
+
+    @property
+    def base_frequencies(self) -> int:
+        """Number of frequencies of F."""
+        return 4 * self.n_components if self.base_size is None else self.base_size
 
     @abstractmethod
     def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> NDArray[np.float64]:

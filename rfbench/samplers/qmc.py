@@ -11,6 +11,7 @@ from scipy.stats import qmc
 
 from rfbench.errors import MethodError
 from rfbench.kernels import Rows
+from rfbench.memory import Sizes
 from rfbench.samplers.base import RandomFeatures, RandomState, Streams
 from rfbench.samplers.feature_map import OFFSET, FeatureMap
 
@@ -89,6 +90,12 @@ class QMC(RandomFeatures):
         super().check_parameters()
         self._check_choice("sequence", self.sequence, SEQUENCES)
         self._check_choice("scramble", self.scramble, (True, False))
+
+    def bytes_to_fit(self, sizes: Sizes) -> float:
+        """Count the points, a power of two of them, and what making them and quantiles copies."""
+        from rfbench.compute.hadamard import padded_length
+
+        return 10 * self._frequency_bytes(padded_length(self.n_components + 1), sizes.d)
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         d, m = X.shape[1], self.n_components

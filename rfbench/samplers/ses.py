@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from rfbench.errors import MethodError
 from rfbench.kernels import Rows
+from rfbench.memory import Sizes
 from rfbench.samplers.base import RandomFeatures, RandomState, Streams
 from rfbench.samplers.feature_map import OFFSET, FeatureMap
 from rfbench.samplers.pair_equations import PairEquations, all_pairs, some_pairs
@@ -105,6 +106,11 @@ class SES(RandomFeatures):
             raise MethodError(
                 f"penalty is {value!r}.", "It must be a number of at least 0, or 'validated'."
             )
+
+    def bytes_to_fit(self, sizes: Sizes) -> float:
+        """Count the equations of all, held-out and other pairs, and their eigenvectors."""
+        p = self.n_components if self.equations == "sketched" else self._columns(self.n_components)
+        return super().bytes_to_fit(sizes) + 72.0 * p**2
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         unit = self.draw_unit_map(random, X.shape[1], self.n_components)

@@ -114,13 +114,19 @@ class HadamardFeatures(RandomFeatures):
         """Return p frequencies whose coordinates have the standard deviation `spread`."""
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
+        from rfbench.compute.hadamard import padded_length
+
         assert isinstance(self.kernel_, Gaussian)
         d, m = X.shape[1], self.n_components
-        p = 1 << (d - 1).bit_length()
+        p = padded_length(d)
         spread = self.kernel_.spread
         blocks = [self._draw_block(random.frequencies, p, spread) for _ in range(-(-m // p))]
         unit = self.unit_map(np.arange(m), random, StackedHadamard(blocks, d))
         return unit.times(m**-0.5)
+
+    def _frequency_bytes(self, frequencies: int, d: int) -> float:
+        """Return the bytes of the diagonals, at most five numbers a frequency of whole blocks."""
+        return 40.0 * (frequencies + 2 * d)
 
     @property
     def frequencies_(self) -> NDArray[np.float64]:

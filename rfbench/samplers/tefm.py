@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.kernels import Array, Rows
+from rfbench.memory import BLOCK_ROWS, Sizes
 from rfbench.samplers.base import RandomState, Streams
 from rfbench.samplers.feature_map import OFFSET, FeatureMap
 from rfbench.samplers.projected import ProjectedFeatures, base_gram, row_blocks
@@ -72,6 +73,12 @@ class TEFMG(ProjectedFeatures):
         """Check the power as well."""
         super().check_parameters()
         self._check_choice("power", self.power, (0, 1, 2))
+
+    def bytes_to_fit(self, sizes: Sizes) -> float:
+        """Count F'F with its block, and the powers of the sketch, where there are any."""
+        D = self._columns(self.base_frequencies)
+        powers = 8.0 * D * (D + BLOCK_ROWS + 2 * self.n_components) if self.power else 0.0
+        return super().bytes_to_fit(sizes) + powers
 
     def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> NDArray[np.float64]:
         base = base.astype(X.dtype)
@@ -145,9 +152,19 @@ class TEFMS(ProjectedFeatures):
         super().check_parameters()
         self._check_choice("sketch", self.sketch, (HADAMARD, DCT))
 
+    def bytes_to_fit(self, sizes: Sizes) -> float:
+        """Count a strip of F, padded."""
+        from rfbench.compute.hadamard import padded_length
+
+        length = padded_length(sizes.n)
+        columns = self._columns(_strip(length, sizes.itemsize))
+        return super().bytes_to_fit(sizes) + float(columns * length * sizes.itemsize)
+
     def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> NDArray[np.float64]:
+        from rfbench.compute.hadamard import padded_length
+
         n = X.shape[0]
-        length = 1 << (n - 1).bit_length() if self.sketch == HADAMARD else n
+        length = padded_length(n) if self.sketch == HADAMARD else n
         kept = min(self.n_components, length)
         chosen = np.sort(random.selection.choice(length, size=kept, replace=False))
         signs = random.selection.choice([-1.0, 1.0], size=(n, 1)).astype(X.dtype)

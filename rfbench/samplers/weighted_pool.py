@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rfbench.errors import MethodError
 from rfbench.kernels import Rows
+from rfbench.memory import Sizes
 from rfbench.samplers.base import RandomState, Streams
 from rfbench.samplers.feature_map import OFFSET, PAIRED, FeatureMap
 from rfbench.samplers.pool import ScoredFeatures, fold_pairs
@@ -100,6 +101,18 @@ class WeightedPool(ScoredFeatures):
                 "Every candidate can be drawn once.",
                 "Raise pool_size or lower n_components.",
             )
+
+    def planned_columns(self) -> int:
+        """Return the columns that are drawn, or those of the whole pool."""
+        return self._columns(self.n_components if self.resample else self._candidates())
+
+    def bytes_to_fit(self, sizes: Sizes) -> float:
+        """Count the pool as it is drawn."""
+        return 2 * self._frequency_bytes(self._candidates(), sizes.d)
+
+    def bytes_kept(self, sizes: Sizes) -> float:
+        """Count a frequency of its own for every column."""
+        return self._frequency_bytes(self.planned_columns(), sizes.d)
 
     def _candidates(self) -> int:
         return self.n_components if self.pool_size is None else self.pool_size

@@ -20,9 +20,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rfbench.clock import Clock
 from rfbench.errors import MethodError, nearest
 from rfbench.kernels import Rows
+from rfbench.memory import Sizes
 from rfbench.samplers.base import RandomState
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, design_of, quiet_clock
+from rfbench.solvers.footprint import held_groups, matrix_bytes
 from rfbench.solvers.path import Array, Fits, LinearPath, Path
 
 CONVENTIONS = ("absolute", "per-sample")
@@ -60,6 +62,7 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     uses_features: ClassVar[bool] = True
+    matrix_copies: ClassVar[float] = 1.0
     grid_name: ClassVar[str] = "alphas"
 
     selection: str | None
@@ -86,6 +89,11 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def decisions(self, X: Rows) -> Array:
         """Return the decision values of the rows, shape (n, t)."""
+
+    def bytes_to_fit(self, sizes: Sizes, p: int) -> float:
+        """Return about the bytes that a fit on p features takes; here of the whole matrix."""
+        held = held_groups(self.chosen_selection())
+        return matrix_bytes(sizes.n, p, held, self.matrix_copies)
 
     def _record(self, value: float, n: int, row_norm: float) -> None:
         """Set the attributes that tell the chosen value."""

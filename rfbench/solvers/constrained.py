@@ -12,20 +12,24 @@ from scipy.special import expit
 from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.errors import MethodError
+from rfbench.memory import Sizes
 from rfbench.samplers.base import RandomState
 from rfbench.solvers.base import LinearModel
 from rfbench.solvers.box import Derivatives, minimise_in_box
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.fits import gram_fits, join_columns, matrix_fits
+from rfbench.solvers.footprint import gram_matrices, held_groups, row_groups
 from rfbench.solvers.path import Array, Fits, LinearPath
 from rfbench.solvers.tasks import Classifier, Regressor
 
 SQUARED, LOGISTIC = "squared", "logistic"
+NEWTON_MATRICES = 4
 
 
 class _Constrained(LinearModel):
     losses: ClassVar[tuple[str, ...]] = (SQUARED, LOGISTIC)
+    matrix_copies: ClassVar[float] = 3.0
     grid_name: ClassVar[str] = "bounds"
 
     bounds: float | Sequence[float]
@@ -56,7 +60,15 @@ class _Constrained(LinearModel):
     ) -> Fits:
         if self.loss == SQUARED:
             return gram_fits(design, targets, groups, clock, self._squared)
-        return matrix_fits(design, targets, groups, clock, self._logistic)
+        return matrix_fits(design, targets, groups, clock, self._logistic, self.matrix_copies)
+
+    def bytes_to_fit(self, sizes: Sizes, p: int) -> float:
+        """Return the bytes of a Newton step beside the Gram matrices, or the whole matrix."""
+        newton = 8.0 * NEWTON_MATRICES * p**2
+        if self.loss != SQUARED:
+            return super().bytes_to_fit(sizes, p) + newton
+        groups = row_groups(held_groups(self.chosen_selection()))
+        return 8.0 * gram_matrices(groups) * p**2 + newton
 
     def _largest(self, p: int) -> Array:
         """Return the bound of a coefficient for every C."""

@@ -76,12 +76,17 @@ class Curve:
         return self._matrices[key][1]
 
     def equations(
-        self, X: Rows, targets: NDArray[np.float64], groups: NDArray[np.intp]
+        self, X: Rows, targets: NDArray[np.float64], groups: NDArray[np.intp], matrices: int
     ) -> list[NormalEquations]:
-        """Return the normal equations of all features, one a group, accumulated once."""
+        """Return the normal equations of all features, one a group, accumulated once.
+
+        They stay beside the `matrices` of the fit.
+        """
         key = (*address(X), targets.tobytes(), groups.tobytes())
         if key not in self._equations:
-            self._equations[key] = Design(X, self.sampler).equations(targets, groups, self.clock)
+            held = matrices + int(groups.max(initial=0)) + 1
+            design = Design(X, self.sampler)
+            self._equations[key] = design.equations(targets, groups, self.clock, held)
         return self._equations[key]
 
 
@@ -136,10 +141,14 @@ class PrefixDesign(Design):
         self._prefix, self._source, self._chosen = features, source, chosen
 
     def equations(
-        self, targets: NDArray[np.float64], groups: NDArray[np.intp], clock: Clock
+        self,
+        targets: NDArray[np.float64],
+        groups: NDArray[np.intp],
+        clock: Clock,
+        matrices: int,
     ) -> list[NormalEquations]:
         """Return the normal equations of the first M features, one a group."""
-        shared = self._prefix.curve.equations(self.X, targets, groups)
+        shared = self._prefix.curve.equations(self.X, targets, groups, matrices)
         with clock.part("train"):
             return [part.subset(self._prefix.columns, self._prefix.factor) for part in shared]
 

@@ -15,7 +15,6 @@ from rfbench.kernels import Array, Rows
 from rfbench.memory import check_fits
 from rfbench.samplers.feature_map import FittedMap
 
-SOLUTION_MATRICES = 3
 BLOCK_BYTES = 2**19
 
 
@@ -75,16 +74,28 @@ class Design:
         return out
 
     def equations(
-        self, targets: NDArray[np.float64], groups: NDArray[np.intp], clock: Clock
+        self,
+        targets: NDArray[np.float64],
+        groups: NDArray[np.intp],
+        clock: Clock,
+        matrices: int,
     ) -> list[NormalEquations]:
         """Return the normal equations of the features, one a group, in one pass over the rows.
+
+        Parameters
+        ----------
+        targets : array of shape (n, t)
+        groups : array of shape (n,)
+        clock : Clock
+        matrices : int
+            Gram matrices that the fit will hold at once, with these, see
+            `rfbench.solvers.footprint`.
 
         Raises
         ------
         MemoryLimit
-            The Gram matrices, with those of the solution, would not fit.
+            They would not fit.
         """
-        matrices = int(groups.max()) + 1 + SOLUTION_MATRICES if len(groups) else 1
         check_fits(
             8.0 * matrices * self.n_columns**2,
             f"{matrices} Gram matrices of {self.n_columns} columns",

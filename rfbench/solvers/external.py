@@ -12,6 +12,7 @@ from rfbench.errors import MethodError
 from rfbench.kernels import Rows
 from rfbench.memory import check_fits
 from rfbench.solvers.design import design_of, quiet_clock
+from rfbench.solvers.footprint import matrix_bytes
 from rfbench.solvers.path import Array
 
 
@@ -47,7 +48,7 @@ class ExternalSolver:
         self.features_ = features
         design = design_of(X, features)
         check_fits(
-            16.0 * design.n * design.n_columns,
+            matrix_bytes(design.n, design.n_columns, 0, 1.0),
             f"The matrix of {design.n_columns} features of {design.n} rows, with a copy,",
             "Take the solver ridge, which streams its rows, or fewer rows or features.",
         )

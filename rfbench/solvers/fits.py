@@ -13,6 +13,7 @@ from rfbench.compute.gram import NormalEquations
 from rfbench.memory import check_fits
 from rfbench.solvers.coding import Coding, Targets
 from rfbench.solvers.design import Design
+from rfbench.solvers.footprint import gram_matrices, matrix_bytes, pair_gram_matrices
 from rfbench.solvers.path import Fits, LinearPath, Path
 
 Array = NDArray[np.float64]
@@ -27,7 +28,9 @@ def gram_fits(design: Design, targets: Targets, groups: Groups, clock: Clock, so
     """
     codes = None if groups is None else groups - groups.min()
     same = np.zeros(design.n, dtype=np.intp)
-    parts = design.equations(targets.columns, same if codes is None else codes, clock)
+    by_row = same if codes is None else codes
+    matrices = gram_matrices(int(by_row.max(initial=0)) + 1)
+    parts = design.equations(targets.columns, by_row, clock, matrices)
     with clock.part("train"):
         total = _sum(parts)
         held = [] if groups is None else parts[-int(groups.min()) :]
@@ -55,15 +58,17 @@ def pairwise_gram_fits(
     first = 0 if groups is None else int(groups.min())
     n_groups = 1 if groups is None else int(groups.max()) - first + 1
     group = np.zeros(design.n, dtype=np.intp) if groups is None else groups - first
-    parts = design.equations(np.ones((design.n, 1)), group * k + targets.codes, clock)
+    matrices = pair_gram_matrices(n_groups, k)
+    parts = design.equations(np.ones((design.n, 1)), group * k + targets.codes, clock, matrices)
     with clock.part("train"):
         parts += [parts[0] - parts[0]] * (n_groups * k - len(parts))
         total = [_sum(parts[c::k]) for c in range(k)]
         n = sum(equations.n for equations in total)
-        partial: list[Path] = []
-        for g in range(-first, n_groups) if groups is not None else ():
-            rest = [total[c] - parts[g * k + c] for c in range(k)]
-            partial.append(_pairs_path(rest, targets.coding, solve))
+        # The rest of a group has no name, so that it is gone before the next one's is made.
+        partial: list[Path] = [
+            _pairs_path([total[c] - parts[g * k + c] for c in range(k)], targets.coding, solve)
+            for g in (range(-first, n_groups) if groups is not None else ())
+        ]
         path = _pairs_path(total, targets.coding, solve)
         norm = sum(float(np.trace(equations.gram)) for equations in total) / n
         return Fits(path, norm, partial)
@@ -104,18 +109,21 @@ def matrix_fits(
     groups: Groups,
     clock: Clock,
     fit: Callable[[Array, Targets], LinearPath],
+    copies: float,
 ) -> Fits:
     """Fit from the whole matrix of features, float64, shape (n, p).
+
+    `copies` is what `fit` makes of its rows, see `rfbench.solvers.footprint.matrix_bytes`.
 
     Raises
     ------
     MethodError
-        The matrix, with a copy, does not fit into memory.
+        The matrix, with its copies, does not fit into memory.
     """
     n, p = design.n, design.n_columns
     check_fits(
-        16.0 * n * p,
-        f"The matrix of {p} features of {n} rows, with a copy,",
+        matrix_bytes(n, p, 0 if groups is None else int(groups.max()) + 1, copies),
+        f"The matrix of {p} features of {n} rows, with its copies,",
         "Take the solver ridge, which streams its rows, or fewer rows or features.",
     )
     with clock.part("features"):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
-from rfbench.memory import check_fits
+from rfbench.memory import Sizes, check_fits
 from rfbench.samplers.base import RandomState
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
@@ -74,6 +74,7 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
 
     multi_class: ClassVar[bool] = False
     positive_alphas: ClassVar[bool] = True
+    matrix_copies: ClassVar[float] = 2.0
 
     def __init__(
         self,
@@ -112,11 +113,19 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
         self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
     ) -> Fits:
         check_fits(
-            16.0 * design.n**2 + 24.0 * design.n * design.n_columns,
+            self._bytes(design.n, design.n_columns),
             f"The joint optimisation on {design.n} rows and {design.n_columns} features",
             "Take fewer rows (the key rows); lkrf2016 took 5000.",
         )
-        return matrix_fits(design, targets, groups, clock, self._fit_path)
+        return matrix_fits(design, targets, groups, clock, self._fit_path, self.matrix_copies)
+
+    def bytes_to_fit(self, sizes: Sizes, p: int) -> float:
+        """Count the system of the rows as well."""
+        return self._bytes(sizes.n, p)
+
+    @staticmethod
+    def _bytes(n: int, p: int) -> float:
+        return 16.0 * n**2 + 24.0 * n * p
 
     def _fit_path(self, Z: Array, targets: Targets) -> LinearPath:
         y, alphas, N = targets.columns[:, 0], self._absolute(len(Z)), Z.shape[1]

@@ -13,7 +13,7 @@ from rfbench import bandwidths, kernels
 from rfbench.clock import Clock
 from rfbench.errors import MethodError, nearest
 from rfbench.kernels import Kernel, Rows
-from rfbench.memory import GIB, check_fits, free_bytes
+from rfbench.memory import GIB, Sizes, check_fits, free_bytes
 from rfbench.samplers.base import streams
 from rfbench.solvers.base import PenalisedSolver
 from rfbench.solvers.coding import Targets
@@ -69,11 +69,18 @@ class KernelModel(PenalisedSolver):
         allowed = free_bytes() if self.memory_gib is None else self.memory_gib * GIB
         rows = int(np.sqrt(allowed / (8 * self.matrices)))
         check_fits(
-            8.0 * self.matrices * n * n,
+            self._bytes(n),
             f"The exact kernel method on {n} rows ({self.matrices:g} matrices of {n} x {n})",
             f"Up to {rows} rows fit: take fewer rows (the key rows), or random features.",
             self.memory_gib,
         )
+
+    def bytes_to_fit(self, sizes: Sizes, p: int) -> float:
+        """Return the bytes of the kernel matrix and its copies, whatever p."""
+        return self._bytes(sizes.n)
+
+    def _bytes(self, n: int) -> float:
+        return 8.0 * self.matrices * n * n
 
     def _kernel_fits(
         self,

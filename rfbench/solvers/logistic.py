@@ -51,6 +51,7 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
     """
 
     positive_alphas: ClassVar[bool] = True
+    matrix_copies: ClassVar[float] = 2.0
 
     def __init__(
         self,
@@ -74,7 +75,7 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
     def _fits(
         self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
     ) -> Fits:
-        return matrix_fits(design, targets, groups, clock, self._fit_path)
+        return matrix_fits(design, targets, groups, clock, self._fit_path, self.matrix_copies)
 
     def _fit_path(self, Z: Array, targets: Targets) -> LinearPath:
         codes, coding = targets.codes, targets.coding

@@ -63,6 +63,8 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
     """
 
     positive_alphas: ClassVar[bool] = True
+    # liblinear takes an index and a value for every entry.
+    matrix_copies: ClassVar[float] = 2.0
 
     def __init__(
         self,
@@ -101,7 +103,7 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
     def _fits(
         self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
     ) -> Fits:
-        return matrix_fits(design, targets, groups, clock, self._fit_path)
+        return matrix_fits(design, targets, groups, clock, self._fit_path, self.matrix_copies)
 
     def _fit_path(self, Z: Array, targets: Targets) -> LinearPath:
         columns: list[LinearPath | None] = []

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from rfbench.compute import waves
-from rfbench.compute.gram import accumulate, default_block_rows
+from rfbench.compute.gram import accumulate
 from rfbench.errors import MethodError
 
 N, D, P, T = 211, 4, 9, 3
@@ -217,13 +217,6 @@ def test_the_clock_books_both_parts():
 
     accumulate(wave, X, Y, P, block_rows=100, clock=Clock())
     assert booked == ["features", "train"] * 3 + ["train"]
-
-
-def test_default_blocks():
-    assert default_block_rows(100) == 5 * 2**17 // 800
-    assert default_block_rows(1000) == 384
-    assert default_block_rows(10_000) == 1024
-    assert default_block_rows(0) > 0
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import linalg
 
 from rfbench import kernels
 from rfbench.errors import MethodError
@@ -14,7 +15,7 @@ from .unbiased import assert_unbiased, points
 POWERS = [(TEFMG, {"power": q}) for q in (0, 1, 2)]
 SKETCHES = [(TEFMS, {"sketch": sketch}) for sketch in ("hadamard", "dct")]
 OBLIVIOUS = [(CompactFeatures, {"projection": word}) for word in ("gaussian", "srht")]
-ALL = [*POWERS, *SKETCHES, *OBLIVIOUS, (TruncatedSVD, {})]
+BY_MATRIX = [*POWERS, *SKETCHES, OBLIVIOUS[0], (TruncatedSVD, {})]
 
 
 class ProjectedContract(SamplerContract):
@@ -78,7 +79,7 @@ def base_kernel(rows: Any, seed: int = 0, size: int = 100) -> Any:
     return features @ features.T
 
 
-@pytest.mark.parametrize(("cls", "options"), ALL, ids=str)
+@pytest.mark.parametrize(("cls", "options"), BY_MATRIX, ids=str)
 @pytest.mark.parametrize("feature_map", ["offset", "paired"])
 def test_features_are_the_base_times_a_matrix(cls: Any, options: Any, feature_map: str) -> None:
     words: dict[str, Any] = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 5}
@@ -123,7 +124,7 @@ def test_tefm_g_streams_over_more_than_one_block(monkeypatch: pytest.MonkeyPatch
 
 
 def test_tefm_s_is_the_explicit_computation() -> None:
-    from scipy import fft, linalg
+    from scipy import fft
 
     rows = problem(50)
     words: dict[str, Any] = {"bandwidth": 3.0, "random_state": 1}
@@ -243,11 +244,33 @@ def test_comp_estimates_the_kernel_without_bias(cls: Any, options: Any, feature_
             assert_unbiased(make(wrong), kernels.make("gaussian", 2.0), rows, seeds=300)
 
 
-def test_srht_columns_are_orthogonal_when_nothing_is_padded() -> None:
-    sampler = CompactFeatures(8, projection="srht", base_size=32, random_state=0, bandwidth=2.0)
-    matrix = sampler.fit(ROWS).feature_map_.matrix
-    assert_allclose(matrix.T @ matrix, 32 / 8 * np.eye(8), atol=1e-12)
-    assert_allclose(np.abs(matrix), 8**-0.5)
+@pytest.mark.parametrize("size", [11, 16, 40])
+@pytest.mark.parametrize("feature_map", ["offset", "paired"])
+def test_srht_is_the_explicit_matrix(size: int, feature_map: str) -> None:
+    """Signs, then the Hadamard matrix of scipy, then some of its columns over sqrt(l)."""
+    words: dict[str, Any] = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 5}
+    sampler = CompactFeatures(6, base_size=size, projection="srht", **words).fit(ROWS)
+    F = RKS(size, **words).fit(ROWS).transform(NEW_ROWS)
+    D = F.shape[1]
+    p = next(2**k for k in range(10) if 2**k >= D)
+    random = np.random.default_rng(5).spawn(5)[3]
+    chosen = random.choice(p, size=6, replace=False)
+    signs = random.choice([-1.0, 1.0], size=D)
+    P = signs[:, None] * linalg.hadamard(p)[:D, chosen] / np.sqrt(6)
+    assert_allclose(sampler.transform(NEW_ROWS), F @ P, atol=1e-12)
+    if p == D:
+        assert_allclose(P.T @ P, D / 6 * np.eye(6), atol=1e-12)
+
+
+def test_srht_goes_through_more_than_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rfbench.samplers import projected
+
+    words: dict[str, Any] = {"projection": "srht", "bandwidth": 2.0, "random_state": 0}
+    sampler = CompactFeatures(6, **words).fit(ROWS)
+    whole = sampler.transform(ROWS)
+    monkeypatch.setattr(projected, "BLOCK_BYTES", 1)
+    assert len(ROWS) > 16
+    assert_allclose(sampler.transform(ROWS), whole, atol=1e-14)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,68 @@
+"""How rows are read: block by block, of a size that suits the caches and the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from rfbench.memory import BLOCK_ROWS, free_bytes
+
+_BLOCK_BYTES = 5 * 2**17
+_L3_BYTES = 2**24
+_MEMORY_SHARE = 1 / 16
+_LEAST_ROWS = 16
+
+
+def default_block_rows(n_columns: int, itemsize: int = 8) -> int:
+    """Choose the rows of a block: features in the L2 cache, but enough rows to pay for the Gram.
+
+    Parameters
+    ----------
+    n_columns : int
+        p, the number of features.
+    itemsize : int
+        Bytes a feature.
+
+    Returns
+    -------
+    int
+        As many rows as 640 KiB hold, which leaves room in the L2 cache for what the products pack,
+        but at least 384 (fewer slow the products down more than a full cache does); at least 1024
+        where the Gram matrix itself leaves the L3 cache and has to be paid for in memory traffic.
+        Never more than a sixteenth of the free memory holds, see `rfbench.memory.free_bytes`, but
+        16 in any case.
+    """
+    row_bytes = itemsize * max(n_columns, 1)
+    floor = BLOCK_ROWS if 8 * n_columns**2 > _L3_BYTES else 384
+    wanted = max(_BLOCK_BYTES // row_bytes, floor)
+    return max(_LEAST_ROWS, min(wanted, int(_MEMORY_SHARE * free_bytes()) // row_bytes))
+
+
+def read_rows(X: Any, picked: slice | npt.NDArray[np.integer[Any]], dtype: np.dtype[Any]) -> Any:
+    """Return some rows of a matrix: CSR as CSR, all else as a C-contiguous array of `dtype`."""
+    is_sparse = bool(sparse.issparse(X))
+    if is_sparse:
+        return X[picked]
+    return np.ascontiguousarray(np.asarray(X)[picked], dtype)
+
+
+def blocks(
+    n: int, codes: npt.NDArray[np.intp] | None, rows: int
+) -> Iterator[tuple[int, slice | npt.NDArray[np.intp]]]:
+    """Yield the group and the row numbers of each block; a block lies in one group."""
+    if codes is None:
+        for start in range(0, n, rows):
+            yield 0, slice(start, min(start + rows, n))
+        return
+    order = np.argsort(codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes))
+    for group, end in enumerate(ends):
+        begin = ends[group - 1] if group else 0
+        for start in range(begin, end, rows):
+            picked = order[start : min(start + rows, end)]
+            first, last = int(picked[0]), int(picked[-1]) + 1
+            yield group, slice(first, last) if last - first == picked.size else picked

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+
+from rfbench import memory
+from rfbench.compute.blocks import default_block_rows
+from rfbench.compute.gram import accumulate
+
+
+@pytest.fixture
+def free(monkeypatch):
+    """Set the memory that is free, in bytes."""
+
+    def give(amount):
+        monkeypatch.setattr("rfbench.compute.blocks.free_bytes", lambda: float(amount))
+
+    give(2**40)
+    return give
+
+
+def test_blocks_suit_the_caches(free):
+    assert default_block_rows(100) == 5 * 2**17 // 800
+    assert default_block_rows(1000) == 384
+    assert default_block_rows(10_000) == 1024
+    assert default_block_rows(0) > 0
+
+
+@pytest.mark.parametrize("itemsize", [4, 8])
+@pytest.mark.parametrize("p", [1, 100, 1000, 5000])
+def test_a_block_takes_a_sixteenth_of_the_memory_at_most(free, p, itemsize):
+    for amount in (2**20, 2**24, 2**28, 2**32):
+        free(amount)
+        rows = default_block_rows(p, itemsize)
+        assert rows == 16 or 16 * rows * p * itemsize <= amount
+        assert rows >= 16
+    free(0)
+    assert default_block_rows(p, itemsize) == 16
+
+
+def test_the_limit_of_the_process_counts():
+    wanted = default_block_rows(10_000)
+    memory.limit_to(1.0)
+    try:
+        assert default_block_rows(10_000) == 16 < wanted
+    finally:
+        memory.limit_to(None)
+
+
+def test_little_memory_gives_the_same_sums(free):
+    generator = np.random.default_rng(0)
+    Z, y = generator.standard_normal((500, 40)), generator.standard_normal(500)
+    whole = accumulate(np.positive, Z, y, 40)
+    free(0)
+    small = accumulate(np.positive, Z, y, 40)
+    np.testing.assert_allclose(small.gram, whole.gram, atol=1e-11)
+    np.testing.assert_allclose(small.moment, whole.moment, atol=1e-11)

@@ -1,0 +1,259 @@
+import gc
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from rfbench import memory, samplers, solvers
+from rfbench.cli.memory import memory_lines, trials_without_data
+from rfbench.clock import Clock
+from rfbench.compute import waves
+from rfbench.config import read
+from rfbench.experiment.footprint import estimate, footprints, sizes_of
+from rfbench.experiment.plan import plan
+from rfbench.experiment.worker import LEAST_MEMORY
+from rfbench.memory import GIB, Sizes
+from rfbench.solvers.curve import Curve
+
+SPHERE = """\
+dataset: {sphere: {d: 8, n_train: 1500, n_test: 300}}
+bandwidth: 3.0
+trials: 1
+"""
+
+
+def trials_of(folder, text):
+    path = folder / "tried.yaml"
+    path.write_text(text)
+    return trials_without_data([read(path)])
+
+
+def peak_of(work):
+    """Return the most bytes that numpy held at once while `work` ran, beyond those before."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+# Large enough beside the blocks, small enough for a second.
+N, D, M = 900, 6, 600
+ROWS = np.random.default_rng(0).standard_normal((N, D))
+LABELS = np.arange(N) % 4
+SIZES = Sizes(N, D, classes=4)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled():
+    waves.warm_up()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"alphas": 1.0},
+        {"alphas": [0.1, 1.0], "selection": "validation"},
+        {"alphas": [0.1, 1.0], "selection": "cv5"},
+        {"alphas": 1.0, "multiclass": "one-vs-one"},
+        {"alphas": [0.1, 1.0], "selection": "cv3", "multiclass": "one-vs-one"},
+    ],
+    ids=str,
+)
+def test_gram_matrices_of_ridge_are_counted(words):
+    solver = solvers.RidgeClassifier(**words, random_state=0)
+    features = samplers.RKS(M, bandwidth=3.0, random_state=0).fit(ROWS)
+    measured = peak_of(lambda: solver.fit(ROWS, LABELS, features=features))
+    counted = solver.bytes_to_fit(SIZES, M)
+    blocks = 8 * N * M
+    assert 0.95 * counted < measured < counted + 1.5 * blocks
+
+
+def test_gram_matrices_of_a_curve_stay_beside_those_of_the_fit(monkeypatch):
+    refused = []
+    real = memory.check_fits
+    monkeypatch.setattr(
+        "rfbench.solvers.design.check_fits", lambda *words: refused.append(words) or real(*words)
+    )
+    solver = solvers.RidgeClassifier([0.1, 1.0], selection="cv5", random_state=0)
+    sampler = samplers.RKS(M, bandwidth=3.0, random_state=0).fit(ROWS)
+    curve = Curve(sampler, Clock(), ROWS)
+    monkeypatch.setattr(Curve, "matrix", lambda self, X: None)
+    measured = peak_of(lambda: solver.fit(ROWS, LABELS, features=curve.prefix(M)))
+    counted = 8.0 * (5 + 8) * M**2
+    assert [words[0] for words in refused] == [counted]
+    assert 0.95 * counted < measured < counted + 12 * N * M
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("leverage-rff", {"n_components": 600}),
+        ("leverage-rff", {"n_components": 300, "feature_map": "paired"}),
+        ("leverage-rff", {"n_components": 50, "pool_size": 600}),
+        ("greedy", {"n_components": 200, "pool_size": 600}),
+        ("ses", {"n_components": 300, "weights": "clipped"}),
+        ("nystroem", {"n_components": 600}),
+        ("nystroem", {"n_components": 50, "landmarks": "ridge-leverage", "score_rows": 0.9}),
+        ("tefm-g", {"n_components": 100, "base_size": 1000, "power": 2}),
+        ("comp", {"n_components": 400, "base_size": 1000}),
+        ("svd", {"n_components": 100, "base_size": 1000}),
+    ],
+    ids=str,
+)
+def test_samplers_count_their_matrices(name, words):
+    sampler = samplers.make(name, bandwidth=3.0, random_state=0, **words)
+    y = np.sign(ROWS[:, 0])
+    sampler.fit(ROWS, y)
+    measured = peak_of(lambda: sampler.fit(ROWS, y))
+    counted = sampler.bytes_to_fit(SIZES)
+    # What the factorisations of numpy and of LAPACK copy is not seen here.
+    assert 0.4 * counted < measured < counted
+    assert sampler.planned_columns() == sampler.transform(ROWS[:2]).shape[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        *[
+            (name, {"pool_size": 5000})
+            for name in ("eerf", "lkrf", "uniform-pool", "surrogate-leverage")
+        ],
+        ("comp", {"base_size": 5000, "projection": "srht"}),
+        ("rks", {"n_components": 5000}),
+        ("orf", {"n_components": 5000}),
+        ("qmc", {"n_components": 4000}),
+    ],
+    ids=str,
+)
+def test_samplers_count_their_frequencies(name, words):
+    rows = np.random.default_rng(0).standard_normal((60, 400))
+    words = {"n_components": 50, "bandwidth": 20.0, "random_state": 0, **words}
+    sampler = samplers.make(name, **words)
+    y = np.sign(rows[:, 0])
+    sampler.fit(rows, y)
+    measured = peak_of(lambda: sampler.fit(rows, y))
+    assert 0.4 * sampler.bytes_to_fit(Sizes(60, 400)) < measured
+    assert measured < 1.1 * sampler.bytes_to_fit(Sizes(60, 400))
+
+
+@pytest.mark.parametrize("name", list(samplers.SAMPLERS))
+@pytest.mark.parametrize("feature_map", ["offset", "paired"])
+def test_columns_are_known_before_the_fit(name, feature_map):
+    words = {"bandwidth": 3.0, "random_state": 0, "feature_map": feature_map}
+    sampler = samplers.make(name, n_components=12, **words)
+    fitted = sampler.fit(ROWS[:80], LABELS[:80])
+    assert sampler.planned_columns() == fitted.transform(ROWS[:2]).shape[1]
+    assert 0 < sampler.bytes_kept(SIZES)
+
+
+def test_what_the_data_decide_is_not_estimated(tmp_path):
+    lkrf = "M: 10\nsamplers: [lkrf: {estimator: all}, rks]\n"
+    unknown, known = footprints(trials_of(tmp_path, SPHERE + lkrf))
+    assert unknown.bytes is None
+    assert known.bytes > LEAST_MEMORY
+    kept = "M: {kept_by: lkrf}\nsamplers: [lkrf: {estimator: all}, rks]\n"
+    assert [f.bytes for f in footprints(trials_of(tmp_path, SPHERE + kept))] == [None, None]
+
+
+MEASURE = """
+import sys
+from pathlib import Path
+from rfbench.config import read
+from rfbench.experiment.environment import peak_rss_mb
+from rfbench.experiment.plan import jobs, plan
+from rfbench.experiment.trial import run_job
+
+def peak(path):
+    rows = [row for job in jobs(plan(read(Path(path)))) for row in run_job(job)]
+    assert {row["status"] for row in rows} == {"ok"}, rows
+    return peak_rss_mb()
+
+bare = peak(sys.argv[1])
+print(peak(sys.argv[2]) - bare)
+"""
+SMALL = """\
+dataset: {sphere: {d: 3, n_train: 60, n_test: 30}}
+bandwidth: 3.0
+trials: 1
+M: 5
+samplers: [rks, leverage-rff]
+solver: {alphas: [0.1, 1], selection: cv3}
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "M: 1500\nsamplers: [rks]\ntiming: isolated\nsolver: {alphas: [0.1, 1], selection: cv5}\n",
+        "M: [700, 1500]\nsamplers: [rks]\nsolver: {alphas: [0.1, 1], selection: cv5}\n",
+        "M: 1500\nsamplers: [leverage-rff]\nsolver: {alphas: 1}\n",
+        "M: 3000\nsamplers: [rks]\nsolver: {name: svm, alphas: 1, max_iter: 2}\n",
+    ],
+    ids=["five folds", "a curve", "leverage", "svm"],
+)
+def test_estimate_holds_the_measured_peak(tmp_path, text):
+    """The growth of a process beyond one that has run something small."""
+    (tmp_path / "small.yaml").write_text(SMALL)
+    (tmp_path / "large.yaml").write_text(SPHERE + text)
+    words = [sys.executable, "-c", MEASURE, tmp_path / "small.yaml", tmp_path / "large.yaml"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    grown = float(done.stdout) * 1e6
+    estimated = max(estimate(t) for t in plan(read(tmp_path / "large.yaml"))) - LEAST_MEMORY
+    assert grown < estimated < 2 * grown
+
+
+def test_methods_from_elsewhere(tmp_path):
+    """A sampler that is ours in kind is estimated; an estimator takes a matrix and a copy."""
+    (tmp_path / "mine.py").write_text(
+        "from rfbench.samplers import RKS\nclass Mine(RKS):\n    pass\n"
+    )
+    path = tmp_path / "tried.yaml"
+    theirs = "{class: sklearn.kernel_approximation.RBFSampler, n_components: M}"
+    mine = f"{{class: '{tmp_path}/mine.py:Mine'}}"
+    ridge = "solver: {class: sklearn.linear_model.Ridge}\n"
+    path.write_text(SPHERE + f"M: 10\nsamplers: [rks, {mine}, {theirs}]\n{ridge}")
+    rks, own, other = footprints(trials_without_data([read(path, allow_imports=True)]))
+    assert rks.bytes == own.bytes > LEAST_MEMORY
+    assert other.bytes is None
+
+
+def test_sizes_come_from_the_catalogue(tmp_path):
+    def sizes(text):
+        return sizes_of(trials_of(tmp_path, text + "M: 5\nsamplers: [rks]\n")[0])
+
+    assert sizes("dataset: adult\n")[0] == Sizes(32561, 108, 48842 - 32561, 2)
+    half = sizes("dataset: letter\nsplit: {test_size: 0.5}\ntrials: 1\ndtype: float32\n")
+    assert half == (Sizes(10000, 16, 10000, 26, 4), 2 * 4 * 16 * 20000)
+    few = sizes("dataset: letter\nsplit: {test_size: 5000, train_size: 2000}\nrows: 200\n")
+    assert few[0] == Sizes(200, 16, 500, 26)
+    sphere = sizes("dataset: {sphere: {d: 3, n_train: 70}}\n")[0]
+    assert sphere == Sizes(70, 3, 1000, 2)
+    assert sizes("dataset: digits\nsplit: {test_size: 0.3}\n")[0] == Sizes(1258, 64, 539, 10)
+
+
+def test_the_largest_and_those_above_the_limit_are_named(tmp_path):
+    text = "M: [100, 20000]\nsamplers: [rks, eerf: {pool_size: 20000}]\nsolver: {alphas: 1}\n"
+    trials = trials_of(tmp_path, SPHERE + text)
+    most, above = memory_lines(trials, 2, 2.0 * GIB)
+    assert most.startswith("memory: about 10.")
+    assert "a worker at most (eerf, M = 20000, sphere d=8 n_train=1500 n_test=300)" in most
+    assert most.endswith("2 workers, limit 2.0 GiB each")
+    assert "rks, M = 20000" in above
+    assert "M = 100," not in above
+    assert "take fewer --jobs, or raise --memory" in above
+    (fine,) = memory_lines(trials, 1, 100.0 * GIB)
+    assert fine.endswith("1 worker, limit 100.0 GiB each")
+    assert list(memory_lines([], 1, None)) == []
+
+
+def test_a_curve_is_named_once_with_what_is_not_counted(tmp_path):
+    text = "M: 5\nsamplers: [rks, lkrf: {estimator: all}]\n"
+    lines = list(memory_lines(trials_of(tmp_path, SPHERE + text), 1, None))
+    assert len(lines) == 2
+    assert "not estimated: lkrf" in lines[1]
