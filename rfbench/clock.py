@@ -19,6 +19,7 @@ class Clock:
 
     _running: ClassVar[list[tuple[Clock, str]]] = []
     _since: ClassVar[tuple[float, float]] = (0.0, 0.0)
+    _stopped: ClassVar[int] = 0
 
     def __init__(self) -> None:
         self.wall = dict.fromkeys(PARTS, 0.0)
@@ -36,9 +37,21 @@ class Clock:
             Clock._running.pop()
 
     @classmethod
+    @contextmanager
+    def stopped(cls) -> Iterator[None]:
+        """Book nothing of what happens inside, whichever clock's parts are entered there."""
+        Clock._book()
+        Clock._stopped += 1
+        try:
+            yield
+        finally:
+            Clock._book()
+            Clock._stopped -= 1
+
+    @classmethod
     def _book(cls) -> None:
         now = time.perf_counter(), time.process_time()
-        if cls._running:
+        if cls._running and not cls._stopped:
             clock, name = cls._running[-1]
             clock.wall[name] += now[0] - cls._since[0]
             clock.cpu[name] += now[1] - cls._since[1]

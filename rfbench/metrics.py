@@ -1,4 +1,4 @@
-"""The metrics: always all that apply."""
+"""The metrics: always all that apply; the training error and kernel errors on request."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ METRICS = (
     "rmse",
     "mae_range",
     "r2",
+    "train_error",
     "kernel_error_spectral",
     "kernel_error_frobenius",
 )

@@ -54,3 +54,19 @@ def test_an_exception_ends_the_part(ticking):
         pass
     assert clock.wall["pp"] == 1
     assert set(clock.wall) == set(PARTS)
+
+
+def test_a_stopped_clock_books_nothing_whoever_asks(ticking):
+    outer, inner = Clock(), Clock()
+    with outer.part("train"), Clock.stopped():
+        with inner.features(), outer.part("test"):
+            pass
+        with Clock.stopped(), inner.train():
+            pass
+    assert set(inner.wall.values()) == {0}
+    assert outer.wall == {"pp": 0, "features": 0, "train": 2, "test": 0}
+    with pytest.raises(ValueError, match="x"), Clock.stopped():
+        raise ValueError("x")
+    with inner.train():
+        pass
+    assert inner.wall["train"] == 1

@@ -34,9 +34,10 @@ def print_columns(rows: Sequence[tuple[str, ...]]) -> None:
 @click.command()
 @RESULTS
 def plot(folders: tuple[Path, ...]) -> None:
-    """Draw error against M and error against time, from the CSVs alone.
+    """Draw error against M and against time, and time against M, from the CSVs alone.
 
-    Each results folder at or below RESULTS gets its figures, as PNG and PDF.
+    Each results folder at or below RESULTS gets its figures, as PNG and PDF; with kernel errors, or
+    a kept.csv, there are figures of those as well. Axes are those of the paper that it names.
 
     \b
     Examples:

@@ -60,6 +60,7 @@ def check_combinations(
     except RfbenchError as error:
         raise located(document, ("solver",), error) from None
     _check_sizes(experiment, document)
+    _check_kept_features(experiment, document)
     _check_samplers(experiment, document, allow_imports)
 
 
@@ -79,6 +80,30 @@ def _check_sizes(experiment: Experiment, document: yamlfile.Document) -> None:
         raise ConfigError(
             f"{where(document, ('M',))}: {size.kept_by} does not decide how many it keeps.",
             "kept_by names a sampler that does: lkrf.",
+        )
+
+
+def _check_kept_features(experiment: Experiment, document: yamlfile.Document) -> None:
+    from rfbench.experiment.kept import MOST_DIMENSIONS
+    from rfbench.kernels import kernel_class
+
+    if not experiment.kept_features:
+        return
+    place = where(document, ("kept_features",))
+    named = [spec.name for spec in experiment.samplers if not spec.imported]
+    if not any(getattr(sampler_class(name), "keeps_some", False) for name in named):
+        raise ConfigError(
+            f"{place}: no sampler of the list decides which features it keeps.",
+            "kept.csv is for those that do: lkrf.",
+        )
+    shapes = {_shape(experiment, spec.name, spec.parameters) for spec in experiment.dataset}
+    d = max(columns for _, columns in shapes)
+    if d > MOST_DIMENSIONS and kernel_class(experiment.kernel).feature != "coordinate":
+        raise ConfigError(
+            f"{place}: the data have {d} columns, and kept.csv has frequencies of at most "
+            f"{MOST_DIMENSIONS} entries.",
+            "It would be larger than what it explains.",
+            "Leave kept_features out, or take the kernel linear, which keeps coordinates.",
         )
 
 

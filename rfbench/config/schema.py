@@ -215,6 +215,8 @@ class Experiment(Section):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     metric: str | None = None
     kernel_error_rows: Annotated[int, Field(ge=2)] | None = None
+    train_error: bool = False
+    kept_features: bool = False
     plugins: list[str] = Field(default_factory=list)
     dtype: Literal["float64", "float32"] = "float64"
     timing: Literal["shared", "isolated"] = "shared"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rfbench.errors import ResultsError
+from rfbench.experiment import kept
 from rfbench.experiment.fanout import Fanout
 from rfbench.experiment.plan import Job, Trial, plan
 from rfbench.experiment.store import Store
@@ -95,7 +96,9 @@ def status_of(folder: Path) -> Status:
 
 
 def merge(target: Path, others: list[Path]) -> int:
-    """Add the rows of other folders that the target does not have; returns their number.
+    """Add the rows of other folders that the target does not have, with their kept features.
+
+    Returns the number of rows.
 
     Raises
     ------
@@ -105,16 +108,20 @@ def merge(target: Path, others: list[Path]) -> int:
     store = Store(target)
     with store.lock():
         own = manifest_of(target)
+        store.mend()
         done = store.done()
         added = 0
         for folder in others:
             if folder.resolve() == target.resolve():
                 raise ResultsError(f"{folder} cannot be merged with itself.")
             _refuse_unlike(target, own, folder, manifest_of(folder))
+            lines = kept.by_trial(folder)
             for row in rows_of(folder):
                 if row["setting"] in own["settings"] and done.get(row["trial_id"], "") != "ok":
                     if row["trial_id"] in done and row["status"] != "ok":
                         continue
+                    if row["trial_id"] in lines:
+                        kept.write(target, row["trial_id"], lines[row["trial_id"]])
                     store.append(row)
                     done[row["trial_id"]] = row["status"]
                     added += 1

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rfbench.experiment import kept
 from rfbench.experiment.fanout import Fanout
 from rfbench.experiment.interrupts import Interrupts
 from rfbench.experiment.plan import jobs
@@ -126,6 +127,9 @@ def _record(store: Store, summary: Summary, row: dict[str, Any]) -> None:
     trace = row.pop("traceback", None)
     if trace:
         store.keep_traceback(row["trial_id"], trace)
+    lines = row.pop(kept.KEY, None)
+    if lines:
+        kept.write(store.folder, row["trial_id"], lines)
     store.append(row)
     summary.done += 1
     if row["status"] != "ok":

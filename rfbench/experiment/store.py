@@ -31,6 +31,9 @@ COLUMNS = (
     "version",
 )  # fmt: skip
 
+# Columns that files of earlier versions lack; what is read from those is empty there.
+ADDED = ("train_error",)
+
 
 class Store:
     """The results folder of one configuration.
@@ -122,7 +125,7 @@ class Store:
                 "It was not written by rfbench, or its first line is damaged.",
                 "Move the file away, or give another --out.",
             )
-        if tuple(header) != COLUMNS:
+        if not _is_ours(header):
             raise ResultsError(
                 f"{self.csv} has other columns than this version of rfbench writes.",
                 "New rows would not fit beneath the old ones.",
@@ -131,14 +134,14 @@ class Store:
         found: dict[str, dict[str, str]] = {}
         line = reader.line_num + 1
         for cells in reader:
-            if len(cells) != len(COLUMNS):
+            if len(cells) != len(header):
                 raise ResultsError(
                     f"{self.csv}, line {line}: the row has {len(cells)} cells, "
-                    f"{len(COLUMNS)} are expected.",
+                    f"{len(header)} are expected.",
                     "It was cut or edited; nothing was measured or written.",
                     "Remove that line: its trial is then measured again.",
                 )
-            row = dict(zip(COLUMNS, cells, strict=True))
+            row = dict.fromkeys(COLUMNS, "") | dict(zip(header, cells, strict=True))
             found[row["trial_id"]] = row
             line = reader.line_num + 1
         return list(found.values())
@@ -155,6 +158,8 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True)
             if not self.csv.exists() or self.csv.stat().st_size == 0:
                 writer.writeheader()
+            else:
+                self._widen()
             writer.writerow({column: _cell(row.get(column)) for column in COLUMNS})
             with self.csv.open("ab") as file:
                 file.write(text.getvalue().encode())
@@ -166,6 +171,22 @@ class Store:
                 "The rows before it are on the disk.",
                 "Make room, or give another --out, and run the same command again.",
             ) from error
+
+    def _widen(self) -> None:
+        """Give the file of an earlier version the columns of this one, its rows as they were."""
+        with self.csv.open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            if tuple(reader.fieldnames or ()) == COLUMNS:
+                return
+            rows = list(reader)
+        scratch = self.csv.with_suffix(".wider")
+        with scratch.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(scratch, self.csv)
 
     def write_manifest(self, content: Mapping[str, Any]) -> None:
         """Write `manifest.json`, the old one staying until the new one is whole."""
@@ -179,6 +200,12 @@ class Store:
             os.replace(name, self.manifest)
         except OSError as error:
             raise _not_writable(self.folder, error) from error
+
+
+def _is_ours(header: list[str]) -> bool:
+    """Tell whether these are the columns of this version, or of one without those of `ADDED`."""
+    lacking = [name for name in ADDED if name not in header]
+    return tuple(header) == tuple(name for name in COLUMNS if name not in lacking)
 
 
 def _not_writable(folder: Path, error: OSError) -> WriteError:

@@ -19,7 +19,7 @@ from rfbench.compute import waves
 from rfbench.config import ISOLATED, NO_SOLVER, SHARED, SamplerSpec
 from rfbench.datasets import Prepared
 from rfbench.errors import MemoryLimit, RfbenchError
-from rfbench.experiment import material
+from rfbench.experiment import kept, material
 from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
 from rfbench.experiment.kernel_error import kernel_errors
 from rfbench.experiment.methods import build_sampler, build_solver, shares_work
@@ -169,11 +169,16 @@ def measure(
         )
         Z = np.asarray(features.transform(rows), dtype=np.float64)
         measured.update(kernel_errors(exact, Z, norm))
+    if experiment.kept_features and getattr(features, "keeps_some", False):
+        measured[kept.KEY] = kept.lines_of(features, trial.number)
     if solver is None:
         with clock.part("features"):
             design_of(X, features).matrix()
     else:
         measured.update(_fit_solver(solver, features, prepared, clock))
+        if experiment.train_error:
+            with Clock.stopped():
+                measured["train_error"] = training_error(solver, prepared)
     if curve is not None:
         clock.charge(curve.clock)
         measured["timing"] = SHARED
@@ -256,3 +261,11 @@ def score(solver: Any, prepared: Prepared, clock: Clock) -> dict[str, float]:
     if coded is not None:
         result.update(metrics.regression(values, coded))
     return result
+
+
+def training_error(solver: Any, prepared: Prepared) -> float:
+    """Return the misclassification in % on the training rows, or the relative squared error."""
+    values = solver.decisions(prepared.X_train)
+    if prepared.labels_train is None:
+        return metrics.regression(values[:, 0], prepared.y_train)["relative_squared_error"]
+    return metrics.classification(solver.predict_codes(values), prepared.labels_train)["error"]

@@ -1,33 +1,46 @@
-"""Figures of a results folder: error against what is varied, and against time."""
+"""Figures of a results folder: error, time and kernel error against what is varied.
+
+Where the configuration names a paper, the axes are those of its figures.
+"""
 
 from __future__ import annotations
 
-import math
+import json
 import re
-import textwrap
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from rfbench.report.columns import METRICS
+from rfbench.report import kept_figures
+from rfbench.report.arms import SUMS
+from rfbench.report.panels import DPI, Curves, draw
 from rfbench.report.results import Results
-from rfbench.report.style import Style, assign
+from rfbench.report.style import assign
 from rfbench.report.summary import axis, summarise
 from rfbench.report.tables import SMOKE
 
-FEW = 8
-
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+KERNEL_ERROR = "kernel_error_spectral"
+# What the papers' figures have on the axes of sizes and of times, where it is not M and t_total.
+SIZES = {
+    "liu2020": "features over dimension, s / d",
+    "lkrf2016": "number of features D",
+    "tefm2015": "number of features l",
+}
+PAPER_TIMES = {"liu2020": "t_drawing", "lkrf2016": "t_all"}
 
 
 def plot(results: Results, folder: Path | None = None) -> list[Path]:
-    """Draw the error against what is varied (M, d, ...) and against time.
+    """Draw what the rows of a results folder have to show.
 
-    Error bars are standard errors of the mean over the trials; a data set has a panel. The files
-    depend on the rows only: the same rows give the same bytes.
+    The metric against what is varied (M, d, ...) and against time; the time against what is
+    varied; the kernel error, where there is one beside the metric; the kept features, where there
+    is a `kept.csv`. Error bars are standard errors of the mean over the trials; a data set has a
+    panel. The files depend on the rows only: the same rows give the same bytes.
 
     Parameters
     ----------
@@ -44,128 +57,119 @@ def plot(results: Results, folder: Path | None = None) -> list[Path]:
     import matplotlib.style
 
     folder = folder or results.folder
-    table = summarise(results)
-    if table.empty or not table["trials"].any():
-        return []
-    caption = _caption(table)
-    table = table[table["trials"] > 0]
-    varied = axis(results)
-    kind = table["metric"].iloc[0] if set(table["metric"]) <= {"accuracy", "r2"} else "error"
     files = []
     with matplotlib.style.context(["default", {"text.parse_math": False}]):
-        for x, name in ((varied, varied), ("t_total", "time")):
-            if x == "t_total" and not table[x].notna().any():
-                continue
-            along = "" if x == varied else f" A line joins values of {varied}."
-            figure = _figure(table, results, caption + along, x, varied)
-            stem = f"{kind}_vs_{re.sub(r'[^A-Za-z0-9]+', '_', name)}"
+        for stem, figure in figures_of(results):
             for suffix, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None})):
                 files.append(folder / f"{stem}.{suffix}")
-                figure.savefig(files[-1], dpi=150, metadata=metadata)
+                figure.savefig(files[-1], dpi=DPI, metadata=metadata)
     return files
 
 
-def _figure(table: pd.DataFrame, results: Results, caption: str, x: str, varied: str) -> Figure:
-    from matplotlib.figure import Figure
-
-    panels = [(str(name), part) for name, part in table.groupby("dataset")]
-    columns = math.ceil(math.sqrt(len(panels)))
-    rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(3.8 * columns + 2.2, 3.4 * rows + 0.6), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+def figures_of(results: Results) -> Iterator[tuple[str, Figure]]:
+    """Yield the name of each figure's file and the figure."""
+    table = summarise(results)
+    if table.empty or not table["trials"].any():
+        return
     styles = assign(dict(zip(table["method"], table["sampler"], strict=True)))
-    for panel, (name, part) in zip(axes, panels, strict=False):
-        _draw(panel, part, styles, x, varied)
-        panel.set_title(name, fontsize=9)
-    for panel in axes[len(panels) :]:
-        panel.remove()
+    varied = axis(results)
+    name = re.sub(r"[^A-Za-z0-9]+", "_", varied)
+    kind = table["metric"].iloc[0] if set(table["metric"]) <= {"accuracy", "r2"} else "error"
+    time = PAPER_TIMES.get(_paper(results), "t_total")
+    wanted = [
+        (f"{kind}_vs_{name}", table, "x", "mean"),
+        (f"{kind}_vs_time", table, "t_total", "mean"),
+    ]
+    if table["x"].nunique() > 1:
+        wanted.append((f"time_vs_{name}", table, "x", time))
+    if KERNEL_ERROR not in set(table["metric"]) and results.rows[KERNEL_ERROR].notna().any():
+        errors = summarise(results, KERNEL_ERROR)
+        wanted.append((f"kernel_error_vs_{name}", errors, "x", "mean"))
+    for stem, lines, x, y in wanted:
+        curves, caption = _curves(results, lines, x, y)
+        if not curves.table.empty:
+            yield stem, draw(curves, styles, _title(results, curves.table), caption)
+    for stem, figure in kept_figures.draw(results):
+        yield stem, figure
+
+
+def _curves(results: Results, lines: pd.DataFrame, x: str, y: str) -> tuple[Curves, str]:
+    """Return what a figure shows, and its caption."""
+    varied, paper = axis(results), _paper(results)
+    drawn = lines[(lines["trials"] > 0) & lines[x].notna() & lines[y].notna()]
+    caption = _caption(drawn) if y == "mean" else _trials(drawn) + "."
+    if x != "x" and varied != "variant":
+        caption += f" A line joins values of {varied}."
+    for time in {x, y} & set(SUMS):
+        caption += _on_times(drawn, time)
+    if y == "mean":
+        drawn, said = _without_other_kernels(drawn)
+        caption += said
+    titles = {}
+    if varied == "M" and paper in SIZES:
+        titles["x"] = SIZES[paper]
+        if paper == "liu2020":
+            drawn = drawn.assign(x=drawn["x"] / drawn["d"].astype("float64"))
+    return Curves(drawn, x, y, varied, titles), caption
+
+
+def _paper(results: Results) -> str:
+    return str(results.config.get("paper") or "")
+
+
+def _title(results: Results, table: pd.DataFrame) -> str:
+    datasets = list(dict.fromkeys(table["dataset"]))
     protocol = ", ".join(dict.fromkeys(table["protocol"]))
-    title = f"{SMOKE}: " * results.smoke + (panels[0][0] if len(panels) == 1 else results.name)
-    set_title = axes[0].set_title if len(panels) == 1 else figure.suptitle
-    set_title(f"{title}, protocol {protocol}", fontsize=10)
-    wrapped = textwrap.fill(caption, int(17 * figure.get_figwidth()))
-    figure.supxlabel(wrapped, fontsize=7, x=0.01, ha="left")
-    handles: dict[str, Any] = {}
-    for panel in axes[: len(panels)]:
-        handles |= {bar.get_label(): bar for bar in panel.containers}
-    ordered = {name: handles[name] for name in styles}
-    figure.legend(
-        list(ordered.values()), list(ordered), loc="outside right upper", fontsize=8, frameon=False
+    name = datasets[0] if len(datasets) == 1 else results.name
+    return f"{SMOKE}: " * results.smoke + f"{name}, protocol {protocol}"
+
+
+def estimates_kernel(parameters: str) -> bool:
+    """Tell whether features estimate their kernel, from a sampler's parameters as JSON.
+
+    Not those weighted by the inverse of what an unbiased estimate needs (liu2020), nor those
+    scaled to divide the penalty.
+    """
+    try:
+        given = json.loads(parameters)
+    except ValueError:
+        return True
+    return bool(given.get("reweight") != "inverse" and given.get("penalty_divisor", 1) == 1)
+
+
+def _without_other_kernels(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Leave lines out whose kernel error says nothing, and say which."""
+    errors = table["metric"].str.startswith("kernel_error")
+    other = errors & ~table["parameters"].map(estimates_kernel).astype("bool")
+    if not other.any():
+        return table, ""
+    names = ", ".join(dict.fromkeys(table.loc[other, "method"]))
+    said = (
+        " Left out, because rescaled features (reweight: inverse, or penalty_divisor) do not "
+        f"estimate the kernel: {names}."
     )
-    return figure
+    return table[~other], said
 
 
-def _draw(panel: Axes, table: pd.DataFrame, styles: dict[str, Style], x: str, varied: str) -> None:
-    at = "x" if x == varied else x
-    side_by_side = at == "x" and table["x"].nunique() == 1
-    words = side_by_side or (at == "x" and table["x"].dtype.kind not in "fi")
-    placed = "method" if side_by_side else at
-    places = {place: i for i, place in enumerate(dict.fromkeys(table[placed]))} if words else {}
-    for method, line in table.groupby("method", sort=False):
-        style = styles[str(method)]
-        panel.errorbar(
-            line[placed].map(places) if words else line[placed],
-            line["mean"],
-            yerr=line["se"],
-            xerr=None if at == "x" else line[f"{at}_se"],
-            label=str(method),
-            color=style.colour,
-            marker=style.marker,
-            markerfacecolor=style.colour if style.filled else "white",
-            linestyle="-" if style.filled else "--",
-            markersize=5,
-            linewidth=1.1,
-            elinewidth=0.8,
-            capsize=2,
-        )
-    if words:
-        panel.set_xticks(list(places.values()), list(places), rotation=30, ha="right")
-        panel.set_xlim(-0.5, len(places) - 0.5)
-    else:
-        _scale(panel, "x", table[at])
-    metric = table["metric"].iloc[0]
-    if metric.startswith("kernel_error"):
-        _scale(panel, "y", table["mean"])
-    panel.set_ylabel(METRICS[metric], fontsize=9)
-    value = table["x"].iloc[0]
-    only = f" = {value:g}" if side_by_side and not isinstance(value, str) else ""
-    panel.set_xlabel(_axis_label(table, x) + only, fontsize=9)
-    panel.tick_params(labelsize=8)
-    panel.grid(alpha=0.25, linewidth=0.6)
+def _on_times(table: pd.DataFrame, time: str) -> str:
+    said = f" Time: {' + '.join(SUMS[time])}"
+    shared = list(dict.fromkeys(table.loc[table["timing"] == "shared", "method"]))
+    if not shared:
+        return said + "."
+    of = "" if len(shared) == table["method"].nunique() else f" of {', '.join(shared)}"
+    return said + f"; the times{of} are upper bounds: timing is shared, not isolated."
 
 
-def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> None:
-    """Make an axis logarithmic if its values span more than a factor of ten."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
-
-    side = panel.xaxis if which == "x" else panel.yaxis
-    low, high = values.min(), values.max()
-    logarithmic = low > 0 and high > 10 * low
-    if logarithmic:
-        panel.set(**{f"{which}scale": "log"})
-        side.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 1000 * low else (1,)))
-        side.set_minor_locator(NullLocator())
-        side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    if values.name == "x" and values.nunique() <= FEW:
-        side.set_major_locator(FixedLocator(sorted(values.unique())))
-    elif not logarithmic and (values % 1 == 0).all():
-        side.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-
-
-def _axis_label(table: pd.DataFrame, x: str) -> str:
-    if x == "t_total":
-        timing = "/".join(dict.fromkeys(text for text in table["timing"] if text))
-        return f"t_pp + t_features + t_train (s{', timing ' + timing if timing else ''})"
-    return {"M": "number of features M", "d": "dimension d"}.get(x, x)
+def _trials(table: pd.DataFrame) -> str:
+    low, high = table["trials"].min(), table["trials"].max()
+    if high == 1:
+        return "One trial a point: no spread is known"
+    number = f"{low}" if low == high else f"{low} to {high}"
+    return f"Mean over {number} trials; bars: standard error of the mean"
 
 
 def _caption(table: pd.DataFrame) -> str:
-    trials = table.loc[table["trials"] > 0, "trials"]
-    low, high, failed = trials.min(), trials.max(), table["failed"].sum()
-    number = f"{low}" if low == high else f"{low} to {high}"
-    caption = f"Mean over {number} trials; bars: standard error of the mean"
-    if high == 1:
-        caption = "One trial a point: no spread is known"
+    caption, failed = _trials(table), table["failed"].sum()
     if failed:
         caption += f"; {failed} {'trial' if failed == 1 else 'trials'} failed"
     if "test" in set(table["selection"]):

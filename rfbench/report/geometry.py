@@ -8,52 +8,80 @@ import numpy as np
 import pandas as pd
 
 KEPT = "kept.csv"
-COLUMNS = ("trial", "w1", "w2", "b", "weight")
+COLUMNS = ("w1", "w2", "b", "weight")
 CORNER_RADIUS = 0.75
 OFFSET_WIDTH = np.pi / 8
 SHARES = ["kept_near_corners", "kept_near_offsets"]
 
 
-def kept_shares(folder: Path, rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    """Return, row by row, what share of the weight lies where lkrf2016's Figure 1a shows it.
+def read_kept(folder: Path, rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    """Return the kept features of the trials that ended well, a line each.
 
-    `kept.csv` has one line a kept feature of lkrf at d = 2: trial, w1, w2, b, weight. Near a
-    corner means within 0.75 of (1, 1) or (-1, -1), near an offset within pi/8 of 0 or pi
-    (modulo 2 pi; both together hold a quarter of the circle).
+    The columns are described in `rfbench.experiment.kept`.
 
     Parameters
     ----------
     folder : Path
-        The results folder; without the file every share is NaN.
+        The results folder; without the file, or with a broken one, there are no lines.
     rows : DataFrame
-        The rows of ``trials.csv``; only those of lkrf at d = 2 get a share.
+        The rows of ``trials.csv`` that count.
     notes : list of str
         Takes up what is wrong with the file.
     """
-    shares = pd.DataFrame(np.nan, index=rows.index, columns=SHARES)
     file = folder / KEPT
     if not file.exists():
-        return shares
+        return pd.DataFrame(columns=["trial_id", *COLUMNS])
     try:
-        kept = pd.read_csv(file)[list(COLUMNS)].astype("float64")
-    except (OSError, ValueError, KeyError) as error:
+        kept = pd.read_csv(file, dtype={"trial_id": "str"})
+        if not {"trial_id", "weight"} <= set(kept):
+            raise ValueError("There is no column trial_id or weight.")
+        numbers = kept.columns.difference(["trial_id"])
+        kept[numbers] = kept[numbers].astype("float64")
+    except (OSError, ValueError) as error:
         notes.append(f"{file} is left out: {' '.join(str(error).split())}")
+        return pd.DataFrame(columns=["trial_id", *COLUMNS])
+    return kept[kept["trial_id"].isin(rows.loc[rows["status"] == "ok", "trial_id"])]
+
+
+def kept_shares(folder: Path, rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    """Return, row by row, what share of the weight lies where lkrf2016's Figure 1a shows it.
+
+    Near a corner means within 0.75 of (1, 1) or (-1, -1), near an offset within pi/8 of 0 or pi
+    (modulo 2 pi; both together hold a quarter of the circle). Only rows at d = 2 with kept
+    features get a share, the others NaN.
+
+    Parameters
+    ----------
+    folder, rows, notes
+        See `read_kept`.
+    """
+    shares = pd.DataFrame(np.nan, index=rows.index, columns=SHARES)
+    kept = read_kept(folder, rows, notes)
+    if kept.empty or not set(COLUMNS) <= set(kept):
         return shares
-    w = kept[["w1", "w2"]].to_numpy()
-    corners = np.minimum(np.linalg.norm(w - 1, axis=1), np.linalg.norm(w + 1, axis=1))
-    b = np.mod(kept["b"].to_numpy(), np.pi)
-    offsets = np.minimum(b, np.pi - b)
-    near = pd.DataFrame(
+    corners, offsets = near_corners(kept), near_offsets(kept)
+    weights = pd.DataFrame(
         {
-            "trial": kept["trial"],
-            SHARES[0]: kept["weight"] * (corners <= CORNER_RADIUS),
-            SHARES[1]: kept["weight"] * (offsets <= OFFSET_WIDTH),
+            SHARES[0]: kept["weight"] * corners,
+            SHARES[1]: kept["weight"] * offsets,
             "weight": kept["weight"],
         }
     )
-    total = near.groupby("trial").sum()
-    here = (rows["sampler"] == "lkrf") & (rows["d"] == 2)
+    total = weights.groupby(kept["trial_id"]).sum()
+    here = rows["d"] == 2
     for name in SHARES:
-        share = total[name] / total["weight"]
-        shares.loc[here, name] = rows.loc[here, "trial"].astype("float64").map(share)
+        shares.loc[here, name] = rows.loc[here, "trial_id"].map(total[name] / total["weight"])
     return shares
+
+
+def near_corners(kept: pd.DataFrame) -> pd.Series[bool]:
+    """Tell which frequencies lie near (1, 1) or (-1, -1)."""
+    w = kept[["w1", "w2"]].to_numpy()
+    distance = np.minimum(np.linalg.norm(w - 1, axis=1), np.linalg.norm(w + 1, axis=1))
+    return pd.Series(distance <= CORNER_RADIUS, index=kept.index)
+
+
+def near_offsets(kept: pd.DataFrame) -> pd.Series[bool]:
+    """Tell which offsets lie near a multiple of pi."""
+    b = np.mod(kept["b"].to_numpy(), np.pi)
+    return pd.Series(np.minimum(b, np.pi - b) <= OFFSET_WIDTH, index=kept.index)

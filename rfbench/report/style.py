@@ -7,6 +7,7 @@ methods share a marker, so that figures can be read in grey.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import NamedTuple, TypeVar
 
@@ -14,6 +15,7 @@ T = TypeVar("T")
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+LIGHTEST = 0.6
 COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 
 
@@ -43,13 +45,35 @@ METHODS = {
     "uniform-pool": Style(BLACK, "v", False),
     "nystroem": Style(GREEN, "P", False),
     "greedy": Style(PURPLE, "<"),
+    # Controls, by their labels: the colour is that of the sampler.
+    "rks-2s": Style(BLACK, "d", False),
+    "rks-4l": Style(BLACK, "*", False),
+    "leverage-rff-kept": Style(BLUE, "<", False),
+    "surrogate-leverage-kept": Style(VERMILLION, ">", False),
+    "joint": Style(PURPLE, "X", False),
 }
-OTHER_MARKERS = tuple((marker, filled) for filled in (True, False) for marker in ">d8H<hp*X")
+OTHER_MARKERS = tuple((marker, filled) for filled in (True, False) for marker in ">d<*X^vsPpD")
 
 
 def rank(sampler: str) -> int:
     """Place of a sampler in tables and legends: known ones first, in the order of `METHODS`."""
     return list(METHODS).index(sampler) if sampler in METHODS else len(METHODS)
+
+
+def order(sampler: str, method: str) -> tuple[int, str]:
+    """Return what methods are sorted by: their sampler's rank, then their name, 5M before 10M."""
+    return rank(sampler), _natural(method)
+
+
+def _natural(name: str) -> str:
+    return re.sub(r"\d+", lambda digits: digits[0].zfill(9), name)
+
+
+def _shade(colour: str, place: int, count: int) -> str:
+    """Mix a colour with white, less and less from the first place to the last, which has none."""
+    white = LIGHTEST * (count - 1 - place) / max(count - 1, 1)
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(part + white * (255 - part)):02X}" for part in parts)
 
 
 def assign(samplers: Mapping[str, str]) -> dict[str, Style]:
@@ -59,8 +83,9 @@ def assign(samplers: Mapping[str, str]) -> dict[str, Style]:
     ----------
     samplers : mapping
         From the displayed name of each method to its sampler. A method that is named as a known
-        sampler, or alone stands for one, has that sampler's style. Another one's follows from a
-        hash of its name, moved on only where the figure has that marker or colour already.
+        sampler, or alone stands for one, has that sampler's style. Several of one known sampler
+        have its colour in shades, the last one in full. Another one's colour follows from a hash
+        of its name, and so do the markers, moved on only where the figure has them already.
     """
     named = [name if name in METHODS else sampler for name, sampler in samplers.items()]
     styles = {
@@ -68,14 +93,19 @@ def assign(samplers: Mapping[str, str]) -> dict[str, Style]:
         for name, known in zip(samplers, named, strict=True)
         if known in METHODS and (name == known or named.count(known) == 1)
     }
-    for name in sorted(set(samplers) - set(styles)):
+    others = sorted(set(samplers) - set(styles), key=_natural)
+    for name in others:
         number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
         markers = _turned(OTHER_MARKERS, number)
         colours = _turned(COLOURS, number // len(OTHER_MARKERS))
         taken = {(style.marker, style.filled) for style in styles.values()}
         used = {style.colour for style in styles.values()}
         marker, filled = next((marker for marker in markers if marker not in taken), markers[0])
-        colour = next((colour for colour in colours if colour not in used), colours[0])
+        if samplers[name] in METHODS:
+            kin = [other for other in others if samplers[other] == samplers[name]]
+            colour = _shade(METHODS[samplers[name]].colour, kin.index(name), len(kin))
+        else:
+            colour = next((colour for colour in colours if colour not in used), colours[0])
         styles[name] = Style(colour, marker, filled)
     return {name: styles[name] for name in samplers}
 

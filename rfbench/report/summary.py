@@ -10,6 +10,7 @@ import pandas as pd
 
 from rfbench.errors import ResultsError, nearest
 from rfbench.report import style
+from rfbench.report.arms import SUMS
 from rfbench.report.columns import INTEGER, METRICS
 from rfbench.report.naming import canonical, names
 from rfbench.report.results import Results
@@ -197,7 +198,7 @@ def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
         ``mean``, standard deviation ``sd``, standard error ``se`` (NaN for a single trial);
         ``trials``, the number of values behind them, and ``failed``, the rows without one;
         smallest and largest M, columns, kept, bandwidth, n_train and n_test; mean and standard
-        error of each time and of their sum without testing, ``t_total`` (seconds); the median
+        error of each time and of their sums, see `rfbench.report.arms.SUMS` (seconds); the median
         scale-free penalty.
     """
     rows = results.rows.copy()
@@ -206,7 +207,8 @@ def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
     one_d = rows.groupby("dataset")["d"].transform("nunique") == 1
     rows["d"] = rows["d"].where(~one_d, rows.groupby("dataset")["d"].transform("max"))
     rows["parameters"] = rows["parameters"].map(canonical)
-    rows["t_total"] = rows[["t_pp", "t_features", "t_train"]].sum(axis=1, min_count=1)
+    for name, parts in SUMS.items():
+        rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
     identity = [name for name in IDENTITY if not (name == "M" and follows(results))]
     chosen, varied = metrics(results, metric), axis(results)
     lines = []
@@ -221,8 +223,8 @@ def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
     else:
         table = _along_variants(table, varied)
     table["method"] = names(table, varied, identity)
-    table["rank"] = [style.rank(sampler) for sampler in table["sampler"]]
-    table = table.sort_values(["dataset", "rank", "method", "x"], ignore_index=True)
+    table["rank"] = list(map(style.order, table["sampler"], table["method"]))
+    table = table.sort_values(["dataset", "rank", "x"], ignore_index=True)
     return table.drop(columns="rank")
 
 
@@ -252,7 +254,7 @@ def _line(group: pd.DataFrame, metric: str) -> dict[str, Any]:
     }
     for name in ("M", *RANGES):
         line[f"{name}_min"], line[f"{name}_max"] = ok[name].min(), ok[name].max()
-    for name in TIMES:
+    for name in dict.fromkeys((*TIMES, *SUMS)):
         line[name], _, line[f"{name}_se"], _ = _moments(ok[name])
     line["alpha_scale_free"] = ok["alpha_scale_free"].median()
     return line

@@ -1,6 +1,7 @@
 import csv
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -101,13 +102,12 @@ def start(path, out):
     return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def left_behind():
-    """Return the temporary files and shared memory that a run could leave."""
+def left_behind(process):
+    """Return the temporary files and shared memory of a run, whose names have its number."""
     places = [Path("/dev/shm"), Path(tempfile.gettempdir())]
-    kinds = ("loky-", "joblib_", "rfbench-", "psm_", "sem.loky")
-    return {
-        p for place in places if place.is_dir() for p in place.iterdir() if p.name.startswith(kinds)
-    }
+    kinds = re.compile(rf"(sem\.loky|loky|joblib|rfbench|psm)\D.*\b{process.pid}\b")
+    found = [p for place in places if place.is_dir() for p in place.iterdir()]
+    return [p for p in found if kinds.search(p.name.replace("_", "-"))]
 
 
 def descendants(process):
@@ -124,24 +124,26 @@ def test_killed_at_random_moments_no_row_is_lost_or_doubled(experiment_of, tmp_p
     expected = without_times(tmp_path / "whole")
     moments = random.Random(0)
     folder = tmp_path / "out" / "long"
-    before = left_behind()
     kept = []
+    seen = 0
     for _ in range(KILLS):
         process = start(path, tmp_path / "out")
         limit = time.monotonic() + moments.uniform(1.0, 4.0)
         while time.monotonic() < limit and process.poll() is None:
             time.sleep(0.02)
         workers = descendants(process)
+        seen += len(left_behind(process))
         process.kill()
         process.wait()
         _, alive = psutil.wait_procs(workers, timeout=10)
         assert not alive
-        assert left_behind() <= before
+        assert left_behind(process) == []
         if (folder / "trials.csv").exists():
             Store(folder).done()
             now = [row["trial_id"] for row in rows_of(folder)]
             assert now[: len(kept)] == kept
             kept = now
+    assert seen > 0  # there was something to leave behind
     summary = runner.run(prepare_work([experiment], folder), n_jobs=2)
     assert summary.done + summary.found == len(expected)
     assert without_times(folder) == expected

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rfbench.report import style
-from rfbench.report.figures import plot
+from rfbench.report.figures import estimates_kernel, figures_of, plot
 from rfbench.report.results import read
 
 from .conftest import Write
@@ -34,6 +34,8 @@ def test_files_and_the_same_bytes_twice(write: Write) -> None:
         "error_vs_M.pdf",
         "error_vs_time.png",
         "error_vs_time.pdf",
+        "time_vs_M.png",
+        "time_vs_M.pdf",
     ]
     assert all(file.parent == results.folder for file in files)
     first = [file.read_bytes() for file in files]
@@ -81,6 +83,85 @@ def test_nothing_to_draw(write: Write) -> None:
     assert plot(read(write([{"status": "failed", "error": ""}], name="b"))) == []
 
 
+def drawn(folder: Path) -> dict[str, Any]:
+    """Return the figures of a folder by the name of their file."""
+    return dict(figures_of(read(folder)))
+
+
+def points(figure: Any) -> dict[str, tuple[list[float], list[float]]]:
+    """Return the points of each method in the first panel."""
+    bars = figure.axes[0].containers
+    return {
+        bar.get_label(): tuple(list(map(float, values)) for values in bar[0].get_data())
+        for bar in bars
+    }
+
+
+LIU = [
+    {"dataset": "eeg", "d": 14, "M": 14 * k, "trial": t, "sampler": s, "label": label,
+     "parameters": parameters, "kernel_error_spectral": 1 / k, "t_pp": k, "t_features": 2.0,
+     "t_train": 4.0, "t_test": 8.0}
+    for s, label, parameters in (
+        ("rks", "rks", "{}"),
+        ("rks", "rks-2s", '{"penalty_divisor": "2*M"}'),
+        ("leverage-rff", "leverage-rff", '{"reweight": "inverse"}'),
+        ("surrogate-leverage", "surrogate-leverage", '{"reweight": true}'),
+    )
+    for k in (1, 4, 128)
+    for t in (0, 1)
+]  # fmt: skip
+
+
+def test_the_axes_of_liu2020(write: Write) -> None:
+    figures = drawn(write(LIU, paper="liu2020"))
+    assert list(figures) == ["error_vs_M", "error_vs_time", "time_vs_M", "kernel_error_vs_M"]
+    panel = figures["kernel_error_vs_M"].axes[0]
+    assert (panel.get_yscale(), panel.get_xlabel()) == ("log", "features over dimension, s / d")
+    found = points(figures["kernel_error_vs_M"])
+    assert found == dict.fromkeys(("rks", "surrogate-leverage"), ([1, 4, 128], [1, 1 / 4, 1 / 128]))
+    caption = figures["kernel_error_vs_M"].get_supxlabel().replace("\n", " ")
+    assert "do not estimate the kernel: rks-2s, leverage-rff." in caption
+    assert points(figures["time_vs_M"])["rks-2s"] == ([1, 4, 128], [3, 6, 130])
+    assert "t_pp + t_features." in figures["time_vs_M"].get_supxlabel()
+    assert len(points(figures["error_vs_M"])) == 4
+
+
+def test_the_time_of_lkrf2016_is_with_testing(write: Write) -> None:
+    rows = [row | {"dataset": "a9a"} for row in LIU if row["label"] == "rks"]
+    figure = drawn(write(rows, paper="lkrf2016"))["time_vs_M"]
+    assert points(figure)["rks"] == ([14, 56, 1792], [15, 18, 142])
+    assert figure.axes[0].get_xlabel() == "number of features D"
+    assert figure.axes[0].get_ylabel() == "time with testing (s)"
+
+
+def test_shared_times_are_called_upper_bounds(write: Write) -> None:
+    def caption(name: str, timing: tuple[str, str]) -> str:
+        folder = write(sweep(timing=timing[0]) + sweep(sampler="lkrf", timing=timing[1]), name)
+        figures = drawn(folder)
+        assert "bound" not in figures["error_vs_M"].get_supxlabel()
+        said = {figures[stem].get_supxlabel() for stem in ("error_vs_time", "time_vs_M")}
+        return " ".join(min(said, key=len).split())
+
+    assert "bound" not in caption("a", ("isolated", "isolated"))
+    assert "the times are upper bounds" in caption("b", ("shared", "shared"))
+    assert "the times of rks, eerf are upper bounds" in caption("c", ("shared", "isolated"))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "estimates"),
+    [
+        ("{}", True),
+        ('{"reweight": true}', True),
+        ('{"reweight": "inverse"}', False),
+        ('{"penalty_divisor": "2*M"}', False),
+        ('{"penalty_divisor": 1}', True),
+        ("not JSON", True),
+    ],
+)
+def test_which_features_estimate_the_kernel(parameters: str, estimates: bool) -> None:
+    assert estimates_kernel(parameters) is estimates
+
+
 def test_pyplot_stays_out(write: Write) -> None:
     before = "matplotlib.pyplot" in sys.modules
     plot(read(write([{}])))
@@ -104,3 +185,25 @@ def test_a_method_looks_the_same_in_every_figure() -> None:
 def test_twelve_unknown_methods_differ_in_marker() -> None:
     styles = style.assign({f"m{i}": "x" for i in range(12)})
     assert len({(look.marker, look.filled) for look in styles.values()}) == 12
+
+
+def test_methods_of_one_sampler_have_its_colour_in_shades() -> None:
+    labels = [f"surrogate-leverage-{k}M" for k in (10, 5, 1, 2)]
+    styles = style.assign(dict.fromkeys(labels, "surrogate-leverage") | {"rks": "rks"})
+    assert list(styles) == [*labels, "rks"]
+    full = style.METHODS["surrogate-leverage"].colour
+    assert styles["surrogate-leverage-10M"].colour == full
+    assert len({look.colour for look in styles.values()}) == 5
+    assert len({(look.marker, look.filled) for look in styles.values()}) == 5
+    reds = [int(styles[f"surrogate-leverage-{k}M"].colour[3:5], 16) for k in (1, 2, 5, 10)]
+    assert reds == sorted(reds, reverse=True)
+    assert reds[-1] == int(full[3:5], 16)
+
+
+def test_five_come_before_ten() -> None:
+    methods = ["eerf-10M", "eerf-5M", "eerf"]
+    assert sorted(methods, key=lambda name: style.order("eerf", name)) == [
+        "eerf",
+        "eerf-5M",
+        "eerf-10M",
+    ]

@@ -1,0 +1,79 @@
+"""Figures of `kept.csv`, on hand-made lines."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from rfbench.report.figures import figures_of, plot
+from rfbench.report.results import read
+
+from .conftest import Write
+
+
+def folder_with(write: Write, lines: list[dict[str, Any]], **row: Any) -> Path:
+    rows = [{"sampler": "lkrf", "trial": t, "trial_id": f"t{t}", **row} for t in (0, 1)]
+    rows += [{"sampler": "lkrf", "trial": 2, "trial_id": "bad", "status": "failed", **row}]
+    folder = write(rows)
+    pd.DataFrame(lines).to_csv(folder / "kept.csv", index=False)
+    return folder
+
+
+def test_frequencies_at_d_2(write: Write) -> None:
+    lines = [
+        {"trial_id": f"t{t}", "trial": t, "M": 100, "w1": w, "w2": -w, "b": b, "weight": weight}
+        for t in (0, 1)
+        for w, b, weight in (
+            (1.0, 0.01, 0.5),
+            (2.0, 2 * math.pi - 0.01, 0.25),
+            (3.0, math.pi + 0.01, 0.125),
+            (4.0, math.pi / 2, 0.125),
+        )
+    ]
+    lines.append(lines[0] | {"trial_id": "bad", "w1": 99.0})
+    lines.append(lines[0] | {"trial_id": "of another configuration", "w1": 99.0})
+    folder = folder_with(write, lines, d=2)
+    figure = dict(figures_of(read(folder)))["kept_frequencies"]
+    plane, offsets = figure.axes
+    found = {dots.get_label(): dots.get_offsets().tolist() for dots in plane.collections}
+    assert found == {
+        "b near 0": [[1, -1], [2, -2]] * 2,
+        "b near π": [[3, -3]] * 2,
+        "other b": [[4, -4]] * 2,
+    }
+    near_zero = plane.collections[0].get_sizes()
+    assert near_zero[0] == pytest.approx(2 * near_zero[1])
+    heights = sorted(bar.get_height() for bar in offsets.patches if bar.get_height() > 0)
+    assert heights == pytest.approx([12.5, 12.5, 75.0])
+    assert {tuple(line.get_xydata()[0]) for line in plane.lines} == {(1, 1), (-1, -1)}
+    assert "2 trials" in figure.get_supxlabel()
+
+
+def test_weights_of_coordinates(write: Write) -> None:
+    lines = [
+        {"trial_id": "t0", "trial": 0, "M": 100, "feature": 1, "b": None, "weight": 0.75},
+        {"trial_id": "t0", "trial": 0, "M": 100, "feature": 3, "b": None, "weight": 0.25},
+        {"trial_id": "t1", "trial": 1, "M": 100, "feature": 1, "b": None, "weight": 1.0},
+    ]
+    folder = folder_with(write, lines, d=5, kernel="linear")
+    figure = dict(figures_of(read(folder)))["kept_weights"]
+    every, mean = figure.axes[0].lines
+    assert every.get_xydata().tolist() == [[1, 0.75], [3, 0.25], [1, 1.0]]
+    assert mean.get_ydata().tolist() == [0, 0.875, 0, 0.125, 0]
+
+
+def test_each_sampler_that_keeps_has_its_figure(write: Write) -> None:
+    line = {"trial": 0, "M": 100, "w1": 1.0, "w2": 1.0, "b": 0.0, "weight": 1.0}
+    rows = [{"sampler": "lkrf", "label": name, "trial_id": name, "d": 2} for name in "ab"]
+    folder = write(rows)
+    pd.DataFrame([line | {"trial_id": name} for name in "ab"]).to_csv(
+        folder / "kept.csv", index=False
+    )
+    names = [path.name for path in plot(read(folder)) if path.suffix == ".png"]
+    assert names[-2:] == ["kept_frequencies_a.png", "kept_frequencies_b.png"]
+
+
+def test_without_kept_features_there_is_no_figure(write: Write) -> None:
+    assert not any(name.startswith("kept") for name, _ in figures_of(read(write([{}]))))
