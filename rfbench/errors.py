@@ -61,8 +61,12 @@ class WriteError(ResultsError):
 
 
 def nearest(word: str, allowed: list[str]) -> str:
-    """Return ``" Did you mean 'x'?"`` for the closest allowed word, or an empty string."""
+    """Return ``" Did you mean 'x'?"`` for the closest allowed word, or an empty string.
+
+    Capital and small letters are alike.
+    """
     import difflib
 
-    close = difflib.get_close_matches(word, allowed, n=1, cutoff=0.6)
-    return f" Did you mean '{close[0]}'?" if close else ""
+    folded = {other.casefold(): other for other in allowed}
+    close = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)
+    return f" Did you mean '{folded[close[0]]}'?" if close else ""

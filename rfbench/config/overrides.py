@@ -17,7 +17,12 @@ def override(document: yamlfile.Document, text: str) -> None:
         parsed = yamlfile.parse(f"value: {value}", f"--set {text}").value["value"]
     except ConfigError:
         parsed = value
-    path = key.strip().split(".")
+    assign(document, key.strip(), parsed, text)
+
+
+def assign(document: yamlfile.Document, key: str, value: Any, text: str) -> None:
+    """Set the key of a document, `a.b.c`; ConfigError, naming the text, if it leads nowhere."""
+    path = key.split(".")
     target: Any = document.value
     for depth, part in enumerate(path):
         last = depth == len(path) - 1
@@ -30,7 +35,7 @@ def override(document: yamlfile.Document, text: str) -> None:
                     f"Name a parameter of it: {key}.parameter=value.",
                 )
         elif last:
-            target[part] = parsed
+            target[part] = value
         else:
             child = target.get(part)
             if isinstance(child, str):

@@ -1,0 +1,140 @@
+"""The choices that a paper leaves open, and their combinations."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from rfbench import grids, yamlfile
+from rfbench.audit.target import Target
+from rfbench.errors import ConfigError
+
+OPEN_CHOICES = "open_choices.yaml"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One way to decide a choice: its name, and the keys of the configuration that it sets."""
+
+    name: str
+    settings: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Something that a paper leaves open."""
+
+    name: str
+    options: tuple[Option, ...]
+
+
+Combination = tuple[Option, ...]
+
+
+def known(target: Target) -> dict[str, Choice]:
+    """Return the choices that are known to be open for a target, by name.
+
+    They stand in ``rfbench/papers/open_choices.yaml`` under the paper, the item or the data set;
+    what is more special wins, choice by choice, and an empty list takes a choice away.
+    """
+    text = resources.files("rfbench.papers").joinpath(OPEN_CHOICES).read_text(encoding="utf-8")
+    found: dict[str, Choice] = {}
+    entries = yamlfile.parse(text, OPEN_CHOICES).value
+    for place in sorted(entries, key=lambda place: place.count("/")):
+        if target.lies_in(place):
+            for name, options in entries[place].items():
+                found[name] = _choice(name, options)
+    return {name: choice for name, choice in found.items() if choice.options}
+
+
+def given(text: str, named: Mapping[str, Choice]) -> Choice:
+    """Read ``KEY=VALUES`` as a choice.
+
+    Parameters
+    ----------
+    text : str
+    named : mapping of str to Choice
+        The known ones; where the key is one of them and the values are names of its options, they
+        are picked from it.
+
+    Raises
+    ------
+    ConfigError
+        If there is no key or no value.
+    """
+    key, sign, values = text.partition("=")
+    key = key.strip()
+    if not sign or not key or not values.strip():
+        raise ConfigError(
+            f"--vary {text} is not KEY.PATH=VALUES.", "", "Write --vary scaling=standard,minmax."
+        )
+    if key in named:
+        options = {option.name: option for option in named[key].options}
+        words = [word.strip() for word in values.split(",")]
+        if all(word in options for word in words):
+            return Choice(key, tuple(options[word] for word in words))
+    return _choice(key, grids.expand(values))
+
+
+def _choice(name: str, options: Any) -> Choice:
+    if isinstance(options, dict):
+        named = [Option(str(word), tuple(keys.items())) for word, keys in options.items()]
+    else:
+        named = [Option(_word(value), ((name, value),)) for value in options]
+    return Choice(name, tuple(named))
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def about(choice: Choice, samplers: Sequence[str]) -> Choice | None:
+    """Return the choice without the settings of samplers that are not there; None if none is left.
+
+    Options that are then the same become one.
+    """
+    kept: dict[tuple[tuple[str, Any], ...], Option] = {}
+    for option in choice.options:
+        settings = tuple(
+            (key, value)
+            for key, value in option.settings
+            if not key.startswith("samplers.") or key.split(".")[1] in samplers
+        )
+        kept.setdefault(settings, Option(option.name, settings))
+    left = tuple(option for option in kept.values() if option.settings)
+    return Choice(choice.name, left) if left else None
+
+
+def count(choices: Sequence[Choice]) -> int:
+    """Return the number of combinations."""
+    return math.prod(len(choice.options) for choice in choices)
+
+
+def combinations(choices: Sequence[Choice], most: int, seed: int = 0) -> list[Combination]:
+    """Return every combination of the options, or so many of them drawn at random.
+
+    Parameters
+    ----------
+    choices : sequence of Choice
+    most : int
+        If there are more combinations than this, so many are drawn without replacement.
+    seed : int
+        Of the draw.
+    """
+    total = count(choices)
+    sizes = [len(choice.options) for choice in choices]
+    if total <= most:
+        return list(itertools.product(*(choice.options for choice in choices)))
+    generator = np.random.default_rng(seed)
+    drawn = np.sort(generator.choice(total, size=most, replace=False))
+    places = np.transpose(np.unravel_index(drawn, sizes))
+    return [
+        tuple(choice.options[i] for choice, i in zip(choices, place, strict=True))
+        for place in places.tolist()
+    ]

@@ -1,0 +1,175 @@
+"""Combinations by their distance to the published row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rfbench import papers
+from rfbench.audit.choices import Choice, Combination, Option
+from rfbench.audit.plan import Audit, Tried
+from rfbench.audit.target import Target
+from rfbench.errors import ConfigError
+from rfbench.experiment.plan import plan
+from rfbench.report import rules
+from rfbench.report.arms import Arm
+from rfbench.report.evidence import arms_of, standing
+from rfbench.report.results import Results
+from rfbench.report.verify import Cell, measure, stand_in_name
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A combination with what it gave.
+
+    Attributes
+    ----------
+    cells : tuple of Cell
+        One a number of the target, in its order.
+    choosing, confirming : float
+        Root mean square difference, in points, of the half of the numbers that chooses and of
+        the other one; NaN where there is none.
+    """
+
+    combination: Combination
+    cells: tuple[Cell, ...]
+    choosing: float
+    confirming: float
+
+    @property
+    def largest(self) -> float:
+        """The largest difference of all, in points."""
+        return max(abs(cell.difference) for cell in self.cells)
+
+    @property
+    def trials(self) -> int:
+        """The smallest number of trials behind a cell."""
+        return min(cell.trials for cell in self.cells)
+
+    def verdicts(self, verdict: str) -> int:
+        """Return the number of cells with a verdict."""
+        return sum(cell.verdict == verdict for cell in self.cells)
+
+
+@dataclass
+class Ranking:
+    """The combinations of an audit in the order of their distance on the choosing half.
+
+    Attributes
+    ----------
+    placed : list of Placed
+    incomplete : int
+        Combinations that lack a cell: not run yet, or failed.
+    stand_in : str
+        Name of the data where they are a subset or replacement of the paper's; else empty.
+    """
+
+    target: Target
+    choices: list[Choice]
+    placed: list[Placed]
+    incomplete: int = 0
+    stand_in: str = ""
+    refused: list[str] = field(default_factory=list)
+    drawn_of: int = 0
+
+    @property
+    def noise(self) -> float:
+        """The distance that the spread alone gives the first one on the choosing half, in points.
+
+        The root mean square of the standard errors of the differences, theirs and ours; NaN where
+        a spread is not known.
+        """
+        choosing, _ = self.target.halves()
+        cells = [self.placed[0].cells[i] for i in choosing]
+        known = [cell.number.standard_error for cell in cells]
+        theirs = np.array([np.nan if error is None else error for error in known])
+        ours = np.array([cell.standard_error for cell in cells])
+        return float(np.sqrt(np.mean(theirs**2 + ours**2)))
+
+    @property
+    def place_confirmed(self) -> int:
+        """The place of the first one on the confirming half, from 1; 0 where there is none."""
+        confirming = [placed.confirming for placed in self.placed]
+        if math.isnan(confirming[0]):
+            return 0
+        return 1 + sum(other < confirming[0] for other in confirming)
+
+    @property
+    def correlation(self) -> float:
+        """Spearman's rank correlation of the two halves over the combinations."""
+        from scipy.stats import spearmanr
+
+        halves = [(placed.choosing, placed.confirming) for placed in self.placed]
+        if len(halves) < 3 or any(math.isnan(confirming) for _, confirming in halves):
+            return math.nan
+        return float(spearmanr(*np.transpose(halves)).statistic)
+
+    def best_with(self, option: Option) -> Placed | None:
+        """Return the first combination that has this option."""
+        return next((p for p in self.placed if option in p.combination), None)
+
+
+def rank(audit: Audit, results: Results) -> Ranking:
+    """Hold every combination against the target.
+
+    Parameters
+    ----------
+    audit : Audit
+    results : Results
+        The folder that the audit's trials were run into.
+
+    Raises
+    ------
+    ConfigError
+        If the configuration's data set is neither the target's nor a stand-in for it.
+    """
+    choosing, confirming = audit.target.halves()
+    by_id = results.rows.set_index("trial_id", drop=False)
+    ranking = Ranking(audit.target, audit.choices, [], refused=audit.refused)
+    ranking.drawn_of = audit.drawn_of
+    for tried in audit.tried:
+        arms = _arms(tried, by_id, results)
+        cells = [measure(number, "", arms, rules.NOT_RUN) for number in audit.target.numbers]
+        if any(not cell.trials or math.isnan(cell.difference) for cell in cells):
+            ranking.incomplete += 1
+            continue
+        ranking.stand_in = _stand_in(audit.target, arms)
+        gaps = np.array([cell.difference for cell in cells])
+        ranking.placed.append(
+            Placed(tried.combination, tuple(cells), _rms(gaps[choosing]), _rms(gaps[confirming]))
+        )
+    ranking.placed.sort(key=lambda placed: placed.choosing)
+    return ranking
+
+
+def _arms(tried: Tried, by_id: pd.DataFrame, results: Results) -> list[Arm]:
+    ids = [trial.id for trial in plan(tried.experiment)]
+    rows = by_id.loc[by_id.index.intersection(ids)].reset_index(drop=True)
+    if rows.empty:
+        return []
+    config = tried.experiment.model_dump(mode="json")
+    return arms_of(Results(results.folder, results.name, rows, {"config": config}), rows, [])
+
+
+def _stand_in(target: Target, arms: Sequence[Arm]) -> str:
+    """Return the name of the data where they are not the paper's own."""
+    source = papers.sources()[target.paper][target.dataset]
+    for arm in arms:
+        stands = standing(source, target.items[0], arm)
+        if stands is None:
+            raise ConfigError(
+                f"The configuration measures {arm.dataset}, the target is {target.dataset}.",
+                f"For that one it takes {' or '.join([source.dataset, *source.stand_ins])}.",
+            )
+        if stands:
+            return stand_in_name(arm)
+    return ""
+
+
+def _rms(gaps: NDArray[np.float64]) -> float:
+    return float(np.sqrt(np.mean(gaps**2))) if len(gaps) else math.nan

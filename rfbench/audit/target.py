@@ -1,0 +1,110 @@
+"""The published row that an audit aims at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rfbench import papers
+from rfbench.errors import ConfigError, nearest
+from rfbench.papers import Published
+
+GRAMMAR = "PAPER/ITEM/DATASET, such as liu2020/table3/EEG; several items as table3,table5"
+
+
+@dataclass(frozen=True)
+class Target:
+    """Published numbers in percent of a data set, in the order of methods and sizes.
+
+    Attributes
+    ----------
+    paper : str
+    items : tuple of str
+    dataset : str
+        As the paper calls it.
+    numbers : tuple of Published
+    """
+
+    paper: str
+    items: tuple[str, ...]
+    dataset: str
+    numbers: tuple[Published, ...]
+
+    def __str__(self) -> str:
+        return f"{self.paper}/{','.join(self.items)}/{self.dataset}"
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods that have numbers."""
+        return list(dict.fromkeys(number.method for number in self.numbers))
+
+    def lies_in(self, place: str) -> bool:
+        """Whether the target lies in ``PAPER``, ``PAPER/ITEMS`` or ``PAPER/ITEMS/DATASET``."""
+        paper, items, dataset = [*place.split("/"), "", ""][:3]
+        return (
+            paper == self.paper
+            and (not items or set(self.items) <= set(items.split(",")))
+            and dataset in ("", self.dataset)
+        )
+
+    def of(self, methods: Sequence[str], sizes: Sequence[int] | None = None) -> Target:
+        """Return the target with the numbers of these methods at these sizes, or at any."""
+        numbers = [
+            number
+            for number in self.numbers
+            if number.method in methods
+            and (sizes is None or number.size is None or number.size in sizes)
+        ]
+        return Target(self.paper, self.items, self.dataset, tuple(numbers))
+
+    def halves(self) -> tuple[list[int], list[int]]:
+        """Return the positions of the numbers that choose, and of those that confirm.
+
+        Like the fields of a chessboard over methods and sizes, so that every method and every
+        size has its share in both; a single number only chooses.
+        """
+        methods = self.methods
+        sizes = list(dict.fromkeys((n.M, n.metric) for n in self.numbers))
+        parity = [
+            (methods.index(n.method) + sizes.index((n.M, n.metric))) % 2 for n in self.numbers
+        ]
+        choosing = [i for i, odd in enumerate(parity) if not odd]
+        return choosing, [i for i, odd in enumerate(parity) if odd]
+
+
+def find(text: str) -> Target:
+    """Return the target that ``PAPER/ITEM/DATASET`` names.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such paper, item or data set, or nothing in percent was published there.
+    """
+    parts = text.split("/")
+    if len(parts) != 3 or not all(parts):
+        raise ConfigError(f"--target {text} is not {GRAMMAR}.")
+    paper, items, dataset = parts
+    everything = papers.published()
+    _among("paper", paper, [n.paper for n in everything])
+    here = [n for n in everything if n.paper == paper]
+    wanted = tuple(items.split(","))
+    for item in wanted:
+        _among(f"item of {paper}", item, [n.item for n in here])
+    here = [n for n in here if n.item in wanted]
+    _among(f"data set in {items} of {paper}", dataset, [n.dataset for n in here])
+    once: dict[tuple[str, str, str], Published] = {}
+    for number in here:
+        if number.dataset == dataset and number.unit == "%":
+            once.setdefault((number.method, number.M, number.metric), number)
+    return Target(paper, wanted, dataset, tuple(once.values()))
+
+
+def _among(what: str, word: str, words: Sequence[str]) -> None:
+    known = list(dict.fromkeys(words))
+    if word not in known:
+        raise ConfigError(
+            f"There is no {what} called '{word}' among the published numbers."
+            f"{nearest(word, known)}",
+            f"There are {', '.join(known)}.",
+            f"A target is {GRAMMAR}.",
+        )

@@ -1,0 +1,119 @@
+"""`rfbench audit`: which open choices bring a published row out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rfbench.cli.experiments import run_with_progress, say_what_would_run
+from rfbench.cli.options import RunOptions, run_options
+
+
+@click.command()
+@click.argument("config", type=click.Path(path_type=Path))
+@click.option(
+    "--target",
+    "aim",
+    required=True,
+    metavar="PAPER/ITEM/DATASET",
+    help="The published row: liu2020/table3/EEG, or eerf2018/table3,table5/mnist.",
+)
+@click.option(
+    "--vary",
+    multiple=True,
+    metavar="KEY.PATH=VALUES",
+    help="Values of a choice, in place of the known ones; may be repeated.",
+)
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY.PATH=VALUE",
+    help="Fix a key: it is no open choice any more. May be repeated.",
+)
+@click.option(
+    "--most",
+    type=click.IntRange(1),
+    default=300,
+    show_default=True,
+    help="Most combinations; of more, so many are drawn at random.",
+)
+@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Shown.")
+@run_options
+def audit(
+    config: Path,
+    aim: str,
+    vary: tuple[str, ...],
+    overrides: tuple[str, ...],
+    most: int,
+    top: int,
+    trials: int | None,
+    jobs: int | None,
+    out: Path,
+    smoke: bool,
+    allow_imports: bool,
+    dry_run: bool,
+    **options: Any,
+) -> None:
+    """Try the choices that a paper leaves open against a row of its table.
+
+    Every combination of the open choices (rfbench/papers/open_choices.yaml, or --vary) is run on
+    CONFIG with 2 trials, unless --trials says more, and ranked by its distance to the published
+    numbers: half of them choose, the other half confirm. It tells how many combinations were
+    tried. An interrupted audit goes on where it stopped.
+
+    \b
+    Examples:
+      rfbench audit configs/liu2020_table3_eeg.printed.yaml --target liu2020/table3/EEG \\
+          --set M=56,112,224
+      rfbench audit configs/eerf2018_table3_adult.printed.yaml \\
+          --target eerf2018/table3,table5/adult --vary scaling=none,standard,minmax
+    """
+    import os
+
+    from rfbench.audit import choices, page
+    from rfbench.audit.plan import plan
+    from rfbench.audit.ranking import rank
+    from rfbench.audit.target import find
+    from rfbench.experiment.work import prepare_work
+    from rfbench.report import results
+
+    target = find(aim)
+    named = choices.known(target)
+    found = plan(
+        config,
+        target,
+        overrides=[*overrides, f"trials={trials or 2}"],
+        varied=[choices.given(text, named) for text in vary],
+        most=most,
+        allow_imports=allow_imports,
+    )
+    chosen = RunOptions(**options)
+    base = out / "smoke" if smoke else out
+    folder = base / f"audit_{target.paper}_{'+'.join(target.items)}_{target.dataset}"
+    experiments = [tried.experiment for tried in found.tried]
+    variants = [
+        ", ".join(f"{c.name}={o.name}" for c, o in zip(found.choices, t.combination, strict=True))
+        or "as configured"
+        for t in found.tried
+    ]
+    if dry_run:
+        click.echo(f"{len(experiments)} of {found.drawn_of} combinations of:")
+        for choice in found.choices:
+            click.echo(f"  {choice.name}: {', '.join(o.name for o in choice.options)}")
+        say_what_would_run(experiments, variants, folder, smoke, chosen)
+        return
+    work = prepare_work(experiments, folder, variants=variants, smoke=smoke, progress=True)
+    workers = jobs or os.cpu_count() or 1
+    summary = run_with_progress(work.only(chosen.only), workers, chosen, chosen.limits(workers))
+    ranking = rank(found, results.read(folder))
+    click.echo("\n" + page.render(ranking, "text", top=top).rstrip("\n") + "\n")
+    for path in page.save(ranking, folder, top=top):
+        click.echo(f"written: {path}")
+    click.echo(f"trials:  {summary.done} run, {summary.failed} failed, {summary.found} were there")
+    if summary.left:
+        click.echo(f"left:    {summary.left}; run the same command again to go on")
+    if summary.failed or summary.interrupted:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,226 @@
+"""An audit against a row whose protocol is known, because we made it."""
+
+import math
+
+import pytest
+
+from rfbench import papers
+from rfbench.audit import choices, page
+from rfbench.audit.plan import plan
+from rfbench.audit.ranking import rank
+from rfbench.audit.target import find
+from rfbench.errors import ConfigError, ResultsError
+from rfbench.experiment import runner
+from rfbench.experiment.work import prepare_work
+from rfbench.papers import Published, Source
+from rfbench.report import results
+from rfbench.shipped import every
+
+from ..test_cli import call
+
+CONFIG = """\
+paper: invented2026
+item: table1
+protocol: printed
+dataset: digits
+rows: 800
+split: {test_size: 0.4}
+scaling: standard
+bandwidth: median
+M: [10, 20, 40, 80]
+samplers: [rks, orf, {eerf: {pool_size: 160}}, {rks: {label: control}}]
+solver: {alphas: 1e-3}
+trials: 2
+timing: isolated
+kernel_error_rows: 50
+"""
+HIDDEN = {"bandwidth": "4", "feature_map": "paired", "solver.multiclass": "one-vs-one"}
+VARY = [
+    "bandwidth=2,4,20",
+    "feature_map=offset,paired",
+    "solver.multiclass=one-vs-rest,one-vs-one",
+]
+
+
+def number(method, size, value, spread=0.5):
+    return Published(
+        paper="invented2026", item="table1", dataset="Digits", method=method, M=str(size),
+        metric="error", value=value, spread=spread, spread_kind="se", unit="%", mark="", note="",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def truth(tmp_path_factory):
+    """Published numbers made by a hidden protocol with other random numbers."""
+    folder = tmp_path_factory.mktemp("truth")
+    (folder / "truth.yaml").write_text(CONFIG)
+    overrides = [f"{key}={value}" for key, value in HIDDEN.items()]
+    from rfbench import config
+
+    experiment = config.read(folder / "truth.yaml", [*overrides, "seed=99", "trials=4"])
+    runner.run(prepare_work([experiment], folder / "truth"), n_jobs=1)
+    rows = results.read(folder / "truth").rows
+    means = rows.groupby(["label", "M"])["error"].mean()
+    return tuple(
+        number(method, size, float(means[method, size]))
+        for method in ("rks", "orf", "eerf")
+        for size in (10, 20, 40, 80)
+    )
+
+
+@pytest.fixture
+def invented(tmp_path, monkeypatch, truth):
+    source = Source(dataset="digits", n_train=480, n_test=320, stand_ins=["iris"])
+    monkeypatch.setattr(papers, "published", lambda: truth)
+    monkeypatch.setattr(papers, "sources", lambda: {"invented2026": {"Digits": source}})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "invented.yaml").write_text(CONFIG)
+    return tmp_path
+
+
+def audited(folder, **keywords):
+    target = find("invented2026/table1/Digits")
+    varied = [choices.given(text, {}) for text in VARY]
+    audit = plan(folder / "invented.yaml", target, varied=varied, **keywords)
+    work = prepare_work([t.experiment for t in audit.tried], folder / "out")
+    runner.run(work, n_jobs=1)
+    return audit, rank(audit, results.read(folder / "out"))
+
+
+def test_the_hidden_protocol_is_found(invented):
+    audit, ranking = audited(invented)
+    assert len(audit.tried) == 12
+    first = ranking.placed[0]
+    names = [choice.name for choice in ranking.choices]
+    assert dict(zip(names, [o.name for o in first.combination], strict=True)) == HIDDEN
+    assert ranking.place_confirmed == 1
+    assert ranking.correlation > 0.7
+    assert first.choosing < 3 * ranking.noise
+    assert ranking.placed[1].choosing > 1.3 * first.choosing
+
+
+def test_distances_are_those_of_the_rows(invented, truth):
+    audit, ranking = audited(invented)
+    rows = results.read(invented / "out").rows
+    best = rows[rows["bandwidth"].eq(4) & rows["feature_map"].eq("paired")]
+    placed = ranking.placed[0]
+    choosing, confirming = audit.target.halves()
+    gaps = []
+    for cell, published in zip(placed.cells, truth, strict=True):
+        assert cell.trials == 2
+        assert cell.difference == pytest.approx(cell.measured - published.value)
+        here = best[best["label"].eq(published.method) & best["M"].eq(published.size)]
+        means = here.groupby("setting")["error"].mean()  # one setting a multiclass scheme
+        assert len(means) == 2
+        assert min(abs(means - cell.measured)) < 1e-9
+        gaps.append(cell.difference)
+    for half, said in ((choosing, placed.choosing), (confirming, placed.confirming)):
+        assert said == pytest.approx(math.sqrt(sum(gaps[i] ** 2 for i in half) / len(half)))
+    assert placed.largest == pytest.approx(max(map(abs, gaps)))
+
+
+def test_controls_and_kernel_errors_are_not_measured(invented):
+    audit, _ = audited(invented)
+    for tried in audit.tried:
+        assert [spec.label for spec in tried.experiment.samplers] == ["rks", "orf", "eerf"]
+        assert tried.experiment.kernel_error_rows is None
+        assert tried.experiment.timing == "shared"
+
+
+def test_what_lacks_trials_is_counted_and_not_placed(invented):
+    audit, _ = audited(invented)
+    rows = results.read(invented / "out")
+    trial = rows.rows[rows.rows["label"].eq("orf") & rows.rows["M"].eq(10)]
+    broken = rows.rows[~rows.rows["trial_id"].isin(trial["trial_id"])]
+    ranking = rank(audit, results.Results(rows.folder, rows.name, broken))
+    assert (ranking.incomplete, ranking.placed) == (12, [])
+    with pytest.raises(ResultsError, match="12 lack at least one"):
+        page.render(ranking, "text")
+
+
+def test_the_command(invented):
+    words = ["audit", "invented.yaml", "--target", "invented2026/table1/Digits", "--jobs", 1]
+    for text in VARY:
+        words += ["--vary", text]
+    said = call(*words, "--dry-run")
+    assert "12 of 12 combinations" in said
+    assert not (invented / "results").exists()
+    said = call(*words)
+    assert "12 combinations of 3 open choices were tried" in said
+    assert "6 of the 12 published numbers choose, the other 6 confirm" in said
+    folder = invented / "results" / "audit_invented2026_table1_Digits"
+    lines = (folder / "audit.csv").read_text().splitlines()
+    assert len(lines) == 1 + 12
+    assert lines[1].startswith("1,4,paired,one-vs-one,")
+    assert (folder / "audit.md").read_text().startswith("**Audit of invented2026/table1/Digits**")
+    assert "0 run, 0 failed" in call(*words)
+    more = call(*words, "--vary", "solver.alphas=1e-3,1")
+    assert "24 combinations of 4 open choices" in " ".join(more.split())
+    part = call(*words, "--most", 5)
+    assert "drawn at random from 12" in " ".join(part.split())
+
+
+def test_a_fixed_key_is_no_open_choice():
+    path = next(path for path in every() if path.stem == "liu2020_table3_eeg.printed")
+    target = find("liu2020/table3/EEG")
+    audit = plan(path, target, overrides=["scaling=standard", "M=14,28"], most=5)
+    assert "scaling" not in [choice.name for choice in audit.choices]
+    assert {t.experiment.scaling for t in audit.tried} == {"standard"}
+    assert {n.size for n in audit.target.numbers} == {14, 28}
+    assert audit.drawn_of == 192
+
+
+def test_a_stand_in_is_not_judged(invented, monkeypatch):
+    source = Source(dataset="mnist", stand_ins=["digits"])
+    monkeypatch.setattr(papers, "sources", lambda: {"invented2026": {"Digits": source}})
+    _, ranking = audited(invented)
+    text = " ".join(page.render(ranking, "text", width=200).split())
+    assert "not the paper's data, so a distance is no verdict" in text
+    assert "agrees" not in text
+
+
+def test_other_data_are_refused(invented, monkeypatch):
+    source = Source(dataset="mnist")
+    monkeypatch.setattr(papers, "sources", lambda: {"invented2026": {"Digits": source}})
+    with pytest.raises(ConfigError, match="measures digits"):
+        audited(invented)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--target", "invented2026/table1/digits"], "Did you mean 'Digits'"),
+        (["--set", "paper=liu2020"], "is not about invented2026"),
+        (["--set", "M=7"], "has no size of invented2026/table1/Digits"),
+        (["--set", "seed=1", "--vary", "seed=1,2"], "seed is both fixed and varied"),
+        (["--vary", "samplers.control.bandwidth=1,2"], "concerns no sampler that is measured"),
+        (["--vary", "scaling=sideways"], "No combination of the choices can be run"),
+    ],
+)
+def test_mistakes_are_answered_with_a_sentence(invented, words, said):
+    target = [] if "--target" in words else ["--target", "invented2026/table1/Digits"]
+    output = call("audit", "invented.yaml", *target, *words, "--jobs", 1, code=2)
+    assert said in " ".join(output.split())
+
+
+@pytest.mark.parametrize(
+    ("config", "aim"),
+    [
+        ("liu2020_table3_eeg.printed", "liu2020/table3/EEG"),
+        ("liu2020_table3_cod-rna.printed", "liu2020/table3/cod-RNA"),
+        ("eerf2018_table3_adult.printed", "eerf2018/table3,table5/adult"),
+        ("eerf2018_table3_mnist.printed", "eerf2018/table3,table5/mnist"),
+        ("eerf2018_table5_letter.printed", "eerf2018/table5/letter"),
+        ("eerf2018_table5_har-train.printed", "eerf2018/table5/har"),
+        ("eerf2018_table3_news-14k.printed", "eerf2018/table3,table5/news"),
+        ("lkrf2016_figure3_adult.printed", "lkrf2016/table1/adult"),
+        ("lkrf2016_table2_adult-joint.printed", "lkrf2016/table2/adult"),
+        ("lkrf2016_table2_adult.printed", "lkrf2016/table2/adult"),
+    ],
+)
+def test_the_known_choices_fit_the_shipped_configurations(config, aim):
+    path = next(path for path in every() if path.stem == config)
+    audit = plan(path, find(aim), most=60)
+    assert audit.choices
+    assert audit.refused == []
+    assert audit.target.numbers

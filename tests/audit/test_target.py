@@ -1,0 +1,75 @@
+import pytest
+
+from rfbench import papers
+from rfbench.audit import target
+from rfbench.errors import ConfigError
+
+EVERY = sorted(
+    {(n.paper, n.item, n.dataset) for n in papers.published() if n.unit == "%"},
+)
+
+
+@pytest.mark.parametrize(("paper", "item", "dataset"), EVERY)
+def test_halves_part_the_numbers(paper, item, dataset):
+    found = target.find(f"{paper}/{item}/{dataset}")
+    choosing, confirming = found.halves()
+    assert sorted(choosing + confirming) == list(range(len(found.numbers)))
+    assert 0 <= len(choosing) - len(confirming) <= 1
+    assert all(number.unit == "%" for number in found.numbers)
+
+
+def test_every_method_and_size_is_in_both_halves_of_a_table():
+    found = target.find("liu2020/table3/EEG")
+    assert len(found.numbers) == 32
+    for half in found.halves():
+        assert {found.numbers[i].method for i in half} == set(found.methods)
+        assert len({found.numbers[i].M for i in half}) == 8
+
+
+def test_several_items_count_a_number_once():
+    found = target.find("eerf2018/table3,table5/mnist")
+    assert sorted(found.methods) == ["eerf", "lkrf", "rks"]
+    assert len(found.numbers) == 3
+
+
+def test_only_some_methods_and_sizes():
+    found = target.find("liu2020/table3/EEG").of(["rks", "qmc"], [14, 28])
+    assert {(number.method, number.size) for number in found.numbers} == {
+        ("rks", 14),
+        ("rks", 28),
+        ("qmc", 14),
+        ("qmc", 28),
+    }
+    best = target.find("lkrf2016/table1/adult").of(["rks"], [7])
+    assert [number.M for number in best.numbers] == ["best"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("liu2020/table3", "is not PAPER/ITEM/DATASET"),
+        ("liu2020//EEG", "is not PAPER/ITEM/DATASET"),
+        ("liu2021/table3/EEG", "Did you mean 'liu2020'"),
+        ("liu2020/table4/EEG", "Did you mean 'table3'"),
+        ("liu2020/table3/cod-rna", "Did you mean 'cod-RNA'"),
+    ],
+)
+def test_what_was_not_published_is_refused(text, said):
+    with pytest.raises(ConfigError, match=said):
+        target.find(text)
+
+
+@pytest.mark.parametrize(
+    ("place", "inside"),
+    [
+        ("liu2020", True),
+        ("liu2020/table3", True),
+        ("liu2020/table3/EEG", True),
+        ("liu2020/figure1,table3", True),
+        ("liu2020/table3/magic04", False),
+        ("liu2020/figure1", False),
+        ("eerf2018", False),
+    ],
+)
+def test_places_of_choices(place, inside):
+    assert target.find("liu2020/table3/EEG").lies_in(place) is inside
