@@ -62,6 +62,27 @@ def test_a_dry_run_writes_nothing(here):
     assert sorted(path.name for path in here.iterdir()) == ["tiny.yaml"]
 
 
+def test_the_memory_is_estimated_before_anything_runs(here):
+    output = call("run", "tiny.yaml", "--jobs", 1, "--dry-run", "--memory", 4)
+    assert "memory: about 0.4 GiB a worker at most (" in output
+    assert "1 worker, limit 4.0 GiB each" in output
+    large = ("--set", "M=5,9000", "--set", "samplers.eerf.pool_size=9000")
+    output = call("run", "tiny.yaml", "--jobs", 2, "--dry-run", "--memory", 2, *large)
+    assert "above the limit, so that they may end as rows `memory`: " in output
+    assert "rks, M = 9000 (" in output
+    output = call("run", "tiny.yaml", "--jobs", 1)
+    assert output.index("memory: about") < output.index("A tiny try")
+    assert "memory:" not in call("run", "tiny.yaml", "--jobs", 1)
+
+
+def test_the_memory_is_estimated_without_the_data(here, monkeypatch):
+    monkeypatch.delenv("RFBENCH_DATA", raising=False)
+    words = ("--set", "dataset=covtype", "--set", "rows=100000", "--dry-run", "--only", "label=rks")
+    output = call("run", "tiny.yaml", *words)
+    assert "would download covtype first" in output
+    assert "a worker at most (rks, M = 10)" in output
+
+
 def test_a_smoke_run_lands_apart_and_says_so(here):
     output = call("run", "tiny.yaml", "--smoke", "--jobs", 1)
     assert "SMOKE RUN" in output

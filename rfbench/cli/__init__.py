@@ -9,9 +9,11 @@ from typing import Any
 import click
 
 from rfbench import __version__
+from rfbench.cli.audit import audit
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
 from rfbench.cli.keep import merge, replay, status
+from rfbench.cli.report import report
 from rfbench.cli.show import doctor, list_, plot, table
 from rfbench.cli.verify import verify
 from rfbench.errors import RfbenchError
@@ -59,5 +61,19 @@ def main(debug: bool) -> None:
         logging.getLogger("numba").setLevel(logging.INFO)
 
 
-for command in (run, sweep, plot, table, verify, status, merge, replay, data, list_, doctor):
+for command in (
+    run,
+    sweep,
+    plot,
+    table,
+    verify,
+    audit,
+    report,
+    status,
+    merge,
+    replay,
+    data,
+    list_,
+    doctor,
+):
     main.add_command(command)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ class Arm:
     ----------
     experiment : str
         Name of the results.
+    folder : Path
+        Where they lie.
     method : str
         The label.
     M : int or None
@@ -63,6 +66,7 @@ class Arm:
     """
 
     experiment: str
+    folder: Path
     dataset: str
     protocol: str
     method: str

@@ -34,6 +34,9 @@ class Outcome:
         smallest number of trials.
     note : str
         What is missing for a firmer verdict.
+    part : Part or None
+        The part of the claim that this comparison belongs to; None without a comparison, and for
+        marks.
     """
 
     claim: Claim
@@ -46,6 +49,7 @@ class Outcome:
     held: int = 0
     trials: int = 0
     note: str = ""
+    part: Part | None = None
 
 
 @dataclass(frozen=True)
@@ -208,4 +212,5 @@ def _outcome(claim: Claim, protocol: str, found: _Found) -> Outcome:
         len(inside),
         min(len(c.pair.values_of) for c in comparisons),
         "; ".join(notes),
+        part,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -140,16 +140,28 @@ def gather(paths: Iterable[str | Path]) -> Evidence:
         If a path is not there. That nothing lies below it is no error: nothing was run.
     """
     evidence = Evidence()
+    for one in readable(paths, evidence.notes):
+        add(evidence, one)
+    return evidence
+
+
+def readable(paths: Iterable[str | Path], notes: list[str]) -> Iterator[Results]:
+    """Read every results folder at or below the paths; `notes` takes up what is left out.
+
+    Raises
+    ------
+    ResultsError
+        If a path is not there.
+    """
     for path in map(Path, paths):
         if path.is_dir() and next(path.rglob(folders.TRIALS), None) is None:
-            evidence.notes.append(f"{path} holds no results.")
+            notes.append(f"{path} holds no results.")
             continue
         for folder in folders.find([path]):
             try:
-                add(evidence, folders.read(folder))
+                yield folders.read(folder)
             except ResultsError as error:
-                evidence.notes.append(f"{folder} is left out: {error.what} {error.why}".strip())
-    return evidence
+                notes.append(f"{folder} is left out: {error.what} {error.why}".strip())
 
 
 def add(evidence: Evidence, results: Results) -> None:
@@ -164,15 +176,19 @@ def add(evidence: Evidence, results: Results) -> None:
     evidence.notes += [f"{results.name}: {note}" for note in results.notes]
     if swept := int((rows["variant"] != "").sum()):
         evidence.notes.append(f"{results.name}: {swept} rows of a sweep are left out.")
-    rows = rows[rows["variant"] == ""].reset_index(drop=True)
+    arms = arms_of(results, rows[rows["variant"] == ""].reset_index(drop=True), evidence.notes)
+    for item in re.split(r"[,;\s]+", items.strip()):
+        evidence.arms.setdefault((paper, item), []).extend(arms)
+
+
+def arms_of(results: Results, rows: pd.DataFrame, notes: list[str]) -> list[Arm]:
+    """Return the arms of some rows of the results; the notes grow by what is wrong with them."""
     numbers = {name: _floats(rows[name]) for name in (*INTEGER, *NUMBER)}
-    shares = kept_shares(results.folder, rows, evidence.notes)
+    shares = kept_shares(results.folder, rows, notes)
     numbers |= {name: _floats(shares[name]) for name in SHARES}
     keys = rows[["trial", "seed", "data_hash", "split", "n_train"]].astype("str")
     table = Table(numbers, list(keys.itertuples(index=False, name=None)))
-    arms = list(_arms(results, rows, table))
-    for item in re.split(r"[,;\s]+", items.strip()):
-        evidence.arms.setdefault((paper, item), []).extend(arms)
+    return list(_arms(results, rows, table))
 
 
 def _floats(values: pd.Series[Any]) -> NDArray[np.float64]:
@@ -192,6 +208,7 @@ def _arms(results: Results, rows: pd.DataFrame, table: Table) -> Iterable[Arm]:
         last = {trials[i]: i for i in found if ok[i]}
         yield Arm(
             experiment=results.name,
+            folder=results.folder,
             dataset=str(dataset),
             protocol=str(protocol),
             method=str(label),

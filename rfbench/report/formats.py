@@ -101,15 +101,17 @@ def markdown(title: str, sections: list[Section], notes: list[str], width: int) 
     blocks = [f"**{title.translate(MARKDOWN)}**"]
     for section in sections:
         blocks.append("\n".join(f"- {line.translate(MARKDOWN)}" for line in section.heading))
-        for grid in section.grids:
-            rows = [(grid.corner, grid.head), ("---", ["---:"] * len(grid.head)), *grid.rows]
-            lines = [[name, *cells] for name, cells in rows]
-            blocks.append(
-                "\n".join(f"| {' | '.join(c.translate(MARKDOWN) for c in row)} |" for row in lines)
-            )
+        blocks += map(markdown_table, section.grids)
     if notes:
         blocks.append("\n".join(f"- {note.translate(MARKDOWN)}" for note in notes))
     return "\n\n".join(blocks) + "\n"
+
+
+def markdown_table(grid: Grid) -> str:
+    """Write a grid as a Markdown table, numbers to the right."""
+    rows = [(grid.corner, grid.head), ("---", ["---:"] * len(grid.head)), *grid.rows]
+    lines = [[name, *cells] for name, cells in rows]
+    return "\n".join(f"| {' | '.join(c.translate(MARKDOWN) for c in row)} |" for row in lines)
 
 
 def latex(title: str, sections: list[Section], notes: list[str], width: int) -> str:

@@ -120,27 +120,34 @@ def render(
         )
     found = board(evidence, paper, has_data=lambda name: True)
     ran = evidence.protocols(paper, [item])
-    sections = []
-    for protocol in ran:
-        cells = [c for c in _cells(found, item, protocol) if c.trials]
-        if paper == "liu2020":
-            sections += _by_size(evidence, cells, protocol)
-        elif cells:
-            sections.append(_by_dataset(LAYOUTS[paper, item], cells, protocol))
+    sections = [s for p in ran for s in sections_of(found, evidence, paper, item, p)]
     if not sections:
         raise ResultsError(
             f"Nothing of {paper}, {item} is in these results.",
             "",
             f"Run a configuration that says `paper: {paper}` and `item: {item}`.",
         )
-    number = item.removeprefix("table")
     width = width or shutil.get_terminal_size().columns
-    return WRITERS[format](f"{paper}, Table {number}, measured", sections, found.notes, width)
+    return WRITERS[format](title(paper, item), sections, found.notes, width)
 
 
-def _cells(found: Board, item: str, protocol: str) -> list[Cell]:
+def title(paper: str, item: str) -> str:
+    """Name the table: ``liu2020, Table 3, measured``."""
+    return f"{paper}, Table {item.removeprefix('table')}, measured"
+
+
+def sections_of(
+    found: Board, evidence: Evidence, paper: str, item: str, protocol: str
+) -> list[Section]:
+    """Lay out what was measured for one table under one protocol; empty if nothing was."""
     every = [*found.cells, *found.stand_ins]
-    return [cell for cell in every if (cell.number.item, cell.protocol) == (item, protocol)]
+    place = (paper, item, protocol)
+    here = [c for c in every if (c.number.paper, c.number.item, c.protocol) == place and c.trials]
+    if not here:
+        return []
+    if paper == "liu2020":
+        return _by_size(evidence, here, protocol)
+    return [_by_dataset(LAYOUTS[paper, item], here, protocol)]
 
 
 def _label(cell: Cell) -> str:

@@ -106,7 +106,7 @@ def _group(item: str, dataset: str, cells: Sequence[Cell]) -> Section:
     heading += [f"published with {spreads[kind]}, measured with standard errors" for kind in kinds]
     if not ran:
         shown = by_protocol[PROTOCOLS[0]]
-        rows = [(_name(c.number, ""), [_published(c.number), c.verdict]) for c in shown]
+        rows = [(_name(c.number, ""), [published(c.number), c.verdict]) for c in shown]
         return Section(heading, [Grid("no protocol", ["published", "verdict"], rows)])
     if idle := [protocol for protocol in by_protocol if protocol not in ran]:
         heading.append(f"not run: {', '.join(idle)}")
@@ -130,12 +130,13 @@ def _grids(protocol: str, cells: Sequence[Cell]) -> list[Grid]:
 def _cells(cell: Cell) -> list[str]:
     """Return the texts of a cell under `HEAD`, difference and verdict."""
     if not cell.trials:
-        return [_published(cell.number), "", "", "", cell.verdict]
-    said = [_published(cell.number), _measured(cell), str(cell.trials)]
+        return [published(cell.number), "", "", "", cell.verdict]
+    said = [published(cell.number), measured(cell), str(cell.trials)]
     return [*said, f"{cell.difference:+.2f}", cell.verdict]
 
 
-def _measured(cell: Cell) -> str:
+def measured(cell: Cell) -> str:
+    """Write the mean of our trials ± its standard error."""
     digits = 2 if cell.number.unit == "%" else 3
     error = DASH if math.isnan(cell.standard_error) else f"{cell.standard_error:.{digits}f}"
     return f"{cell.measured:.{digits}f} ± {error}"
@@ -146,7 +147,8 @@ def _name(number: Published, metric: str) -> str:
     return " ".join(filter(None, [number.method, number.M, "" if metric else number.metric]))
 
 
-def _published(number: Published) -> str:
+def published(number: Published) -> str:
+    """Write a published number ± its spread as printed."""
     if number.spread is None:
         return f"{number.value:g}"
     return f"{number.value:.2f} ± {number.spread:g}"
@@ -193,11 +195,12 @@ def _details(outcome: Outcome) -> str:
         said.append(f"{outcome.held} of {outcome.comparisons} comparisons hold")
         said.append(f"at least {outcome.trials} trials")
     if outcome.note:
-        said.append(_shortened(outcome.note))
+        said.append(shortened(outcome.note))
     return "; ".join(said)
 
 
-def _shortened(note: str, most: int = 6) -> str:
+def shortened(note: str, most: int = 6) -> str:
+    """Keep the first parts of a note, and say how many are left out."""
     parts = note.split("; ")
     if len(parts) <= most:
         return note

@@ -112,7 +112,7 @@ def _section(table: pd.DataFrame, results: Results) -> Section:
         [
             (
                 _plain(x),
-                [_score(lines.get((method, x)), usual) for method in methods]
+                [score(lines.get((method, x)), usual) for method in methods]
                 + [_range(lines.get((method, x)), "kept") for method in extra],
             )
             for x in places
@@ -120,8 +120,8 @@ def _section(table: pd.DataFrame, results: Results) -> Section:
     )
     costs = _costs([lines.get((method, last)) for method in methods], methods, varied)
     if len(places) > 1:
-        return Section(heading, [main, costs])
-    scores = [_score(lines.get((method, places[0])), usual) for method in methods]
+        return Section(heading, [main, costs] if costs.rows else [main])
+    scores = [score(lines.get((method, places[0])), usual) for method in methods]
     name = METRICS[table["metric"].iloc[0]]
     both = Grid("", methods, [(name, scores), *costs.rows])
     return Section(heading, [both.turned(costs.corner.removesuffix(", s"))])
@@ -148,7 +148,7 @@ def _costs(lines: list[dict[str, Any] | None], methods: list[str], varied: str) 
 
 
 def _time(line: dict[str, Any], name: str, scale: int) -> str:
-    return _number(scale * line[name], scale * line[f"{name}_se"])
+    return with_spread(scale * line[name], scale * line[f"{name}_se"])
 
 
 def _heading(table: pd.DataFrame, results: Results) -> list[str]:
@@ -226,7 +226,7 @@ def _range(line: dict[str, Any] | None, name: str) -> str:
     return spread(float(line[f"{name}_min"]), float(line[f"{name}_max"]))
 
 
-def _score(line: dict[str, Any] | None, usual: int) -> str:
+def score(line: dict[str, Any] | None, usual: int) -> str:
     """Write mean and standard error, and the number of trials where it is not the usual one."""
     if line is None:
         return ""
@@ -234,10 +234,10 @@ def _score(line: dict[str, Any] | None, usual: int) -> str:
         return f"failed ({line['failed']})"
     decimals = 3 if METRICS[line["metric"]].endswith("(%)") else 4
     unusual = f" (n = {line['trials']})" if line["trials"] < usual else ""
-    return _number(line["mean"], line["se"], decimals) + unusual
+    return with_spread(line["mean"], line["se"], decimals) + unusual
 
 
-def _number(mean: float, se: float, most: int = 4) -> str:
+def with_spread(mean: float, se: float, most: int = 4) -> str:
     """Write ``17.37 ± 0.12``, with two digits of the standard error and at most so many decimals.
 
     A standard error that is not known (one trial) is a dash; where so few decimals would show

@@ -20,7 +20,8 @@ shows. How results find their cell:
   all folds. A regression error of eerf2018 is 100 times the relative squared error, or what the
   configuration's ``metric`` names: our reading, the paper does not say.
 - Items that are no table or figure of the paper: ``pool`` (E6), ``sorf`` (E7), ``controls`` (S6).
-- Claim L3 reads `kept.csv`, see `rfbench.report.geometry`.
+- Claim L3 reads `kept.csv`, see `rfbench.report.geometry`. The training errors of lkrf2016's
+  Table 2 are measured where the configuration says ``train_error: true``.
 """
 
 from __future__ import annotations
@@ -144,10 +145,10 @@ def board(
             others = evidence.select(name, [item], dataset, protocol, stand_in=True)
             if own or protocol in PROTOCOLS:
                 absent = rules.NOT_RUN if own else missing
-                found.cells += [_cell(number, protocol, own, absent) for number in numbers]
+                found.cells += [measure(number, protocol, own, absent) for number in numbers]
             for used in dict.fromkeys(map(stand_in_name, others)):
                 arms = [arm for arm in others if stand_in_name(arm) == used]
-                cells = [_cell(number, protocol, arms, missing) for number in numbers]
+                cells = [measure(number, protocol, arms, missing) for number in numbers]
                 found.stand_ins += [
                     replace(cell, dataset=used, stand_in=True, verdict=rules.NO_DATA)
                     for cell in cells
@@ -182,8 +183,8 @@ class _Presence:
         return self.known[name]
 
 
-def _cell(number: Published, protocol: str, arms: Sequence[Arm], missing: str) -> Cell:
-    """Find the arm of a number and judge its mean."""
+def measure(number: Published, protocol: str, arms: Sequence[Arm], missing: str) -> Cell:
+    """Find the arm of a number and judge its mean; the verdict is `missing` if there is none."""
     arm = pick(arms, number)
     if arm is None:
         return Cell(number, protocol, missing)

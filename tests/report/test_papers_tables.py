@@ -6,7 +6,8 @@ from click.testing import CliRunner
 
 from rfbench.cli import main
 from rfbench.errors import ResultsError
-from rfbench.report import evidence, papers_tables
+from rfbench.report import evidence, papers_tables, rules
+from rfbench.report.verify import board
 
 from .conftest import Write
 from .test_verify import A9A, EEG, PAPER, trials
@@ -65,3 +66,17 @@ def test_wrong_tables_are_named(write: Write) -> None:
     shown = run(main, ["table", folder, "--paper", "liu2020", "--item", "table3"])
     assert shown.exit_code == 0
     assert "68.00" in shown.output
+
+
+def test_table_2_of_lkrf2016_has_training_errors(write: Write) -> None:
+    sampled = A9A | {"dataset": "a9a[5000 rows]", "protocol": "printed", "n_train": 3335,
+                     "n_test": 1665, "M": 250, "sampler": "lkrf"}  # fmt: skip
+    rows = trials(84.0, **sampled)
+    rows = [row | {"train_error": 15.0 + (row["trial"] % 2)} for row in rows]
+    gathered = evidence.gather([write(rows, paper="lkrf2016", item="table2")])
+    text = papers_tables.render(gathered, "lkrf2016", "table2", width=120)
+    assert "15.50 (0.17) / 16.00 (0.16), 2.12" in text
+    cells = board(gathered, "lkrf2016", lambda name: True).cells
+    (cell,) = (c for c in cells if c.trials and c.number.metric == "train_error")
+    assert (cell.measured, cell.number.value, cell.number.method) == (15.5, 16.22, "lkrf")
+    assert cell.verdict in (rules.CLOSE, rules.DIFFERS)

@@ -41,12 +41,14 @@ def test_l3_reads_the_kept_features(write: Write) -> None:
     def near(corner: float, name: str) -> Outcome:
         made = [
             {"dataset": "sphere", "d": 2, "n_train": 10000, "n_test": 1000, "split": "given",
-             "protocol": "printed", "sampler": "lkrf", "M": 100, "trial": t}
+             "protocol": "printed", "sampler": "lkrf", "M": 100, "trial": t, "trial_id": f"t{t}"}
             for t in range(6)
         ]  # fmt: skip
         folder = write(made, name=name, paper="lkrf2016", item="figure1a")
-        kept = [
-            {"trial": t, "w1": corner, "w2": corner, "b": math.pi - 0.01, "weight": 1.0}
+        # A line of an earlier configuration, whose trial counts no more.
+        kept = [{"trial_id": "old", "w1": 9, "w2": 9, "b": 2, "weight": 99}]
+        kept += [
+            {"trial_id": f"t{t}", "w1": corner, "w2": corner, "b": math.pi - 0.01, "weight": 1.0}
             for t in range(6)
         ]
         pd.DataFrame(kept).to_csv(folder / KEPT, index=False)

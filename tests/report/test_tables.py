@@ -9,7 +9,7 @@ import pytest
 from rfbench.errors import ResultsError
 from rfbench.report.results import read
 from rfbench.report.summary import summarise
-from rfbench.report.tables import FORMATS, _number, render
+from rfbench.report.tables import FORMATS, render, with_spread
 
 from .conftest import Write
 
@@ -41,7 +41,7 @@ def many(methods: int, sizes: int) -> list[dict[str, Any]]:
     ],
 )
 def test_digits_follow_the_standard_error(mean: float, se: float, most: int, text: str) -> None:
-    assert _number(mean, se, most) == text
+    assert with_spread(mean, se, most) == text
 
 
 def test_pivot_and_heading(write: Write) -> None:
@@ -100,7 +100,7 @@ def test_numbers_are_never_broken(write: Write, width: int, blocks: int) -> None
     text = render(results, width=width)
     assert max(map(len, text.splitlines())) <= width
     for line in summarise(results).to_dict("records"):
-        assert text.count(_number(line["mean"], line["se"], 3)) >= 1
+        assert text.count(with_spread(line["mean"], line["se"], 3)) >= 1
     assert len(re.findall(r"^\d+00 ", text, re.M)) == 20 * blocks
 
 
@@ -212,3 +212,11 @@ def test_nothing_but_failures(write: Write, format: str) -> None:
 def test_an_unknown_format(write: Write) -> None:
     with pytest.raises(ResultsError, match=r"no table format 'latx'.*Did you mean 'latex'"):
         render(read(write([{}])), "latx")
+
+
+def test_where_every_trial_failed_there_are_no_costs(write: Write) -> None:
+    failed = {"status": "failed", "error": "", "t_pp": "", "t_features": "", "t_train": ""}
+    blank = {"t_test": "", "columns": "", "alpha_scale_free": ""}
+    made = [{**failed, **blank, "M": M} for M in (100, 200)]
+    text = render(read(write(made)), width=80)
+    assert text.count("failed (1)") == 2

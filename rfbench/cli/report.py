@@ -1,0 +1,40 @@
+"""`rfbench report`: the pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+RESULTS = Path("results")
+PUBLISHED = RESULTS / "published"
+
+
+@click.command()
+@click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=RESULTS,
+    show_default=True,
+    help="Where the pages go.",
+)
+def report(folders: tuple[Path, ...], out: Path) -> None:
+    """Write the pages that say what came out, from the CSVs alone; nothing is run.
+
+    README.md: the papers' numbers and claims. claims.md: the comparisons behind each verdict.
+    which_method.md: which method, how many features, at what cost. scoreboard.md: every published
+    number beside ours. tables/: the papers' own tables. Without RESULTS it reads
+    results/published, or else results.
+
+    \b
+    Examples:
+      rfbench report
+      rfbench report results/published --out results
+      rfbench report results/quickstart results/mine --out pages
+    """
+    from rfbench.report.publish import publish
+
+    paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
+    for path in publish(paths, out):
+        click.echo(path)

@@ -1,0 +1,137 @@
+"""What tests over data sets allow one to say about methods, in sentences."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from rfbench.report.stats import (
+    ALPHA,
+    average_ranks,
+    friedman,
+    nemenyi_difference,
+    smallest_sign_p,
+    wilcoxon_holm,
+)
+
+
+def conclusions(scores: pd.DataFrame, baseline: str) -> list[str]:
+    """Say what can and what cannot be concluded from the mean errors at one size.
+
+    Parameters
+    ----------
+    scores : DataFrame of shape (n_datasets, n_methods)
+        Mean errors without gaps, smaller is better.
+    baseline : str
+        The method that each other one is held against.
+
+    Returns
+    -------
+    list of str
+        Sentences, in Markdown: Friedman's test, average ranks with Nemenyi's critical difference,
+        and Wilcoxon's test against the baseline with Holm's correction.
+    """
+    n, k = scores.shape
+    if n < 2 or k < 2:
+        return [
+            f"Nothing can be tested: {_count(k, 'method')} on {_count(n, 'data set')}. A test over "
+            "data sets needs two of each."
+        ]
+    return [_overall(scores), *_ranks(scores), *_against(scores, baseline)]
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def _overall(scores: pd.DataFrame) -> str:
+    n, k = scores.shape
+    chi, iman = friedman(scores)
+    test, name = (iman, "Iman-Davenport") if not math.isnan(iman.p) else (chi, "chi-squared")
+    if math.isnan(test.p):
+        return f"Whether the {k} methods differ is not known: {test.note}."
+    said = f"Friedman's test ({name}) over {n} data sets and {k} methods: p = {test.p:.2g}"
+    said += ", the methods differ" if test.p <= ALPHA else ", no difference can be shown"
+    return f"{said} ({test.note})." if test.note else f"{said}."
+
+
+def _ranks(scores: pd.DataFrame) -> list[str]:
+    n, k = scores.shape
+    ranks = average_ranks(scores)
+    difference = nemenyi_difference(k, n)
+    best = str(ranks.index[0])
+    gaps = ranks - ranks.iloc[0]
+    behind = [f"{name} ({rank:.1f})" for name, rank in ranks[gaps > difference].items()]
+    level = [f"{name} ({rank:.1f})" for name, rank in ranks[gaps <= difference].items()]
+    said = [
+        f"The best average rank is that of {best}: {ranks.iloc[0]:.1f} of {k}, over {n} data sets. "
+        f"Nemenyi's critical difference is {difference:.1f} ranks."
+    ]
+    if behind:
+        said.append(f"Behind {best} by more than that: {', '.join(behind)}.")
+    else:
+        said.append(f"No method is behind {best} by more than that.")
+    if level[1:]:
+        said.append(f"Not to be told from {best} by their ranks: {', '.join(level[1:])}.")
+    return said
+
+
+def against(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    """Compare each method with the baseline by Wilcoxon's test, with Holm's correction.
+
+    The test is on the logarithm of the quotient of errors, because errors of different data sets
+    have different units; data sets on which some error is zero are left out.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by method, the smallest quotient first: columns ``quotient`` (geometric mean over
+        the data sets), ``low``, ``high``, ``smaller`` (data sets with the smaller error), ``n``,
+        ``p`` (corrected, NaN where no data set differs).
+    """
+    columns = ["quotient", "low", "high", "smaller", "n", "p"]
+    positive = scores[(scores > 0).all(axis=1)]
+    if positive.empty or baseline not in scores or len(scores.columns) < 2:
+        return pd.DataFrame(columns=columns)
+    logs = pd.DataFrame(np.log(positive))
+    tests = wilcoxon_holm(logs, control=baseline)
+    names = tests["first"].where(tests["first"] != baseline, tests["second"])
+    gaps = logs.sub(logs[baseline], axis=0)[list(names)]
+    table = pd.DataFrame(
+        {
+            "quotient": np.exp(gaps.mean()),
+            "low": np.exp(gaps.min()),
+            "high": np.exp(gaps.max()),
+            "smaller": (gaps < 0).sum(),
+            "n": len(gaps),
+            "p": pd.Series(tests["p_holm"].to_numpy(), index=list(names)),
+        }
+    )
+    return table.sort_values("quotient", kind="stable")
+
+
+def _against(scores: pd.DataFrame, baseline: str) -> list[str]:
+    table = against(scores, baseline)
+    if table.empty:
+        return [f"No method can be held against {baseline}: it lacks values, or errors are zero."]
+    n, comparisons = int(table["n"].iloc[0]), len(table)
+    floor = min(1.0, smallest_sign_p(n) * comparisons)
+    said = (
+        f"Against {baseline}, by Wilcoxon's test with Holm's correction over "
+        f"{_count(n, 'data set')} and {_count(comparisons, 'comparison')}:"
+    )
+    if floor > ALPHA:
+        return [
+            f"{said} nothing can be significant, because the smallest corrected p that so few "
+            f"data sets can give is {floor:.2g}. That is no sign of equality."
+        ]
+    significant = table["p"] <= ALPHA
+    better = list(table.index[significant & (table["quotient"] < 1)])
+    worse = list(table.index[significant & (table["quotient"] > 1)])
+    return [
+        f"{said} significantly smaller error: {', '.join(better) or 'none'}; significantly larger "
+        f"error: {', '.join(worse) or 'none'}; the other {comparisons - len(better) - len(worse)} "
+        "cannot be told from it."
+    ]

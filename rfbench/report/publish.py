@@ -1,0 +1,155 @@
+"""Writing the pages of `rfbench report`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from rfbench import papers
+from rfbench.errors import ResultsError, WriteError
+from rfbench.report import choice, papers_tables, reproduced, scoreboard, told_claims, which_method
+from rfbench.report.evidence import Evidence, add, readable
+from rfbench.report.formats import markdown
+from rfbench.report.provenance import link, repeat
+from rfbench.report.results import Results
+from rfbench.report.verify import Board, board
+
+TABLES = "tables"
+PUBLISHED = "published"
+
+
+def publish(paths: Sequence[str | Path], out: str | Path) -> list[Path]:
+    """Write every page from the results folders at or below the paths; nothing is run.
+
+    The same results give the same bytes. Tables of the papers from an earlier call that no
+    result backs any more are removed.
+
+    Parameters
+    ----------
+    paths : sequence of path
+        Results folders, or folders that hold some.
+    out : path
+        The folder for ``README.md``, ``claims.md``, ``which_method.md`` with its figures,
+        ``scoreboard.md`` and ``tables/``.
+
+    Returns
+    -------
+    list of Path
+        The files that were written.
+
+    Raises
+    ------
+    ResultsError
+        If a path is not there, or no results at all can be read.
+    WriteError
+        If a file cannot be written.
+    """
+    out = Path(out)
+    notes: list[str] = []
+    every = sorted(readable(paths, notes), key=lambda results: results.folder)
+    if not every:
+        raise ResultsError(
+            "There are no results to report on.",
+            " ".join(notes),
+            "Name folders that 'rfbench run' wrote, for example results/published.",
+        )
+    evidence = Evidence(notes=notes)
+    for results in every:
+        add(evidence, results)
+        if not results.config.get("paper"):
+            evidence.notes += [f"{results.name}: {note}" for note in results.notes]
+    found = board(evidence)
+    tables = _tables(found, evidence, out / TABLES)
+    comparison = choice.gather(every)
+    pages = {
+        **{path: text for named in tables.values() for path, text in named.values()},
+        out / "scoreboard.md": scoreboard.render(found, "markdown"),
+        out / "claims.md": told_claims.page(found, evidence, out),
+        out / "which_method.md": which_method.page(comparison, out),
+        out / "README.md": _front(found, evidence, every, list(map(Path, paths)), out, tables),
+    }
+    try:
+        (out / TABLES).mkdir(parents=True, exist_ok=True)
+        for path in _stale(out, pages):
+            path.unlink()
+        for path, text in pages.items():
+            path.write_text(text, encoding="utf-8", newline="\n")
+        figures = which_method.diagrams(comparison, out) if comparison else []
+    except OSError as error:
+        raise WriteError(
+            f"The report cannot be written to {out}.",
+            f"{error.strerror or error}.",
+            "Name another folder with --out.",
+        ) from error
+    return [*pages, *figures]
+
+
+Tables = Mapping[str, Mapping[str, tuple[Path, str]]]
+
+
+def _tables(
+    found: Board, evidence: Evidence, folder: Path
+) -> dict[str, dict[str, tuple[Path, str]]]:
+    """Lay out the papers' own tables: by paper and name, the file and its text."""
+    made: dict[str, dict[str, tuple[Path, str]]] = {}
+    for paper, item in papers_tables.SHAPES:
+        for protocol in evidence.protocols(paper, [item]):
+            sections = papers_tables.sections_of(found, evidence, paper, item, protocol)
+            if sections:
+                text = markdown(papers_tables.title(paper, item), sections, [], 0)
+                path = folder / f"{paper}_{item}.{protocol}.md"
+                made.setdefault(paper, {})[f"{item}, {protocol}"] = (path, text)
+    return made
+
+
+def _stale(out: Path, pages: Iterable[Path]) -> list[Path]:
+    """List the tables and figures of an earlier call that this one does not write."""
+    named = [path for paper in papers.papers() for path in (out / TABLES).glob(f"{paper}_*.md")]
+    return sorted({*named, *out.glob("which_method_M*.png")} - set(pages))
+
+
+def _front(
+    found: Board,
+    evidence: Evidence,
+    every: Sequence[Results],
+    paths: Sequence[Path],
+    out: Path,
+    tables: Tables,
+) -> str:
+    """Assemble the front page."""
+    sections = [
+        reproduced.paper_section(
+            paper,
+            found,
+            evidence,
+            every,
+            out,
+            {name: path for name, (path, _) in tables.get(paper, {}).items()},
+        )
+        for paper in papers.papers()
+    ]
+    blocks = [
+        "# The papers, reproduced",
+        _pointer(out),
+        reproduced.in_short(found, evidence, out),
+        reproduced.reading(),
+        *sections,
+        reproduced.stand_ins(found, evidence, out),
+        reproduced.not_run(found),
+        repeat(every, paths, out, found.notes),
+    ]
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _pointer(out: Path) -> str:
+    """Say what lies in the folder, where that is so."""
+    said = ["`rfbench report` wrote this page from the rows of the results; nothing is by hand."]
+    if out.name == "results":
+        said.append("Your runs land here, one folder a configuration.")
+    if (out / PUBLISHED).is_dir():
+        said.append(
+            f"`{PUBLISHED}/` holds the runs that are published with rfbench: `rfbench table "
+            f"results/{PUBLISHED}` prints them, `rfbench plot results/{PUBLISHED}` draws them."
+        )
+    method = link(out / "which_method.md", out, "which_method.md")
+    return " ".join([*said, f"Which method to take, how many features, at what cost: {method}."])

@@ -1,0 +1,283 @@
+"""The practitioner's page: which method, how many features, at what cost."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rfbench.report.choice import (
+    BASELINE,
+    NEAR,
+    Comparison,
+    at_equal_time,
+    smallest_near,
+    time_ratios,
+)
+from rfbench.report.columns import METRICS
+from rfbench.report.conclusions import against, conclusions
+from rfbench.report.formats import Grid, markdown_table
+from rfbench.report.provenance import link
+from rfbench.report.stats import average_ranks
+from rfbench.report.summary import DASH, spread
+from rfbench.report.tables import score
+
+TITLE = "# Which method, how many features, at what cost"
+NOTHING = (
+    "Nothing was run that could say so: it takes results of the protocol `tuned` that name no "
+    f"paper and compare methods with `{BASELINE}`, such as those of `configs/tuned_all_*.yaml`."
+)
+
+
+def page(comparison: Comparison | None, out: Path) -> str:
+    """Write the page.
+
+    Parameters
+    ----------
+    comparison : Comparison or None
+        See `rfbench.report.choice.gather`.
+    out : Path
+        The folder of the page; `diagrams` puts the figures there.
+    """
+    if comparison is None:
+        return f"{TITLE}\n\n{NOTHING}\n"
+    methods = comparison.lines["method"].nunique()
+    datasets = comparison.lines["dataset"].nunique()
+    folders = ", ".join(link(folder, out) for folder in comparison.folders)
+    blocks = [
+        TITLE,
+        f"{methods} methods on {datasets} data sets, all under one protocol (`tuned`), "
+        f"which is ours and no paper's. Every number on this page is made from the rows of "
+        f"{folders}. Errors are means over the trials ± the standard error of the mean.",
+    ]
+    for M in comparison.sizes:
+        blocks += _size(comparison, M)
+    blocks += _features(comparison)
+    blocks += _times(comparison)
+    blocks += _equal_time(comparison)
+    blocks += _limits(comparison)
+    blocks += ["## The data sets", markdown_table(_datasets(comparison, out))]
+    return "\n\n".join(blocks) + "\n"
+
+
+def diagrams(comparison: Comparison, out: Path) -> list[Path]:
+    """Draw the critical-difference diagram of each size that has one; the same rows, same bytes."""
+    import matplotlib.style
+
+    from rfbench.report import ranks
+
+    files = []
+    with matplotlib.style.context(["default", {"text.parse_math": False}]):
+        for M in comparison.sizes:
+            scores, _, _ = comparison.complete(M)
+            if _drawn(scores):
+                figure = ranks.diagram(scores, title=f"Test error at M = {M}")
+                files.append(out / _file(M))
+                figure.savefig(files[-1], dpi=150, metadata={"Software": None})
+    return files
+
+
+def _file(M: int) -> str:
+    return f"which_method_M{M}.png"
+
+
+def _drawn(scores: pd.DataFrame) -> bool:
+    return scores.shape[0] > 1 and scores.shape[1] > 1
+
+
+def _datasets(comparison: Comparison, out: Path) -> Grid:
+    rows = []
+    for dataset, part in comparison.lines.groupby("dataset"):
+        done = part[part["trials"] > 0]
+        trials = spread(done["trials"].min(), done["trials"].max()) if len(done) else "0"
+        cells = [
+            METRICS[part["metric"].iloc[0]],
+            *(_span(part, name) for name in ("n_train", "n_test")),
+            _between(part["d"].min(), part["d"].max()),
+            str(part["method"].nunique()),
+            trials,
+            str(int(part["failed"].sum())),
+            link(Path(part["folder"].iloc[0]), out),
+        ]
+        rows.append((str(dataset), cells))
+    head = ["error is", "training rows", "test rows", "d", "methods", "trials a method and M",
+            "trials that did not end well", "rows"]  # fmt: skip
+    return Grid("data set", head, rows)
+
+
+def _span(part: pd.DataFrame, name: str) -> str:
+    return _between(part[f"{name}_min"].min(), part[f"{name}_max"].max())
+
+
+def _between(low: float, high: float) -> str:
+    return "" if pd.isna(low) else spread(float(low), float(high))
+
+
+def _size(comparison: Comparison, M: int) -> list[str]:
+    """Write the section of one number of features: conclusions, diagram, table."""
+    scores, methods, datasets = comparison.complete(M)
+    blocks = [f"## M = {M}: which method"]
+    said = conclusions(scores, BASELINE)
+    if methods:
+        said.append(f"Left out, not measured on half of the data sets: {', '.join(methods)}.")
+    if datasets:
+        said.append(f"Left out, some method has no value there: {', '.join(datasets)}.")
+    blocks.append("\n".join(f"- {sentence}" for sentence in said))
+    if _drawn(scores):
+        blocks.append(f"![average ranks at M = {M}]({_file(M)})")
+    blocks += _against(scores)
+    blocks.append(markdown_table(_errors(comparison, M, scores)))
+    return blocks
+
+
+def _errors(comparison: Comparison, M: int, scores: pd.DataFrame) -> Grid:
+    """Lay out methods by data sets, the best average rank first, the others by name."""
+    here = comparison.lines[comparison.lines["M"] == M]
+    ranks = average_ranks(scores) if _drawn(scores) else pd.Series(dtype="float64")
+    methods = [*map(str, ranks.index), *sorted(set(here["method"]) - set(ranks.index))]
+    datasets = sorted(set(here["dataset"]))
+    lines = {(line["dataset"], line["method"]): line for line in _records(here)}
+    usual = int(here["trials"].max())
+    rows = [
+        (
+            method,
+            [f"{ranks[method]:.1f}" if method in ranks else DASH]
+            + [score(lines.get((dataset, method)), usual) or DASH for dataset in datasets],
+        )
+        for method in methods
+    ]
+    return Grid(f"M = {M}, {usual} trials", ["average rank", *datasets], rows)
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(key): value for key, value in line.items()} for line in table.to_dict("records")]
+
+
+def _features(comparison: Comparison) -> list[str]:
+    """Write the smallest sizes that come near the best error."""
+    lines = comparison.lines
+    found = {
+        str(name): smallest_near(part)
+        for name, part in lines.groupby("dataset")
+        if part["trials"].any()
+    }
+    methods = list(dict.fromkeys(lines["method"]))
+    reached = {m: sum(sizes.get(m) is not None for _, sizes in found.values()) for m in methods}
+    rows = [
+        (
+            method,
+            [f"{reached[method]} of {len(found)}"]
+            + [str(sizes.get(method) or DASH) for _, sizes in found.values()],
+        )
+        for method in sorted(methods, key=lambda m: (-reached[m], m))
+    ]
+    return [
+        "## How many features",
+        "The smallest number of features, of those that were run "
+        f"({', '.join(map(str, comparison.sizes))}), with which a method comes near the best mean "
+        "error that any method reached at any size. Near is at most "
+        f"{NEAR:.0%} above it, or within its standard error. {DASH}: no size that was run comes "
+        "near. The best is picked on the test rows of these same trials, so it flatters.",
+        markdown_table(Grid("method", ["comes near on", *found], rows)),
+    ]
+
+
+def _against(scores: pd.DataFrame) -> list[str]:
+    """Write each method's error over that of the baseline, with the test."""
+    table = against(scores, BASELINE)
+    if table.empty:
+        return []
+    rows = []
+    for method, line in zip(table.index, _records(table), strict=True):
+        quotient = f"{line['quotient']:.2f} ({line['low']:.2f}{DASH}{line['high']:.2f})"
+        p = DASH if math.isnan(line["p"]) else f"{line['p']:.2g}"
+        rows.append((str(method), [quotient, f"{line['smaller']} of {line['n']}", p]))
+    head = ["quotient of errors (smallest, largest)", "smaller error on", "corrected p"]
+    return [
+        f"Error over that of `{BASELINE}`: the geometric mean over the data sets, the smallest and "
+        "the largest quotient, and Wilcoxon's test of it.",
+        markdown_table(Grid("method", head, rows)),
+    ]
+
+
+def _times(comparison: Comparison) -> list[str]:
+    """Write the time of each method relative to that of the baseline."""
+    tables = {M: time_ratios(comparison, M) for M in reversed(comparison.sizes)}
+    rows = [
+        (method, [_ratio(table, method) for table in tables.values()])
+        for method in dict.fromkeys(str(name) for table in tables.values() for name in table.index)
+    ]
+    if not rows:
+        return []
+    blocks = [
+        "## At what cost",
+        "Total time (drawing, features, fit with its whole grid of penalties) over that of "
+        f"`{BASELINE}` at the same number of features: the geometric mean over the data sets, the "
+        "smallest and the largest quotient.",
+    ]
+    shared = comparison.lines[comparison.lines["own_cost"] == 0]
+    if len(shared):
+        names = ", ".join(dict.fromkeys(shared["method"]))
+        blocks[-1] += (
+            f" At M = {', '.join(map(str, sorted(set(shared['M']))))} the times of {names} are "
+            "upper bounds: those methods share the work of their sizes, and each size is charged "
+            f"with all of it. A quotient by one of them is a bound (≥ or ≤), and {DASH} stands "
+            "where both are."
+        )
+    return [*blocks, markdown_table(Grid("method", [f"M = {M}" for M in tables], rows))]
+
+
+def _ratio(table: pd.DataFrame, method: str) -> str:
+    if method not in table.index or method == BASELINE:
+        return "1" if method == BASELINE else DASH
+    line = _records(table.loc[[method]])[0]
+    bound = {">=": "≥ ", "<=": "≤ "}.get(line["bound"], "")
+    span = f"{line['low']:.2g}{DASH}{line['high']:.2g}"
+    return f"{bound}{line['ratio']:.2g} ({span}, {_count(line['datasets'], 'data set')})"
+
+
+def _equal_time(comparison: Comparison) -> list[str]:
+    """Write how each method stands against the baseline in the same time."""
+    table = at_equal_time(comparison)
+    if table.empty:
+        return []
+    rows = [
+        (line["method"], [str(line[name]) for name in ("M", "better", "worse", "open")])
+        for line in _records(table.sort_values(["M", "better", "method"], kind="stable"))
+    ]
+    head = ["M", "smaller error on", "larger error on", "open on"]
+    return [
+        "## In the same time",
+        f"On how many data sets the mean error of a method is smaller or larger than that of "
+        f"`{BASELINE}` in the same total time. Between two sizes of `{BASELINE}` its error is "
+        "interpolated over the logarithm of time; outside the times at which it was run, a method "
+        "is better only if it is both faster and more accurate, worse only if both slower and "
+        "less accurate, and else open: more features for the baseline might have been the better "
+        "use of the time. Times that are upper bounds play no part. These are counts, not tests.",
+        markdown_table(Grid("method", head, rows)),
+    ]
+
+
+def _limits(comparison: Comparison) -> list[str]:
+    """Say how far the results reach: what was the same everywhere, and what was not varied."""
+    lines = comparison.lines
+    names = {
+        "kernel": "kernel", "bandwidth_rule": "bandwidth", "feature_map": "feature map",
+        "solver": "solver", "selection": "penalty chosen by",
+    }  # fmt: skip
+    said = [f"{word} {', '.join(map(str, dict.fromkeys(lines[n])))}" for n, word in names.items()]
+    return [
+        "## What this cannot say",
+        f"All of it was measured with {'; '.join(said)}; {_span(lines, 'n_train')} training rows; "
+        f"M = {', '.join(map(str, comparison.sizes))}. Other kernels, more rows or more features "
+        "may order the methods otherwise. The data sets are those at hand, no sample of anything: "
+        "the tests speak of data sets like these. Trials of one data set draw their rows from the "
+        "same data, so its standard errors are too small for new data. Each method was "
+        "run with the parameters of its configuration only.",
+    ]
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
