@@ -83,6 +83,18 @@ def test_the_memory_is_estimated_without_the_data(here, monkeypatch):
     assert "a worker at most (rks, M = 10)" in output
 
 
+def test_offline_leaves_out_what_would_be_downloaded(here, monkeypatch):
+    monkeypatch.setattr("rfbench.datasets.on_disk", lambda name: name != "letter")
+    (here / "far.yaml").write_text(SMALL.replace("digits", "letter"))
+    output = call("run", "far.yaml", "tiny.yaml", "--offline", "--dry-run")
+    assert "left out: far, no data here: letter" in output
+    assert "tiny: 8 trials" in output
+    assert "far:" not in output
+    output = call("run", "far.yaml", "--offline", code=2)
+    assert "No configuration is left to run" in output
+    assert not (here / "results").exists()
+
+
 def test_a_smoke_run_lands_apart_and_says_so(here):
     output = call("run", "tiny.yaml", "--smoke", "--jobs", 1)
     assert "SMOKE RUN" in output

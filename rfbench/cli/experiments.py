@@ -30,10 +30,16 @@ if TYPE_CHECKING:
     metavar="KEY.PATH=VALUE",
     help="Change a key of the configuration; may be repeated.",
 )
+@click.option(
+    "--offline",
+    is_flag=True,
+    help="Download nothing: leave out configurations whose data are not here, and say so.",
+)
 @run_options
 def run(
     configs: tuple[Path, ...],
     overrides: tuple[str, ...],
+    offline: bool,
     trials: int | None,
     jobs: int | None,
     out: Path,
@@ -50,7 +56,7 @@ def run(
     \b
     Examples:
       rfbench run configs/quickstart.yaml
-      rfbench run configs/*.yaml --trials 20 --jobs 4
+      rfbench run configs/*.yaml --offline --jobs 4
       rfbench run configs/quickstart.yaml --set samplers.eerf.pool_size=8000 --out /tmp/try
       rfbench run configs/quickstart.yaml --set M=50:200:50 --dry-run
     """
@@ -68,8 +74,29 @@ def run(
                 "Their results would land in the same folder.",
                 "Run them one by one with different --out, or rename one.",
             )
-    work = [([e], [""], e.name) for e in experiments]
+    work = [([e], [""], e.name) for e in (_with_data(experiments) if offline else experiments)]
     _carry_out(work, jobs, out, smoke, dry_run, RunOptions(**options))
+
+
+def _with_data(experiments: list[Experiment]) -> list[Experiment]:
+    """Leave out the experiments whose data are not on this machine, and say which."""
+    from rfbench import datasets
+
+    here = []
+    for experiment in experiments:
+        names = dict.fromkeys(spec.name for spec in experiment.dataset)
+        absent = [name for name in names if not datasets.on_disk(name)]
+        if absent:
+            click.echo(f"left out: {experiment.name}, no data here: {', '.join(absent)}", err=True)
+        else:
+            here.append(experiment)
+    if not here:
+        raise ConfigError(
+            "No configuration is left to run.",
+            "The data of none of them are on this machine.",
+            "Run without --offline, or see `rfbench data list`.",
+        )
+    return here
 
 
 @click.command()

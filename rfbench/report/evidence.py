@@ -18,10 +18,12 @@ from rfbench.report import results as folders
 from rfbench.report.arms import Arm, Table
 from rfbench.report.columns import INTEGER, NUMBER
 from rfbench.report.geometry import SHARES, kept_shares
+from rfbench.report.naming import estimates_kernel
 from rfbench.report.results import Results
 from rfbench.report.summary import follows
 
 JOINT = "joint"
+KERNEL_ERRORS = ("kernel_error_spectral", "kernel_error_frobenius")
 ROWS_TOLERANCE = 0.02
 
 
@@ -182,8 +184,13 @@ def add(evidence: Evidence, results: Results) -> None:
 
 
 def arms_of(results: Results, rows: pd.DataFrame, notes: list[str]) -> list[Arm]:
-    """Return the arms of some rows of the results; the notes grow by what is wrong with them."""
+    """Return the arms of some rows of the results; the notes grow by what is wrong with them.
+
+    Kernel errors of features that are not meant to estimate the kernel are none.
+    """
     numbers = {name: _floats(rows[name]) for name in (*INTEGER, *NUMBER)}
+    meant = rows["parameters"].map(estimates_kernel).to_numpy(dtype=bool)
+    numbers |= {name: np.where(meant, numbers[name], np.nan) for name in KERNEL_ERRORS}
     shares = kept_shares(results.folder, rows, notes)
     numbers |= {name: _floats(shares[name]) for name in SHARES}
     keys = rows[["trial", "seed", "data_hash", "split", "n_train"]].astype("str")

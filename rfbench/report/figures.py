@@ -5,7 +5,6 @@ Where the configuration names a paper, the axes are those of its figures.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ import pandas as pd
 
 from rfbench.report import kept_figures
 from rfbench.report.arms import SUMS
+from rfbench.report.naming import estimates_kernel
 from rfbench.report.panels import DPI, Curves, draw
 from rfbench.report.results import Results
 from rfbench.report.style import assign
@@ -122,19 +122,6 @@ def _title(results: Results, table: pd.DataFrame) -> str:
     protocol = ", ".join(dict.fromkeys(table["protocol"]))
     name = datasets[0] if len(datasets) == 1 else results.name
     return f"{SMOKE}: " * results.smoke + f"{name}, protocol {protocol}"
-
-
-def estimates_kernel(parameters: str) -> bool:
-    """Tell whether features estimate their kernel, from a sampler's parameters as JSON.
-
-    Not those weighted by the inverse of what an unbiased estimate needs (liu2020), nor those
-    scaled to divide the penalty.
-    """
-    try:
-        given = json.loads(parameters)
-    except ValueError:
-        return True
-    return bool(given.get("reweight") != "inverse" and given.get("penalty_divisor", 1) == 1)
 
 
 def _without_other_kernels(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:

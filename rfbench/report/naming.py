@@ -67,3 +67,16 @@ def _object(parameters: str) -> dict[str, str]:
     except ValueError:
         return {}
     return {k: json.dumps(v) for k, v in content.items()} if isinstance(content, dict) else {}
+
+
+def estimates_kernel(parameters: str) -> bool:
+    """Tell whether features estimate their kernel, from a sampler's parameters as JSON.
+
+    Not those weighted by the inverse of what an unbiased estimate needs (liu2020), nor those
+    scaled to divide the penalty.
+    """
+    try:
+        given = json.loads(parameters)
+    except ValueError:
+        return True
+    return bool(given.get("reweight") != "inverse" and given.get("penalty_divisor", 1) == 1)

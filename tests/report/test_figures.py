@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from rfbench.report import style
-from rfbench.report.figures import estimates_kernel, figures_of, plot
+from rfbench.report.figures import figures_of, plot
+from rfbench.report.naming import estimates_kernel
 from rfbench.report.results import read
 
 from .conftest import Write

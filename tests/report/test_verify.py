@@ -182,6 +182,22 @@ def test_a_control_does_not_stand_for_its_sampler(write: Write) -> None:
     assert cell(found(write(alone, name="alone", **PAPER))).trials == 10
 
 
+def test_kernel_errors_of_rescaled_features_are_none(write: Write) -> None:
+    folder = write(
+        [
+            *trials(70.0, kernel_error_spectral=0.5),
+            *trials(70.0, sampler="leverage-rff", kernel_error_spectral=7.0,
+                    parameters='{"reweight": "inverse"}'),
+        ],
+        **PAPER,
+    )  # fmt: skip
+    arms = evidence.gather([folder]).arms["liu2020", "table3"]
+    errors = {arm.sampler: arm.values("kernel_error_spectral") for arm in arms}
+    assert (errors["rks"] == 0.5).all()
+    assert np.isnan(errors["leverage-rff"]).all()
+    assert all(np.isfinite(arm.values("accuracy")).all() for arm in arms)
+
+
 def test_failed_trials_are_told(write: Write) -> None:
     made = found(write(trials(68.5, status="failed"), **PAPER))
     assert cell(made).verdict == "not run"
