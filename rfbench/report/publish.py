@@ -7,7 +7,15 @@ from pathlib import Path
 
 from rfbench import papers
 from rfbench.errors import ResultsError, WriteError
-from rfbench.report import choice, papers_tables, reproduced, scoreboard, told_claims, which_method
+from rfbench.report import (
+    audits,
+    choice,
+    papers_tables,
+    reproduced,
+    scoreboard,
+    told_claims,
+    which_method,
+)
 from rfbench.report.evidence import Evidence, add, readable
 from rfbench.report.formats import markdown
 from rfbench.report.provenance import link, repeat
@@ -134,6 +142,7 @@ def _front(
         reproduced.in_short(found, evidence, out),
         reproduced.reading(),
         *sections,
+        audits.section(paths, out),
         reproduced.stand_ins(found, evidence, out),
         reproduced.not_run(found),
         repeat(every, paths, out, found.notes),

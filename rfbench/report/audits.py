@@ -1,0 +1,70 @@
+"""The audits among the results, in a sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from rfbench.report.formats import MARKDOWN
+from rfbench.report.provenance import link
+
+TABLE = "audit.csv"
+MEASURES = (
+    "place", "rms_choosing", "rms_confirming", "largest_difference", "cells", "agree", "close",
+    "differ", "trials",
+)  # fmt: skip
+
+
+def section(paths: Iterable[Path], out: Path) -> str:
+    """Say for every ``audit.csv`` at or below the paths what came nearest; empty without one.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+        Files and folders; `rfbench audit` writes the table.
+    out : Path
+        The folder of the page.
+    """
+    found = sorted({file for path in paths for file in _tables(path)})
+    lines = [line for file in found if (line := _sentence(file, out))]
+    if not lines:
+        return ""
+    said = (
+        "`rfbench audit` tries the choices that a paper leaves open, with the published numbers in "
+        "sight: half of them choose, the other half confirm. Distances are root mean square "
+        "differences in points."
+    )
+    return "\n\n".join(["## Audits", said, "\n".join(lines)])
+
+
+def _tables(path: Path) -> list[Path]:
+    return list(path.rglob(TABLE)) if path.is_dir() else []
+
+
+def _sentence(file: Path, out: Path) -> str:
+    """Write one line from the first row of a table; empty where it is no such table."""
+    try:
+        table = pd.read_csv(file, dtype=str, keep_default_na=False)
+    except (OSError, ValueError):
+        return ""
+    if table.empty or not set(MEASURES) <= set(table):
+        return ""
+    first = {str(name): str(table[name].iloc[0]) for name in table}
+    choices = ", ".join(f"{name} {first[name]}" for name in first if name not in MEASURES)
+    confirmed = (
+        f"{float(first['rms_confirming']):.2f} on the other"
+        if first["rms_confirming"]
+        else "none to confirm"
+    )
+    paper, _, rest = file.parent.name.removeprefix("audit_").partition("_")
+    item, _, dataset = rest.partition("_")
+    text = (
+        f"nearest of {len(table)} combinations: {float(first['rms_choosing']):.2f} on the half "
+        f"that chose, {confirmed} ({first['cells']} numbers, {first['trials']} trials), with "
+        f"{choices}."
+    )
+    return f"- {link(file.parent / 'audit.md', out, f'{paper} {item}, {dataset}')}: " + (
+        text.translate(MARKDOWN)
+    )
