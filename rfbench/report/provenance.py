@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from rfbench import shipped
+from rfbench import shipped, yamlfile
 from rfbench.report.formats import MARKDOWN, Grid, markdown_table
 from rfbench.report.results import Results
 
@@ -58,11 +58,13 @@ def repeat(every: Sequence[Results], paths: Sequence[Path], out: Path, left_out:
         "## How to repeat it",
         "\n".join(
             [
-                "    rfbench run configs/NAME.yaml     # NAME: a folder of the table below",
+                f"    rfbench run configs/*.yaml --offline --out {_relative(paths[0])}",
                 f"    rfbench verify {given}",
                 f"    rfbench report {given} --out {_relative(out)}",
             ]
         ),
+        "The first one runs what is missing of every configuration whose data are on the machine "
+        "(`rfbench data fetch NAME` gets more); one file alone is `rfbench run configs/NAME.yaml`.",
         f"The {rows} rows of the {len(every)} folders below took {spoken_time(total)} of measured "
         "time: the sum of t_pp, t_features, t_train and t_test of every row. Reading data, "
         "choosing bandwidths and kernel errors are not in it; under shared timing every size is "
@@ -123,7 +125,7 @@ def _machine(results: Results) -> str:
 
 def _folders(every: Sequence[Results], out: Path) -> Grid:
     """List the folders: what they are for, their rows, and what the rows took."""
-    known = {path.stem for path in shipped.every()}
+    known = {path.stem: path for path in shipped.every()}
     head = ["paper, item", "protocol", "rows", "planned", "did not end well", "time", "remark"]
     lines = []
     for results in every:
@@ -131,7 +133,8 @@ def _folders(every: Sequence[Results], out: Path) -> Grid:
         planned = results.manifest.get("trials")
         paper, item = (str(results.config.get(name) or "") for name in ("paper", "item"))
         remarks = ["SMOKE RUN"] * results.smoke
-        remarks += ["not of configs/"] * (results.folder.resolve().name not in known)
+        file = known.get(results.folder.resolve().name)
+        remarks += _other_trials(results, file) if file else ["not of configs/"]
         cells = [
             " ".join(filter(None, [paper, item])) or "own",
             ", ".join(dict.fromkeys(rows["protocol"])),
@@ -143,3 +146,10 @@ def _folders(every: Sequence[Results], out: Path) -> Grid:
         ]
         lines.append((link(results.folder, out), cells))
     return Grid("folder", head, lines)
+
+
+def _other_trials(results: Results, file: Path) -> list[str]:
+    """Say with which option the configuration was run, where its own number of trials differs."""
+    trials = results.config.get("trials")
+    own = yamlfile.load(file).value.get("trials", trials)
+    return [] if trials in (None, own) else [f"run with --trials {trials}"]
