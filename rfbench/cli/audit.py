@@ -108,10 +108,14 @@ def audit(
     work = prepare_work(experiments, folder, variants=variants, smoke=smoke, progress=True)
     workers = jobs or os.cpu_count() or 1
     summary = run_with_progress(work.only(chosen.only), workers, chosen, chosen.limits(workers))
-    ranking = rank(found, results.read(folder))
-    click.echo("\n" + page.render(ranking, "text", top=top).rstrip("\n") + "\n")
-    for path in page.save(ranking, folder, top=top):
-        click.echo(f"written: {path}")
+    if smoke:
+        click.echo("ranked: nothing, because the numbers of a smoke run mean nothing")
+    elif summary.found + summary.done:
+        ranking = rank(found, results.read(folder))
+        if ranking.placed or not summary.left:
+            click.echo("\n" + page.render(ranking, "text", top=top).rstrip("\n") + "\n")
+            for path in page.save(ranking, folder, top=top):
+                click.echo(f"written: {path}")
     click.echo(f"trials:  {summary.done} run, {summary.failed} failed, {summary.found} were there")
     if summary.left:
         click.echo(f"left:    {summary.left}; run the same command again to go on")

@@ -160,6 +160,13 @@ def test_the_command(invented):
     assert "drawn at random from 12" in " ".join(part.split())
 
 
+def test_a_smoke_run_is_not_ranked(invented):
+    target = ["--target", "invented2026/table1/Digits", "--vary", "scaling=standard,none"]
+    said = call("audit", "invented.yaml", *target, "--smoke", "--jobs", 1)
+    assert "the numbers of a smoke run mean nothing" in said
+    assert not list((invented / "results").rglob("audit.csv"))
+
+
 def test_a_fixed_key_is_no_open_choice():
     path = next(path for path in every() if path.stem == "liu2020_table3_eeg.printed")
     target = find("liu2020/table3/EEG")
