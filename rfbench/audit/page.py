@@ -61,9 +61,9 @@ def table(ranking: Ranking) -> pd.DataFrame:
                 "rms_confirming": placed.confirming,
                 "largest_difference": placed.largest,
                 "cells": len(placed.cells),
-                "agree": placed.verdicts(rules.AGREES),
-                "close": placed.verdicts(rules.CLOSE),
-                "differ": placed.verdicts(rules.DIFFERS),
+                "agree": None if ranking.stand_in else placed.verdicts(rules.AGREES),
+                "close": None if ranking.stand_in else placed.verdicts(rules.CLOSE),
+                "differ": None if ranking.stand_in else placed.verdicts(rules.DIFFERS),
                 "trials": placed.trials,
             }
         )
@@ -115,7 +115,7 @@ def _best(ranking: Ranking, top: int) -> Section:
     head = ["chosen by", "confirmed by", "largest", "agree, close, differ"]
     head += [short(choice, ranking.choices) for choice in (ranking.choices[i] for i in places)]
     rows = [
-        (str(place), [*_distances(p), *(p.combination[i].name for i in places)])
+        (str(place), [*_distances(p, ranking), *(p.combination[i].name for i in places)])
         for place, p in enumerate(ranking.placed[:top], 1)
     ]
     return Section(heading, [Grid("place", head, rows)])
@@ -129,13 +129,14 @@ def _part(ranking: Ranking) -> str:
     return drawn + refused + lacking
 
 
-def _distances(placed: Placed) -> list[str]:
+def _distances(placed: Placed, ranking: Ranking) -> list[str]:
     verdicts = [placed.verdicts(v) for v in (rules.AGREES, rules.CLOSE, rules.DIFFERS)]
+    judged = DASH if ranking.stand_in else ", ".join(map(str, verdicts))
     return [
         f"{placed.choosing:.2f}",
         DASH if math.isnan(placed.confirming) else f"{placed.confirming:.2f}",
         f"{placed.largest:.2f}",
-        ", ".join(map(str, verdicts)),
+        judged,
     ]
 
 
@@ -147,7 +148,7 @@ def _worth(ranking: Ranking) -> Section:
             found = ranking.best_with(option)
             if found is not None and len(choice.options) > 1:
                 place = 1 + ranking.placed.index(found)
-                cells = [*_distances(found)[:2], str(place)]
+                cells = [*_distances(found, ranking)[:2], str(place)]
                 rows.append((f"{short(choice, ranking.choices)}: {option.name}", cells))
     heading = ["What each choice is worth: the nearest combination that has it"]
     return Section(

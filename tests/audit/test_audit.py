@@ -184,6 +184,11 @@ def test_a_stand_in_is_not_judged(invented, monkeypatch):
     text = " ".join(page.render(ranking, "text", width=200).split())
     assert "not the paper's data, so a distance is no verdict" in text
     assert "agrees" not in text
+    assert page.table(ranking)[["agree", "close", "differ"]].isna().all(axis=None)
+    shown = page.render(ranking, "markdown").splitlines()
+    assert (
+        next(line for line in shown if line.startswith("| 1 |")).split("|")[5].strip() == "\u2013"
+    )
 
 
 def test_other_data_are_refused(invented, monkeypatch):
