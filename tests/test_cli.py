@@ -56,6 +56,15 @@ def test_rows_of_another_configuration_are_kept_apart(here):
     assert len((here / "results/tiny/trials.csv").read_text().splitlines()) == 17
 
 
+def test_a_protocol_is_only_a_name(here):
+    call("run", "tiny.yaml", "--jobs", 1)
+    (here / "tiny.yaml").write_text(SMALL + "protocol: tuned\n")
+    output = call("run", "tiny.yaml", "--jobs", 1)
+    assert "0 run, 0 failed, 8 were there already" in output
+    assert "protocol tuned, 2 trials" in output
+    assert "protocol own" not in output
+
+
 def test_a_dry_run_writes_nothing(here):
     output = call("run", "tiny.yaml", "--dry-run")
     assert "8 trials of rks, eerf on digits; 0 are done, 8 would run" in output

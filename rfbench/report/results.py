@@ -145,18 +145,23 @@ def read(folder: str | Path) -> Results:
 def _of_the_last_configuration(
     rows: pd.DataFrame, manifest: dict[str, Any], notes: list[str]
 ) -> pd.DataFrame:
-    """Return the rows that the manifest's configuration measures; the others are kept apart."""
+    """Return the rows that the manifest's configuration measures; the others are kept apart.
+
+    What it calls its protocol holds for all of them: a trial is the same under any name.
+    """
     settings = manifest.get("settings")
     if not settings or "setting" not in rows:
         return rows
     current = rows["setting"].isin(settings)
-    if current.all():
-        return rows
-    notes.append(
-        f"{(~current).sum()} rows of earlier configurations are in {TRIALS} and not shown: they "
-        "measure something else."
-    )
-    return rows[current].reset_index(drop=True)
+    if not current.all():
+        notes.append(
+            f"{(~current).sum()} rows of earlier configurations are in {TRIALS} and not shown: "
+            "they measure something else."
+        )
+        rows = rows[current].reset_index(drop=True)
+    config = manifest.get("config")
+    protocol = config.get("protocol") if isinstance(config, dict) else None
+    return rows.assign(protocol=protocol) if protocol else rows
 
 
 def _content(file: Path) -> bytes:
