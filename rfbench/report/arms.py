@@ -16,6 +16,10 @@ SUMS = {
     "t_fit": ("t_features", "t_train"),
     "t_total": ("t_pp", "t_features", "t_train"),
     "t_all": ("t_pp", "t_features", "t_train", "t_test"),
+    "cpu_drawing": ("cpu_pp", "cpu_features"),
+    "cpu_fit": ("cpu_features", "cpu_train"),
+    "cpu_total": ("cpu_pp", "cpu_features", "cpu_train"),
+    "cpu_all": ("cpu_pp", "cpu_features", "cpu_train", "cpu_test"),
 }
 REGRESSION = ("relative_squared_error", "relative_rmse", "mae_range")
 
@@ -46,6 +50,8 @@ class Arm:
     ----------
     experiment : str
         Name of the results.
+    shared : bool
+        Whether sizes share their work, so that the times are upper bounds.
     folder : Path
         Where they lie.
     method : str
@@ -79,6 +85,7 @@ class Arm:
     table: Table
     index: NDArray[np.intp]
     failed: int
+    shared: bool = False
 
     def column(self, name: str) -> NDArray[np.float64]:
         """Return a column of the table, NaN where there is none."""

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rfbench import papers
+from rfbench.config import SHARED
 from rfbench.errors import ResultsError
 from rfbench.report import results as folders
 from rfbench.report.arms import Arm, Table
@@ -210,6 +211,7 @@ def _arms(results: Results, rows: pd.DataFrame, table: Table) -> Iterable[Arm]:
         places.setdefault(tuple(None if pd.isna(k) else k for k in key), []).append(i)
     ok = (rows["status"] == "ok").to_numpy()
     anew = (rows["split"] != "given").to_numpy()
+    shared = (rows["timing"] == SHARED).to_numpy()
     trials = rows["trial"].to_numpy(dtype=np.int64, na_value=-1)
     for (dataset, protocol, label, sampler, solver, d, *size), found in places.items():
         last = {trials[i]: i for i in found if ok[i]}
@@ -228,4 +230,5 @@ def _arms(results: Results, rows: pd.DataFrame, table: Table) -> Iterable[Arm]:
             table=table,
             index=np.array(list(last.values()), dtype=np.intp),
             failed=sum(not ok[i] for i in found),
+            shared=bool(shared[found].any()),
         )

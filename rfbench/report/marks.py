@@ -70,7 +70,7 @@ def _outcome(
     wrong = [number for number, seen in decided if seen != (number.mark == "significant")]
     share = 1 - len(wrong) / len(decided) if decided else math.nan
     verdict = rules.INCONCLUSIVE
-    if decided and 1 - share > claim.tolerance:
+    if len(wrong) > claim.tolerance * len(found):
         verdict = rules.FAILS
     elif len(decided) == len(found) and not wrong:
         verdict = rules.HOLDS

@@ -13,6 +13,9 @@ from rfbench.papers import Part
 from rfbench.report.arms import Arm, Key
 from rfbench.report.evidence import of_method
 
+# What does not depend on the test rows: resampling them does not make its trials dependent.
+OF_THE_FEATURES = ("kernel_error", "kept")
+
 Curve = dict[int, list[Arm]]
 Trials = dict[Key, float]
 
@@ -53,25 +56,41 @@ def paired(part: Part, dataset: str, arms: Sequence[Arm]) -> list[Paired]:
 
     Trials are paired where seed, data, split and number of training rows agree; of several
     experiments that ran both, the one with the most trials counts; methods that no experiment
-    ran together are paired across experiments.
+    ran together are paired across experiments. Times are CPU seconds, of isolated trials only:
+    other work on the machine lengthens wall times, and shared times are upper bounds.
     """
+    equal_time = part.at in ("equal-time", "equal-time-last")
+    if equal_time or _is_time(part.metric):
+        arms = [arm for arm in arms if not arm.shared]
     mine = _curve(part, of_method(arms, part.method))
     made = []
     for other in part.against or [""]:
         theirs = _curve(part, of_method(arms, other)) if other else None
-        if part.at in ("equal-time", "equal-time-last"):
+        if equal_time:
             found = _at_equal_time(part, mine, theirs or {})
         elif part.at == "best":
             found = _at_best(part, mine, theirs or {})
         else:
             found = _along(part, mine, theirs)
-        ratio = max((arm.ratio for arms in mine.values() for arm in arms), default=0.0)
+        ratio = 0.0
+        if not _is_time(part.metric) and not part.metric.startswith(OF_THE_FEATURES):
+            ratio = max((arm.ratio for arms in mine.values() for arm in arms), default=0.0)
         made += [
             Paired(dataset, other, at, tuple(trials.values()), ratio, values)
             for at, (trials, values) in found.items()
             if trials
         ]
     return made
+
+
+def _is_time(metric: str) -> bool:
+    return metric.startswith("t_")
+
+
+def _by_trial(arm: Arm, metric: str) -> Trials:
+    """Return the values by trial; a time is CPU seconds where they were measured."""
+    cpu = arm.by_trial(metric.replace("t_", "cpu_", 1)) if _is_time(metric) else {}
+    return cpu or arm.by_trial(metric)
 
 
 def _curve(part: Part, arms: Sequence[Arm]) -> Curve:
@@ -95,13 +114,13 @@ def _difference(
     """Return the values of the experiments with the most trials in common."""
     best: Trials = {}
     if theirs is None:
-        every = [_log(part, arm.by_trial(part.metric)) for arm in mine]
+        every = [_log(part, _by_trial(arm, part.metric)) for arm in mine]
         return max(every, key=len, default=best)
     every_pair = list(itertools.product(mine, theirs))
     together = [(a, b) for a, b in every_pair if a.experiment == b.experiment]
     for a, b in together or every_pair:
-        left = _log(part, a.by_trial(part.metric))
-        right = _log(part, b.by_trial(second or part.metric))
+        left = _log(part, _by_trial(a, part.metric))
+        right = _log(part, _by_trial(b, second or part.metric))
         both = {key: value - right[key] for key, value in left.items() if key in right}
         best = both if len(both) > len(best) else best
     return best
@@ -121,6 +140,8 @@ def _along(part: Part, mine: Curve, theirs: Curve | None) -> dict[str, tuple[Tri
     xs = list(steps)
     n = len(xs)
     if part.at in ("slope", "growth", "plateau"):
+        if part.along == "d":
+            steps = {x: _across_data(trials) for x, trials in steps.items()}
         joint = _joint(part.at, steps) if n > 1 else {}
         return {f"{part.at} over {part.along}": (joint, n)} if joint else {}
     chosen = {
@@ -130,6 +151,11 @@ def _along(part: Part, mine: Curve, theirs: Curve | None) -> dict[str, tuple[Tri
         "upper-half": xs[n // 2 :],
     }[part.at]
     return {f"{part.along} = {x}" if x else "M as kept": (steps[x], len(chosen)) for x in chosen}
+
+
+def _across_data(trials: Trials) -> Trials:
+    """Leave out of the keys what names the data: every d has its own."""
+    return {(trial, seed, split, n): v for (trial, seed, _, split, n), v in trials.items()}
 
 
 def _joint(at: str, steps: dict[int, Trials]) -> Trials:
@@ -169,24 +195,47 @@ def _at_equal_time(part: Part, mine: Curve, theirs: Curve) -> dict[str, tuple[Tr
     """Compare with the other's value at the mean total time of each of our sizes.
 
     The other's values are interpolated, trial by trial, over the logarithm of its mean times;
-    times outside the range that it was run at are not compared.
+    times outside the range that it was run at are not compared. Both come from one experiment:
+    that which gives the most comparisons.
     """
-    times: dict[int, float] = {}
-    for x, arms in theirs.items():
-        spent = np.concatenate([arm.values("t_total") for arm in arms])
-        if np.isfinite(spent).any() and np.nanmean(spent) > 0:
-            times[x] = math.log(float(np.nanmean(spent)))
-    curve = {x: _difference(part, theirs[x], None) for x in times}
+    best: dict[str, tuple[Trials, int]] = {}
+    names = [arm.experiment for arms in mine.values() for arm in arms]
+    for name in dict.fromkeys(names):
+        found = _within(part, _of(mine, name), _of(theirs, name))
+        best = found if len(found) > len(best) else best
+    if part.at == "equal-time-last":
+        best = dict(list(best.items())[-1:])
+    return {at: (trials, len(best)) for at, (trials, _) in best.items()}
+
+
+def _of(curve: Curve, experiment: str) -> dict[int, Arm]:
+    found = {x: [arm for arm in arms if arm.experiment == experiment] for x, arms in curve.items()}
+    return {x: arms[0] for x, arms in found.items() if arms}
+
+
+def _mean_time(arm: Arm) -> float:
+    """Return the mean total time of an arm in seconds, NaN without one."""
+    spent = list(_by_trial(arm, "t_total").values())
+    return float(np.mean(spent)) if spent else math.nan
+
+
+def _within(
+    part: Part, mine: dict[int, Arm], theirs: dict[int, Arm]
+) -> dict[str, tuple[Trials, int]]:
+    """Compare two methods of one experiment at equal total time."""
+    spent = {x: _mean_time(arm) for x, arm in theirs.items()}
+    times = {x: math.log(time) for x, time in spent.items() if time > 0}
+    curve = {x: _difference(part, [theirs[x]], None) for x in times}
     order = sorted(times, key=lambda x: times[x])
     made: dict[str, tuple[Trials, int]] = {}
-    for x, arms in mine.items():
-        spent = np.concatenate([arm.values("t_total") for arm in arms])
-        if not np.isfinite(spent).any() or len(order) < 2:
+    for x, arm in mine.items():
+        time = _mean_time(arm)
+        if not time > 0 or len(order) < 2:
             continue
-        now = math.log(max(float(np.nanmean(spent)), 1e-12))
+        now = math.log(time)
         if not times[order[0]] <= now <= times[order[-1]]:
             continue
-        own = _difference(part, arms, None)
+        own = _difference(part, [arm], None)
         common = [key for key in own if all(key in curve[o] for o in order)]
         trials = {
             key: own[key]
@@ -194,7 +243,5 @@ def _at_equal_time(part: Part, mine: Curve, theirs: Curve) -> dict[str, tuple[Tr
             for key in common
         }
         if trials:
-            made[f"M = {x}, {math.exp(now):.3g} s"] = (trials, 0)
-    if part.at == "equal-time-last":
-        made = dict(list(made.items())[-1:])
-    return {at: (trials, len(made)) for at, (trials, _) in made.items()}
+            made[f"M = {x}, {time:.3g} s"] = (trials, 0)
+    return made

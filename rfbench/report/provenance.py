@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from rfbench import shipped, yamlfile
+from rfbench.report.contention import wall_over_cpu
 from rfbench.report.formats import MARKDOWN, Grid, markdown_table
 from rfbench.report.results import Results
 
@@ -69,6 +70,8 @@ def repeat(every: Sequence[Results], paths: Sequence[Path], out: Path, left_out:
         "time: the sum of t_pp, t_features, t_train and t_test of every row. Reading data, "
         "choosing bandwidths and kernel errors are not in it; under shared timing every size is "
         "charged the shared work in full, so there it is an upper bound.",
+        "Where wall / CPU is well above 1, the machine was busy with other work and wall times are "
+        "too long; verdicts on times are taken from CPU times.",
         _machines(every),
         markdown_table(_folders(every, out)),
     ]
@@ -126,7 +129,8 @@ def _machine(results: Results) -> str:
 def _folders(every: Sequence[Results], out: Path) -> Grid:
     """List the folders: what they are for, their rows, and what the rows took."""
     known = {path.stem: path for path in shipped.every()}
-    head = ["paper, item", "protocol", "rows", "planned", "did not end well", "time", "remark"]
+    head = ["paper, item", "protocol", "rows", "planned", "did not end well", "time"]
+    head += ["wall / CPU", "remark"]
     lines = []
     for results in every:
         rows = results.rows
@@ -142,6 +146,7 @@ def _folders(every: Sequence[Results], out: Path) -> Grid:
             str(len(planned)) if isinstance(planned, list) else "unknown",
             str(int((rows["status"] != "ok").sum())),
             spoken_time(seconds(results)),
+            f"{wall_over_cpu(rows):.2f}",
             ", ".join(remarks),
         ]
         lines.append((link(results.folder, out), cells))

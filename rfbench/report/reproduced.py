@@ -27,7 +27,7 @@ WORDS = {
 }
 MEANING = {
     "printed": "what the paper says",
-    "as-run": "the choices that bring the paper's numbers out, where they are known",
+    "as-run": "the choices that come nearest to the paper's numbers, of those tried",
     "tuned": "the fair comparison",
 }
 PAPERS = {
@@ -47,7 +47,7 @@ def in_short(found: Board, evidence: Evidence, out: Path) -> str:
     decided = {o.claim.id for o in found.outcomes if o.verdict != rules.NOT_RUN}
     lines = [
         f"{len(compared)} of the {len(numbers)} percentages that the papers print and "
-        f"{len(decided)} of {len(claims)} of their claims were put to the test here, under at "
+        f"{len(decided)} of {len(claims)} claims (S6 is ours) were put to the test here, under at "
         f"least one protocol. Every one of them: {link(out / 'scoreboard.md', out)}.",
         "",
     ]

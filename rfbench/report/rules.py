@@ -8,7 +8,8 @@ What counts
     as-run, tuned). Smoke runs, sweeps and rows of earlier configurations do not.
   - The paper's own data set, with its numbers of training and test rows (within 2 %). A subset
     or a replacement is a stand-in: it is shown apart and never judged.
-  - Of several results for one number, those with the most trials.
+  - Of several results for one number, those with the most trials; of as many, those of the
+    folder that comes first by name.
 
 \b
 A published number in percent is compared with the mean over our trials
@@ -29,9 +30,14 @@ optimistic, in the paper and here.
 
 \b
 A claim is a list of comparisons, each a paired quantity that must lie between bounds
-  - Each is tested against its bounds by one-sided paired t-tests over the trials at 5 %, in
-    both directions; where every trial splits the same rows anew, with Nadeau and Bengio's
-    correction. Holm's correction runs over the comparisons of a data set (or of the claim).
+  - Each is a mean, tested against its bounds by one-sided paired t-tests over the trials at
+    5 %, in both directions; for test errors where every trial splits the same rows anew, with
+    Nadeau and Bengio's correction. Holm's correction runs over the comparisons of a data set
+    (or of the claim).
+  - Times are CPU seconds of isolated trials: shared times are upper bounds, and other work on
+    the machine lengthens wall times.
+  - Where the split is given, trials differ in the features only: a p-value says nothing about
+    other test rows.
   - Small samples decide nothing: a comparison counts only with so many trials that even a sign
     test could be significant after the correction: 5 for one comparison, 8 for eight, 10 for
     40. Differences that do not vary are judged by that sign test.
@@ -43,7 +49,7 @@ A claim is a list of comparisons, each a paired quantity that must lie between b
   - The effect is that of the least favourable comparison, its p-value the corrected one.
   - S1 repeats the paper's own test, paired t without correction, on the first ten trials, so
     that it has the paper's power; it holds if every mark comes out, and fails if more than a
-    tenth of the cells come out differently.
+    tenth of all its cells, measured or not, come out differently.
 """
 
 ALPHA = 0.05

@@ -12,6 +12,7 @@ from rfbench.errors import ResultsError, nearest
 from rfbench.report import style
 from rfbench.report.arms import SUMS
 from rfbench.report.columns import INTEGER, METRICS
+from rfbench.report.contention import busy_note
 from rfbench.report.naming import canonical, names
 from rfbench.report.results import Results
 
@@ -272,7 +273,7 @@ def _moments(values: pd.Series[Any]) -> tuple[float, float, float, int]:
 def warnings(results: Results) -> list[str]:
     """Say what a reader of the numbers must know: failures, fallbacks, rows that do not belong."""
     rows = results.rows
-    said = []
+    said = busy_note(rows)
     failed = rows[rows["status"] != "ok"]
     for (label, status), group in failed.groupby(["label", "status"]):
         messages = group.loc[group["message"] != "", "message"].value_counts()

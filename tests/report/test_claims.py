@@ -228,3 +228,56 @@ def test_each_at_its_best_size(write: Write) -> None:
     outcome = verdict(claim_of(metric="error", at="best", high=0), write(made, **PAPER))
     assert outcome.effect == pytest.approx(-1, abs=0.01)
     assert "(112, 28)" in outcome.effect_of
+
+
+def test_equal_time_takes_errors_and_times_of_one_experiment(write: Write) -> None:
+    """Where two experiments have other times, none of their means belongs to an error."""
+
+    def made(slow: float) -> list[dict[str, Any]]:
+        found = rows(lambda _, M: -M / 100, METHODS, 10, metric="error", noise=0.001)
+        return [{**row, "t_pp": 0, "t_features": 0, "t_train": row["M"] * slow} for row in found]
+
+    part = {"metric": "error", "at": "equal-time"}
+    folders = [write(made(slow), name=f"by-{slow}", **PAPER) for slow in (1.0, 3.0)]
+    outcome = verdict(claim_of(**part, low=-0.1, high=0.1), *folders)
+    assert (outcome.verdict, outcome.comparisons) == ("holds", 5)
+    alone = verdict(claim_of(**part, low=-0.1, high=0.1), folders[0])
+    assert outcome.effect == alone.effect
+
+
+def test_times_are_cpu_seconds_of_isolated_trials(write: Write) -> None:
+    made = rows(lambda *_: 70, METHODS, 10)
+    for row in made:
+        own = row["sampler"] == "surrogate-leverage"
+        row |= {"t_pp": 9 if own else 1, "cpu_pp": 2 + 0.01 * row["trial"] if own else 1}
+    part = {"metric": "t_pp", "scale": "ratio", "high": 3}
+    outcome = verdict(claim_of(**part), write(made, **PAPER))
+    assert outcome.verdict == "holds"
+    assert outcome.effect == pytest.approx(2.04, abs=0.01)
+    shared = [{**row, "timing": "shared"} for row in made]
+    assert verdict(claim_of(**part), write(shared, name="shared", **PAPER)).verdict == "not run"
+
+
+def test_kernel_errors_are_not_corrected_for_the_split(write: Write) -> None:
+    made = rows(gain(0.12), METHODS, 10, sizes=(56,), metric="kernel_error_spectral")
+    made = [{**row, "split": '{"test_size": 0.5}'} for row in made]
+    part = {"metric": "kernel_error_spectral", "low": 0}
+    assert verdict(claim_of(**part), write(made, **PAPER)).verdict == "holds"
+
+
+def test_a_slope_over_d_joins_trials_whose_data_differ(write: Write) -> None:
+    made = []
+    for d in (2, 5, 9):
+        made += [
+            {**row, "d": d, "dataset": "sphere", "data_hash": f"of-{d}", "n_train": 10000,
+             "n_test": 1000, "error": row["error"] + (d if row["sampler"] == "rks" else 0)}
+            for row in rows(lambda *_: 10, ("rks", "lkrf"), 10, sizes=(100,), metric="error")
+        ]  # fmt: skip
+    claim = Claim(
+        id="X2", paper="lkrf2016", where="here", claim="It is so.", source="test", kind="trend",
+        parts=[Part(says="", items=["figure1"], datasets=["sphere"], metric="error",
+                    method="lkrf", against=["rks"], along="d", at="slope", high=-0.5)],
+    )  # fmt: skip
+    outcome = verdict(claim, write(made, paper="lkrf2016", item="figure1"))
+    assert outcome.verdict == "holds"
+    assert outcome.effect == pytest.approx(-1, abs=0.1)
