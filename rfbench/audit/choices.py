@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -116,25 +116,38 @@ def count(choices: Sequence[Choice]) -> int:
     return math.prod(len(choice.options) for choice in choices)
 
 
-def combinations(choices: Sequence[Choice], most: int, seed: int = 0) -> list[Combination]:
-    """Return every combination of the options, or so many of them drawn at random.
+def combinations(
+    choices: Sequence[Choice],
+    most: int,
+    runs: Callable[[Combination], bool] = lambda combination: True,
+    seed: int = 0,
+) -> list[Combination]:
+    """Return every combination that can be run, or so many of them drawn at random.
 
     Parameters
     ----------
     choices : sequence of Choice
     most : int
-        If there are more combinations than this, so many are drawn without replacement.
+        If there are more combinations than this, they are drawn without replacement until so
+        many can be run, or none is left.
+    runs : callable
+        Whether a combination can be run; it may be asked more than once.
     seed : int
         Of the draw.
     """
     total = count(choices)
-    sizes = [len(choice.options) for choice in choices]
     if total <= most:
-        return list(itertools.product(*(choice.options for choice in choices)))
-    generator = np.random.default_rng(seed)
-    drawn = np.sort(generator.choice(total, size=most, replace=False))
-    places = np.transpose(np.unravel_index(drawn, sizes))
-    return [
-        tuple(choice.options[i] for choice, i in zip(choices, place, strict=True))
-        for place in places.tolist()
-    ]
+        return list(filter(runs, itertools.product(*(choice.options for choice in choices))))
+    size = most
+    while True:
+        drawn = np.random.default_rng(seed).choice(total, size=size, replace=False).tolist()
+        found = list(itertools.islice((i for i in drawn if runs(_at(choices, i))), most))
+        if len(found) == most or size == total:
+            return [_at(choices, i) for i in sorted(found)]
+        size = min(total, 2 * size)
+
+
+def _at(choices: Sequence[Choice], place: int) -> Combination:
+    """Return the combination at a place in the order of all."""
+    places = np.unravel_index(place, [len(choice.options) for choice in choices])
+    return tuple(choice.options[int(i)] for choice, i in zip(choices, places, strict=True))

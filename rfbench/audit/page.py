@@ -17,6 +17,8 @@ from rfbench.report.formats import Grid, Section, markdown, text
 from rfbench.report.scoreboard import measured, published
 from rfbench.report.summary import DASH
 
+LEAST_ORDERED = 3
+
 
 def render(ranking: Ranking, format: str, *, top: int = 10, width: int | None = None) -> str:
     """Write the best combinations, what each choice is worth, and the cells of the best one.
@@ -65,6 +67,7 @@ def table(ranking: Ranking) -> pd.DataFrame:
                 "close": None if ranking.stand_in else placed.verdicts(rules.CLOSE),
                 "differ": None if ranking.stand_in else placed.verdicts(rules.DIFFERS),
                 "trials": placed.trials,
+                "tried": ranking.tried_in_all,
             }
         )
     return pd.DataFrame(rows)
@@ -94,14 +97,20 @@ def save(ranking: Ranking, folder: Path, *, top: int = 10) -> list[Path]:
 
 def _best(ranking: Ranking, top: int) -> Section:
     choosing, confirming = ranking.target.halves()
-    tried, first = len(ranking.placed) + ranking.incomplete, ranking.placed[0]
+    first = ranking.placed[0]
     shown = min(top, len(ranking.placed))
     heading = [
-        f"{tried} combinations of {len(ranking.choices)} open choices were tried{_part(ranking)}, "
-        f"with {first.trials} trials each; the {shown} nearest to the published row are shown",
+        f"{ranking.tried} combinations of {len(ranking.choices)} open choices were tried"
+        f"{_part(ranking)}, with {first.trials} trials each; the {shown} nearest to the published "
+        "row are shown",
         f"{len(choosing)} of the {len(first.cells)} published numbers choose, the other "
         f"{len(confirming)} confirm; distances are root mean square differences in points",
     ]
+    if ranking.tried_in_all > ranking.tried:
+        heading.append(
+            f"the folder holds trials of {ranking.tried_in_all} combinations in all, from this "
+            "and earlier audits"
+        )
     if not math.isnan(ranking.noise):
         heading.append(
             f"the spread of both sides alone would put the right protocol at about "
@@ -122,9 +131,10 @@ def _best(ranking: Ranking, top: int) -> Section:
 
 
 def _part(ranking: Ranking) -> str:
-    made = len(ranking.placed) + ranking.incomplete + len(ranking.refused)
-    drawn = "" if made >= ranking.drawn_of else f", drawn at random from {ranking.drawn_of}"
-    refused = f", {len(ranking.refused)} more cannot be run" if ranking.refused else ""
+    drawn = f", drawn at random from {ranking.drawn_of}" if ranking.drawn else ""
+    refused = (
+        f", {len(ranking.refused)} options or combinations cannot be run" if ranking.refused else ""
+    )
     lacking = f", {ranking.incomplete} of them lack a number" if ranking.incomplete else ""
     return drawn + refused + lacking
 
@@ -150,7 +160,11 @@ def _worth(ranking: Ranking) -> Section:
                 place = 1 + ranking.placed.index(found)
                 cells = [*_distances(found, ranking)[:2], str(place)]
                 rows.append((f"{short(choice, ranking.choices)}: {option.name}", cells))
-    heading = ["What each choice is worth: the nearest combination that has it"]
+    nearest = "the nearest of those drawn" if ranking.drawn else "the nearest combination"
+    heading = [f"What each choice is worth: {nearest} that has it"]
+    if ranking.absent:
+        why = "never drawn" if ranking.drawn else "in no combination that can be run"
+        heading.append(f"{why}: {', '.join(ranking.absent)}")
     return Section(
         heading, [Grid("", ["chosen by", "confirmed by", "place"], rows)] if rows else []
     )
@@ -179,9 +193,13 @@ def _notes(ranking: Ranking) -> list[str]:
         order = "" if math.isnan(correlation) else f" (rank correlation {correlation:.2f})"
         notes.append(
             f"On the half that did not choose, the nearest combination has place {place} of "
-            f"{len(ranking.placed)}; how alike the halves order all of them{order} says whether "
-            "choosing found the protocol or chance."
+            f"{len(ranking.placed)}."
         )
+        if len(ranking.placed) >= LEAST_ORDERED:
+            notes.append(
+                f"The halves may order the combinations alike{order} by their noise too: both come "
+                "from the same trials and splits, so they are not independent."
+            )
     else:
         notes.append("There is one number only: nothing confirms the choice.")
     notes.append(

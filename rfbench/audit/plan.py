@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rfbench import config, yamlfile
-from rfbench.audit.choices import Choice, Combination, about, combinations, known
+from rfbench.audit.choices import Choice, Combination, about, combinations, count, known
 from rfbench.audit.target import Target
 from rfbench.config import SHARED, Experiment, KeptBy
 from rfbench.config.overrides import assign, override
@@ -35,9 +35,11 @@ class Audit:
     choices : list of Choice
     tried : list of Tried
     refused : list of str
-        Why a combination cannot be, one line each.
+        Why an option or a combination cannot be run, one line each.
     drawn_of : int
-        The number of combinations that there are, of which the audit has all or a random part.
+        The number of combinations of the options that can be run alone.
+    drawn : bool
+        Whether those that are tried are a random part of them.
     """
 
     target: Target
@@ -45,6 +47,7 @@ class Audit:
     tried: list[Tried]
     refused: list[str]
     drawn_of: int
+    drawn: bool = False
 
 
 def plan(
@@ -68,27 +71,106 @@ def plan(
     varied : sequence of Choice
         In place of the known choices of the same names, or beside them.
     most : int
-        The largest number of combinations; more are drawn at random.
+        The largest number of combinations; of more that can be run, so many are drawn at random.
 
     Raises
     ------
     ConfigError
-        If the configuration is wrong or is not about the target, if a choice is fixed too or
-        concerns no sampler of the target, or if no combination can be run.
+        If the configuration is wrong or is not about the target, if a choice that is varied is
+        so twice, is fixed too, concerns no sampler of the target or has an option that cannot be
+        run, or if no combination can be run.
     """
+    _check_fixed_or_varied(overrides, varied)
     base = config.read(path, overrides, allow_imports=allow_imports)
     _check_paper(base, target)
-    needed = _needed(base, target)
-    samplers = [word for spec in needed for word in (spec.label, spec.name)]
+    names = {choice.name for choice in varied}
+    if "dataset" not in names:
+        for spec in base.dataset:
+            target.check_data(spec.name)
+    samplers = [word for spec in _needed(base, target) for word in (spec.label, spec.name)]
     target = target.of([JOINT] if base.solver.name == JOINT else samplers)
+    if "M" not in names:
+        _reduced(base, target)
+    document = yamlfile.load(path)
+    for text in overrides:
+        override(document, text)
+    attempts = _Attempts(document, base.name, target, allow_imports)
+    open_ones = _runnable(_open(target, samplers, overrides, varied), names, attempts)
+    tried = [attempts.tried[c] for c in combinations(open_ones, most, attempts.runs)]
+    if not tried:
+        raise ConfigError("No combination of the choices can be run.", attempts.lines[0])
+    sizes = tried[0].experiment.M
+    met = target if isinstance(sizes, KeptBy) else target.of(target.methods, sizes)
+    total = count(open_ones)
+    drawn = len(tried) + len(attempts.refused) < total
+    return Audit(met, open_ones, tried, attempts.lines, total, drawn)
+
+
+@dataclass
+class _Attempts:
+    """Combinations made into experiments, each once.
+
+    Attributes
+    ----------
+    tried : dict of Combination to Tried
+    refused : set of Combination
+    lines : list of str
+        Why an option or a combination cannot be run.
+    """
+
+    document: yamlfile.Document
+    name: str
+    target: Target
+    allow_imports: bool
+    tried: dict[Combination, Tried] = field(default_factory=dict)
+    refused: set[Combination] = field(default_factory=set)
+    lines: list[str] = field(default_factory=list)
+
+    def make(self, combination: Combination) -> Tried:
+        """Return the combination with its experiment, or raise ConfigError."""
+        changed = copy.deepcopy(self.document)
+        for option in combination:
+            for key, value in option.settings:
+                assign(changed, key, value, f"{key}={value}")
+        experiment = config.from_document(changed, self.name, allow_imports=self.allow_imports)
+        return Tried(combination, _reduced(experiment, self.target))
+
+    def runs(self, combination: Combination) -> bool:
+        """Whether the combination can be run; keeps its experiment, or the reason."""
+        if combination not in self.tried and combination not in self.refused:
+            try:
+                self.tried[combination] = self.make(combination)
+            except ConfigError as error:
+                self.refused.add(combination)
+                words = ", ".join(option.name for option in combination)
+                self.lines.append(f"{words}: {error.what}")
+        return combination in self.tried
+
+
+def _check_fixed_or_varied(overrides: Sequence[str], varied: Sequence[Choice]) -> None:
+    fixed = {text.partition("=")[0].strip() for text in overrides}
+    seen: set[str] = set()
+    for choice in varied:
+        if choice.name in fixed:
+            raise ConfigError(
+                f"{choice.name} is both fixed and varied.", "", "Take --set or --vary for it."
+            )
+        if choice.name in seen:
+            raise ConfigError(
+                f"{choice.name} is varied twice.",
+                "",
+                f"Write its values in one: --vary {choice.name}=a,b.",
+            )
+        seen.add(choice.name)
+
+
+def _open(
+    target: Target, samplers: Sequence[str], overrides: Sequence[str], varied: Sequence[Choice]
+) -> list[Choice]:
+    """Return the choices that are not fixed and concern what is measured."""
     choices = known(target) | {choice.name: choice for choice in varied}
     for text in overrides:
-        key = text.partition("=")[0].strip()
-        if key in {choice.name for choice in varied}:
-            raise ConfigError(
-                f"{key} is both fixed and varied.", "", "Take --set or --vary for it."
-            )
-        choices.pop(key, None)
+        choices.pop(text.partition("=")[0].strip(), None)
     open_ones = []
     for choice in choices.values():
         left = about(choice, samplers)
@@ -99,30 +181,34 @@ def plan(
             )
         if left is not None:
             open_ones.append(left)
-    document = yamlfile.load(path)
-    for text in overrides:
-        override(document, text)
-    tried: list[Tried] = []
-    refused: list[str] = []
-    drawn_of = 1
-    for choice in open_ones:
-        drawn_of *= len(choice.options)
-    for combination in combinations(open_ones, most):
-        changed = copy.deepcopy(document)
-        try:
-            for option in combination:
-                for key, value in option.settings:
-                    assign(changed, key, value, f"{key}={value}")
-            experiment = config.from_document(changed, base.name, allow_imports=allow_imports)
-            tried.append(Tried(combination, _reduced(experiment, target)))
-        except ConfigError as error:
-            words = ", ".join(option.name for option in combination)
-            refused.append(f"{words}: {error.what}")
-    if not tried:
-        raise ConfigError("No combination of the choices can be run.", refused[0])
-    sizes = tried[0].experiment.M
-    met = target if isinstance(sizes, KeptBy) else target.of(target.methods, sizes)
-    return Audit(met, open_ones, tried, refused, drawn_of)
+    return open_ones
+
+
+def _runnable(
+    choices: Sequence[Choice], varied: Collection[str], attempts: _Attempts
+) -> list[Choice]:
+    """Return the choices with the options that can be run alone.
+
+    Raises
+    ------
+    ConfigError
+        If one of the choices that were asked for has an option that cannot be run.
+    """
+    kept = []
+    for choice in choices:
+        options = []
+        for option in choice.options:
+            try:
+                attempts.make((option,))
+            except ConfigError as error:
+                if choice.name in varied:
+                    raise
+                attempts.lines.append(f"{choice.name} {option.name}: {error.what}")
+            else:
+                options.append(option)
+        if options:
+            kept.append(Choice(choice.name, tuple(options)))
+    return kept
 
 
 def _check_paper(experiment: Experiment, target: Target) -> None:
@@ -162,7 +248,8 @@ def _reduced(experiment: Experiment, target: Target) -> Experiment:
         if not kept:
             raise ConfigError(
                 f"{experiment.name} has no size of {target}.",
-                f"Published are M = {', '.join(str(n.M) for n in target.numbers)}.",
+                f"Published are M = {', '.join(dict.fromkeys(str(n.M) for n in target.numbers))}; "
+                f"it has {', '.join(map(str, sizes))}.",
             )
         sizes = kept
     changes = {

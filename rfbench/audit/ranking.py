@@ -5,20 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rfbench import papers
 from rfbench.audit.choices import Choice, Combination, Option
 from rfbench.audit.plan import Audit, Tried
 from rfbench.audit.target import Target
-from rfbench.errors import ConfigError
 from rfbench.experiment.plan import plan
 from rfbench.report import rules
 from rfbench.report.arms import Arm
-from rfbench.report.evidence import arms_of, standing
+from rfbench.report.evidence import arms_of, split_name, standing
 from rfbench.report.results import Results
 from rfbench.report.verify import Cell, measure, stand_in_name
 
@@ -67,6 +66,14 @@ class Ranking:
         Combinations that lack a cell: not run yet, or failed.
     stand_in : str
         Name of the data where they are a subset or replacement of the paper's; else empty.
+    drawn_of : int
+        The number of combinations that there are.
+    drawn : bool
+        Whether those that were tried are a random part of them.
+    absent : list of str
+        The options that no combination had that was tried.
+    in_folder : int
+        The number of combinations that the folder holds trials of, those of earlier audits too.
     """
 
     target: Target
@@ -76,20 +83,41 @@ class Ranking:
     stand_in: str = ""
     refused: list[str] = field(default_factory=list)
     drawn_of: int = 0
+    drawn: bool = False
+    absent: list[str] = field(default_factory=list)
+    in_folder: int = 0
+
+    @property
+    def tried(self) -> int:
+        """The number of combinations of this audit."""
+        return len(self.placed) + self.incomplete
+
+    @property
+    def tried_in_all(self) -> int:
+        """The number of combinations of this audit and of earlier ones in the folder.
+
+        Combinations that measure the same, but are read by another metric, share their trials: so
+        the folder may seem to hold fewer than this audit has.
+        """
+        return max(self.tried, self.in_folder)
 
     @property
     def noise(self) -> float:
         """The distance that the spread alone gives the first one on the choosing half, in points.
 
         The root mean square of the standard errors of the differences, theirs and ours; NaN where
-        a spread is not known.
+        a spread is not known. Ours is pooled over all combinations: a few trials of one tell
+        little, and the first one has been picked.
         """
         choosing, _ = self.target.halves()
         cells = [self.placed[0].cells[i] for i in choosing]
         known = [cell.number.standard_error for cell in cells]
         theirs = np.array([np.nan if error is None else error for error in known])
-        ours = np.array([cell.standard_error for cell in cells])
-        return float(np.sqrt(np.mean(theirs**2 + ours**2)))
+        pooled = [placed.cells[i].standard_error for placed in self.placed for i in choosing]
+        ours = np.array([error for error in pooled if not math.isnan(error)])
+        if not len(ours):
+            return math.nan
+        return float(np.sqrt(np.mean(theirs**2) + np.mean(ours**2)))
 
     @property
     def place_confirmed(self) -> int:
@@ -131,7 +159,9 @@ def rank(audit: Audit, results: Results) -> Ranking:
     choosing, confirming = audit.target.halves()
     by_id = results.rows.set_index("trial_id", drop=False)
     ranking = Ranking(audit.target, audit.choices, [], refused=audit.refused)
-    ranking.drawn_of = audit.drawn_of
+    ranking.drawn_of, ranking.drawn = audit.drawn_of, audit.drawn
+    ranking.absent = _absent(audit)
+    ranking.in_folder = tried_in(results.folder)
     for tried in audit.tried:
         arms = _arms(tried, by_id, results)
         cells = [measure(number, "", arms, rules.NOT_RUN) for number in audit.target.numbers]
@@ -147,6 +177,36 @@ def rank(audit: Audit, results: Results) -> Ranking:
     return ranking
 
 
+def tried_in(folder: Path) -> int:
+    """Return the number of combinations whose trials a folder holds; 0 without a table.
+
+    They differ in what they set for the audit, or in what was set for all of one audit: then the
+    same label has several settings.
+    """
+    try:
+        # The file, not `Results`: there a row names no setting of another sampler.
+        rows = pd.read_csv(folder / "trials.csv", dtype=str, keep_default_na=False)
+        rows = rows[rows["variant"] != ""]
+        settings = rows.groupby(["variant", "label"])["setting"].nunique()
+    except (OSError, ValueError, KeyError):
+        return 0
+    return int(settings.groupby("variant").max().sum())
+
+
+def _absent(audit: Audit) -> list[str]:
+    had = {
+        (choice.name, option.name)
+        for tried in audit.tried
+        for choice, option in zip(audit.choices, tried.combination, strict=True)
+    }
+    return [
+        f"{choice.name} {option.name}"
+        for choice in audit.choices
+        for option in choice.options
+        if (choice.name, option.name) not in had
+    ]
+
+
 def _arms(tried: Tried, by_id: pd.DataFrame, results: Results) -> list[Arm]:
     ids = [trial.id for trial in plan(tried.experiment)]
     rows = by_id.loc[by_id.index.intersection(ids)].reset_index(drop=True)
@@ -158,15 +218,9 @@ def _arms(tried: Tried, by_id: pd.DataFrame, results: Results) -> list[Arm]:
 
 def _stand_in(target: Target, arms: Sequence[Arm]) -> str:
     """Return the name of the data where they are not the paper's own."""
-    source = papers.sources()[target.paper][target.dataset]
     for arm in arms:
-        stands = standing(source, target.items[0], arm)
-        if stands is None:
-            raise ConfigError(
-                f"The configuration measures {arm.dataset}, the target is {target.dataset}.",
-                f"For that one it takes {' or '.join([source.dataset, *source.stand_ins])}.",
-            )
-        if stands:
+        target.check_data(split_name(arm.dataset)[0])
+        if standing(target.source, target.items[0], arm):
             return stand_in_name(arm)
     return ""
 

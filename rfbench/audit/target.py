@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rfbench import papers
 from rfbench.errors import ConfigError, nearest
-from rfbench.papers import Published
+from rfbench.papers import Published, Source
 
 GRAMMAR = "PAPER/ITEM/DATASET, such as liu2020/table3/EEG; several items as table3,table5"
 
@@ -37,6 +37,21 @@ class Target:
     def methods(self) -> list[str]:
         """The methods that have numbers."""
         return list(dict.fromkeys(number.method for number in self.numbers))
+
+    @property
+    def source(self) -> Source:
+        """What the data set is in the catalogue, and what stands in for it."""
+        return papers.sources()[self.paper][self.dataset]
+
+    def check_data(self, dataset: str) -> None:
+        """Raise ConfigError if a data set is neither the target's nor a stand-in for it."""
+        source = self.source
+        if dataset != source.dataset and dataset not in source.stand_ins:
+            raise ConfigError(
+                f"The configuration measures {dataset}, the target is {self.dataset}.",
+                f"For that one it takes {' or '.join([source.dataset, *source.stand_ins])}.",
+                "Take a configuration on these data, or another --target.",
+            )
 
     def lies_in(self, place: str) -> bool:
         """Whether the target lies in ``PAPER``, ``PAPER/ITEMS`` or ``PAPER/ITEMS/DATASET``."""

@@ -9,6 +9,7 @@ import click
 
 from rfbench.cli.experiments import run_with_progress, say_what_would_run
 from rfbench.cli.options import RunOptions, run_options
+from rfbench.errors import ConfigError
 
 
 @click.command()
@@ -62,7 +63,7 @@ def audit(
     Every combination of the open choices (rfbench/papers/open_choices.yaml, or --vary) is run on
     CONFIG with 2 trials, unless --trials says more, and ranked by its distance to the published
     numbers: half of them choose, the other half confirm. It tells how many combinations were
-    tried. An interrupted audit goes on where it stopped.
+    tried. An interrupted audit is not ranked; the same command goes on where it stopped.
 
     \b
     Examples:
@@ -80,6 +81,13 @@ def audit(
     from rfbench.experiment.work import prepare_work
     from rfbench.report import results
 
+    chosen = RunOptions(**options)
+    if chosen.only:
+        raise ConfigError(
+            "--only is not for an audit.",
+            "--only would leave combinations without their numbers.",
+            "Vary less, or fix M and others with --set.",
+        )
     target = find(aim)
     named = choices.known(target)
     found = plan(
@@ -90,7 +98,6 @@ def audit(
         most=most,
         allow_imports=allow_imports,
     )
-    chosen = RunOptions(**options)
     base = out / "smoke" if smoke else out
     folder = base / f"audit_{target.paper}_{'+'.join(target.items)}_{target.dataset}"
     experiments = [tried.experiment for tried in found.tried]
@@ -103,19 +110,22 @@ def audit(
         click.echo(f"{len(experiments)} of {found.drawn_of} combinations of:")
         for choice in found.choices:
             click.echo(f"  {choice.name}: {', '.join(o.name for o in choice.options)}")
+        for line in found.refused[:3]:
+            click.echo(f"cannot be run: {line}")
         say_what_would_run(experiments, variants, folder, smoke, chosen)
         return
     work = prepare_work(experiments, folder, variants=variants, smoke=smoke, progress=True)
     workers = jobs or os.cpu_count() or 1
-    summary = run_with_progress(work.only(chosen.only), workers, chosen, chosen.limits(workers))
+    summary = run_with_progress(work, workers, chosen, chosen.limits(workers))
     if smoke:
         click.echo("ranked: nothing, because the numbers of a smoke run mean nothing")
+    elif summary.interrupted or summary.left:
+        click.echo("interrupted: not ranked")
     elif summary.found + summary.done:
         ranking = rank(found, results.read(folder))
-        if ranking.placed or not summary.left:
-            click.echo("\n" + page.render(ranking, "text", top=top).rstrip("\n") + "\n")
-            for path in page.save(ranking, folder, top=top):
-                click.echo(f"written: {path}")
+        click.echo("\n" + page.render(ranking, "text", top=top).rstrip("\n") + "\n")
+        for path in page.save(ranking, folder, top=top):
+            click.echo(f"written: {path}")
     click.echo(f"trials:  {summary.done} run, {summary.failed} failed, {summary.found} were there")
     if summary.left:
         click.echo(f"left:    {summary.left}; run the same command again to go on")

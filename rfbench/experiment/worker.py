@@ -49,7 +49,7 @@ def memory_share(text: str, workers: int) -> int:
     Raises
     ------
     ConfigError
-        The text is neither.
+        The text is neither, or more than there is.
     """
     import psutil
 
@@ -64,6 +64,7 @@ def memory_share(text: str, workers: int) -> int:
         raise ConfigError(
             f"--memory {text} is not an amount of memory.", "", "Write 80%, or GiB: 6."
         )
+    _check_there(text, total)
     if total / workers < LEAST_MEMORY:
         raise ConfigError(
             f"--memory {text} leaves {total / workers / 2**20:.0f} MiB for each of {workers} "
@@ -72,6 +73,25 @@ def memory_share(text: str, workers: int) -> int:
             "Allow more memory, or take fewer --jobs.",
         )
     return int(total / workers)
+
+
+def _check_there(text: str, wanted: float) -> None:
+    """Raise ConfigError for more than all of the memory that is free, or that the machine has."""
+    import psutil
+
+    if text.endswith("%"):
+        if float(text[:-1]) > 100:
+            raise ConfigError(
+                f"--memory {text} is more than there is.",
+                "It is a share of the memory that is free now.",
+                "Write 100% or less.",
+            )
+    elif wanted > (machine := psutil.virtual_memory().total):
+        raise ConfigError(
+            f"--memory {text} is more than the machine has.",
+            f"It has {machine / 2**30:.1f} GiB.",
+            "Allow less, or a share of what is free: 80%.",
+        )
 
 
 def start(limits: Limits, parent: int) -> None:

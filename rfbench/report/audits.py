@@ -11,6 +11,7 @@ from rfbench.report.formats import MARKDOWN
 from rfbench.report.provenance import link
 
 TABLE = "audit.csv"
+TRIED = "tried"
 MEASURES = (
     "place", "rms_choosing", "rms_confirming", "largest_difference", "cells", "agree", "close",
     "differ", "trials",
@@ -52,7 +53,7 @@ def _sentence(file: Path, out: Path) -> str:
     if table.empty or not set(MEASURES) <= set(table):
         return ""
     first = {str(name): str(table[name].iloc[0]) for name in table}
-    choices = ", ".join(f"{name} {first[name]}" for name in first if name not in MEASURES)
+    choices = ", ".join(f"{name} {first[name]}" for name in first if name not in (*MEASURES, TRIED))
     confirmed = (
         f"{float(first['rms_confirming']):.2f} on the other"
         if first["rms_confirming"]
@@ -61,7 +62,7 @@ def _sentence(file: Path, out: Path) -> str:
     paper, _, rest = file.parent.name.removeprefix("audit_").partition("_")
     item, _, dataset = rest.partition("_")
     text = (
-        f"nearest of {len(table)} combinations: {float(first['rms_choosing']):.2f} on the half "
+        f"nearest of {first.get(TRIED, len(table))} combinations: {float(first['rms_choosing']):.2f} on the half "
         f"that chose, {confirmed} ({first['cells']} numbers, {first['trials']} trials), with "
         f"{choices}."
     )

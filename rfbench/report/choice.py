@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,31 @@ BASELINE = "rks"
 PROTOCOL = "tuned"
 NEAR = 0.05
 FEWEST = 2
+FEWEST_TRIALS = 3
+LEARNT = 0.05
 SMALLER_IS_BETTER = {"accuracy": "error", "r2": "relative_squared_error"}
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The mean errors at one size that can be ranked, and what was left out.
+
+    Attributes
+    ----------
+    scores : DataFrame
+        One row a data set, one column a method, without gaps.
+    methods : list of str
+        Methods without a value on more than half of the data sets.
+    gaps : list of str
+        Data sets that lack one of the other methods.
+    few : dict
+        Fewest and most trials of a method, by data sets where some method has too few.
+    """
+
+    scores: pd.DataFrame
+    methods: list[str]
+    gaps: list[str]
+    few: dict[str, tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -30,7 +53,8 @@ class Comparison:
     lines : DataFrame
         One line a data set, method and number of features, as `rfbench.report.summary.summarise`
         makes them; ``folder``, where it comes from; ``own_cost``, whether its time is that of its
-        own size alone (under shared timing only that of the largest size is).
+        own size alone (under shared timing only that of the largest size is); ``r2``, the mean test
+        R^2.
     """
 
     lines: pd.DataFrame
@@ -50,23 +74,48 @@ class Comparison:
         here = self.lines[(self.lines["M"] == M) & (self.lines["trials"] > 0)]
         return here.pivot(index="dataset", columns="method", values=column).astype("float64")
 
-    def complete(self, M: int) -> tuple[pd.DataFrame, list[str], list[str]]:
+    @property
+    def clock(self) -> str:
+        """The column of times: CPU seconds if every run was on one thread and has them."""
+        done = self.lines[self.lines["trials"] > 0]
+        alone = done["threads"].eq(1).fillna(False).all()
+        return "cpu_total" if alone and done["cpu_total"].notna().all() else "t_total"
+
+    @property
+    def unlearnt(self) -> dict[str, float]:
+        """The best mean R^2 of the regression data sets on which no method learns anything."""
+        lines = self.lines[~self.lines["metric"].isin(["error", "accuracy"])]
+        best = lines.groupby("dataset")["r2"].max()
+        return {str(name): float(value) for name, value in best.items() if value < LEARNT}
+
+    @property
+    def learnt(self) -> Comparison:
+        """The same without the data sets on which no method learns anything."""
+        return Comparison(self.lines[~self.lines["dataset"].isin(list(self.unlearnt))])
+
+    def complete(self, M: int) -> Ranked:
         """Return the mean errors that can be ranked, without gaps.
 
-        Methods without a value on more than half of the data sets go first, then the data sets
-        that lack one of the others.
-
-        Returns
-        -------
-        scores : DataFrame
-            One row a data set, one column a method.
-        methods, datasets : list of str
-            Those that were left out.
+        Data sets on which nothing is learnt play no part. Methods without a value on more than
+        half of the others go first, then the data sets that lack one of the methods left, then
+        those where one of them has fewer than three trials.
         """
-        scores = self.at(M)
+        learnt = self.learnt
+        scores = learnt.at(M)
         kept = scores.loc[:, scores.notna().mean() >= 0.5]
         whole = kept.dropna()
-        return whole, _less(scores.columns, kept.columns), _less(scores.index, whole.index)
+        trials = learnt.at(M, "trials").loc[whole.index, whole.columns]
+        too_few = trials.min(axis=1) < FEWEST_TRIALS
+        few = {
+            str(name): (int(line.min()), int(line.max()))
+            for name, line in trials[too_few].iterrows()
+        }
+        return Ranked(
+            whole[~too_few],
+            _less(scores.columns, kept.columns),
+            _less(scores.index, whole.index),
+            few,
+        )
 
 
 def _less(every: Iterable[str], kept: Iterable[str]) -> list[str]:
@@ -101,6 +150,7 @@ def _lines(results: Results) -> pd.DataFrame:
     if PROTOCOL not in set(results.rows["protocol"]) or axis(results) != "M":
         return pd.DataFrame()
     table = summarise(results, SMALLER_IS_BETTER.get(str(results.config.get("metric"))))
+    table["r2"] = summarise(results, "r2")["mean"]
     usable = (table["protocol"] == PROTOCOL) & (table["variant"] == "") & table["M"].notna()
     table = table[usable].copy()
     table["folder"] = str(results.folder)
@@ -112,8 +162,7 @@ def _lines(results: Results) -> pd.DataFrame:
 def smallest_near(lines: pd.DataFrame) -> tuple[float, dict[str, int | None]]:
     """Find for one data set how many features each method needs to come near the best error.
 
-    Near is at most 5 % above the smallest mean error of any method at any size, or within its
-    standard error where that is more.
+    Near is at most 5 % above the smallest mean error of any method at any size.
 
     Returns
     -------
@@ -123,9 +172,8 @@ def smallest_near(lines: pd.DataFrame) -> tuple[float, dict[str, int | None]]:
         By method the smallest M that comes near; None where no size that was run does.
     """
     measured = lines[lines["trials"] > 0]
-    place = int(measured["mean"].to_numpy().argmin())
-    best, se = (float(measured[name].iloc[place]) for name in ("mean", "se"))
-    limit = best + max(NEAR * best, 0.0 if math.isnan(se) else se)
+    best = float(measured["mean"].min())
+    limit = (1 + NEAR) * best
     sizes: dict[str, int | None] = {}
     for method, own in lines.groupby("method", sort=False):
         enough = own.loc[own["mean"] <= limit, "M"]
@@ -146,7 +194,7 @@ def time_ratios(comparison: Comparison, M: int) -> pd.DataFrame:
         and ``high`` (smallest and largest over the data sets), ``datasets``, ``bound`` (``''``,
         ``'>='`` or ``'<='``).
     """
-    times, own = comparison.at(M, "t_total"), comparison.at(M, "own_cost")
+    times, own = comparison.at(M, comparison.clock), comparison.at(M, "own_cost")
     if BASELINE not in times:
         return pd.DataFrame(columns=["ratio", "low", "high", "datasets", "bound"])
     alone = {str(name): bool((column.dropna() == 1).all()) for name, column in own.items()}
@@ -173,24 +221,25 @@ def at_equal_time(comparison: Comparison) -> pd.DataFrame:
     time. Outside them only dominance counts: a method that is faster than the baseline ever was
     is better if its error is below that of the baseline's fastest size; one that is slower is
     worse if its error is above that of the slowest size; else it is open. Times that are charged
-    with the work of other sizes do not take part.
+    with the work of other sizes do not take part, nor do data sets on which fewer than two sizes
+    of the baseline have times of their own, or nothing is learnt.
 
     Returns
     -------
     DataFrame
         Columns ``method``, ``M``, and the numbers of data sets ``better``, ``worse``, ``open``.
     """
-    lines = comparison.lines
-    lines = lines[(lines["trials"] > 0) & (lines["own_cost"] == 1) & (lines["t_total"] > 0)]
+    lines, clock = comparison.learnt.lines, comparison.clock
+    lines = lines[(lines["trials"] > 0) & (lines["own_cost"] == 1) & (lines[clock] > 0)]
     count: dict[tuple[str, int], dict[str, int]] = {}
     for _, part in lines.groupby("dataset"):
-        curve = part[part["method"] == BASELINE].sort_values("t_total")
-        if curve.empty:
+        curve = part[part["method"] == BASELINE].sort_values(clock)
+        if len(curve) < FEWEST:
             continue
-        times, errors = np.log(curve["t_total"].to_numpy()), curve["mean"].to_numpy()
+        times, errors = np.log(curve[clock].to_numpy()), curve["mean"].to_numpy()
         others = part[part["method"] != BASELINE]
         for method, M, time, error in zip(
-            others["method"], others["M"], np.log(others["t_total"]), others["mean"], strict=True
+            others["method"], others["M"], np.log(others[clock]), others["mean"], strict=True
         ):
             verdict = _in_the_same_time(time, error, times, errors)
             found = count.setdefault((method, int(M)), {"better": 0, "worse": 0, "open": 0})

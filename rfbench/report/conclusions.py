@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
+from rfbench.report.choice import FEWEST_TRIALS, LEARNT, Ranked
 from rfbench.report.stats import (
     ALPHA,
     average_ranks,
@@ -15,6 +17,7 @@ from rfbench.report.stats import (
     smallest_sign_p,
     wilcoxon_holm,
 )
+from rfbench.report.summary import spread
 
 
 def conclusions(scores: pd.DataFrame, baseline: str) -> list[str]:
@@ -44,6 +47,39 @@ def conclusions(scores: pd.DataFrame, baseline: str) -> list[str]:
 
 def _count(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def left_out(ranked: Ranked, unlearnt: Mapping[str, float]) -> list[str]:
+    """Say which methods and data sets play no part in the tests at one size, and why.
+
+    Parameters
+    ----------
+    ranked : Ranked
+        See `rfbench.report.choice.Comparison.complete`.
+    unlearnt : mapping
+        The best R^2 of each data set on which nothing is learnt.
+    """
+    said = []
+    if ranked.methods:
+        names = ", ".join(ranked.methods)
+        said.append(f"Left out, not measured on half of the data sets: {names}.")
+    if ranked.gaps:
+        said.append(f"Left out, some method has no value there: {', '.join(ranked.gaps)}.")
+    if ranked.few:
+        names = ", ".join(f"{name} ({trials(*span)})" for name, span in ranked.few.items())
+        said.append(f"Left out, some method has fewer than {FEWEST_TRIALS} trials there: {names}.")
+    if unlearnt:
+        names = ", ".join(f"{name} (R^2 {best:.2g})" for name, best in unlearnt.items())
+        said.append(
+            "Left out, nothing learns there (the best mean test R^2 of any method at any size is "
+            f"below {LEARNT:g}): {names}."
+        )
+    return said
+
+
+def trials(low: int, high: int) -> str:
+    """Write a number of trials, or their range."""
+    return f"{spread(low, high)} {'trial' if high == 1 else 'trials'}"
 
 
 def _overall(scores: pd.DataFrame) -> str:

@@ -31,6 +31,7 @@ SIZES = {
     "lkrf2016": "number of features D",
     "tefm2015": "number of features l",
 }
+BASELINE = "rks"
 PAPER_TIMES = {"liu2020": "t_drawing", "lkrf2016": "t_all"}
 
 
@@ -102,6 +103,8 @@ def _curves(results: Results, lines: pd.DataFrame, x: str, y: str) -> tuple[Curv
         caption += f" A line joins values of {varied}."
     for time in {x, y} & set(SUMS):
         caption += _on_times(drawn, time)
+    if x == "x" and varied == "M":
+        caption += _on_columns(drawn)
     if y == "mean":
         drawn, said = _without_other_kernels(drawn)
         caption += said
@@ -136,6 +139,19 @@ def _without_other_kernels(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         f"estimate the kernel: {names}."
     )
     return table[~other], said
+
+
+def _on_columns(table: pd.DataFrame) -> str:
+    """Name the methods that have more columns than the baseline at the same place on the axis."""
+    sizes = table.set_index(["dataset", "x"])
+    base = sizes.loc[sizes["method"] == BASELINE, "columns_max"]
+    base = base[~base.index.duplicated()].rename("base")
+    compared = sizes.join(base, how="inner").reset_index().sort_values("x", ascending=False)
+    said = ""
+    for method, line in compared[compared["columns_max"] > compared["base"]].groupby("method"):
+        most, usual, M = (line[name].iloc[0] for name in ("columns_max", "base", "x"))
+        said += f" {method} has {most:g} columns at M = {M:g}, {BASELINE} {usual:g}."
+    return said
 
 
 def _on_times(table: pd.DataFrame, time: str) -> str:

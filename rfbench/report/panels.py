@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from rfbench.report.columns import METRICS
 from rfbench.report.style import Style
@@ -20,6 +22,9 @@ TIMES = {
     "t_all": "with testing",
 }
 DPI = 150
+MARKER, WIDTH = 5.0, 1.1
+# Lines no further apart than this share of the panel hide each other.
+HIDDEN = 0.01
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,8 +108,9 @@ def _draw(panel: Axes, curves: Curves, table: pd.DataFrame, styles: Mapping[str,
     words = side_by_side or (x == "x" and table["x"].dtype.kind not in "fi")
     placed = "method" if side_by_side else x
     places = {place: i for i, place in enumerate(dict.fromkeys(table[placed]))} if words else {}
+    grown = growth(curves, table)
     for method, line in table.groupby("method", sort=False):
-        style = styles[str(method)]
+        style, more = styles[str(method)], grown[str(method)]
         panel.errorbar(
             line[placed].map(places) if words else line[placed],
             line[y],
@@ -114,9 +120,9 @@ def _draw(panel: Axes, curves: Curves, table: pd.DataFrame, styles: Mapping[str,
             color=style.colour,
             marker=style.marker,
             markerfacecolor=style.colour if style.filled else "white",
-            linestyle="-" if style.filled else "--",
-            markersize=5.5,
-            linewidth=1.1,
+            linestyle=style.dash,
+            markersize=MARKER * (1 + more),
+            linewidth=WIDTH * (1 + 1.5 * more),
             elinewidth=0.8,
             capsize=2,
         )
@@ -137,13 +143,59 @@ def _draw(panel: Axes, curves: Curves, table: pd.DataFrame, styles: Mapping[str,
     panel.grid(alpha=0.25, linewidth=0.6)
 
 
+def growth(curves: Curves, table: pd.DataFrame) -> dict[str, float]:
+    """Say by how much each line of a panel is drawn larger, so that coinciding ones are all seen.
+
+    The first of the lines that coincide lies lowest and is the largest, the last has the usual
+    size, as have lines that are alone.
+
+    Returns
+    -------
+    dict
+        By method, from 0 (usual size) to 1 (twice the marker).
+    """
+    places = np.column_stack([_placed(table[name]) for name in (curves.x, curves.y)])
+    lines = {str(m): places[at] for m, at in table.groupby("method", sort=False).indices.items()}
+    names = list(dict.fromkeys(map(str, table["method"])))
+    grown = {}
+    for i, name in enumerate(names):
+        alike = [other for other in names if _coincide(lines[name], lines[other])]
+        above = sum(names.index(other) > i for other in alike)
+        grown[name] = above / max(len(alike) - 1, 2)
+    return grown
+
+
+def _placed(values: pd.Series[Any]) -> NDArray[np.float64]:
+    """Return where values are along an axis, from 0 to 1."""
+    if values.dtype.kind not in "fi":
+        return np.asarray(pd.factorize(values)[0], dtype=np.float64)
+    numbers = values.to_numpy(dtype=np.float64)
+    if is_logarithmic(values):
+        numbers = np.log(numbers)
+    span = float(np.ptp(numbers)) or 1.0
+    return np.asarray((numbers - numbers.min()) / span, dtype=np.float64)
+
+
+def _coincide(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+    """Say whether at least half of the points of two lines hide each other."""
+    if one.shape != other.shape:
+        return False
+    return bool(np.median(np.abs(one - other).max(axis=1)) <= HIDDEN)
+
+
+def is_logarithmic(values: pd.Series[Any]) -> bool:
+    """Say whether values span more than a factor of ten."""
+    low, high = values.min(), values.max()
+    return bool(low > 0 and high > 10 * low)
+
+
 def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> None:
     """Make an axis logarithmic if its values span more than a factor of ten."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     side = panel.xaxis if which == "x" else panel.yaxis
     low, high = values.min(), values.max()
-    logarithmic = low > 0 and high > 10 * low
+    logarithmic = is_logarithmic(values)
     if logarithmic:
         panel.set(**{f"{which}scale": "log"})
         between = (1, 2, 5) if high < 100 * low else (1, 3) if high < 1000 * low else (1,)

@@ -24,6 +24,8 @@ from rfbench.report.verify import Board, board
 
 TABLES = "tables"
 PUBLISHED = "published"
+TITLE = "# The papers, reproduced"
+PLACEHOLDER = "# Results"  # of the page that is shipped before any report
 
 
 def publish(paths: Sequence[str | Path], out: str | Path) -> list[Path]:
@@ -48,11 +50,13 @@ def publish(paths: Sequence[str | Path], out: str | Path) -> list[Path]:
     Raises
     ------
     ResultsError
-        If a path is not there, or no results at all can be read.
+        If a path is not there, no results at all can be read, or the folder has a ``README.md``
+        that is no page of an earlier call.
     WriteError
         If a file cannot be written.
     """
     out = Path(out)
+    _check_front(out / "README.md")
     notes: list[str] = []
     every = sorted(readable(paths, notes), key=lambda results: results.folder)
     if not every:
@@ -90,6 +94,20 @@ def publish(paths: Sequence[str | Path], out: str | Path) -> list[Path]:
             "Name another folder with --out.",
         ) from error
     return [*pages, *figures]
+
+
+def _check_front(file: Path) -> None:
+    """Raise ResultsError if a page that someone wrote would be overwritten."""
+    try:
+        first = file.read_text(encoding="utf-8", errors="replace").partition("\n")[0].strip()
+    except OSError:
+        return  # there is none, or writing it tells what is wrong
+    if first and first not in (TITLE, PLACEHOLDER):
+        raise ResultsError(
+            f"{file} would be overwritten.",
+            "It is no page of an earlier `rfbench report`.",
+            "Name another folder with --out, or move the file.",
+        )
 
 
 Tables = Mapping[str, Mapping[str, tuple[Path, str]]]
@@ -137,7 +155,7 @@ def _front(
         for paper in papers.papers()
     ]
     blocks = [
-        "# The papers, reproduced",
+        TITLE,
         _pointer(out),
         reproduced.in_short(found, evidence, out),
         reproduced.reading(),

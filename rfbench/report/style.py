@@ -1,7 +1,8 @@
 """One look for each method, the same in every figure.
 
 Colours are those of Okabe and Ito (2008), yellow apart, which is lost on white paper; no two
-methods share a marker, so that figures can be read in grey.
+methods share a marker, so that figures can be read in grey, and none share colour and dashes, so
+that lines can be followed between their markers.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 LIGHTEST = 0.6
 COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+DASHES = ("-", "--", "-.", ":")
 
 
 class Style(NamedTuple):
-    """Colour, marker, whether the marker is filled; open markers go with a dashed line."""
+    """Colour, marker, whether the marker is filled, dashes of the line."""
 
     colour: str
     marker: str
     filled: bool = True
+    dash: str = "-"
 
 
 METHODS = {
@@ -35,22 +38,23 @@ METHODS = {
     "ses": Style(PURPLE, "X"),
     "lkrf": Style(BLUE, "^"),
     "eerf": Style(VERMILLION, "s"),
-    "leverage-rff": Style(BLUE, "D", False),
-    "surrogate-leverage": Style(VERMILLION, "o", False),
-    "tefm-g": Style(VERMILLION, "*"),
-    "tefm-s": Style(BLUE, "p"),
-    "comp": Style(PURPLE, "s", False),
-    "fastfood": Style(SKY, "^", False),
-    "svd": Style(GREEN, "h"),
-    "uniform-pool": Style(BLACK, "v", False),
-    "nystroem": Style(GREEN, "P", False),
-    "greedy": Style(PURPLE, "<"),
+    "leverage-rff": Style(BLUE, "D", False, "--"),
+    "surrogate-leverage": Style(VERMILLION, "o", False, "--"),
+    "tefm-g": Style(VERMILLION, "*", True, "-."),
+    "tefm-s": Style(BLUE, "p", True, "-."),
+    "comp": Style(PURPLE, "s", False, "--"),
+    "fastfood": Style(SKY, "^", False, "--"),
+    "svd": Style(GREEN, "h", True, "-."),
+    "uniform-pool": Style(BLACK, "v", False, "-."),
+    "nystroem": Style(GREEN, "P", False, "--"),
+    "nystroem-leverage": Style(ORANGE, "p", False, "--"),
+    "greedy": Style(PURPLE, "<", True, "-."),
     # Controls, by their labels: the colour is that of the sampler.
-    "rks-2s": Style(BLACK, "d", False),
-    "rks-4l": Style(BLACK, "*", False),
-    "leverage-rff-kept": Style(BLUE, "<", False),
-    "surrogate-leverage-kept": Style(VERMILLION, ">", False),
-    "joint": Style(PURPLE, "X", False),
+    "rks-2s": Style(BLACK, "d", False, "--"),
+    "rks-4l": Style(BLACK, "*", False, ":"),
+    "leverage-rff-kept": Style(BLUE, "<", False, ":"),
+    "surrogate-leverage-kept": Style(VERMILLION, ">", False, ":"),
+    "joint": Style(PURPLE, "X", False, ":"),
 }
 OTHER_MARKERS = tuple((marker, filled) for filled in (True, False) for marker in ">d<*X^vsPpD")
 
@@ -85,7 +89,8 @@ def assign(samplers: Mapping[str, str]) -> dict[str, Style]:
         From the displayed name of each method to its sampler. A method that is named as a known
         sampler, or alone stands for one, has that sampler's style. Several of one known sampler
         have its colour in shades, the last one in full. Another one's colour follows from a hash
-        of its name, and so do the markers, moved on only where the figure has them already.
+        of its name, and so do the markers, moved on only where the figure has them already; its
+        dashes are the first that the figure does not have in that colour.
     """
     named = [name if name in METHODS else sampler for name, sampler in samplers.items()]
     styles = {
@@ -99,15 +104,26 @@ def assign(samplers: Mapping[str, str]) -> dict[str, Style]:
         markers = _turned(OTHER_MARKERS, number)
         colours = _turned(COLOURS, number // len(OTHER_MARKERS))
         taken = {(style.marker, style.filled) for style in styles.values()}
-        used = {style.colour for style in styles.values()}
         marker, filled = next((marker for marker in markers if marker not in taken), markers[0])
         if samplers[name] in METHODS:
             kin = [other for other in others if samplers[other] == samplers[name]]
             colour = _shade(METHODS[samplers[name]].colour, kin.index(name), len(kin))
         else:
-            colour = next((colour for colour in colours if colour not in used), colours[0])
-        styles[name] = Style(colour, marker, filled)
+            colour = _least_used(colours, styles)
+        styles[name] = Style(colour, marker, filled, _dash(colour, filled, styles))
     return {name: styles[name] for name in samplers}
+
+
+def _least_used(colours: tuple[str, ...], styles: Mapping[str, Style]) -> str:
+    used = [style.colour for style in styles.values()]
+    return min(colours, key=used.count)
+
+
+def _dash(colour: str, filled: bool, styles: Mapping[str, Style]) -> str:
+    """Choose dashes that no line of this colour has; open markers rather go with dashes."""
+    wanted = _turned(DASHES, 0 if filled else 1)
+    used = {style.dash for style in styles.values() if style.colour == colour}
+    return next((dash for dash in wanted if dash not in used), wanted[0])
 
 
 def _turned(items: tuple[T, ...], by: int) -> tuple[T, ...]:

@@ -17,7 +17,7 @@ from rfbench.report.choice import (
     time_ratios,
 )
 from rfbench.report.columns import METRICS
-from rfbench.report.conclusions import against, conclusions
+from rfbench.report.conclusions import against, conclusions, left_out, trials
 from rfbench.report.formats import Grid, markdown_table
 from rfbench.report.provenance import link
 from rfbench.report.stats import average_ranks
@@ -25,6 +25,12 @@ from rfbench.report.summary import DASH, spread
 from rfbench.report.tables import score
 
 TITLE = "# Which method, how many features, at what cost"
+CLOCKS = {"t_total": "total wall time", "cpu_total": "total CPU time"}
+WHY_CPU = {
+    "t_total": "",
+    "cpu_total": " It is CPU and not wall time, because other work on the machine lengthens wall "
+    "times, but not the CPU times of these runs on one thread.",
+}
 NOTHING = (
     "Nothing was run that could say so: it takes results of the protocol `tuned` that name no "
     f"paper and compare methods with `{BASELINE}`, such as those of `configs/tuned_all_*.yaml`."
@@ -71,7 +77,7 @@ def diagrams(comparison: Comparison, out: Path) -> list[Path]:
     files = []
     with matplotlib.style.context(["default", {"text.parse_math": False}]):
         for M in comparison.sizes:
-            scores, _, _ = comparison.complete(M)
+            scores = comparison.complete(M).scores
             if _drawn(scores):
                 figure = ranks.diagram(scores, title=f"Test error at M = {M}")
                 files.append(out / _file(M))
@@ -91,13 +97,13 @@ def _datasets(comparison: Comparison, out: Path) -> Grid:
     rows = []
     for dataset, part in comparison.lines.groupby("dataset"):
         done = part[part["trials"] > 0]
-        trials = spread(done["trials"].min(), done["trials"].max()) if len(done) else "0"
+        number = spread(done["trials"].min(), done["trials"].max()) if len(done) else "0"
         cells = [
             METRICS[part["metric"].iloc[0]],
             *(_span(part, name) for name in ("n_train", "n_test")),
             _between(part["d"].min(), part["d"].max()),
             str(part["method"].nunique()),
-            trials,
+            number,
             str(int(part["failed"].sum())),
             link(Path(part["folder"].iloc[0]), out),
         ]
@@ -117,13 +123,10 @@ def _between(low: float, high: float) -> str:
 
 def _size(comparison: Comparison, M: int) -> list[str]:
     """Write the section of one number of features: conclusions, diagram, table."""
-    scores, methods, datasets = comparison.complete(M)
+    ranked = comparison.complete(M)
+    scores = ranked.scores
     blocks = [f"## M = {M}: which method"]
-    said = conclusions(scores, BASELINE)
-    if methods:
-        said.append(f"Left out, not measured on half of the data sets: {', '.join(methods)}.")
-    if datasets:
-        said.append(f"Left out, some method has no value there: {', '.join(datasets)}.")
+    said = conclusions(scores, BASELINE) + left_out(ranked, comparison.unlearnt)
     blocks.append("\n".join(f"- {sentence}" for sentence in said))
     if _drawn(scores):
         blocks.append(f"![average ranks at M = {M}]({_file(M)})")
@@ -148,7 +151,8 @@ def _errors(comparison: Comparison, M: int, scores: pd.DataFrame) -> Grid:
         )
         for method in methods
     ]
-    return Grid(f"M = {M}, {usual} trials", ["average rank", *datasets], rows)
+    fewest = int(here.loc[here["trials"] > 0, "trials"].min()) if usual else 0
+    return Grid(f"M = {M}, {trials(fewest, usual)}", ["average rank", *datasets], rows)
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -157,12 +161,14 @@ def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _features(comparison: Comparison) -> list[str]:
     """Write the smallest sizes that come near the best error."""
-    lines = comparison.lines
+    lines, unlearnt = comparison.learnt.lines, comparison.unlearnt
     found = {
         str(name): smallest_near(part)
         for name, part in lines.groupby("dataset")
         if part["trials"].any()
     }
+    if not found:
+        return []
     methods = list(dict.fromkeys(lines["method"]))
     reached = {m: sum(sizes.get(m) is not None for _, sizes in found.values()) for m in methods}
     rows = [
@@ -178,8 +184,9 @@ def _features(comparison: Comparison) -> list[str]:
         "The smallest number of features, of those that were run "
         f"({', '.join(map(str, comparison.sizes))}), with which a method comes near the best mean "
         "error that any method reached at any size. Near is at most "
-        f"{NEAR:.0%} above it, or within its standard error. {DASH}: no size that was run comes "
-        "near. The best is picked on the test rows of these same trials, so it flatters.",
+        f"{NEAR:.0%} above it, whatever the standard errors. {DASH}: no size that was run comes "
+        "near. The best is picked on the test rows of these same trials, so it flatters."
+        + (f" Without {', '.join(unlearnt)}, where nothing learns." if unlearnt else ""),
         markdown_table(Grid("method", ["comes near on", *found], rows)),
     ]
 
@@ -213,9 +220,9 @@ def _times(comparison: Comparison) -> list[str]:
         return []
     blocks = [
         "## At what cost",
-        "Total time (drawing, features, fit with its whole grid of penalties) over that of "
-        f"`{BASELINE}` at the same number of features: the geometric mean over the data sets, the "
-        "smallest and the largest quotient.",
+        f"The {CLOCKS[comparison.clock]} (drawing, features, fit with its whole grid of penalties) "
+        f"over that of `{BASELINE}` at the same number of features: the geometric mean over the "
+        f"data sets, the smallest and the largest quotient.{WHY_CPU[comparison.clock]}",
     ]
     shared = comparison.lines[comparison.lines["own_cost"] == 0]
     if len(shared):
@@ -242,7 +249,10 @@ def _equal_time(comparison: Comparison) -> list[str]:
     """Write how each method stands against the baseline in the same time."""
     table = at_equal_time(comparison)
     if table.empty:
-        return []
+        return [
+            "Errors in the same time are not compared: on no data set where anything is learnt do "
+            f"two sizes of `{BASELINE}` have times of their own, to interpolate between."
+        ]
     rows = [
         (line["method"], [str(line[name]) for name in ("M", "better", "worse", "open")])
         for line in _records(table.sort_values(["M", "better", "method"], kind="stable"))
@@ -251,11 +261,12 @@ def _equal_time(comparison: Comparison) -> list[str]:
     return [
         "## In the same time",
         f"On how many data sets the mean error of a method is smaller or larger than that of "
-        f"`{BASELINE}` in the same total time. Between two sizes of `{BASELINE}` its error is "
-        "interpolated over the logarithm of time; outside the times at which it was run, a method "
-        "is better only if it is both faster and more accurate, worse only if both slower and "
-        "less accurate, and else open: more features for the baseline might have been the better "
-        "use of the time. Times that are upper bounds play no part. These are counts, not tests.",
+        f"`{BASELINE}` in the same {CLOCKS[comparison.clock]}. Between two of its sizes its error "
+        "is interpolated over the logarithm of time; outside the times at which it was run, a "
+        "method is better only if it is both faster and more accurate, worse only if both slower "
+        "and less accurate, and else open: more features for the baseline might have been the "
+        "better use of the time. Times that are upper bounds play no part, nor do data sets on "
+        f"which fewer than two sizes of `{BASELINE}` have others. These are counts, not tests.",
         markdown_table(Grid("method", head, rows)),
     ]
 

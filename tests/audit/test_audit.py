@@ -1,7 +1,9 @@
 """An audit against a row whose protocol is known, because we made it."""
 
+import importlib
 import math
 
+import pandas as pd
 import pytest
 
 from rfbench import papers
@@ -156,8 +158,52 @@ def test_the_command(invented):
     assert "0 run, 0 failed" in call(*words)
     more = call(*words, "--vary", "solver.alphas=1e-3,1")
     assert "24 combinations of 4 open choices" in " ".join(more.split())
-    part = call(*words, "--most", 5)
-    assert "drawn at random from 12" in " ".join(part.split())
+    assert "the folder holds" not in more
+    part = " ".join(call(*words, "--most", 5).split())
+    assert "drawn at random from 12" in part
+    assert "the folder holds trials of 24 combinations in all, from this and earlier" in part
+    assert "the nearest of those drawn that has it" in part
+    table = pd.read_csv(folder / "audit.csv")
+    assert (len(table), set(table["tried"])) == (5, {24})
+    call(*words, "--most", 1, "--set", "split.test_size=0.3")
+    assert set(pd.read_csv(folder / "audit.csv")["tried"]) == {25}
+    single = (folder / "audit.md").read_text()
+    assert "never drawn: bandwidth " in single
+    assert "not independent" not in single
+
+
+def test_an_interrupted_audit_is_not_ranked(invented, monkeypatch):
+    def stopped(work, *others):
+        left = len(work.trials) - 1
+        return runner.Summary(work.folder, done=1, left=left, interrupted=True)
+
+    command = importlib.import_module("rfbench.cli.audit")  # the package has the click object
+    monkeypatch.setattr(command, "run_with_progress", stopped)
+    target = ["--target", "invented2026/table1/Digits", "--vary", "scaling=standard,none"]
+    said = call("audit", "invented.yaml", *target, code=1)
+    assert "interrupted: not ranked" in said
+    assert "left:    47; run the same command again" in said
+    assert not list(invented.rglob("audit.*"))
+
+
+def test_known_options_that_cannot_be_run_are_dropped(invented, monkeypatch):
+    known = {"scaling": choices.given("scaling=none,sideways,standard", {})}
+    monkeypatch.setattr("rfbench.audit.plan.known", lambda target: known)
+    target = find("invented2026/table1/Digits")
+    audit = plan(invented / "invented.yaml", target, most=2)
+    assert [t.experiment.scaling for t in audit.tried] == ["none", "standard"]
+    assert len(audit.refused) == 1
+    assert audit.refused[0].startswith("scaling sideways: ")
+    assert (audit.drawn_of, audit.drawn) == (2, False)
+
+
+def test_the_noise_is_pooled_over_the_combinations(invented):
+    _, ranking = audited(invented)
+    choosing, _ = ranking.target.halves()
+    ours = [p.cells[i].standard_error ** 2 for p in ranking.placed for i in choosing]
+    assert len(ours) == 12 * 6
+    assert ranking.noise == pytest.approx(math.sqrt(0.5**2 + sum(ours) / len(ours)))
+    assert "so they are not independent" in page.render(ranking, "markdown")
 
 
 def test_a_smoke_run_is_not_ranked(invented):
@@ -206,7 +252,12 @@ def test_other_data_are_refused(invented, monkeypatch):
         (["--set", "M=7"], "has no size of invented2026/table1/Digits"),
         (["--set", "seed=1", "--vary", "seed=1,2"], "seed is both fixed and varied"),
         (["--vary", "samplers.control.bandwidth=1,2"], "concerns no sampler that is measured"),
-        (["--vary", "scaling=sideways"], "No combination of the choices can be run"),
+        (["--set", "M=7"], "Published are M = 10, 20, 40, 80; it has 7."),
+        (["--vary", "scaling=none,sideways"], "scaling is 'sideways'"),
+        (["--vary", "M=10,7"], "has no size of invented2026/table1/Digits"),
+        (["--vary", "scaling=none", "--vary", "scaling=minmax"], "--vary scaling=a,b"),
+        (["--set", "dataset=letter"], "measures letter, the target is Digits"),
+        (["--only", "M=10"], "--only would leave combinations without their numbers"),
     ],
 )
 def test_mistakes_are_answered_with_a_sentence(invented, words, said):

@@ -29,6 +29,22 @@ def test_a_random_part_has_no_repetition_and_is_the_same_again():
     assert seen == {str(i) for i in range(1, 11)}
 
 
+def test_what_cannot_be_run_is_left_out_before_the_draw():
+    many = [choices.given(f"{key}=1:10", {}) for key in "ab"]
+
+    def runs(combination):
+        return combination[0].name == "1"
+
+    every = choices.combinations(many, 100, runs)
+    assert [c[1].name for c in every] == [str(i) for i in range(1, 11)]
+    part = choices.combinations(many, 6, runs)
+    assert len(set(part)) == 6
+    assert set(part) < set(every)
+    assert part == choices.combinations(many, 6, runs)
+    assert choices.combinations(many, 20, runs) == every
+    assert choices.combinations(many, 5, lambda combination: False) == []
+
+
 def test_the_more_special_place_wins():
     mnist = choices.known(target.find("eerf2018/table3,table5/mnist"))
     adult = choices.known(target.find("eerf2018/table3/adult"))

@@ -30,6 +30,16 @@ def test_a_sentence_has_the_first_row_of_the_table(table: Path, tmp_path: Path) 
     )
 
 
+def test_all_that_were_tried_count(table: Path, tmp_path: Path) -> None:
+    lines = [
+        f"{line},{word}" for line, word in zip(TABLE.splitlines(), ("tried", 9, 9), strict=True)
+    ]
+    table.write_text("\n".join(lines).format(second=15.3) + "\n")
+    text = audits.section([tmp_path], tmp_path)
+    assert "nearest of 9 combinations" in text
+    assert "tried" not in text
+
+
 def test_a_single_number_has_none_to_confirm(table: Path, tmp_path: Path) -> None:
     table.write_text(table.read_text().replace("0.4831", ""))
     assert "on the half that chose, none to confirm (16" in audits.section([tmp_path], tmp_path)

@@ -18,7 +18,7 @@ from .conftest import Write
 Errors = dict[tuple[str, str, int], float]
 
 
-def rows(errors: Errors, trials: int = 2, **changes: Any) -> list[dict[str, Any]]:
+def rows(errors: Errors, trials: int = 3, **changes: Any) -> list[dict[str, Any]]:
     """Rows whose mean error is the given one, half a point apart from trial to trial."""
     return [
         {
@@ -65,7 +65,7 @@ def test_only_tuned_comparisons_outside_the_papers_count(write: Write) -> None:
 
 
 def test_of_two_folders_with_a_data_set_the_one_with_more_trials_counts(write: Write) -> None:
-    few, many = write(rows(ERRORS, 2), "few"), write(rows(ERRORS, 5), "many")
+    few, many = write(rows(ERRORS, 3), "few"), write(rows(ERRORS, 5), "many")
     extra = write(rows({("pol", "rks", 100): 3.0, ("pol", "orf", 100): 4.0}), "extra")
     assert gathered(few, many).folders == [many]
     assert gathered(many, few, extra).folders == [extra, many]
@@ -85,14 +85,11 @@ def test_the_smallest_size_near_the_best_error(write: Write) -> None:
     assert (best, sizes) == (20.0, {"rks": None, "orf": 100})
 
 
-def test_a_wide_standard_error_widens_what_is_near(write: Write) -> None:
+def test_a_wide_standard_error_does_not_widen_what_is_near(write: Write) -> None:
     spread = [row | {"error": 4 * row["error"] - 30} for row in rows(ERRORS)]
     lines = gathered(write(spread)).lines
-    lines = lines[lines["dataset"] == "digits"]
-    best, sizes = choice.smallest_near(lines)
-    assert best == 10.0
-    assert sizes["orf"] is None
-    assert choice.smallest_near(lines.assign(se=1.7))[1]["orf"] == 100
+    lines = lines[lines["dataset"] == "digits"].assign(se=5.0)
+    assert choice.smallest_near(lines) == (10.0, {"rks": 200, "orf": None})
 
 
 def test_times_over_those_of_the_baseline(write: Write) -> None:
@@ -120,7 +117,12 @@ def test_a_shared_time_below_the_largest_size_is_a_bound(write: Write) -> None:
     assert choice.time_ratios(other, 100).loc["orf", "bound"] == "<="
     assert list(choice.time_ratios(both, 100).index) == ["rks"]
     assert choice.time_ratios(both, 200).loc["orf", "bound"] == ""
-    assert set(choice.at_equal_time(both)["M"]) == {200}
+    assert choice.at_equal_time(both).empty
+    assert set(choice.at_equal_time(other)["M"]) == {200}
+    page = which_method.page(both, Path())
+    assert "## In the same time" not in page
+    assert "Errors in the same time are not compared" in page
+    assert "## In the same time" in which_method.page(other, Path())
     assert "≥ 1 (1" in which_method.page(base, Path())
     assert "upper bounds" in which_method.page(base, Path())
     assert f"| orf | 1 (1{DASH}1, 2 data sets) | {DASH} |" in which_method.page(both, Path())
@@ -155,9 +157,10 @@ def test_gaps_leave_out_methods_first_then_data_sets(write: Write) -> None:
     names = ("a", "b", "c")
     errors = {(d, m, 100): 10.0 for d in names for m in ("rks", "orf", "svd")}
     del errors["a", "svd", 100], errors["b", "svd", 100], errors["c", "orf", 100]
-    scores, methods, datasets = gathered(write(rows(errors))).complete(100)
-    assert list(scores.columns) == ["orf", "rks"]
-    assert (list(scores.index), methods, datasets) == (["a", "b"], ["svd"], ["c"])
+    ranked = gathered(write(rows(errors))).complete(100)
+    assert list(ranked.scores.columns) == ["orf", "rks"]
+    assert list(ranked.scores.index) == ["a", "b"]
+    assert (ranked.methods, ranked.gaps, ranked.few) == (["svd"], ["c"], {})
 
 
 def scores(n: int, gap: float, seed: int = 0) -> pd.DataFrame:

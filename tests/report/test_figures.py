@@ -208,3 +208,45 @@ def test_five_come_before_ten() -> None:
         "eerf-5M",
         "eerf-10M",
     ]
+
+
+def test_lines_of_known_methods_differ_in_colour_or_dashes() -> None:
+    looks = [(look.colour, look.dash) for look in style.METHODS.values()]
+    assert len(set(looks)) == len(looks)
+
+
+def test_unknown_methods_beside_all_known_ones_differ_from_each_line() -> None:
+    samplers = {name: name for name in style.METHODS} | {f"m{i}": "x" for i in range(4)}
+    samplers |= {"rks, scaled": "rks"}
+    looks = style.assign(samplers)
+    assert len({(look.colour, look.dash, look.marker) for look in looks.values()}) == len(looks)
+    assert {name: looks[name] for name in style.METHODS} == style.METHODS
+
+
+def sizes(figure: Any) -> dict[str, tuple[float, float]]:
+    """Return the size of the markers and the width of the line of each method."""
+    bars = figure.axes[0].containers
+    return {bar.get_label(): (bar[0].get_markersize(), bar[0].get_linewidth()) for bar in bars}
+
+
+def test_of_lines_that_coincide_the_lower_one_is_larger(write: Write) -> None:
+    apart = sweep(sampler="qmc", error=90.0)
+    found = sizes(drawn(write(sweep() + apart, "same"))["error_vs_M"])
+    assert found["rks"] > found["eerf"]
+    assert found["eerf"] == found["qmc"]
+    moved = [row | {"error": row["error"] + 5 * (row["sampler"] == "rks")} for row in sweep()]
+    assert len(set(sizes(drawn(write(moved + apart, "moved"))["error_vs_M"]).values())) == 1
+
+
+def test_more_columns_than_those_of_the_baseline_are_named(write: Write) -> None:
+    factor = {"rks": 2, "rks-4l": 8, "comp": 1, "qmc": 2}
+    rows = [
+        {"sampler": label.split("-")[0], "label": label, "M": m, "columns": times * m}
+        for label, times in factor.items()
+        for m in (10, 50)
+    ]
+    figures = drawn(write(rows))
+    caption = " ".join(figures["error_vs_M"].get_supxlabel().split())
+    assert caption.endswith("rks-4l has 400 columns at M = 50, rks 100.")
+    assert caption.count("columns") == 1
+    assert "columns" not in figures["error_vs_time"].get_supxlabel()

@@ -198,7 +198,7 @@ def test_smoke_runs_and_broken_rows_are_left_out_with_a_word(write: Write) -> No
     text = page()
     assert "smoky is left out: it is a smoke run" in text
     assert "results/broken is left out" in text
-    assert "torn: trials.csv, line 17: the row was cut" in text
+    assert "torn: trials.csv, line 25: the row was cut" in text
     assert table_line(text, "[smoky](smoky)")[-1].startswith("SMOKE RUN")
     assert "No printed number of this paper was compared." in text
 
@@ -215,11 +215,11 @@ def test_the_total_time_is_the_sum_over_all_rows(write: Write) -> None:
     write(eeg(rks=68.5, qmc=68.5), "a.as-run", **PAPER)
     write(rows(ERRORS), "many")
     publish(["results"], "results")
-    n = 2 * 10 + 2 * 8
+    n = 2 * 10 + 3 * 8
     total = n * (0.25 + 0.5 + 1.25 + 0.125)
     assert total < 120
     assert f"The {n} rows of the 2 folders below took {total:.3g} s of measured time" in page()
-    assert table_line(page(), "[many](many)")[6] == f"{16 * 2.125:.3g} s"
+    assert table_line(page(), "[many](many)")[6] == f"{24 * 2.125:.3g} s"
     assert "a machine that no manifest describes (2 folders)" in page()
 
 
@@ -279,3 +279,24 @@ def test_the_command(write: Write, tmp_path: Path) -> None:
     assert "rfbench report results/published --out results" in page()
     assert run(main, ["report", "results", "--out", "elsewhere"]).exit_code == 0
     assert "Your runs land here" not in page("elsewhere")
+
+
+def test_a_page_by_hand_is_not_overwritten(write: Write) -> None:
+    mixed(write)
+    front = Path("results/README.md")
+    front.write_text("# My notes\n", encoding="utf-8")
+    with pytest.raises(ResultsError, match="would be overwritten.*--out"):
+        publish(["results"], "results")
+    assert front.read_text(encoding="utf-8") == "# My notes\n"
+    assert not Path("results/claims.md").exists()
+
+
+def test_the_page_of_an_earlier_call_and_the_shipped_one_are_overwritten(write: Write) -> None:
+    mixed(write)
+    front = Path("results/README.md")
+    front.write_text("# Results\n\nYour runs land here.\n", encoding="utf-8")
+    publish(["results"], "results")
+    written = page()
+    assert written.startswith("# The papers, reproduced\n")
+    publish(["results"], "results")
+    assert page() == written

@@ -1,0 +1,39 @@
+"""What a worker may use."""
+
+import psutil
+import pytest
+
+from rfbench.errors import ConfigError
+from rfbench.experiment.worker import memory_share
+
+GIB = 2**30
+
+
+@pytest.fixture(autouse=True)
+def machine(monkeypatch):
+    memory = type("Memory", (), {"total": 16 * GIB, "available": 8 * GIB})
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [("50%", 2 * GIB), ("100%", 4 * GIB), ("6", 3 * GIB), ("6GiB", 3 * GIB), ("16", 8 * GIB)],
+)
+def test_workers_share_alike(text, share):
+    workers = 2
+    assert memory_share(text, workers) == share
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("150%", "share of the memory that is free now"),
+        ("17", "It has 16.0 GiB"),
+        ("lots", "not an amount"),
+        ("-5%", "not an amount"),
+        ("0.5", "leaves 256 MiB for each of 2 workers"),
+    ],
+)
+def test_what_cannot_be_had_is_refused(text, said):
+    with pytest.raises(ConfigError, match=said):
+        memory_share(text, 2)
