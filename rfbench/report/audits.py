@@ -62,8 +62,8 @@ def _sentence(file: Path, out: Path) -> str:
     paper, _, rest = file.parent.name.removeprefix("audit_").partition("_")
     item, _, dataset = rest.partition("_")
     text = (
-        f"nearest of {first.get(TRIED, len(table))} combinations: {float(first['rms_choosing']):.2f} on the half "
-        f"that chose, {confirmed} ({first['cells']} numbers, {first['trials']} trials), with "
+        f"nearest of {first.get(TRIED, len(table))} combinations: "
+        f"{float(first['rms_choosing']):.2f} on the half that chose, {confirmed} ({first['cells']} numbers, {first['trials']} trials), with "
         f"{choices}."
     )
     return f"- {link(file.parent / 'audit.md', out, f'{paper} {item}, {dataset}')}: " + (
