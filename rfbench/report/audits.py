@@ -61,11 +61,12 @@ def _sentence(file: Path, out: Path) -> str:
     )
     paper, _, rest = file.parent.name.removeprefix("audit_").partition("_")
     item, _, dataset = rest.partition("_")
-    text = (
+    nearest = (
         f"nearest of {first.get(TRIED, len(table))} combinations: "
-        f"{float(first['rms_choosing']):.2f} on the half that chose, {confirmed} ({first['cells']} numbers, {first['trials']} trials), with "
-        f"{choices}."
+        f"{float(first['rms_choosing']):.2f} on the half that chose, {confirmed}"
     )
+    behind = f"{first['cells']} numbers, {first['trials']} trials"
+    text = f"{nearest} ({behind}), with {choices}."
     return f"- {link(file.parent / 'audit.md', out, f'{paper} {item}, {dataset}')}: " + (
         text.translate(MARKDOWN)
     )
