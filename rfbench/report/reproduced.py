@@ -122,7 +122,7 @@ def reading() -> str:
             f"- A claim *holds* if every comparison lies within its bounds, *fails* if one lies "
             f"outside, both significantly at {rules.ALPHA:.0%} after Holm's correction, and is "
             "*inconclusive* otherwise: not clear either way, too few trials, a data set missing.",
-            "- `as-run` holds choices that were searched for because they bring the numbers out. "
+            "- `as-run` holds choices that were searched for because they come near the numbers. "
             "Agreement there says that they suffice, not that the authors made them.",
             "- A number that differs under `tuned`, or a stand-in, contradicts nobody: it measures "
             "something else than the paper did.",
