@@ -99,9 +99,10 @@ def _best(ranking: Ranking, top: int) -> Section:
     choosing, confirming = ranking.target.halves()
     first = ranking.placed[0]
     shown = min(top, len(ranking.placed))
+    trials = "1 trial" if first.trials == 1 else f"{first.trials} trials"
     heading = [
         f"{ranking.tried} combinations of {len(ranking.choices)} open choices were tried"
-        f"{_part(ranking)}, with {first.trials} trials each; the {shown} nearest to the published "
+        f"{_part(ranking)}, with {trials} each; the {shown} nearest to the published "
         "row are shown",
         f"{len(choosing)} of the {len(first.cells)} published numbers choose, the other "
         f"{len(confirming)} confirm; distances are root mean square differences in points",

@@ -65,7 +65,8 @@ def _sentence(file: Path, out: Path) -> str:
         f"nearest of {first.get(TRIED, len(table))} combinations: "
         f"{float(first['rms_choosing']):.2f} on the half that chose, {confirmed}"
     )
-    behind = f"{first['cells']} numbers, {first['trials']} trials"
+    trials = "1 trial" if first["trials"] == "1" else f"{first['trials']} trials"
+    behind = f"{first['cells']} numbers, {trials}"
     text = f"{nearest} ({behind}), with {choices}."
     return f"- {link(file.parent / 'audit.md', out, f'{paper} {item}, {dataset}')}: " + (
         text.translate(MARKDOWN)
