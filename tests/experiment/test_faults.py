@@ -118,7 +118,7 @@ def descendants(process):
 
 
 def test_killed_at_random_moments_no_row_is_lost_or_doubled(experiment_of, tmp_path):
-    experiment = experiment_of(LONG, name="long")
+    experiment = experiment_of(LONG.replace("trials: 6", "trials: 40"), name="long")
     path = tmp_path / "long.yaml"
     runner.run(prepare_work([experiment], tmp_path / "whole"), n_jobs=2)
     expected = without_times(tmp_path / "whole")
