@@ -38,6 +38,14 @@ class Target:
         """The methods that have numbers."""
         return list(dict.fromkeys(number.method for number in self.numbers))
 
+    def folder(self, measured: Sequence[str]) -> str:
+        """Return the name of the folder of an audit; with the methods if only some are measured.
+
+        Two configurations may have the methods of one row between them, and each its audit.
+        """
+        name = f"audit_{self.paper}_{'+'.join(self.items)}_{self.dataset}"
+        return name if set(measured) >= set(self.methods) else f"{name}_{'+'.join(measured)}"
+
     @property
     def source(self) -> Source:
         """What the data set is in the catalogue, and what stands in for it."""

@@ -99,7 +99,7 @@ def audit(
         allow_imports=allow_imports,
     )
     base = out / "smoke" if smoke else out
-    folder = base / f"audit_{target.paper}_{'+'.join(target.items)}_{target.dataset}"
+    folder = base / target.folder(found.target.methods)
     experiments = [tried.experiment for tried in found.tried]
     variants = [
         ", ".join(f"{c.name}={o.name}" for c, o in zip(found.choices, t.combination, strict=True))

@@ -60,7 +60,9 @@ def _sentence(file: Path, out: Path) -> str:
         else "none to confirm"
     )
     paper, _, rest = file.parent.name.removeprefix("audit_").partition("_")
-    item, _, dataset = rest.partition("_")
+    item, _, place = rest.partition("_")
+    dataset, _, methods = place.partition("_")
+    about = f"{paper} {item}, {dataset}" + (f" ({methods})" if methods else "")
     nearest = (
         f"nearest of {first.get(TRIED, len(table))} combinations: "
         f"{float(first['rms_choosing']):.2f} on the half that chose, {confirmed}"
@@ -68,6 +70,4 @@ def _sentence(file: Path, out: Path) -> str:
     trials = "1 trial" if first["trials"] == "1" else f"{first['trials']} trials"
     behind = f"{first['cells']} numbers, {trials}"
     text = f"{nearest} ({behind}), with {choices}."
-    return f"- {link(file.parent / 'audit.md', out, f'{paper} {item}, {dataset}')}: " + (
-        text.translate(MARKDOWN)
-    )
+    return f"- {link(file.parent / 'audit.md', out, about)}: " + (text.translate(MARKDOWN))

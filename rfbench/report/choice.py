@@ -19,6 +19,7 @@ NEAR = 0.05
 FEWEST = 2
 FEWEST_TRIALS = 3
 LEARNT = 0.05
+CLOCKS = {"t_total": "total wall time", "cpu_total": "total CPU time"}
 SMALLER_IS_BETTER = {"accuracy": "error", "r2": "relative_squared_error"}
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from rfbench.report.choice import (
     BASELINE,
+    CLOCKS,
     NEAR,
     Comparison,
     at_equal_time,
@@ -19,13 +20,13 @@ from rfbench.report.choice import (
 from rfbench.report.columns import METRICS
 from rfbench.report.conclusions import against, conclusions, left_out, trials
 from rfbench.report.formats import Grid, markdown_table
+from rfbench.report.in_short import answers
 from rfbench.report.provenance import link
 from rfbench.report.stats import average_ranks
 from rfbench.report.summary import DASH, spread
 from rfbench.report.tables import score
 
 TITLE = "# Which method, how many features, at what cost"
-CLOCKS = {"t_total": "total wall time", "cpu_total": "total CPU time"}
 WHY_CPU = {
     "t_total": "",
     "cpu_total": " It is CPU and not wall time, because other work on the machine lengthens wall "
@@ -58,6 +59,8 @@ def page(comparison: Comparison | None, out: Path) -> str:
         f"which is ours and no paper's. Every number on this page is made from the rows of "
         f"{folders}. Errors are means over the trials ± the standard error of the mean.",
     ]
+    short = answers(comparison).lines()
+    blocks += ["## In short", "\n".join(short)] if short else []
     for M in comparison.sizes:
         blocks += _size(comparison, M)
     blocks += _features(comparison)

@@ -170,6 +170,9 @@ def test_the_command(invented):
     single = (folder / "audit.md").read_text()
     assert "never drawn: bandwidth " in single
     assert "not independent" not in single
+    call(*words, "--most", 1, "--set", "samplers=[rks]")
+    assert (invented / "results" / "audit_invented2026_table1_Digits_rks" / "audit.csv").exists()
+    assert (folder / "audit.md").read_text() == single
 
 
 def test_an_interrupted_audit_is_not_ranked(invented, monkeypatch):

@@ -30,6 +30,12 @@ def test_a_sentence_has_the_first_row_of_the_table(table: Path, tmp_path: Path) 
     )
 
 
+def test_the_methods_of_a_part_of_the_row_are_named(table: Path, tmp_path: Path) -> None:
+    part = table.parent.with_name("audit_lkrf2016_table2_adult_lkrf+joint")
+    table.parent.rename(part)
+    assert "- [lkrf2016 table2, adult (lkrf+joint)](" in audits.section([tmp_path], tmp_path)
+
+
 def test_all_that_were_tried_count(table: Path, tmp_path: Path) -> None:
     lines = [
         f"{line},{word}" for line, word in zip(TABLE.splitlines(), ("tried", 9, 9), strict=True)

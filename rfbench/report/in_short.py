@@ -1,0 +1,161 @@
+"""The practitioner's page in a few sentences: which method, how many features, what it costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from rfbench.report.choice import BASELINE, CLOCKS, Comparison, at_equal_time, time_ratios
+from rfbench.report.conclusions import against
+from rfbench.report.stats import ALPHA, average_ranks
+from rfbench.report.summary import spread
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The sentences; each is empty where the results cannot give it."""
+
+    which: str = ""
+    how_many: str = ""
+    cost: str = ""
+
+    def lines(self) -> list[str]:
+        """Return the sentences as a Markdown list."""
+        named = {
+            "Which method": self.which,
+            "How many features": self.how_many,
+            "What it costs": self.cost,
+        }
+        return [f"- **{name}.** {text}" for name, text in named.items() if text]
+
+
+def answers(comparison: Comparison) -> Answers:
+    """Answer for the method of the best average rank at the largest size.
+
+    Nothing is said where that size has fewer than two data sets or methods to rank.
+    """
+    M = comparison.sizes[-1]
+    scores = comparison.complete(M).scores
+    if min(scores.shape) < 2 or BASELINE not in scores:
+        return Answers()
+    best = str(average_ranks(scores).index[0])
+    said = f"At M = {M}, over {len(scores)} data sets, the best average rank is that of {best}"
+    if best == BASELINE:
+        return Answers(which=f"{said} itself. {_tested(comparison)}")
+    return Answers(
+        f"{said}: its error is {_quotient(scores, best)} that of {BASELINE} on average "
+        f"(geometric mean). {_tested(comparison)}",
+        " ".join(filter(None, [_to_match(comparison, best), _doubling(comparison, best)])),
+        _cost(comparison, best, M),
+    )
+
+
+def _quotient(scores: pd.DataFrame, method: str) -> str:
+    return f"{against(scores, BASELINE).loc[method, 'quotient']:.2f} times"
+
+
+def _tested(comparison: Comparison) -> str:
+    """Say which methods the tests tell from the baseline, and at how many of the sizes."""
+    sizes = comparison.sizes
+    better: Counter[str] = Counter()
+    worse: Counter[str] = Counter()
+    methods: dict[str, None] = {}
+    for M in sizes:
+        table = against(comparison.complete(M).scores, BASELINE)
+        methods |= dict.fromkeys(map(str, table.index))
+        sure = table[table["p"] <= ALPHA]
+        better.update(map(str, sure.index[sure["quotient"] < 1]))
+        worse.update(map(str, sure.index[sure["quotient"] > 1]))
+    always = [name for name in methods if better[name] == len(sizes)]
+    some = [name for name in methods if 0 < better[name] < len(sizes)]
+    never = [name for name in methods if not better[name] and not worse[name]]
+    at = f"M = {spread(sizes[0], sizes[-1])}"
+    said = [f"Significantly better than {BASELINE} at every size ({at}): {_names(always)}."]
+    if some:
+        said.append(f"At some sizes: {_names(some, better)}.")
+    if worse:
+        said.append(f"Significantly worse at some size: {_names(list(worse), worse)}.")
+    if never:
+        said.append(f"Never told from it: {_names(never)}.")
+    return " ".join(said)
+
+
+def _names(names: list[str], counts: Counter[str] | None = None) -> str:
+    shown = [f"{name} ({counts[name]})" if counts else name for name in names]
+    return ", ".join(shown) or "none"
+
+
+def _to_match(comparison: Comparison, method: str) -> str:
+    """Say how many features the baseline needs for the error of a method at a small size."""
+    sizes = comparison.sizes
+    if len(sizes) < 2:
+        return ""
+    M = sizes[(len(sizes) - 1) // 2]
+    wanted = comparison.learnt.at(M).get(method, pd.Series(dtype="float64")).dropna()
+    needs: Counter[int | None] = Counter()
+    for dataset, error in wanted.items():
+        reached = {
+            size: table.loc[dataset, BASELINE]
+            for size in sizes
+            if dataset in (table := comparison.learnt.at(size)).index and BASELINE in table
+        }
+        enough = [size for size, value in reached.items() if value <= error]
+        needs[min(enough) if enough else None] += 1
+    if not needs:
+        return ""
+    counts = [f"{size} on {needs[size]}" for size in sizes if needs[size]]
+    if needs[None]:
+        counts.append(f"more than {sizes[-1]} on {needs[None]}")
+    return (
+        f"For the error that {method} has at M = {M}, {BASELINE} needs, of the sizes that were "
+        f"run, {', '.join(counts)} of {needs.total()} data sets."
+    )
+
+
+def _doubling(comparison: Comparison, method: str) -> str:
+    """Say what the last step to more features brings."""
+    if len(comparison.sizes) < 2:
+        return ""
+    low, high = comparison.sizes[-2:]
+    before, after = comparison.learnt.at(low), comparison.learnt.at(high)
+    said = []
+    for name in (method, BASELINE):
+        if name in before and name in after:
+            quotient = (after[name] / before[name]).dropna()
+            quotient = quotient[quotient > 0]
+            if len(quotient):
+                fall = 1 - float(np.exp(np.log(quotient).mean()))
+                said.append(
+                    f"that of {name} {'falls' if fall >= 0 else 'rises'} by {abs(fall):.0%}"
+                )
+    if not said:
+        return ""
+    return f"From M = {low} to {high} the error still changes: {', '.join(said)}."
+
+
+def _cost(comparison: Comparison, method: str, M: int) -> str:
+    times = time_ratios(comparison, M)
+    if method not in times.index:
+        return ""
+    line = times.loc[method]
+    bound = {">=": "at least ", "<=": "at most "}.get(str(line["bound"]), "")
+    said = (
+        f"At M = {M} its {CLOCKS[comparison.clock]}, fit included, is {bound}{line['ratio']:.2g} "
+        f"times that of {BASELINE} ({spread(round(line['low'], 1), round(line['high'], 1))})."
+    )
+    table = at_equal_time(comparison)
+    table = table[table["method"] == method]
+    counts = [
+        f"at M = {row['M']} smaller on {row['better']}, larger on {row['worse']}, open on "
+        f"{row['open']}"
+        for row in table.sort_values("M").to_dict("records")
+    ]
+    if counts:
+        said += (
+            f" Its error against that of {BASELINE} in the same time, by data sets: "
+            f"{'; '.join(counts)}."
+        )
+    return said
