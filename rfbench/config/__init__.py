@@ -22,6 +22,7 @@ from rfbench.config.schema import (
     KeptBy,
     SamplerSpec,
     SolverSpec,
+    keeps_published_split,
 )
 from rfbench.errors import ConfigError, RfbenchError
 
@@ -37,6 +38,7 @@ __all__ = [
     "SamplerSpec",
     "SolverSpec",
     "from_document",
+    "keeps_published_split",
     "read",
     "resolve_parameters",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from rfbench import yamlfile
 from rfbench.config.messages import located, where
-from rfbench.config.schema import NO_SOLVER, Experiment, KeptBy
+from rfbench.config.schema import NO_SOLVER, Experiment, KeptBy, keeps_published_split
 from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.samplers import sampler_class
 
@@ -26,7 +26,8 @@ def check_combinations(
         except RfbenchError as error:
             raise located(document, ("dataset",), error) from None
         tasks.add("regression" if entry.task == "regression" else "class")
-        if experiment.split == "given" and entry.train_rows is None and entry.kind != "synthetic":
+        given = keeps_published_split(experiment.split)
+        if given and entry.train_rows is None and entry.kind != "synthetic":
             raise ConfigError(
                 f"{where(document, ('split',))}: {spec.name} has no given split.",
                 "Its rows were published in one piece.",
@@ -135,13 +136,11 @@ def _check_samplers(
 def _shape(experiment: Experiment, name: str, parameters: dict[str, Any]) -> tuple[int, int]:
     """Return about how many training rows and exactly how many columns a data set has."""
     from rfbench import datasets
+    from rfbench.datasets.split import planned_rows
 
     entry = datasets.entry(name)
     if entry.kind == "synthetic":
         n, d = parameters.get("n_train", 10_000), parameters.get("d", 2)
         return (n if isinstance(n, int) else 1000), (d if isinstance(d, int) else 2)
-    n = entry.train_rows or entry.rows
-    if isinstance(experiment.split, dict):
-        test = experiment.split.get("test_size", 0.3)
-        n = round(entry.rows * (1 - test)) if test < 1 else entry.rows - int(test)
-    return max(1, min(n, experiment.rows or n)), entry.columns
+    train, _ = planned_rows(entry.rows, entry.train_rows, experiment.split)
+    return max(1, min(train, experiment.rows or train)), entry.columns

@@ -182,13 +182,19 @@ def _split(value: Any) -> Any:
     sizes = value.values() if isinstance(value, dict) else ()
     if any(type(size) is float and not 0 < size < 1 for size in sizes):
         raise ValueError("a share of the rows or groups lies between 0 and 1")
-    ways = ({"test_size"}, {"test_size", "train_size"}, {"leave_groups"})
+    ways = ({"test_size"}, {"test_size", "train_size"}, {"train_size"}, {"leave_groups"})
     if value == "given" or (isinstance(value, dict) and set(value) in ways):
         return value
     raise ValueError(
-        "a split is `given`, `{test_size: 0.5}` (with train_size if you like) or "
+        "a split is `given`, `{train_size: 5000}` (of the given training rows), "
+        "`{test_size: 0.5}` (with train_size if you like) or "
         f"`{{leave_groups: 0.3}}`.{nearest(str(value), ['given'])}"
     )
+
+
+def keeps_published_split(split: str | dict[str, Any]) -> bool:
+    """Whether the test rows are the published ones, in every trial."""
+    return split == "given" or (isinstance(split, dict) and set(split) == {"train_size"})
 
 
 class Experiment(Section):

@@ -23,8 +23,9 @@ def split_rows(
     ----------
     dataset : Dataset
     rule : 'given' or mapping
-        'given' is the published split. ``{'test_size': t, 'train_size': s}`` draws rows at random,
-        t and s being fractions or numbers of rows, s the rest by default.
+        'given' is the published split; ``{'train_size': s}`` is it with s of its training rows,
+        drawn at random, or all if there are fewer. ``{'test_size': t, 'train_size': s}`` draws
+        both sides at random, s the rest by default; t and s are fractions or numbers of rows.
         ``{'leave_groups': g}`` puts g whole groups (or a fraction of the groups) on the test side.
     generator : numpy.random.Generator
         Source of the draws.
@@ -41,13 +42,11 @@ def split_rows(
     """
     n = len(dataset.y)
     if rule == "given":
-        if dataset.n_given_train is None:
-            raise DataError(
-                f"{dataset.name} has no published split.",
-                "Its rows come in one piece.",
-                "Use a split like {test_size: 0.5}.",
-            )
-        train, test = np.arange(dataset.n_given_train), np.arange(dataset.n_given_train, n)
+        train, test = _published(dataset)
+    elif isinstance(rule, Mapping) and set(rule) == {"train_size"}:
+        train, test = _published(dataset)
+        size = min(len(train), _amount(rule["train_size"], len(train), "train_size"))
+        train = np.sort(generator.choice(train, size, replace=False))
     elif isinstance(rule, Mapping) and set(rule) == {"leave_groups"}:
         train, test = _leave_groups(dataset, rule["leave_groups"], generator)
     elif isinstance(rule, Mapping) and {"test_size"} <= set(rule) <= {"test_size", "train_size"}:
@@ -67,7 +66,8 @@ def split_rows(
         raise DataError(
             f"The split {rule!r} is unknown.",
             "",
-            "Choose 'given', {test_size: ...} with or without train_size, or {leave_groups: ...}.",
+            "Choose 'given', {test_size: ...} and {train_size: ...}, one or both, or "
+            "{leave_groups: ...}.",
         )
     if not len(train) or not len(test):
         raise DataError(
@@ -79,15 +79,28 @@ def split_rows(
     return train.astype(np.int64), test.astype(np.int64)
 
 
+def _published(dataset: Dataset) -> tuple[Index, Index]:
+    if dataset.n_given_train is None:
+        raise DataError(
+            f"{dataset.name} has no published split.",
+            "Its rows come in one piece.",
+            "Use a split like {test_size: 0.5}.",
+        )
+    return np.arange(dataset.n_given_train), np.arange(dataset.n_given_train, len(dataset.y))
+
+
 def planned_rows(n: int, n_given: int | None, rule: str | Mapping[str, Any]) -> tuple[int, int]:
     """Return how many training and test rows a split will give, of n.
 
     Of whole groups that are left out, their share of the rows; where only their number is known,
     all rows train.
     """
+    published = n if n_given is None else n_given
     if isinstance(rule, str):
-        train = n if n_given is None else n_given
-        return train, n - train
+        return published, n - published
+    if set(rule) == {"train_size"}:
+        wanted = _amount(rule["train_size"], published, "train_size")
+        return min(published, wanted), n - published
     if "leave_groups" in rule:
         left = rule["leave_groups"]
         n_test = round(left * n) if isinstance(left, float) else 0

@@ -116,7 +116,7 @@ class Part(_Strict):
     at : str
         ``each`` value; the ``largest``; the ``lower-half`` or ``upper-half`` of the values; the
         ``slope`` over them; ``growth``, largest less smallest; ``plateau``, largest less the one
-        before; ``best``, each method at its own size of the smallest mean test error;
+        before, both at least as large as the number of features kept; ``best``, each method at its own size of the smallest mean test error;
         ``equal-time`` and ``equal-time-last``, the other method's error interpolated at the time
         that `method` took, at each or at the largest time that both reached.
     against_factor : int
@@ -127,6 +127,8 @@ class Part(_Strict):
         Over which comparisons Holm's correction runs.
     values : int
         The smallest number of values along the axis with which the part can hold.
+    least_d : int
+        Only data with so many columns count.
     """
 
     says: str
@@ -148,6 +150,7 @@ class Part(_Strict):
     high: float | None = None
     family: Literal["claim", "dataset"] = "dataset"
     values: int = 1
+    least_d: int = 1
 
     @model_validator(mode="after")
     def _bounded(self) -> Part:

@@ -19,6 +19,7 @@ NEAR = 0.05
 FEWEST = 2
 FEWEST_TRIALS = 3
 LEARNT = 0.05
+RANKED_DIGITS = 9  # means of equal counts of wrong rows differ in the last digit: a tie
 CLOCKS = {"t_total": "total wall time", "cpu_total": "total CPU time"}
 SMALLER_IS_BETTER = {"accuracy": "error", "r2": "relative_squared_error"}
 
@@ -112,7 +113,7 @@ class Comparison:
             for name, line in trials[too_few].iterrows()
         }
         return Ranked(
-            whole[~too_few],
+            whole[~too_few].round(RANKED_DIGITS),
             _less(scores.columns, kept.columns),
             _less(scores.index, whole.index),
             few,

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from rfbench.papers import Claim, Part
 from rfbench.report import rules
+from rfbench.report.arms import Arm
+from rfbench.report.choice import LEARNT
 from rfbench.report.evidence import Evidence
 from rfbench.report.pairing import Paired, paired
 from rfbench.report.stats import corrected_t, holm, smallest_sign_p, trials_needed
@@ -54,13 +56,18 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One comparison of a claim, with its p-values before and after Holm's correction."""
+    """One comparison of a claim, with its p-values before and after Holm's correction.
+
+    `excess` is how far the mean lies beyond the bound, below zero inside; of quotients, the
+    logarithm.
+    """
 
     part: int
     pair: Paired
     effect: float
     p_inside: float
     p_outside: float
+    excess: float
     enough: bool = False
 
 
@@ -108,15 +115,24 @@ def _collect(claim: Claim, evidence: Evidence, protocol: str, stand_in: bool) ->
         pairs: list[Paired] = []
         for dataset in part.datasets:
             arms = evidence.select(claim.paper, part.items, dataset, protocol, stand_in)
-            here = [
-                pair
-                for name in dict.fromkeys(arm.dataset for arm in arms)
-                for pair in paired(part, name, [arm for arm in arms if arm.dataset == name])
-            ]
+            arms = [arm for arm in arms if arm.d is None or arm.d >= part.least_d]
+            here: list[Paired] = []
+            for name in dict.fromkeys(arm.dataset for arm in arms):
+                own = [arm for arm in arms if arm.dataset == name]
+                if _nothing_learnt(own):
+                    found.missing.append(f"nothing is learnt on {name} (R^2 below {LEARNT:g})")
+                else:
+                    here += paired(part, name, own)
             pairs += here
             found.missing += _missing(part, dataset, here)
         found.comparisons += _corrected(part, number, pairs)
     return found
+
+
+def _nothing_learnt(arms: Sequence[Arm]) -> bool:
+    """Whether no method at any size explains a twentieth of the variance of a real target."""
+    means = [float(np.nanmean(r2)) for arm in arms if np.isfinite(r2 := arm.column("r2")).any()]
+    return bool(means) and max(means) < LEARNT
 
 
 def _missing(part: Part, dataset: str, pairs: Sequence[Paired]) -> list[str]:
@@ -128,7 +144,7 @@ def _missing(part: Part, dataset: str, pairs: Sequence[Paired]) -> list[str]:
         name = f"{part.method} against {other}" if other else part.method
         values = max((pair.values for pair in seen), default=0)
         if not seen:
-            gaps.append(f"{name} not run on {dataset}")
+            gaps.append(f"nothing to compare of {name} on {dataset}")
         elif values < part.values:
             gaps.append(f"{name} at {values} of at least {part.values} values on {dataset}")
     return gaps
@@ -165,7 +181,9 @@ def _tested(part: Part, number: int, pair: Paired) -> Comparison:
     sides = above + below
     inside = max(p for p, _ in sides)
     outside = min(1.0, len(sides) * min(q for _, q in sides))
-    return Comparison(number, pair, effect, inside, outside)
+    gaps = [] if part.low is None else [scale(part.low) - mean]
+    gaps += [] if part.high is None else [mean - scale(part.high)]
+    return Comparison(number, pair, effect, inside, outside, max(gaps))
 
 
 def _one_sided(values: NDArray[np.float64], ratio: float) -> tuple[float, float]:
@@ -182,6 +200,11 @@ def _one_sided(values: NDArray[np.float64], ratio: float) -> tuple[float, float]
     return (floor if mean > 0 else 1.0), (floor if mean < 0 else 1.0)
 
 
+def _farthest(comparisons: Sequence[Comparison], like: Comparison) -> Comparison:
+    """Return the comparison farthest outside its bounds, of the part that another belongs to."""
+    return max((c for c in comparisons if c.part == like.part), key=lambda c: c.excess)
+
+
 def _outcome(claim: Claim, protocol: str, found: _Found) -> Outcome:
     comparisons = found.comparisons
     if not comparisons:
@@ -194,10 +217,11 @@ def _outcome(claim: Claim, protocol: str, found: _Found) -> Outcome:
         few = min(len(c.pair.values_of) for c in short)
         notes.insert(0, f"{len(short)} comparisons have too few trials to decide ({few})")
     if outside:
-        verdict, worst = rules.FAILS, min(outside, key=lambda c: c.p_outside)
+        verdict, worst = rules.FAILS, _farthest(outside, min(outside, key=lambda c: c.p_outside))
         notes.insert(0, f"{len(outside)} of {len(comparisons)} comparisons lie outside")
     else:
-        worst = max(comparisons, key=lambda c: c.p_inside)
+        open_ones = [c for c in comparisons if c not in inside] or comparisons
+        worst = _farthest(open_ones, max(open_ones, key=lambda c: c.p_inside))
         whole = len(inside) == len(comparisons) and not found.missing
         verdict = rules.HOLDS if whole else rules.INCONCLUSIVE
     part = claim.parts[worst.part]

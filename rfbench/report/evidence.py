@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rfbench import papers
-from rfbench.config import SHARED
+from rfbench.config import SHARED, keeps_published_split
 from rfbench.errors import ResultsError
 from rfbench.report import results as folders
 from rfbench.report.arms import Arm, Table
@@ -90,20 +91,19 @@ class Evidence:
 def standing(source: papers.Source, item: str, arm: Arm) -> bool | None:
     """Say whether an arm is on a stand-in (True), on the paper's data (False), or neither (None).
 
-    A subset has a name of its own or ``[N rows]`` behind it, or other numbers of training and
-    test rows than the paper (by more than 2 %).
+    A subset has a name of its own or ``[N rows]`` behind it (but for data sets that the paper
+    itself sampled), or other numbers of training and test rows than the paper (by more than 2 %).
     """
     name, rows = split_name(arm.dataset)
     if name in source.stand_ins:
         return True
     if name != source.dataset:
         return None
-    sampled = source.rows.get(item, source.rows.get("all"))
-    if rows is not None or "all" in source.rows:
-        return rows not in (sampled, None)
-    expected = (sampled or source.n_train, source.n_test)
-    if sampled and source.n_train and source.n_test:
-        expected = (sampled, None)
+    if "all" in source.rows:
+        return rows not in (source.rows["all"], None)
+    if rows is not None:
+        return True
+    expected = (source.rows.get(item, source.n_train), source.n_test)
     for seen, number in zip(arm.rows, expected, strict=True):
         if number and abs(seen / number - 1) > ROWS_TOLERANCE:
             return True
@@ -199,6 +199,10 @@ def arms_of(results: Results, rows: pd.DataFrame, notes: list[str]) -> list[Arm]
     return list(_arms(results, rows, table))
 
 
+def _tests_on_published_rows(split: str) -> bool:
+    return keeps_published_split(json.loads(split) if split.startswith("{") else split)
+
+
 def _floats(values: pd.Series[Any]) -> NDArray[np.float64]:
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
@@ -210,7 +214,7 @@ def _arms(results: Results, rows: pd.DataFrame, table: Table) -> Iterable[Arm]:
     for i, key in enumerate(rows[by].astype("object").itertuples(index=False, name=None)):
         places.setdefault(tuple(None if pd.isna(k) else k for k in key), []).append(i)
     ok = (rows["status"] == "ok").to_numpy()
-    anew = (rows["split"] != "given").to_numpy()
+    anew = ~rows["split"].map(_tests_on_published_rows).to_numpy(dtype=bool)
     shared = (rows["timing"] == SHARED).to_numpy()
     trials = rows["trial"].to_numpy(dtype=np.int64, na_value=-1)
     for (dataset, protocol, label, sampler, solver, d, *size), found in places.items():

@@ -137,6 +137,8 @@ def _along(part: Part, mine: Curve, theirs: Curve | None) -> dict[str, tuple[Tri
         trials = _difference(part, arms, others, part.against_metric)
         if trials:
             steps[x] = trials
+    if part.at == "plateau":
+        steps = {x: trials for x, trials in steps.items() if _most_kept(mine[x]) <= x}
     xs = list(steps)
     n = len(xs)
     if part.at in ("slope", "growth", "plateau"):
@@ -151,6 +153,12 @@ def _along(part: Part, mine: Curve, theirs: Curve | None) -> dict[str, tuple[Tri
         "upper-half": xs[n // 2 :],
     }[part.at]
     return {f"{part.along} = {x}" if x else "M as kept": (steps[x], len(chosen)) for x in chosen}
+
+
+def _most_kept(arms: Sequence[Arm]) -> float:
+    """Return the largest number of features kept in a trial; infinity if it is not known."""
+    kept = np.concatenate([arm.column("kept") for arm in arms])
+    return float(np.nanmax(kept)) if np.isfinite(kept).any() else math.inf
 
 
 def _across_data(trials: Trials) -> Trials:

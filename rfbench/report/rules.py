@@ -46,7 +46,10 @@ A claim is a list of comparisons, each a paired quantity that must lie between b
   fails         a comparison is significantly outside its bounds.
   inconclusive  neither.
   not run       nothing to compare.
-  - The effect is that of the least favourable comparison, its p-value the corrected one.
+  - Data on which nothing is learnt (a mean R^2 below .05 for every method at every size) decide
+    nothing.
+  - The effect is that of the least favourable comparison, its p-value the corrected one; of
+    several, the farthest outside its bounds. A quotient is a geometric mean over the trials.
   - S1 repeats the paper's own test, paired t without correction, on the first ten trials, so
     that it has the paper's power; it holds if every mark comes out, and fails if more than a
     tenth of all its cells, measured or not, come out differently.

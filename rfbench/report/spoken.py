@@ -19,8 +19,7 @@ def outcome_sentence(outcome: Outcome) -> str:
     """Say what came of a claim under one protocol, with the comparison that decides."""
     said = f"{outcome.protocol}: **{outcome.verdict}**."
     if outcome.comparisons:
-        side = "outside" if outcome.verdict == rules.FAILS else "within"
-        p = "" if math.isnan(outcome.p) else f"corrected p = {outcome.p:.2g} ({side} the bounds), "
+        p = "" if math.isnan(outcome.p) else f"{_test(outcome)}, "
         trials = "1 trial" if outcome.trials == 1 else f"{outcome.trials} trials"
         said += (
             f" {outcome.effect_of}: {effect(outcome)}; {p}at least {trials}; {outcome.held} of "
@@ -31,6 +30,18 @@ def outcome_sentence(outcome: Outcome) -> str:
     if outcome.note:
         said += f" Note: {_brief(outcome.note)}."
     return said.translate(MARKDOWN).replace(r"\*\*", "**")
+
+
+def _test(outcome: Outcome) -> str:
+    """Say what the test of the least favourable comparison shows: inside, outside or neither."""
+    p = f"corrected p = {outcome.p:.2g}"
+    if outcome.verdict == rules.FAILS:
+        return f"outside the bounds ({p})"
+    return (
+        f"within the bounds ({p})"
+        if outcome.p <= rules.ALPHA
+        else f"not shown to lie within the bounds ({p})"
+    )
 
 
 def _brief(note: str) -> str:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfbench.datasets import Dataset, split_rows
-from rfbench.datasets.split import subset_rows
+from rfbench.datasets.split import planned_rows, subset_rows
 from rfbench.errors import DataError
 
 
@@ -21,6 +21,22 @@ def rng(seed=0):
 def test_the_given_split_takes_the_first_rows():
     train, test = split_rows(dataset(5, 3), "given", rng())
     assert (train.tolist(), test.tolist()) == ([0, 1, 2], [3, 4])
+
+
+def test_a_part_of_the_given_training_rows_and_all_of_the_test_rows():
+    train, test = split_rows(dataset(30, 20), {"train_size": 6}, rng())
+    assert test.tolist() == list(range(20, 30))
+    assert len(set(train.tolist())) == 6
+    assert (train < 20).all()
+    assert (np.diff(train) > 0).all()
+    drawn = {tuple(split_rows(dataset(30, 20), {"train_size": 6}, rng(s))[0]) for s in range(9)}
+    assert len(drawn) == 9
+    half, _ = split_rows(dataset(30, 20), {"train_size": 0.5}, rng())
+    assert len(half) == 10
+    every, _ = split_rows(dataset(30, 20), {"train_size": 99}, rng())
+    assert len(every) == 20
+    assert planned_rows(30, 20, {"train_size": 6}) == (6, 10)
+    assert planned_rows(30, 20, {"train_size": 0.5}) == (10, 10)
 
 
 @given(
@@ -83,7 +99,8 @@ def test_groups_stay_whole(size, left):
         ("given", "no published split"),
         ("half", "unknown"),
         ({}, "unknown"),
-        ({"train_size": 3}, "unknown"),
+        ({"train_size": 3}, "no published split"),
+        ({"train_size": 3, "seed": 1}, "unknown"),
         ({"test_size": 0.5, "seed": 1}, "unknown"),
         ({"test_size": 0}, "test_size is 0"),
         ({"test_size": -1}, "test_size is -1"),
