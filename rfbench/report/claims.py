@@ -77,7 +77,7 @@ class _Found:
 
     comparisons: list[Comparison] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
-    stand_ins: list[str] = field(default_factory=list)
+    unlearnt: list[str] = field(default_factory=list)
 
 
 def evaluate(claim: Claim, evidence: Evidence) -> list[Outcome]:
@@ -98,6 +98,9 @@ def evaluate(claim: Claim, evidence: Evidence) -> list[Outcome]:
         if not found.comparisons and not others.comparisons:
             continue
         outcome = _outcome(claim, protocol, found)
+        if unlearnt := list(dict.fromkeys(found.unlearnt + others.unlearnt)):
+            said = f"nothing is learnt on {', '.join(unlearnt)} (R^2 below {LEARNT:g})"
+            outcome = replace(outcome, note="; ".join(filter(None, [outcome.note, said])))
         if others.comparisons:
             names = ", ".join(dict.fromkeys(c.pair.dataset for c in others.comparisons))
             apart = _outcome(claim, protocol, replace(others, missing=[]))
@@ -120,7 +123,7 @@ def _collect(claim: Claim, evidence: Evidence, protocol: str, stand_in: bool) ->
             for name in dict.fromkeys(arm.dataset for arm in arms):
                 own = [arm for arm in arms if arm.dataset == name]
                 if _nothing_learnt(own):
-                    found.missing.append(f"nothing is learnt on {name} (R^2 below {LEARNT:g})")
+                    found.unlearnt.append(name)
                 else:
                     here += paired(part, name, own)
             pairs += here

@@ -200,7 +200,10 @@ def arms_of(results: Results, rows: pd.DataFrame, notes: list[str]) -> list[Arm]
 
 
 def _tests_on_published_rows(split: str) -> bool:
-    return keeps_published_split(json.loads(split) if split.startswith("{") else split)
+    try:
+        return keeps_published_split(json.loads(split) if split.startswith("{") else split)
+    except ValueError:
+        return False
 
 
 def _floats(values: pd.Series[Any]) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 
@@ -54,7 +55,8 @@ def answers(comparison: Comparison) -> Answers:
 
 
 def _quotient(scores: pd.DataFrame, method: str) -> str:
-    return f"{against(scores, BASELINE).loc[method, 'quotient']:.2f} times"
+    quotient = float(against(scores, BASELINE)["quotient"][method])
+    return f"{quotient:.2f} times"
 
 
 def _tested(comparison: Comparison) -> str:
@@ -94,15 +96,12 @@ def _to_match(comparison: Comparison, method: str) -> str:
     if len(sizes) < 2:
         return ""
     M = sizes[(len(sizes) - 1) // 2]
-    wanted = comparison.learnt.at(M).get(method, pd.Series(dtype="float64")).dropna()
+    empty = pd.Series(dtype="float64")
+    wanted = comparison.learnt.at(M).get(method, empty).dropna()
     needs: Counter[int | None] = Counter()
+    reached = {size: comparison.learnt.at(size).get(BASELINE, empty) for size in sizes}
     for dataset, error in wanted.items():
-        reached = {
-            size: table.loc[dataset, BASELINE]
-            for size in sizes
-            if dataset in (table := comparison.learnt.at(size)).index and BASELINE in table
-        }
-        enough = [size for size, value in reached.items() if value <= error]
+        enough = [size for size in sizes if reached[size].get(dataset, math.inf) <= error]
         needs[min(enough) if enough else None] += 1
     if not needs:
         return ""
@@ -140,11 +139,11 @@ def _cost(comparison: Comparison, method: str, M: int) -> str:
     times = time_ratios(comparison, M)
     if method not in times.index:
         return ""
-    line = times.loc[method]
-    bound = {">=": "at least ", "<=": "at most "}.get(str(line["bound"]), "")
+    ratio, low, high = (float(times[name][method]) for name in ("ratio", "low", "high"))
+    bound = {">=": "at least ", "<=": "at most "}.get(str(times["bound"][method]), "")
     said = (
-        f"At M = {M} its {CLOCKS[comparison.clock]}, fit included, is {bound}{line['ratio']:.2g} "
-        f"times that of {BASELINE} ({spread(round(line['low'], 1), round(line['high'], 1))})."
+        f"At M = {M} its {CLOCKS[comparison.clock]}, fit included, is {bound}{ratio:.2g} times "
+        f"that of {BASELINE} ({spread(round(low, 1), round(high, 1))})."
     )
     table = at_equal_time(comparison)
     table = table[table["method"] == method]

@@ -11,6 +11,7 @@ from scipy import stats as scipy_stats
 
 from rfbench.report import choice, results, which_method
 from rfbench.report.conclusions import against, conclusions
+from rfbench.report.in_short import answers
 from rfbench.report.summary import DASH
 
 from .conftest import Write
@@ -74,6 +75,12 @@ def test_of_two_folders_with_a_data_set_the_one_with_more_trials_counts(write: W
 def test_an_accuracy_is_turned_into_an_error(write: Write) -> None:
     made = [row | {"accuracy": 100 - row["error"]} for row in rows(ERRORS)]
     assert gathered(write(made, metric="accuracy")).at(100).loc["eeg", "orf"] == 20.0
+
+
+def test_errors_that_differ_in_their_last_digit_are_tied(write: Write) -> None:
+    tied = ERRORS | {("eeg", "orf", 100): 30.0 + 1e-13}
+    scores = gathered(write(rows(tied))).complete(100).scores
+    assert scores.loc["eeg", "orf"] == scores.loc["eeg", "rks"]
 
 
 def test_the_smallest_size_near_the_best_error(write: Write) -> None:
@@ -257,3 +264,33 @@ def test_the_diagrams_depend_on_the_rows_only(write: Write, tmp_path: Path) -> N
     assert [file.name for file in first] == ["which_method_M100.png", "which_method_M200.png"]
     before = [file.read_bytes() for file in first]
     assert [f.read_bytes() for f in which_method.diagrams(comparison, tmp_path)] == before
+
+
+def test_the_answers_in_short(write: Write) -> None:
+    """orf beats rks on eeg at both sizes, and on digits at the smaller one."""
+    made = [row | {"cpu_pp": 1.0 if row["sampler"] == "orf" else 0.5} for row in rows(ERRORS)]
+    made = [row | {"cpu_features": 0.25, "cpu_train": 0.25} for row in made]
+    said = answers(gathered(write(made)))
+    assert said.which.startswith("At M = 200, over 2 data sets, the best average rank is that of")
+    better = {key: (5.0 if key[1] == "orf" else error) for key, error in ERRORS.items()}
+    better[("digits", "orf", 100)] = 10.0
+    changes = [row | {"cpu_pp": 1.0 if row["sampler"] == "orf" else 0.5} for row in rows(better)]
+    changes = [row | {"cpu_features": 0.25, "cpu_train": 0.25} for row in changes]
+    said = answers(gathered(write(changes, "better")))
+    quotient = math.sqrt(5 / 10 * 5 / 28)
+    assert f"is that of orf: its error is {quotient:.2f} times that of rks" in said.which
+    assert (
+        "Significantly better than rks at every size (M = 100\N{EN DASH}200): none." in said.which
+    )
+    assert (
+        "rks needs, of the sizes that were run, 200 on 1, more than 200 on 1 of 2" in said.how_many
+    )
+    fall = 1 - math.sqrt(10 / 20 * 28 / 30)
+    assert f"that of rks falls by {fall:.0%}" in said.how_many
+    assert "is 1.5 times that of rks (1.5)." in said.cost
+    assert len(said.lines()) == 3
+
+
+def test_without_data_sets_to_rank_nothing_is_answered(write: Write) -> None:
+    one = {key: error for key, error in ERRORS.items() if key[0] == "eeg"}
+    assert answers(gathered(write(rows(one)))).lines() == []

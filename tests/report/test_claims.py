@@ -122,7 +122,7 @@ def test_missing_methods_data_sets_and_sizes_leave_a_claim_open(write: Write) ->
     folder = write(rows(gain(2), METHODS, 12), **PAPER)
     more = verdict(claim_of(low=0, against=["rks", "qmc"]), folder)
     assert (more.verdict, more.held) == ("inconclusive", 5)
-    assert "qmc not run on EEG" in more.note
+    assert "nothing to compare of surrogate-leverage against qmc on EEG" in more.note
     data = verdict(claim_of(low=0, datasets=["EEG", "magic04"]), folder)
     assert data.verdict == "inconclusive"
     assert "magic04" in data.note
@@ -185,9 +185,65 @@ def test_what_is_taken_along_the_axis(write: Write, part: dict[str, Any], effect
     def mean(method: str, M: int) -> float:
         return 70 + (M / 14 if method == "surrogate-leverage" else 0)
 
-    folder = write(rows(mean, METHODS, 10, noise=0), **PAPER)
+    folder = write(rows(mean, METHODS, 10, noise=0, kept=14), **PAPER)
     outcome = verdict(claim_of(low=0.001, **part), folder)
     assert outcome.effect == pytest.approx(effect)
+
+
+@pytest.mark.parametrize(
+    ("kept", "expected", "effect"),
+    [(112, "holds", 8.0), (113, "not run", None), ("", "not run", None)],
+)
+def test_a_plateau_begins_at_the_number_kept(
+    write: Write, kept: int | str, expected: str, effect: float | None
+) -> None:
+    """Below it the largest sizes still differ in their features: there is no plateau to test."""
+
+    def mean(method: str, M: int) -> float:
+        return 70 + M / 14
+
+    made = rows(mean, METHODS, 10, noise=0, kept=kept)
+    outcome = verdict(claim_of(at="plateau", against=[], low=0.001), write(made, **PAPER))
+    assert outcome.verdict == expected
+    assert effect is None or outcome.effect == pytest.approx(effect)
+
+
+@pytest.mark.parametrize(("r2", "expected"), [(0.049, "not run"), (0.051, "holds")])
+def test_data_on_which_nothing_is_learnt_decide_nothing(
+    write: Write, r2: float, expected: str
+) -> None:
+    made = rows(gain(2), METHODS, 10)
+    made = [row | {"r2": r2 if row["M"] == 56 else -20} for row in made]
+    folder = write(made, **PAPER)
+    assert verdict(claim_of(low=0), folder).verdict == expected
+    more = write(
+        rows(gain(2), METHODS, 10, dataset="magic04", n_train=9510, n_test=9510), "more", **PAPER
+    )
+    outcome = verdict(claim_of(low=0, datasets=["EEG", "magic04"]), folder, more)
+    assert outcome.verdict == ("holds" if expected == "holds" else "inconclusive")
+    assert ("nothing is learnt on eeg" in outcome.note) == (expected == "not run")
+
+
+@pytest.mark.parametrize(("d", "expected"), [(279, "not run"), (280, "holds")])
+def test_data_with_too_few_columns_do_not_count(write: Write, d: int, expected: str) -> None:
+    folder = write(rows(gain(2), METHODS, 10, d=d), **PAPER)
+    assert verdict(claim_of(low=0, least_d=280), folder).verdict == expected
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_comparison_shown_is_the_farthest_outside(write: Write, sign: int) -> None:
+    """Of those that fail, and of those with a corrected p of 1 too."""
+
+    def mean(method: str, M: int) -> float:
+        return 70 - sign * (M / 14 if method == "surrogate-leverage" else 0)
+
+    made = rows(mean, METHODS, 10, noise=0.001)
+    outcome = verdict(claim_of(low=0, high=None if sign > 0 else 20), write(made, **PAPER))
+    if sign > 0:
+        assert (outcome.verdict, outcome.effect) == ("fails", pytest.approx(-16, abs=0.1))
+    few = verdict(claim_of(low=0), write(rows(mean, METHODS, 3), name="few", **PAPER))
+    assert few.verdict == "inconclusive"
+    assert few.effect == pytest.approx(-16 if sign > 0 else 1, abs=0.3)
 
 
 def test_two_metrics_of_one_method(write: Write) -> None:

@@ -43,13 +43,27 @@ def test_an_outcome_in_words() -> None:
     )
     said = spoken.outcome_sentence(outcome)
     assert said.startswith(
-        "tuned: **fails**. error(a) - error(b): +1.5 points; corrected p = 0.012 (outside the "
-        "bounds), at least 1 trial; 1 of 3 comparisons hold. Bounds: error(eerf) - error(other) "
+        "tuned: **fails**. error(a) - error(b): +1.5 points; outside the bounds (corrected p = "
+        "0.012), at least 1 trial; 1 of 3 comparisons hold. Bounds: error(eerf) - error(other) "
         r"below 0 at each M. Note: gap 0"
     )
     assert said.endswith("and more in the scoreboard.")
     assert len(said) < 600
     assert "**not run**" in spoken.outcome_sentence(Outcome(claim, "tuned", rules.NOT_RUN))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "p", "said"),
+    [
+        (rules.HOLDS, 0.012, "; within the bounds (corrected p = 0.012), "),
+        (rules.INCONCLUSIVE, 0.05, "; within the bounds (corrected p = 0.05), "),
+        (rules.INCONCLUSIVE, 1.0, "; not shown to lie within the bounds (corrected p = 1), "),
+    ],
+)
+def test_a_p_value_says_what_it_shows(verdict: str, p: float, said: str) -> None:
+    claim = next(c for c in papers.claims() if c.id == "E1")
+    outcome = Outcome(claim, "tuned", verdict, 1.5, "x", p, 3, 1, 9, "", part("E1"))
+    assert said in spoken.outcome_sentence(outcome)
 
 
 def test_the_part_of_an_outcome_is_the_one_compared(write: Write) -> None:
