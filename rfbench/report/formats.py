@@ -14,11 +14,13 @@ LATEX = str.maketrans(
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "±": r"$\pm$",
+        "≤": r"$\le$",
         "•": r"$\bullet$",
         DASH: "--",
         "\n": " ",
     }
 )
+NARROW_HEAD = 24
 MARKDOWN = str.maketrans({"|": r"\|", "*": r"\*", "<": r"\<", "\n": " "})
 
 
@@ -61,15 +63,22 @@ def text(title: str, sections: list[Section], notes: list[str], width: int) -> s
 
 
 def _blocks(grid: Grid, width: int) -> list[str]:
-    """Write a grid in as many blocks as its columns need; every block repeats the row heads."""
+    """Write a grid in as many blocks as its columns need; every block repeats the row heads.
+
+    Where one block is not enough, long row heads go over several lines.
+    """
     cells = list(zip(*(cells for _, cells in grid.rows), strict=True))
-    first = max(len(text) for text in (grid.corner, *(head for head, _ in grid.rows)))
     columns = []
     for name, column in zip(grid.head, cells, strict=True):
         longest = max(map(len, column))
         word = max(map(len, name.split()), default=1)
         head = textwrap.wrap(name, max(longest, 12, min(word, 20)))
         columns.append((head, column, max(longest, *map(len, head))))
+    heads = [grid.corner, *(head for head, _ in grid.rows)]
+    first = max(map(len, heads))
+    if first + sum(wide + 2 for _, _, wide in columns) > width:
+        words = [word for head in heads for word in head.split()]
+        first = min(first, max(NARROW_HEAD, len(grid.corner), *map(len, words)))
     blocks: list[list[tuple[list[str], tuple[str, ...], int]]] = []
     room = 0
     for entry in columns:
@@ -92,15 +101,21 @@ def _block(grid: Grid, first: int, block: list[tuple[list[str], tuple[str, ...],
         lines.append(line)
     lines.append("─" * (first + sum(wide + 2 for _, _, wide in block)))
     for i, (name, _) in enumerate(grid.rows):
-        lines.append(f"{name:{first}}" + "".join(f"  {c[i]:>{wide}}" for _, c, wide in block))
+        said, *more = textwrap.wrap(name, first, break_on_hyphens=False) or [""]
+        lines.append(f"{said:{first}}" + "".join(f"  {c[i]:>{wide}}" for _, c, wide in block))
+        lines += more
     return "\n".join(line.rstrip() for line in lines)
 
 
 def markdown(title: str, sections: list[Section], notes: list[str], width: int) -> str:
-    """Write as a Markdown section; the width plays no part."""
+    """Write as a Markdown section; the width plays no part.
+
+    A heading is a list; one line above a grid is a paragraph, so that it joins no list before it.
+    """
     blocks = [f"**{title.translate(MARKDOWN)}**"]
     for section in sections:
-        blocks.append("\n".join(f"- {line.translate(MARKDOWN)}" for line in section.heading))
+        mark = "" if section.grids and len(section.heading) == 1 else "- "
+        blocks.append("\n".join(mark + line.translate(MARKDOWN) for line in section.heading))
         blocks += map(markdown_table, section.grids)
     if notes:
         blocks.append("\n".join(f"- {note.translate(MARKDOWN)}" for note in notes))
@@ -115,18 +130,32 @@ def markdown_table(grid: Grid) -> str:
 
 
 def latex(title: str, sections: list[Section], notes: list[str], width: int) -> str:
-    """Write as a LaTeX table with booktabs rules; the width plays no part."""
+    """Write as LaTeX with booktabs rules, a float a grid; the width plays no part.
+
+    What sections without a grid say, and the notes, stand in the caption of every section.
+    """
+    common = [line for section in sections if not section.grids for line in section.heading]
+    floats = []
+    for section in sections:
+        for i, grid in enumerate(section.grids):
+            whole = [title, *section.heading, *common, *notes]
+            lines = [f"{title}, continued", *section.heading] if i else whole
+            floats.append(_float(lines, grid))
+    floats = floats or [_float([title, *common, *notes], None)]
+    return "\n\n".join([r"% needs \usepackage{booktabs}", *floats]) + "\n"
+
+
+def _float(caption: list[str], grid: Grid | None) -> str:
+    """Write one grid, or none, with its caption."""
 
     def row(name: str, cells: list[str]) -> str:
         return " & ".join(cell.translate(LATEX) for cell in [name, *cells]) + r" \\"
 
-    lines = [r"% needs \usepackage{booktabs}", r"\begin{table}", r"\centering"]
-    heading = [line for section in sections for line in section.heading]
-    caption = ". ".join(line.rstrip(".") for line in [title, *heading, *notes])
-    lines.append(rf"\caption{{{caption.translate(LATEX)}.}}")
-    for grid in (grid for section in sections for grid in section.grids):
+    said = ". ".join(line.rstrip(".") for line in caption)
+    lines = [r"\begin{table}", r"\centering", rf"\caption{{{said.translate(LATEX)}.}}"]
+    if grid:
         lines += [rf"\begin{{tabular}}{{l{'r' * len(grid.head)}}}", r"\toprule"]
         lines += [row(grid.corner, grid.head), r"\midrule"]
         lines += [row(name, cells) for name, cells in grid.rows]
-        lines += [r"\bottomrule", r"\end{tabular}", r"\par\medskip"]
-    return "\n".join([*lines, r"\end{table}"]) + "\n"
+        lines += [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join([*lines, r"\end{table}"])

@@ -3,82 +3,38 @@
 from __future__ import annotations
 
 import math
+import re
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from rfbench import papers
 from rfbench.errors import ResultsError, nearest
-from rfbench.report import rules
-from rfbench.report.arms import Arm
+from rfbench.papers import Published
 from rfbench.report.evidence import Evidence
 from rfbench.report.formats import Grid, Section, latex, markdown, text
 from rfbench.report.marks import BASELINES, significant
-from rfbench.report.verify import Board, Cell, board, stand_in_name
+from rfbench.report.papers_layouts import (
+    ABSENT,
+    BY_SIZE,
+    LAYOUTS,
+    METHODS,
+    SIZE,
+    Layout,
+    caption,
+    heading,
+)
+from rfbench.report.papers_rows import FACTS, Place, Row, rows_of, size, trials
+from rfbench.report.papers_values import PARENTHESES, PLUS_MINUS, percent, seconds
+from rfbench.report.summary import DASH
+from rfbench.report.verify import Board, board
 
 WRITERS: dict[str, Callable[[str, list[Section], list[str], int], str]] = {
     "text": text,
     "markdown": markdown,
     "latex": latex,
 }
-NAMES = {
-    "rks": "RFF",
-    "qmc": "QMC",
-    "leverage-rff": "leverage-RFF",
-    "surrogate-leverage": "surrogate",
-}
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The columns of a paper's table whose rows are data sets: head, method, metrics."""
-
-    caption: str
-    columns: list[tuple[str, str, tuple[str, ...]]]
-
-
-TIMED = "times in seconds, standard errors in parentheses"
-LAYOUTS = {
-    ("eerf2018", "table3"): Layout(
-        TIMED,
-        [
-            ("eerf t_pp", "eerf", ("t_pp",)),
-            ("eerf t_train", "eerf", ("t_train",)),
-            ("eerf t_test", "eerf", ("t_test",)),
-            ("rks t_train", "rks", ("t_train",)),
-            ("rks t_test", "rks", ("t_test",)),
-            ("eerf error (%)", "eerf", ("error",)),
-            ("rks error (%)", "rks", ("error",)),
-        ],
-    ),
-    ("eerf2018", "table5"): Layout(
-        TIMED,
-        [
-            ("eerf t_pp", "eerf", ("t_pp",)),
-            ("lkrf t_pp", "lkrf", ("t_pp",)),
-            ("eerf t_train", "eerf", ("t_train",)),
-            ("lkrf t_train", "lkrf", ("t_train",)),
-            ("eerf error (%)", "eerf", ("error",)),
-            ("lkrf error (%)", "lkrf", ("error",)),
-        ],
-    ),
-    ("lkrf2016", "table1"): Layout(
-        "best test error over the sizes that were run, chosen on the test rows (optimistic), and "
-        "the time (with testing) at that size",
-        [
-            ("lkrf error (%), time (s)", "lkrf", ("error", "t_total")),
-            ("rks error (%), time (s)", "rks", ("error", "t_total")),
-        ],
-    ),
-    ("lkrf2016", "table2"): Layout(
-        "5,000 training rows; training / test error, time with testing",
-        [
-            ("lkrf training / test (%), time (s)", "lkrf", ("train_error", "error", "t_total")),
-            ("joint training / test (%), time (s)", "joint", ("train_error", "error", "t_total")),
-        ],
-    ),
-}
-SHAPES = (("liu2020", "table3"), *LAYOUTS)
+SHAPES = (BY_SIZE, *LAYOUTS)
+FAILED = "failed"
 
 
 def render(
@@ -86,8 +42,8 @@ def render(
 ) -> str:
     """Write a table of a paper with our numbers in the places of the published ones.
 
-    A part a protocol that was run; places where nothing was measured stay empty, stand-ins have
-    rows of their own that say so.
+    A part a protocol that was run, in the paper's order of data sets; where nothing was measured
+    stands a dash, and stand-ins have rows of their own that say so.
 
     Parameters
     ----------
@@ -119,8 +75,7 @@ def render(
             "`rfbench verify --format csv` has the numbers as CSV.",
         )
     found = board(evidence, paper, has_data=lambda name: True)
-    ran = evidence.protocols(paper, [item])
-    sections = [s for p in ran for s in sections_of(found, evidence, paper, item, p)]
+    sections = _sections(found, evidence, paper, item, evidence.protocols(paper, [item]))
     if not sections:
         raise ResultsError(
             f"Nothing of {paper}, {item} is in these results.",
@@ -139,87 +94,103 @@ def title(paper: str, item: str) -> str:
 def sections_of(
     found: Board, evidence: Evidence, paper: str, item: str, protocol: str
 ) -> list[Section]:
-    """Lay out what was measured for one table under one protocol; empty if nothing was."""
-    every = [*found.cells, *found.stand_ins]
-    place = (paper, item, protocol)
-    here = [c for c in every if (c.number.paper, c.number.item, c.protocol) == place and c.trials]
-    if not here:
-        return []
-    if paper == "liu2020":
-        return _by_size(evidence, here, protocol)
-    return [_by_dataset(LAYOUTS[paper, item], here, protocol)]
+    """Lay out one table under one protocol; empty if nothing was measured.
+
+    The first section has no grid: it is what the caption says of the others.
+    """
+    return _sections(found, evidence, paper, item, [protocol])
 
 
-def _label(cell: Cell) -> str:
-    """Name the data set as the paper does, and what stands in for it where something does."""
-    name = cell.number.dataset
-    return f"{name} (stand-in {cell.dataset})" if cell.stand_in else name
-
-
-def _by_size(evidence: Evidence, cells: Sequence[Cell], protocol: str) -> list[Section]:
-    """Lay out Table 3 of liu2020: a grid a data set, a row a size, accuracy and time."""
+def _sections(
+    found: Board, evidence: Evidence, paper: str, item: str, protocols: Sequence[str]
+) -> list[Section]:
+    every: list[Row] = []
     sections = []
-    for label in dict.fromkeys(map(_label, cells)):
-        here = [cell for cell in cells if _label(cell) == label]
-        places = {(c.number.M, c.number.method, c.number.metric): c for c in here}
-        arms = _arms(evidence, here[0], protocol)
-        rows = [
-            (size, [_accuracy(places, size, method, arms) for method in NAMES])
-            for size in dict.fromkeys(cell.number.M for cell in here)
-        ]
-        heading = [
-            f"{label}, {protocol}: accuracy % ± standard deviation (seconds of making features)",
-            "• significantly better than RFF and QMC: paired t-test at 5 %, first "
-            f"{rules.MARKED_TRIALS} trials, as in the paper",
-        ]
-        sections.append(Section(heading, [Grid("s", list(NAMES.values()), rows)]))
-    return sections
+    for protocol in protocols:
+        rows = rows_of(found, evidence, paper, item, protocol)
+        if not any(row.measured for row in rows):
+            continue
+        every += rows
+        if (paper, item) == BY_SIZE:
+            sections += [_by_size(row, protocol) for row in rows]
+        else:
+            sections.append(_by_dataset(LAYOUTS[paper, item], rows, protocol))
+    if not sections:
+        return []
+    cells = {cell for s in sections for grid in s.grids for _, cells in grid.rows for cell in cells}
+    said = caption(paper, item, every) + [ABSENT] * (DASH in cells)
+    return [Section(said, []), *sections]
 
 
-def _arms(evidence: Evidence, cell: Cell, protocol: str) -> list[Arm]:
-    """Return the arms on the data set that a cell was measured on."""
-    number = cell.number
-    arms = evidence.select(number.paper, [number.item], number.dataset, protocol, cell.stand_in)
-    return [arm for arm in arms if not cell.stand_in or stand_in_name(arm) == cell.dataset]
+def _by_size(row: Row, protocol: str) -> Section:
+    """Lay out Table 3 of liu2020 on a data set: a row a size, accuracy and time."""
+    heads = list(METHODS.values())
+    if not row.arms:
+        empty = Grid("s", heads, [(DASH, [DASH] * len(heads))])
+        return Section([f"{row.name}, protocol {protocol}: not run here"], [empty])
+    sizes = {number.M: _size(number) for number in row.numbers}
+    rows = [
+        (name, [_accuracy(row, method, size) for method in METHODS]) for size, name in sizes.items()
+    ]
+    count = trials(row)
+    first, *others = heading(protocol, [row], f"{count} trial{'s' * (count != '1')}")
+    return Section([f"{row.name}, {first}", *others], [Grid("s", heads, rows)])
 
 
-def _accuracy(
-    places: dict[tuple[str, str, str], Cell], size: str, method: str, arms: list[Arm]
-) -> str:
-    accuracy = places.get((size, method, "accuracy"))
-    time = places.get((size, method, "t_features"))
-    if accuracy is None:
-        return ""
-    spread = accuracy.standard_error * math.sqrt(accuracy.trials)
-    said = f"{accuracy.measured:.2f}" + ("" if math.isnan(spread) else f" ± {spread:.2f}")
-    said += f" ({time.measured:.2f})" if time else ""
-    marked = method not in BASELINES and significant(arms, accuracy.number)
-    return said + "•" if marked else said
+def _size(number: Published) -> str:
+    """Write a size with its multiple of the number of columns: ``14 (d)``, ``28 (2d)``."""
+    times = re.search(r"\bs=(\d+)d\b", number.note)
+    if times is None:
+        return number.M
+    return f"{number.M} (d)" if times[1] == "1" else f"{number.M} ({times[1]}d)"
 
 
-def _by_dataset(layout: Layout, cells: Sequence[Cell], protocol: str) -> Section:
+def _accuracy(row: Row, method: str, size: str) -> str:
+    """Write ``•84.97±0.50 (12.3±0.2)``: accuracy, and time in milliseconds."""
+    place, time = row.place(method, "accuracy", size), row.place(method, "t_features", size)
+    if place is None or not place.measured:
+        return _absent(place)
+    said = percent(place.cell.measured, _deviation(place), PLUS_MINUS)
+    if time is not None and time.measured:
+        said += f" ({seconds(1000 * time.cell.measured, 1000 * _deviation(time), time.shared)})"
+    marked = method not in BASELINES and significant(row.arms, place.cell.number)
+    return "•" * bool(marked) + said
+
+
+def _deviation(place: Place) -> float:
+    """Return the standard deviation over the trials."""
+    return place.cell.standard_error * math.sqrt(place.cell.trials)
+
+
+def _absent(place: Place | None) -> str:
+    return FAILED if place is not None and place.arm is not None and place.arm.failed else DASH
+
+
+def _by_dataset(layout: Layout, rows: Sequence[Row], protocol: str) -> Section:
     """Lay out a table whose rows are data sets."""
-    rows = []
-    for label in dict.fromkeys(map(_label, cells)):
-        here = {(c.number.method, c.number.metric): c for c in cells if _label(c) == label}
-        size = next(iter(here.values())).number.M
-        first = [] if size in ("", "best") else [size]
-        texts = [_joined([here.get((m, metric)) for metric in of]) for _, m, of in layout.columns]
-        rows.append((label, [*first, *texts]))
-    wide = len(rows[0][1]) > len(layout.columns)
-    head = ["M"] * wide + [name for name, _, _ in layout.columns]
-    return Section([f"protocol {protocol}: {layout.caption}"], [Grid("data set", head, rows)])
+    lines = []
+    for row in rows:
+        texts = [FACTS[name](row) for name in layout.facts]
+        texts += [_texts(row, method, metrics) for _, method, metrics in layout.columns]
+        lines.append((row.name, texts))
+    head = [*layout.facts, *(name for name, _, _ in layout.columns)]
+    first, *others = heading(protocol, rows)
+    return Section([first[0].upper() + first[1:], *others], [Grid("data set", head, lines)])
 
 
-def _joined(cells: Sequence[Cell | None]) -> str:
-    """Write errors and time of one method: ``16.22 / 16.36 (0.02), 1.8``."""
-    errors = [_value(c) for c in cells if c is not None and c.number.unit == "%"]
-    times = [_value(c) for c in cells if c is not None and c.number.unit == "s"]
-    return ", ".join(filter(None, [" / ".join(errors), *times]))
+def _texts(row: Row, method: str, metrics: Sequence[str]) -> str:
+    """Write the metrics of one method: ``14.75 (0.20) / 16.30 (0.22)``."""
+    if metrics == (SIZE,):
+        place = row.place(method, "error")
+        return size([place.arm]) if place and place.arm and place.measured else DASH
+    texts = [_value(row.place(method, metric)) for metric in metrics]
+    return DASH if set(texts) == {DASH} else " / ".join(texts)
 
 
-def _value(cell: Cell) -> str:
+def _value(place: Place | None) -> str:
+    if place is None or not place.measured:
+        return _absent(place)
+    cell = place.cell
     if cell.number.unit == "s":
-        return f"{cell.measured:.3g}"
-    error = cell.standard_error
-    return f"{cell.measured:.2f}" + ("" if math.isnan(error) else f" ({error:.2g})")
+        return seconds(cell.measured, shared=place.shared)
+    return percent(cell.measured, cell.standard_error, PARENTHESES)
