@@ -53,21 +53,32 @@ def _sentence(file: Path, out: Path) -> str:
     if table.empty or not set(MEASURES) <= set(table):
         return ""
     first = {str(name): str(table[name].iloc[0]) for name in table}
-    choices = ", ".join(f"{name} {first[name]}" for name in first if name not in (*MEASURES, TRIED))
-    confirmed = (
-        f"{float(first['rms_confirming']):.2f} on the other"
-        if first["rms_confirming"]
-        else "none to confirm"
-    )
+    nearest = table[table["rms_choosing"] == first["rms_choosing"]]
     paper, _, rest = file.parent.name.removeprefix("audit_").partition("_")
     item, _, place = rest.partition("_")
     dataset, _, methods = place.partition("_")
     about = f"{paper} {item}, {dataset}" + (f" ({methods})" if methods else "")
-    nearest = (
-        f"nearest of {first.get(TRIED, len(table))} combinations: "
-        f"{float(first['rms_choosing']):.2f} on the half that chose, {confirmed}"
+    tied = f" ({len(nearest)} share the first place)" if len(nearest) > 1 else ""
+    said = (
+        f"nearest of {first.get(TRIED, len(table))} combinations{tied}: "
+        f"{float(first['rms_choosing']):.2f} on the half that chose, {_confirmed(nearest)}"
     )
     trials = "1 trial" if first["trials"] == "1" else f"{first['trials']} trials"
     behind = f"{first['cells']} numbers, {trials}"
-    text = f"{nearest} ({behind}), with {choices}."
+    text = f"{said} ({behind}), with {_choices(nearest)}."
     return f"- {link(file.parent / 'audit.md', out, about)}: " + (text.translate(MARKDOWN))
+
+
+def _confirmed(nearest: pd.DataFrame) -> str:
+    """Write the distance on the other half, from the least to the largest of those that tie."""
+    distances = [float(text) for text in nearest["rms_confirming"] if text]
+    if not distances:
+        return "none to confirm"
+    ends = f"{min(distances):.2f}", f"{max(distances):.2f}"
+    return f"{ends[0] if ends[0] == ends[1] else ' to '.join(ends)} on the other"
+
+
+def _choices(nearest: pd.DataFrame) -> str:
+    """Name the options of the nearest; of a choice in which they differ all that they have."""
+    names = [str(name) for name in nearest if name not in (*MEASURES, TRIED)]
+    return ", ".join(f"{name} {' or '.join(nearest[name].unique())}" for name in names)

@@ -10,6 +10,7 @@ from rfbench.errors import ResultsError, WriteError
 from rfbench.report import (
     audits,
     choice,
+    gains,
     papers_tables,
     reproduced,
     scoreboard,
@@ -159,6 +160,7 @@ def _front(
         _pointer(out),
         reproduced.in_short(found, evidence, out),
         reproduced.reading(),
+        gains.section(evidence, out),
         *sections,
         audits.section(paths, out),
         reproduced.stand_ins(found, evidence, out),

@@ -27,7 +27,7 @@ WORDS = {
 }
 MEANING = {
     "printed": "what the paper says",
-    "as-run": "the choices that come nearest to the paper's numbers, of those tried",
+    "as-run": "choices under which the paper's numbers come out, or come nearer, of those tried",
     "tuned": "the fair comparison",
 }
 PAPERS = {
@@ -122,8 +122,9 @@ def reading() -> str:
             f"- A claim *holds* if every comparison lies within its bounds, *fails* if one lies "
             f"outside, both significantly at {rules.ALPHA:.0%} after Holm's correction, and is "
             "*inconclusive* otherwise: not clear either way, too few trials, a data set missing.",
-            "- `as-run` holds choices that were searched for because they come near the numbers. "
-            "Agreement there says that they suffice, not that the authors made them.",
+            "- `as-run` holds choices that were searched for because they come near the numbers; "
+            "each configuration says how, and what is left to confirm them. Agreement there says "
+            "that they suffice, not that the authors made them.",
             "- A number that differs under `tuned`, or a stand-in, contradicts nobody: it measures "
             "something else than the paper did.",
             "- All rules: `rfbench verify --help`.",
@@ -268,7 +269,10 @@ def not_run(found: Board) -> str:
     else:
         blocks.append("Every printed percentage was measured under every protocol.")
     if ids:
-        blocks.append(f"Claims without a result under any protocol: {', '.join(ids)}.")
+        blocks.append(
+            "Claims without a result on the papers' own data under any protocol: "
+            f"{', '.join(ids)}. What stand-ins alone would say is in the scoreboard."
+        )
     return "\n\n".join(blocks)
 
 

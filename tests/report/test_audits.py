@@ -51,6 +51,19 @@ def test_a_single_number_has_none_to_confirm(table: Path, tmp_path: Path) -> Non
     assert "on the half that chose, none to confirm (16" in audits.section([tmp_path], tmp_path)
 
 
+def test_those_that_tie_for_the_first_place_are_counted(table: Path, tmp_path: Path) -> None:
+    lines = TABLE.splitlines()[:2]
+    lines += ["2,row-standard,drawn,0.5612,1.4,2,16,0,0,16,2"]  # an older page: no shared places
+    lines += ["3,minmax,drawn,0.5613,9,9,16,0,0,16,2"]
+    table.write_text("\n".join(lines) + "\n")
+    text = audits.section([tmp_path], tmp_path)
+    assert (
+        "nearest of 3 combinations (2 share the first place): 0.56 on the half that chose" in text
+    )
+    assert "chose, 0.48 to 1.40 on the other (16" in text
+    assert text.endswith("with scaling row-standard, weights kept, 1/sqrt(q) or drawn.")
+
+
 @pytest.mark.parametrize("content", ["", "a,b\n1,2\n", TABLE.splitlines()[0] + "\n"])
 def test_what_is_no_audit_is_passed_over(table: Path, tmp_path: Path, content: str) -> None:
     table.write_text(content)
