@@ -9,8 +9,9 @@ from pathlib import Path
 
 from rfbench import config, yamlfile
 from rfbench.audit.choices import Choice, Combination, about, combinations, count, known
+from rfbench.audit.needed import idle, needed, reduced
 from rfbench.audit.target import Target
-from rfbench.config import SHARED, Experiment, KeptBy
+from rfbench.config import Experiment, KeptBy
 from rfbench.config.overrides import assign, override
 from rfbench.errors import ConfigError, nearest
 from rfbench.report.evidence import JOINT
@@ -33,6 +34,7 @@ class Audit:
     target : Target
         With the numbers whose methods and sizes are measured.
     choices : list of Choice
+        Those with a single option too: they are fixed, see `varied`.
     tried : list of Tried
     refused : list of str
         Why an option or a combination cannot be run, one line each.
@@ -40,6 +42,14 @@ class Audit:
         The number of combinations of the options that can be run alone.
     drawn : bool
         Whether those that are tried are a random part of them.
+    config : str
+        Name of the configuration.
+    overrides : list of str
+        ``key.path=value`` each, what was set for all combinations.
+    as_it_stands : Combination or None
+        The one that is the configuration itself, with what was set; None if it is not tried.
+    idle : list of str
+        Names of the choices that concern no sampler of the numbers that choose.
     """
 
     target: Target
@@ -48,6 +58,21 @@ class Audit:
     refused: list[str]
     drawn_of: int
     drawn: bool = False
+    config: str = ""
+    overrides: list[str] = field(default_factory=list)
+    as_it_stands: Combination | None = None
+    idle: list[str] = field(default_factory=list)
+
+    @property
+    def varied(self) -> list[Choice]:
+        """The choices that have several options."""
+        return [choice for choice in self.choices if len(choice.options) > 1]
+
+    @property
+    def fixed(self) -> list[str]:
+        """What was set, and the choices that have a single option, as ``key=value``."""
+        single = [choice for choice in self.choices if len(choice.options) == 1]
+        return [*self.overrides, *(f"{c.name}={c.options[0].name}" for c in single)]
 
 
 def plan(
@@ -87,10 +112,10 @@ def plan(
     if "dataset" not in names:
         for spec in base.dataset:
             target.check_data(spec.name)
-    samplers = [word for spec in _needed(base, target) for word in (spec.label, spec.name)]
+    samplers = [word for spec in needed(base, target) for word in (spec.label, spec.name)]
     target = target.of([JOINT] if base.solver.name == JOINT else samplers)
     if "M" not in names:
-        _reduced(base, target)
+        reduced(base, target)
     document = yamlfile.load(path)
     for text in overrides:
         override(document, text)
@@ -103,7 +128,31 @@ def plan(
     met = target if isinstance(sizes, KeptBy) else target.of(target.methods, sizes)
     total = count(open_ones)
     drawn = len(tried) + len(attempts.refused) < total
-    return Audit(met, open_ones, tried, attempts.lines, total, drawn)
+    return Audit(
+        met,
+        open_ones,
+        tried,
+        attempts.lines,
+        total,
+        drawn,
+        config=base.name,
+        overrides=[text for text in overrides if _key(text) != "trials"],
+        as_it_stands=_as_it_stands(base, target, tried),
+        idle=idle(open_ones, met, tried[0].experiment),
+    )
+
+
+def _key(text: str) -> str:
+    return text.partition("=")[0].strip()
+
+
+def _as_it_stands(base: Experiment, target: Target, tried: Sequence[Tried]) -> Combination | None:
+    """Return the combination that leaves the configuration as it is."""
+    try:
+        own = reduced(base, target)
+    except ConfigError:  # M is varied, and the configuration has no size of the target
+        return None
+    return next((each.combination for each in tried if each.experiment == own), None)
 
 
 @dataclass
@@ -133,7 +182,7 @@ class _Attempts:
             for key, value in option.settings:
                 assign(changed, key, value, f"{key}={value}")
         experiment = config.from_document(changed, self.name, allow_imports=self.allow_imports)
-        return Tried(combination, _reduced(experiment, self.target))
+        return Tried(combination, reduced(experiment, self.target))
 
     def runs(self, combination: Combination) -> bool:
         """Whether the combination can be run; keeps its experiment, or the reason."""
@@ -148,7 +197,7 @@ class _Attempts:
 
 
 def _check_fixed_or_varied(overrides: Sequence[str], varied: Sequence[Choice]) -> None:
-    fixed = {text.partition("=")[0].strip() for text in overrides}
+    fixed = {_key(text) for text in overrides}
     seen: set[str] = set()
     for choice in varied:
         if choice.name in fixed:
@@ -170,7 +219,7 @@ def _open(
     """Return the choices that are not fixed and concern what is measured."""
     choices = known(target) | {choice.name: choice for choice in varied}
     for text in overrides:
-        choices.pop(text.partition("=")[0].strip(), None)
+        choices.pop(_key(text), None)
     open_ones = []
     for choice in choices.values():
         left = about(choice, samplers)
@@ -218,45 +267,10 @@ def _check_paper(experiment: Experiment, target: Target) -> None:
             f"Its paper is {experiment.paper or 'none'}.",
             f"Take a configuration of {target.paper}: `rfbench list configs`.",
         )
-    if not _needed(experiment, target):
+    if not needed(experiment, target):
         raise ConfigError(
             f"{experiment.name} measures no method of {target}.",
             f"Published are {', '.join(target.methods)}; it has "
             f"{', '.join(spec.label for spec in experiment.samplers)}."
             f"{nearest(experiment.samplers[0].label, target.methods)}",
         )
-
-
-def _needed(experiment: Experiment, target: Target) -> list[config.SamplerSpec]:
-    """Return the samplers that the target has numbers of: by label, else by name."""
-    if experiment.solver.name == JOINT:
-        return list(experiment.samplers) if JOINT in target.methods else []
-    labels = {spec.label for spec in experiment.samplers}
-    return [
-        spec
-        for spec in experiment.samplers
-        if spec.label in target.methods or (spec.name in target.methods and spec.name not in labels)
-    ]
-
-
-def _reduced(experiment: Experiment, target: Target) -> Experiment:
-    """Leave out what the target does not need."""
-    sizes = experiment.M
-    published = {number.size for number in target.numbers}
-    if not isinstance(sizes, KeptBy) and None not in published:
-        kept = [size for size in sizes if size in published]
-        if not kept:
-            raise ConfigError(
-                f"{experiment.name} has no size of {target}.",
-                f"Published are M = {', '.join(dict.fromkeys(str(n.M) for n in target.numbers))}; "
-                f"it has {', '.join(map(str, sizes))}.",
-            )
-        sizes = kept
-    changes = {
-        "samplers": _needed(experiment, target),
-        "M": sizes,
-        "timing": SHARED,
-        "kernel_error_rows": None,
-        "checks": [],
-    }
-    return experiment.model_copy(update=changes)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rfbench.audit.choices import Choice, Combination, Option
+from rfbench.audit.choices import Combination, Option
 from rfbench.audit.plan import Audit, Tried
 from rfbench.audit.target import Target
 from rfbench.experiment.plan import plan
@@ -20,6 +20,10 @@ from rfbench.report.arms import Arm
 from rfbench.report.evidence import arms_of, split_name, standing
 from rfbench.report.results import Results
 from rfbench.report.verify import Cell, measure, stand_in_name
+
+DISTANCE = "%.6g"  # as the table has it
+POOLED_PART = 10  # the nearest tenth
+LEAST_POOLED = 5
 
 
 @dataclass(frozen=True)
@@ -61,31 +65,30 @@ class Ranking:
 
     Attributes
     ----------
+    audit : Audit
     placed : list of Placed
+        Of those that are equally near, the ones with earlier options come first.
     incomplete : int
         Combinations that lack a cell: not run yet, or failed.
     stand_in : str
         Name of the data where they are a subset or replacement of the paper's; else empty.
-    drawn_of : int
-        The number of combinations that there are.
-    drawn : bool
-        Whether those that were tried are a random part of them.
     absent : list of str
         The options that no combination had that was tried.
     in_folder : int
         The number of combinations that the folder holds trials of, those of earlier audits too.
     """
 
-    target: Target
-    choices: list[Choice]
+    audit: Audit
     placed: list[Placed]
     incomplete: int = 0
     stand_in: str = ""
-    refused: list[str] = field(default_factory=list)
-    drawn_of: int = 0
-    drawn: bool = False
     absent: list[str] = field(default_factory=list)
     in_folder: int = 0
+
+    @property
+    def target(self) -> Target:
+        """The published row."""
+        return self.audit.target
 
     @property
     def tried(self) -> int:
@@ -102,44 +105,84 @@ class Ranking:
         return max(self.tried, self.in_folder)
 
     @property
+    def pooled(self) -> int:
+        """The number of nearest combinations whose standard errors count for the noise."""
+        return min(len(self.placed), max(LEAST_POOLED, len(self.placed) // POOLED_PART))
+
+    @property
     def noise(self) -> float:
-        """The distance that the spread alone gives the first one on the choosing half, in points.
+        """The distance that the spread alone gives the right one on the choosing half, in points.
 
         The root mean square of the standard errors of the differences, theirs and ours; NaN where
-        a spread is not known. Ours is pooled over all combinations: a few trials of one tell
-        little, and the first one has been picked.
+        a spread is not known. Ours is the median over the nearest combinations: a few trials of
+        one tell little, and the first one has been picked; far ones may scatter as the right one
+        never would.
         """
         choosing, _ = self.target.halves()
         cells = [self.placed[0].cells[i] for i in choosing]
         known = [cell.number.standard_error for cell in cells]
         theirs = np.array([np.nan if error is None else error for error in known])
-        pooled = [placed.cells[i].standard_error for placed in self.placed for i in choosing]
-        ours = np.array([error for error in pooled if not math.isnan(error)])
+        nearest = self.placed[: self.pooled]
+        errors = [[placed.cells[i].standard_error for i in choosing] for placed in nearest]
+        ours = np.array([_rms(np.array(row)) for row in errors])
+        ours = ours[~np.isnan(ours)]
         if not len(ours):
             return math.nan
-        return float(np.sqrt(np.mean(theirs**2) + np.mean(ours**2)))
+        return float(np.hypot(_rms(theirs), np.median(ours)))
 
     @property
-    def place_confirmed(self) -> int:
-        """The place of the first one on the confirming half, from 1; 0 where there is none."""
+    def within_noise(self) -> int:
+        """The number of combinations that are no farther than the noise on the choosing half."""
+        noise = self.noise
+        return sum(placed.choosing <= noise for placed in self.placed)
+
+    @property
+    def places(self) -> list[int]:
+        """The place of each combination, from 1; those that are equally near share one."""
+        return _places([placed.choosing for placed in self.placed])
+
+    @property
+    def first(self) -> list[Placed]:
+        """The combinations that share the first place."""
+        return self._equally_near(self.placed[0], self.placed)
+
+    @property
+    def places_confirmed(self) -> tuple[int, int] | None:
+        """The first and the last place of those on the confirming half, None where there is none.
+
+        Of the combinations that share the first place on the choosing half.
+        """
         confirming = [placed.confirming for placed in self.placed]
         if math.isnan(confirming[0]):
-            return 0
-        return 1 + sum(other < confirming[0] for other in confirming)
+            return None
+        places = _places(confirming)[: len(self.first)]
+        return min(places), max(places)
 
     @property
     def correlation(self) -> float:
-        """Spearman's rank correlation of the two halves over the combinations."""
+        """Spearman's rank correlation of the two halves; NaN where one has a single place."""
         from scipy.stats import spearmanr
 
-        halves = [(placed.choosing, placed.confirming) for placed in self.placed]
-        if len(halves) < 3 or any(math.isnan(confirming) for _, confirming in halves):
+        confirming = [placed.confirming for placed in self.placed]
+        halves = self.places, _places(confirming)
+        if len(confirming) < 3 or any(map(math.isnan, confirming)):
             return math.nan
-        return float(spearmanr(*np.transpose(halves)).statistic)
+        if any(len(set(places)) == 1 for places in halves):
+            return math.nan
+        return float(spearmanr(*halves).statistic)
 
-    def best_with(self, option: Option) -> Placed | None:
-        """Return the first combination that has this option."""
-        return next((p for p in self.placed if option in p.combination), None)
+    def nearest_with(self, option: Option) -> list[Placed]:
+        """Return the nearest combinations that have this option; several if equally near."""
+        having = [placed for placed in self.placed if option in placed.combination]
+        return self._equally_near(having[0], having) if having else []
+
+    def place_of(self, combination: Combination) -> int:
+        """Return the place of a combination; 0 if it has none."""
+        places = zip(self.placed, self.places, strict=True)
+        return next((place for placed, place in places if placed.combination == combination), 0)
+
+    def _equally_near(self, one: Placed, among: Sequence[Placed]) -> list[Placed]:
+        return [other for other in among if _digits(other.choosing) == _digits(one.choosing)]
 
 
 def rank(audit: Audit, results: Results) -> Ranking:
@@ -158,9 +201,7 @@ def rank(audit: Audit, results: Results) -> Ranking:
     """
     choosing, confirming = audit.target.halves()
     by_id = results.rows.set_index("trial_id", drop=False)
-    ranking = Ranking(audit.target, audit.choices, [], refused=audit.refused)
-    ranking.drawn_of, ranking.drawn = audit.drawn_of, audit.drawn
-    ranking.absent = _absent(audit)
+    ranking = Ranking(audit, [], absent=_absent(audit))
     ranking.in_folder = tried_in(results.folder)
     for tried in audit.tried:
         arms = _arms(tried, by_id, results)
@@ -173,7 +214,7 @@ def rank(audit: Audit, results: Results) -> Ranking:
         ranking.placed.append(
             Placed(tried.combination, tuple(cells), _rms(gaps[choosing]), _rms(gaps[confirming]))
         )
-    ranking.placed.sort(key=lambda placed: placed.choosing)
+    ranking.placed.sort(key=lambda placed: _digits(placed.choosing))  # stable: ties stay in order
     return ranking
 
 
@@ -223,6 +264,17 @@ def _stand_in(target: Target, arms: Sequence[Arm]) -> str:
         if standing(target.source, target.items[0], arm):
             return stand_in_name(arm)
     return ""
+
+
+def _digits(distance: float) -> float:
+    """Return a distance with the digits that the table has: what is then equal is a tie."""
+    return float(DISTANCE % distance)
+
+
+def _places(distances: Sequence[float]) -> list[int]:
+    """Return one more than the number of smaller distances, for each."""
+    rounded = np.array([_digits(distance) for distance in distances])
+    return [1 + int(smaller) for smaller in np.searchsorted(np.sort(rounded), rounded)]
 
 
 def _rms(gaps: NDArray[np.float64]) -> float:

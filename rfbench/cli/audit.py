@@ -74,7 +74,7 @@ def audit(
     """
     import os
 
-    from rfbench.audit import choices, page
+    from rfbench.audit import choices, page, told
     from rfbench.audit.plan import plan
     from rfbench.audit.ranking import rank
     from rfbench.audit.target import find
@@ -90,10 +90,11 @@ def audit(
         )
     target = find(aim)
     named = choices.known(target)
+    trials = trials or 2
     found = plan(
         config,
         target,
-        overrides=[*overrides, f"trials={trials or 2}"],
+        overrides=[*overrides, f"trials={trials}"],
         varied=[choices.given(text, named) for text in vary],
         most=most,
         allow_imports=allow_imports,
@@ -123,8 +124,19 @@ def audit(
         click.echo("interrupted: not ranked")
     elif summary.found + summary.done:
         ranking = rank(found, results.read(folder))
-        click.echo("\n" + page.render(ranking, "text", top=top).rstrip("\n") + "\n")
-        for path in page.save(ranking, folder, top=top):
+        again = told.command(
+            config,
+            aim,
+            fixed=overrides,
+            varied=vary,
+            trials=trials,
+            most=most,
+            top=top,
+            allow_imports=allow_imports,
+        )
+        shown = page.render(ranking, "text", command=again, top=top)
+        click.echo("\n" + shown.rstrip("\n") + "\n")
+        for path in page.save(ranking, folder, command=again, top=top):
             click.echo(f"written: {path}")
     click.echo(f"trials:  {summary.done} run, {summary.failed} failed, {summary.found} were there")
     if summary.left:

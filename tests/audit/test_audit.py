@@ -2,11 +2,12 @@
 
 import importlib
 import math
+import shlex
 
 import pandas as pd
 import pytest
 
-from rfbench import papers
+from rfbench import __version__, papers
 from rfbench.audit import choices, page
 from rfbench.audit.plan import plan
 from rfbench.audit.ranking import rank
@@ -93,9 +94,9 @@ def test_the_hidden_protocol_is_found(invented):
     audit, ranking = audited(invented)
     assert len(audit.tried) == 12
     first = ranking.placed[0]
-    names = [choice.name for choice in ranking.choices]
+    names = [choice.name for choice in ranking.audit.choices]
     assert dict(zip(names, [o.name for o in first.combination], strict=True)) == HIDDEN
-    assert ranking.place_confirmed == 1
+    assert ranking.places_confirmed == (1, 1)
     assert ranking.correlation > 0.7
     assert first.choosing < 3 * ranking.noise
     assert ranking.placed[1].choosing > 1.3 * first.choosing
@@ -159,6 +160,7 @@ def test_the_command(invented):
     more = call(*words, "--vary", "solver.alphas=1e-3,1")
     assert "24 combinations of 4 open choices" in " ".join(more.split())
     assert "the folder holds" not in more
+    assert "of 3 open choices" in call(*words, "--vary", "solver.alphas=1e-3")
     part = " ".join(call(*words, "--most", 5).split())
     assert "drawn at random from 12" in part
     assert "the folder holds trials of 24 combinations in all, from this and earlier" in part
@@ -200,13 +202,85 @@ def test_known_options_that_cannot_be_run_are_dropped(invented, monkeypatch):
     assert (audit.drawn_of, audit.drawn) == (2, False)
 
 
-def test_the_noise_is_pooled_over_the_combinations(invented):
+def test_the_noise_is_that_of_the_nearest_combinations(invented):
     _, ranking = audited(invented)
     choosing, _ = ranking.target.halves()
-    ours = [p.cells[i].standard_error ** 2 for p in ranking.placed for i in choosing]
-    assert len(ours) == 12 * 6
-    assert ranking.noise == pytest.approx(math.sqrt(0.5**2 + sum(ours) / len(ours)))
+    assert ranking.pooled == 5  # of 12
+    ours = [
+        sum(p.cells[i].standard_error ** 2 for i in choosing) / len(choosing)
+        for p in ranking.placed[:5]
+    ]
+    assert ranking.noise == pytest.approx(math.sqrt(0.5**2 + sorted(ours)[2]))
+    assert ranking.within_noise == sum(p.choosing <= ranking.noise for p in ranking.placed)
     assert "so they are not independent" in page.render(ranking, "markdown")
+
+
+def test_the_command_that_repeats_is_on_the_page(invented):
+    (invented / "configs").mkdir()
+    (invented / "configs" / "invented.yaml").write_text(CONFIG)
+    path = invented / "configs" / "invented.yaml"
+    words = ["--target", "invented2026/table1/Digits", "--set", "solver.alphas=1e-3, 1"]
+    words += ["--vary", "bandwidth=2,4", "--trials", 1, "--most", 20]
+    call("audit", path, *words, "--jobs", 1, "--out", invented / "there")
+    made = invented / "there" / "audit_invented2026_table1_Digits"
+    content = (made / "audit.md").read_text()
+    assert content.endswith(
+        "\nTo repeat this audit:\n\n"
+        "    rfbench audit configs/invented.yaml --target invented2026/table1/Digits "
+        "--set 'solver.alphas=1e-3, 1' --vary bandwidth=2,4 --trials 1 --most 20\n"
+    )
+    assert str(invented) not in content
+    assert f"measured with M=10,20,40,80, trials=1, seed=0, rfbench {__version__}" in content
+    assert "fixed: solver.alphas=1e-3, 1; all that is not varied or fixed" in content
+    repeated = shlex.split(content.splitlines()[-1])[1:]
+    assert "0 run, 0 failed, 24 were there" in call(*repeated, "--out", invented / "there")
+    assert (made / "audit.md").read_text() == content
+
+
+def test_the_configuration_as_it_stands_has_its_place(invented):
+    _, ranking = audited(invented)
+    content = page.render(ranking, "markdown")
+    assert "invented as it stands: not among the combinations that have a place" in content
+
+    varied = [choices.given(text, {}) for text in ("bandwidth=2,median", "scaling=none,standard")]
+    target = find("invented2026/table1/Digits")
+    audit = plan(invented / "invented.yaml", target, varied=varied)
+    assert [option.name for option in audit.as_it_stands] == ["median", "standard"]
+    runner.run(prepare_work([t.experiment for t in audit.tried], invented / "out"), n_jobs=1)
+    ranking = rank(audit, results.read(invented / "out"))
+    place, own = next(
+        (place, placed)
+        for place, placed in enumerate(ranking.placed, 1)
+        if placed.combination == audit.as_it_stands
+    )
+    said = f"place {place}, {own.choosing:.2f} / {own.confirming:.2f} (chosen by / confirmed by)"
+    assert f"- invented as it stands: {said}\n" in page.render(ranking, "markdown")
+
+
+def test_a_fixed_key_is_part_of_the_configuration_as_it_stands(invented):
+    varied = [choices.given("bandwidth=2,median", {})]
+    target = find("invented2026/table1/Digits")
+    keywords = {"varied": varied, "overrides": ["scaling=none", "trials=1"]}
+    audit = plan(invented / "invented.yaml", target, **keywords)
+    assert [option.name for option in audit.as_it_stands] == ["median"]
+    assert audit.fixed == ["scaling=none"]
+
+
+@pytest.mark.parametrize("sizes", ["90,160", "160,90"])
+def test_what_the_choosing_numbers_do_not_tell_apart_shares_its_place(
+    invented, monkeypatch, truth, sizes
+):
+    two = tuple(n for n in truth if n.method in ("rks", "eerf") and n.size == 10)
+    monkeypatch.setattr(papers, "published", lambda: two)
+    varied = [choices.given(f"samplers.eerf.pool_size={sizes}", {})]
+    audit = plan(invented / "invented.yaml", find("invented2026/table1/Digits"), varied=varied)
+    assert audit.idle == ["samplers.eerf.pool_size"]
+    runner.run(prepare_work([t.experiment for t in audit.tried], invented / "out"), n_jobs=1)
+    ranking = rank(audit, results.read(invented / "out"))
+    assert ranking.places == [1, 1]
+    assert [p.combination[0].name for p in ranking.placed] == sizes.split(",")
+    assert ranking.places_confirmed == (1, 2)
+    assert "hold different methods, rks against eerf" in page.render(ranking, "markdown")
 
 
 def test_a_smoke_run_is_not_ranked(invented):
