@@ -116,7 +116,8 @@ class Part(_Strict):
     at : str
         ``each`` value; the ``largest``; the ``lower-half`` or ``upper-half`` of the values; the
         ``slope`` over them; ``growth``, largest less smallest; ``plateau``, largest less the one
-        before, both at least as large as the number of features kept; ``best``, each method at its own size of the smallest mean test error;
+        before, both at least as large as the number of features kept; ``best``, each method at its
+        own size of the smallest mean test error;
         ``equal-time`` and ``equal-time-last``, the other method's error interpolated at the time
         that `method` took, at each or at the largest time that both reached.
     against_factor : int

@@ -105,7 +105,7 @@ def _group(item: str, dataset: str, cells: Sequence[Cell]) -> Section:
     spreads = {"sd": "standard deviations", "se": "standard errors"}
     heading += [f"published with {spreads[kind]}, measured with standard errors" for kind in kinds]
     if not ran:
-        shown = by_protocol[PROTOCOLS[0]]
+        shown = next(iter(by_protocol.values()))
         rows = [(_name(c.number, ""), [published(c.number), c.verdict]) for c in shown]
         return Section(heading, [Grid("no protocol", ["published", "verdict"], rows)])
     if idle := [protocol for protocol in by_protocol if protocol not in ran]:

@@ -34,6 +34,7 @@ import numpy as np
 import pandas as pd
 
 from rfbench import papers
+from rfbench.errors import ResultsError, nearest
 from rfbench.papers import PROTOCOLS, Published
 from rfbench.report import rules
 from rfbench.report.arms import Arm
@@ -101,6 +102,27 @@ class Board:
         """Whether a number differs or a claim fails."""
         return any(cell.verdict == rules.DIFFERS for cell in self.cells) or any(
             outcome.verdict == rules.FAILS for outcome in self.outcomes
+        )
+
+    def under(self, protocol: str) -> Board:
+        """Return what belongs to one protocol.
+
+        Raises
+        ------
+        ResultsError
+            If there is no such protocol, neither a usual one nor one of the results.
+        """
+        known = list(dict.fromkeys([*PROTOCOLS, *(cell.protocol for cell in self.cells)]))
+        if protocol not in known:
+            raise ResultsError(
+                f"There is no protocol '{protocol}'.{nearest(protocol, known)}",
+                f"The protocols are {', '.join(known)}.",
+            )
+        return Board(
+            [cell for cell in self.cells if cell.protocol == protocol],
+            [cell for cell in self.stand_ins if cell.protocol == protocol],
+            [outcome for outcome in self.outcomes if outcome.protocol in (protocol, "")],
+            self.notes,
         )
 
     def table(self) -> pd.DataFrame:

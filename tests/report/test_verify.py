@@ -293,6 +293,16 @@ def test_the_command(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert run(main, ["verify", folder]).exit_code == 0
     assert run(main, ["verify", folder, "--strict"]).exit_code == 1
     assert run(main, ["verify", folder, "--strict", "--paper", "tefm2015"]).exit_code == 0
+    assert run(main, ["verify", folder, "--strict", "--protocol", "as-run"]).exit_code == 1
+    assert run(main, ["verify", folder, "--strict", "--protocol", "tuned"]).exit_code == 0
+    assert (
+        "printed"
+        not in run(main, ["verify", folder, "--protocol", "tuned", "--format", "csv"]).output
+    )
+    assert run(main, ["verify", folder, "--protocol", "as_run"]).exit_code == 2
+    empty = run(main, ["verify", "empty", "--strict"])
+    assert empty.exit_code == 1
+    assert "nothing was compared" in empty.stderr
     assert run(main, ["verify", folder, "--paper", "liu2002"]).exit_code == 2
     assert run(main, ["verify", "nowhere"]).exit_code == 2
     assert run(main, ["verify", "--claims", "--format", "csv"]).output.startswith("id,paper")
