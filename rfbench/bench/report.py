@@ -12,6 +12,12 @@ from rfbench.bench.growth import exponents
 from rfbench.bench.limit import DEFINITION
 from rfbench.experiment import environment
 
+TITLE = """\
+# Speed
+
+`scripts/bench` wrote this page. Seconds are single runs on one thread, the best of several
+repetitions; a bar is ours, and a case that misses it says so. M is the size of the pool in the lines
+of t_pp."""
 FILES = ("bench.json", "bench.md", "bench.png", "machine.json")
 GROWTH = ("fit and transform: exponent in", "n", "M", "d")
 LEFT = ("case", "reference", "bar", "verdict", GROWTH[0])
@@ -130,7 +136,7 @@ def write(cases: Sequence[Case], folder: Path) -> None:
         "git": environment.git_commit(),
     }
     (folder / "machine.json").write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
-    parts = [_markdown(HEAD, rows(cases)), _markdown(GROWTH, growth_rows(cases))]
+    parts = [TITLE, _markdown(HEAD, rows(cases)), _markdown(GROWTH, growth_rows(cases))]
     parts.append(conditions().replace("\n", "  \n"))
     text = "\n\n".join(parts) + "\n"
     (folder / "bench.md").write_text(text, "utf-8")

@@ -77,10 +77,9 @@ def figures_of(results: Results) -> Iterator[tuple[str, Figure]]:
     name = re.sub(r"[^A-Za-z0-9]+", "_", varied)
     kind = table["metric"].iloc[0] if set(table["metric"]) <= {"accuracy", "r2"} else "error"
     time = PAPER_TIMES.get(_paper(results), "t_total")
-    wanted = [
-        (f"{kind}_vs_{name}", table, "x", "mean"),
-        (f"{kind}_vs_time", table, "t_total", "mean"),
-    ]
+    wanted = [(f"{kind}_vs_{name}", table, "x", "mean")]
+    if varied != "d":  # other data at every d: a line through their times would mean nothing
+        wanted.append((f"{kind}_vs_time", table, "t_total", "mean"))
     if table["x"].nunique() > 1:
         wanted.append((f"time_vs_{name}", table, "x", time))
     if KERNEL_ERROR not in set(table["metric"]) and results.rows[KERNEL_ERROR].notna().any():
