@@ -159,6 +159,7 @@ def test_failed_trials_end_with_exit_code_1(here):
         (["data", "path", "digitz"], "Did you mean 'digits'"),
         (["data", "add", "letter", "missing.data"], "does not exist"),
         (["list", "nothing"], "is not one of"),
+        (["list", "samplers", "erf"], "Did you mean 'eerf'?"),
         (["rnu"], "No such command"),
     ],
 )
@@ -179,6 +180,21 @@ def test_list(what):
     lines = call("list", what).splitlines()
     assert lines
     assert all(len(line) <= 80 for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("what", "name", "words"),
+    [
+        ("samplers", "lkrf", ["estimator :", "pool_size : int", "'knn50-sample'"]),
+        ("solvers", "ridge", ["multiclass :", "RidgeClassifier:"]),
+        ("kernels", "gaussian", ["exp(-|x - y|^2 / (2 s^2))"]),
+        ("datasets", "eeg", ["rows: 14980", "files: EEG Eye State.arff"]),
+        ("configs", "quickstart", ["dataset: digits"]),
+    ],
+)
+def test_all_of_one_thing(what, name, words):
+    said = call("list", what, name)
+    assert all(word in said for word in words)
 
 
 def test_doctor_and_data_list(here):

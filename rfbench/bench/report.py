@@ -16,8 +16,8 @@ TITLE = """\
 # Speed
 
 `scripts/bench` wrote this page. Seconds are single runs on one thread, the best of several
-repetitions; a bar is ours, and a case that misses it says so. M is the size of the pool in the lines
-of t_pp."""
+repetitions; a bar is ours, and a case that misses it says so. In the lines of t_pp M is the size of
+the pool."""
 FILES = ("bench.json", "bench.md", "bench.png", "machine.json")
 GROWTH = ("fit and transform: exponent in", "n", "M", "d")
 LEFT = ("case", "reference", "bar", "verdict", GROWTH[0])

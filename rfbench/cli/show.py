@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from rfbench.errors import RfbenchError
+from rfbench.errors import ConfigError, RfbenchError, nearest
 
 RESULTS = click.argument(
     "folders", metavar="RESULTS...", nargs=-1, required=True, type=click.Path(path_type=Path)
@@ -98,9 +98,70 @@ def table(folders: tuple[Path, ...], form: str, paper: str | None, item: str | N
 @click.argument(
     "what", type=click.Choice(["samplers", "solvers", "kernels", "datasets", "configs"])
 )
-def list_(what: str) -> None:
-    """List what there is, one line each."""
-    print_columns(_listed(what))
+@click.argument("name", required=False)
+def list_(what: str, name: str | None) -> None:
+    """List what there is, one line each; with NAME, all of one: its parameters, or its file.
+
+    \b
+    Examples:
+      rfbench list samplers
+      rfbench list samplers eerf
+      rfbench list configs liu2020_table3_eeg.as-run
+    """
+    rows = _listed(what)
+    if name is None:
+        print_columns(rows)
+        return
+    known = [row[0] for row in rows]
+    if name not in known:
+        raise ConfigError(
+            f"There is no '{name}' among the {what}.{nearest(name, known)}",
+            "",
+            f"`rfbench list {what}` has them all.",
+        )
+    click.echo(_whole(what, name).rstrip("\n"))
+
+
+def _whole(what: str, name: str) -> str:
+    """Return all that can be said of one thing."""
+    if what == "samplers":
+        from rfbench.samplers import SAMPLERS
+
+        return _described(SAMPLERS[name])
+    if what == "solvers":
+        from rfbench.solvers import SOLVERS
+
+        return "\n\n".join(_described(cls) for cls in dict.fromkeys(SOLVERS[name].values()))
+    if what == "kernels":
+        from rfbench.kernels import KERNELS
+
+        return f"{KERNELS[name].formula}\n\n{_described(KERNELS[name])}"
+    if what == "datasets":
+        from rfbench import datasets
+
+        entry = datasets.entry(name)
+        facts = entry.model_dump(
+            exclude_defaults=True, exclude={"reader", "options", "downloads", "files"}
+        )
+        if entry.files:
+            facts["files"] = ", ".join(file.name for file in entry.files)
+        return "\n".join(f"{key}: {value}" for key, value in facts.items())
+    from rfbench import shipped
+
+    (path,) = (path for path in shipped.every() if path.stem == name)
+    return path.read_text(encoding="utf-8")
+
+
+def _described(thing: type) -> str:
+    """Return the docstring of a class, and those of its bases that it sends the reader to."""
+    import inspect
+
+    said = ""
+    for cls in inspect.getmro(thing):
+        text = inspect.cleandoc(cls.__doc__ or "")
+        if cls is thing or (cls.__module__.startswith("rfbench") and cls.__name__ in said):
+            said += f"{cls.__name__}: {text}\n\n"
+    return said
 
 
 def _listed(what: str) -> list[tuple[str, ...]]:
