@@ -35,7 +35,8 @@ def section(paths: Iterable[Path], out: Path) -> str:
     said = (
         "`rfbench audit` tries the choices that a paper leaves open, with the published numbers in "
         "sight: half of them choose, the other half confirm. Distances are root mean square "
-        "differences in points."
+        "differences in points. A first place by few numbers or few trials is no more than that: "
+        "which choices became an `as-run` configuration, and why, stands in the configuration."
     )
     return "\n\n".join(["## Audits", said, "\n".join(lines)])
 
@@ -64,9 +65,10 @@ def _sentence(file: Path, out: Path) -> str:
         f"{float(first['rms_choosing']):.2f} on the half that chose, {_confirmed(nearest)}"
     )
     trials = "1 trial" if first["trials"] == "1" else f"{first['trials']} trials"
-    behind = f"{first['cells']} numbers, {trials}"
+    stand_in = "" if first["agree"] else ", on a stand-in"
+    behind = f"{first['cells']} numbers, {trials}{stand_in}"
     text = f"{said} ({behind}), with {_choices(nearest)}."
-    return f"- {link(file.parent / 'audit.md', out, about)}: " + (text.translate(MARKDOWN))
+    return f"- {link(file.parent / 'audit.md', out, about)}: " + text.translate(MARKDOWN)
 
 
 def _confirmed(nearest: pd.DataFrame) -> str:

@@ -46,6 +46,11 @@ def test_all_that_were_tried_count(table: Path, tmp_path: Path) -> None:
     assert "tried" not in text
 
 
+def test_a_stand_in_is_called_one(table: Path, tmp_path: Path) -> None:
+    table.write_text(TABLE.format(second=15.3).replace(",2,14,0,2", ",,,,2"))
+    assert "(16 numbers, 2 trials, on a stand-in)" in audits.section([tmp_path], tmp_path)
+
+
 def test_a_single_number_has_none_to_confirm(table: Path, tmp_path: Path) -> None:
     table.write_text(table.read_text().replace("0.4831", ""))
     assert "on the half that chose, none to confirm (16" in audits.section([tmp_path], tmp_path)
