@@ -76,7 +76,8 @@ class _Found:
     """What the parts of a claim gave under one protocol."""
 
     comparisons: list[Comparison] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
+    short: list[str] = field(default_factory=list)
+    absent: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     unlearnt: list[str] = field(default_factory=list)
 
 
@@ -98,15 +99,15 @@ def evaluate(claim: Claim, evidence: Evidence) -> list[Outcome]:
         if not found.comparisons and not others.comparisons:
             continue
         outcome = _outcome(claim, protocol, found)
-        if unlearnt := list(dict.fromkeys(found.unlearnt + others.unlearnt)):
-            said = f"nothing is learnt on {', '.join(unlearnt)} (R^2 below {LEARNT:g})"
-            outcome = replace(outcome, note="; ".join(filter(None, [outcome.note, said])))
+        notes = [outcome.note]
         if others.comparisons:
             names = ", ".join(dict.fromkeys(c.pair.dataset for c in others.comparisons))
-            apart = _outcome(claim, protocol, replace(others, missing=[]))
-            said = f"on stand-ins alone ({names}): {apart.verdict}"
-            outcome = replace(outcome, note="; ".join(filter(None, [outcome.note, said])))
-        outcomes.append(outcome)
+            apart = _outcome(claim, protocol, replace(others, short=[], absent={}))
+            notes.append(f"on stand-ins alone ({names}): {apart.verdict}")
+        if unlearnt := list(dict.fromkeys(found.unlearnt + others.unlearnt)):
+            notes.append(f"nothing is learnt on {', '.join(unlearnt)} (R^2 below {LEARNT:g})")
+        notes += _gaps(found)
+        outcomes.append(replace(outcome, note="; ".join(filter(None, notes))))
     return outcomes or [Outcome(claim, "", rules.NOT_RUN)]
 
 
@@ -127,7 +128,7 @@ def _collect(claim: Claim, evidence: Evidence, protocol: str, stand_in: bool) ->
                 else:
                     here += paired(part, name, own)
             pairs += here
-            found.missing += _missing(part, dataset, here)
+            _note_gaps(found, part, dataset, here)
         found.comparisons += _corrected(part, number, pairs)
     return found
 
@@ -138,19 +139,33 @@ def _nothing_learnt(arms: Sequence[Arm]) -> bool:
     return bool(means) and max(means) < LEARNT
 
 
-def _missing(part: Part, dataset: str, pairs: Sequence[Paired]) -> list[str]:
-    """Say what a part lacks on a data set before it can hold."""
-    others = part.against or [""]
-    gaps = []
-    for other in others:
+def _note_gaps(found: _Found, part: Part, dataset: str, pairs: Sequence[Paired]) -> None:
+    """Note what a part lacks on a data set before it can hold."""
+    for other in part.against or [""]:
         seen = [pair for pair in pairs if pair.against == other]
         name = f"{part.method} against {other}" if other else part.method
         values = max((pair.values for pair in seen), default=0)
         if not seen:
-            gaps.append(f"nothing to compare of {name} on {dataset}")
+            others = found.absent.setdefault(dataset, {}).setdefault(part.method, [])
+            others += [other] if other and other not in others else []
         elif values < part.values:
-            gaps.append(f"{name} at {values} of at least {part.values} values on {dataset}")
-    return gaps
+            found.short.append(f"{name} at {values} of at least {part.values} values on {dataset}")
+
+
+def _gaps(found: _Found) -> list[str]:
+    """Say what is missing, the data sets that lack the same comparisons together."""
+    alike: dict[str, list[str]] = {}
+    for dataset, methods in found.absent.items():
+        pairs = [
+            f"{name} against {', '.join(others)}" if others else name
+            for name, others in methods.items()
+        ]
+        alike.setdefault(", ".join(pairs), []).append(dataset)
+    absent = [
+        f"nothing to compare on {', '.join(datasets)} ({pairs})"
+        for pairs, datasets in alike.items()
+    ]
+    return list(dict.fromkeys(found.short + absent))
 
 
 def _corrected(part: Part, number: int, pairs: Sequence[Paired]) -> list[Comparison]:
@@ -211,11 +226,11 @@ def _farthest(comparisons: Sequence[Comparison], like: Comparison) -> Comparison
 def _outcome(claim: Claim, protocol: str, found: _Found) -> Outcome:
     comparisons = found.comparisons
     if not comparisons:
-        return Outcome(claim, protocol, rules.NOT_RUN, note="; ".join(found.missing))
+        return Outcome(claim, protocol, rules.NOT_RUN)
     inside = [c for c in comparisons if c.enough and c.p_inside <= rules.ALPHA]
     outside = [c for c in comparisons if c.enough and c.p_outside <= rules.ALPHA]
     short = [c for c in comparisons if not c.enough]
-    notes = list(dict.fromkeys(found.missing))
+    notes: list[str] = []
     if short:
         few = min(len(c.pair.values_of) for c in short)
         notes.insert(0, f"{len(short)} comparisons have too few trials to decide ({few})")
@@ -225,7 +240,7 @@ def _outcome(claim: Claim, protocol: str, found: _Found) -> Outcome:
     else:
         open_ones = [c for c in comparisons if c not in inside] or comparisons
         worst = _farthest(open_ones, max(open_ones, key=lambda c: c.p_inside))
-        whole = len(inside) == len(comparisons) and not found.missing
+        whole = len(inside) == len(comparisons) and not found.short and not found.absent
         verdict = rules.HOLDS if whole else rules.INCONCLUSIVE
     part = claim.parts[worst.part]
     return Outcome(

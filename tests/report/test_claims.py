@@ -122,7 +122,13 @@ def test_missing_methods_data_sets_and_sizes_leave_a_claim_open(write: Write) ->
     folder = write(rows(gain(2), METHODS, 12), **PAPER)
     more = verdict(claim_of(low=0, against=["rks", "qmc"]), folder)
     assert (more.verdict, more.held) == ("inconclusive", 5)
-    assert "nothing to compare of surrogate-leverage against qmc on EEG" in more.note
+    assert "nothing to compare on EEG (surrogate-leverage against qmc)" in more.note
+    both = verdict(
+        claim_of(low=0, against=["rks", "qmc"], datasets=["EEG", "covtype", "magic04"]), folder
+    )
+    assert (
+        "nothing to compare on covtype, magic04 (surrogate-leverage against rks, qmc)" in both.note
+    )
     data = verdict(claim_of(low=0, datasets=["EEG", "magic04"]), folder)
     assert data.verdict == "inconclusive"
     assert "magic04" in data.note
