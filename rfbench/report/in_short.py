@@ -145,16 +145,22 @@ def _cost(comparison: Comparison, method: str, M: int) -> str:
         f"At M = {M} its {CLOCKS[comparison.clock]}, fit included, is {bound}{ratio:.2g} times "
         f"that of {BASELINE} ({spread(round(low, 1), round(high, 1))})."
     )
+    return " ".join(filter(None, [said, _in_the_same_time(comparison)]))
+
+
+def _in_the_same_time(comparison: Comparison) -> str:
+    """Say which methods beat the baseline in the same time on more than half of the data sets."""
     table = at_equal_time(comparison)
-    table = table[table["method"] == method]
-    counts = [
-        f"at M = {row['M']} smaller on {row['better']}, larger on {row['worse']}, open on "
-        f"{row['open']}"
-        for row in table.sort_values("M").to_dict("records")
-    ]
-    if counts:
-        said += (
-            f" Its error against that of {BASELINE} in the same time, by data sets: "
-            f"{'; '.join(counts)}."
-        )
-    return said
+    if table.empty:
+        return ""
+    table["of"] = table["better"] + table["worse"] + table["open"]
+    parts = []
+    for M, here in table.groupby("M"):
+        most = here[here["better"] > here["of"] / 2].sort_values("better", ascending=False)
+        counts = zip(most["method"], most["better"], most["of"], strict=True)
+        names = ", ".join(f"{name} ({better} of {of})" for name, better, of in counts)
+        parts.append(f"at M = {M} {names or 'none'}")
+    return (
+        f"In the same time, a smaller error than that of {BASELINE} on more than half of the data "
+        f"sets: {'; '.join(parts)}."
+    )

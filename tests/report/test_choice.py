@@ -288,9 +288,23 @@ def test_the_answers_in_short(write: Write) -> None:
     fall = 1 - math.sqrt(10 / 20 * 28 / 30)
     assert f"that of rks falls by {fall:.0%}" in said.how_many
     assert "is 1.5 times that of rks (1.5)." in said.cost
+    assert said.cost.endswith(
+        "on more than half of the data sets: at M = 100 none; at M = 200 none."
+    )
     assert len(said.lines()) == 3
 
 
 def test_without_data_sets_to_rank_nothing_is_answered(write: Write) -> None:
     one = {key: error for key, error in ERRORS.items() if key[0] == "eeg"}
     assert answers(gathered(write(rows(one)))).lines() == []
+
+
+def test_the_methods_that_win_in_the_same_time_are_named(write: Write) -> None:
+    """At equal times orf is better on both data sets at M = 100, on eeg alone at M = 200."""
+    made = [
+        row | {"cpu_pp": row["M"], "cpu_features": 0, "cpu_train": 0}
+        for row in rows(ERRORS | {("digits", "orf", 100): 19.0})
+    ]
+    assert answers(gathered(write(made))).cost.endswith(
+        "on more than half of the data sets: at M = 100 orf (2 of 2); at M = 200 none."
+    )
