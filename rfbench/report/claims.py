@@ -123,7 +123,7 @@ def _collect(claim: Claim, evidence: Evidence, protocol: str, stand_in: bool) ->
             here: list[Paired] = []
             for name in dict.fromkeys(arm.dataset for arm in arms):
                 own = [arm for arm in arms if arm.dataset == name]
-                if _nothing_learnt(own):
+                if nothing_learnt(own):
                     found.unlearnt.append(name)
                 else:
                     here += paired(part, name, own)
@@ -133,7 +133,7 @@ def _collect(claim: Claim, evidence: Evidence, protocol: str, stand_in: bool) ->
     return found
 
 
-def _nothing_learnt(arms: Sequence[Arm]) -> bool:
+def nothing_learnt(arms: Sequence[Arm]) -> bool:
     """Whether no method at any size explains a twentieth of the variance of a real target."""
     means = [float(np.nanmean(r2)) for arm in arms if np.isfinite(r2 := arm.column("r2")).any()]
     return bool(means) and max(means) < LEARNT

@@ -71,8 +71,8 @@ def left_out(ranked: Ranked, unlearnt: Mapping[str, float]) -> list[str]:
     if unlearnt:
         names = ", ".join(f"{name} (R^2 {best:.2g})" for name, best in unlearnt.items())
         said.append(
-            "Left out, nothing learns there (the best mean test R^2 of any method at any size is "
-            f"below {LEARNT:g}): {names}."
+            "Left out, no method learns anything there (the best mean test R^2 of any method "
+            f"at any size is below {LEARNT:g}): {names}."
         )
     return said
 
@@ -110,7 +110,7 @@ def _ranks(scores: pd.DataFrame) -> list[str]:
     else:
         said.append(f"No method is behind {best} by more than that.")
     if level[1:]:
-        said.append(f"Not to be told from {best} by their ranks: {', '.join(level[1:])}.")
+        said.append(f"Not significantly behind {best} by their ranks: {', '.join(level[1:])}.")
     return said
 
 
@@ -169,5 +169,5 @@ def _against(scores: pd.DataFrame, baseline: str) -> list[str]:
     return [
         f"{said} significantly smaller error: {', '.join(better) or 'none'}; significantly larger "
         f"error: {', '.join(worse) or 'none'}; the other {comparisons - len(better) - len(worse)} "
-        "cannot be told from it."
+        "show no significant difference from it, which is not equality."
     ]

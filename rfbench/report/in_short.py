@@ -11,7 +11,7 @@ import pandas as pd
 
 from rfbench.report.choice import BASELINE, CLOCKS, Comparison, at_equal_time, time_ratios
 from rfbench.report.conclusions import against
-from rfbench.report.stats import ALPHA, average_ranks
+from rfbench.report.stats import ALPHA, average_ranks, nemenyi_difference
 from rfbench.report.summary import spread
 
 
@@ -43,20 +43,30 @@ def answers(comparison: Comparison) -> Answers:
     if min(scores.shape) < 2 or BASELINE not in scores:
         return Answers()
     best = str(average_ranks(scores).index[0])
-    said = f"At M = {M}, over {len(scores)} data sets, the best average rank is that of {best}"
+    said = (
+        f"At M = {M}, over {len(scores)} data sets, the best average ranks are {_leaders(scores)}"
+    )
     if best == BASELINE:
-        return Answers(which=f"{said} itself. {_tested(comparison)}")
+        return Answers(which=f"{said}. {_tested(comparison)}")
     return Answers(
-        f"{said}: its error is {_quotient(scores, best)} that of {BASELINE} on average "
-        f"(geometric mean). {_tested(comparison)}",
+        f"{said}. The error of {best} is {_quotient(scores, best)}. {_tested(comparison)}",
         " ".join(filter(None, [_to_match(comparison, best), _doubling(comparison, best)])),
         _cost(comparison, best, M),
     )
 
 
 def _quotient(scores: pd.DataFrame, method: str) -> str:
-    quotient = float(against(scores, BASELINE)["quotient"][method])
-    return f"{quotient:.2f} times"
+    table = against(scores, BASELINE)
+    mean, low, high = (float(table[name][method]) for name in ("quotient", "low", "high"))
+    return f"{mean:.2f} times that of {BASELINE} (geometric mean; {low:.2f} to {high:.2f})"
+
+
+def _leaders(scores: pd.DataFrame) -> str:
+    """Name the three best ranks, and say whether they differ significantly."""
+    ranks = average_ranks(scores)[:3]
+    named = ", ".join(f"{name} ({rank:.1f})" for name, rank in ranks.items())
+    apart = ranks.iloc[-1] - ranks.iloc[0] > nemenyi_difference(scores.shape[1], len(scores))
+    return named if apart else f"{named}, too near to call"
 
 
 def _tested(comparison: Comparison) -> str:
@@ -77,11 +87,11 @@ def _tested(comparison: Comparison) -> str:
     at = f"M = {spread(sizes[0], sizes[-1])}"
     said = [f"Significantly better than {BASELINE} at every size ({at}): {_names(always)}."]
     if some:
-        said.append(f"At some sizes: {_names(some, better)}.")
+        said.append(f"At some sizes, and how many: {_names(some, better)}.")
     if worse:
-        said.append(f"Significantly worse at some size: {_names(list(worse), worse)}.")
+        said.append(f"Significantly worse, and at how many sizes: {_names(list(worse), worse)}.")
     if never:
-        said.append(f"Never told from it: {_names(never)}.")
+        said.append(f"No significant difference, which is not equality: {_names(never)}.")
     return " ".join(said)
 
 
@@ -110,7 +120,7 @@ def _to_match(comparison: Comparison, method: str) -> str:
         counts.append(f"more than {sizes[-1]} on {needs[None]}")
     return (
         f"For the error that {method} has at M = {M}, {BASELINE} needs, of the sizes that were "
-        f"run, {', '.join(counts)} of {needs.total()} data sets."
+        f"run, {', '.join(counts)} of {needs.total()} data sets (by mean errors)."
     )
 
 
@@ -142,8 +152,8 @@ def _cost(comparison: Comparison, method: str, M: int) -> str:
     ratio, low, high = (float(times[name][method]) for name in ("ratio", "low", "high"))
     bound = {">=": "at least ", "<=": "at most "}.get(str(times["bound"][method]), "")
     said = (
-        f"At M = {M} its {CLOCKS[comparison.clock]}, fit included, is {bound}{ratio:.2g} times "
-        f"that of {BASELINE} ({spread(round(low, 1), round(high, 1))})."
+        f"At M = {M} the {CLOCKS[comparison.clock]} of {method} is {bound}{ratio:.2g} times that "
+        f"of {BASELINE} ({low:.2g} to {high:.2g})."
     )
     return " ".join(filter(None, [said, _in_the_same_time(comparison)]))
 
@@ -159,7 +169,9 @@ def _in_the_same_time(comparison: Comparison) -> str:
         most = here[here["better"] > here["of"] / 2].sort_values("better", ascending=False)
         counts = zip(most["method"], most["better"], most["of"], strict=True)
         names = ", ".join(f"{name} ({better} of {of})" for name, better, of in counts)
-        parts.append(f"at M = {M} {names or 'none'}")
+        unknown = "none, but most are open, because no size of the baseline took as long"
+        none = unknown if (here["open"] > here["of"] / 2).any() else "none"
+        parts.append(f"at M = {M} {names or none}")
     return (
         f"In the same time, a smaller error than that of {BASELINE} on more than half of the data "
         f"sets: {'; '.join(parts)}."

@@ -172,7 +172,9 @@ def _front(
 
 def _pointer(out: Path) -> str:
     """Say what lies in the folder, where that is so."""
-    said = ["`rfbench report` wrote this page from the rows of the results; nothing is by hand."]
+    said = [
+        "`rfbench report` wrote this page from the rows of the results; nothing is written by hand."
+    ]
     if out.name == "results":
         said.append("Your runs land here, one folder a configuration.")
     if (out / PUBLISHED).is_dir():

@@ -27,7 +27,7 @@ WORDS = {
 }
 MEANING = {
     "printed": "what the paper says",
-    "as-run": "choices under which the paper's numbers come out, or come nearer, of those tried",
+    "as-run": "choices under which the paper's numbers come out or come nearer, of those tried",
     "tuned": "the fair comparison",
 }
 PAPERS = {
@@ -47,8 +47,9 @@ def in_short(found: Board, evidence: Evidence, out: Path) -> str:
     decided = {o.claim.id for o in found.outcomes if o.verdict != rules.NOT_RUN}
     lines = [
         f"{len(compared)} of the {len(numbers)} percentages that the papers print and "
-        f"{len(decided)} of {len(claims)} claims (S6 is ours) were put to the test here, under at "
-        f"least one protocol. Every one of them: {link(out / 'scoreboard.md', out)}.",
+        f"{len(decided)} of {len(claims)} claims (25 of the papers, one of ours) were put to the "
+        "test here, under at least one protocol. Every one of them: "
+        f"{link(out / 'scoreboard.md', out)}.",
         "",
     ]
     for protocol in _protocols(found):
@@ -97,7 +98,12 @@ def _contrasts(found: Board, evidence: Evidence, out: Path) -> list[str]:
             )
     if not lines:
         return []
-    return ["- **Does not come out as printed, comes out under other choices:**", *lines]
+    return [
+        "- **Does not come out as printed, comes within a point under other choices** (searched "
+        "for with these numbers in sight; the configurations say among how many, and what is "
+        "left to confirm them):",
+        *lines,
+    ]
 
 
 def _gap(cell: Cell) -> str:
@@ -121,7 +127,8 @@ def reading() -> str:
             "beyond. Published times are never judged: another machine.",
             f"- A claim *holds* if every comparison lies within its bounds, *fails* if one lies "
             f"outside, both significantly at {rules.ALPHA:.0%} after Holm's correction, and is "
-            "*inconclusive* otherwise: not clear either way, too few trials, a data set missing.",
+            "*inconclusive* otherwise: not clear either way, too few trials, a data set missing. "
+            "S1 has a rule of its own, that of the paper's test.",
             "- `as-run` holds choices that were searched for because they come near the numbers; "
             "each configuration says how, and what is left to confirm them. Agreement there says "
             "that they suffice, not that the authors made them.",

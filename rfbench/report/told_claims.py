@@ -46,6 +46,9 @@ def page(found: Board, evidence: Evidence, out: Path) -> str:
         "# The claims of the papers",
         "Under each protocol: the verdict, and the least favourable of the comparisons that decide "
         "it. The rules: `rfbench verify --help`.",
+        "t_pp is drawing, scoring and selecting features; t_drawing adds making them; t_fit is "
+        "making them and fitting; t_total is t_drawing and fitting; t_all adds testing. `kept` "
+        "is the number of features with a weight above zero.",
     ]
     for paper in papers.papers():
         lines = details(paper, found, evidence, out)

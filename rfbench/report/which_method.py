@@ -223,9 +223,10 @@ def _times(comparison: Comparison) -> list[str]:
         return []
     blocks = [
         "## At what cost",
-        f"The {CLOCKS[comparison.clock]} (drawing, features, fit with its whole grid of penalties) "
-        f"over that of `{BASELINE}` at the same number of features: the geometric mean over the "
-        f"data sets, the smallest and the largest quotient.{WHY_CPU[comparison.clock]}",
+        f"The {CLOCKS[comparison.clock]} (drawing, features, fit with its whole grid of "
+        f"penalties; not prediction) over that of `{BASELINE}` at the same number of features: "
+        "the geometric mean over the data sets, the smallest and the largest "
+        f"quotient.{WHY_CPU[comparison.clock]}",
     ]
     shared = comparison.lines[comparison.lines["own_cost"] == 0]
     if len(shared):

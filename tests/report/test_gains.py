@@ -77,3 +77,27 @@ def test_errors_count_the_other_way(write: Write, metric: str) -> None:
     folder = write(made, paper="eerf2018", item="table3")
     text = gains.section(evidence.gather([folder]), Path())
     assert "| eerf over rks | 100 | +1.21 | +1.50 ± 0.00 |" in text
+
+
+@pytest.mark.parametrize(("accuracy", "said"), [(55.6, ", chance"), (57.0, "")])
+def test_guessing_the_larger_class_is_called_chance(
+    write: Write, accuracy: float, said: str
+) -> None:
+    """Of the EEG rows 55.1 % are of the larger class; a point above it counts as learning."""
+    made = [row | {"accuracy": accuracy} for row in rows("printed", 0)]
+    ((*_, printed, _, _, _, _),) = table(write(made, **PAPER))
+    assert printed == f"+0.00 ± 0.00{said}"
+
+
+@pytest.mark.parametrize(("r2", "said"), [(0.04, ", nothing learnt"), (0.06, "")])
+def test_a_regression_that_learns_nothing_is_marked(write: Write, r2: float, said: str) -> None:
+    base = {"dataset": "news", "n_train": 26561, "n_test": 13083, "protocol": "printed"}
+    made = [
+        base
+        | {"sampler": method, "M": 200, "trial": t, "error": "", "r2": r2}
+        | {"relative_squared_error": 0.03}
+        for method in ("rks", "eerf")
+        for t in range(2)
+    ]
+    text = gains.section(evidence.gather([write(made, paper="eerf2018", item="table3")]), Path())
+    assert f"| +0.00 ± 0.00{said} |" in text

@@ -79,7 +79,7 @@ def test_costs_are_cpu_times_where_there_are_any(write: Write) -> None:
     comparison = gathered(write(timed()))
     assert time_ratios(comparison, 100).loc["orf", "ratio"] == pytest.approx(3)
     text = which_method.page(comparison, Path())
-    assert "The total CPU time (" in text
+    assert "The CPU time up to the fit (" in text
     assert "It is CPU and not wall time" in text
 
 
@@ -97,7 +97,7 @@ def test_costs_are_wall_times_on_several_threads_or_without_cpu_times(
     comparison = gathered(write(timed(**changes)))
     assert time_ratios(comparison, 100).loc["orf", "ratio"] == pytest.approx(1)
     text = which_method.page(comparison, Path())
-    assert "The total wall time (" in text
+    assert "The wall time up to the fit (" in text
     assert "CPU" not in text
 
 
