@@ -12,6 +12,7 @@ from rfbench.report.provenance import link
 
 TABLE = "audit.csv"
 TRIED = "tried"
+ENOUGH = 8
 MEASURES = (
     "place", "rms_choosing", "rms_confirming", "largest_difference", "cells", "agree", "close",
     "differ", "trials",
@@ -67,7 +68,9 @@ def _sentence(file: Path, out: Path) -> str:
     trials = "1 trial" if first["trials"] == "1" else f"{first['trials']} trials"
     stand_in = "" if first["agree"] else ", on a stand-in"
     behind = f"{first['cells']} numbers, {trials}{stand_in}"
-    text = f"{said} ({behind}), with {_choices(nearest)}."
+    few = int(first["cells"]) < ENOUGH or first["trials"] == "1"
+    doubt = " So few numbers or trials confirm nothing." if few else ""
+    text = f"{said} ({behind}), with {_choices(nearest)}.{doubt}"
     return f"- {link(file.parent / 'audit.md', out, about)}: " + text.translate(MARKDOWN)
 
 

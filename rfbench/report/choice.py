@@ -56,7 +56,7 @@ class Comparison:
         One line a data set, method and number of features, as `rfbench.report.summary.summarise`
         makes them; ``folder``, where it comes from; ``own_cost``, whether its time is that of its
         own size alone (under shared timing only that of the largest size is); ``r2``, the mean test
-        R^2.
+        R^2; ``given``, the parameters that the configuration gives the method.
     """
 
     lines: pd.DataFrame
@@ -156,6 +156,11 @@ def _lines(results: Results) -> pd.DataFrame:
     usable = (table["protocol"] == PROTOCOL) & (table["variant"] == "") & table["M"].notna()
     table = table[usable].copy()
     table["folder"] = str(results.folder)
+    given = {str(s["label"]): s.get("parameters") or {} for s in results.config.get("samplers", [])}
+    table["given"] = [
+        ", ".join(f"{key} {value}" for key, value in given.get(str(name), {}).items())
+        for name in table["method"]
+    ]
     largest = table.groupby(["dataset", "method"])["M"].transform("max")
     table["own_cost"] = (table["timing"] != "shared") | (table["M"] == largest)
     return table

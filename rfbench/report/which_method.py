@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +59,8 @@ def page(comparison: Comparison | None, out: Path) -> str:
         TITLE,
         f"{methods} methods on {datasets} data sets, all under one protocol (`tuned`), "
         f"which is ours and no paper's. Every number on this page is made from the rows of "
-        f"{folders}. Errors are means over the trials ± the standard error of the mean.",
+        f"{folders}. Errors are means over the trials ± the standard error of the mean. "
+        f"{_conditions(comparison)}",
     ]
     short = answers(comparison).lines()
     blocks += ["## In short", "\n".join(short)] if short else []
@@ -66,7 +69,8 @@ def page(comparison: Comparison | None, out: Path) -> str:
     blocks += _features(comparison)
     blocks += _times(comparison)
     blocks += _equal_time(comparison)
-    blocks += _limits(comparison)
+    blocks += _limits()
+    blocks += ["## The methods", markdown_table(_methods(comparison))]
     blocks += ["## The data sets", markdown_table(_datasets(comparison, out))]
     return "\n\n".join(blocks) + "\n"
 
@@ -275,23 +279,45 @@ def _equal_time(comparison: Comparison) -> list[str]:
     ]
 
 
-def _limits(comparison: Comparison) -> list[str]:
-    """Say how far the results reach: what was the same everywhere, and what was not varied."""
+def _conditions(comparison: Comparison) -> str:
+    """Say what was the same everywhere."""
     lines = comparison.lines
     names = {
         "kernel": "kernel", "bandwidth_rule": "bandwidth", "feature_map": "feature map",
         "solver": "solver", "selection": "penalty chosen by",
     }  # fmt: skip
     said = [f"{word} {', '.join(map(str, dict.fromkeys(lines[n])))}" for n, word in names.items()]
+    return (
+        f"All with {_span(lines, 'n_train')} training rows; {'; '.join(said)}; "
+        f"M = {', '.join(map(str, comparison.sizes))}. Only the penalty of the solver is tuned: "
+        "the parameters of the methods are those of the table at the end."
+    )
+
+
+def _limits() -> list[str]:
+    """Say how far the results reach."""
     return [
         "## What this cannot say",
-        f"All of it was measured with {'; '.join(said)}; {_span(lines, 'n_train')} training rows; "
-        f"M = {', '.join(map(str, comparison.sizes))}. Other kernels, more rows or more features "
-        "may order the methods otherwise. The data sets are those at hand, no sample of anything: "
-        "the tests speak of data sets like these. Trials of one data set draw their rows from the "
-        "same data, so its standard errors are too small for new data. Each method was "
-        "run with the parameters of its configuration only.",
+        "Other kernels, more rows, more features or other parameters may order the methods "
+        "otherwise. The data sets are those at hand, no sample of anything: the tests speak of "
+        "data sets like these. Trials of one data set draw their rows from the same data, so its "
+        "standard errors are too small for new data. Holm's correction is over the methods at one "
+        "size, not over the sizes.",
     ]
+
+
+def _methods(comparison: Comparison) -> Grid:
+    """Say what each method is and with which parameters it was run."""
+    from rfbench.samplers import SAMPLERS
+
+    rows = []
+    for method, part in comparison.lines.groupby("method", sort=False):
+        known = SAMPLERS.get(str(part["sampler"].iloc[0]))
+        summary = (inspect.getdoc(known) or "").split("\n\n")[0] if known else ""
+        given = " or ".join(dict.fromkeys(part["given"]))
+        words = re.sub(r":math:`([^`]*)`", r"\1", summary.replace("\n", " ")).replace("\\", "")
+        rows.append((str(method), [words, given or DASH]))
+    return Grid("method", ["what it is", "parameters"], rows)
 
 
 def _count(n: int, what: str) -> str:

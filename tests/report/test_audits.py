@@ -51,6 +51,13 @@ def test_a_stand_in_is_called_one(table: Path, tmp_path: Path) -> None:
     assert "(16 numbers, 2 trials, on a stand-in)" in audits.section([tmp_path], tmp_path)
 
 
+@pytest.mark.parametrize(("cells", "few"), [(7, True), (8, False)])
+def test_few_numbers_are_called_few(table: Path, tmp_path: Path, cells: int, few: bool) -> None:
+    table.write_text(TABLE.format(second=15.3).replace("0.94,16,2", f"0.94,{cells},2"))
+    said = audits.section([tmp_path], tmp_path)
+    assert ("So few numbers or trials confirm nothing." in said) == few
+
+
 def test_a_single_number_has_none_to_confirm(table: Path, tmp_path: Path) -> None:
     table.write_text(table.read_text().replace("0.4831", ""))
     assert "on the half that chose, none to confirm (16" in audits.section([tmp_path], tmp_path)

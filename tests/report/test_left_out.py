@@ -41,6 +41,7 @@ def test_three_trials_are_enough(write: Write) -> None:
     text = which_method.page(comparison, Path())
     assert "fewer than 3" not in text
     assert "| M = 100, 3 trials |" in text
+    assert "| orf | Gaussian frequencies that are orthogonal" in text
 
 
 def test_a_data_set_where_nothing_is_learnt_is_named_and_left_out(write: Write) -> None:
