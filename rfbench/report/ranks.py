@@ -93,5 +93,7 @@ def diagram(scores: pd.DataFrame, alpha: float = ALPHA, title: str = "") -> Figu
         axes.set_title(title, fontsize=10)
     _, iman = friedman(scores)
     test = f"Friedman (Iman-Davenport) p = {iman.p:.3g}" if iman.p == iman.p else iman.note
-    figure.supxlabel(f"Average ranks over {n} data sets, Nemenyi at {alpha:g}; {test}.", fontsize=7)
+    said = f"Average ranks over {n} data sets, Nemenyi at {alpha:g}; {test}."
+    legend = "Rank 1: the smallest error. A bar joins methods whose ranks do not differ significantly."
+    figure.supxlabel(f"{said}\n{legend}", fontsize=7)
     return figure
