@@ -94,6 +94,6 @@ def diagram(scores: pd.DataFrame, alpha: float = ALPHA, title: str = "") -> Figu
     _, iman = friedman(scores)
     test = f"Friedman (Iman-Davenport) p = {iman.p:.3g}" if iman.p == iman.p else iman.note
     said = f"Average ranks over {n} data sets, Nemenyi at {alpha:g}; {test}."
-    legend = "Rank 1: the smallest error. A bar joins methods whose ranks do not differ significantly."
+    legend = "Rank 1: the smallest error. A bar joins ranks that do not differ significantly."
     figure.supxlabel(f"{said}\n{legend}", fontsize=7)
     return figure
