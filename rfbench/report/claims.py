@@ -134,7 +134,9 @@ def _collect(claim: Claim, evidence: Evidence, protocol: str, stand_in: bool) ->
 
 
 def nothing_learnt(arms: Sequence[Arm]) -> bool:
-    """Whether no method at any size explains a twentieth of the variance of the target."""
+    """Whether no method at any size explains a twentieth of the variance of a real target."""
+    if any(arm.error_metric() == "error" for arm in arms):
+        return False
     means = [float(np.nanmean(r2)) for arm in arms if np.isfinite(r2 := arm.column("r2")).any()]
     return bool(means) and max(means) < LEARNT
 

@@ -220,12 +220,16 @@ def test_data_on_which_nothing_is_learnt_decide_nothing(
 ) -> None:
     made = rows(gain(2), METHODS, 10)
     made = [row | {"r2": r2 if row["M"] == 56 else -20} for row in made]
-    folder = write(made, **PAPER)
-    assert verdict(claim_of(low=0), folder).verdict == expected
+    assert (
+        verdict(claim_of(metric="error", high=0), write(made, "labels", **PAPER)).verdict == "holds"
+    )
+    real = [row | {"accuracy": "", "relative_rmse": (100 - row["accuracy"]) / 100} for row in made]
+    folder = write(real, metric="relative_rmse", **PAPER)
+    assert verdict(claim_of(metric="error", high=0), folder).verdict == expected
     more = write(
         rows(gain(2), METHODS, 10, dataset="magic04", n_train=9510, n_test=9510), "more", **PAPER
     )
-    outcome = verdict(claim_of(low=0, datasets=["EEG", "magic04"]), folder, more)
+    outcome = verdict(claim_of(metric="error", high=0, datasets=["EEG", "magic04"]), folder, more)
     assert outcome.verdict == ("holds" if expected == "holds" else "inconclusive")
     assert ("nothing is learnt on eeg" in outcome.note) == (expected == "not run")
 
