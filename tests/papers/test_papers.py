@@ -14,7 +14,10 @@ from rfbench.report.geometry import SHARES
 from rfbench.report.verify import MEASURED_AS
 from rfbench.samplers import SAMPLERS
 
-CONTROLS = {"rks-2s", "eerf-5M", "eerf-20M", "eerf-40M", "eerf-20M-all-rows", "joint"}
+CONTROLS = {
+    "rks-2s", "leverage-rff-kept", "surrogate-leverage-kept", "eerf-5M", "eerf-20M", "eerf-40M",
+    "eerf-20M-all-rows", "joint",
+}  # fmt: skip
 
 
 def number(**changes: str) -> Published:
