@@ -182,6 +182,8 @@ def _split(value: Any) -> Any:
     sizes = value.values() if isinstance(value, dict) else ()
     if any(type(size) is float and not 0 < size < 1 for size in sizes):
         raise ValueError("a share of the rows or groups lies between 0 and 1")
+    if any(type(size) is bool or (type(size) is int and size < 1) for size in sizes):
+        raise ValueError("a number of rows or groups is at least 1")
     ways = ({"test_size"}, {"test_size", "train_size"}, {"train_size"}, {"leave_groups"})
     if value == "given" or (isinstance(value, dict) and set(value) in ways):
         return value

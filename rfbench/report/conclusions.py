@@ -39,13 +39,14 @@ def conclusions(scores: pd.DataFrame, baseline: str) -> list[str]:
     n, k = scores.shape
     if n < 2 or k < 2:
         return [
-            f"Nothing can be tested: {_count(k, 'method')} on {_count(n, 'data set')}. A test over "
+            f"Nothing can be tested: {count(k, 'method')} on {count(n, 'data set')}. A test over "
             "data sets needs two of each."
         ]
     return [_overall(scores), *_ranks(scores), *_against(scores, baseline)]
 
 
-def _count(n: int, what: str) -> str:
+def count(n: int, what: str) -> str:
+    """Write a number with its noun: ``1 method``, ``2 methods``."""
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
@@ -156,7 +157,7 @@ def _against(scores: pd.DataFrame, baseline: str) -> list[str]:
     floor = min(1.0, smallest_sign_p(n) * comparisons)
     said = (
         f"Against {baseline}, by Wilcoxon's test with Holm's correction over "
-        f"{_count(n, 'data set')} and {_count(comparisons, 'comparison')}:"
+        f"{count(n, 'data set')} and {count(comparisons, 'comparison')}:"
     )
     if floor > ALPHA:
         return [

@@ -170,7 +170,7 @@ def _in_the_same_time(comparison: Comparison) -> str:
         counts = zip(most["method"], most["better"], most["of"], strict=True)
         names = ", ".join(f"{name} ({better} of {of})" for name, better, of in counts)
         unknown = "none, but most are open, because no size of the baseline took as long"
-        none = unknown if (here["open"] > here["of"] / 2).any() else "none"
+        none = unknown if here["open"].sum() > here["of"].sum() / 2 else "none"
         parts.append(f"at M = {M} {names or none}")
     return (
         f"In the same time, a smaller error than that of {BASELINE} on more than half of the data "

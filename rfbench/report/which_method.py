@@ -6,21 +6,19 @@ import inspect
 import math
 import re
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
+from rfbench.report import costs
 from rfbench.report.choice import (
     BASELINE,
-    CLOCKS,
     NEAR,
     Comparison,
-    at_equal_time,
     smallest_near,
-    time_ratios,
 )
 from rfbench.report.columns import METRICS
 from rfbench.report.conclusions import against, conclusions, left_out, trials
+from rfbench.report.costs import records
 from rfbench.report.formats import Grid, markdown_table
 from rfbench.report.in_short import answers
 from rfbench.report.provenance import link
@@ -29,11 +27,6 @@ from rfbench.report.summary import DASH, spread
 from rfbench.report.tables import score
 
 TITLE = "# Which method, how many features, at what cost"
-WHY_CPU = {
-    "t_total": "",
-    "cpu_total": " It is CPU and not wall time, because other work on the machine lengthens wall "
-    "times, but not the CPU times of these runs on one thread.",
-}
 NOTHING = (
     "Nothing was run that could say so: it takes results of the protocol `tuned` that name no "
     f"paper and compare methods with `{BASELINE}`, such as those of `configs/tuned_all_*.yaml`."
@@ -67,8 +60,8 @@ def page(comparison: Comparison | None, out: Path) -> str:
     for M in comparison.sizes:
         blocks += _size(comparison, M)
     blocks += _features(comparison)
-    blocks += _times(comparison)
-    blocks += _equal_time(comparison)
+    blocks += costs.times(comparison)
+    blocks += costs.equal_time(comparison)
     blocks += _limits()
     blocks += ["## The methods", markdown_table(_methods(comparison))]
     blocks += ["## The data sets", markdown_table(_datasets(comparison, out))]
@@ -148,7 +141,7 @@ def _errors(comparison: Comparison, M: int, scores: pd.DataFrame) -> Grid:
     ranks = average_ranks(scores) if _drawn(scores) else pd.Series(dtype="float64")
     methods = [*map(str, ranks.index), *sorted(set(here["method"]) - set(ranks.index))]
     datasets = sorted(set(here["dataset"]))
-    lines = {(line["dataset"], line["method"]): line for line in _records(here)}
+    lines = {(line["dataset"], line["method"]): line for line in records(here)}
     usual = int(here["trials"].max())
     rows = [
         (
@@ -160,10 +153,6 @@ def _errors(comparison: Comparison, M: int, scores: pd.DataFrame) -> Grid:
     ]
     fewest = int(here.loc[here["trials"] > 0, "trials"].min()) if usual else 0
     return Grid(f"M = {M}, {trials(fewest, usual)}", ["average rank", *datasets], rows)
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(key): value for key, value in line.items()} for line in table.to_dict("records")]
 
 
 def _features(comparison: Comparison) -> list[str]:
@@ -204,7 +193,7 @@ def _against(scores: pd.DataFrame) -> list[str]:
     if table.empty:
         return []
     rows = []
-    for method, line in zip(table.index, _records(table), strict=True):
+    for method, line in zip(table.index, records(table), strict=True):
         quotient = f"{line['quotient']:.2f} ({line['low']:.2f}{DASH}{line['high']:.2f})"
         p = DASH if math.isnan(line["p"]) else f"{line['p']:.2g}"
         rows.append((str(method), [quotient, f"{line['smaller']} of {line['n']}", p]))
@@ -212,69 +201,6 @@ def _against(scores: pd.DataFrame) -> list[str]:
     return [
         f"Error over that of `{BASELINE}`: the geometric mean over the data sets, the smallest and "
         "the largest quotient, and Wilcoxon's test of it.",
-        markdown_table(Grid("method", head, rows)),
-    ]
-
-
-def _times(comparison: Comparison) -> list[str]:
-    """Write the time of each method relative to that of the baseline."""
-    tables = {M: time_ratios(comparison, M) for M in reversed(comparison.sizes)}
-    rows = [
-        (method, [_ratio(table, method) for table in tables.values()])
-        for method in dict.fromkeys(str(name) for table in tables.values() for name in table.index)
-    ]
-    if not rows:
-        return []
-    blocks = [
-        "## At what cost",
-        f"The {CLOCKS[comparison.clock]} (drawing, features, fit with its whole grid of "
-        f"penalties; not prediction) over that of `{BASELINE}` at the same number of features: "
-        "the geometric mean over the data sets, the smallest and the largest "
-        f"quotient.{WHY_CPU[comparison.clock]}",
-    ]
-    shared = comparison.lines[comparison.lines["own_cost"] == 0]
-    if len(shared):
-        names = ", ".join(dict.fromkeys(shared["method"]))
-        blocks[-1] += (
-            f" At M = {', '.join(map(str, sorted(set(shared['M']))))} the times of {names} are "
-            "upper bounds: those methods share the work of their sizes, and each size is charged "
-            f"with all of it. A quotient by one of them is a bound (≥ or ≤), and {DASH} stands "
-            "where both are."
-        )
-    return [*blocks, markdown_table(Grid("method", [f"M = {M}" for M in tables], rows))]
-
-
-def _ratio(table: pd.DataFrame, method: str) -> str:
-    if method not in table.index or method == BASELINE:
-        return "1" if method == BASELINE else DASH
-    line = _records(table.loc[[method]])[0]
-    bound = {">=": "≥ ", "<=": "≤ "}.get(line["bound"], "")
-    span = f"{line['low']:.2g}{DASH}{line['high']:.2g}"
-    return f"{bound}{line['ratio']:.2g} ({span}, {_count(line['datasets'], 'data set')})"
-
-
-def _equal_time(comparison: Comparison) -> list[str]:
-    """Write how each method stands against the baseline in the same time."""
-    table = at_equal_time(comparison)
-    if table.empty:
-        return [
-            "Errors in the same time are not compared: on no data set where anything is learnt do "
-            f"two sizes of `{BASELINE}` have times of their own, to interpolate between."
-        ]
-    rows = [
-        (line["method"], [str(line[name]) for name in ("M", "better", "worse", "open")])
-        for line in _records(table.sort_values(["M", "better", "method"], kind="stable"))
-    ]
-    head = ["M", "smaller error on", "larger error on", "open on"]
-    return [
-        "## In the same time",
-        f"On how many data sets the mean error of a method is smaller or larger than that of "
-        f"`{BASELINE}` in the same {CLOCKS[comparison.clock]}. Between two of its sizes its error "
-        "is interpolated over the logarithm of time; outside the times at which it was run, a "
-        "method is better only if it is both faster and more accurate, worse only if both slower "
-        "and less accurate, and else open: more features for the baseline might have been the "
-        "better use of the time. Times that are upper bounds play no part, nor do data sets on "
-        f"which fewer than two sizes of `{BASELINE}` have others. These are counts, not tests.",
         markdown_table(Grid("method", head, rows)),
     ]
 
@@ -318,7 +244,3 @@ def _methods(comparison: Comparison) -> Grid:
         words = re.sub(r":math:`([^`]*)`", r"\1", summary.replace("\n", " ")).replace("\\", "")
         rows.append((str(method), [words, given or DASH]))
     return Grid("method", ["what it is", "parameters"], rows)
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"

@@ -110,6 +110,8 @@ def test_a_wrong_override(tmp_path, override, sentence):
         ("dataset: digits", "dataset: [digits, cpu]", "regression and classification"),
         ("M: 10:30:10", "M: {kept_by: rks}", "line 3: rks does not decide how many"),
         ("split: {test_size: 0.3}", "split: {test_size: 1.5}", "line 2: .*between 0 and 1"),
+        ("split: {test_size: 0.3}", "split: {test_size: 0}", "line 2: .*at least 1"),
+        ("split: {test_size: 0.3}", "split: {train_size: true}", "line 2: .*at least 1"),
         (
             "solver:\n  alphas: log:1e-2:1e2:5\n  selection: cv5\n",
             "solver: none\n",
