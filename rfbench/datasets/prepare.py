@@ -201,9 +201,12 @@ def _scale(X_train: Rows, X_test: Rows, scaling: str) -> dict[str, object]:
         else (low.astype(float), high - low.astype(float))
     )
     width = np.where((low == high) | (width == 0), np.inf, width)
+    most = float(np.finfo(X_train.dtype).max)  # of a column that hardly varies in training
     for X in (X_train, X_test):
         for block in _blocks(X):
-            X[block] = (X[block] - shift) / width
+            with np.errstate(over="ignore"):
+                scaled = (X[block] - shift) / width
+            X[block] = np.clip(scaled, -most, most)
     return {"constant_columns": np.flatnonzero(np.isinf(width)).tolist()}
 
 

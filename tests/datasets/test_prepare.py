@@ -106,6 +106,18 @@ class TestScaling:
             assert side.flags.c_contiguous
             assert np.isfinite(side).all()
 
+    @pytest.mark.parametrize("dtype", ["float32", "float64"])
+    @pytest.mark.parametrize("scaling", ["standard", "minmax"])
+    def test_a_column_that_hardly_varies_in_training_stays_finite(self, scaling, dtype):
+        X = np.zeros((12, 2))
+        X[0, 0] = {"float32": 2.6e-36, "float64": 1e-310}[dtype]
+        X[11] = 1e6, 3
+        prepared = given_split(
+            dataset(X, np.arange(12) % 2, n_train=8), scaling=scaling, dtype=dtype
+        )
+        assert np.isfinite(prepared.X_train).all()
+        assert np.isfinite(prepared.X_test).all()
+
     def test_more_rows_than_a_block_are_scaled_alike(self):
         X = rng(3).normal(5, 2, (10_000, 3))
         data = dataset(X, np.arange(10_000) % 2, n_train=9_000)
