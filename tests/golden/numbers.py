@@ -1,0 +1,125 @@
+"""What the published rows say, as numbers, and what the seeds draw.
+
+`python -m tests.golden.numbers` writes the stored values anew, which is right only after rows were
+measured again or a verdict's rule was changed on purpose; the diff then shows what moved.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+from click.testing import CliRunner
+
+from rfbench import datasets, samplers
+from rfbench.cli import main
+from rfbench.config import Experiment
+from rfbench.experiment.plan import plan
+
+HERE = Path(__file__).parent
+PUBLISHED = HERE.parents[1] / "results" / "published"
+VERIFY, CLAIMS, TABLE = (HERE / f"{name}.csv.xz" for name in ("verify", "claims", "table"))
+IDENTITIES, FEATURES = HERE / "identities.json", HERE / "features.json"
+
+# Words: a page may say the same in others.
+WORDS = ("where", "claim", "effect_of", "note", "method")
+MAPS = ("offset", "paired")
+
+
+def printed(*words: str) -> pd.DataFrame:
+    """Return the table that a command prints as CSV."""
+    result = CliRunner().invoke(main, [*words, "--format", "csv"], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return pd.read_csv(io.StringIO(result.stdout), low_memory=False)
+
+
+def verify() -> pd.DataFrame:
+    """Return every published number beside the measured one, with its verdict.
+
+    Whether data are on this machine plays no part.
+    """
+    return printed("verify", str(PUBLISHED)).replace({"verdict": {"no data": "not run"}})
+
+
+def claims() -> pd.DataFrame:
+    """Return every verdict on a claim, without the sentences."""
+    found = printed("verify", str(PUBLISHED), "--claims")
+    return found.drop(columns=[word for word in WORDS if word in found])
+
+
+def table() -> pd.DataFrame:
+    """Return the summary of every published folder."""
+    return printed("table", str(PUBLISHED))
+
+
+def folders() -> list[Path]:
+    """List the published folders whose trials can be planned again."""
+    return sorted(path.parent for path in PUBLISHED.glob("*/manifest.json"))
+
+
+def identities() -> dict[str, str]:
+    """Return, by folder, one hash of the trial identities that its manifest gives now."""
+    return {folder.name: _identities_of(folder) for folder in folders()}
+
+
+def _identities_of(folder: Path) -> str:
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    rows = pd.read_csv(folder / "trials.csv", usecols=["dataset", "d", "data_hash"])
+    hashes = {
+        (str(name).split("[")[0], int(d)): str(data)
+        for name, d, data in rows.dropna().itertuples(index=False)
+    }
+    alone = {name: data for (name, _), data in hashes.items()}
+
+    def known(name: str, parameters: dict[str, Any] | None = None) -> str:
+        return hashes.get((name, (parameters or {}).get("d", -1)), alone[name])
+
+    with mock.patch.object(datasets, "data_sha256", known):
+        ids = [
+            trial.id
+            for config in [manifest["config"], *manifest["variants"]]
+            for trial in plan(Experiment.model_validate(config))
+        ]
+    return hashlib.sha256("\n".join(dict.fromkeys(ids)).encode()).hexdigest()
+
+
+def features() -> dict[str, list[float]]:
+    """Return, by sampler and map, four sums over the features that seed 0 draws."""
+    draws = np.random.default_rng(1)
+    X = draws.standard_normal((40, 5))
+    y = np.where(np.linalg.norm(X, axis=1) > 2.0, 1.0, -1.0)
+    probe = draws.standard_normal((12, 5))
+    return {
+        f"{name}, {feature_map}": _sums(name, feature_map, X, y, probe)
+        for name in samplers.SAMPLERS
+        for feature_map in MAPS
+    }
+
+
+def _sums(name: str, feature_map: str, X: Any, y: Any, probe: Any) -> list[float]:
+    sampler = samplers.make(
+        name, n_components=6, bandwidth=2.0, feature_map=feature_map, random_state=0
+    )
+    Z = np.asarray(sampler.fit(X, y).transform(probe))
+    rows, columns = np.arange(1, len(Z) + 1.0), np.arange(1, Z.shape[1] + 1.0)
+    sums = (Z.sum(), np.abs(Z).sum(), (Z * Z).sum(), rows @ Z @ columns)
+    return [float(value) for value in sums]
+
+
+def write() -> None:
+    """Write every stored value anew."""
+    verify().to_csv(VERIFY, index=False)
+    claims().to_csv(CLAIMS, index=False)
+    table().to_csv(TABLE, index=False)
+    IDENTITIES.write_text(json.dumps(identities(), indent=1) + "\n")
+    FEATURES.write_text(json.dumps(features(), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,44 @@
+"""The published rows give the same numbers, the configurations the same trials, as ever.
+
+See `tests.golden.numbers` for when the stored values may be written anew.
+"""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from . import numbers
+
+
+def assert_same(found, path):
+    expected = pd.read_csv(path, low_memory=False)
+    assert list(found.columns) == list(expected.columns)
+    assert len(found) == len(expected)
+    for column in expected:
+        if expected[column].dtype.kind == "f":
+            assert_allclose(
+                found[column].to_numpy(float), expected[column], rtol=1e-12, atol=0, err_msg=column
+            )
+        else:
+            pd.testing.assert_series_equal(found[column], expected[column])
+
+
+@pytest.mark.parametrize("what", ["verify", "claims", "table"])
+def test_numbers(what):
+    assert_same(getattr(numbers, what)(), numbers.HERE / f"{what}.csv.xz")
+
+
+def test_identities():
+    assert numbers.identities() == json.loads(numbers.IDENTITIES.read_text())
+
+
+def test_seeded_features():
+    found, expected = numbers.features(), json.loads(numbers.FEATURES.read_text())
+    assert found.keys() == expected.keys()
+    for name, sums in expected.items():
+        scale = max(map(abs, sums))
+        assert_allclose(found[name], sums, rtol=0, atol=1e-9 * scale, err_msg=name)
+        assert np.isfinite(found[name]).all()
