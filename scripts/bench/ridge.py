@@ -13,10 +13,10 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import Ridge, RidgeCV
 
 from rfbench import samplers
-from rfbench.bench.case import Bar, Case
-from rfbench.bench.limit import Limit
-from rfbench.bench.timing import best_of, fastest, seconds_of
 from rfbench.solvers import RidgeRegressor
+from scripts.bench.case import Bar, Case
+from scripts.bench.limit import Limit
+from scripts.bench.timing import best_of, fastest, seconds_of
 
 Array = NDArray[np.float64]
 ALPHAS = np.logspace(-3, 3, 11).tolist()

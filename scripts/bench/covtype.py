@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Any
 
-from rfbench.bench.case import Bar, Case
+from scripts.bench.case import Bar, Case
 
 N, D, FREQUENCIES = 290_506, 54, 6_912
 ALPHAS = (1e-4, 1e-3, 1e-2, 1e-1)
@@ -22,7 +22,7 @@ def covtype_case(n: int = N, d: int = D, frequencies: int = FREQUENCIES) -> Case
     """Time the five-fold choice among four penalties and record the peak of the memory."""
     sizes = [str(size) for size in (n, d, frequencies)]
     threads = os.cpu_count() or 1
-    command = [sys.executable, "-m", "rfbench.bench.covtype", *sizes, str(threads)]
+    command = [sys.executable, "-m", "scripts.bench.covtype", *sizes, str(threads)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     found = json.loads(done.stdout)
     peak = found["gigabytes"]
@@ -95,7 +95,7 @@ def _main() -> None:
     parser = argparse.ArgumentParser()
     for name in ("n", "d", "frequencies", "threads"):
         parser.add_argument(name, type=int)
-    print(json.dumps(measure(**vars(parser.parse_args()))))  # noqa: T201
+    print(json.dumps(measure(**vars(parser.parse_args()))))
 
 
 if __name__ == "__main__":

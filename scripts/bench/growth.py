@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from rfbench import samplers
-from rfbench.bench.case import EXPONENT, Bar, Case, Exponent
-from rfbench.bench.timing import best_of
 from rfbench.errors import RfbenchError
+from scripts.bench.case import EXPONENT, Bar, Case, Exponent
+from scripts.bench.timing import best_of
 
 FEWEST_SIZES = 4
 BATCH = 0.2

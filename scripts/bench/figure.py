@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rfbench.bench.case import Case, Exponent
-from rfbench.bench.growth import exponents
 from rfbench.report.style import BLUE, VERMILLION, assign
+from scripts.bench.case import Case, Exponent
+from scripts.bench.growth import exponents
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

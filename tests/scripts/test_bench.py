@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from rfbench.bench import growth, pools, report, ridge, runs
-from rfbench.bench.case import RECORDED, Bar, Case, Exponent, from_record
-from rfbench.bench.covtype import covtype_case
-from rfbench.bench.limit import Limit
+from scripts.bench import growth, pools, report, ridge, runs
+from scripts.bench.case import RECORDED, Bar, Case, Exponent, from_record
+from scripts.bench.covtype import covtype_case
+from scripts.bench.limit import Limit
 
 KEYS = {
     "case", "n", "d", "M", "seconds", "reference", "reference_seconds", "ratio", "limit_seconds",

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import config
-from rfbench.bench.case import Bar, Case
-from rfbench.bench.timing import in_turn, seconds_of
 from rfbench.experiment import runner
 from rfbench.experiment.keep import rows_of
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.trial import run_job
 from rfbench.experiment.work import Work, prepare_work
 from rfbench.metrics import METRICS
+from scripts.bench.case import Bar, Case
+from scripts.bench.timing import in_turn, seconds_of
 
 MOST_OF_LAST_POINT = 1.6
 LEAST_OF_TWO_WORKERS = 1.7

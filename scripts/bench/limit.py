@@ -7,9 +7,9 @@ import math
 import numpy as np
 from scipy.linalg import blas
 
-from rfbench.bench.timing import rate
 from rfbench.compute import wave_kernels
 from rfbench.compute.blocks import default_block_rows
+from scripts.bench.timing import rate
 
 IN_CACHE = 2**15
 

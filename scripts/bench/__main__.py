@@ -1,4 +1,4 @@
-"""`python -m rfbench.bench`: measure, print the table, keep the results."""
+"""`python -m scripts.bench`: measure, print the table, keep the results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rfbench.bench.case import Case
+    from scripts.bench.case import Case
 
 RESULTS = Path("results/bench")
 
@@ -17,7 +17,7 @@ RESULTS = Path("results/bench")
 def main() -> None:
     """Run the benchmark; exit code 1 where a bar was missed."""
     parser = argparse.ArgumentParser(
-        prog="scripts/bench",
+        prog="scripts/bench/run",
         description="Time rfbench against scikit-learn and against the machine's own limit.",
         epilog=f"Without --quick the table, figure and numbers go to {RESULTS}/.",
     )
@@ -33,7 +33,7 @@ def main() -> None:
     given = parser.parse_args()
     from rich.console import Console
 
-    from rfbench.bench import report
+    from scripts.bench import report
 
     if given.redraw:
         report.redraw(RESULTS)
@@ -59,8 +59,8 @@ def _quick() -> Iterator[Case]:
     """Bars 1 and 2; of scikit-learn's Ridge fits, which all take the same time, three."""
     from threadpoolctl import threadpool_limits
 
-    from rfbench.bench import ridge
     from rfbench.compute import waves
+    from scripts.bench import ridge
 
     waves.warm_up()
     with threadpool_limits(limits=1):
@@ -71,10 +71,10 @@ def _quick() -> Iterator[Case]:
 def _everything(*, covtype: bool) -> Iterator[Case]:
     from threadpoolctl import threadpool_limits
 
-    from rfbench.bench import growth, pools, ridge, runs
-    from rfbench.bench.covtype import covtype_case
     from rfbench.compute import waves
     from rfbench.samplers import SAMPLERS
+    from scripts.bench import growth, pools, ridge, runs
+    from scripts.bench.covtype import covtype_case
 
     waves.warm_up()
     with threadpool_limits(limits=1):

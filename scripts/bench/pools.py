@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from rfbench import samplers
-from rfbench.bench.case import Bar, Case
-from rfbench.bench.timing import fastest, in_turn
 from rfbench.samplers.base import streams
 from rfbench.samplers.chi_square import chi_square_weights
 from rfbench.samplers.pool import feature_blocks
+from scripts.bench.case import Bar, Case
+from scripts.bench.timing import fastest, in_turn
 
 SCORED = ("eerf", "lkrf", "surrogate-leverage")
 SIZES = ((10_000, 10, 5_000), (5_000, 50, 10_000), (5_000, 784, 4_500))

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rfbench.bench.case import Bar, Case, Exponent, from_record
-from rfbench.bench.growth import exponents
-from rfbench.bench.limit import DEFINITION
 from rfbench.experiment import environment
+from scripts.bench.case import Bar, Case, Exponent, from_record
+from scripts.bench.growth import exponents
+from scripts.bench.limit import DEFINITION
 
 TITLE = """\
 # Speed
 
-`scripts/bench` wrote this page. Seconds are single runs on one thread, the best of several
+`scripts/bench/run` wrote this page. Seconds are single runs on one thread, the best of several
 repetitions; a bar is ours, and a case that misses it says so. In the lines of t_pp M is the size of
 the pool."""
 FILES = ("bench.json", "bench.md", "bench.png", "machine.json")
@@ -119,7 +119,7 @@ def write_json(cases: Sequence[Case], path: Path) -> None:
 
 def redraw(folder: Path) -> None:
     """Draw the figure again from the numbers that the folder has."""
-    from rfbench.bench.figure import draw
+    from scripts.bench.figure import draw
 
     records = json.loads((folder / "bench.json").read_text("utf-8"))
     draw([from_record(record) for record in records], folder / "bench.png")
@@ -127,7 +127,7 @@ def redraw(folder: Path) -> None:
 
 def write(cases: Sequence[Case], folder: Path) -> None:
     """Write the numbers, the table of the README, the figure and the machine."""
-    from rfbench.bench.figure import draw
+    from scripts.bench.figure import draw
 
     write_json(cases, folder / "bench.json")
     facts: dict[str, Any] = {

@@ -1,4 +1,4 @@
 """How fast rfbench is: against scikit-learn, and against what the machine can do.
 
-`python -m rfbench.bench` measures everything in one run, see `rfbench.bench.__main__`.
+`python -m scripts.bench` measures everything in one run, see `scripts.bench.__main__`.
 """
