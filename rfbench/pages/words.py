@@ -1,0 +1,117 @@
+"""How numbers, ranges, counts and lists are written: the one place that decides it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+DASH = "\N{EN DASH}"
+
+
+def number(value: Any, decimals: int | None = None) -> str:
+    """Write a number: with so many decimals, or with six digits; a dash where there is none.
+
+    >>> number(3.0), number(0.123456789), number(2.5, 2), number(None)
+    ('3', '0.123457', '2.50', '–')
+    """
+    if absent(value):
+        return DASH
+    return f"{float(value):.6g}" if decimals is None else f"{float(value):.{decimals}f}"
+
+
+def absent(value: Any) -> bool:
+    """Whether there is no value: None, NaN or pandas' NA."""
+    import pandas as pd
+
+    return bool(pd.isna(value))
+
+
+def signed(value: Any, decimals: int = 2) -> str:
+    """Write a difference with its sign.
+
+    >>> signed(1.234), signed(-0.5)
+    ('+1.23', '-0.50')
+    """
+    return DASH if absent(value) else f"{float(value):+.{decimals}f}"
+
+
+def spread(mean: Any, error: Any, most: int = 4) -> str:
+    """Write ``17.37 ± 0.12``, with two digits of the standard error and at most so many decimals.
+
+    A standard error that is not known (one trial) is a dash; where so few decimals would show
+    nothing but zeros, both are written with an exponent.
+
+    >>> spread(17.3712, 0.1234), spread(5.0, float("nan")), spread(0.00012, 0.000034)
+    ('17.37 ± 0.12', '5 ± –', '1.20e-04 ± 3.4e-05')
+    """
+    if absent(mean):
+        return DASH
+    if absent(error) or error == 0:
+        return f"{mean:.4g} ± {DASH if absent(error) else 0}"
+    decimals = 1 - math.floor(math.log10(error))
+    if decimals > most + 1 or abs(mean) >= 1e7:
+        return f"{mean:.2e} ± {error:.1e}"
+    decimals = min(max(decimals, 0), most)
+    return f"{mean:.{decimals}f} ± {error:.{decimals}f}"
+
+
+def span(low: Any, high: Any) -> str:
+    """Write a range, or one number where both ends are the same.
+
+    >>> span(120, 214), span(3.0, 3.0)
+    ('120–214', '3')
+    """
+    return number(low) if low == high or absent(high) else f"{number(low)}{DASH}{number(high)}"
+
+
+def p_value(value: Any) -> str:
+    """Write a p-value with two digits.
+
+    >>> p_value(0.01234), p_value(1.0)
+    ('0.012', '1')
+    """
+    return DASH if absent(value) else f"{float(value):.2g}"
+
+
+def seconds(value: Any) -> str:
+    """Write a time with the unit that suits it.
+
+    >>> seconds(0.0123), seconds(42), seconds(300), seconds(12000)
+    ('12.3 ms', '42 s', '5.0 min', '3.3 h')
+    """
+    if absent(value):
+        return DASH
+    if value < 1:
+        return f"{1000 * value:.3g} ms"
+    if value < 120:
+        return f"{value:.3g} s"
+    return f"{value / 60:.1f} min" if value < 7200 else f"{value / 3600:.1f} h"
+
+
+def count(n: Any, noun: str, plural: str = "") -> str:
+    """Write a number with its noun.
+
+    >>> count(1, "trial"), count(10, "trial"), count(2, "penalty", "penalties")
+    ('1 trial', '10 trials', '2 penalties')
+    """
+    return f"{number(n)} {noun if n == 1 else plural or noun + 's'}"
+
+
+def listing(items: Iterable[Any], none: str = "none") -> str:
+    """Write names with commas.
+
+    >>> listing(["a", "b"]), listing([])
+    ('a, b', 'none')
+    """
+    return ", ".join(map(str, items)) or none
+
+
+def link(target: Path, page_folder: Path, name: str = "") -> str:
+    """Write a Markdown link to a file or folder, relative to the folder of the page."""
+    import os
+
+    relative = Path(os.path.relpath(target.resolve(), page_folder.resolve())).as_posix()
+    return f"[{name or target.resolve().name}]({quote(relative)})"
