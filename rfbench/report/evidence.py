@@ -199,11 +199,19 @@ def arms_of(results: Results, rows: pd.DataFrame, notes: list[str]) -> list[Arm]
     return list(_arms(results, rows, table))
 
 
-def _tests_on_published_rows(split: str) -> bool:
+def _draws_test_rows(split: str, dataset: str, n_train: float) -> bool:
+    """Say whether every trial draws the test rows from the same rows anew.
+
+    `rows:` draws a subset of both sides, of the published split as well, unless it asks for more
+    than there are: then all train, fewer than asked for.
+    """
+    subset = split_name(dataset)[1]
+    if subset is not None and not n_train < subset:
+        return True
     try:
-        return keeps_published_split(json.loads(split) if split.startswith("{") else split)
+        return not keeps_published_split(json.loads(split) if split.startswith("{") else split)
     except ValueError:
-        return False
+        return True
 
 
 def _floats(values: pd.Series[Any]) -> NDArray[np.float64]:
@@ -217,7 +225,8 @@ def _arms(results: Results, rows: pd.DataFrame, table: Table) -> Iterable[Arm]:
     for i, key in enumerate(rows[by].astype("object").itertuples(index=False, name=None)):
         places.setdefault(tuple(None if pd.isna(k) else k for k in key), []).append(i)
     ok = (rows["status"] == "ok").to_numpy()
-    anew = ~rows["split"].map(_tests_on_published_rows).to_numpy(dtype=bool)
+    facts = zip(rows["split"], rows["dataset"], table.numbers["n_train"], strict=True)
+    anew = np.array([_draws_test_rows(*of) for of in facts], dtype=bool)
     shared = (rows["timing"] == SHARED).to_numpy()
     trials = rows["trial"].to_numpy(dtype=np.int64, na_value=-1)
     for (dataset, protocol, label, sampler, solver, d, *size), found in places.items():

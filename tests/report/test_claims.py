@@ -106,6 +106,26 @@ def test_random_splits_are_corrected(write: Write) -> None:
     assert corrected.effect == plain.effect
 
 
+@pytest.mark.parametrize(
+    ("dataset", "split", "ratio"),
+    [
+        ("eeg", "given", 0.0),
+        ("eeg", '{"train_size": 7490}', 0.0),
+        ("eeg", '{"test_size": 0.5}', 0.5),
+        ("eeg[7490 rows]", "given", 0.5),
+        ("eeg[7490 rows]", '{"train_size": 9000}', 0.5),
+        ("eeg[7491 rows]", "given", 0.0),  # more than there are: nothing is drawn
+    ],
+)
+def test_what_corrects_is_whether_the_test_rows_are_drawn_anew(
+    write: Write, dataset: str, split: str, ratio: float
+) -> None:
+    changes = {"dataset": dataset, "split": split, "n_test": 3745}
+    folder = write(rows(gain(1), METHODS, 2, **changes), **PAPER)
+    arms = evidence.gather([folder]).arms["liu2020", "table3"]
+    assert {arm.ratio for arm in arms} == {ratio}
+
+
 def test_differences_that_do_not_vary_are_judged_by_the_sign_test(write: Write) -> None:
     def outcome(points: float, n: int, name: str) -> Outcome:
         made = rows(gain(points), METHODS, n, sizes=(56,), noise=0)
