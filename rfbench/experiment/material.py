@@ -1,7 +1,7 @@
 """What all samplers of a trial share: prepared rows, bandwidth, the exact kernel matrix.
 
 Each is remembered in the worker, so that the trials of a job, and the next job on the same rows,
-find it ready.
+find it ready. What is remembered is read-only: no method can change what the next one sees.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from rfbench.datasets import Prepared
 from rfbench.experiment.kernel_error import spectral_norm
 from rfbench.experiment.plan import Trial
 from rfbench.experiment.seeds import generator_for
+from rfbench.frozen import frozen
 from rfbench.kernels import Rows
 
 
@@ -38,7 +39,7 @@ def _key(trial: Trial) -> str:
 
 
 def prepared(trial: Trial) -> Prepared:
-    """Return the trial's training and test rows, scaled and encoded."""
+    """Return the trial's training and test rows, scaled, encoded and read-only."""
     entry = datasets.entry(trial.dataset.name)
     fixed = trial.experiment.split == "given" and trial.experiment.rows is None
     number = 0 if fixed and entry.kind != "synthetic" else trial.number
@@ -54,14 +55,16 @@ def _prepared(key: str, number: int) -> Prepared:
         parameters=facts["dataset"]["parameters"] or None,
         generator=generator_for(facts["seed"], "data", number),
     )
-    return datasets.prepare(
-        dataset,
-        split=facts["split"],
-        scaling=facts["scaling"],
-        target=facts["target"],
-        generator=generator_for(facts["seed"], "split", number),
-        rows=facts["rows"],
-        dtype=facts["dtype"],
+    return frozen(
+        datasets.prepare(
+            dataset,
+            split=facts["split"],
+            scaling=facts["scaling"],
+            target=facts["target"],
+            generator=generator_for(facts["seed"], "split", number),
+            rows=facts["rows"],
+            dtype=facts["dtype"],
+        )
     )
 
 
@@ -98,8 +101,8 @@ def exact_kernel(
     """Return rows, the exact kernel matrix on them and its spectral norm; the last is kept."""
     key = (_key(trial), trial.number, count, kernel)
     if key not in _kernel_matrices:
-        rows = kernel_rows(trial, count)
-        exact = kernel(rows, rows)
+        rows = frozen(kernel_rows(trial, count))
+        exact = frozen(kernel(rows, rows))
         _kernel_matrices.clear()
         _kernel_matrices[key] = (rows, exact, spectral_norm(exact))
     return _kernel_matrices[key]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.clock import Clock
+from rfbench.frozen import frozen
 from rfbench.kernels import Rows
 from rfbench.samplers.feature_map import FeatureMap
 
@@ -72,12 +73,13 @@ class PoolMemory:
     def get(self, key: Key, X: Rows, make: Callable[[], Value]) -> Value:
         """Return the value of this key, made now or found; X is kept, so its place stays its own.
 
+        The arrays of the value become read-only, because several samplers see them.
         `make` must not ask the memory in its turn: that time would be owed twice.
         """
         if key not in self._known:
             clock = Clock()
             with clock.part("pp"):
-                value = make()
+                value = frozen(make())
             alike = [known for known in self._known if known[0] == key[0]]
             for oldest in alike[: len(alike) + 1 - self.size]:
                 del self._known[oldest]

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.compute.gram import NormalEquations
-from rfbench.kernels import Array, Rows
+from rfbench.errors import MethodError
+from rfbench.kernels import Array, Rows, dense
 from rfbench.memory import check_fits
 from rfbench.samplers.feature_map import FittedMap
 
@@ -44,7 +45,7 @@ class Design:
         elif self._map is not None:
             self.n_columns = self._map.n_columns
         else:
-            self.n_columns = int(features.transform(X[:1]).shape[1])
+            self.n_columns = _matrix(features.transform(X[:1]), 1).shape[1]
 
     @property
     def n(self) -> int:
@@ -56,8 +57,10 @@ class Design:
         if self._map is not None:
             self._map.transform_into(rows, out)
             return
-        block: Any = rows if self.features is None else self.features.transform(rows)
-        out[...] = block.toarray() if hasattr(block, "toarray") else block
+        features = rows if self.features is None else self.features.transform(rows)
+        block = _matrix(features, rows.shape[0])
+        check_columns(block.shape[1], self.n_columns)
+        out[...] = block
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of some of the rows."""
@@ -113,6 +116,7 @@ class Design:
 
     def multiply(self, coefficients: Array) -> NDArray[np.float64]:
         """Return Z @ coefficients for coefficients of shape (n_columns, k); shape (n, k)."""
+        check_columns(self.n_columns, coefficients.shape[0])
         result = np.empty((self.n, coefficients.shape[1]))
         step = self._block_rows()
         buffer = np.empty((min(step, self.n), self.n_columns), dtype=self.X.dtype)
@@ -127,6 +131,26 @@ class Design:
 
     def _block_rows(self) -> int:
         return max(16, BLOCK_BYTES // (8 * self.n_columns))
+
+
+def _matrix(features: Any, n: int) -> Array:
+    """Return what a transformer made of n rows as an array of shape (n, columns)."""
+    block: Array = np.asarray(dense(features))
+    if block.ndim != 2 or len(block) != n:
+        raise MethodError(
+            f"A transformer made an array of shape {block.shape} of {n} rows.",
+            "It has to return a row of columns for each.",
+        )
+    return block
+
+
+def check_columns(found: int, expected: int) -> None:
+    """Raise MethodError where a transformer returns another number of columns than before."""
+    if found != expected:
+        raise MethodError(
+            f"A transformer returned {found} columns, and {expected} columns before.",
+            "All rows need the same columns, those of training and of test.",
+        )
 
 
 def design_of(X: Rows, features: Any) -> Design:

@@ -11,7 +11,7 @@ from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.kernels import Rows
 from rfbench.memory import check_fits
-from rfbench.solvers.design import design_of, quiet_clock
+from rfbench.solvers.design import check_columns, design_of, quiet_clock
 from rfbench.solvers.footprint import matrix_bytes
 from rfbench.solvers.path import Array
 
@@ -61,7 +61,9 @@ class ExternalSolver:
 
     def decisions(self, X: Rows) -> Array:
         """Return the predictions, shape (n, 1)."""
-        values = np.asarray(self.estimator.predict(design_of(X, self.features_).matrix()))
+        design = design_of(X, self.features_)
+        check_columns(design.n_columns, self.n_columns_)
+        values = np.asarray(self.estimator.predict(design.matrix()))
         if len(values) != X.shape[0] or values.ndim > 2:
             raise MethodError(
                 f"{type(self.estimator).__name__} predicted an array of shape {values.shape} "

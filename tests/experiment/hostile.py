@@ -1,0 +1,98 @@
+"""Transformers that do what none should, for the tests of what they cost the others."""
+
+import numpy as np
+
+
+class Project:
+    """A random projection, squashed."""
+
+    def __init__(self, n_components=1, random_state=0):
+        self.n_components, self.random_state = n_components, random_state
+
+    def fit(self, X, y=None):
+        generator = np.random.default_rng(self.random_state)
+        self.matrix = generator.standard_normal((X.shape[1], self.n_components))
+        return self
+
+    def transform(self, X):
+        return np.tanh(X @ self.matrix)
+
+
+class ChangesRows(Project):
+    """Centres its rows in place."""
+
+    def fit(self, X, y=None):
+        values = X.data if hasattr(X, "indptr") else X
+        values -= values.mean()
+        return super().fit(X, y)
+
+
+class ChangesTarget(Project):
+    """Turns every target into the first one."""
+
+    def fit(self, X, y=None):
+        y[:] = y[0]
+        return super().fit(X, y)
+
+
+class ChangesTestRows(Project):
+    """Scales what it transforms in place."""
+
+    def transform(self, X):
+        X *= 1e-3
+        return super().transform(X)
+
+
+class KernelOfItsOwn(Project):
+    """Changes the rows that kernel matrices are compared on."""
+
+    approximates_kernel = True
+
+    def fit(self, X, y=None):
+        from rfbench import kernels
+
+        self.kernel_ = kernels.make("gaussian", 1.0)
+        return super().fit(X, y)
+
+    def transform(self, X):
+        if X.shape[0] == 17:
+            X *= 0
+        return super().transform(X)
+
+
+class ColumnsFollowRows(Project):
+    """Returns at most as many columns as there are rows."""
+
+    def transform(self, X):
+        return super().transform(X)[:, : max(1, X.shape[0] // 2)]
+
+
+class MoreColumnsEachTime(Project):
+    """Returns one column more at each call."""
+
+    calls = 0
+
+    def transform(self, X):
+        self.calls += 1
+        return np.ones((X.shape[0], self.calls))
+
+
+class MoreColumnsForTestRows(Project):
+    """Returns one column more for other rows than those that it was fitted on."""
+
+    def fit(self, X, y=None):
+        self.first, self.many = X[0].copy(), X.shape[0]
+        self.known = {row.tobytes() for row in X}
+        return super().fit(X, y)
+
+    def transform(self, X):
+        Z = super().transform(X)
+        known = all(row.tobytes() in self.known for row in X)
+        return Z if known else np.column_stack([Z, Z[:, 0]])
+
+
+class OneRow(Project):
+    """Returns the features of its first row only."""
+
+    def transform(self, X):
+        return super().transform(X)[:1]

@@ -1,0 +1,135 @@
+"""A plug-in may spoil its own rows, never those of the other methods."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from rfbench import datasets
+from rfbench.datasets import Dataset
+from rfbench.experiment import material
+from rfbench.experiment.plan import jobs
+from rfbench.experiment.trial import run_job
+from rfbench.experiment.work import prepare_work
+
+TEXT = """\
+dataset: {sphere: {d: 3, n_train: 80, n_test: 40}}
+scaling: none
+bandwidth: 1.0
+M: [4, 8]
+samplers: SAMPLERS
+solver: {name: ridge, alphas: [0.01, 1.0], selection: cv3}
+kernel_error_rows: 17
+trials: 2
+"""
+NOT_MEASURED = ("t_", "cpu_", "peak_", "trial_id", "setting", "timing", "shared_M")
+HOSTILE = Path(__file__).with_name("hostile.py")
+
+
+@pytest.fixture
+def rows_of(experiment_of, tmp_path, monkeypatch):
+    """Return a function that runs some samplers, all trials of a job in one process."""
+    shutil.copy(HOSTILE, tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+    def run(samplers, *overrides, text=TEXT):
+        _forget()
+        experiment = experiment_of(
+            text.replace("SAMPLERS", samplers), *overrides, allow_imports=True
+        )
+        work = prepare_work([experiment], None)
+        rows = [row for job in jobs(work.trials) for row in run_job(job)]
+        _forget()
+        return rows
+
+    return run
+
+
+def _forget():
+    material._prepared.cache_clear()
+    material._bandwidths.clear()
+    material._kernel_matrices.clear()
+
+
+def measured(rows, label):
+    """Return what was measured of a method, but for its times, by size and trial."""
+    return {
+        (row["M"], row["trial"]): {
+            key: value for key, value in row.items() if not key.startswith(NOT_MEASURED)
+        }
+        for row in rows
+        if row["label"] == label
+    }
+
+
+def beside(hostile):
+    return f"[{{class: 'hostile.py:{hostile}', label: hostile}}, rks]"
+
+
+@pytest.mark.parametrize(
+    "hostile", ["ChangesRows", "ChangesTarget", "ChangesTestRows", "KernelOfItsOwn"]
+)
+def test_rows_that_a_plugin_changes_in_place_are_its_own_loss(rows_of, hostile):
+    rows = rows_of(beside(hostile))
+    assert measured(rows, "rks") == measured(rows_of("[rks]"), "rks")
+    assert len(measured(rows, "rks")) == 4
+    for row in measured(rows, "hostile").values():
+        assert row["status"] == "failed"
+        assert "read-only" in row["message"]
+
+
+def test_a_real_target_and_sparse_rows_are_as_safe(rows_of, monkeypatch):
+    generator = np.random.default_rng(0)
+    X = sparse.random_array((60, 5), density=0.4, format="csr", rng=generator)
+    y = X.sum(axis=1)
+    found = Dataset("cpu", X, y, "regression", (), None, None, "0")
+    monkeypatch.setattr(datasets, "load", lambda *words, **keywords: found)
+    monkeypatch.setattr(datasets, "fetch", lambda *words, **keywords: [])
+    monkeypatch.setattr(datasets, "data_sha256", lambda *words: "0")
+    text = TEXT.replace("{sphere: {d: 3, n_train: 80, n_test: 40}}", "cpu")
+    text += "split: {test_size: 0.4}\n"
+    alone = measured(rows_of("[rks]", text=text), "rks")
+    assert {row["status"] for row in alone.values()} == {"ok"}
+    for hostile in ("ChangesRows", "ChangesTarget"):
+        rows = rows_of(beside(hostile), text=text)
+        assert measured(rows, "rks") == alone
+        assert {row["status"] for row in measured(rows, "hostile").values()} == {"failed"}
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["ColumnsFollowRows", "MoreColumnsEachTime", "MoreColumnsForTestRows", "OneRow"],
+)
+@pytest.mark.parametrize("solver", ["ridge", "{class: sklearn.svm.LinearSVC}"])
+def test_another_number_of_columns_is_a_failed_row_with_a_sentence(rows_of, hostile, solver):
+    text = TEXT.replace("{name: ridge, alphas: [0.01, 1.0], selection: cv3}", solver)
+    rows = rows_of(beside(hostile), text=text)
+    assert measured(rows, "rks") == measured(rows_of("[rks]", text=text), "rks")
+    assert {row["status"] for row in measured(rows, "rks").values()} == {"ok"}
+    for row in measured(rows, "hostile").values():
+        assert row["status"] == "failed"
+        assert "columns" in row["message"]
+        assert "traceback" not in row
+
+
+SCIKIT_LEARN = """[
+  {class: sklearn.kernel_approximation.Nystroem, gamma: 0.1},
+  {class: sklearn.kernel_approximation.RBFSampler, gamma: 0.1},
+  {class: sklearn.kernel_approximation.PolynomialCountSketch},
+  {class: sklearn.random_projection.GaussianRandomProjection, n_components: 2},
+  {class: sklearn.decomposition.PCA, n_components: 3},
+  {class: sklearn.decomposition.KernelPCA, kernel: rbf},
+  {class: sklearn.preprocessing.StandardScaler},
+  {class: sklearn.preprocessing.QuantileTransformer, n_quantiles: 20},
+  {class: sklearn.preprocessing.SplineTransformer, n_knots: 4},
+  {class: sklearn.cluster.KMeans, n_clusters: 4},
+  {class: sklearn.ensemble.RandomTreesEmbedding, n_estimators: 3, max_depth: 2},
+  {class: sklearn.neural_network.BernoulliRBM, n_components: 4},
+]"""
+
+
+def test_transformers_of_scikit_learn_take_rows_that_are_read_only(rows_of):
+    rows = rows_of(SCIKIT_LEARN)
+    assert {(row["label"], row["status"]) for row in rows if row["status"] != "ok"} == set()
