@@ -6,16 +6,13 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
 import numpy as np
 
-from rfbench import grids, yamlfile
+from rfbench import grids, papers
 from rfbench.audit.target import Target
 from rfbench.errors import ConfigError
-
-OPEN_CHOICES = "open_choices.yaml"
 
 
 @dataclass(frozen=True)
@@ -40,12 +37,11 @@ Combination = tuple[Option, ...]
 def known(target: Target) -> dict[str, Choice]:
     """Return the choices that are known to be open for a target, by name.
 
-    They stand in ``rfbench/papers/open_choices.yaml`` under the paper, the item or the data set;
-    what is more special wins, choice by choice, and an empty list takes a choice away.
+    They stand in the ``open_choices.yaml`` of the paper; what is more special wins, choice by
+    choice, and an empty list takes a choice away.
     """
-    text = resources.files("rfbench.papers").joinpath(OPEN_CHOICES).read_text(encoding="utf-8")
     found: dict[str, Choice] = {}
-    entries = yamlfile.parse(text, OPEN_CHOICES).value
+    entries = papers.open_choices()
     for place in sorted(entries, key=lambda place: place.count("/")):
         if target.lies_in(place):
             for name, options in entries[place].items():

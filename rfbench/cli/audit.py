@@ -60,7 +60,7 @@ def audit(
 ) -> None:
     """Try the choices that a paper leaves open against a row of its table.
 
-    Every combination of the open choices (rfbench/papers/open_choices.yaml, or --vary) is run on
+    Every combination of the open choices (open_choices.yaml of the paper, or --vary) is run on
     CONFIG with 2 trials, unless --trials says more, and ranked by its distance to the published
     numbers: half of them choose, the other half confirm. It tells how many combinations were
     tried. An interrupted audit is not ranked; the same command goes on where it stopped.

@@ -7,7 +7,7 @@ shows. How results find their cell:
   (``liu2020_table3_eeg.as-run.yaml``). What counts is in it: ``paper: liu2020``, ``item: table3``
   (or several, ``item: "table3, figure1"``), ``protocol: as-run``, which land in the manifest;
   a folder whose configuration names no paper plays no part.
-- The data set is a catalogue name; `papers/sources.yaml` says which one is the paper's (eerf2018's
+- The data set is a catalogue name; `papers/<paper>/paper.yaml` says which one is the paper's (eerf2018's
   adult is ``a9a``), and what stands in for it. ``rows: 5000`` counts for lkrf2016's Table 2, which
   sampled so many.
 - The method is the sampler's label, or its name where no other label has it. Controls so have

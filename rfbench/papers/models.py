@@ -1,0 +1,333 @@
+"""What is known of a paper, as checked by pydantic."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Published(_Strict):
+    """One number of a paper.
+
+    `M` is a number of features, ``'best'`` (the best test value over all sizes) or empty (not
+    stated). `spread` is a standard deviation (``'sd'``) or a standard error (``'se'``) over the
+    paper's trials; `mark` is ``'significant'`` where the paper's table says so.
+    """
+
+    paper: str
+    item: str
+    dataset: str
+    method: str
+    M: str
+    metric: str
+    value: float
+    spread: float | None
+    spread_kind: Literal["sd", "se", ""]
+    unit: Literal["%", "s"]
+    mark: Literal["significant", ""]
+    note: str
+
+    @field_validator("spread", mode="before")
+    @classmethod
+    def _empty(cls, value: Any) -> Any:
+        return None if value == "" else value
+
+    @property
+    def size(self) -> int | None:
+        """The number of features, where the paper states one."""
+        return int(self.M) if self.M.isdigit() else None
+
+    @property
+    def trials(self) -> int | None:
+        """The number of the paper's trials, where it is stated."""
+        found = re.search(r"(\d+) trials", self.note)
+        return int(found[1]) if found else None
+
+    @property
+    def standard_error(self) -> float | None:
+        """The standard error of the published mean, where it is known."""
+        if self.spread is None or self.spread_kind == "se":
+            return self.spread
+        return self.spread / self.trials**0.5 if self.trials else None
+
+
+class Source(_Strict):
+    """What a paper's data set is in the catalogue, and what stands in for it.
+
+    Attributes
+    ----------
+    dataset : str
+        Name in the catalogue.
+    n_train, n_test : int or None
+        The rows of the paper; an experiment on other numbers of rows is a stand-in.
+    d : int or None
+        The columns of the paper.
+    rows : dict
+        By item (or ``'all'``): the number of training rows that the item itself sampled.
+    stand_ins : list of str
+        Catalogue names of subsets and replacements; they never count as the data set.
+    reason : str
+        Why this entry of the catalogue, where the names differ.
+    """
+
+    dataset: str
+    n_train: int | None = None
+    n_test: int | None = None
+    d: int | None = None
+    rows: dict[str, int] = Field(default_factory=dict)
+    stand_ins: list[str] = Field(default_factory=list)
+    reason: str = ""
+
+
+class Doubt(_Strict):
+    """Something about the published numbers that does not fit together."""
+
+    paper: str
+    item: str
+    text: str
+
+
+class Sizes(_Strict):
+    """What the paper calls the number of features.
+
+    Attributes
+    ----------
+    symbol : str
+        Its letter, at the head of tables.
+    title : str
+        Of the axis of sizes in figures; empty for the usual one.
+    over_d : bool
+        Whether the paper counts in multiples of the number of columns.
+    """
+
+    symbol: str = "M"
+    title: str = ""
+    over_d: bool = False
+
+
+class Column(_Strict):
+    """A column of a table: the metrics of a method, as named in published.csv.
+
+    The metric ``'size'`` is the number of features.
+    """
+
+    head: str
+    method: str
+    metrics: list[str] = Field(min_length=1)
+
+
+class Marks(_Strict):
+    """The paper's test of significance: paired t against each baseline, on the first trials."""
+
+    metric: str
+    baselines: list[str] = Field(min_length=1)
+    trials: int = Field(ge=2)
+
+
+class Layout(_Strict):
+    """The shape of a table.
+
+    Attributes
+    ----------
+    rows : {'datasets', 'sizes'}
+        What a row is; with sizes, each data set has a part of its own.
+    caption : list of str
+        What its numbers are.
+    facts : list of str
+        Columns that say what was run, before the others: ``M``, ``M_0`` (pool), ``N_0/N`` (share
+        of rows that score it), ``n``, ``n_test``, ``d``, ``trials``. For rows of data sets.
+    columns : list of Column
+        In the paper's order.
+    spread : {'se', 'sd'}
+        What stands beside a mean: standard error or standard deviation over the trials.
+    time_unit : {'s', 'ms'}
+        Of the times as they are shown.
+    marks : Marks or None
+        How the paper marks cells as significant.
+    gains : list of pairs
+        Methods whose gain over another one is shown: ``[method, other]``.
+    gains_note : str
+        What must be known to read these gains.
+    """
+
+    rows: Literal["datasets", "sizes"] = "datasets"
+    caption: list[str] = Field(default_factory=list)
+    facts: list[Literal["M", "M_0", "N_0/N", "n", "n_test", "d", "trials"]] = Field(
+        default_factory=list
+    )
+    columns: list[Column] = Field(min_length=1)
+    spread: Literal["se", "sd"] = "se"
+    time_unit: Literal["s", "ms"] = "s"
+    marks: Marks | None = None
+    gains: list[tuple[str, str]] = Field(default_factory=list)
+    gains_note: str = ""
+
+
+class Added(_Strict):
+    """What is measured for a paper but is not the paper's: each with what it is.
+
+    Attributes
+    ----------
+    items, methods : dict of str to str
+        By the item or the label of the method.
+    claims : list of str
+        Ids of claims that are ours.
+    """
+
+    items: dict[str, str] = Field(default_factory=dict)
+    methods: dict[str, str] = Field(default_factory=dict)
+    claims: list[str] = Field(default_factory=list)
+
+
+class Paper(_Strict):
+    """The content of a paper.yaml.
+
+    Attributes
+    ----------
+    name : str
+        That of the folder, not in the file.
+    title, authors, venue, year
+        The reference; authors with their first names.
+    about : str
+        Its subject in a few words.
+    datasets : dict of str to Source
+        By the name that the paper gives them, in its order.
+    methods : dict of str to str
+        From our label to the name that the paper prints.
+    sizes : Sizes
+    measured_as : dict of str to str
+        From a metric of published.csv to the one of ours that measures the same. Ours are
+        ``t_pp`` (drawing, scoring, selecting), ``t_features``, ``t_train``, ``t_test`` and the
+        sums ``t_drawing`` (t_pp + t_features), ``t_fit`` (t_features + t_train), ``t_total``
+        (all but t_test) and ``t_all``.
+    time_axis : str
+        The time that figures over the size show.
+    tables : dict of str to Layout
+        By item, in the paper's order.
+    added : Added
+    readings : list of str
+        How we read what the paper does not say.
+    doubts : list of Doubt
+        Each with an item and a text.
+    """
+
+    name: str
+    title: str
+    authors: list[str] = Field(min_length=1)
+    venue: str
+    year: int
+    about: str
+    datasets: dict[str, Source] = Field(min_length=1)
+    methods: dict[str, str] = Field(default_factory=dict)
+    sizes: Sizes = Sizes()
+    measured_as: dict[str, str] = Field(default_factory=dict)
+    time_axis: str = "t_total"
+    tables: dict[str, Layout] = Field(default_factory=dict)
+    added: Added = Added()
+    readings: list[str] = Field(default_factory=list)
+    doubts: list[Doubt] = Field(default_factory=list)
+
+    @property
+    def citation(self) -> str:
+        """The surnames, venue and year: ``Sinha & Duchi, NIPS 2016``."""
+        *others, last = [author.split()[-1] for author in self.authors]
+        names = f"{', '.join(others)} & {last}" if others else last
+        return f"{names}, {self.venue} {self.year}"
+
+
+class Part(_Strict):
+    """A comparison that a claim asserts: a paired quantity lies between `low` and `high`.
+
+    The quantity is `metric` of `method`, less that of each method of `against` (or less
+    `against_metric` of the same method), trial by trial; with the scale ``'ratio'`` it is the
+    quotient. Without `against` it is the metric itself.
+
+    Attributes
+    ----------
+    says : str
+        The comparison in words.
+    items, datasets, protocols : list of str
+        Which experiments count; no protocols means every one.
+    along : {'M', 'd'}
+        What `at` selects on.
+    at : str
+        ``each`` value; the ``largest``; the ``lower-half`` or ``upper-half`` of the values; the
+        ``slope`` over them; ``growth``, largest less smallest; ``plateau``, largest less the one
+        before, both at least as large as the number of features kept; ``best``, each method at its
+        own size of the smallest mean test error;
+        ``equal-time`` and ``equal-time-last``, the other method's error interpolated at the time
+        that `method` took, at each or at the largest time that both reached.
+    against_factor : int
+        The other method has so many times the features.
+    low, high : float or None
+        The bounds, in the metric's units or as a quotient.
+    family : {'claim', 'dataset'}
+        Over which comparisons Holm's correction runs.
+    values : int
+        The smallest number of values along the axis with which the part can hold.
+    least_d : int
+        Only data with so many columns count.
+    """
+
+    says: str
+    items: list[str]
+    datasets: list[str]
+    protocols: list[str] = Field(default_factory=list)
+    metric: str
+    method: str
+    against: list[str] = Field(default_factory=list)
+    against_metric: str | None = None
+    against_factor: int = 1
+    along: Literal["M", "d"] = "M"
+    at: Literal[
+        "each", "largest", "lower-half", "upper-half", "slope", "growth", "plateau", "best",
+        "equal-time", "equal-time-last",
+    ]  # fmt: skip
+    scale: Literal["difference", "ratio"] = "difference"
+    low: float | None = None
+    high: float | None = None
+    family: Literal["claim", "dataset"] = "dataset"
+    values: int = 1
+    least_d: int = 1
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Part:
+        if self.low is None and self.high is None:
+            raise ValueError("a part needs a bound, low or high")
+        return self
+
+
+class Claim(_Strict):
+    """A claim of a paper, in own words, with what would show it.
+
+    `kind` is ``order``, ``equality``, ``bound``, ``ratio`` or ``trend`` (words for the reader: the
+    parts are what is tested; all must hold), or ``marks``: the marks of significance of
+    `published.csv`, of which a share of at most `tolerance` may come out differently.
+    """
+
+    id: str
+    paper: str
+    where: str
+    claim: str
+    source: str
+    kind: Literal["order", "equality", "bound", "ratio", "trend", "marks"]
+    parts: list[Part] = Field(default_factory=list)
+    tolerance: float = 0.0
+
+    @model_validator(mode="after")
+    def _testable(self) -> Claim:
+        if (self.kind == "marks") == bool(self.parts):
+            raise ValueError(f"{self.id}: parts are for every kind but marks, and needed there")
+        return self
+
+
+class Claims(_Strict):
+    """The content of a claims.yaml."""
+
+    claims: list[Claim]

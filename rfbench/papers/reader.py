@@ -1,0 +1,146 @@
+"""Reading the folder of a paper; what is wrong in it is said with file and line."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from rfbench import yamlfile
+from rfbench.errors import ConfigError
+from rfbench.papers.models import Claim, Claims, Paper, Published
+
+PAPER, PUBLISHED = "paper.yaml", "published.csv"
+CLAIMS, OPEN_CHOICES = "claims.yaml", "open_choices.yaml"
+SIZE = "size"
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A paper: what its four files hold; all but paper.yaml may be missing.
+
+    Attributes
+    ----------
+    paper : Paper
+    published : tuple of Published
+        In the order of the paper's tables.
+    claims : tuple of Claim
+    open_choices : dict
+        By ``all``, item or item/data set: the choices and their values.
+    """
+
+    paper: Paper
+    published: tuple[Published, ...]
+    claims: tuple[Claim, ...]
+    open_choices: Mapping[str, Mapping[str, Any]]
+
+
+def read_all(root: Traversable) -> dict[str, Folder]:
+    """Read the papers whose folders lie in `root`, the newest first.
+
+    Raises
+    ------
+    ConfigError
+        If a file is broken, or does not fit the others of its paper.
+    """
+    folders = [read(folder) for folder in root.iterdir() if folder.joinpath(PAPER).is_file()]
+    folders.sort(key=lambda found: (-found.paper.year, found.paper.name))
+    first: dict[str, str] = {}
+    for claim in (claim for found in folders for claim in found.claims):
+        place = first.setdefault(claim.id, claim.paper)
+        if place != claim.paper:
+            raise ConfigError(
+                f"{claim.paper}/{CLAIMS}: {place} has a claim {claim.id} as well.",
+                "An id stands for one claim of all papers.",
+            )
+    return {found.paper.name: found for found in folders}
+
+
+def read(folder: Traversable) -> Folder:
+    """Read the folder of one paper; see `read_all`."""
+    name = folder.name
+    said, listed = _yaml(folder, PAPER), _yaml(folder, CLAIMS)
+    said.value |= {"name": name, "doubts": _own(said.value.get("doubts", []), name)}
+    listed.value["claims"] = _own(listed.value.get("claims", []), name)
+    found = Folder(
+        paper=_checked(Paper, said.value, _places(said)),
+        published=tuple(_published(folder)),
+        claims=tuple(_checked(Claims, listed.value, _places(listed)).claims),
+        open_choices=_yaml(folder, OPEN_CHOICES).value,
+    )
+    for file, problem in _misfits(found):
+        raise ConfigError(f"{name}/{file}: {problem}.")
+    return found
+
+
+def _yaml(folder: Traversable, name: str) -> yamlfile.Document:
+    file, source = folder.joinpath(name), f"{folder.name}/{name}"
+    if not file.is_file():
+        return yamlfile.Document({}, source)
+    return yamlfile.parse(file.read_bytes(), source)
+
+
+def _published(folder: Traversable) -> Iterator[Published]:
+    file = folder.joinpath(PUBLISHED)
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    for number, row in enumerate(csv.DictReader(lines), start=2):
+        content = {"paper": folder.name, **row}
+        yield _checked(Published, content, _line(f"{folder.name}/{PUBLISHED}", number))
+
+
+def _own(entries: Any, name: str) -> Any:
+    """Write the paper's name into each entry, which does not repeat it."""
+    if not isinstance(entries, list):
+        return entries
+    return [{"paper": name, **each} if isinstance(each, dict) else each for each in entries]
+
+
+Places = Callable[[tuple[Any, ...]], str]
+
+
+def _places(document: yamlfile.Document) -> Places:
+    return lambda path: f"{document.source}, line {document.line_of(path) or 1}"
+
+
+def _line(source: str, number: int) -> Places:
+    return lambda path: f"{source}, line {number}"
+
+
+def _checked(model: type[Model], content: Any, places: Places) -> Model:
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        said = [
+            f"{places(problem['loc'])}: {'.'.join(map(str, problem['loc']))}: {problem['msg']}."
+            for problem in error.errors()
+        ]
+        raise ConfigError("\n".join(said)) from error
+
+
+def _misfits(found: Folder) -> Iterator[tuple[str, str]]:
+    """Yield what in one file has no counterpart in the others: the file, and what is wrong."""
+    paper, numbers = found.paper, found.published
+    for number in numbers:
+        if number.dataset not in paper.datasets:
+            yield PUBLISHED, f"the data set {number.dataset} is not in {PAPER}"
+    for claim in found.claims:
+        for name in (name for part in claim.parts for name in part.datasets):
+            if name not in paper.datasets:
+                yield CLAIMS, f"{claim.id}: the data set {name} is not in {PAPER}"
+    known = {(number.item, number.method, number.metric) for number in numbers}
+    methods = {number.method for number in numbers} | set(paper.added.methods)
+    for item, layout in paper.tables.items():
+        for column in layout.columns:
+            for metric in column.metrics:
+                if metric != SIZE and (item, column.method, metric) not in known:
+                    yield PAPER, f"{item}: {PUBLISHED} has no {metric} of {column.method}"
+        for method in (name for pair in layout.gains for name in pair):
+            if method not in methods:
+                yield PAPER, f"{item}: {method} is neither published nor added"
+    for name in set(paper.added.claims) - {claim.id for claim in found.claims}:
+        yield PAPER, f"the added claim {name} is not in {CLAIMS}"
