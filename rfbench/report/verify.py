@@ -3,25 +3,17 @@
 The rules for verdicts are those of `rfbench.report.rules`, which the help of ``rfbench verify``
 shows. How results find their cell:
 
-- A configuration file is called ``<paper>_<item>_<dataset>[.printed|.as-run|.tuned].yaml``
-  (``liu2020_table3_eeg.as-run.yaml``). What counts is in it: ``paper: liu2020``, ``item: table3``
-  (or several, ``item: "table3, figure1"``), ``protocol: as-run``, which land in the manifest;
-  a folder whose configuration names no paper plays no part.
-- The data set is a catalogue name; `papers/<paper>/paper.yaml` says which one is the paper's (eerf2018's
-  adult is ``a9a``), and what stands in for it. ``rows: 5000`` counts for lkrf2016's Table 2, which
-  sampled so many.
-- The method is the sampler's label, or its name where no other label has it. Controls so have
-  labels of their own: ``rks-2s`` (penalty divided by 2s), ``eerf-5M``, ``eerf-20M``, ``eerf-40M``
-  (pools), ``eerf-20M-all-rows``. Everything under the solver ``joint`` is the method ``joint``.
-- M is the number of frequencies, liu2020's s; ``best`` is the best of the sizes that were run; for
-  numbers without a size it is M as kept by the method, else the largest.
-- liu2020's t_features is our t_pp + t_features; eerf2018's t_train is t_features + t_train;
-  lkrf2016's time is the sum of all four. Our t_train is that of the whole grid of penalties and
-  all folds. A regression error of eerf2018 is 100 times the relative squared error, or what the
-  configuration's ``metric`` names: our reading, the paper does not say.
-- Items that are no table or figure of the paper: ``pool`` (E6), ``sorf`` (E7), ``controls`` (S6).
-- Claim L3 reads `kept.csv`, see `rfbench.report.geometry`. The training errors of lkrf2016's
-  Table 2 are measured where the configuration says ``train_error: true``.
+- A configuration file is called ``<paper>_<item>_<dataset>.<protocol>.yaml``. What counts is in
+  it: ``paper``, ``item`` (one or several, ``item: "table3, figure1"``) and ``protocol``, which land
+  in the manifest; a folder whose configuration names no paper plays no part.
+- The data set is a catalogue name; the paper's `paper.yaml` says which one is the paper's, what
+  stands in for it, and of which item ``rows: 5000`` is the paper's own sample. It also says which
+  of our times is the printed one, which items and methods are not the paper's, and what else is
+  our reading.
+- The method is the sampler's label, or its name where no other label has it, so controls need
+  labels of their own. Everything under the solver ``joint`` is the method ``joint``.
+- M is the number of frequencies; ``best`` is the best of the sizes that were run; for numbers
+  without a size it is M as kept by the method, else the largest.
 """
 
 from __future__ import annotations
