@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +14,7 @@ from rfbench.yamlfile import scalar
 
 DEFAULT_POINTS = 20
 MAX_POINTS = 10_000
+LARGEST = 1e300
 GRAMMAR = "50:1000 (20 points at most), 50:1000:50 (with a step), 50,100,200 or log:50:1000:8"
 
 
@@ -30,7 +33,7 @@ def expand(text: str) -> list[Any]:
         parts = [part.strip() for part in text.strip("[]").split(",")]
         if "" in parts:
             raise _wrong(text, "a value between the commas is missing")
-        return [value for part in parts for value in expand(part)]
+        return joined(expand(part) for part in parts)
     if ":" not in text:
         return [scalar(text)]
     head, *rest = text.split(":")
@@ -45,7 +48,7 @@ def expand(text: str) -> list[Any]:
     whole = all(isinstance(number, int) for number in numbers)
     if len(numbers) == 2:
         count = min(DEFAULT_POINTS, int(last - first) + 1) if whole else DEFAULT_POINTS
-        return _unique(np.linspace(first, last, count), whole)
+        return _unique(np.linspace(float(first), float(last), count), whole)
     step = numbers[2]
     if step <= 0:
         raise _wrong(text, "the step must be positive")
@@ -56,6 +59,16 @@ def expand(text: str) -> list[Any]:
     return [int(value) if whole else float(value) for value in values]
 
 
+def joined(lists: Iterable[list[Any]]) -> list[Any]:
+    """Return lists as one; ConfigError, before all of it is made, where it is too long."""
+    values: list[Any] = []
+    for part in lists:
+        values += part
+        if len(values) > MAX_POINTS:
+            raise ConfigError(f"A list has more than {MAX_POINTS} values.")
+    return values
+
+
 def _logarithmic(text: str, parts: list[str]) -> list[Any]:
     numbers = [_number(text, part) for part in parts]
     if len(numbers) != 3 or not isinstance(numbers[2], int) or not 1 <= numbers[2] <= MAX_POINTS:
@@ -64,7 +77,7 @@ def _logarithmic(text: str, parts: list[str]) -> list[Any]:
     if first <= 0 or last < first:
         raise _wrong(text, "the ends of log: are positive and in order")
     whole = isinstance(first, int) and isinstance(last, int)
-    exponents = np.linspace(np.log10(first), np.log10(last), count)
+    exponents = np.linspace(math.log10(first), math.log10(last), count)
     values = 10.0 ** np.where(
         np.isclose(exponents, exponents.round()), exponents.round(), exponents
     )
@@ -78,8 +91,8 @@ def _unique(values: np.ndarray[Any, Any], whole: bool) -> list[Any]:
 
 def _number(text: str, part: str) -> int | float:
     value = scalar(part.strip())
-    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
-        raise _wrong(text, f"'{part}' is not a number")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
+        raise _wrong(text, f"'{part}' is not a number of at most {LARGEST:g}")
     return value
 
 

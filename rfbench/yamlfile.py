@@ -15,9 +15,10 @@ import yaml
 
 from rfbench.errors import ConfigError
 
+# Of what is written, and once more of what it stands for when aliases are followed.
 MAX_NODES = 20_000
+MAX_CHARACTERS = 500_000
 MAX_DEPTH = 30
-MAX_BYTES = 2_000_000
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -36,18 +37,33 @@ class Document:
         Line number (from 1) of each path, a path being the tuple of keys and positions.
     source : str
         Name of the file, for messages.
+    settings : dict
+        What was written after ``--set``, ``key.path``, for each path that it changed.
     """
 
     value: dict[str, Any]
     source: str
     lines: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    settings: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
-    def line_of(self, path: tuple[Any, ...]) -> int | None:
-        """Return the line of the path, or of the nearest part of it that has one."""
+    def place_of(self, path: tuple[Any, ...]) -> str:
+        """Return ``line 3``, or the ``--set``, of the path or of the nearest part that has one.
+
+        Empty if none has.
+        """
         for length in range(len(path), 0, -1):
+            if path[:length] in self.settings:
+                return f"--set {self.settings[path[:length]]}"
             if path[:length] in self.lines:
-                return self.lines[path[:length]]
-        return None
+                return f"line {self.lines[path[:length]]}"
+        return ""
+
+    def put(self, path: tuple[Any, ...], setting: str) -> None:
+        """Note that ``--set`` replaced what stood at a path, and all below it."""
+        for places in (self.lines, self.settings):
+            for old in [old for old in places if old[: len(path)] == path]:
+                del places[old]
+        self.settings[path] = setting
 
 
 def scalar(text: str) -> Any:
@@ -73,8 +89,9 @@ def load(path: Path) -> Document:
     """Read a YAML file whose content is a mapping; ConfigError names file and line."""
     try:
         raw = path.read_bytes()
-    except OSError as error:
-        kind = "is a folder" if path.is_dir() else (error.strerror or "cannot be read").lower()
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        kind = "is a folder" if isinstance(error, IsADirectoryError) else reason.lower()
         from rfbench import shipped
 
         known = [
@@ -87,10 +104,10 @@ def load(path: Path) -> Document:
 
 def parse(raw: bytes | str, source: str) -> Document:
     """Read YAML text; see `load`."""
-    if len(raw) > MAX_BYTES:
-        raise ConfigError(f"{source} has {len(raw)} bytes.", f"The limit is {MAX_BYTES}.")
+    if len(raw) > MAX_CHARACTERS:
+        raise ConfigError(f"{source} has {len(raw)} characters.", f"The limit is {MAX_CHARACTERS}.")
     try:
-        node = yaml.compose(raw, Loader=yaml.SafeLoader)
+        node = yaml.compose(raw, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}" if mark else ""
@@ -112,16 +129,35 @@ def parse(raw: bytes | str, source: str) -> Document:
     return document
 
 
+class _Loader(yaml.SafeLoader):
+    """Stops at the first node too many or too deep, before the rest is read."""
+
+    nodes = depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        self.nodes += 1
+        self.depth += 1
+        if self.nodes > MAX_NODES or self.depth > 2 * MAX_DEPTH:
+            problem = "it is too large or too deeply nested"
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, problem, mark)
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
 class _Builder:
     def __init__(self, document: Document) -> None:
         self.document = document
-        self.nodes = 0
+        self.nodes = self.characters = 0
 
     def build(self, node: yaml.Node, path: tuple[Any, ...], depth: int) -> Any:
         line = node.start_mark.line + 1
         self.document.lines.setdefault(path, line)
         self.nodes += 1
-        if self.nodes > MAX_NODES or depth > MAX_DEPTH:
+        self.characters += len(node.value) if isinstance(node, yaml.ScalarNode) else 0
+        large = self.nodes > MAX_NODES or self.characters > MAX_CHARACTERS
+        if large or depth > MAX_DEPTH:
             raise self.error(line, "the document is too large or too deeply nested")
         if node.tag not in _KNOWN_TAGS:
             raise self.error(line, f"the tag {node.tag} is not allowed")

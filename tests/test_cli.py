@@ -5,6 +5,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from rfbench import shipped
 from rfbench.cli import main
 
 SMALL = """\
@@ -167,6 +168,54 @@ def test_wrong_usage_ends_with_a_sentence_and_exit_code_2(here, words, sentence)
     assert sentence in call(*words, code=2)
 
 
+@pytest.mark.parametrize("word", ["a\0b", "a\udc80b"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run"],
+        ["run", "tiny.yaml", "--set"],
+        ["run", "tiny.yaml", "--dry-run", "--out"],
+        ["run", "tiny.yaml", "--only"],
+        ["sweep", "--M"],
+        ["table"],
+        ["status"],
+        ["merge", "."],
+        ["replay", "."],
+        ["report"],
+        ["verify"],
+        ["list", "samplers"],
+        ["data", "path"],
+        [],
+    ],
+)
+def test_words_that_are_no_text_end_with_a_sentence_and_exit_code_2(here, words, word):
+    assert "is not UTF-8 text" in call(*words, word, code=2)
+
+
+def test_results_whose_name_is_no_text_are_shown(here):
+    call("run", "tiny.yaml", "--jobs", 1)
+    (here / "results" / "tiny" / "manifest.json").unlink()
+    (here / "results" / "tiny").rename(here / os.fsdecode(b"r\xff"))
+    words = [sys.executable, "-m", "rfbench", "table", ".", "--format", "csv"]
+    found = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (found.returncode, "Traceback" in found.stderr) == (0, False), found.stderr
+    assert "r\\xff" in found.stdout or "r\\udcff" in found.stdout
+
+
+def test_no_colour_is_as_wished(here, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    words = ["run", "missing.yaml"]
+    assert "\x1b[" in CliRunner().invoke(main, words, color=True).output
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in CliRunner().invoke(main, words, color=True).output
+
+
+def test_the_configurations_are_not_in_a_wheel(monkeypatch):
+    monkeypatch.setattr(shipped, "every", list)
+    for words in (["list", "configs"], ["list", "configs", "quickstart"]):
+        assert "repository" in call(*words, code=2)
+
+
 def test_a_torn_csv_is_shown_with_a_note(here):
     call("run", "tiny.yaml", "--jobs", 1)
     path = here / "results" / "tiny" / "trials.csv"
@@ -185,6 +234,7 @@ def test_list(what):
 @pytest.mark.parametrize(
     ("what", "name", "words"),
     [
+        ("samplers", "rff", ["RKS:"]),
         ("samplers", "lkrf", ["estimator :", "pool_size : int", "'knn50-sample'"]),
         ("solvers", "ridge", ["multiclass :", "RidgeClassifier:"]),
         ("kernels", "gaussian", ["exp(-|x - y|^2 / (2 s^2))"]),

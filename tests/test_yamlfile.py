@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,10 +42,10 @@ def test_quoted_text_stays_text():
 
 def test_lines_are_known():
     document = parse("a: 1\nb:\n  - x\n  - {c: 2}\n")
-    assert document.line_of(("a",)) == 1
-    assert document.line_of(("b", 1, "c")) == 4
-    assert document.line_of(("b", 1, "unknown")) == 4
-    assert document.line_of(("unknown",)) is None
+    assert document.place_of(("a",)) == "line 1"
+    assert document.place_of(("b", 1, "c")) == "line 4"
+    assert document.place_of(("b", 1, "unknown")) == "line 4"
+    assert document.place_of(("unknown",)) == ""
 
 
 @pytest.mark.parametrize(
@@ -93,3 +95,20 @@ def test_anything_is_read_or_refused(content):
         assert isinstance(parse(content).value, dict)
     except ConfigError as error:
         assert "a.yaml" in str(error)
+
+
+def test_text_that_aliases_repeat_is_bounded():
+    text = f"a: &a {'x' * 100_000}\nb: [{', '.join(['*a'] * 9)}]\n"
+    with pytest.raises(ConfigError, match="the document is too large"):
+        parse(text)
+
+
+def test_nodes_are_counted_while_they_are_read():
+    ended = "a:\n" + "- 1\n" * (yamlfile.MAX_NODES + 1) + "]"  # what stands last is never reached
+    with pytest.raises(ConfigError, match="line 19999: .* too large"):
+        parse(ended)
+
+
+def test_a_path_with_a_null_byte():
+    with pytest.raises(ConfigError, match="null byte"):
+        yamlfile.load(Path("a\0.yaml"))

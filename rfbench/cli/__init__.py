@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import logging
+import os
+import re
 import sys
 from typing import Any
 
@@ -22,8 +25,18 @@ from rfbench.errors import RfbenchError
 class Commands(click.Group):
     """A group of commands whose errors are sentences, not tracebacks."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse words that no file or key can be called and no terminal can show."""
+        for word in args:
+            if re.search("[\0\ud800-\udfff]", word):
+                raise click.UsageError(f"The word {word!a} is not UTF-8 text.", ctx)
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an RfbenchError is printed and ends with exit code 2."""
+        ctx.color = False if os.environ.get("NO_COLOR") else None
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be any bytes
         try:
             return super().invoke(ctx)
         except RfbenchError as error:

@@ -109,9 +109,19 @@ def list_(what: str, name: str | None) -> None:
       rfbench list configs liu2020_table3_eeg.as-run
     """
     rows = _listed(what)
+    if not rows:
+        raise ConfigError(
+            f"There are no {what} here.",
+            "They lie in configs/ of rfbench's repository, not in the installed package.",
+            "Run it in a checkout of the repository, or name your own file to `rfbench run`.",
+        )
     if name is None:
         print_columns(rows)
         return
+    if what == "samplers":
+        from rfbench.samplers import ALIASES
+
+        name = ALIASES.get(name, name)
     known = [row[0] for row in rows]
     if name not in known:
         raise ConfigError(

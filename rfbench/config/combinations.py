@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 from rfbench import yamlfile
 from rfbench.config.messages import located, where
-from rfbench.config.schema import NO_SOLVER, Experiment, KeptBy, keeps_published_split
+from rfbench.config.schema import NO_SOLVER, Experiment, KeptBy, SamplerSpec, keeps_published_split
 from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.samplers import sampler_class
 
@@ -123,7 +124,8 @@ def _check_samplers(
             for size, (n, d) in itertools.product(sizes, sorted(shapes)):
                 built = build_sampler(experiment, sampler, M=size, d=d, n=n, random_state=0)
         except RfbenchError as error:
-            raise located(document, ("samplers", position), error) from None
+            place = _shared_key(error, sampler, document) or ("samplers", position)
+            raise located(document, place, error) from None
         if experiment.solver.name == NO_SOLVER and not getattr(built, "approximates_kernel", False):
             raise ConfigError(
                 f"{where(document, ('samplers', position))}: {sampler.label} does not approximate "
@@ -131,6 +133,17 @@ def _check_samplers(
                 "",
                 "Take it out, or name a solver.",
             )
+
+
+def _shared_key(
+    error: RfbenchError, sampler: SamplerSpec, document: yamlfile.Document
+) -> tuple[Any, ...]:
+    """Return the key, if any, that an error speaks of and that the sampler has from all of them."""
+    said = re.findall(r"\w+", error.what)
+    for key in ("kernel", "bandwidth", "feature_map"):
+        if key in said and key not in sampler.parameters and document.place_of((key,)):
+            return (key,)
+    return ()
 
 
 def _shape(experiment: Experiment, name: str, parameters: dict[str, Any]) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -15,10 +16,10 @@ MAX_SHOWN = 8
 
 def where(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
     """Return the file and line of a path in the document, or the --set that put it there."""
-    line = document.line_of(path)
-    if line == 0:
-        return "--set " + ".".join(str(part) for part in path)
-    return f"{document.source}, line {line}" if line else document.source
+    place = document.place_of(path)
+    if place.startswith("--set"):
+        return place
+    return f"{document.source}, {place}" if place else document.source
 
 
 def explain(error: ValidationError, document: yamlfile.Document) -> str:
@@ -79,5 +80,14 @@ def _keys_at(path: tuple[Any, ...]) -> list[str]:
 
 
 def located(document: yamlfile.Document, path: tuple[Any, ...], error: RfbenchError) -> ConfigError:
-    """Return an error of a method or data set as one of the configuration, with its line."""
-    return ConfigError(f"{where(document, path)}: {error.what}", error.why, error.todo)
+    """Return an error of a method or data set as one of the configuration, with its line.
+
+    The line is that of the parameter below the path which the error speaks of first; of none, that
+    of a ``--set``, if there is one below the path.
+    """
+    said = re.findall(r"[\w-]+", error.what)
+    below = [p for p in (*document.lines, *document.settings) if p[: len(path)] == path]
+    named = [p for word in said for p in below if p[-1] == word]
+    changed = next((p for p in below if p in document.settings), path)
+    place = where(document, max(named, key=len, default=changed))
+    return ConfigError(f"{place}: {error.what}", error.why, error.todo)

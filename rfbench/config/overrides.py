@@ -6,6 +6,7 @@ from typing import Any
 
 from rfbench import yamlfile
 from rfbench.errors import ConfigError, nearest
+from rfbench.samplers import ALIASES
 
 
 def override(document: yamlfile.Document, text: str) -> None:
@@ -22,12 +23,14 @@ def override(document: yamlfile.Document, text: str) -> None:
 
 def assign(document: yamlfile.Document, key: str, value: Any, text: str) -> None:
     """Set the key of a document, `a.b.c`; ConfigError, naming the text, if it leads nowhere."""
-    path = key.split(".")
+    parts = key.split(".")
+    path: tuple[Any, ...] = ()
     target: Any = document.value
-    for depth, part in enumerate(path):
-        last = depth == len(path) - 1
+    for depth, part in enumerate(parts):
+        last = depth == len(parts) - 1
         if isinstance(target, list):
-            target = _entry_of_list(target, part, text)
+            target, inside = _entry_of_list(target, part, text)
+            path += inside
             if last:
                 raise ConfigError(
                     f"--set {text} would replace a whole entry of a list.",
@@ -36,17 +39,22 @@ def assign(document: yamlfile.Document, key: str, value: Any, text: str) -> None
                 )
         elif last:
             target[part] = value
+            path += (part,)
         else:
             child = target.get(part)
             if isinstance(child, str):
                 child = {"name": child}
             target[part] = child = child if isinstance(child, dict | list) else {}
             target = child
-    document.lines[tuple(path)] = 0
+            path += (part,)
+    document.put(path, key)
 
 
-def _entry_of_list(entries: list[Any], part: str, text: str) -> dict[str, Any]:
-    """Return the parameters of an entry named by its position, name or label."""
+def _entry_of_list(
+    entries: list[Any], part: str, text: str
+) -> tuple[dict[str, Any], tuple[Any, ...]]:
+    """Return the parameters of an entry named by its position, name or label, and their path."""
+    part = ALIASES.get(part, part)
     names = []
     for position, entry in enumerate(entries):
         if isinstance(entry, str):
@@ -60,8 +68,8 @@ def _entry_of_list(entries: list[Any], part: str, text: str) -> dict[str, Any]:
         own = [str(position), first, str(entry.get("name"))]
         own += [str(inner["label"])] if isinstance(inner, dict) and "label" in inner else []
         names.append(own[1])
-        if part in own and isinstance(inner, dict):
-            return inner
+        if part in own + [ALIASES.get(name, name) for name in own] and isinstance(inner, dict):
+            return inner, (position,) if inner is entry else (position, first)
     raise ConfigError(
         f"--set {text}: there is no '{part}' in the list.{nearest(part, names)}",
         f"It has {', '.join(names)}.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -17,18 +17,23 @@ from pydantic import (
 )
 
 from rfbench import grids
-from rfbench.errors import nearest
+from rfbench.errors import ConfigError, nearest
+from rfbench.samplers import ALIASES
 
+MOST_SETTINGS, MOST_TRIALS = 50_000, 1_000_000
 NO_SOLVER = "none"
 SHARED, ISOLATED = "shared", "isolated"
 
 
 def _expanded(value: Any) -> Any:
     """Expand the grammar of `rfbench.grids` wherever a list of values is allowed."""
-    if isinstance(value, str):
-        return grids.expand(value)
-    if isinstance(value, list):
-        return [item for part in value for item in _as_list(_expanded(part))]
+    try:
+        if isinstance(value, str):
+            return grids.expand(value)
+        if isinstance(value, list):
+            return grids.joined(_as_list(_expanded(part)) for part in value)
+    except ConfigError as error:
+        raise ValueError(str(error)) from None  # so that it is told with its key and line
     return [value] if isinstance(value, int | float) else value
 
 
@@ -102,6 +107,8 @@ class SamplerSpec(Section):
         flat = dict(_single_key(value, "eerf"))
         imported = "class" in flat
         name = flat.pop("class") if imported else flat.pop("name", None)
+        if isinstance(name, str) and not imported:
+            name = ALIASES.get(name, name)
         label = flat.pop("label", None)
         return {
             "name": name,
@@ -235,7 +242,10 @@ class Experiment(Section):
     @classmethod
     def _datasets(cls, value: Any) -> Any:
         specs = [DatasetSpec.model_validate(item) for item in _as_list(value)]
-        return [one for spec in specs for one in _every_combination(spec)]
+        try:
+            return grids.joined(_every_combination(spec) for spec in specs)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
 
     @field_validator("samplers", mode="before")
     @classmethod
@@ -255,6 +265,17 @@ class Experiment(Section):
         return value
 
     @model_validator(mode="after")
+    def _can_be_counted(self) -> Experiment:
+        sizes = 1 if isinstance(self.M, KeptBy) else len(self.M)
+        settings = len(self.dataset) * sizes * len(self.samplers)
+        if settings > MOST_SETTINGS or settings * self.trials > MOST_TRIALS:
+            raise ValueError(
+                f"{settings} combinations of data set, M and sampler with {self.trials} trials "
+                f"each are too many: at most {MOST_SETTINGS} combinations and {MOST_TRIALS} trials"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _labels_differ(self) -> Experiment:
         seen: set[str] = set()
         for spec in self.samplers:
@@ -267,12 +288,16 @@ class Experiment(Section):
         return self
 
 
-def _every_combination(spec: DatasetSpec) -> Iterator[DatasetSpec]:
-    """Yield the data sets that lists of parameter values stand for (d: 2:15)."""
+def _every_combination(spec: DatasetSpec) -> list[DatasetSpec]:
+    """Return the data sets that lists of parameter values stand for (d: 2:15)."""
     keys = list(spec.parameters)
     choices = [
         _as_list(_expanded(value)) if isinstance(value, str | list) else [value]
         for value in spec.parameters.values()
     ]
-    for values in itertools.product(*choices):
-        yield DatasetSpec(name=spec.name, parameters=dict(zip(keys, values, strict=True)))
+    if math.prod(map(len, choices)) > grids.MAX_POINTS:
+        raise ValueError(f"{spec.name} stands for more than {grids.MAX_POINTS} data sets")
+    return [
+        DatasetSpec(name=spec.name, parameters=dict(zip(keys, values, strict=True)))
+        for values in itertools.product(*choices)
+    ]

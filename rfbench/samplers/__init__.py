@@ -41,7 +41,11 @@ SAMPLERS: dict[str, type[RandomFeatures]] = {
     "uniform-pool": UniformPool,
 }
 
+# What else a method is called; everything that is read has the published name.
+ALIASES = {"rff": "rks"}
+
 __all__ = [
+    "ALIASES",
     "EERF",
     "LKRF",
     "ORF",
@@ -69,9 +73,10 @@ __all__ = [
 def sampler_class(name: str) -> type[Any]:
     """Return the class of a published name; MethodError with the nearest name otherwise.
 
-    Names that rfbench does not have are looked for among the entry points `rfbench.samplers` of
-    the installed packages.
+    `rff` is another name of `rks`. Names that rfbench does not have are looked for among the
+    entry points `rfbench.samplers` of the installed packages.
     """
+    name = ALIASES.get(name, name)
     if name not in SAMPLERS:
         from rfbench.plugins import entry_points
 

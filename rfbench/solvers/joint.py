@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -102,7 +103,8 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
     def check_parameters(self) -> None:
         """Check rho as well."""
         super().check_parameters()
-        if isinstance(self.rho, bool | str) or not self.rho > 0:
+        number = isinstance(self.rho, numbers.Real) and not isinstance(self.rho, bool)
+        if not number or not self.rho > 0:
             raise MethodError(
                 f"rho is {self.rho!r}.",
                 "It must be a number above 0; at 0 the kernel is fixed.",

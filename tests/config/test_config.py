@@ -2,7 +2,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rfbench import config
+from rfbench import config, samplers
 from rfbench.config import Experiment, KeptBy, resolve_parameters
 from rfbench.errors import ConfigError, RfbenchError
 
@@ -71,6 +71,12 @@ def test_overrides_win_and_reach_samplers_by_name(tmp_path):
         ("samplers.erf.pool_size=5", "there is no 'erf' in the list. Did you mean 'eerf'"),
         ("samplers.eerf=5", "replace a whole entry"),
         ("trails=5", r"--set trails: there is no key 'trails'\. Did you mean 'trials'"),
+        ("samplers.eerf.pool_size=5", r"--set samplers\.eerf\.pool_size: M = 10 features"),
+        ("samplers.eerf.pool_sise=5", r"--set samplers\.eerf\.pool_sise: eerf has no parameter"),
+        ("samplers=rsk", "--set samplers: There is no sampler 'rsk'"),
+        ("bandwidth=-2", "--set bandwidth: The bandwidth '-2"),
+        ("kernel=gausian", "--set kernel: There is no kernel 'gausian'"),
+        ("solver.selection=cv", "--set solver.selection: There is no selection 'cv'"),
     ],
 )
 def test_a_wrong_override(tmp_path, override, sentence):
@@ -87,16 +93,24 @@ def test_a_wrong_override(tmp_path, override, sentence):
         ("pool_size", "pool_sise", r"line 6: eerf has no parameter 'pool_sise'\. Did you mean"),
         ("100}", "20}", "line 6: M = 30 features cannot be chosen from a pool of 20"),
         ("100}", "-4}", "line 6: pool_size is -4"),
-        ("cv5", "cv", "line 7: There is no selection 'cv'"),
-        ("cv5", "fixed", "line 7: There are 5 alphas and selection is 'fixed'"),
-        ("log:1e-2:1e2:5", "log:1e-2:1e2", "log: takes two ends and a count"),
-        ("log:1e-2:1e2:5", "-1", "line 7: alphas"),
+        ("cv5", "cv", "line 9: There is no selection 'cv'"),
+        ("cv5", "fixed", "line 8: There are 5 alphas and selection is 'fixed'"),
+        (
+            "log:1e-2:1e2:5",
+            "log:1e-2:1e2",
+            "line 8: solver.alphas .*log: takes two ends and a count",
+        ),
+        ("log:1e-2:1e2:5", "-1", "line 8: alphas"),
         ("M: 10:30:10", "M: 0", "line 3: M is 0"),
         ("M: 10:30:10", "M: []", "line 3: M is"),
         ("M: 10:30:10", "M: 1.5", "line 3: M is 1.5"),
-        ("M: 10:30:10", "M: 5\nbandwidth: -2", "The bandwidth '-2"),
-        ("M: 10:30:10", "M: 5\nbandwidth: knn5", "Did you mean 'knn50'"),
-        ("M: 10:30:10", "M: 5\nkernel: gausian", "no kernel 'gausian'. Did you mean 'gaussian'"),
+        ("M: 10:30:10", "M: 5\nbandwidth: -2", "line 4: The bandwidth '-2"),
+        ("M: 10:30:10", "M: 5\nbandwidth: knn5", "line 4: .*Did you mean 'knn50'"),
+        (
+            "M: 10:30:10",
+            "M: 5\nkernel: gausian",
+            "line 4: There is no kernel 'gausian'. Did you mean 'gaussian'",
+        ),
         ("M: 10:30:10", "M: 5\nscaling: minmx", "line 4: scaling is 'minmx'; .*mean 'minmax'"),
         ("M: 10:30:10", "M: 5\nintercept: true", "It belongs under `solver:`"),
         ("M: 10:30:10", "M: 5\nmetric: eror", "Did you mean 'error'"),
@@ -177,3 +191,43 @@ def test_any_value_at_any_key_is_accepted_or_explained(key, value):
         assert isinstance(config.from_document(document, "fuzz"), Experiment)
     except RfbenchError as error:
         assert "fuzz.yaml" in str(error) or "list of values" in str(error)
+
+
+@pytest.mark.parametrize("text", ["1.2.3*M", "1e400*M", "..*d"])
+def test_a_multiple_that_is_no_number_is_refused_with_its_line(tmp_path, text):
+    with pytest.raises(ConfigError, match="line 6: pool_size is"):
+        read(tmp_path, changed("pool_size: 100", f"pool_size: '{text}'"))
+
+
+def test_a_wrong_parameter_is_named_with_its_own_line(tmp_path):
+    text = changed("{pool_size: 100}", "\n      pool_size: 100\n      score_rows: -3")
+    with pytest.raises(ConfigError, match="line 8: score_rows is -3"):
+        read(tmp_path, text)
+
+
+def test_rff_is_another_name_of_rks(tmp_path):
+    renamed = read(tmp_path, changed("- rks", "- rff"), "samplers.rff.kernel=laplacian")
+    assert renamed == read(tmp_path, GOOD, "samplers.rks.kernel=laplacian")
+    assert isinstance(samplers.make("rff", n_components=3), samplers.RKS)
+    assert read(tmp_path, changed("- rks", "- {name: rff, label: mine}")).samplers[0].name == "rks"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dataset: {sphere: {d: '2:1000:1', n_train: '1000:2000:1', n_test: '10:1000:1'}}\nM: 5\n",
+        "dataset: {sphere: {d: '2:1000:1'}}\nM: '1:10000:1'\n",
+        "dataset: digits\nsplit: {test_size: 0.5}\nM: '1:1000:1'\ntrials: 100000\n",
+        "a: &a '1:10000:1'\ndataset: digits\nM: [" + "*a, " * 10_000 + "]\n",
+    ],
+)
+def test_what_expands_beyond_all_bounds_is_refused(tmp_path, text):
+    with pytest.raises(ConfigError, match="try.yaml.*(more than|too many)"):
+        read(tmp_path, text + "samplers: [rks, orf]\n")
+
+
+@pytest.mark.parametrize("rho", ["[1, 2]", "{a: 1}", "null", "-1"])
+def test_the_rho_of_the_joint_solver_is_a_number(tmp_path, rho):
+    text = changed("  alphas", f"  name: joint\n  rho: {rho}\n  alphas").replace("digits", "eeg")
+    with pytest.raises(ConfigError, match="line 9: rho is"):
+        read(tmp_path, text)
