@@ -104,7 +104,7 @@ Places = Callable[[tuple[Any, ...]], str]
 
 
 def _places(document: yamlfile.Document) -> Places:
-    return lambda path: f"{document.source}, line {document.line_of(path) or 1}"
+    return lambda path: f"{document.source}, {document.place_of(path) or 'line 1'}"
 
 
 def _line(source: str, number: int) -> Places:
