@@ -15,6 +15,9 @@ from rfbench.config import DatasetSpec, Experiment, KeptBy, SamplerSpec
 # Keys left at their defaults are not part of the identity, so that a new key does not orphan old
 # results; a changed default, or a method that measures something else, needs a new version.
 IDENTITY_VERSION = 1
+# Defaults of samplers that have changed: always part of the identity, so that rows of the old
+# default are not taken for the new one.
+CHANGED_DEFAULTS: dict[str, dict[str, Any]] = {"eerf": {"center_target": "auto"}}
 # What describes an experiment without changing what one trial measures.
 DESCRIPTIVE = (
     "name",
@@ -98,7 +101,8 @@ class Trial:
 
 def identity_of(spec: SamplerSpec) -> dict[str, Any]:
     """Return what identifies a sampler: name, parameters and foreign code, not its label."""
-    known: dict[str, Any] = {"name": spec.name, "parameters": spec.parameters}
+    parameters = {**CHANGED_DEFAULTS.get(spec.name, {}), **spec.parameters}
+    known: dict[str, Any] = {"name": spec.name, "parameters": parameters}
     if spec.imported:
         known["code"] = plugins.identity(spec.name)
     return known

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from rfbench.kernels import Rows
 from rfbench.samplers.base import RandomState, Streams
 from rfbench.samplers.feature_map import OFFSET, FeatureMap
-from rfbench.samplers.pool import PooledFeatures, fold_pairs
+from rfbench.samplers.pool import CENTRING, PooledFeatures, centres, fold_pairs
+from rfbench.samplers.ties import decreasing
 
 MULTICLASS = ("norm", "max", "per-class")
 
@@ -30,8 +31,10 @@ class EERF(PooledFeatures):
         M0; the paper's rule of thumb is 5M to 20M.
     score_rows : int or float
         N0, as a number or a fraction of the rows; the paper's rule of thumb is 0.1.
-    center_target : bool
-        Subtract the mean of the target in the score. Not settled by the text: a choice.
+    center_target : {'auto', True, False}
+        Subtract the mean of the target in the score. ``auto``: only where there are several target
+        columns; one-hot columns that are not centred favour features that hardly vary. Not settled
+        by the text: a choice.
     multiclass : {'norm', 'max', 'per-class'}
         How the scores of several classes are joined: their l2 norm over the one-hot columns, their
         maximum, or taking the best of each class in turn. Not settled by the text: a choice.
@@ -45,7 +48,7 @@ class EERF(PooledFeatures):
     scores_ : array of shape (n_components,)
         |S| of the kept features, :math:`\phi = \sqrt 2 \cos(w^\top x + b)` or the pair; the l2 norm
         over the classes for ``norm`` and ``per-class``, in decreasing order except for
-        ``per-class``.
+        ``per-class``. Scores that differ by rounding alone stand in the order of the pool.
 
     References
     ----------
@@ -72,7 +75,7 @@ class EERF(PooledFeatures):
         *,
         pool_size: int = 1000,
         score_rows: int | float = 0.1,
-        center_target: bool = False,
+        center_target: bool | str = "auto",
         multiclass: str = "norm",
         kernel: str = "gaussian",
         bandwidth: float | str = "median",
@@ -95,7 +98,7 @@ class EERF(PooledFeatures):
         """Check that the pool holds M features and the choices are known."""
         super().check_parameters()
         self._check_pool_holds_components()
-        self._check_choice("center_target", self.center_target, (True, False))
+        self._check_choice("center_target", self.center_target, CENTRING)
         self._check_choice("multiclass", self.multiclass, MULTICLASS)
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
@@ -103,20 +106,25 @@ class EERF(PooledFeatures):
         scored = self.scored_pool(X, targets, random)
         pool = scored.pool
         self._check_pool_holds_components(pool.n_frequencies)
-        moments = scored.target_moments(centred=self.center_target) / scored.n
+        centred = centres(self.center_target, targets)
+        moments = scored.target_moments(centred=centred) / scored.n
         energy = np.stack([fold_pairs(pool, column**2) for column in moments.T], axis=1)
-        joined = energy.max(axis=1) if self.multiclass == "max" else energy.sum(axis=1)
+        errors = scored.rounding / scored.n
+        joined = np.sqrt(energy.max(axis=1) if self.multiclass == "max" else energy.sum(axis=1))
         if self.multiclass == "per-class":
-            order = _best_of_each_class_in_turn(energy)
+            order = _best_of_each_class_in_turn(np.sqrt(energy), errors)
         else:
-            order = np.argsort(-joined, kind="stable")
+            order = decreasing(joined, float(np.linalg.norm(errors)))
         chosen = order[: self.n_components]
-        self.scores_ = np.sqrt(joined[chosen])
+        self.scores_ = joined[chosen]
         return pool.take(chosen).times(self.n_components**-0.5)
 
 
-def _best_of_each_class_in_turn(energy: NDArray[np.float64]) -> NDArray[np.intp]:
+def _best_of_each_class_in_turn(
+    scores: NDArray[np.float64], errors: NDArray[np.float64]
+) -> NDArray[np.intp]:
     """Order the candidates: the best of class 0, of class 1, ..., then the second best of each."""
-    ranking = np.argsort(-energy, axis=0, kind="stable").ravel()
+    orders = [decreasing(*of) for of in zip(scores.T, errors, strict=True)]
+    ranking = np.stack(orders, axis=1).ravel()
     _, first = np.unique(ranking, return_index=True)
     return np.asarray(ranking[np.sort(first)], dtype=np.intp)

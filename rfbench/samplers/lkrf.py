@@ -14,7 +14,7 @@ from rfbench.samplers.base import RandomState, Streams, streams
 from rfbench.samplers.chi_square import chi_square_weights
 from rfbench.samplers.divergence import penalised_weights, power_weights
 from rfbench.samplers.feature_map import OFFSET, FeatureMap
-from rfbench.samplers.pool import PooledFeatures, fold_pairs
+from rfbench.samplers.pool import CENTRING, PooledFeatures, centres, fold_pairs
 
 ESTIMATORS = ("draw", "top", "all", "paper")
 
@@ -119,7 +119,7 @@ class LKRF(PooledFeatures):
         super().check_parameters()
         self._check_choice("estimator", self.estimator, ESTIMATORS)
         self._check_choice("weighted", self.weighted, (True, False))
-        self._check_choice("center_target", self.center_target, ("auto", True, False))
+        self._check_choice("center_target", self.center_target, CENTRING)
         if not _is_number(self.rho) or not self.rho >= 0:
             raise MethodError(f"rho is {self.rho!r}.", "It must be a number of at least 0.")
         if not _is_number(self.power) or not 2 <= self.power < np.inf:
@@ -144,8 +144,7 @@ class LKRF(PooledFeatures):
         pool = scored.pool
         if self.estimator == "top":
             self._check_pool_holds_components(pool.n_frequencies)
-        several = targets.shape[1] > 1
-        centred = several if self.center_target == "auto" else bool(self.center_target)
+        centred = centres(self.center_target, targets)
         moments = scored.target_moments(centred=centred)
         q = self._distribution(fold_pairs(pool, (moments**2).sum(axis=1)))
         self.pool_weights_ = q

@@ -18,6 +18,7 @@ from rfbench.samplers.pool_memory import PoolScores, remember_pool, remember_sco
 
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
+CENTRING = ("auto", True, False)
 
 
 def feature_blocks(unit: FeatureMap, X: Rows) -> Iterator[tuple[slice, NDArray[np.intp], Array]]:
@@ -57,6 +58,20 @@ def fold_pairs(unit: FeatureMap, columns: NDArray[np.float64]) -> NDArray[np.flo
     if unit.layout == PAIRED:
         return columns[: unit.n_frequencies] + columns[unit.n_frequencies :]
     return columns
+
+
+def centres(choice: bool | str, targets: NDArray[np.float64]) -> bool:
+    """Tell whether to subtract the target's mean; 'auto' does so for several target columns."""
+    return targets.shape[1] > 1 if choice == "auto" else bool(choice)
+
+
+def rounding_of(moments: NDArray[np.float64], eps: float, n: int) -> NDArray[np.float64]:
+    """Return about the rounding error of sums over n rows, one a target column, shape (k,).
+
+    A block is summed in the rows' own type, where errors add up like a random walk; the sums of
+    the blocks are added in float64.
+    """
+    return np.asarray(4 * eps * np.sqrt(min(n, BLOCK_ROWS)) * np.abs(moments).max(axis=0))
 
 
 def check_positive(name: str, value: Any) -> None:
@@ -203,7 +218,10 @@ class PooledFeatures(ScoredFeatures):
         def make() -> PoolScores:
             rows, y = self.scoring_rows(X, targets, random)
             sums = target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
-            return PoolScores(pool, sums[:, :-1], sums[:, -1], y.mean(axis=0), len(y))
+            means = y.mean(axis=0)
+            errors = rounding_of(sums, float(np.finfo(X.dtype).eps), len(y))
+            rounding = errors[:-1] + errors[-1] * np.abs(means)
+            return PoolScores(pool, sums[:, :-1], sums[:, -1], means, len(y), rounding)
 
         facts = (*self._pool_facts(), type(self).scoring_rows, self.score_rows)
         return remember_scores(facts, self.random_state, X, targets, make)

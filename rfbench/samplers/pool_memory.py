@@ -39,6 +39,8 @@ class PoolScores:
     target_means : array of shape (k,)
     n : int
         Number of scoring rows.
+    rounding : array of shape (k,)
+        About the rounding error of the target moments.
     """
 
     pool: FeatureMap
@@ -46,6 +48,7 @@ class PoolScores:
     sums: NDArray[np.float64]
     target_means: NDArray[np.float64]
     n: int
+    rounding: NDArray[np.float64]
 
     def target_moments(self, *, centred: bool) -> NDArray[np.float64]:
         """Return Z'Y, or Z'(Y - mean Y)."""

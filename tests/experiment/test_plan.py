@@ -42,6 +42,12 @@ def test_a_samplers_parameter_changes_that_sampler_only(experiment_of):
     assert len(old & new) == len(old) / 2
 
 
+def test_a_default_that_has_changed_is_part_of_the_identity(experiment_of):
+    for value, same in (("auto", True), ("true", False), ("false", False)):
+        written = ids(experiment_of(SMALL, f"samplers.eerf.center_target={value}"))
+        assert (written == ids(experiment_of())) is same
+
+
 def test_the_label_is_not_part_of_the_identity(experiment_of):
     labelled = SMALL.replace("pool_size: 40", "pool_size: 40, label: mine")
     assert ids(experiment_of()) == ids(experiment_of(labelled))

@@ -86,10 +86,20 @@ def test_scores_of_several_classes_are_joined(multiclass):
         order = np.argsort(-joined)
         scores = np.sqrt(joined[order[:9]])
     words = {"feature_map": "paired", "multiclass": multiclass, "score_rows": 1.0}
+    words["center_target"] = False
     sampler = EERF(9, pool_size=30, bandwidth=2.0, random_state=0, **words).fit(ROWS, LABELS)
     assert_allclose(sampler.feature_map_.frequencies.T, frequencies[order[:9]])
     if multiclass != "per-class":
         assert_allclose(sampler.scores_, scores, rtol=1e-9)
+
+
+def test_by_default_the_target_is_centred_where_there_are_several_classes():
+    words = {"pool_size": 30, "score_rows": 1.0, "bandwidth": 2.0, "random_state": 0}
+    for target, center in ((LABELS, True), (LABELS > 0, False), (REAL, False)):
+        default = EERF(9, **words).fit(ROWS, target)
+        chosen = {c: EERF(9, center_target=c, **words).fit(ROWS, target) for c in (True, False)}
+        assert_array_equal(default.scores_, chosen[center].scores_)
+        assert not np.array_equal(chosen[True].scores_, chosen[False].scores_)
 
 
 def test_scores_are_made_from_a_random_part_of_the_rows():

@@ -1,0 +1,76 @@
+"""Exact ties are decided by the index, whatever rounding makes of the scores."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from rfbench import kernels
+from rfbench.samplers import EERF
+from rfbench.samplers.base import streams
+from rfbench.samplers.ties import decreasing
+
+DATA = np.random.default_rng(0)
+X = DATA.standard_normal((300, 4))
+
+
+@given(st.lists(st.tuples(st.integers(-4, 4), st.floats(-1, 1)), min_size=1, max_size=30))
+def test_noise_below_the_error_does_not_decide(pairs):
+    whole, noise = (np.array(part, dtype=float) for part in zip(*pairs, strict=True))
+    expected = sorted(range(len(whole)), key=lambda i: (-whole[i], i))
+    assert_array_equal(decreasing(whole + 4e-10 * noise, 1e-9), expected)
+
+
+def test_without_an_error_only_equal_scores_are_tied():
+    scores = np.array([1.0, 2.0, np.nextafter(2.0, 3.0), 2.0, 0.0, 0.0])
+    assert_array_equal(decreasing(scores, 0.0), [2, 1, 3, 0, 4, 5])
+
+
+def test_a_long_row_of_near_scores_is_not_one_tie():
+    scores = np.random.default_rng(1).permutation(np.arange(1000.0))
+    ranked = scores[decreasing(scores, 2.5)]
+    assert (ranked[:-1] - ranked[1:]).min() >= -2.5
+    assert abs(ranked - np.arange(1000.0)[::-1]).max() <= 2.5
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("multiclass", ["norm", "max", "per-class"])
+def test_pairs_on_one_row_are_all_tied(dtype, multiclass):
+    """cos^2 + sin^2 = 1 for every candidate."""
+    words = {"pool_size": 200, "score_rows": 1, "feature_map": "paired", "random_state": 0}
+    target = DATA.standard_normal((300, 3))
+    sampler = EERF(
+        20, bandwidth=2.0, center_target=False, multiclass=multiclass, **words
+    ).fit(X.astype(dtype), target)  # fmt: skip
+    pool = kernels.make("gaussian", 2.0).frequencies(streams(0).frequencies, 4, 200)
+    assert_array_equal(sampler.feature_map_.frequencies.T, pool[:20].astype(dtype))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "center"), [(np.float64, True), (np.float64, False), (np.float32, False)]
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_steps_are_ranked_as_in_exact_arithmetic(dtype, center, classes):
+    rows = X[:60].astype(dtype)
+    labels = np.arange(60) * 7 % 11 % classes
+    target = np.where(labels == 1, 1, -1)[:, None]
+    if classes > 2:
+        target = (labels[:, None] == np.arange(classes)).astype(int)
+    pool = kernels.make("arc-cosine-0").frequencies(streams(0).frequencies, 4, 400)
+    on = (rows.astype(float) @ pool.T > 0).astype(int)
+    moments, sums, means = on.T @ target, on.sum(axis=0), target.sum(axis=0)
+    energies = [
+        sum(
+            (Fraction(int(m)) - center * Fraction(int(s)) * Fraction(int(t), 60)) ** 2
+            for m, t in zip(row, means, strict=True)
+        )
+        for row, s in zip(moments, sums, strict=True)
+    ]
+    order = sorted(range(400), key=lambda i: (-energies[i], i))
+    assert len(set(energies)) < 300  # there are ties
+    words = {"pool_size": 400, "score_rows": 1.0, "kernel": "arc-cosine-0", "random_state": 0}
+    sampler = EERF(400, center_target=center, **words).fit(rows, labels)
+    assert_array_equal(sampler.feature_map_.frequencies.T, pool[order].astype(dtype))
