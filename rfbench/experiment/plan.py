@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rfbench import datasets, plugins
+from rfbench import datasets, plugins, solvers
 from rfbench.config import DatasetSpec, Experiment, KeptBy, SamplerSpec
 
 # Keys left at their defaults are not part of the identity, so that a new key does not orphan old
-# results; a changed default, or a method that measures something else, needs a new version.
+# results; a changed default, or a method that measures something else, needs a new version. For a
+# solver that is its `revision`: it changes the identities of that solver's trials only.
 IDENTITY_VERSION = 1
 # Defaults of samplers that have changed: always part of the identity, so that rows of the old
 # default are not taken for the new one.
@@ -73,15 +74,17 @@ class Trial:
         shared = self.experiment.model_dump(
             mode="json", exclude=set(DESCRIPTIVE + LISTED), exclude_defaults=True
         )
-        return digest(
-            {
-                "version": IDENTITY_VERSION,
-                "shared": shared,
-                "dataset": self.dataset.model_dump(mode="json"),
-                "data": self.data_sha256,
-                "sampler": identity_of(self.sampler),
-            }
-        )
+        known = {
+            "version": IDENTITY_VERSION,
+            "shared": shared,
+            "dataset": self.dataset.model_dump(mode="json"),
+            "data": self.data_sha256,
+            "sampler": identity_of(self.sampler),
+        }
+        revision = solvers.revision(self.experiment.solver.name)
+        if revision > 1:
+            known["solver_revision"] = revision
+        return digest(known)
 
     @cached_property
     def id(self) -> str:

@@ -40,6 +40,7 @@ __all__ = [
     "SVMClassifier",
     "Solver",
     "make",
+    "revision",
     "solver_class",
 ]
 
@@ -66,6 +67,11 @@ def solver_class(name: str, task: str = "classification") -> type[Any]:
             f"It does {', '.join(SOLVERS[name])}.",
         )
     return SOLVERS[name][task]
+
+
+def revision(name: str) -> int:
+    """Return the revision of a solver of rfbench, 1 for any other."""
+    return max((cls.revision for cls in SOLVERS.get(name, {}).values()), default=1)
 
 
 def make(name: str, task: str = "classification", **parameters: Any) -> Solver:

@@ -61,6 +61,8 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
         Decision values of the evaluation rows, where the selection was made on them.
     """
 
+    # One more when the solver measures something else: then its trials have new identities.
+    revision: ClassVar[int] = 1
     uses_features: ClassVar[bool] = True
     matrix_copies: ClassVar[float] = 1.0
     grid_name: ClassVar[str] = "alphas"

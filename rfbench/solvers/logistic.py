@@ -2,41 +2,45 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
+from rfbench.memory import Sizes, check_fits
 from rfbench.samplers.base import RandomState
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.fits import matrix_fits
+from rfbench.solvers.newton import Loss, Multinomial, Newton, TwoClasses
 from rfbench.solvers.path import Array, Fits, LinearPath
 from rfbench.solvers.tasks import Classifier
 
-NEWTON_LIMIT = 1500
+# Held at once: the Hessian of all rows, that of the fold, its copy with the penalty, and sums.
+HESSIANS = 4
 
 
 class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
     r"""Logistic regression: :math:`\sum_i \ell(y_i, z_i^\top\theta + b) + \alpha|\theta|^2/2`.
 
-    Two classes: the logistic loss; more: the multinomial loss. Fitted by scikit-learn (its C is
-    1/alpha), with Newton steps where the Hessian is small and L-BFGS otherwise, from the strongest
-    penalty to the weakest. It needs the whole matrix of features in memory.
+    Two classes: :math:`\ell = \log(1 + \exp(-y_i f_i))`, y = -1 or +1. More: the multinomial loss
+    :math:`\log \sum_c \exp f_{ic} - f_{i y_i}`, one column of coefficients per class, all of them
+    penalised. b is not penalised. Fitted by Newton's method, see `rfbench.solvers.newton`, from the
+    strongest penalty to the weakest, each from the solution of the one before. It needs the whole
+    matrix of features in memory.
 
     Parameters
     ----------
     max_iter : int
-        Iterations a penalty; a fit that stops there is noted.
+        Newton steps per penalty; a fit that stops there is noted.
     tol : float
-        Largest entry of the gradient (L-BFGS), as scikit-learn's.
+        Largest entry of the gradient, relative to that of the gradient at zero, at which the steps
+        stop.
     alphas, alpha_convention, selection, intercept, random_state
         See `rfbench.solvers.base.PenalisedSolver` and `rfbench.solvers.base.Solver`.
 
@@ -50,8 +54,10 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
     0.98
     """
 
+    revision: ClassVar[int] = 2
     positive_alphas: ClassVar[bool] = True
-    matrix_copies: ClassVar[float] = 2.0
+    matrix_copies: ClassVar[float] = 0.5
+    largest_factor: ClassVar[int] = 10_000
 
     def __init__(
         self,
@@ -60,8 +66,8 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
         alpha_convention: str = "absolute",
         selection: str | None = None,
         intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
+        max_iter: int = 200,
+        tol: float = 1e-8,
         random_state: RandomState = None,
     ) -> None:
         self.alphas = alphas
@@ -72,12 +78,73 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
         self.tol = tol
         self.random_state = random_state
 
+    def bytes_to_fit(self, sizes: Sizes, p: int) -> float:
+        """Count the Hessian and its factor as well."""
+        return super().bytes_to_fit(sizes, p) + self._hessian_bytes(p)
+
+    def _hessian_bytes(self, p: int) -> float:
+        return 8.0 * HESSIANS * p**2 if p <= self.largest_factor else 0.0
+
     def _fits(
         self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
     ) -> Fits:
-        return matrix_fits(design, targets, groups, clock, self._fit_path, self.matrix_copies)
+        p = design.n_columns
+        check_fits(
+            self._hessian_bytes(p), f"The Hessian of {p} features, with its copies,", "Take fewer."
+        )
+        first: tuple[LinearPath, Array | None] | None = None
 
-    def _fit_path(self, Z: Array, targets: Targets) -> LinearPath:
+        def fit(Z: Array, targets: Targets) -> LinearPath:
+            nonlocal first
+            path, hessian = self._fit_path(Z, targets, first)
+            first = first or (path, hessian)
+            return path
+
+        fits = matrix_fits(design, targets, groups, clock, fit, self.matrix_copies)
+        stopped = sum(bool(notes) for path in fits.partial for notes in path.notes)
+        if not stopped:
+            return fits
+        assert isinstance(fits.path, LinearPath)
+        text = f"no convergence in {stopped} of the fits that chose the penalty"
+        notes = [[*notes, text] for notes in fits.path.notes]
+        return replace(fits, path=replace(fits.path, notes=notes))
+
+    def _fit_path(
+        self, Z: Array, targets: Targets, first: tuple[LinearPath, Array | None] | None
+    ) -> tuple[LinearPath, Array | None]:
+        """Fit every penalty; begin with the path and the Hessian of all rows where they are known.
+
+        The optimum is the only one: where a fit begins changes its time, not its end.
+        """
+        newton = Newton(
+            Z,
+            self._loss(targets),
+            intercept=self.intercept,
+            largest_factor=self.largest_factor,
+            hessian=None if first is None else first[1],
+        )
+        p, t = Z.shape[1], targets.columns.shape[1]
+        theta = np.zeros((p + self.intercept, t))
+        alphas = self._absolute(len(Z))
+        coefficients, intercepts = np.zeros((len(alphas), p, t)), np.zeros((len(alphas), t))
+        notes: list[list[str]] = [[] for _ in alphas]
+        for i, alpha in enumerate(alphas):
+            if first is not None:
+                theta[:p] = first[0].coefficients[i]
+                theta[p:] = first[0].intercepts[i]
+            theta, converged, size = newton.minimise(
+                alpha, theta, tol=self.tol, max_iter=self.max_iter
+            )
+            if not converged:
+                notes[i].append(
+                    f"no convergence in {self.max_iter} iterations: "
+                    f"the gradient is {size:.1e} of that at zero"
+                )
+            coefficients[i], intercepts[i] = theta[:p], theta[p:].sum(axis=0)
+        return LinearPath(coefficients, intercepts, notes), newton.hessian
+
+    @staticmethod
+    def _loss(targets: Targets) -> Loss:
         codes, coding = targets.codes, targets.coding
         assert codes is not None
         assert coding is not None
@@ -88,23 +155,4 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
                 "It came out of the folds of the penalty's selection.",
                 "Take fewer folds, or more rows.",
             )
-        t = targets.columns.shape[1]
-        small = Z.shape[1] * t <= min(NEWTON_LIMIT, len(Z))
-        model = LogisticRegression(
-            solver="newton-cholesky" if small else "lbfgs",
-            fit_intercept=self.intercept,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            warm_start=True,
-        )
-        coefficients, intercepts, notes = [], [], []
-        for alpha in self._absolute(len(Z)):
-            model.set_params(C=1.0 / alpha)
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                model.fit(Z, codes)
-            stopped = any(issubclass(w.category, ConvergenceWarning) for w in caught)
-            notes.append([f"no convergence in {self.max_iter} iterations"] if stopped else [])
-            coefficients.append(model.coef_.T.astype(np.float64))
-            intercepts.append(np.broadcast_to(model.intercept_, (t,)).astype(np.float64))
-        return LinearPath(np.stack(coefficients), np.stack(intercepts), notes)
+        return TwoClasses(targets.columns) if coding.k == 2 else Multinomial(codes)

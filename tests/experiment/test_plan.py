@@ -1,3 +1,4 @@
+from rfbench import solvers
 from rfbench.experiment.plan import jobs, plan
 
 from .conftest import SMALL
@@ -46,6 +47,20 @@ def test_a_default_that_has_changed_is_part_of_the_identity(experiment_of):
     for value, same in (("auto", True), ("true", False), ("false", False)):
         written = ids(experiment_of(SMALL, f"samplers.eerf.center_target={value}"))
         assert (written == ids(experiment_of())) is same
+
+
+def test_a_new_revision_of_a_solver_changes_the_identities_of_its_trials_only(
+    experiment_of, monkeypatch
+):
+    ridge, logistic = ids(experiment_of()), ids(experiment_of(SMALL, "solver.name=logistic"))
+    assert solvers.revision("ridge") == 1 < solvers.revision("logistic")
+    monkeypatch.setattr(solvers.LogisticClassifier, "revision", 1)
+    assert ids(experiment_of()) == ridge
+    first = ids(experiment_of(SMALL, "solver.name=logistic"))
+    monkeypatch.setattr(solvers.LogisticClassifier, "revision", 3)
+    third = ids(experiment_of(SMALL, "solver.name=logistic"))
+    for one, other in ((first, logistic), (first, third), (logistic, third)):
+        assert not one & other
 
 
 def test_the_label_is_not_part_of_the_identity(experiment_of):

@@ -1,0 +1,267 @@
+"""Newton's method for logistic losses with a penalty, its steps by conjugate gradients.
+
+The system of a step is solved by conjugate gradients, preconditioned with the Cholesky factor of an
+earlier Hessian. With a new factor the first iterate is Newton's own step (two classes). An older
+one serves while it takes few products, because a Hessian costs as much as many of them: it is
+handed from step to step, from penalty to penalty and from fold to fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.special import expit, log_expit, logsumexp, softmax
+
+from rfbench.compute import gram
+
+Array = NDArray[np.float64]
+Linear = Callable[[Array], Array]
+
+PATIENCE = 10
+MOST_PRODUCTS = 1000
+SUFFICIENT_DECREASE = 1e-4
+ROUNDING = 1e-13
+# The step before the last may have promised this share of the objective; Newton's steps square it.
+GAP = 1e-7
+
+
+class Slope(NamedTuple):
+    """Derivatives of a loss with respect to the decision values.
+
+    Attributes
+    ----------
+    gradient : array of shape (n, t)
+    curvature : callable
+        Multiplies an array of shape (n, t) by the second derivative.
+    weights : array of shape (n,)
+        One number per row that stands for its second derivative; exact where t is 1.
+    """
+
+    gradient: Array
+    curvature: Linear
+    weights: Array
+
+
+class Loss(Protocol):
+    """The sum of the losses of n rows as a function of their decision values, shape (n, t)."""
+
+    def value(self, decisions: Array) -> float:
+        """Return the sum."""
+
+    def slope(self, decisions: Array) -> Slope:
+        """Return its derivatives."""
+
+
+class TwoClasses:
+    r"""The loss :math:`\log(1 + \exp(-y_i f_i))` of signs y, shape (n, 1)."""
+
+    def __init__(self, signs: Array) -> None:
+        self.signs = signs
+
+    def value(self, decisions: Array) -> float:
+        """Return the sum."""
+        return -float(log_expit(self.signs * decisions).sum())
+
+    def slope(self, decisions: Array) -> Slope:
+        """Return its derivatives."""
+        wrong = expit(-self.signs * decisions)
+        weights = wrong * expit(self.signs * decisions)
+        return Slope(-self.signs * wrong, lambda v: weights * v, weights[:, 0])
+
+
+class Multinomial:
+    r"""The loss :math:`\log \sum_c \exp f_{ic} - f_{i y_i}` of class codes y, shape (n,)."""
+
+    def __init__(self, codes: NDArray[np.intp]) -> None:
+        self.rows, self.codes = np.arange(len(codes)), codes
+
+    def value(self, decisions: Array) -> float:
+        """Return the sum."""
+        own = decisions[self.rows, self.codes]
+        return float((logsumexp(decisions, axis=1) - own).sum())
+
+    def slope(self, decisions: Array) -> Slope:
+        """Return its derivatives; a row's weight is its mean curvature."""
+        chances = softmax(decisions, axis=1)
+        gradient = chances.copy()
+        gradient[self.rows, self.codes] -= 1.0
+
+        def curvature(v: Array) -> Array:
+            moved = chances * v
+            return np.asarray(moved - chances * moved.sum(axis=1, keepdims=True))
+
+        spread = (chances * (1.0 - chances)).sum(axis=1)
+        return Slope(gradient, curvature, spread / (chances.shape[1] - 1))
+
+
+class Fit(NamedTuple):
+    """The end of a minimisation.
+
+    Attributes
+    ----------
+    theta : array of shape (p + 1, t), or (p, t) without a constant
+        The coefficients; the last row is the constants.
+    converged : bool
+    gradient : float
+        Largest entry of the gradient, divided by that at zero.
+    """
+
+    theta: Array
+    converged: bool
+    gradient: float
+
+
+class Newton:
+    r"""Minimises :math:`L(Z\theta + b) + \alpha |\theta|^2 / 2` for one alpha after the other.
+
+    Parameters
+    ----------
+    Z : array of shape (n, p)
+    loss : Loss
+    intercept : bool
+        Fit the constants b, which are not penalised.
+    largest_factor : int
+        With more features than this there is no Hessian, but its diagonal.
+    hessian : array of shape (q, q), optional
+        Of a similar problem, to begin with.
+
+    Attributes
+    ----------
+    hessian : array of shape (q, q) or None
+        The latest, without the penalty; q is p and one for the constant.
+    """
+
+    def __init__(
+        self,
+        Z: Array,
+        loss: Loss,
+        *,
+        intercept: bool,
+        largest_factor: int,
+        hessian: Array | None = None,
+    ) -> None:
+        self.Z, self.loss, self.intercept = Z, loss, intercept
+        self.factorises = Z.shape[1] <= largest_factor
+        self.hessian = hessian
+
+    def minimise(self, alpha: float, start: Array, *, tol: float, max_iter: int) -> Fit:
+        """Minimise from `start`, shape (q, t).
+
+        Converged is a fit whose gradient is at most `tol` of the gradient at zero (the largest
+        entries count), after a step that was promised at most `GAP` of the objective: a small
+        gradient alone says little where the penalty is small.
+        """
+        theta, decisions = start.copy(), self._decisions(start)
+        current = self._value(decisions, theta, alpha)
+        scale = float(np.abs(self._gradient_at_zero(start.shape[1])).max()) or 1.0
+        promised, size, slow = np.inf, np.inf, False
+        precondition: Linear | None = None
+        for _ in range(max_iter):
+            slope = self.loss.slope(decisions)
+            gradient = self._back(slope.gradient, theta, alpha)
+            size = float(np.abs(gradient).max()) / scale
+            if size <= tol and promised <= GAP * current:
+                return Fit(theta, True, size)
+            if not self.factorises:
+                precondition = self._diagonal(slope.weights, alpha)
+            elif slow or self.hessian is None:
+                self.hessian = self._hessian(slope.weights)
+                precondition = None
+            if precondition is None:
+                precondition = self._factor(alpha)
+            step, products = self._step(slope, gradient, alpha, precondition, min(0.1, size**0.5))
+            slow = products > PATIENCE
+            promised = -float(np.vdot(gradient, step)) / 2
+            along, length = self._decisions(step), 1.0
+            while True:
+                reached = self._value(decisions + length * along, theta + length * step, alpha)
+                decrease = 2 * SUFFICIENT_DECREASE * length * promised
+                if reached <= current - decrease + ROUNDING * abs(current):
+                    break
+                length /= 2
+                if length < ROUNDING:
+                    return Fit(theta, False, size)
+            theta, decisions = theta + length * step, decisions + length * along
+            current = reached
+        return Fit(theta, False, size)
+
+    def _decisions(self, theta: Array) -> Array:
+        p = self.Z.shape[1]
+        return np.asarray(self.Z @ theta[:p] + theta[p:].sum(axis=0))
+
+    def _value(self, decisions: Array, theta: Array, alpha: float) -> float:
+        penalised = theta[: self.Z.shape[1]]
+        return self.loss.value(decisions) + alpha * float(np.vdot(penalised, penalised)) / 2
+
+    def _back(self, rows: Array, theta: Array, alpha: float) -> Array:
+        """Return [Z 1]' rows, and alpha theta where theta is penalised."""
+        p = self.Z.shape[1]
+        result = np.empty_like(theta)
+        result[:p] = self.Z.T @ rows + alpha * theta[:p]
+        result[p:] = rows.sum(axis=0)
+        return result
+
+    def _gradient_at_zero(self, t: int) -> Array:
+        zero = np.zeros((self.Z.shape[1] + self.intercept, t))
+        return self._back(self.loss.slope(np.zeros((len(self.Z), t))).gradient, zero, 0.0)
+
+    def _step(
+        self, slope: Slope, gradient: Array, alpha: float, precondition: Linear, share: float
+    ) -> tuple[Array, int]:
+        """Return the step, and how many products with the Hessian it took.
+
+        The residual is reduced to `share`, in the norm of the preconditioner.
+        """
+        step, residual = np.zeros_like(gradient), -gradient
+        direction = precondition(residual)
+        first = left = float(np.vdot(residual, direction))
+        for products in range(1, MOST_PRODUCTS + 1):
+            product = self._back(slope.curvature(self._decisions(direction)), direction, alpha)
+            bent = float(np.vdot(direction, product))
+            if bent <= 0:
+                return step, products
+            step += left / bent * direction
+            residual -= left / bent * product
+            smoothed = precondition(residual)
+            before, left = left, float(np.vdot(residual, smoothed))
+            if left <= share**2 * first:
+                return step, products
+            direction = smoothed + left / before * direction
+        return step, MOST_PRODUCTS
+
+    def _hessian(self, weights: Array) -> Array:
+        n, p = self.Z.shape
+        sums = gram.accumulate(_copy, self.Z, np.empty((n, 0)), p, weights=weights)
+        if not self.intercept:
+            return sums.gram
+        return np.block([[sums.gram, sums.column_sums[:, None]], [sums.column_sums, sums.n]])
+
+    def _factor(self, alpha: float) -> Linear:
+        """Factorise the Hessian with the penalty; lift its diagonal as far as needed."""
+        assert self.hessian is not None
+        lift = 0.0
+        while True:
+            system = self.hessian.copy()
+            diagonal = np.einsum("ii->i", system)
+            largest = float(diagonal.max())
+            diagonal[: self.Z.shape[1]] += alpha
+            diagonal += lift
+            try:
+                factor = linalg.cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+                return lambda v: np.asarray(linalg.cho_solve(factor, v, check_finite=False))
+            except linalg.LinAlgError:
+                lift = max(10 * lift, 1e-14 * largest, 1e-300)
+
+    def _diagonal(self, weights: Array, alpha: float) -> Linear:
+        squares = np.einsum("i,ij,ij->j", weights, self.Z, self.Z)
+        diagonal = np.append(squares + alpha, [weights.sum()] * self.intercept)
+        column = np.maximum(diagonal, 1e-300)[:, None]
+        return lambda v: np.asarray(v / column)
+
+
+def _copy(rows: Any, out: Any) -> None:
+    out[...] = rows

@@ -1,0 +1,146 @@
+"""Logistic regression reaches its optimum, however many features there are."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from rfbench.samplers import RKS
+from rfbench.solvers import LogisticClassifier
+from rfbench.solvers.newton import Multinomial, TwoClasses
+
+
+class WithoutFactor(LogisticClassifier):
+    """Beyond 40 features, matrix-free."""
+
+    largest_factor = 40
+
+
+def on_a_sphere(n=300, d=10, classes=2):
+    """The label is the shell that a row lies in, the shells equally full."""
+    X = np.random.default_rng(0).standard_normal((n, d))
+    radius = np.linalg.norm(X, axis=1)
+    return X, np.searchsorted(np.quantile(radius, np.arange(1, classes) / classes), radius)
+
+
+def features_of(X, M):
+    return RKS(M, bandwidth=3.0, random_state=0).fit(X).transform(X)
+
+
+def objective(Z, y, alpha, theta, b):
+    """The documented objective, and its gradient, from theta of shape (p, t)."""
+    decisions = Z @ theta + b
+    if theta.shape[1] == 1:
+        decisions = np.column_stack([-decisions / 2, decisions / 2])
+    logs = logsumexp(decisions, axis=1)
+    excess = np.exp(decisions - logs[:, None])
+    excess[np.arange(len(y)), y] -= 1.0
+    if theta.shape[1] == 1:
+        excess = excess[:, 1:]
+    value = (logs - decisions[np.arange(len(y)), y]).sum() + alpha * (theta**2).sum() / 2
+    return value, np.vstack([Z.T @ excess + alpha * theta, excess.sum(axis=0)])
+
+
+def gap_bound(Z, y, alpha, solver):
+    """Objective of a fit, and a bound on its distance to the optimum over theta: strong convexity.
+
+    |g|^2 / (2 alpha), for the constant at its own optimum.
+    """
+    value, gradient = objective(Z, y, alpha, solver.coef_.T, solver.intercept_)
+    assert np.abs(gradient[-1]).max() < 1e-6
+    return value, (gradient[:-1] ** 2).sum() / (2 * alpha)
+
+
+@pytest.mark.parametrize("solver_class", [LogisticClassifier, WithoutFactor])
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("M", [39, 40, 41, 299, 300, 301, 400])
+def test_the_objective_is_that_of_the_optimum_at_every_size(solver_class, classes, M):
+    X, y = on_a_sphere(classes=classes)
+    Z, alpha = features_of(X, M), 1e-4
+    solver = solver_class(alpha).fit(Z, y)
+    assert solver.notes_ == []
+    value, gap = gap_bound(Z, y, alpha, solver)
+    assert gap < 1e-6 * value
+
+
+@pytest.mark.parametrize("solver_class", [LogisticClassifier, WithoutFactor])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_optimum_is_that_of_another_method(solver_class, intercept, classes):
+    X, y = on_a_sphere(n=100, classes=classes)
+    Z, alpha, t = features_of(X, 50), 0.1, 1 if classes == 2 else classes
+
+    def flat(x):
+        parts = np.vstack([x.reshape(-1, t), np.zeros((int(not intercept), t))])
+        value, gradient = objective(Z, y, alpha, parts[:-1], parts[-1])
+        return value, gradient[: 50 + intercept].ravel()
+
+    start = np.zeros((50 + intercept) * t)
+    theirs = minimize(flat, start, jac=True, method="L-BFGS-B", options={"ftol": 1e-15})
+    ours = solver_class(alpha, intercept=intercept).fit(Z, y)
+    value, _ = objective(Z, y, alpha, ours.coef_.T, ours.intercept_)
+    assert value == pytest.approx(theirs.fun, rel=1e-6)
+    assert value <= theirs.fun * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("solver_class", [LogisticClassifier, WithoutFactor])
+@pytest.mark.parametrize("selection", ["cv3", "validation"])
+def test_a_grid_gives_the_fits_of_its_single_penalties(solver_class, selection):
+    """What a fit begins with, along the grid and over the folds, does not change its end."""
+    X, y = on_a_sphere()
+    Z, alphas = features_of(X, 60), [1e-4, 1e-2, 1.0]
+    solver = solver_class(alphas, selection=selection, random_state=0).fit(Z, y)
+    groups = solver._groups(selection, len(y))
+    wrong = np.zeros(3)
+    for i, alpha in enumerate(solver.grid()):
+        for g in range(groups.max() + 1):
+            held = groups == g
+            alone = solver_class(alpha).fit(Z[~held], y[~held])
+            wrong[i] += (alone.predict(Z[held]) != y[held]).sum()
+    assert solver.alpha_ == solver.grid()[np.argmin(wrong)]
+    alone = solver_class(solver.alpha_).fit(Z, y)
+    np.testing.assert_allclose(solver.decisions(Z), alone.decisions(Z), rtol=1e-4, atol=1e-4)
+
+
+def test_a_penalty_that_hardly_counts_on_classes_that_can_be_separated():
+    X, y = on_a_sphere(n=50)
+    Z, alpha = features_of(X, 200), 1e-9
+    solver = LogisticClassifier(alpha).fit(Z, y)
+    value, gap = gap_bound(Z, y, alpha, solver)
+    assert solver.notes_ == []
+    assert gap < 1e-6 * value
+
+
+@pytest.mark.parametrize("solver_class", [LogisticClassifier, WithoutFactor])
+def test_a_fit_that_stops_early_is_noted_also_in_the_folds(solver_class):
+    X, y = on_a_sphere()
+    Z = features_of(X, 60)
+    fixed = solver_class(1e-6, max_iter=2).fit(Z, y)
+    assert len(fixed.notes_) == 1
+    assert "no convergence in 2 iterations" in fixed.notes_[0]
+    chosen = solver_class([1e-6, 1e-5], max_iter=2, selection="cv3", random_state=0).fit(Z, y)
+    assert len(chosen.notes_) == 2
+    assert "6 of the fits that chose" in chosen.notes_[1]
+
+
+@pytest.mark.parametrize("loss", [TwoClasses, Multinomial])
+def test_the_derivatives_of_a_loss_are_differences(loss, rng):
+    codes = np.array([0, 2, 1, 1, 0, 2])
+    made = loss(2.0 * (codes[:, None] > 0) - 1) if loss is TwoClasses else loss(codes)
+    t = 1 if loss is TwoClasses else 3
+    at, v = rng.standard_normal((6, t)), rng.standard_normal((6, t))
+    up, down = at + 1e-5 * v, at - 1e-5 * v
+    slope = made.slope(at)
+    assert np.vdot(slope.gradient, v) == pytest.approx(
+        (made.value(up) - made.value(down)) / 2e-5, rel=1e-7
+    )
+    np.testing.assert_allclose(
+        slope.curvature(v),
+        (made.slope(up).gradient - made.slope(down).gradient) / 2e-5,
+        atol=1e-8,
+    )
+    traces = [
+        sum(slope.curvature(np.outer(np.arange(6) == i, np.arange(t) == c))[i, c] for c in range(t))
+        for i in range(6)
+    ]
+    np.testing.assert_allclose(slope.weights * max(t - 1, 1), traces, rtol=1e-12)
