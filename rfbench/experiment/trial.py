@@ -26,6 +26,7 @@ from rfbench.experiment.methods import build_sampler, build_solver, shares_work
 from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.seeds import integer_for
 from rfbench.kernels import Rows
+from rfbench.samplers import RandomFeatures
 from rfbench.samplers.pool_memory import PoolMemory, remembered_pools
 from rfbench.solvers.curve import Curve
 from rfbench.solvers.design import design_of
@@ -238,13 +239,14 @@ def _fit_solver(solver: Any, sampler: Any, prepared: Prepared, clock: Clock) -> 
     truth = prepared.y_test if regression else prepared.labels_test
     evaluation = (prepared.X_test, truth)
     solver.fit(prepared.X_train, target, features=sampler, evaluation=evaluation, clock=clock)
+    noted = sampler.notes_ if isinstance(sampler, RandomFeatures) else []
     return {
         **score(solver, prepared, clock),
         "columns": solver.n_columns_,
         "selection": solver.chosen_selection(),
         "alpha": solver.alpha_,
         "alpha_scale_free": solver.alpha_scale_free_,
-        "message": "; ".join(solver.notes_),
+        "message": "; ".join([*noted, *solver.notes_]),
     }
 
 

@@ -67,6 +67,8 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     kernel_ : Kernel
     bandwidth_ : float
     feature_map_ : FittedMap
+    notes_ : list of str
+        What a reader of the results has to know about this fit.
     """
 
     needs_target: ClassVar[bool] = False
@@ -162,6 +164,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             bandwidths.resolve(self.bandwidth, X, random.bandwidth) if cls.has_bandwidth else 1.0
         )
         self.kernel_ = kernels.make(self.kernel, self.bandwidth_)
+        self.notes_: list[str] = []
         self.feature_map_ = self._draw(X, targets, random).astype(X.dtype)
         self._n_features_out = self.feature_map_.n_columns
         return self

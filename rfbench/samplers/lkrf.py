@@ -43,7 +43,8 @@ class LKRF(PooledFeatures):
         that lambda means the same on every data set: a choice.
     estimator : {'draw', 'top', 'all', 'paper'}
         ``draw``: M draws with replacement from q (estimator 5). ``top``: the M most probable (as
-        eerf2018 compares with). ``all``: every feature with q > 0 (estimator 6), so that the number
+        eerf2018 compares with), those of equal q by their score; those with q = 0 are zero columns
+        if weighted, and noted. ``all``: every feature with q > 0 (estimator 6), so that the number
         of features is nnz(q), whatever M. ``paper``: ``draw`` where M < nnz(q), else ``all``.
     weighted : bool
         Multiply column m by sqrt(q_m) in ``top`` and ``all``. Estimator (6) has it; the authors'
@@ -135,8 +136,8 @@ class LKRF(PooledFeatures):
             self._check_pool_holds_components()
 
     def planned_columns(self) -> int | None:
-        """Return the columns of M features, or None where q decides how many are kept."""
-        return None if self.estimator == "all" else super().planned_columns()
+        """Return the columns of M features, or None where q decides how many there are."""
+        return None if self.estimator in ("all", "paper") else super().planned_columns()
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         assert targets is not None
@@ -146,7 +147,8 @@ class LKRF(PooledFeatures):
             self._check_pool_holds_components(pool.n_frequencies)
         centred = centres(self.center_target, targets)
         moments = scored.target_moments(centred=centred)
-        q = self._distribution(fold_pairs(pool, (moments**2).sum(axis=1)))
+        v = fold_pairs(pool, (moments**2).sum(axis=1))
+        q = self._distribution(v)
         self.pool_weights_ = q
         self.kept_ = int(np.count_nonzero(q))
         drawn = self.estimator == "draw" or (
@@ -155,9 +157,12 @@ class LKRF(PooledFeatures):
         if drawn:
             chosen = random.selection.choice(len(q), size=self.n_components, p=q)
             return pool.take(chosen).times(self.n_components**-0.5)
-        order = np.argsort(-q, kind="stable")
+        order = np.lexsort((-v, -q))
         chosen = order[: self.n_components if self.estimator == "top" else self.kept_]
         kept = pool.take(chosen)
+        if beyond := max(0, len(chosen) - self.kept_):
+            zeros = " and are columns of zeros" if self.weighted else ""
+            self.notes_.append(f"{beyond} of {len(chosen)} features have q = 0{zeros}")
         if not self.weighted:
             return kept.times(len(chosen) ** -0.5)
         return kept.weighted_by(np.sqrt(q[chosen]))

@@ -151,8 +151,9 @@ def test_columns_are_known_before_the_fit(name, feature_map):
     assert 0 < sampler.bytes_kept(SIZES)
 
 
-def test_what_the_data_decide_is_not_estimated(tmp_path):
-    lkrf = "M: 10\nsamplers: [lkrf: {estimator: all}, rks]\n"
+@pytest.mark.parametrize("estimator", ["all", "paper"])
+def test_what_the_data_decide_is_not_estimated(tmp_path, estimator):
+    lkrf = f"M: 10\nsamplers: [lkrf: {{estimator: {estimator}}}, rks]\n"
     unknown, known = footprints(trials_of(tmp_path, SPHERE + lkrf))
     assert unknown.bytes is None
     assert known.bytes > LEAST_MEMORY

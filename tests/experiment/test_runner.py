@@ -186,3 +186,11 @@ def test_a_smoke_variant_is_small_and_says_so(experiment_of):
     row = run_trial(work.trials[0])[0]
     assert row["dataset"] == "sphere[400 rows]"
     assert row["n_train"] <= 400
+
+
+def test_what_a_sampler_notes_stands_in_its_row(experiment_of, tmp_path):
+    text = SMALL.replace("eerf: {pool_size: 40, score_rows: 1.0}", "lkrf: {pool_size: 8, rho: 7}")
+    work = prepare_work([experiment_of(text)], tmp_path)
+    (trial,) = (t for t in work.trials if (t.sampler.name, t.M, t.number) == ("lkrf", 8, 0))
+    row, _ = run_trial(trial)
+    assert row["message"].startswith("7 of 8 features")

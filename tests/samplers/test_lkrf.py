@@ -77,6 +77,28 @@ def test_top_and_all_are_columns_of_the_pool(feature_map, weighted, estimator):
     assert_allclose(sampler.transform(NEW_ROWS), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("words", [{"rho": 0.0}, {"rho": 9.0}, {"penalty": 0.01, "power": 3.0}])
+def test_top_breaks_ties_of_q_by_the_score(words):
+    scores = np.einsum("n,knm->km", TARGET, pool("offset"))[0] ** 2
+    frequencies = kernels.make("gaussian", 2.0).frequencies(streams(0).frequencies, 5, 40)
+    sampler = LKRF(
+        30, pool_size=40, bandwidth=2.0, weighted=False, random_state=0, **words
+    ).fit(ROWS, TARGET)  # fmt: skip
+    assert_array_equal(sampler.feature_map_.frequencies.T, frequencies[np.argsort(-scores)[:30]])
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_top_notes_how_many_are_beyond_what_is_kept(weighted):
+    words = {"pool_size": 40, "bandwidth": 2.0, "weighted": weighted, "random_state": 0}
+    sampler = LKRF(30, rho=9.0, **words).fit(ROWS, TARGET)
+    beyond = 30 - sampler.kept_
+    assert beyond > 0
+    assert sampler.notes_[0].startswith(f"{beyond} of 30 ")
+    zero = (sampler.transform(NEW_ROWS) == 0).all(axis=0).sum()
+    assert zero == (beyond if weighted else 0)
+    assert LKRF(30, rho=0.0, **words).fit(ROWS, TARGET).notes_ == []
+
+
 def test_draws_follow_the_distribution():
     sampler = make(n_components=20_000, rho=3.0, estimator="draw").fit(ROWS, TARGET)
     first = pool("offset", rows=ROWS[:1])[0, 0] / np.sqrt(20_000)
