@@ -21,7 +21,7 @@ def resolve(
     rule : float or {'median', 'knn50', 'knn50-sample'}
         A number is returned as it is. ``median`` is the median distance between distinct rows of
         a random sample. ``knn50`` is the mean distance to the 50th nearest other row, over a
-        random sample of query rows against all rows (eerf2018, after Yu et al. 2016);
+        random sample of query rows against all rows (as in EERF, after Yu et al. 2016);
         ``knn50-sample`` looks for it among the rows of the sample only, which is farther off.
     queries : int
         Size of the random sample.

@@ -102,10 +102,10 @@ class Gaussian(Kernel):
 
 
 class GaussianUnhalved(Gaussian):
-    """exp(-|x - y|^2 / s^2), as liu2020 prints it; frequencies N(0, 2 I / s^2)."""
+    """exp(-|x - y|^2 / s^2), as Liu et al. (2020) print it; frequencies N(0, 2 I / s^2)."""
 
     name = "gaussian-unhalved"
-    formula = "exp(-|x - y|^2 / s^2), the convention of liu2020"
+    formula = "exp(-|x - y|^2 / s^2), the convention of Liu et al. (2020)"
 
     @property
     def spread(self) -> float:

@@ -9,7 +9,7 @@ from rfbench import papers
 from rfbench.errors import ConfigError, nearest
 from rfbench.papers import Published, Source
 
-GRAMMAR = "PAPER/ITEM/DATASET, such as liu2020/table3/EEG; several items as table3,table5"
+GRAMMAR = "PAPER/ITEM/DATASET, as they stand in published.csv; several items as ITEM,ITEM"
 
 
 @dataclass(frozen=True)

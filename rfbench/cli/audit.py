@@ -19,7 +19,7 @@ from rfbench.errors import ConfigError
     "aim",
     required=True,
     metavar="PAPER/ITEM/DATASET",
-    help="The published row: liu2020/table3/EEG, or eerf2018/table3,table5/mnist.",
+    help="The published row, of one item or several: PAPER/ITEM,ITEM/DATASET.",
 )
 @click.option(
     "--vary",
@@ -67,10 +67,8 @@ def audit(
 
     \b
     Examples:
-      rfbench audit configs/liu2020_table3_eeg.printed.yaml --target liu2020/table3/EEG \\
-          --set M=56,112,224
-      rfbench audit configs/eerf2018_table3_adult.printed.yaml \\
-          --target eerf2018/table3,table5/adult --vary scaling=none,standard,minmax
+      rfbench audit CONFIG --target PAPER/ITEM/DATASET --set M=56,112,224
+      rfbench audit CONFIG --target PAPER/ITEM,ITEM/DATASET --vary scaling=none,standard,minmax
     """
     import os
 

@@ -68,18 +68,18 @@ def plot(folders: tuple[Path, ...]) -> None:
     show_default=True,
 )
 @click.option("--paper", metavar="P", help="A table of this paper, filled with these results.")
-@click.option("--item", metavar="I", help="Which table of the paper: table3, say.")
+@click.option("--item", metavar="I", help="Which table of the paper.")
 def table(folders: tuple[Path, ...], form: str, paper: str | None, item: str | None) -> None:
     """Print the table of each results folder at or below RESULTS.
 
-    With --paper and --item it is one table in the shape of the paper's own: liu2020 table3,
-    eerf2018 table3 and table5, lkrf2016 table1 and table2.
+    With --paper and --item it is one table in the shape of the paper's own; `rfbench list papers`
+    names both.
 
     \b
     Examples:
       rfbench table results/quickstart
       rfbench table results/ --format markdown > tables.md
-      rfbench table results/ --paper liu2020 --item table3 --format latex
+      rfbench table results/ --paper PAPER --item ITEM --format latex
     """
     if (paper is None) != (item is None):
         raise click.UsageError("--paper and --item go together.")
@@ -96,7 +96,7 @@ def table(folders: tuple[Path, ...], form: str, paper: str | None, item: str | N
 
 @click.command("list")
 @click.argument(
-    "what", type=click.Choice(["samplers", "solvers", "kernels", "datasets", "configs"])
+    "what", type=click.Choice(["samplers", "solvers", "kernels", "datasets", "papers", "configs"])
 )
 @click.argument("name", required=False)
 def list_(what: str, name: str | None) -> None:
@@ -106,7 +106,8 @@ def list_(what: str, name: str | None) -> None:
     Examples:
       rfbench list samplers
       rfbench list samplers eerf
-      rfbench list configs liu2020_table3_eeg.as-run
+      rfbench list configs quickstart
+      rfbench list papers
     """
     rows = _listed(what)
     if not rows:
@@ -156,6 +157,13 @@ def _whole(what: str, name: str) -> str:
         if entry.files:
             facts["files"] = ", ".join(file.name for file in entry.files)
         return "\n".join(f"{key}: {value}" for key, value in facts.items())
+    if what == "papers":
+        import yaml
+
+        from rfbench import papers
+
+        content = papers.paper(name).model_dump(exclude_defaults=True)
+        return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
     from rfbench import shipped
 
     (path,) = (path for path in shipped.every() if path.stem == name)
@@ -194,6 +202,13 @@ def _listed(what: str) -> list[tuple[str, ...]]:
         from rfbench import datasets
 
         return [(name, datasets.entry(name).title) for name in datasets.names()]
+    if what == "papers":
+        from rfbench import papers
+
+        every = map(papers.paper, papers.papers())
+        return [
+            (p.name, ", ".join(p.tables) or "no table", f"{p.citation}: {p.about}") for p in every
+        ]
     from rfbench import shipped, yamlfile
 
     return [

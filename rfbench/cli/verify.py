@@ -13,7 +13,7 @@ EXAMPLES = """
 \b
 Examples:
   rfbench verify results/
-  rfbench verify results/ --paper liu2020 --format markdown > scoreboard.md
+  rfbench verify results/ --paper PAPER --format markdown > scoreboard.md
   rfbench verify results/ --format csv > numbers.csv
   rfbench verify results/ --protocol as-run --strict
   rfbench verify results/ --claims --format csv > claims.csv
@@ -22,7 +22,7 @@ Examples:
 
 @click.command(help=f"{rules.__doc__}{EXAMPLES}")
 @click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--paper", metavar="P", help="Only one: liu2020, eerf2018, lkrf2016, tefm2015.")
+@click.option("--paper", metavar="P", help="Only this paper: see `rfbench list papers`.")
 @click.option("--protocol", metavar="P", help="Only one: printed, as-run, tuned.")
 @click.option(
     "--format",

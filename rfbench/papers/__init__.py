@@ -15,14 +15,28 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from rfbench.errors import ResultsError, nearest
-from rfbench.papers.models import Claim, Doubt, Layout, Paper, Part, Published, Source
+from rfbench.papers.models import (
+    SIZE,
+    Claim,
+    Column,
+    Doubt,
+    Layout,
+    Marks,
+    Paper,
+    Part,
+    Published,
+    Source,
+)
 from rfbench.papers.reader import Folder, read_all
 
 __all__ = [
     "PROTOCOLS",
+    "SIZE",
     "Claim",
+    "Column",
     "Doubt",
     "Layout",
+    "Marks",
     "Paper",
     "Part",
     "Published",

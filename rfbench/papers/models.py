@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+SIZE = "size"
+
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -114,7 +116,7 @@ class Sizes(_Strict):
 class Column(_Strict):
     """A column of a table: the metrics of a method, as named in published.csv.
 
-    The metric ``'size'`` is the number of features.
+    The metric `SIZE` is the number of features.
     """
 
     head: str

@@ -12,11 +12,10 @@ from pydantic import BaseModel, ValidationError
 
 from rfbench import yamlfile
 from rfbench.errors import ConfigError
-from rfbench.papers.models import Claim, Claims, Paper, Published
+from rfbench.papers.models import SIZE, Claim, Claims, Paper, Published
 
 PAPER, PUBLISHED = "paper.yaml", "published.csv"
 CLAIMS, OPEN_CHOICES = "claims.yaml", "open_choices.yaml"
-SIZE = "size"
 Model = TypeVar("Model", bound=BaseModel)
 
 

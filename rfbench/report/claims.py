@@ -25,7 +25,7 @@ class Outcome:
     Attributes
     ----------
     effect : float
-        Of the least favourable comparison: the mean difference or the quotient; for S1 the share
+        Of the least favourable comparison: the mean difference or the quotient; for marks the share
         of cells that came out as marked.
     effect_of : str
         Which comparison that is.

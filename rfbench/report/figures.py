@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from rfbench import papers
 from rfbench.report import kept_figures
 from rfbench.report.arms import SUMS
 from rfbench.report.naming import estimates_kernel
@@ -25,14 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 KERNEL_ERROR = "kernel_error_spectral"
-# What the papers' figures have on the axes of sizes and of times, where it is not M and t_total.
-SIZES = {
-    "liu2020": "features over dimension, s / d",
-    "lkrf2016": "number of features D",
-    "tefm2015": "number of features l",
-}
 BASELINE = "rks"
-PAPER_TIMES = {"liu2020": "t_drawing", "lkrf2016": "t_all"}
 
 
 def plot(results: Results, folder: Path | None = None) -> list[Path]:
@@ -76,7 +70,8 @@ def figures_of(results: Results) -> Iterator[tuple[str, Figure]]:
     varied = axis(results)
     name = re.sub(r"[^A-Za-z0-9]+", "_", varied)
     kind = table["metric"].iloc[0] if set(table["metric"]) <= {"accuracy", "r2"} else "error"
-    time = PAPER_TIMES.get(_paper(results), "t_total")
+    paper = _paper(results)
+    time = paper.time_axis if paper else "t_total"
     wanted = [(f"{kind}_vs_{name}", table, "x", "mean")]
     if varied != "d":  # other data at every d: a line through their times would mean nothing
         wanted.append((f"{kind}_vs_time", table, "t_total", "mean"))
@@ -108,15 +103,16 @@ def _curves(results: Results, lines: pd.DataFrame, x: str, y: str) -> tuple[Curv
         drawn, said = _without_other_kernels(drawn)
         caption += said
     titles = {}
-    if varied == "M" and paper in SIZES:
-        titles["x"] = SIZES[paper]
-        if paper == "liu2020":
+    if varied == "M" and paper and paper.sizes.title:
+        titles["x"] = paper.sizes.title
+        if paper.sizes.over_d:
             drawn = drawn.assign(x=drawn["x"] / drawn["d"].astype("float64"))
     return Curves(drawn, x, y, varied, titles), caption
 
 
-def _paper(results: Results) -> str:
-    return str(results.config.get("paper") or "")
+def _paper(results: Results) -> papers.Paper | None:
+    name = str(results.config.get("paper") or "")
+    return papers.paper(name) if name in papers.papers() else None
 
 
 def _title(results: Results, table: pd.DataFrame) -> str:

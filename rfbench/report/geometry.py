@@ -1,4 +1,4 @@
-"""Where the kept features of a sampler lie: `kept.csv` beside `trials.csv`, for claim L3."""
+"""Where the kept features of a sampler lie: `kept.csv` beside `trials.csv`."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def read_kept(folder: Path, rows: pd.DataFrame, notes: list[str]) -> pd.DataFram
 
 
 def kept_shares(folder: Path, rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    """Return, row by row, what share of the weight lies where lkrf2016's Figure 1a shows it.
+    """Return, row by row, what share of the weight lies where Sinha and Duchi (2016) show it.
 
-    Near a corner means within 0.75 of (1, 1) or (-1, -1), near an offset within pi/8 of 0 or pi
-    (modulo 2 pi; both together hold a quarter of the circle). Only rows at d = 2 with kept
-    features get a share, the others NaN.
+    Their Figure 1a. Near a corner means within 0.75 of (1, 1) or (-1, -1), near an offset within
+    pi/8 of 0 or pi (modulo 2 pi; both together hold a quarter of the circle). Only rows at d = 2
+    with kept features get a share, the others NaN.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ def draw(results: Results) -> Iterator[tuple[str, Figure]]:
     """Yield the name of each figure's file and the figure; none without a `kept.csv`.
 
     Where the features are frequencies at d = 2, they are shown in the plane, with their offsets
-    (lkrf2016, Figure 1a); where they are coordinates, their weights (its Figure 2).
+    (Sinha and Duchi 2016, Figure 1a); where they are coordinates, their weights (its Figure 2).
     """
     lines = read_kept(results.folder, results.rows, [])
     facts = results.rows[["trial_id", "label", "dataset", "d", "protocol"]]

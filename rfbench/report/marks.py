@@ -1,4 +1,4 @@
-"""Marks of significance: the test of liu2020's Table 3, repeated cell by cell (claim S1)."""
+"""Marks of significance: the test of a paper's table, repeated cell by cell."""
 
 from __future__ import annotations
 
@@ -6,38 +6,36 @@ import math
 from collections.abc import Sequence
 
 from rfbench import papers
-from rfbench.papers import Claim, Published
+from rfbench.papers import Claim, Marks, Published
 from rfbench.report import rules
 from rfbench.report.arms import Arm
 from rfbench.report.claims import Outcome
 from rfbench.report.evidence import Evidence, of_method
 from rfbench.report.stats import paired_t
 
-BASELINES = ("rks", "qmc")
-ITEM = "table3"
-METRIC = "accuracy"
 
+def significant(arms: Sequence[Arm], number: Published, marks: Marks) -> bool | None:
+    """Say whether a cell is significantly better than the baselines, as the paper tests it.
 
-def significant(arms: Sequence[Arm], number: Published) -> bool | None:
-    """Say whether a cell is significantly better than both baselines, as the paper tests it.
-
-    A paired t-test at 5 % against each baseline, without correction, on the first ten trials.
+    A paired t-test at 5 % against each baseline, without correction, on the first trials.
 
     Returns
     -------
     bool or None
-        None where fewer than ten trials are common to the three.
+        None for a baseline, and where too few trials are common to all.
     """
+    if number.method in marks.baselines:
+        return None
 
     def values(method: str) -> dict[tuple[object, ...], float]:
         found = [arm for arm in of_method(arms, method) if number.size == arm.M]
         arm = max(found, key=lambda arm: len(arm.index), default=None)
-        return arm.by_trial(METRIC) if arm else {}
+        return arm.by_trial(marks.metric) if arm else {}
 
-    own, others = values(number.method), [values(method) for method in BASELINES]
+    own, others = values(number.method), [values(method) for method in marks.baselines]
     common = [key for key in own if all(key in other for other in others)]
-    common = sorted(common, key=lambda key: int(str(key[0])))[: rules.MARKED_TRIALS]
-    if len(common) < rules.MARKED_TRIALS:
+    common = sorted(common, key=lambda key: int(str(key[0])))[: marks.trials]
+    if len(common) < marks.trials:
         return None
     tests = [paired_t([own[k] for k in common], [other[k] for k in common]) for other in others]
     return all(test.effect > 0 and test.p <= rules.ALPHA for test in tests)
@@ -45,26 +43,33 @@ def significant(arms: Sequence[Arm], number: Published) -> bool | None:
 
 def evaluate_marks(claim: Claim, evidence: Evidence) -> list[Outcome]:
     """Return the verdict on the marks of a paper's table under each protocol."""
-    numbers = [
-        number
-        for number in papers.published()
-        if number.paper == claim.paper
-        and (number.item, number.metric) == (ITEM, METRIC)
-        and number.method not in BASELINES
-    ]
     outcomes = []
-    for protocol in evidence.protocols(claim.paper, [ITEM]):
-        arms = {
-            dataset: evidence.select(claim.paper, [ITEM], dataset, protocol)
-            for dataset in dict.fromkeys(number.dataset for number in numbers)
-        }
-        found = [(number, significant(arms[number.dataset], number)) for number in numbers]
-        outcomes += _outcome(claim, protocol, found) if any(arms.values()) else []
+    for item, layout in papers.paper(claim.paper).tables.items():
+        if layout.marks is not None:
+            outcomes += _on_table(claim, evidence, item, layout.marks)
     return outcomes or [Outcome(claim, "", rules.NOT_RUN)]
 
 
+def _on_table(claim: Claim, evidence: Evidence, item: str, marks: Marks) -> list[Outcome]:
+    numbers = [
+        number
+        for number in papers.published()
+        if (number.paper, number.item, number.metric) == (claim.paper, item, marks.metric)
+        and number.method not in marks.baselines
+    ]
+    outcomes = []
+    for protocol in evidence.protocols(claim.paper, [item]):
+        arms = {
+            dataset: evidence.select(claim.paper, [item], dataset, protocol)
+            for dataset in dict.fromkeys(number.dataset for number in numbers)
+        }
+        found = [(number, significant(arms[number.dataset], number, marks)) for number in numbers]
+        outcomes += _outcome(claim, protocol, found, marks.trials) if any(arms.values()) else []
+    return outcomes
+
+
 def _outcome(
-    claim: Claim, protocol: str, found: list[tuple[Published, bool | None]]
+    claim: Claim, protocol: str, found: list[tuple[Published, bool | None]], trials: int
 ) -> list[Outcome]:
     decided = [(number, seen) for number, seen in found if seen is not None]
     wrong = [number for number, seen in decided if seen != (number.mark == "significant")]
@@ -76,7 +81,7 @@ def _outcome(
         verdict = rules.HOLDS
     notes = []
     if open_cells := len(found) - len(decided):
-        notes.append(f"{open_cells} of {len(found)} cells lack {rules.MARKED_TRIALS} paired trials")
+        notes.append(f"{open_cells} of {len(found)} cells lack {trials} paired trials")
     for marked, words in ((True, "marked but not significant"), (False, "significant, not marked")):
         cells = [n for n in wrong if (n.mark == "significant") == marked]
         if cells:
@@ -91,7 +96,7 @@ def _outcome(
             "share of cells as marked",
             comparisons=len(decided),
             held=len(decided) - len(wrong),
-            trials=rules.MARKED_TRIALS if decided else 0,
+            trials=trials if decided else 0,
             note="; ".join(notes),
         )
     ]

@@ -72,7 +72,7 @@ def _object(parameters: str) -> dict[str, str]:
 def estimates_kernel(parameters: str) -> bool:
     """Tell whether features estimate their kernel, from a sampler's parameters as JSON.
 
-    Not those weighted by the inverse of what an unbiased estimate needs (liu2020), nor those
+    Not those weighted by the inverse of what an unbiased estimate needs, nor those
     scaled to divide the penalty.
     """
     try:

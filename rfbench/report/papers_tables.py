@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
 import shutil
 from collections.abc import Callable, Sequence
 
 from rfbench import papers
 from rfbench.errors import ResultsError, nearest
-from rfbench.papers import Published
+from rfbench.papers import SIZE, Column, Layout, Paper, Published
 from rfbench.report.evidence import Evidence
 from rfbench.report.formats import Grid, Section, latex, markdown, text
-from rfbench.report.marks import BASELINES, significant
-from rfbench.report.papers_layouts import (
-    ABSENT,
-    BY_SIZE,
-    LAYOUTS,
-    METHODS,
-    SIZE,
-    Layout,
-    caption,
-    heading,
-)
+from rfbench.report.marks import significant
+from rfbench.report.papers_layouts import ABSENT, caption, heading
 from rfbench.report.papers_rows import FACTS, Place, Row, rows_of, size, trials
 from rfbench.report.papers_values import PARENTHESES, PLUS_MINUS, percent, seconds
 from rfbench.report.summary import DASH
@@ -33,7 +23,6 @@ WRITERS: dict[str, Callable[[str, list[Section], list[str], int], str]] = {
     "markdown": markdown,
     "latex": latex,
 }
-SHAPES = (BY_SIZE, *LAYOUTS)
 FAILED = "failed"
 
 
@@ -50,8 +39,7 @@ def render(
     evidence : Evidence
         See `rfbench.report.evidence.gather`.
     paper, item : str
-        As in `published.csv`: liu2020 table3, eerf2018 table3 and table5, lkrf2016 table1 and
-        table2.
+        Those of `rfbench.papers.tables`.
     format : {'text', 'markdown', 'latex'}
     width : int, optional
         Width of ``'text'`` in characters; by default the terminal's.
@@ -62,7 +50,7 @@ def render(
         If there is no such paper, table or format, or nothing of it was run.
     """
     papers.check_paper(paper)
-    items = [known for name, known in SHAPES if name == paper]
+    items = list(papers.paper(paper).tables)
     if item not in items:
         raise ResultsError(
             f"{paper} has no table '{item}' here.{nearest(item, items)}",
@@ -87,7 +75,7 @@ def render(
 
 
 def title(paper: str, item: str) -> str:
-    """Name the table: ``liu2020, Table 3, measured``."""
+    """Name the table by its paper and number."""
     return f"{paper}, Table {item.removeprefix('table')}, measured"
 
 
@@ -104,6 +92,7 @@ def sections_of(
 def _sections(
     found: Board, evidence: Evidence, paper: str, item: str, protocols: Sequence[str]
 ) -> list[Section]:
+    layout = papers.tables()[paper, item]
     every: list[Row] = []
     sections = []
     for protocol in protocols:
@@ -111,55 +100,60 @@ def _sections(
         if not any(row.measured for row in rows):
             continue
         every += rows
-        if (paper, item) == BY_SIZE:
-            sections += [_by_size(row, protocol) for row in rows]
+        if layout.rows == "sizes":
+            sections += [_by_size(layout, papers.paper(paper), row, protocol) for row in rows]
         else:
-            sections.append(_by_dataset(LAYOUTS[paper, item], rows, protocol))
+            sections.append(_by_dataset(layout, rows, protocol))
     if not sections:
         return []
     cells = {cell for s in sections for grid in s.grids for _, cells in grid.rows for cell in cells}
-    said = caption(paper, item, every) + [ABSENT] * (DASH in cells)
+    said = caption(layout, every) + [ABSENT] * (DASH in cells)
     return [Section(said, []), *sections]
 
 
-def _by_size(row: Row, protocol: str) -> Section:
-    """Lay out Table 3 of liu2020 on a data set: a row a size, accuracy and time."""
-    heads = list(METHODS.values())
+def _by_size(layout: Layout, paper: Paper, row: Row, protocol: str) -> Section:
+    """Lay out a table whose rows are sizes, on one data set."""
+    symbol, heads = paper.sizes.symbol, [column.head for column in layout.columns]
     if not row.arms:
-        empty = Grid("s", heads, [(DASH, [DASH] * len(heads))])
+        empty = Grid(symbol, heads, [(DASH, [DASH] * len(heads))])
         return Section([f"{row.name}, protocol {protocol}: not run here"], [empty])
-    sizes = {number.M: _size(number) for number in row.numbers}
+    sizes = {number.M: _size(number, paper) for number in row.numbers}
     rows = [
-        (name, [_accuracy(row, method, size) for method in METHODS]) for size, name in sizes.items()
+        (name, [_at_size(layout, row, column, size) for column in layout.columns])
+        for size, name in sizes.items()
     ]
     count = trials(row)
     first, *others = heading(protocol, [row], f"{count} trial{'s' * (count != '1')}")
-    return Section([f"{row.name}, {first}", *others], [Grid("s", heads, rows)])
+    return Section([f"{row.name}, {first}", *others], [Grid(symbol, heads, rows)])
 
 
-def _size(number: Published) -> str:
-    """Write a size with its multiple of the number of columns: ``14 (d)``, ``28 (2d)``."""
-    times = re.search(r"\bs=(\d+)d\b", number.note)
-    if times is None:
+def _size(number: Published, paper: Paper) -> str:
+    """Write a size, where the paper does so with its multiple of the columns: ``28 (2d)``."""
+    d = paper.datasets[number.dataset].d
+    if not paper.sizes.over_d or number.size is None or d is None:
         return number.M
-    return f"{number.M} (d)" if times[1] == "1" else f"{number.M} ({times[1]}d)"
+    times = number.size / d
+    return f"{number.M} (d)" if times == 1 else f"{number.M} ({times:g}d)"
 
 
-def _accuracy(row: Row, method: str, size: str) -> str:
-    """Write ``•84.97±0.50 (12.3±0.2)``: accuracy, and time in milliseconds."""
-    place, time = row.place(method, "accuracy", size), row.place(method, "t_features", size)
+def _at_size(layout: Layout, row: Row, column: Column, size: str) -> str:
+    """Write a cell: ``•84.97±0.50 (12.3±0.2)``, the first metric and the others in brackets."""
+    place, *more = (row.place(column.method, metric, size) for metric in column.metrics)
     if place is None or not place.measured:
         return _absent(place)
-    said = percent(place.cell.measured, _deviation(place), PLUS_MINUS)
-    if time is not None and time.measured:
-        said += f" ({seconds(1000 * time.cell.measured, 1000 * _deviation(time), time.shared)})"
-    marked = method not in BASELINES and significant(row.arms, place.cell.number)
+    said = " ".join(
+        [_value(layout, place, PLUS_MINUS)]
+        + [f"({_value(layout, other, PLUS_MINUS)})" for other in more if other and other.measured]
+    )
+    number = place.cell.number
+    marked = layout.marks and significant(row.arms, number, layout.marks)
     return "•" * bool(marked) + said
 
 
-def _deviation(place: Place) -> float:
-    """Return the standard deviation over the trials."""
-    return place.cell.standard_error * math.sqrt(place.cell.trials)
+def _spread(layout: Layout, place: Place) -> float:
+    """Return the standard error, or the standard deviation over the trials."""
+    trials = place.cell.trials if layout.spread == "sd" else 1
+    return place.cell.standard_error * math.sqrt(trials)
 
 
 def _absent(place: Place | None) -> str:
@@ -171,26 +165,29 @@ def _by_dataset(layout: Layout, rows: Sequence[Row], protocol: str) -> Section:
     lines = []
     for row in rows:
         texts = [FACTS[name](row) for name in layout.facts]
-        texts += [_texts(row, method, metrics) for _, method, metrics in layout.columns]
+        texts += [_texts(layout, row, column) for column in layout.columns]
         lines.append((row.name, texts))
-    head = [*layout.facts, *(name for name, _, _ in layout.columns)]
+    head = [*layout.facts, *(column.head for column in layout.columns)]
     first, *others = heading(protocol, rows)
     return Section([first[0].upper() + first[1:], *others], [Grid("data set", head, lines)])
 
 
-def _texts(row: Row, method: str, metrics: Sequence[str]) -> str:
+def _texts(layout: Layout, row: Row, column: Column) -> str:
     """Write the metrics of one method: ``14.75 (0.20) / 16.30 (0.22)``."""
-    if metrics == (SIZE,):
-        place = row.place(method, "error")
+    if column.metrics == [SIZE]:
+        place = row.place(column.method, "error")
         return size([place.arm]) if place and place.arm and place.measured else DASH
-    texts = [_value(row.place(method, metric)) for metric in metrics]
+    places = [row.place(column.method, metric) for metric in column.metrics]
+    texts = [_value(layout, place, PARENTHESES) for place in places]
     return DASH if set(texts) == {DASH} else " / ".join(texts)
 
 
-def _value(place: Place | None) -> str:
+def _value(layout: Layout, place: Place | None, form: str) -> str:
     if place is None or not place.measured:
         return _absent(place)
-    cell = place.cell
-    if cell.number.unit == "s":
-        return seconds(cell.measured, shared=place.shared)
-    return percent(cell.measured, cell.standard_error, PARENTHESES)
+    mean, spread = place.cell.measured, _spread(layout, place)
+    if place.cell.number.unit == "%":
+        return percent(mean, spread, form)
+    scale = 1000 if layout.time_unit == "ms" else 1
+    with_spread = layout.spread == "sd"
+    return seconds(scale * mean, scale * spread if with_spread else math.nan, place.shared)

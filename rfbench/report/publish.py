@@ -119,7 +119,7 @@ def _tables(
 ) -> dict[str, dict[str, tuple[Path, str]]]:
     """Lay out the papers' own tables: by paper and name, the file and its text."""
     made: dict[str, dict[str, tuple[Path, str]]] = {}
-    for paper, item in papers_tables.SHAPES:
+    for paper, item in papers.tables():
         for protocol in evidence.protocols(paper, [item]):
             sections = papers_tables.sections_of(found, evidence, paper, item, protocol)
             if sections:

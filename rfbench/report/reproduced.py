@@ -30,12 +30,6 @@ MEANING = {
     "as-run": "choices under which the paper's numbers come out or come nearer, of those tried",
     "tuned": "the fair comparison",
 }
-PAPERS = {
-    "liu2020": "Liu, Huang, Chen, Yang & Suykens, AAAI 2020: surrogate leverage weighted sampling",
-    "eerf2018": "Shahrampour, Beirami & Tarokh, AAAI 2018: data-dependent random features (EERF)",
-    "lkrf2016": "Sinha & Duchi, NIPS 2016: learning kernels with random features (LKRF)",
-    "tefm2015": "Chen, Yang, King & Lyu, IJCAI 2015: training-efficient feature map (TEFM)",
-}
 
 
 def in_short(found: Board, evidence: Evidence, out: Path) -> str:
@@ -45,10 +39,11 @@ def in_short(found: Board, evidence: Evidence, out: Path) -> str:
     compared = {cell.number for cell in judged if cell.verdict in JUDGED}
     claims = list(dict.fromkeys(outcome.claim.id for outcome in found.outcomes))
     decided = {o.claim.id for o in found.outcomes if o.verdict != rules.NOT_RUN}
+    ours = sum(name in claims for paper in papers.papers() for name in _added(paper))
     lines = [
         f"{len(compared)} of the {len(numbers)} percentages that the papers print and "
-        f"{len(decided)} of {len(claims)} claims (25 of the papers, one of ours) were put to the "
-        "test here, under at least one protocol. Every one of them: "
+        f"{len(decided)} of {len(claims)} claims ({len(claims) - ours} of the papers, {ours} of "
+        "ours) were put to the test here, under at least one protocol. Every one of them: "
         f"{link(out / 'scoreboard.md', out)}.",
         "",
     ]
@@ -73,6 +68,10 @@ def in_short(found: Board, evidence: Evidence, out: Path) -> str:
         idle = sum(verdicts.get(name, rules.NOT_RUN) == rules.NOT_RUN for name in claims)
         lines.append(f"  - Claims: {', '.join(parts)}, {idle} not run.")
     return "\n".join([*lines, *_contrasts(found, evidence, out)])
+
+
+def _added(paper: str) -> list[str]:
+    return papers.paper(paper).added.claims
 
 
 def _contrasts(found: Board, evidence: Evidence, out: Path) -> list[str]:
@@ -128,7 +127,7 @@ def reading() -> str:
             f"- A claim *holds* if every comparison lies within its bounds, *fails* if one lies "
             f"outside, both significantly at {rules.ALPHA:.0%} after Holm's correction, and is "
             "*inconclusive* otherwise: not clear either way, too few trials, a data set missing. "
-            "S1 has a rule of its own, that of the paper's test.",
+            "A claim on marks of significance has a rule of its own, that of the paper's test.",
             "- `as-run` holds choices that were searched for because they come near the numbers; "
             "each configuration says how, and what is left to confirm them. Agreement there says "
             "that they suffice, not that the authors made them.",
@@ -164,7 +163,8 @@ def paper_section(
     tables : mapping
         From the name of each table in the paper's own shape to its file.
     """
-    blocks = [f"## {paper}", f"{PAPERS.get(paper, paper)}."]
+    about = papers.paper(paper)
+    blocks = [f"## {paper}", f"{about.citation}: {about.about}."]
     numbers = [cell for cell in _judged(found.cells) if cell.number.paper == paper]
     grid = _numbers(numbers, evidence, out)
     if grid.rows:

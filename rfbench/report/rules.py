@@ -50,9 +50,9 @@ A claim is a list of comparisons, each a paired quantity that must lie between b
     nothing.
   - The effect is that of the least favourable comparison, its p-value the corrected one; of
     several, the farthest outside its bounds. A quotient is a geometric mean over the trials.
-  - S1 repeats the paper's own test, paired t without correction, on the first ten trials, so
-    that it has the paper's power; it holds if every mark comes out, and fails if more than a
-    tenth of all its cells, measured or not, come out differently.
+  - A claim on marks of significance repeats the paper's own test, paired t without correction,
+    on as many trials, so that it has the paper's power; it holds if every mark comes out, and
+    fails if more than a tenth of all its cells, measured or not, come out differently.
 """
 
 ALPHA = 0.05
@@ -60,7 +60,6 @@ AGREES_POINTS = 0.5
 CLOSE_POINTS = 1.0
 WIDEST_POINTS = 1.0
 HALF_A_DIGIT = 0.005
-MARKED_TRIALS = 10
 
 AGREES, CLOSE, DIFFERS = "agrees", "close", "differs"
 NOT_JUDGED, NOT_RUN, NO_DATA = "not judged", "not run", "no data"

@@ -80,9 +80,9 @@ def _behind(claim: Claim, protocol: str, evidence: Evidence) -> list[Path]:
     """Return the folders whose rows bear on a claim under one protocol, stand-ins too."""
     wanted = [(part.items, dataset) for part in claim.parts for dataset in part.datasets]
     if claim.kind == "marks":
-        from rfbench.report.marks import ITEM
-
-        wanted = [([ITEM], dataset) for dataset in papers.sources()[claim.paper]]
+        paper = papers.paper(claim.paper)
+        marked = [item for item, layout in paper.tables.items() if layout.marks]
+        wanted = [(marked, dataset) for dataset in paper.datasets]
     return [
         arm.folder
         for items, dataset in wanted

@@ -37,11 +37,6 @@ COLUMNS = (
     "paper", "item", "dataset", "method", "M", "metric", "protocol", "published",
     "published_spread", "measured", "standard_error", "trials", "difference", "verdict",
 )  # fmt: skip
-MEASURED_AS = {
-    ("liu2020", "t_features"): "t_drawing",
-    ("eerf2018", "t_train"): "t_fit",
-    ("lkrf2016", "t_total"): "t_all",
-}
 
 
 @dataclass(frozen=True)
@@ -202,7 +197,7 @@ def measure(number: Published, protocol: str, arms: Sequence[Arm], missing: str)
     arm = pick(arms, number)
     if arm is None:
         return Cell(number, protocol, missing)
-    metric = MEASURED_AS.get((number.paper, number.metric), number.metric)
+    metric = papers.paper(number.paper).measured_as.get(number.metric, number.metric)
     values = arm.values(metric)
     values = values[np.isfinite(values)]
     n = len(values)

@@ -73,7 +73,7 @@ class CompactFeatures(ProjectedFeatures):
         zeros), and R l of its p columns drawn without replacement; applied to a row by the fast
         transform, p log p additions in place of D l multiplications.
     n_components, base_size, kernel, bandwidth, feature_map, random_state
-        See `ProjectedFeatures`. The up-dimension D is not stated in tefm2015; that of its own
+        See `ProjectedFeatures`. The up-dimension D is not stated in the TEFM paper; that of its own
         methods is taken.
 
     References

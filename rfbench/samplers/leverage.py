@@ -28,7 +28,7 @@ class LeverageRFF(WeightedPool):
     the Gram matrix of the columns that carry :math:`1/\sqrt l`. The score of a frequency of the
     paired map is the sum over its cos and sin columns. Costs O(n l^2 + l^3).
 
-    What gives the numbers that liu2020 prints for this method is ``resample=False,
+    What gives the numbers that the paper prints for this method is ``resample=False,
     per_column=True, reweight='inverse', alpha=0.05, feature_map='paired'``: with s frequencies and
     base columns :math:`\sqrt{1/s}[\cos, \sin]`, all 2s columns times :math:`1/\sqrt{q_i}`.
 
@@ -119,7 +119,7 @@ class SurrogateLeverage(WeightedPool):
     summed over the cos and sin columns of a frequency in the paired map, and over the columns of
     the target where there are several (a choice: the paper is binary). Costs O(n l).
 
-    What gives the numbers that liu2020 prints is ``equation=14, resample=False, per_column=True,
+    What gives the numbers that the paper prints is ``equation=14, resample=False, per_column=True,
     reweight='inverse', feature_map='paired'``: with s frequencies and base columns
     :math:`\sqrt{1/s}[\cos, \sin]`, all 2s columns times :math:`1/\sqrt{q_i}`.
 

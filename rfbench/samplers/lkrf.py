@@ -43,7 +43,7 @@ class LKRF(PooledFeatures):
         that lambda means the same on every data set: a choice.
     estimator : {'draw', 'top', 'all', 'paper'}
         ``draw``: M draws with replacement from q (estimator 5). ``top``: the M most probable (as
-        eerf2018 compares with), those of equal q by their score; those with q = 0 are zero columns
+        EERF is compared with), those of equal q by their score; those with q = 0 are zero columns
         if weighted, and noted. ``all``: every feature with q > 0 (estimator 6), so that the number
         of features is nnz(q), whatever M. ``paper``: ``draw`` where M < nnz(q), else ``all``.
     weighted : bool

@@ -65,7 +65,7 @@ class ProjectedFeatures(RandomFeatures):
     n_components : int
         l, the number of columns that come out, in either map.
     base_size : int or None
-        Number of frequencies of F; None: 4 n_components, as in the figures of tefm2015. The offset
+        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset
         map has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random
         kitchen sinks with M = base_size have these D columns, and M = l has 2l in the paired map.)
     kernel, bandwidth, feature_map, random_state

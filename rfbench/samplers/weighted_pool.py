@@ -30,7 +30,7 @@ class WeightedPool(ScoredFeatures):
     n_components : int
         s.
     pool_size : int or None
-        l; None: n_components, as in the experiments of liu2020.
+        l; None: n_components, as in the experiments of Liu et al. (2020).
     replace : bool
         Draw with replacement. Without it the weights stay the same (a choice) and the estimate is
         no longer unbiased; the pool must hold n_components.

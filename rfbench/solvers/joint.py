@@ -117,7 +117,7 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
         check_fits(
             self._bytes(design.n, design.n_columns),
             f"The joint optimisation on {design.n} rows and {design.n_columns} features",
-            "Take fewer rows (the key rows); lkrf2016 took 5000.",
+            "Take fewer rows (the key rows); Sinha and Duchi (2016) took 5000.",
         )
         return matrix_fits(design, targets, groups, clock, self._fit_path, self.matrix_copies)
 

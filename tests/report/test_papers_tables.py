@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from rfbench import papers
 from rfbench.cli import main
 from rfbench.errors import ResultsError
 from rfbench.report import evidence, papers_tables, rules
@@ -250,7 +251,7 @@ def test_every_grid_of_liu2020_is_a_float_with_a_caption(write: Write) -> None:
         assert "wall milliseconds" in one
 
 
-@pytest.mark.parametrize(("paper", "item"), papers_tables.SHAPES)
+@pytest.mark.parametrize(("paper", "item"), papers.tables())
 def test_latex_is_balanced_and_escaped(write: Write, paper: str, item: str) -> None:
     rows = trials(84.0, **ADULT) if paper != "liu2020" else trials(68.0, **EEG)
     rows += [row | {"sampler": "lkrf", "timing": "shared", "n_train": 5000} for row in rows]
