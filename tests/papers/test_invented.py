@@ -1,0 +1,193 @@
+"""A paper is a folder: an invented one works everywhere, and a broken one is named."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import rfbench
+from rfbench import papers
+from rfbench.cli import main
+from rfbench.errors import ConfigError
+
+PAPER = """\
+title: Two Numbers and One Claim
+authors: [Jane Doe, Richard Q. Roe]
+venue: JOKE
+year: 2030
+about: an invented paper
+datasets:
+  Digits: {dataset: digits, n_train: 1258, n_test: 539}
+methods: {rks: RKS}
+measured_as: {t_total: t_all}
+tables:
+  table7:
+    caption: [Errors of an invented paper]
+    facts: [n, trials]
+    columns:
+      - {head: RKS error (%), method: rks, metrics: [error]}
+      - {head: RKS time (s), method: rks, metrics: [t_total]}
+doubts:
+  - {item: table7, text: Nobody has seen this paper.}
+"""
+PUBLISHED = """\
+item,dataset,method,M,metric,value,spread,spread_kind,unit,mark,note
+table7,Digits,rks,40,error,99.5,0.5,se,%,,
+table7,Digits,rks,40,t_total,12.5,,,s,,
+"""
+CLAIMS = """\
+claims:
+  - id: D1
+    where: Table 7
+    claim: "Less than nine tenths of the digits are taken for others."
+    source: invented
+    kind: bound
+    parts:
+      - says: error below 90
+        items: [table7]
+        datasets: [Digits]
+        metric: error
+        method: rks
+        at: each
+        high: 90
+"""
+CHOICES = """\
+all: {scaling: [none, standard]}
+table7/Digits: {feature_map: [offset, paired]}
+"""
+CONFIG = """\
+title: An invented table
+paper: doe2030
+item: table7
+protocol: printed
+dataset: digits
+split: {test_size: 0.3}
+M: 40
+samplers: [rks]
+solver: {alphas: 0.1}
+trials: 6
+"""
+FILES = {
+    "paper.yaml": PAPER,
+    "published.csv": PUBLISHED,
+    "claims.yaml": CLAIMS,
+    "open_choices.yaml": CHOICES,
+}
+
+
+def write(root: Path, name: str = "doe2030", **changes: str) -> Path:
+    """Write a paper's folder; `changes` are other contents by the stem of the file."""
+    folder = root / name
+    folder.mkdir(parents=True)
+    for file, text in FILES.items():
+        (folder / file).write_text(changes.get(file.partition(".")[0], text))
+    return root
+
+
+def call(*words: str) -> str:
+    result = CliRunner().invoke(main, list(words), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_a_folder_and_a_configuration_are_all_that_a_paper_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("doe2030_table7_digits.printed.yaml").write_text(CONFIG)
+    shipped = papers.papers()
+    with papers.read_from(write(tmp_path / "papers")):
+        assert papers.papers() == ["doe2030"]
+        assert papers.paper("doe2030").citation == "Doe & Roe, JOKE 2030"
+        call("run", "doe2030_table7_digits.printed.yaml", "--jobs", "1")
+
+        numbers = rows(call("verify", "results", "--protocol", "printed", "--format", "csv"))
+        assert [(n["metric"], n["published"]) for n in numbers] == [
+            ("error", "99.5"),
+            ("t_total", "12.5"),
+        ]
+        assert [n["trials"] for n in numbers] == ["6", "6"]
+        assert 0 < float(numbers[0]["measured"]) < 90
+        assert (numbers[0]["verdict"], numbers[1]["verdict"]) == ("differs", "not judged")
+
+        (claim,) = rows(call("verify", "results", "--claims", "--format", "csv"))
+        assert {claim["verdict"]} == {"holds"}
+
+        table = call("table", "results", "--paper", "doe2030", "--item", "table7")
+        assert f"{float(numbers[0]['measured']):.2f}" in table
+        assert "1258" in table
+
+        call("report", "results", "--out", "pages")
+        assert "Doe & Roe, JOKE 2030" in Path("pages/README.md").read_text().replace("\\", "")
+        assert "doe2030  table7" in call("list", "papers")
+    assert papers.papers() == shipped
+
+
+def test_open_choices_are_named_by_their_place(tmp_path: Path) -> None:
+    from rfbench.audit import choices, target
+
+    with papers.read_from(write(tmp_path)):
+        known = choices.known(target.find("doe2030/table7/Digits"))
+    assert {name: [o.name for o in c.options] for name, c in known.items()} == {
+        "scaling": ["none", "standard"],
+        "feature_map": ["offset", "paired"],
+    }
+
+
+def test_only_paper_yaml_is_needed_and_the_newest_is_first(tmp_path: Path) -> None:
+    short = PAPER.partition("tables:")[0].replace("2030", "2031")
+    (write(tmp_path) / "new2031").mkdir()
+    (tmp_path / "new2031" / "paper.yaml").write_text(short)
+    (tmp_path / "no_paper").mkdir()
+    with papers.read_from(tmp_path):
+        assert papers.papers() == ["new2031", "doe2030"]
+        assert {number.paper for number in papers.published()} == {"doe2030"}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "place"),
+    [
+        ("paper", "year: 2030", "year: soon", r"doe2030/paper.yaml, line 4\b.*year"),
+        ("paper", "facts: [n, trials]", "fact: [n]", r"doe2030/paper.yaml, line 13\b.*fact"),
+        ("paper", "venue: JOKE", "year: 2030", r"doe2030/paper.yaml, line 4\b.*year"),
+        ("paper", "t_total]}", "t_test]}", r"doe2030/paper.yaml: .*t_test of rks"),
+        ("published", "99.5", "many", r"doe2030/published.csv, line 2\b.*value"),
+        ("published", "12.5,,", "12.5,,,", r"doe2030/published.csv, line 3\b"),
+        ("published", "Digits,rks,40,error", "Letters,rks,40,error", r"published.csv: .*Letters"),
+        ("claims", "at: each", "at: some", r"doe2030/claims.yaml, line 13\b.*at"),
+        ("claims", "[Digits]", "[Letters]", r"doe2030/claims.yaml: .*Letters"),
+        ("open_choices", "all:", "all", r"doe2030/open_choices.yaml, line 1\b"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_file(
+    tmp_path: Path, file: str, old: str, new: str, place: str
+) -> None:
+    text = next(text for name, text in FILES.items() if name.startswith(f"{file}."))
+    root = write(tmp_path, **{file: text.replace(old, new, 1)})
+    with pytest.raises(ConfigError, match=place), papers.read_from(root):
+        pass
+
+
+def test_an_id_stands_for_one_claim(tmp_path: Path) -> None:
+    write(tmp_path)
+    with pytest.raises(ConfigError, match="D1"), papers.read_from(write(tmp_path, "roe2031")):
+        pass
+
+
+def test_no_name_of_a_paper_stands_in_python() -> None:
+    package = Path(rfbench.__file__).parent
+    names = re.compile("|".join(papers.papers()), re.IGNORECASE)
+    found = [
+        f"{path.relative_to(package)}: {line.strip()}"
+        for path in sorted(package.rglob("*.py"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if names.search(line)
+    ]
+    assert found == []
