@@ -12,11 +12,11 @@ from contextvars import ContextVar
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import Any
 
 from rfbench.errors import ResultsError, nearest
 from rfbench.papers.models import (
     SIZE,
+    Choices,
     Claim,
     Column,
     Doubt,
@@ -32,6 +32,7 @@ from rfbench.papers.reader import Folder, read_all
 __all__ = [
     "PROTOCOLS",
     "SIZE",
+    "Choices",
     "Claim",
     "Column",
     "Doubt",
@@ -139,7 +140,7 @@ def tables() -> dict[tuple[str, str], Layout]:
     }
 
 
-def open_choices() -> dict[str, Mapping[str, Any]]:
+def open_choices() -> dict[str, Choices]:
     """Return what the papers leave open: by paper, paper/item or paper/item/data set."""
     return {
         name if place == "all" else f"{name}/{place}": choices

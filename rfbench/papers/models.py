@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, RootModel, field_validator, model_validator
 
 SIZE = "size"
+# By the name of a choice: the values of that key, or named settings of several keys.
+Choices = dict[str, list[Any] | dict[str, dict[str, Any]]]
 
 
 class _Strict(BaseModel):
@@ -333,3 +335,7 @@ class Claims(_Strict):
     """The content of a claims.yaml."""
 
     claims: list[Claim]
+
+
+class OpenChoices(RootModel[dict[str, Choices]]):
+    """The content of an open_choices.yaml."""

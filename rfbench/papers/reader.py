@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
@@ -12,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from rfbench import yamlfile
 from rfbench.errors import ConfigError
-from rfbench.papers.models import SIZE, Claim, Claims, Paper, Published
+from rfbench.papers.models import SIZE, Choices, Claim, Claims, OpenChoices, Paper, Published
 
 PAPER, PUBLISHED = "paper.yaml", "published.csv"
 CLAIMS, OPEN_CHOICES = "claims.yaml", "open_choices.yaml"
@@ -30,13 +31,13 @@ class Folder:
         In the order of the paper's tables.
     claims : tuple of Claim
     open_choices : dict
-        By ``all``, item or item/data set: the choices and their values.
+        By ``all``, item or item/data set: the choices.
     """
 
     paper: Paper
     published: tuple[Published, ...]
     claims: tuple[Claim, ...]
-    open_choices: Mapping[str, Mapping[str, Any]]
+    open_choices: Mapping[str, Choices]
 
 
 def read_all(root: Traversable) -> dict[str, Folder]:
@@ -63,16 +64,17 @@ def read_all(root: Traversable) -> dict[str, Folder]:
 def read(folder: Traversable) -> Folder:
     """Read the folder of one paper; see `read_all`."""
     name = folder.name
-    said, listed = _yaml(folder, PAPER), _yaml(folder, CLAIMS)
-    said.value |= {"name": name, "doubts": _own(said.value.get("doubts", []), name)}
+    said, listed, left_open = (_yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES))
+    said.value.setdefault("name", name)
+    said.value["doubts"] = _own(said.value.get("doubts", []), name)
     listed.value["claims"] = _own(listed.value.get("claims", []), name)
     found = Folder(
         paper=_checked(Paper, said.value, _places(said)),
         published=tuple(_published(folder)),
         claims=tuple(_checked(Claims, listed.value, _places(listed)).claims),
-        open_choices=_yaml(folder, OPEN_CHOICES).value,
+        open_choices=_checked(OpenChoices, left_open.value, _places(left_open)).root,
     )
-    for file, problem in _misfits(found):
+    for file, problem in (*_strangers(found, name), *_misfits(found)):
         raise ConfigError(f"{name}/{file}: {problem}.")
     return found
 
@@ -86,10 +88,15 @@ def _yaml(folder: Traversable, name: str) -> yamlfile.Document:
 
 def _published(folder: Traversable) -> Iterator[Published]:
     file = folder.joinpath(PUBLISHED)
-    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    for number, row in enumerate(csv.DictReader(lines), start=2):
+    source = f"{folder.name}/{PUBLISHED}"
+    try:
+        text = file.read_bytes().decode("utf-8-sig") if file.is_file() else ""
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{source} is not text in UTF-8.", "", "Save it as UTF-8.") from error
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    for row in reader:
         content = {"paper": folder.name, **row}
-        yield _checked(Published, content, _line(f"{folder.name}/{PUBLISHED}", number))
+        yield _checked(Published, content, _line(source, reader.line_num))
 
 
 def _own(entries: Any, name: str) -> Any:
@@ -119,6 +126,17 @@ def _checked(model: type[Model], content: Any, places: Places) -> Model:
             for problem in error.errors()
         ]
         raise ConfigError("\n".join(said)) from error
+
+
+def _strangers(found: Folder, name: str) -> Iterator[tuple[str, str]]:
+    """Yield where a file names another paper than its folder does."""
+    named = [(PAPER, found.paper.name)]
+    named += [(PAPER, doubt.paper) for doubt in found.paper.doubts]
+    named += [(PUBLISHED, number.paper) for number in found.published]
+    named += [(CLAIMS, claim.paper) for claim in found.claims]
+    for file, other in named:
+        if other != name:
+            yield file, f"it names the paper {other}; the name is that of the folder, leave it out"
 
 
 def _misfits(found: Folder) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Bar 5: the problem that liu2020 left out for memory, in a process of its own."""
+"""Bar 5: the problem that Liu et al. (2020) left out for memory, in a process of its own."""
 
 from __future__ import annotations
 

@@ -164,6 +164,10 @@ def test_only_paper_yaml_is_needed_and_the_newest_is_first(tmp_path: Path) -> No
         ("claims", "at: each", "at: some", r"doe2030/claims.yaml, line 13\b.*at"),
         ("claims", "[Digits]", "[Letters]", r"doe2030/claims.yaml: .*Letters"),
         ("open_choices", "all:", "all", r"doe2030/open_choices.yaml, line 1\b"),
+        ("open_choices", "[offset, paired]", "offset", r"doe2030/open_choices.yaml, line 2\b"),
+        ("paper", "- {item", "- {paper: roe2031, item", r"doe2030/paper.yaml: .*roe2031"),
+        ("paper", "year:", "name: roe2031\nyear:", r"doe2030/paper.yaml: .*roe2031"),
+        ("claims", "where:", "paper: roe2031\n    where:", r"doe2030/claims.yaml: .*roe2031"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_file(
@@ -172,6 +176,17 @@ def test_what_is_wrong_is_named_with_its_file(
     text = next(text for name, text in FILES.items() if name.startswith(f"{file}."))
     root = write(tmp_path, **{file: text.replace(old, new, 1)})
     with pytest.raises(ConfigError, match=place), papers.read_from(root):
+        pass
+
+
+def test_a_csv_in_another_encoding_is_named(tmp_path: Path) -> None:
+    write(tmp_path)
+    file = tmp_path / "doe2030" / "published.csv"
+    file.write_bytes(b"\xef\xbb\xbf" + PUBLISHED.replace("\n", "\r\n").encode())
+    with papers.read_from(tmp_path):  # as a spreadsheet saves it
+        assert [number.value for number in papers.published()] == [99.5, 12.5]
+    file.write_bytes(PUBLISHED.encode() + "table7,é".encode("latin-1"))
+    with pytest.raises(ConfigError, match=r"doe2030/published\.csv"), papers.read_from(tmp_path):
         pass
 
 
