@@ -53,14 +53,18 @@ class Design:
         return int(self.X.shape[0])
 
     def transform_into(self, rows: Rows, out: Array) -> None:
-        """Write the features of some rows into `out`, shape (len(rows), n_columns)."""
+        """Write the features of some rows into `out`, shape (len(rows), n_columns).
+
+        MethodError where they are not finite: every solver sees its rows through here.
+        """
         if self._map is not None:
             self._map.transform_into(rows, out)
-            return
-        features = rows if self.features is None else self.features.transform(rows)
-        block = _matrix(features, rows.shape[0])
-        check_columns(block.shape[1], self.n_columns)
-        out[...] = block
+        else:
+            features = rows if self.features is None else self.features.transform(rows)
+            block = _matrix(features, rows.shape[0])
+            check_columns(block.shape[1], self.n_columns)
+            out[...] = block
+        check_finite(out, "The features")
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of some of the rows."""
@@ -142,6 +146,21 @@ def _matrix(features: Any, n: int) -> Array:
             "It has to return a row of columns for each.",
         )
     return block
+
+
+def check_finite(values: Array, what: str) -> None:
+    """Raise MethodError where values are NaN or infinite; `what` begins the sentence.
+
+    The sum of squares tells, but for an overflow of its own.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        squares = np.vdot(values, values)
+    if not np.isfinite(squares) and not np.isfinite(values).all():
+        raise MethodError(
+            f"{what} are not finite.",
+            "NaN or infinity came out of the rows or of the sampler.",
+            "Look for missing values, and scale the data.",
+        )
 
 
 def check_columns(found: int, expected: int) -> None:

@@ -17,7 +17,7 @@ from rfbench.memory import GIB, Sizes, check_fits, free_bytes
 from rfbench.samplers.base import streams
 from rfbench.solvers.base import PenalisedSolver
 from rfbench.solvers.coding import Targets
-from rfbench.solvers.design import Design
+from rfbench.solvers.design import Design, check_finite
 from rfbench.solvers.path import Array, Fits, KernelPath, Path
 
 FitKernel = Callable[[Array, Rows, Kernel, Targets], KernelPath]
@@ -100,6 +100,7 @@ class KernelModel(PenalisedSolver):
             self.kernel_ = kernels.make(self.kernel, self.bandwidth_)
         with clock.part("features"):
             K = np.asarray(self.kernel_(design.X, design.X), dtype=np.float64)
+            check_finite(K, f"The values of the kernel {self.kernel}")
         with clock.part("train"):
             partial: list[Path] = []
             for g in range(0 if groups is None else int(groups.max()) + 1):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.kernels import Kernel, Rows
-from rfbench.solvers.design import Design
+from rfbench.solvers.design import Design, check_finite
 
 Array = NDArray[np.float64]
 BLOCK_VALUES = 2**22
@@ -85,6 +85,7 @@ class KernelPath(Path):
         for start in range(0, design.n, step):
             block = design.X[start : start + step]
             values[start : start + step] = self.kernel(block, self.rows) @ flat
+            check_finite(values[start : start + step], "The decision values")
         shaped = values.reshape(design.n, a, t)
         shaped += self.intercepts
         return shaped.transpose(1, 0, 2)
