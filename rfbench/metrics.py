@@ -5,19 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-METRICS = (
-    "error",
-    "accuracy",
-    "relative_squared_error",
-    "relative_rmse",
-    "rmse",
-    "mae_range",
-    "r2",
-    "train_error",
-    "kernel_error_spectral",
-    "kernel_error_frobenius",
-)
-
 
 def classification(predicted: NDArray[np.intp], truth: NDArray[np.intp]) -> dict[str, float]:
     """Return error and accuracy in percent of class codes, shape (n,) each."""

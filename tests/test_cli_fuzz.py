@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rfbench.cli import main
-from rfbench.report import results
+from rfbench.results import reader
 
 WORDS = [
     "run", "sweep", "plot", "table", "status", "merge", "replay", "data", "list", "verify",
@@ -49,4 +49,4 @@ def test_any_words(folder, monkeypatch, words):
     assert result.exception is None or isinstance(result.exception, SystemExit), words
     assert result.exit_code in (0, 1, 2)
     assert "Traceback" not in result.output
-    assert not list(folder.rglob(results.TRIALS))
+    assert not list(folder.rglob(reader.TRIALS))

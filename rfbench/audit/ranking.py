@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from rfbench.audit.choices import Combination, Option
 from rfbench.audit.plan import Audit, Tried
 from rfbench.audit.target import Target
+from rfbench.errors import ResultsError
 from rfbench.experiment.plan import plan
 from rfbench.report import rules
 from rfbench.report.arms import Arm
 from rfbench.report.evidence import arms_of, split_name, standing
-from rfbench.report.results import Results
 from rfbench.report.verify import Cell, measure, stand_in_name
+from rfbench.results import Results
+from rfbench.results.maintenance import rows_of
 
 DISTANCE = "%.6g"  # as the table has it
 POOLED_PART = 10  # the nearest tenth
@@ -225,11 +227,11 @@ def tried_in(folder: Path) -> int:
     same label has several settings.
     """
     try:
-        # The file, not `Results`: there a row names no setting of another sampler.
-        rows = pd.read_csv(folder / "trials.csv", dtype=str, keep_default_na=False)
+        # As written: in `Results` a row names no setting of another sampler.
+        rows = pd.DataFrame(rows_of(folder))
         rows = rows[rows["variant"] != ""]
         settings = rows.groupby(["variant", "label"])["setting"].nunique()
-    except (OSError, ValueError, KeyError):
+    except ResultsError:
         return 0
     return int(settings.groupby("variant").max().sum())
 

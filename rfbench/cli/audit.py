@@ -72,12 +72,12 @@ def audit(
     """
     import os
 
+    from rfbench import results
     from rfbench.audit import choices, page, told
     from rfbench.audit.plan import plan
     from rfbench.audit.ranking import rank
     from rfbench.audit.target import find
     from rfbench.experiment.work import prepare_work
-    from rfbench.report import results
 
     chosen = RunOptions(**options)
     if chosen.only:

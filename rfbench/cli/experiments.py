@@ -236,7 +236,7 @@ def say_what_would_run(
 
 
 def _missing(work: Work, options: RunOptions) -> list[Trial]:
-    from rfbench.experiment.store import Store
+    from rfbench.results.store import Store
 
     done = Store(work.folder).done()
     return [t for t in work.trials if t.id not in done or done[t.id] in options.retry]
@@ -271,7 +271,8 @@ def _say_stopping() -> None:
 
 def _report(summary: Summary) -> None:
     """Print the table and say where everything is; a figure that fails does not hide the table."""
-    from rfbench.report import figures, results, tables
+    from rfbench import results
+    from rfbench.report import figures, tables
 
     for text in list(dict.fromkeys(summary.messages))[:5]:
         click.secho(f"failed: {text}", fg="red", err=True)

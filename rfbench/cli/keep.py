@@ -20,10 +20,10 @@ def status(folders: tuple[Path, ...]) -> None:
     Example:
       rfbench status results/
     """
-    from rfbench.experiment.keep import status_of
-    from rfbench.report import results
+    from rfbench.results import find
+    from rfbench.results.maintenance import status_of
 
-    for folder in results.find(folders):
+    for folder in find(folders):
         found = status_of(folder)
         parts = [f"{count} {word}" for word, count in sorted(found.counts.items())]
         parts.append(f"{found.missing} missing of {found.planned}")
@@ -32,6 +32,8 @@ def status(folders: tuple[Path, ...]) -> None:
         if found.older:
             parts.append(f"{found.older} rows of earlier configurations")
         click.echo(f"{folder}: {', '.join(parts)}")
+        for note in found.notes:
+            click.echo(f"  {note}")
 
 
 @click.command()
@@ -46,7 +48,7 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
     Example:
       rfbench merge results/quickstart laptop/results/quickstart
     """
-    from rfbench.experiment.keep import merge as join
+    from rfbench.results.maintenance import merge as join
 
     click.echo(f"{target}: {join(target, list(others))} rows added")
 
@@ -63,8 +65,8 @@ def replay(results: Path, row: str) -> None:
     Example:
       rfbench replay results/quickstart 7
     """
-    from rfbench.experiment.keep import replay as repeat
-    from rfbench.metrics import METRICS
+    from rfbench.experiment.replay import replay as repeat
+    from rfbench.results.schema import METRICS
 
     found = repeat(results, row)
     then, now = found.row, found.again

@@ -44,7 +44,8 @@ def plot(folders: tuple[Path, ...]) -> None:
       rfbench plot results/quickstart
       rfbench plot results/
     """
-    from rfbench.report import figures, results
+    from rfbench import results
+    from rfbench.report import figures
 
     failed = 0
     for folder in results.find(folders):
@@ -88,7 +89,8 @@ def table(folders: tuple[Path, ...], form: str, paper: str | None, item: str | N
 
         text = papers_tables.render(evidence.gather(folders), paper, item, form)
     else:
-        from rfbench.report import results, tables
+        from rfbench import results
+        from rfbench.report import tables
 
         text = tables.render([results.read(f) for f in results.find(folders)], form)
     click.echo(text.rstrip("\n"))

@@ -86,8 +86,8 @@ def _check_sizes(experiment: Experiment, document: yamlfile.Document) -> None:
 
 
 def _check_kept_features(experiment: Experiment, document: yamlfile.Document) -> None:
-    from rfbench.experiment.kept import MOST_DIMENSIONS
     from rfbench.kernels import kernel_class
+    from rfbench.results.kept_features import MOST_DIMENSIONS
 
     if not experiment.kept_features:
         return

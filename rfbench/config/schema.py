@@ -165,7 +165,7 @@ class KeptBy(Section):
 
 
 def _column(name: str) -> str:
-    from rfbench.experiment.store import COLUMNS
+    from rfbench.results.schema import COLUMNS
 
     if name not in COLUMNS:
         raise ValueError(
@@ -255,7 +255,7 @@ class Experiment(Section):
     @field_validator("metric")
     @classmethod
     def _metric(cls, value: str | None) -> str | None:
-        from rfbench.metrics import METRICS
+        from rfbench.results.schema import METRICS
 
         if value is not None and value not in METRICS:
             raise ValueError(

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rfbench.experiment import kept
 from rfbench.experiment.fanout import Fanout
 from rfbench.experiment.interrupts import Interrupts
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.spool import leftovers
-from rfbench.experiment.store import Store
 from rfbench.experiment.work import Work, manifest
 from rfbench.experiment.worker import Limits
+from rfbench.results import kept_features
+from rfbench.results import manifest as manifests
+from rfbench.results.store import Store
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +84,7 @@ def run(
         missing = [t for t in work.trials if t.id not in done or done[t.id] in retry]
         summary = Summary(work.folder, planned=len(work.trials))
         summary.found = summary.planned - len(missing)
-        store.write_manifest(manifest(work))
+        manifests.write(work.folder, manifest(work))
         fanout = Fanout(work.folder, n_jobs, limits or Limits(), interrupts.stopping)
         finished = False
         try:
@@ -127,9 +128,9 @@ def _record(store: Store, summary: Summary, row: dict[str, Any]) -> None:
     trace = row.pop("traceback", None)
     if trace:
         store.keep_traceback(row["trial_id"], trace)
-    lines = row.pop(kept.KEY, None)
+    lines = row.pop(kept_features.KEY, None)
     if lines:
-        kept.write(store.folder, row["trial_id"], lines)
+        kept_features.write(store.folder, row["trial_id"], lines)
     store.append(row)
     summary.done += 1
     if row["status"] != "ok":

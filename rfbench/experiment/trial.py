@@ -19,13 +19,15 @@ from rfbench.compute import waves
 from rfbench.config import ISOLATED, NO_SOLVER, SHARED, SamplerSpec
 from rfbench.datasets import Prepared
 from rfbench.errors import MemoryLimit, RfbenchError
-from rfbench.experiment import kept, material
+from rfbench.experiment import material
 from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
+from rfbench.experiment.kept_features import lines_of
 from rfbench.experiment.kernel_error import kernel_errors
 from rfbench.experiment.methods import build_sampler, build_solver, shares_work
 from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.seeds import integer_for
 from rfbench.kernels import Rows
+from rfbench.results import kept_features
 from rfbench.samplers import RandomFeatures
 from rfbench.samplers.pool_memory import PoolMemory, remembered_pools
 from rfbench.solvers.curve import Curve
@@ -171,7 +173,7 @@ def measure(
         Z = np.asarray(features.transform(rows), dtype=np.float64)
         measured.update(kernel_errors(exact, Z, norm))
     if experiment.kept_features and getattr(features, "keeps_some", False):
-        measured[kept.KEY] = kept.lines_of(features, trial.number)
+        measured[kept_features.KEY] = lines_of(features, trial.number)
     if solver is None:
         with clock.part("features"):
             design_of(X, features).matrix()

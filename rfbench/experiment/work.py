@@ -13,6 +13,7 @@ from rfbench.config import Experiment, KeptBy
 from rfbench.errors import ConfigError, nearest
 from rfbench.experiment import environment
 from rfbench.experiment.plan import Trial, plan
+from rfbench.results.manifest import data_key
 
 SMOKE_ROWS = 400
 SMOKE_SIZE = 40
@@ -131,7 +132,9 @@ def manifest(work: Work) -> dict[str, Any]:
         "settings": sorted({trial.setting for trial in work.planned}),
         "trials": [trial.id for trial in work.planned],
         "smoke": work.smoke,
-        "data": {t.dataset.name: t.data_sha256 for t in work.planned},
+        "data": {
+            data_key(t.dataset.name, t.dataset.parameters): t.data_sha256 for t in work.planned
+        },
         "versions": environment.versions(),
         "machine": environment.machine(),
         "git": environment.git_commit(),

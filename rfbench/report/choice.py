@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rfbench.report.results import Results
 from rfbench.report.summary import axis, summarise
+from rfbench.results import Results
 
 BASELINE = "rks"
 PROTOCOL = "tuned"

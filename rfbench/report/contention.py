@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from rfbench.report.columns import TIMES
+from rfbench.results.schema import TIMES
 
 BUSY = 1.2
 

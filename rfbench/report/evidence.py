@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from rfbench import papers
 from rfbench.config import SHARED, keeps_published_split
 from rfbench.errors import ResultsError
-from rfbench.report import results as folders
 from rfbench.report.arms import Arm, Table
-from rfbench.report.columns import INTEGER, NUMBER
 from rfbench.report.geometry import SHARES, kept_shares
 from rfbench.report.naming import estimates_kernel
-from rfbench.report.results import Results
 from rfbench.report.summary import follows
+from rfbench.results import Results
+from rfbench.results import reader as folders
+from rfbench.results.schema import NUMERIC
 
 JOINT = "joint"
 KERNEL_ERRORS = ("kernel_error_spectral", "kernel_error_frobenius")
@@ -189,7 +189,7 @@ def arms_of(results: Results, rows: pd.DataFrame, notes: list[str]) -> list[Arm]
 
     Kernel errors of features that are not meant to estimate the kernel are none.
     """
-    numbers = {name: _floats(rows[name]) for name in (*INTEGER, *NUMBER)}
+    numbers = {name: _floats(rows[name]) for name in NUMERIC}
     meant = rows["parameters"].map(estimates_kernel).to_numpy(dtype=bool)
     numbers |= {name: np.where(meant, numbers[name], np.nan) for name in KERNEL_ERRORS}
     shares = kept_shares(results.folder, rows, notes)

@@ -17,10 +17,10 @@ from rfbench.report import kept_figures
 from rfbench.report.arms import SUMS
 from rfbench.report.naming import estimates_kernel
 from rfbench.report.panels import DPI, Curves, draw
-from rfbench.report.results import Results
 from rfbench.report.style import assign
 from rfbench.report.summary import axis, summarise
 from rfbench.report.tables import SMOKE
+from rfbench.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-KEPT = "kept.csv"
+from rfbench.results import kept_features
+
 COLUMNS = ("w1", "w2", "b", "weight")
 CORNER_RADIUS = 0.75
 OFFSET_WIDTH = np.pi / 8
@@ -17,29 +18,18 @@ SHARES = ["kept_near_corners", "kept_near_offsets"]
 def read_kept(folder: Path, rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     """Return the kept features of the trials that ended well, a line each.
 
-    The columns are described in `rfbench.experiment.kept`.
-
     Parameters
     ----------
     folder : Path
-        The results folder; without the file, or with a broken one, there are no lines.
+        The results folder.
     rows : DataFrame
         The rows of ``trials.csv`` that count.
     notes : list of str
         Takes up what is wrong with the file.
     """
-    file = folder / KEPT
-    if not file.exists():
-        return pd.DataFrame(columns=["trial_id", *COLUMNS])
-    try:
-        kept = pd.read_csv(file, dtype={"trial_id": "str"})
-        if not {"trial_id", "weight"} <= set(kept):
-            raise ValueError("There is no column trial_id or weight.")
-        numbers = kept.columns.difference(["trial_id"])
-        kept[numbers] = kept[numbers].astype("float64")
-    except (OSError, ValueError) as error:
-        notes.append(f"{file} is left out: {' '.join(str(error).split())}")
-        return pd.DataFrame(columns=["trial_id", *COLUMNS])
+    kept = kept_features.frame(folder, notes)
+    if kept.empty:
+        return kept
     return kept[kept["trial_id"].isin(rows.loc[rows["status"] == "ok", "trial_id"])]
 
 

@@ -10,9 +10,9 @@ import pandas as pd
 
 from rfbench.report.geometry import CORNER_RADIUS, near_offsets, read_kept
 from rfbench.report.panels import new_figure, write_caption
-from rfbench.report.results import Results
 from rfbench.report.style import BLACK, BLUE, VERMILLION, assign
 from rfbench.report.tables import SMOKE
+from rfbench.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

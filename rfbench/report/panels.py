@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rfbench.report.columns import METRICS
 from rfbench.report.style import Style
+from rfbench.results.schema import METRICS
 
 FEW = 8
 TIMES = {

@@ -12,12 +12,12 @@ import numpy as np
 
 from rfbench import papers
 from rfbench.papers import Published
-from rfbench.report import results as folders
 from rfbench.report.arms import Arm
-from rfbench.report.columns import METRICS
 from rfbench.report.evidence import Evidence
 from rfbench.report.summary import DASH, spread
 from rfbench.report.verify import Board, Cell, pick, stand_in_name
+from rfbench.results import reader as folders
+from rfbench.results.schema import METRICS
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from rfbench import shipped, yamlfile
 from rfbench.report.contention import wall_over_cpu
 from rfbench.report.formats import MARKDOWN, Grid, markdown_table
-from rfbench.report.results import Results
+from rfbench.results import Results
 
 MEASURED_TIMES = ["t_pp", "t_features", "t_train", "t_test"]
 

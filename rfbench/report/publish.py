@@ -20,8 +20,8 @@ from rfbench.report import (
 from rfbench.report.evidence import Evidence, add, readable
 from rfbench.report.formats import markdown
 from rfbench.report.provenance import link, repeat
-from rfbench.report.results import Results
 from rfbench.report.verify import Board, board
+from rfbench.results import Results
 
 TABLES = "tables"
 PUBLISHED = "published"

@@ -12,9 +12,9 @@ from rfbench.report import rules, told_claims
 from rfbench.report.evidence import Evidence
 from rfbench.report.formats import MARKDOWN, Grid, markdown_table
 from rfbench.report.provenance import link, links
-from rfbench.report.results import Results
 from rfbench.report.summary import DASH, evaluate_checks, spread
 from rfbench.report.verify import Board, Cell, pick, stand_in_name
+from rfbench.results import Results
 
 JUDGED = (rules.AGREES, rules.CLOSE, rules.DIFFERS)
 WORDS = {

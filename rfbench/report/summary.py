@@ -11,10 +11,10 @@ import pandas as pd
 from rfbench.errors import ResultsError, nearest
 from rfbench.report import style
 from rfbench.report.arms import SUMS
-from rfbench.report.columns import INTEGER, METRICS
 from rfbench.report.contention import busy_note
 from rfbench.report.naming import canonical, names
-from rfbench.report.results import Results
+from rfbench.results import Results
+from rfbench.results.schema import INTEGER, METRICS, SCHEMA
 
 IDENTITY = [
     "dataset", "d", "protocol", "sampler", "label", "variant", "parameters", "kernel",
@@ -217,7 +217,7 @@ def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
         line = dict(zip(identity, key, strict=True))
         lines.append(line | _line(group, chosen[str(line["dataset"])]))
     table = pd.DataFrame(lines)
-    whole = [name for name in identity if name in INTEGER]
+    whole = [name for name in identity if SCHEMA[name].kind == INTEGER]
     table[whole] = table[whole].astype("Int64")
     if varied in ("d", "M"):
         table["x"] = table[varied].astype("float64")
@@ -271,7 +271,7 @@ def _moments(values: pd.Series[Any]) -> tuple[float, float, float, int]:
 
 
 def warnings(results: Results) -> list[str]:
-    """Say what a reader of the numbers must know: failures, fallbacks, rows that do not belong."""
+    """Say what a reader of the numbers must know: failures, rows that do not belong."""
     rows = results.rows
     said = busy_note(rows)
     failed = rows[rows["status"] != "ok"]
@@ -279,8 +279,6 @@ def warnings(results: Results) -> list[str]:
         messages = group.loc[group["message"] != "", "message"].value_counts()
         why = f", most often: {messages.index[0]}" if len(messages) else ""
         said.append(f"{len(group)} trials of {label} did not end well ({status}{why}).")
-    for (label, fallback), group in rows[rows["fallback"] != ""].groupby(["label", "fallback"]):
-        said.append(f"{len(group)} trials of {label} used a fallback: {fallback}.")
     for dataset, metric in metrics(results).items():
         here = rows[(rows["status"] == "ok") & (rows["dataset"] == dataset)]
         if empty := int((~np.isfinite(here[metric])).sum()):

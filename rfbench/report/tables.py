@@ -10,9 +10,7 @@ from typing import Any
 import pandas as pd
 
 from rfbench.errors import ResultsError, nearest
-from rfbench.report.columns import METRICS
 from rfbench.report.formats import Grid, Section, latex, markdown, text
-from rfbench.report.results import Results
 from rfbench.report.summary import (
     DASH,
     TIMES,
@@ -23,6 +21,8 @@ from rfbench.report.summary import (
     summarise,
     warnings,
 )
+from rfbench.results import Results
+from rfbench.results.schema import METRICS
 
 RANGES = ("M", "columns", "kept")
 FORMATS = ("text", "markdown", "latex", "csv")
@@ -47,7 +47,7 @@ def render(
     Parameters
     ----------
     results : Results or sequence of Results
-        What `rfbench.report.results.read` returned.
+        What `rfbench.results.read` returned.
     format : {'text', 'markdown', 'latex', 'csv'}
         ``'csv'`` is the long form, `rfbench.report.summary.summarise`, one header for all.
     width : int, optional
@@ -262,4 +262,6 @@ def _plain(value: Any) -> str:
     """Write a cell of the summary: whole numbers without a point, missing ones as nothing."""
     if isinstance(value, str):
         return value
+    if pd.api.types.is_bool(value):
+        return str(value).lower()
     return "" if pd.isna(value) else f"{float(value):.6g}"

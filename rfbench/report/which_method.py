@@ -16,7 +16,6 @@ from rfbench.report.choice import (
     Comparison,
     smallest_near,
 )
-from rfbench.report.columns import METRICS
 from rfbench.report.conclusions import against, conclusions, left_out, trials
 from rfbench.report.costs import records
 from rfbench.report.formats import Grid, markdown_table
@@ -25,6 +24,7 @@ from rfbench.report.provenance import link
 from rfbench.report.stats import average_ranks
 from rfbench.report.summary import DASH, spread
 from rfbench.report.tables import score
+from rfbench.results.schema import METRICS
 
 TITLE = "# Which method, how many features, at what cost"
 NOTHING = (

@@ -9,11 +9,11 @@ from typing import Any
 
 from rfbench import config
 from rfbench.experiment import runner
-from rfbench.experiment.keep import rows_of
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.trial import run_job
 from rfbench.experiment.work import Work, prepare_work
-from rfbench.metrics import METRICS
+from rfbench.results.maintenance import rows_of
+from rfbench.results.schema import METRICS
 from scripts.bench.case import Bar, Case
 from scripts.bench.timing import in_turn, seconds_of
 

@@ -7,7 +7,7 @@ import shlex
 import pandas as pd
 import pytest
 
-from rfbench import __version__, papers
+from rfbench import __version__, papers, results
 from rfbench.audit import choices, page
 from rfbench.audit.plan import plan
 from rfbench.audit.ranking import rank
@@ -16,7 +16,6 @@ from rfbench.errors import ConfigError, ResultsError
 from rfbench.experiment import runner
 from rfbench.experiment.work import prepare_work
 from rfbench.papers import Published, Source
-from rfbench.report import results
 from rfbench.shipped import every
 
 from ..test_cli import call

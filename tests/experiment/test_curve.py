@@ -5,7 +5,7 @@ from rfbench.clock import Clock
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.trial import run_job
 from rfbench.experiment.work import prepare_work
-from rfbench.metrics import METRICS
+from rfbench.results.schema import METRICS
 from rfbench.samplers import RKS, SAMPLERS
 from rfbench.solvers import curve as curves
 

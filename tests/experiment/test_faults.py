@@ -14,9 +14,9 @@ import pytest
 
 from rfbench.errors import ResultsError
 from rfbench.experiment import runner
-from rfbench.experiment.store import Store
 from rfbench.experiment.work import prepare_work
 from rfbench.experiment.worker import Limits
+from rfbench.results.store import Store
 
 from .conftest import SMALL
 
@@ -32,7 +32,11 @@ def rows_of(folder):
 
 def without_times(folder):
     kept = [
-        {k: v for k, v in row.items() if not k.startswith(("t_", "cpu_", "peak_rss_mb", "workers"))}
+        {
+            k: v
+            for k, v in row.items()
+            if not k.startswith(("t_", "cpu_", "peak_rss_mb", "workers", "check"))
+        }
         for row in rows_of(folder)
     ]
     return sorted(kept, key=lambda row: row["trial_id"])
@@ -202,7 +206,7 @@ def test_a_second_run_on_the_same_folder_is_refused_and_names_the_first(experime
 
 def test_a_dead_process_keeps_no_lock(tmp_path):
     code = (
-        "import os, sys; from pathlib import Path; from rfbench.experiment.store import Store\n"
+        "import os, sys; from pathlib import Path; from rfbench.results.store import Store\n"
         "with Store(Path(sys.argv[1])).lock(): os._exit(1)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)

@@ -26,7 +26,7 @@ def rows_of(folder):
 
 
 def without_times(rows):
-    kept = [{k: v for k, v in row.items() if not k.startswith(TIMES)} for row in rows]
+    kept = [{k: v for k, v in row.items() if not k.startswith((*TIMES, "check"))} for row in rows]
     return sorted(kept, key=lambda row: row["trial_id"])
 
 
@@ -129,7 +129,7 @@ def test_kept_by_with_another_estimator_measures_so_many_features(experiment_of)
 
 
 def test_only_leaves_the_other_rows_in_the_results(experiment_of, tmp_path):
-    from rfbench.report import results
+    from rfbench import results
 
     folder = tmp_path / "tiny"
     work, _ = run(experiment_of(), folder)
@@ -140,7 +140,7 @@ def test_only_leaves_the_other_rows_in_the_results(experiment_of, tmp_path):
 def test_a_repeated_trial_of_a_run_that_was_killed_is_rescued(experiment_of, tmp_path):
     from rfbench.experiment.plan import Job
     from rfbench.experiment.spool import Spool
-    from rfbench.experiment.store import Store
+    from rfbench.results.store import Store
 
     work = prepare_work([experiment_of()], tmp_path / "r")
     trial = work.trials[0]
@@ -169,7 +169,7 @@ def test_the_manifest_says_what_ran(experiment_of, tmp_path):
     run(experiment_of(), tmp_path / "tiny")
     manifest = json.loads((tmp_path / "tiny" / "manifest.json").read_text())
     assert manifest["config"]["M"] == [4, 8]
-    assert manifest["data"].keys() == {"sphere"}
+    assert manifest["data"].keys() == {'sphere {"d": 3, "n_test": 60, "n_train": 120}'}
     assert {"numpy", "python"} <= manifest["versions"].keys()
     assert manifest["machine"]["blas"]
     assert str(tmp_path) not in json.dumps(manifest)

@@ -9,9 +9,10 @@ import pytest
 from rfbench.experiment import material, runner
 from rfbench.experiment.plan import Job, plan
 from rfbench.experiment.seeds import integer_for
-from rfbench.experiment.store import COLUMNS, Store
 from rfbench.experiment.trial import run_job, run_trial, training_error
 from rfbench.experiment.work import prepare_work
+from rfbench.results.schema import COLUMNS
+from rfbench.results.store import Store
 from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier, RidgeRegressor
 

@@ -9,8 +9,8 @@ from rfbench import datasets, papers
 from rfbench.errors import ResultsError
 from rfbench.papers import Claim, Part, Published
 from rfbench.report.arms import SUMS
-from rfbench.report.columns import METRICS, TIMES
 from rfbench.report.geometry import SHARES
+from rfbench.results.schema import METRICS, TIMES
 from rfbench.samplers import SAMPLERS
 
 

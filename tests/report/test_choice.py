@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from scipy import stats as scipy_stats
 
-from rfbench.report import choice, results, which_method
+from rfbench import results
+from rfbench.report import choice, which_method
 from rfbench.report.conclusions import against, conclusions
 from rfbench.report.in_short import answers
 from rfbench.report.summary import DASH

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from rfbench.report.contention import busy_note, wall_over_cpu
-from rfbench.report.results import read
+from rfbench.results import read
 
 from .conftest import Write
 

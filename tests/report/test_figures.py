@@ -9,7 +9,7 @@ import pytest
 from rfbench.report import style
 from rfbench.report.figures import figures_of, plot
 from rfbench.report.naming import estimates_kernel
-from rfbench.report.results import read
+from rfbench.results import read
 
 from .conftest import Write
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from rfbench.report.figures import figures_of, plot
-from rfbench.report.results import read
+from rfbench.results import read
 
 from .conftest import Write
 

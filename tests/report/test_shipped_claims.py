@@ -11,7 +11,8 @@ import pytest
 from rfbench import papers
 from rfbench.papers import Claim
 from rfbench.report.claims import Outcome
-from rfbench.report.geometry import KEPT, kept_shares
+from rfbench.report.geometry import kept_shares
+from rfbench.results.kept_features import FILE as KEPT
 
 from .conftest import Write
 from .test_claims import PAPER, verdict

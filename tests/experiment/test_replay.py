@@ -6,8 +6,11 @@ from click.testing import CliRunner
 
 from rfbench.cli import main
 from rfbench.errors import ResultsError
-from rfbench.experiment import keep, runner
+from rfbench.experiment import runner
+from rfbench.experiment.replay import replay
 from rfbench.experiment.work import prepare_work
+from rfbench.results.maintenance import merge, rows_of, status_of
+from rfbench.results.store import Store
 
 from .conftest import SMALL
 
@@ -51,8 +54,8 @@ def call(*words, code=0):
 
 
 def test_merge_adds_what_is_missing_and_nothing_twice(first, folders):
-    assert keep.merge(first, [folders["second"]]) == 4
-    rows = keep.rows_of(first)
+    assert merge(first, [folders["second"]]) == 4
+    rows = rows_of(first)
     assert sorted({row["trial"] for row in rows}) == ["0", "1", "2"]
     assert len(rows) == len({row["trial_id"] for row in rows}) == 12
     assert "0 rows added" in call("merge", first, folders["second"])
@@ -60,21 +63,22 @@ def test_merge_adds_what_is_missing_and_nothing_twice(first, folders):
 
 def test_merge_refuses_what_cannot_be_compared(first, folders):
     with pytest.raises(ResultsError, match="differ in seed"):
-        keep.merge(first, [folders["other"]])
+        merge(first, [folders["other"]])
     with pytest.raises(ResultsError, match="other data|differ in dataset"):
-        keep.merge(first, [folders["data"]])
+        merge(first, [folders["data"]])
     with pytest.raises(ResultsError, match="with itself"):
-        keep.merge(first, [first])
+        merge(first, [first])
     manifest = json.loads((first / "manifest.json").read_text())
-    manifest["data"]["sphere"] = "0" * 64
+    [sphere] = manifest["data"]
+    manifest["data"][sphere] = "0" * 64
     (first / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(ResultsError, match="sphere has hash"):
-        keep.merge(first, [folders["second"]])
-    assert len(keep.rows_of(first)) == 8
+    with pytest.raises(ResultsError, match="sphere .* has hash"):
+        merge(first, [folders["second"]])
+    assert len(rows_of(first)) == 8
 
 
 def test_status_counts(first):
-    found = keep.status_of(first)
+    found = status_of(first)
     assert (found.counts, found.missing, found.older) == ({"ok": 8}, 8, 0)
     assert found.seconds_left > 0
     manifest = json.loads((first / "manifest.json").read_text())
@@ -93,15 +97,17 @@ def test_status_of_a_folder_without_a_manifest(first):
 def test_replay_repeats_a_row(first, which):
     output = call("replay", first, which)
     assert "differs" not in output
-    trial_id = keep.rows_of(first)[which - 1]["trial_id"]
+    trial_id = rows_of(first)[which - 1]["trial_id"]
     assert trial_id in output
-    assert keep.replay(first, trial_id[:12]).differences == {}
+    assert replay(first, trial_id[:12]).differences == {}
 
 
 def test_replay_finds_a_changed_number(first):
-    path = first / "trials.csv"
-    row = keep.rows_of(first)[0]
-    path.write_text(path.read_text().replace(row["rmse"], "0.123", 1))
+    store = Store(first)
+    row, *others = store.rows()
+    store.csv.write_bytes(b"")
+    for one in ({**row, "rmse": "0.123"}, *others):
+        store.append(one)
     output = call("replay", first, 1, code=1)
     assert "differs" in output
 

@@ -5,11 +5,14 @@ import numpy as np
 import pytest
 
 from rfbench.errors import ConfigError, ResultsError, WriteError
-from rfbench.experiment import keep, kept, runner
+from rfbench.experiment import runner
+from rfbench.experiment.kept_features import lines_of
 from rfbench.experiment.plan import Job, jobs, plan
 from rfbench.experiment.spool import Spool
 from rfbench.experiment.trial import run_trial
 from rfbench.experiment.work import prepare_work
+from rfbench.results import kept_features
+from rfbench.results.maintenance import merge, rows_of
 from rfbench.samplers import LKRF
 
 KEEPING = """\
@@ -37,17 +40,17 @@ kept_features: true
 """
 
 
-def lines_of(folder):
-    with (folder / kept.FILE).open(newline="") as file:
+def in_file(folder):
+    with (folder / kept_features.FILE).open(newline="") as file:
         return list(csv.DictReader(file))
 
 
 def in_order(folder):
-    return sorted(tuple(line.values()) for line in lines_of(folder))
+    return sorted(tuple(line.values()) for line in in_file(folder))
 
 
 def trials_of(folder, sampler="lkrf"):
-    return {row["trial_id"]: row for row in keep.rows_of(folder) if row["sampler"] == sampler}
+    return {row["trial_id"]: row for row in rows_of(folder) if row["sampler"] == sampler}
 
 
 def test_the_lines_are_the_features_that_the_fitted_map_has():
@@ -55,7 +58,7 @@ def test_the_lines_are_the_features_that_the_fitted_map_has():
     y = np.sign(np.linalg.norm(X, axis=1) - 1.2)
     sampler = LKRF(7, pool_size=80, rho=4.0, estimator="all", bandwidth=1.0, random_state=3)
     features = sampler.fit(X, y).feature_map_
-    lines = kept.lines_of(sampler, 5)
+    lines = lines_of(sampler, 5)
     assert len(lines) == sampler.kept_ < 80
     assert np.array_equal([[line["w1"], line["w2"]] for line in lines], features.frequencies.T)
     assert np.array_equal([line["b"] for line in lines], features.offsets)
@@ -65,38 +68,38 @@ def test_the_lines_are_the_features_that_the_fitted_map_has():
     for line in lines:
         assert sampler.pool_weights_[line["feature"]] == line["weight"]
     drawn = LKRF(7, pool_size=80, rho=4.0, estimator="draw", bandwidth=1.0, random_state=3)
-    assert kept.lines_of(drawn.fit(X, y), 5) == lines
+    assert lines_of(drawn.fit(X, y), 5) == lines
 
 
 def test_the_paired_map_has_no_offsets():
     X = np.random.default_rng(0).standard_normal((100, 3))
     sampler = LKRF(5, pool_size=20, bandwidth=1.0, feature_map="paired", random_state=0)
-    lines = kept.lines_of(sampler.fit(X, np.sign(X[:, 0])), 0)
+    lines = lines_of(sampler.fit(X, np.sign(X[:, 0])), 0)
     assert set(lines[0]) == {"trial", "M", "feature", "w1", "w2", "w3", "weight"}
 
 
 def test_coordinates_are_named_by_number_and_the_heaviest_matter(experiment_of, tmp_path):
     work = prepare_work([experiment_of(LINEAR)], tmp_path / "r")
     runner.run(work)
-    by_trial = kept.by_trial(tmp_path / "r")
+    by_trial = kept_features.by_trial(tmp_path / "r")
     assert by_trial.keys() == trials_of(tmp_path / "r").keys()
     small, large = ([(line["feature"], line["weight"]) for line in v] for v in by_trial.values())
     assert small == large
     assert {int(feature) for feature, _ in small[:4]} <= set(range(6))
-    assert "w1" not in lines_of(tmp_path / "r")[0]
+    assert "w1" not in in_file(tmp_path / "r")[0]
 
 
 def test_each_trial_of_the_keeping_sampler_has_its_lines_once(experiment_of, tmp_path):
     work = prepare_work([experiment_of(KEEPING)], tmp_path / "r")
     runner.run(work)
-    content = (tmp_path / "r" / kept.FILE).read_bytes()
-    found = kept.by_trial(tmp_path / "r")
+    content = (tmp_path / "r" / kept_features.FILE).read_bytes()
+    found = kept_features.by_trial(tmp_path / "r")
     rows = trials_of(tmp_path / "r")
     assert {trial_id: len(lines) for trial_id, lines in found.items()} == {
         trial_id: int(row["kept"]) for trial_id, row in rows.items()
     }
     assert runner.run(work).done == 0
-    assert (tmp_path / "r" / kept.FILE).read_bytes() == content
+    assert (tmp_path / "r" / kept_features.FILE).read_bytes() == content
     assert runner.run(work, retry=["ok"]).done == 6
     assert in_order(tmp_path / "r") == sorted(
         tuple(line.values()) for lines in found.values() for line in lines
@@ -121,7 +124,7 @@ def test_a_crash_between_lines_and_row_loses_and_doubles_nothing(
     with Spool.open(folder, job) as spool:
         for trial in job.trials:
             spool.add(run_trial(trial)[0])
-    target = runner.Store if lost == "row" else kept
+    target = runner.Store if lost == "row" else kept_features
     with monkeypatch.context() as patch:
         patch.setattr(target, "append" if lost == "row" else "write", _die)
         with pytest.raises(KeyboardInterrupt):
@@ -129,7 +132,7 @@ def test_a_crash_between_lines_and_row_loses_and_doubles_nothing(
     assert not set(runner.Store(folder).done()) & trials_of(tmp_path / "whole").keys()
     runner.run(work)
     assert in_order(folder) == in_order(tmp_path / "whole")
-    assert len(keep.rows_of(folder)) == 6
+    assert len(rows_of(folder)) == 6
 
 
 def _die(*arguments):
@@ -143,8 +146,10 @@ def test_a_finished_trial_in_the_spool_of_a_killed_run_has_its_lines(experiment_
     with Spool.open(tmp_path / "r", Job((trial,))) as spool:
         spool.add(row)
     runner.rescue(runner.Store(tmp_path / "r"))
-    (lines,) = kept.by_trial(tmp_path / "r").values()
-    assert [float(line["weight"]) for line in lines] == [one["weight"] for one in row[kept.KEY]]
+    (lines,) = kept_features.by_trial(tmp_path / "r").values()
+    assert [float(line["weight"]) for line in lines] == [
+        one["weight"] for one in row[kept_features.KEY]
+    ]
 
 
 def test_merge_takes_the_lines_along(experiment_of, tmp_path):
@@ -155,7 +160,7 @@ def test_merge_takes_the_lines_along(experiment_of, tmp_path):
         runner.run(work.only([f"trial={number}"]))
     work = prepare_work([experiment_of(KEEPING)], tmp_path / "r2")
     runner.run(work.only(["trial=2"]))
-    assert keep.merge(tmp_path / "r0", [tmp_path / "r1", tmp_path / "r2", tmp_path / "r1"]) == 4
+    assert merge(tmp_path / "r0", [tmp_path / "r1", tmp_path / "r2", tmp_path / "r1"]) == 4
     assert in_order(tmp_path / "r0") == in_order(tmp_path / "whole")
 
 
@@ -164,7 +169,7 @@ def test_the_key_measures_anew_and_left_out_it_changes_no_identity(experiment_of
     old = {trial.id for trial in plan(experiment_of(plain))}
     assert old == {trial.id for trial in plan(experiment_of(plain + "kept_features: false\n"))}
     assert not old & {trial.id for trial in plan(experiment_of(KEEPING))}
-    assert kept.KEY not in run_trial(plan(experiment_of(plain))[1])[0]
+    assert kept_features.KEY not in run_trial(plan(experiment_of(plain))[1])[0]
 
 
 def test_what_cannot_be_written_is_refused_with_its_line(experiment_of):
@@ -178,31 +183,33 @@ def test_what_cannot_be_written_is_refused_with_its_line(experiment_of):
 
 
 def test_the_widest_frequency_makes_the_columns(tmp_path):
-    kept.write(tmp_path, "a", [{"trial": 0, "w1": 0.5, "weight": 1.0}])
-    kept.write(tmp_path, "b", [{"trial": 0, "w1": 0.25, "w2": -1e-300, "b": 3.0, "weight": 0.1}])
-    first, second = lines_of(tmp_path)
+    kept_features.write(tmp_path, "a", [{"trial": 0, "w1": 0.5, "weight": 1.0}])
+    kept_features.write(
+        tmp_path, "b", [{"trial": 0, "w1": 0.25, "w2": -1e-300, "b": 3.0, "weight": 0.1}]
+    )
+    first, second = in_file(tmp_path)
     assert list(first) == ["trial_id", "trial", "M", "feature", "w1", "w2", "b", "weight"]
     assert (first["trial_id"], first["w2"], float(second["w2"])) == ("a", "", -1e-300)
-    kept.write(tmp_path, "a", [{"trial": 0, "w1": 0.75, "weight": 1.0}])
-    assert [(line["trial_id"], line["w1"]) for line in lines_of(tmp_path)] == [
+    kept_features.write(tmp_path, "a", [{"trial": 0, "w1": 0.75, "weight": 1.0}])
+    assert [(line["trial_id"], line["w1"]) for line in in_file(tmp_path)] == [
         ("b", "0.25"),
         ("a", "0.75"),
     ]
 
 
 def test_a_foreign_or_cut_file_is_named(tmp_path):
-    (tmp_path / kept.FILE).write_text("trial,w1\n0,1\n")
+    (tmp_path / kept_features.FILE).write_text("trial,w1\n0,1\n")
     with pytest.raises(ResultsError, match="no column trial_id"):
-        kept.read(tmp_path)
-    (tmp_path / kept.FILE).write_text("trial_id,trial,weight\na,0\n")
+        kept_features.read(tmp_path)
+    (tmp_path / kept_features.FILE).write_text("trial_id,trial,weight\na,0\n")
     with pytest.raises(ResultsError, match="line that is cut"):
-        kept.read(tmp_path)
+        kept_features.read(tmp_path)
     (tmp_path / "file").write_text("")
     with pytest.raises(WriteError, match=r"kept.csv could not be written"):
-        kept.write(tmp_path / "file" / "inside", "a", [{"weight": 1.0}])
+        kept_features.write(tmp_path / "file" / "inside", "a", [{"weight": 1.0}])
 
 
 def test_a_spooled_line_is_json(experiment_of):
     trial = next(t for t in plan(experiment_of(KEEPING)) if t.sampler.name == "lkrf")
-    lines = run_trial(trial)[0][kept.KEY]
+    lines = run_trial(trial)[0][kept_features.KEY]
     assert json.loads(json.dumps(lines)) == lines

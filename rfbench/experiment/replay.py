@@ -1,0 +1,96 @@
+"""Measuring a row of existing results again."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rfbench.config import Experiment, KeptBy
+from rfbench.errors import ResultsError
+from rfbench.experiment.fanout import Fanout
+from rfbench.experiment.plan import Job, Trial, plan
+from rfbench.experiment.worker import Limits
+from rfbench.results import manifest as manifests
+from rfbench.results.maintenance import rows_of
+from rfbench.results.schema import METRICS
+
+TOLERANCE = 1e-9
+ID_DIGITS = 6
+
+
+def trials_like(row: dict[str, str], manifest: dict[str, Any]) -> list[Trial]:
+    """Return the trials of a manifest's configuration with the size and number of a row."""
+    found = []
+    for each in [manifest["config"], *manifest.get("variants", [])]:
+        experiment = Experiment.model_validate(each)
+        update: dict[str, Any] = {"trials": int(row["trial"]) + 1}
+        if not isinstance(experiment.M, KeptBy):
+            update["M"] = [int(row["M"])]
+        found += plan(experiment.model_copy(update=update))
+    return found
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A row measured again.
+
+    Attributes
+    ----------
+    row, again : dict
+        As it stands in the file, and as it came out now.
+    differences : dict
+        Metric: (then, now), for those further apart than 1e-9.
+    """
+
+    row: dict[str, str]
+    again: dict[str, Any]
+    differences: dict[str, tuple[float, float]]
+
+
+def replay(folder: Path, which: str) -> Replay:
+    """Measure a row again and compare its metrics.
+
+    Parameters
+    ----------
+    folder : Path
+    which : str
+        The number of a row (1 is the first), or the beginning of a trial_id: 6 digits or more.
+
+    Raises
+    ------
+    ResultsError
+        There is no such row, or its configuration is no longer that of the manifest.
+    """
+    rows = rows_of(folder)
+    if which.isdecimal() and len(which) < ID_DIGITS:
+        found = rows[int(which) - 1 : int(which)] if int(which) else []
+    else:
+        found = [row for row in rows if row["trial_id"].startswith(which)]
+    if len(found) != 1:
+        raise ResultsError(
+            f"{folder} has {len(found) or 'no'} rows that '{which}' names.",
+            f"A row is named by its number, 1 to {len(rows)}, or by its trial_id.",
+        )
+    row = found[0]
+    trial = next(
+        (t for t in trials_like(row, manifests.read(folder)) if t.id == row["trial_id"]), None
+    )
+    if trial is None:
+        raise ResultsError(
+            f"The row {row['trial_id']} cannot be repeated.",
+            "The folder's configuration, its data, or rfbench changed since it was measured.",
+        )
+    with tempfile.TemporaryDirectory(prefix="rfbench-") as scratch:
+        fanout = Fanout(Path(scratch), 1, Limits(), threading.Event())
+        again = next(iter(fanout.rows([Job((trial,))])))
+    differences = {}
+    for metric in METRICS:
+        value = again.get(metric)
+        then, now = float(row[metric] or "nan"), float("nan" if value is None else value)
+        close = abs(then - now) <= TOLERANCE * max(1.0, abs(then))
+        if not close and not (then != then and now != now):
+            differences[metric] = (then, now)
+    return Replay(row, again, differences)

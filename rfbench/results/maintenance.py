@@ -1,0 +1,132 @@
+"""Results that exist already: how far they are, and joining them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rfbench.errors import ResultsError
+from rfbench.results import kept_features
+from rfbench.results import manifest as manifests
+from rfbench.results.reader import read_rows
+from rfbench.results.schema import TIMES
+from rfbench.results.store import Store
+
+
+def rows_of(folder: Path) -> list[dict[str, str]]:
+    """Return the whole rows of a results folder as text, the last one of each trial.
+
+    Raises
+    ------
+    ResultsError
+        There are none, or the columns of the file are not ours.
+    """
+    rows = Store(folder).rows()
+    if not rows:
+        raise ResultsError(
+            f"{folder} holds no trials.", "", "Name a folder that `rfbench run` wrote."
+        )
+    return rows
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a results folder is.
+
+    Attributes
+    ----------
+    planned, missing : int
+        Trials of the last configuration; those without a row.
+    counts : dict
+        Number of rows of the last configuration by status.
+    older : int
+        Rows of earlier configurations.
+    seconds_left : float or None
+        Missing trials times the mean time of a trial, on one worker.
+    notes : list of str
+        Lines that could not be read.
+    """
+
+    folder: Path
+    planned: int
+    missing: int
+    counts: dict[str, int]
+    older: int
+    seconds_left: float | None
+    notes: list[str]
+
+
+def status_of(folder: Path) -> Status:
+    """Return the state of a results folder, from its files alone."""
+    manifest = manifests.read(folder)
+    notes: list[str] = []
+    rows = read_rows(folder, notes)
+    current = rows[rows["setting"].isin(manifest["settings"])]
+    seconds = current.loc[current["status"] == "ok", TIMES[:4]].sum(axis=1)
+    missing = len(set(manifest["trials"]) - set(current["trial_id"]))
+    return Status(
+        folder,
+        len(set(manifest["trials"])),
+        missing,
+        dict(Counter(current["status"])),
+        len(rows) - len(current),
+        missing * float(seconds.mean()) if len(seconds) else None,
+        notes,
+    )
+
+
+def merge(target: Path, others: list[Path]) -> int:
+    """Add the rows of other folders that the target does not have, with their kept features.
+
+    Returns the number of rows.
+
+    Raises
+    ------
+    ResultsError
+        Data of another hash, another protocol, or trials of another configuration.
+    """
+    store = Store(target)
+    with store.lock():
+        own = manifests.read(target)
+        store.mend()
+        done = store.done()
+        added = 0
+        for folder in others:
+            if folder.resolve() == target.resolve():
+                raise ResultsError(f"{folder} cannot be merged with itself.")
+            _refuse_unlike(target, own, folder, manifests.read(folder))
+            lines = kept_features.by_trial(folder)
+            for row in rows_of(folder):
+                if row["setting"] in own["settings"] and done.get(row["trial_id"], "") != "ok":
+                    if row["trial_id"] in done and row["status"] != "ok":
+                        continue
+                    if row["trial_id"] in lines:
+                        kept_features.write(target, row["trial_id"], lines[row["trial_id"]])
+                    store.append(row)
+                    done[row["trial_id"]] = row["status"]
+                    added += 1
+    return added
+
+
+def _refuse_unlike(target: Path, own: dict[str, Any], folder: Path, other: dict[str, Any]) -> None:
+    for name, found in other.get("data", {}).items():
+        expected = own.get("data", {}).get(name, found)
+        if found != expected:
+            raise ResultsError(
+                f"{folder} was measured on other data than {target}.",
+                f"{name} has hash {str(found)[:12]} there and {str(expected)[:12]} here.",
+                "Compare `rfbench data verify` on both machines.",
+            )
+    if not set(other.get("settings", [])) & set(own.get("settings", [])):
+        keys = [
+            key
+            for key, value in own["config"].items()
+            if other["config"].get(key) != value and key not in ("trials", "title", "description")
+        ]
+        raise ResultsError(
+            f"{folder} and {target} do not measure the same.",
+            f"Their configurations differ in {', '.join(keys) or 'the version of rfbench'}.",
+            "Run the same configuration on both machines.",
+        )

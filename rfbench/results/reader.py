@@ -1,0 +1,294 @@
+"""Finding and reading results folders: the one parser of ``trials.csv``."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rfbench.errors import ResultsError
+from rfbench.results import manifest as manifests
+from rfbench.results.schema import CHECK, REQUIRED, SCHEMA, check_of
+
+TRIALS = "trials.csv"
+NAMED_LINES = 5
+
+
+@dataclass(frozen=True)
+class Results:
+    """One results folder in memory.
+
+    Parameters
+    ----------
+    folder : Path
+        Where ``trials.csv`` lies.
+    name : str
+        The name of the experiment: the manifest's, else the folder's.
+    rows : DataFrame
+        One row per trial. Every column of `rfbench.results.schema` is there with its type:
+        numbers are float64 with NaN, whole numbers Int64 with NA, texts str with ``""`` for empty
+        cells. Unknown columns are kept as text. ``variant`` names no setting of another sampler.
+    manifest : dict
+        ``manifest.json``, or an empty dictionary.
+    notes : list of str
+        What was left out while reading, and why; to be shown beneath what is made of the rows.
+    """
+
+    folder: Path
+    name: str
+    rows: pd.DataFrame
+    manifest: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The resolved configuration, or an empty dictionary."""
+        return dict(self.manifest.get("config", {}))
+
+    @property
+    def smoke(self) -> bool:
+        """Whether this was a smoke run, whose numbers mean nothing."""
+        return bool(self.manifest.get("smoke"))
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of one ``trials.csv``.
+
+    Attributes
+    ----------
+    header : list of str
+    rows : list of list of str
+        The cells of each row that is whole, as they are written.
+    broken : dict
+        Number of a line in the file: its bytes and what is wrong with them.
+    """
+
+    header: list[str]
+    rows: list[list[str]]
+    broken: dict[int, tuple[bytes, str]]
+
+    def last(self) -> list[dict[str, str]]:
+        """Return the rows by column name; of those with one trial_id the last counts."""
+        named = (dict(zip(self.header, cells, strict=True)) for cells in self.rows)
+        return list({row["trial_id"]: row for row in named}.values())
+
+    def notes(self) -> list[str]:
+        """Say which lines are left out, and why."""
+        found = [
+            f"{TRIALS}, line {n}: {why} It is left out." for n, (_, why) in self.broken.items()
+        ]
+        more = len(found) - NAMED_LINES
+        return found[:NAMED_LINES] + ([f"{TRIALS}: {more} more lines like these."] * (more > 0))
+
+
+def find(paths: Iterable[str | Path]) -> list[Path]:
+    """List the results folders at or below the given paths.
+
+    Parameters
+    ----------
+    paths : iterable of path
+        Results folders, folders that hold some at any depth, or ``trials.csv`` files.
+
+    Returns
+    -------
+    list of Path
+        Sorted, without repetition.
+
+    Raises
+    ------
+    ResultsError
+        If a path is not there, or nothing below it holds a ``trials.csv``.
+    """
+    folders: set[Path] = set()
+    for path in map(Path, paths):
+        if not path.exists():
+            raise ResultsError(
+                f"There is no {path}.",
+                "Results are looked for where the command line says.",
+                "Check the path, or make results with 'rfbench run CONFIG'.",
+            )
+        found = [path] if path.name == TRIALS and path.is_file() else list(path.rglob(TRIALS))
+        if not found:
+            raise ResultsError(
+                f"{path} holds no results.",
+                f"Neither it nor a folder below it has a {TRIALS}.",
+                "Name a folder that 'rfbench run' wrote, for example results/quickstart.",
+            )
+        folders.update(file.parent for file in found)
+    return sorted(folders)
+
+
+def read(folder: str | Path) -> Results:
+    """Read one results folder, with the rows of the manifest's configuration.
+
+    A row that is cut, does not fit its checksum or has a cell of another type is left out with a
+    note; of rows with the same ``trial_id`` the last one counts.
+
+    Raises
+    ------
+    ResultsError
+        If the folder or ``trials.csv`` is missing or empty, or its columns are not ours.
+    """
+    folder = Path(folder)
+    notes: list[str] = []
+    rows = read_rows(folder, notes)
+    manifest = manifests.read_if_sound(folder, notes)
+    rows = _of_the_last_configuration(rows, manifest, notes)
+    name = manifest.get("config", {}).get("name") or folder.resolve().name
+    return Results(folder, name, rows, manifest, notes)
+
+
+def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
+    """Return all rows of a folder with their types, those of earlier configurations as well.
+
+    Raises
+    ------
+    ResultsError
+        See `read`.
+    """
+    table = parse(folder / TRIALS)
+    notes += table.notes()
+    rows = _frame(table)
+    repeated = rows["trial_id"].duplicated(keep="last")
+    if repeated.any():
+        notes.append(
+            f"{TRIALS}: {repeated.sum()} rows repeat an earlier trial_id; the last one counts."
+        )
+        rows = rows[~repeated].reset_index(drop=True)
+    if rows.empty:
+        notes.append(f"{TRIALS} has a header but no trials yet.")
+    return rows
+
+
+def parse(file: Path) -> Table:
+    """Split a ``trials.csv`` into its rows; those that are broken are set apart.
+
+    A row is one line, and ends with a line feed: bytes after the last one are a row cut short.
+
+    Raises
+    ------
+    ResultsError
+        If the file cannot be read or is empty, or its columns are not ours.
+    """
+    first, *lines = _content(file).split(b"\n")
+    header = first.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r").decode(errors="replace").split(",")
+    _check_header(file, header)
+    table = Table(header, [], {})
+    kept = []
+    for number, line in enumerate(lines, 2):
+        text, _, check = line.rstrip(b"\r").rpartition(b",")
+        if number == len(lines) + 1:
+            why = "The row was cut in the middle."
+        elif check_of(text) != check:
+            why = "The row does not fit its checksum: it was changed after it was written."
+        else:
+            cells = _cells(line)
+            if len(cells) == len(header):
+                table.rows.append(cells)
+                kept.append((number, line))
+                continue
+            why = f"The row has {len(cells)} cells, the header {len(header)}."
+        if line.strip():
+            table.broken[number] = (line, why)
+    _set_apart_wrong_types(table, kept)
+    return table
+
+
+def _cells(line: bytes) -> list[str]:
+    try:
+        return next(csv.reader([line.decode(errors="replace")]))
+    except csv.Error:
+        return []
+
+
+def _content(file: Path) -> bytes:
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        why = f"{file.parent} is not there." if not file.parent.is_dir() else f"{error.strerror}."
+        raise ResultsError(
+            f"{file} cannot be read.", why, "Name a folder that 'rfbench run' wrote."
+        ) from error
+    if not content.strip() or b"\n" not in content:
+        raise ResultsError(
+            f"{file} is empty.",
+            "The run was probably stopped before its first trial ended.",
+            "Delete the folder and run the configuration again.",
+        )
+    return content
+
+
+def _check_header(file: Path, header: list[str]) -> None:
+    absent = [column for column in REQUIRED if column not in header]
+    twice = sorted({column for column in header if header.count(column) > 1})
+    if absent:
+        what = f"{file} has no column {', '.join(absent)}."
+    elif twice:
+        what = f"{file} has two columns {', '.join(twice)}."
+    elif header[-1] != CHECK:
+        what = f"The last column of {file} is not {CHECK}."
+    else:
+        return
+    raise ResultsError(
+        what,
+        "It was not written by this rfbench, or its first line was changed.",
+        "Restore the file, or run the configuration again into another folder.",
+    )
+
+
+def _set_apart_wrong_types(table: Table, kept: list[tuple[int, bytes]]) -> None:
+    """Move the rows that have a cell of another type than the schema's to the broken ones."""
+    wrong: dict[int, str] = {}
+    for name, cells in zip(table.header, zip(*table.rows, strict=True), strict=False):
+        column = SCHEMA.get(name)
+        if column is None or column.accepts(cells):
+            continue
+        for i, cell in enumerate(cells):
+            if not column.accepts([cell]):
+                wrong[i] = f"Column {name} holds '{cell[:40]}', which is no {column.kind}."
+    for i in sorted(wrong, reverse=True):
+        del table.rows[i]
+        table.broken[kept[i][0]] = (kept[i][1], wrong[i])
+
+
+def _frame(table: Table) -> pd.DataFrame:
+    """Return the rows with the types of the schema; columns that are not there are empty."""
+    cells = dict(zip(table.header, zip(*table.rows, strict=True), strict=False))
+    nothing = ("",) * len(table.rows)
+    typed = {name: column.values(cells.get(name, nothing)) for name, column in SCHEMA.items()}
+    rows = pd.DataFrame(typed | {name: cells[name] for name in cells if name not in typed})
+    rows["label"] = rows["label"].where(rows["label"] != "", rows["sampler"])
+    named = zip(rows["variant"], rows["label"], rows["sampler"], strict=True)
+    rows["variant"] = pd.Series([_own(*names) for names in named], rows.index, dtype="str")
+    return rows
+
+
+def _own(variant: str, *names: str) -> str:
+    """Drop the swept settings of other samplers: ``samplers.eerf.pool_size`` is none of rks's."""
+    terms = [term.strip() for term in variant.split(",")]
+    return ", ".join(t for t in terms if t[:9] != "samplers." or t.split(".")[1] in names)
+
+
+def _of_the_last_configuration(
+    rows: pd.DataFrame, manifest: dict[str, Any], notes: list[str]
+) -> pd.DataFrame:
+    """Return the rows that the manifest's configuration measures; the others are kept apart.
+
+    What it calls its protocol holds for all of them: a trial is the same under any name.
+    """
+    if not manifest.get("settings"):
+        return rows
+    current = rows["setting"].isin(manifest["settings"])
+    if not current.all():
+        notes.append(
+            f"{(~current).sum()} rows of earlier configurations are in {TRIALS} and not shown: "
+            "they measure something else."
+        )
+        rows = rows[current].reset_index(drop=True)
+    protocol = manifest.get("config", {}).get("protocol")
+    return rows.assign(protocol=protocol) if protocol else rows

@@ -1,0 +1,169 @@
+"""The columns of `trials.csv`: each is declared once, here.
+
+Writer, reader, types and documentation follow from it. A new column needs its line here, and the
+code that fills it; files that were written before it are read with empty cells.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+TEXT, INTEGER, NUMBER, BOOLEAN = "text", "integer", "number", "boolean"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of `trials.csv`.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        ``text``, ``integer``, ``number`` (finite) or ``boolean`` (``true`` or ``false``).
+    meaning : str
+    unit : str
+    required : bool
+        A file without it is refused.
+    """
+
+    name: str
+    kind: str
+    meaning: str
+    unit: str = ""
+    required: bool = False
+
+    @property
+    def title(self) -> str:
+        """The meaning with its unit, for an axis or the head of a table."""
+        return f"{self.meaning} ({self.unit})" if self.unit else self.meaning
+
+    def values(self, cells: Sequence[str]) -> Any:
+        """Return the cells as an array of the column's type; empty cells are missing values.
+
+        Raises
+        ------
+        ValueError, OverflowError
+            A cell is of another type.
+        """
+        if self.kind == TEXT:
+            return pd.array(cells, dtype="str")
+        if self.kind == BOOLEAN:
+            return pd.array([_BOOLEANS[cell] for cell in cells], dtype="boolean")
+        if "_" in "".join(cells):
+            raise ValueError("Python's 1_000 is no number here.")
+        if self.kind == INTEGER:
+            whole = np.array([int(cell) if cell else 0 for cell in cells], dtype=np.int64)
+            return pd.arrays.IntegerArray(whole, np.array([not cell for cell in cells], dtype=bool))
+        found = np.array([float(cell) if cell else 0.0 for cell in cells])
+        if not np.isfinite(found).all():
+            raise ValueError("Infinity and NaN are no numbers here.")
+        found[[not cell for cell in cells]] = np.nan
+        return found
+
+    def accepts(self, cells: Sequence[str]) -> bool:
+        """Tell whether all cells are of the column's type."""
+        if self.kind == TEXT:
+            return True
+        try:
+            self.values(cells)
+        except (ValueError, OverflowError, KeyError):
+            return False
+        return True
+
+
+_BOOLEANS = {"true": True, "false": False, "": None}
+
+_WHAT = (
+    Column("trial_id", TEXT, "identity of the trial, the same on every machine", required=True),
+    Column("setting", TEXT, "identity of what is measured, but for M and the trial's number"),
+    Column("config", TEXT, "name of the configuration"),
+    Column("protocol", TEXT, "protocol of the configuration", required=True),
+    Column("dataset", TEXT, "data set, with [rows] where it is a subset", required=True),
+    Column("n_train", INTEGER, "training rows"),
+    Column("n_test", INTEGER, "test rows"),
+    Column("d", INTEGER, "columns of the prepared data", required=True),
+    Column("sampler", TEXT, "registered name or import path of the sampler", required=True),
+    Column("label", TEXT, "what the configuration calls the sampler"),
+    Column("variant", TEXT, "the swept settings, key=value, ..."),
+    Column("parameters", TEXT, "the sampler's parameters", "JSON"),
+    Column("kernel", TEXT, "kernel"),
+    Column("bandwidth", NUMBER, "bandwidth of the kernel", "of the prepared rows"),
+    Column("bandwidth_rule", TEXT, "the rule or the number that the configuration gives"),
+    Column("feature_map", TEXT, "offset: cos(w x + b); paired: cos(w x) and sin(w x)"),
+    Column("M", INTEGER, "features, as the papers count them", required=True),
+    Column("columns", INTEGER, "real columns that the solver saw"),
+    Column("kept", INTEGER, "features with positive weight after optimisation"),
+    Column("trial", INTEGER, "number of the trial, from 0", required=True),
+    Column("solver", TEXT, "solver"),
+    Column("alpha", NUMBER, "penalty, in its convention"),
+    Column("alpha_convention", TEXT, "absolute: alpha |theta|^2; per-sample: n alpha |theta|^2"),
+    Column("alpha_scale_free", NUMBER, "absolute penalty / mean squared norm of the features"),
+    Column("selection", TEXT, "how the penalty was chosen"),
+    Column("intercept", BOOLEAN, "whether the solver fits an intercept"),
+    Column("split", TEXT, "how training and test rows were split", "word or JSON"),
+    Column("scaling", TEXT, "scaling of the columns"),
+    Column("dtype", TEXT, "floating-point type of the features"),
+    Column("seed", TEXT, "seed of the configuration"),
+)
+_METRICS = (
+    Column("error", NUMBER, "test error", "%"),
+    Column("accuracy", NUMBER, "test accuracy", "%"),
+    Column("relative_squared_error", NUMBER, "relative squared error"),
+    Column("relative_rmse", NUMBER, "relative RMSE"),
+    Column("rmse", NUMBER, "RMSE", "in units of the prepared target"),
+    Column("mae_range", NUMBER, "mean absolute error / range of the target"),
+    Column("r2", NUMBER, "R^2"),
+    Column("train_error", NUMBER, "training error"),
+    Column("kernel_error_spectral", NUMBER, "relative spectral error of the kernel"),
+    Column("kernel_error_frobenius", NUMBER, "relative Frobenius error of the kernel"),
+)
+_TIMES = (
+    Column("t_pp", NUMBER, "wall time to draw, score and select features", "s"),
+    Column("t_features", NUMBER, "wall time to compute the features", "s"),
+    Column("t_train", NUMBER, "wall time of the solver", "s"),
+    Column("t_test", NUMBER, "wall time to predict the test rows", "s"),
+    Column("cpu_pp", NUMBER, "CPU time of t_pp", "s"),
+    Column("cpu_features", NUMBER, "CPU time of t_features", "s"),
+    Column("cpu_train", NUMBER, "CPU time of t_train", "s"),
+    Column("cpu_test", NUMBER, "CPU time of t_test", "s"),
+)
+_HOW = (
+    Column("timing", TEXT, "isolated, or shared: the smaller sizes are prefixes of the largest"),
+    Column("shared_M", INTEGER, "the largest M, where timing is shared"),
+    Column("threads", INTEGER, "threads of the BLAS"),
+    Column("workers", INTEGER, "worker processes of the run"),
+    Column("peak_rss_mb", NUMBER, "largest resident memory during the trial", "MB"),
+    Column("status", TEXT, "ok, failed, memory, timeout or crashed", required=True),
+    Column("message", TEXT, "why it is not ok, or what the solver noted"),
+    Column("data_hash", TEXT, "SHA-256 of the rows before preparation"),
+    Column("version", TEXT, "version of rfbench"),
+    Column("check", TEXT, "CRC-32 of the row's bytes before the last comma", "8 hex digits", True),
+)
+
+SCHEMA = {column.name: column for column in (*_WHAT, *_METRICS, *_TIMES, *_HOW)}
+COLUMNS = tuple(SCHEMA)
+REQUIRED = tuple(column.name for column in SCHEMA.values() if column.required)
+NUMERIC = tuple(c.name for c in SCHEMA.values() if c.kind in (INTEGER, NUMBER))
+METRICS = {column.name: column.title for column in _METRICS}
+TIMES = tuple(column.name for column in _TIMES)
+CHECK = COLUMNS[-1]
+
+
+def check_of(text: bytes) -> bytes:
+    """Return the `check` of a row: 8 hexadecimal digits of the CRC-32 of the cells before it."""
+    return b"%08x" % zlib.crc32(text)
+
+
+def documentation() -> str:
+    """Return the columns of `trials.csv` as a Markdown table."""
+    lines = ["| column | type | unit | meaning |", "| --- | --- | --- | --- |"]
+    for column in SCHEMA.values():
+        meaning = column.meaning.replace("|", "\\|")
+        lines.append(f"| `{column.name}` | {column.kind} | {column.unit} | {meaning} |")
+    return "\n".join(lines) + "\n"

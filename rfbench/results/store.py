@@ -1,0 +1,183 @@
+"""Writing `trials.csv` of a results folder: append-only, one writer."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import logging
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from rfbench.errors import ResultsError, WriteError
+from rfbench.results import files
+from rfbench.results.reader import TRIALS, parse
+from rfbench.results.schema import CHECK, COLUMNS, SCHEMA, check_of
+
+TORN = "trials.csv.torn"
+LONGEST = 100_000  # characters of a cell; the csv module reads 131,072
+
+log = logging.getLogger(__name__)
+
+
+class Store:
+    """The results folder of one configuration.
+
+    Parameters
+    ----------
+    folder : Path
+        Made when the first row is written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.csv = folder / TRIALS
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the folder for one run; the lock ends with the process, however that ends.
+
+        Raises
+        ------
+        ResultsError
+            Another run holds it.
+        """
+        held = FileLock(self.folder / ".lock")
+        owner = self.folder / ".owner"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            held.acquire(timeout=0)
+        except Timeout:
+            who = owner.read_text(encoding="utf-8").strip() if owner.exists() else "another run"
+            raise ResultsError(
+                f"Another run is at work on {self.folder}: {who}.",
+                "Two writers would spoil each other's rows.",
+                "Wait for it, or give another --out.",
+            ) from None
+        except OSError as error:
+            raise WriteError(
+                f"The results folder {self.folder} cannot be written: {error.strerror}.",
+                "",
+                "Give another folder with --out.",
+            ) from error
+        try:
+            now = datetime.datetime.now().isoformat(" ", timespec="seconds")
+            owner.write_text(f"process {os.getpid()}, since {now}\n", encoding="utf-8")
+            yield
+        finally:
+            owner.unlink(missing_ok=True)
+            held.release()
+
+    def keep_traceback(self, trial_id: str, text: str) -> None:
+        """Write the traceback of a failed trial to `failures/TRIAL_ID.txt`."""
+        target = self.folder / "failures" / f"{trial_id}.txt"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+
+    def mend(self) -> None:
+        """Move broken rows to `trials.csv.torn`, and give an older file the columns of today.
+
+        Call it with the lock held: the trials of the broken rows are then measured again.
+
+        Raises
+        ------
+        ResultsError
+            The file's columns are not ours; it stays as it is.
+        """
+        if not self._has_header():
+            if self.csv.exists() and self.csv.stat().st_size:
+                self._set_aside([self.csv.read_bytes()])
+                files.replace(self.csv, b"")
+            return
+        table = parse(self.csv)
+        foreign = [name for name in table.header if name not in COLUMNS]
+        if foreign:
+            raise ResultsError(
+                f"{self.csv} has a column {foreign[0]}, which this version of rfbench does not.",
+                "New rows would not fit beneath the old ones.",
+                "Move the folder away, or give another --out.",
+            )
+        if table.broken:
+            self._set_aside([line for line, _ in table.broken.values()])
+            for note in table.notes():
+                log.warning("%s: %s It is in %s.", self.folder, note, TORN)
+        if table.broken or tuple(table.header) != COLUMNS:
+            rows = (dict(zip(table.header, cells, strict=True)) for cells in table.rows)
+            files.replace(self.csv, b"".join([_HEADER, *map(_line, rows)]))
+
+    def _has_header(self) -> bool:
+        return self.csv.exists() and b"\n" in self.csv.read_bytes()
+
+    def _set_aside(self, lines: Sequence[bytes]) -> None:
+        with (self.folder / TORN).open("ab") as torn:
+            torn.write(b"".join(line.rstrip(b"\n") + b"\n" for line in lines))
+            torn.flush()
+            os.fsync(torn.fileno())
+
+    def rows(self) -> list[dict[str, str]]:
+        """Return the whole rows as text, the last one of each trial; broken ones are passed over.
+
+        Raises
+        ------
+        ResultsError
+            The file's columns are not ours.
+        """
+        return parse(self.csv).last() if self._has_header() else []
+
+    def done(self) -> dict[str, str]:
+        """Return the status of each trial that has a row, by trial_id; see `rows`."""
+        return {row["trial_id"]: row["status"] for row in self.rows()}
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Write one row and force it to the disk before it counts."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with self.csv.open("ab") as file:
+                file.write((b"" if file.tell() else _HEADER) + _line(row))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise WriteError(
+                f"A row could not be written to {self.csv}: {error.strerror}.",
+                "The rows before it are on the disk.",
+                "Make room, or give another --out, and run the same command again.",
+            ) from error
+
+
+def _encoded(cells: Sequence[str]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(cells)
+    return text.getvalue().encode(errors="backslashreplace")
+
+
+def _line(row: Mapping[str, Any]) -> bytes:
+    """Return a row as it stands in the file, with its checksum.
+
+    A value that is not of its column's type is left empty, and its trial failed.
+    """
+    cells = {name: _cell(row.get(name)) for name in COLUMNS if name != CHECK}
+    for name, cell in cells.items():
+        if not SCHEMA[name].accepts([cell]):
+            why = f"Column {name} cannot hold {cell[:40]}, which is no {SCHEMA[name].kind}."
+            cells |= {name: "", "status": "failed", "message": why}
+    text = _encoded(list(cells.values()))
+    return text + b"," + check_of(text) + b"\n"
+
+
+def _cell(value: Any) -> str:
+    """Return a cell: empty for None and NaN, numbers with all their digits, text on one line."""
+    if value is None or value != value:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return repr(float(value))
+    return " ".join(str(value).split())[:LONGEST]
+
+
+_HEADER = _encoded(COLUMNS) + b"\n"

@@ -1,0 +1,76 @@
+import json
+
+import pytest
+
+from rfbench.errors import ResultsError
+from rfbench.results import manifest, read
+from tests.support.results import write_folder
+
+GOOD = {"config": {"name": "a"}, "settings": ["s"], "trials": ["t"], "data": {"digits": "0"}}
+
+
+def deep(levels):
+    return '{"config": ' + "[" * levels + "]" * levels + "}"
+
+
+BAD = {
+    "cut": "{",
+    "list": "[]",
+    "number": "7",
+    "nothing": "",
+    "no text": b"\xff\xfe",
+    "deep": deep(1000),
+    "very deep": deep(100_000),
+    "rather deep": deep(100),
+    "digits": "1" * 5000,
+    "config": json.dumps(GOOD | {"config": [1]}),
+    "name": json.dumps(GOOD | {"config": {"name": ["a"]}}),
+    "protocol": json.dumps(GOOD | {"config": {"protocol": 3}}),
+    "settings": json.dumps(GOOD | {"settings": "s"}),
+    "trials": json.dumps(GOOD | {"trials": [["t"]]}),
+    "variants": json.dumps(GOOD | {"variants": [3]}),
+    "data": json.dumps(GOOD | {"data": ["digits"]}),
+    "hash": json.dumps(GOOD | {"data": {"digits": None}}),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_bad_manifest_is_refused_and_noted_where_it_is_not_needed(tmp_path, what):
+    folder = write_folder(tmp_path / "quickstart", [{}], {})
+    text = BAD[what]
+    (folder / "manifest.json").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ResultsError, match=r"manifest\.json cannot be read"):
+        manifest.read(folder)
+    results = read(folder)
+    assert (results.name, results.config, results.smoke) == ("quickstart", {}, False)
+    assert len(results.rows) == len(results.notes) == 1
+
+
+def test_no_manifest(tmp_path):
+    folder = write_folder(tmp_path / "quickstart", [{}], {})
+    (folder / "manifest.json").unlink()
+    with pytest.raises(ResultsError):
+        manifest.read(folder)
+    assert "There is no manifest" in read(folder).notes[0]
+
+
+@pytest.mark.parametrize("key", ["config", "settings", "trials"])
+def test_what_is_needed_is_named(tmp_path, key):
+    manifest.write(tmp_path, {k: v for k, v in GOOD.items() if k != key})
+    with pytest.raises(ResultsError, match=f"It has no {key}"):
+        manifest.read(tmp_path)
+
+
+def test_it_is_replaced_whole_and_read_as_written(tmp_path):
+    manifest.write(tmp_path, {"a": 1})
+    content = GOOD | {"config": {"title": "ü \udc80"}}
+    manifest.write(tmp_path, content)
+    assert manifest.read(tmp_path) == content
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
+
+
+def test_data_are_keyed_by_name_and_parameters():
+    assert manifest.data_key("digits", {}) == "digits"
+    keys = {manifest.data_key("sphere", {"d": d, "n_train": 9}) for d in range(14)}
+    assert len(keys) == 14
+    assert manifest.data_key("a", {"x": 1, "b": 2}) == manifest.data_key("a", {"b": 2, "x": 1})

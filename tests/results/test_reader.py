@@ -1,0 +1,191 @@
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rfbench.errors import ResultsError
+from rfbench.results import find, read
+from rfbench.results.schema import COLUMNS, SCHEMA, check_of, documentation
+from tests.support.results import line, write_folder
+
+MANIFEST = {"config": {"name": "quickstart"}}
+
+
+def folder_of(top: Path, *rows, name="quickstart"):
+    return write_folder(top / name, rows, MANIFEST)
+
+
+def content(folder: Path) -> bytes:
+    return (folder / "trials.csv").read_bytes()
+
+
+def rewrite(folder: Path, content: bytes) -> Path:
+    (folder / "trials.csv").write_bytes(content)
+    return folder
+
+
+def with_cell(folder: Path, old: bytes, new: bytes) -> Path:
+    """Change a cell of the second row and give it the right checksum, as another program may."""
+    lines = content(folder).split(b"\n")
+    text = lines[2].rpartition(b",")[0].replace(old, new, 1)
+    lines[2] = text + b"," + check_of(text)
+    return rewrite(folder, b"\n".join(lines))
+
+
+def test_find_names_folders_at_any_depth_once_and_sorted(tmp_path):
+    b, a = folder_of(tmp_path, {}, name="deep/b"), folder_of(tmp_path, {}, name="a")
+    assert find([tmp_path]) == [a, b]
+    assert find([b, b / "trials.csv", str(tmp_path / "deep")]) == [b]
+
+
+def test_find_says_what_is_missing(tmp_path):
+    with pytest.raises(ResultsError, match=r"There is no .*nowhere"):
+        find([tmp_path / "nowhere"])
+    with pytest.raises(ResultsError, match=r"holds no results\. .*trials\.csv"):
+        find([tmp_path])
+
+
+def test_types(tmp_path):
+    cells = {"kept": "", "columns": "200", "rmse": None, "seed": "007", "intercept": False}
+    rows = read(folder_of(tmp_path, cells)).rows
+    dtypes = {"text": "str", "integer": "Int64", "number": "float64", "boolean": "boolean"}
+    assert {name: str(rows[name].dtype) for name in rows} == {
+        name: dtypes[column.kind] for name, column in SCHEMA.items()
+    }
+    assert rows["kept"].isna().all()
+    assert rows["columns"].iloc[0] == 200
+    assert pd.isna(rows["rmse"].iloc[0])
+    assert not rows["intercept"].iloc[0]
+    assert rows["seed"].iloc[0] == "007"
+    assert rows["data_hash"].iloc[0] == "1e5"
+
+
+def test_the_documentation_names_every_column_once():
+    lines = documentation().splitlines()
+    assert [row.split("`")[1] for row in lines[2:]] == list(COLUMNS)
+    assert {row.replace("\\|", "").count("|") for row in lines} == {5}
+
+
+def test_commas_quotes_and_line_feeds_in_cells(tmp_path):
+    parameters = '{"pool_size": 2000, "rule": "a,b"}'
+    rows = read(
+        folder_of(tmp_path, {"parameters": parameters, "message": 'a "b"\nc'}, {"trial": 1})
+    ).rows
+    assert rows["parameters"].iloc[0] == parameters
+    assert rows["message"].iloc[0] == 'a "b" c'
+    assert len(rows) == 2
+
+
+def test_line_ends_and_byte_order_mark_of_other_systems_do_not_matter(tmp_path):
+    folder = folder_of(tmp_path, {}, {"trial": 1})
+    expected = read(folder).rows
+    rewrite(folder, b"\xef\xbb\xbf" + content(folder).replace(b"\n", b"\r\n"))
+    pd.testing.assert_frame_equal(read(folder).rows, expected)
+
+
+def test_unknown_columns_are_kept_and_absent_ones_filled(tmp_path):
+    header = b"trial_id,protocol,dataset,d,sampler,M,trial,status,colour,check"
+    text = b"a,own,digits,64,rks,100,0,ok,blue"
+    (tmp_path / "trials.csv").write_bytes(header + b"\n" + text + b"," + check_of(text) + b"\n")
+    rows = read(tmp_path).rows
+    assert rows["colour"].iloc[0] == "blue"
+    assert rows["label"].iloc[0] == "rks"
+    assert pd.isna(rows["error"].iloc[0])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (b"sampler,", b"smplr,", "has no column sampler"),
+        (b",check\n", b"\n", "has no column check"),
+        (b"variant,", b"label,", "two columns label"),
+        (b"protocol,", b"\xff,", "has no column protocol"),
+    ],
+)
+def test_a_header_that_is_not_ours_is_refused(tmp_path, old, new, why):
+    folder = folder_of(tmp_path, {})
+    with pytest.raises(ResultsError, match=why):
+        read(rewrite(folder, content(folder).replace(old, new, 1)))
+
+
+@given(cut=st.integers(1, 200))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_a_cut_last_row_is_left_out_with_its_line(tmp_path_factory, cut):
+    folder = folder_of(tmp_path_factory.mktemp("cut"), *({"trial": t} for t in range(3)))
+    rewrite(folder, content(folder)[:-cut])
+    results = read(folder)
+    assert list(results.rows["trial"]) == [0, 1]
+    assert "line 4" in results.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(b",10.0,", b",10.1,"), (b"gaussian", b"\xff"), (b"gaussian", b"gaus\nian"), (b",64", b"")],
+)
+def test_a_row_that_was_changed_is_left_out_with_its_line(tmp_path, old, new):
+    folder = folder_of(tmp_path, {}, {"trial": 1}, {"trial": 2})
+    lines = content(folder).split(b"\n")
+    lines[2] = lines[2].replace(old, new, 1)
+    results = read(rewrite(folder, b"\n".join(lines)))
+    assert list(results.rows["trial"]) == [0, 2]
+    assert "line 3" in results.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "column"),
+    [
+        (b",10.0,", b",ten,", "error"),
+        (b",10.0,", b",inf,", "error"),
+        (b",10.0,", b",0_.8,", "error"),
+        (b",10.0,", b",1_0,", "error"),
+        (b",3.25,", b",nan,", "bandwidth"),
+        (b",100,", b",100.5,", "M"),
+        (b",100,", b",1" + b"0" * 30 + b",", "M"),
+        (b",true,", b",maybe,", "intercept"),
+    ],
+)
+def test_a_cell_of_another_type_is_named_and_its_row_left_out(tmp_path, old, new, column):
+    folder = folder_of(tmp_path, {}, {"trial": 1}, {"trial": 2})
+    results = read(with_cell(folder, old, new))
+    assert list(results.rows["trial"]) == [0, 2]
+    assert f"line 3: Column {column} holds" in results.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(b"gaussian,", b""), (b",gaussian", b',"gaus"sian'), (b"rks", b"r" * 200_000)]
+)
+def test_another_number_of_cells_is_left_out(tmp_path, old, new):
+    folder = folder_of(tmp_path, {}, {"trial": 1}, {"trial": 2})
+    results = read(with_cell(folder, old, new))
+    assert {0, 2} <= set(results.rows["trial"])
+
+
+def test_empty_missing_and_header_only(tmp_path):
+    folder = folder_of(tmp_path)
+    results = read(folder)
+    assert results.rows.empty
+    assert results.notes == ["trials.csv has a header but no trials yet."]
+    with pytest.raises(ResultsError, match=r"trials\.csv is empty"):
+        read(rewrite(folder, b"\n"))
+    with pytest.raises(ResultsError, match=r"cannot be read\. .*nowhere is not there"):
+        read(tmp_path / "nowhere")
+    with pytest.raises(ResultsError, match=r"trials\.csv cannot be read\. No such file"):
+        read(tmp_path)
+
+
+def test_of_rows_with_one_id_the_last_counts(tmp_path):
+    results = read(folder_of(tmp_path, line(error=1), line(error=2)))
+    assert list(results.rows["error"]) == [2]
+    assert "1 rows repeat an earlier trial_id" in results.notes[0]
+
+
+def test_rows_of_other_configurations_are_kept_apart(tmp_path):
+    rows = [{"setting": "a"}, {"setting": "b", "trial": 1}]
+    manifest = {"config": {"protocol": "tuned"}, "settings": ["b"]}
+    results = read(write_folder(tmp_path / "r", rows, manifest))
+    assert list(results.rows["setting"]) == ["b"]
+    assert list(results.rows["protocol"]) == ["tuned"]
+    assert results.name == "r"
+    assert len(results.notes) == 1

@@ -1,0 +1,155 @@
+import csv
+import os
+
+import pytest
+
+from rfbench.errors import ResultsError
+from rfbench.results import manifest
+from rfbench.results.schema import COLUMNS
+from rfbench.results.store import TORN, Store
+
+X, Y = {"trial_id": "x", "status": "ok"}, {"trial_id": "y", "status": "ok"}
+
+
+def store_of(folder, *rows):
+    store = Store(folder)
+    for row in rows:
+        store.append(row)
+    return store
+
+
+def test_rows_come_back_as_they_were_written(tmp_path):
+    store = Store(tmp_path / "a")
+    assert store.done() == {}
+    row = {
+        **X,
+        "alpha": 0.1 + 0.2,
+        "error": float("nan"),
+        "intercept": True,
+        "message": 'two\nlines, "quoted", \udc80',
+    }
+    store.append(row)
+    store.append({"trial_id": "y", "status": "failed"})
+    assert store.done() == {"x": "ok", "y": "failed"}
+    with store.csv.open(newline="") as file:
+        first = next(csv.DictReader(file))
+    assert tuple(first) == COLUMNS
+    assert float(first["alpha"]) == 0.1 + 0.2
+    assert first["error"] == ""
+    assert first["intercept"] == "true"
+    assert first["message"] == 'two lines, "quoted", \\udc80'
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("kept", "many"), ("M", 2.5), ("r2", -float("inf")), ("d", 10**30)]
+)
+def test_a_value_of_another_type_fails_its_trial_only(tmp_path, column, value):
+    store = store_of(tmp_path, X | {column: value}, Y)
+    first, second = store.rows()
+    assert (first["status"], first[column], second["status"]) == ("failed", "", "ok")
+    assert column in first["message"]
+
+
+def test_a_torn_last_line_is_set_aside(tmp_path):
+    store = store_of(tmp_path, X, Y)
+    whole = store.csv.read_bytes()
+    store.csv.write_bytes(whole[:-7])
+    assert store.done() == {"x": "ok"}
+    assert store.csv.read_bytes() == whole[:-7]
+    store.mend()
+    store.append(Y)
+    assert store.csv.read_bytes() == whole
+    assert (tmp_path / TORN).read_bytes().startswith(b"y,")
+
+
+@pytest.mark.parametrize("keep", [0, 5])
+def test_a_header_that_was_cut_off_is_written_again(tmp_path, keep):
+    store = store_of(tmp_path, X)
+    whole = store.csv.read_bytes()
+    store.csv.write_bytes(whole[:keep])
+    assert store.done() == {}
+    store.mend()
+    store.append(X)
+    assert store.csv.read_bytes() == whole
+
+
+def test_every_flipped_byte_of_a_row_is_found(tmp_path):
+    store = store_of(tmp_path, X | {"r2": 0.25, "message": "ü"}, Y)
+    header, x, y = store.csv.read_bytes().splitlines(keepends=True)
+    for place in range(len(x)):
+        flipped = bytearray(x)
+        flipped[place] ^= 1 << place % 8
+        store.csv.write_bytes(header + bytes(flipped) + y)
+        assert "x" not in store.done(), place
+        assert store.done().get("y", "joined") == ("ok" if place < len(x) - 1 else "joined")
+
+
+def test_a_row_that_was_changed_is_set_aside_and_measured_again(tmp_path, caplog):
+    store = store_of(tmp_path, X, Y)
+    whole = store.csv.read_bytes()
+    changed = whole.replace(b"\nx,", b"\n\xff,")
+    store.csv.write_bytes(changed)
+    store.mend()
+    assert store.done() == {"y": "ok"}
+    assert (tmp_path / TORN).read_bytes() == changed.splitlines(keepends=True)[1]
+    assert "trials.csv, line 2" in caplog.text
+    store.append(X)
+    assert store.done() == {"x": "ok", "y": "ok"}
+
+
+def test_a_crash_while_mending_loses_nothing(tmp_path, monkeypatch):
+    store = store_of(tmp_path, X, Y)
+    broken = store.csv.read_bytes()[:-7]
+    store.csv.write_bytes(broken)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", _die)
+        with pytest.raises(KeyboardInterrupt):
+            store.mend()
+    assert store.csv.read_bytes() == broken
+    assert (tmp_path / TORN).read_bytes().startswith(b"y,")
+
+
+def _die(*arguments):
+    raise KeyboardInterrupt
+
+
+def test_a_file_without_a_column_that_came_later_is_read_and_goes_on(tmp_path, monkeypatch):
+    older = tuple(name for name in COLUMNS if name != "train_error")
+    with monkeypatch.context() as patch:
+        patch.setattr("rfbench.results.store.COLUMNS", older)
+        patch.setattr("rfbench.results.store._HEADER", ",".join(older).encode() + b"\n")
+        store = store_of(tmp_path, X | {"r2": 0.25})
+    assert store.done() == {"x": "ok"}
+    store.mend()
+    store.append(Y)
+    assert store.csv.read_text().splitlines()[0] == ",".join(COLUMNS)
+    assert [(row["r2"], row["train_error"]) for row in store.rows()] == [("0.25", ""), ("", "")]
+    assert not (tmp_path / TORN).exists()
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,2\n", "trial_id,status\nx,ok\n"])
+def test_a_foreign_csv_is_not_touched(tmp_path, text):
+    store = Store(tmp_path)
+    store.csv.write_text(text)
+    with pytest.raises(ResultsError, match="has no column"):
+        store.mend()
+    with pytest.raises(ResultsError, match="has no column"):
+        store.done()
+    assert store.csv.read_text() == text
+
+
+def test_a_column_that_is_not_ours_is_read_but_not_appended_to(tmp_path):
+    store = store_of(tmp_path, X)
+    store.csv.write_bytes(store.csv.read_bytes().replace(b"version,", b"colour,", 1))
+    assert store.done() == {"x": "ok"}
+    with pytest.raises(ResultsError, match="colour"):
+        store.mend()
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    store = Store(tmp_path / "file" / "inside")
+    with pytest.raises(ResultsError, match="could not be written"):
+        store.append(X)
+    with pytest.raises(ResultsError, match="could not be written"):
+        manifest.write(store.folder, {})
