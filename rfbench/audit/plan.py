@@ -90,7 +90,7 @@ def plan(
     ----------
     path : Path
         The configuration; its samplers and sizes that the target has no numbers of are left out,
-        and all is measured with shared timing.
+        and sizes share their work where all methods can.
     overrides : sequence of str
         ``key.path=value`` each; a key that is set is no open choice.
     varied : sequence of Choice

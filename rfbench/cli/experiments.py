@@ -232,7 +232,22 @@ def say_what_would_run(
         f"{len(work.trials) - len(missing)} are done, {len(missing)} would run, "
         f"into {folder}/trials.csv."
     )
+    _say_timing(experiments[0])
     say_memory(missing, workers, limits)
+
+
+def _say_timing(experiment: Experiment) -> None:
+    """Say that the sizes share no work although they were to, and because of which samplers."""
+    from rfbench.config import SHARED, KeptBy
+    from rfbench.experiment.methods import without_prefixes
+
+    alone = without_prefixes(experiment)
+    several = not isinstance(experiment.M, KeptBy) and len(experiment.M) > 1
+    if experiment.timing == SHARED and several and 0 < len(alone) < len(experiment.samplers):
+        click.echo(
+            f"timing: isolated, every M is measured alone: the sizes of {', '.join(alone)} have no "
+            "work to share, and shared times are no match for theirs"
+        )
 
 
 def _missing(work: Work, options: RunOptions) -> list[Trial]:
@@ -249,6 +264,8 @@ def run_with_progress(work: Work, jobs: int, options: RunOptions, limits: Limits
     from rfbench.experiment import runner
 
     missing = _missing(work, options)
+    if missing:
+        _say_timing(work.experiments[0])
     say_memory(missing, jobs, limits)
     done = len(work.trials) - len(missing)
     with Progress(work.folder.name, len(missing), done) as progress:

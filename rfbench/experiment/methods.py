@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from rfbench import plugins, samplers, solvers
-from rfbench.config import ISOLATED, Experiment, SamplerSpec, resolve_parameters
+from rfbench.config import SHARED, Experiment, SamplerSpec, resolve_parameters
 from rfbench.errors import MethodError
 from rfbench.experiment.plan import Trial
 from rfbench.parameters import build
@@ -84,13 +84,23 @@ def build_solver(
 def shares_work(trial: Trial) -> bool:
     """Tell whether the sizes of the trial's sampler share their work.
 
-    They do, unless the configuration asks for isolated timing,
-    if the sampler has the prefix property and none of its parameters follows M.
+    They do, unless the configuration asks for isolated timing, if every sampler of the experiment
+    can: shared times are upper bounds, and beside a time that is none they would mislead.
     """
-    spec = trial.sampler
-    if trial.experiment.timing == ISOLATED or trial.M is None or spec.imported:
+    experiment = trial.experiment
+    return experiment.timing == SHARED and trial.M is not None and not without_prefixes(experiment)
+
+
+def without_prefixes(experiment: Experiment) -> list[str]:
+    """Return the labels of the samplers whose sizes have no work in common.
+
+    The others have the prefix property, and none of their parameters follows M.
+    """
+    return [spec.label for spec in experiment.samplers if not _has_prefixes(spec)]
+
+
+def _has_prefixes(spec: SamplerSpec) -> bool:
+    if spec.imported or not getattr(samplers.sampler_class(spec.name), "has_prefixes", False):
         return False
-    follows = resolve_parameters(spec.parameters, M=7, d=1, n=1) != resolve_parameters(
-        spec.parameters, M=11, d=1, n=1
-    )
-    return getattr(samplers.sampler_class(spec.name), "has_prefixes", False) and not follows
+    small, large = (resolve_parameters(spec.parameters, M=M, d=1, n=1) for M in (7, 11))
+    return small == large

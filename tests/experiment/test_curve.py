@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from rfbench.cli import main
 from rfbench.clock import Clock
-from rfbench.experiment.plan import jobs
+from rfbench.experiment.methods import shares_work
+from rfbench.experiment.plan import jobs, plan
 from rfbench.experiment.trial import run_job
 from rfbench.experiment.work import prepare_work
 from rfbench.results.schema import METRICS
@@ -20,6 +23,7 @@ solver: {name: ridge, alphas: [0.01, 1.0], selection: cv5}
 kernel_error_rows: 40
 trials: 1
 """
+IMPORTED = "{class: sklearn.kernel_approximation.RBFSampler}"
 PREFIXES = sorted(name for name, cls in SAMPLERS.items() if cls.has_prefixes)
 
 
@@ -84,6 +88,25 @@ def test_samplers_without_prefixes_and_pools_that_follow_M_are_measured_alone(ex
         assert {row["timing"] for row in rows.values()} == {"isolated"}
 
 
+def test_beside_one_that_cannot_share_all_are_measured_alone(experiment_of):
+    """An upper bound beside a time would make the other method look fast."""
+    for sampler in ("lkrf: {pool_size: 40}", "eerf: {pool_size: 10*M}", IMPORTED):
+        for first, second in ((sampler, "rks"), ("rks", sampler)):
+            text = TEXT.replace("SAMPLER", f"{first}\n  - {second}")
+            trials = plan(experiment_of(text, "trials=1"))
+            assert [shares_work(trial) for trial in trials] == [False] * len(trials)
+            rows = [row for job in jobs(trials) for row in run_job(job)]
+            assert {(row["status"], row["timing"]) for row in rows} == {("ok", "isolated")}
+    both = plan(experiment_of(TEXT.replace("SAMPLER", "rks\n  - eerf: {pool_size: 40}")))
+    assert all(shares_work(trial) for trial in both)
+
+
+def test_the_way_of_timing_is_no_part_of_the_identity(experiment_of):
+    alone = plan(experiment_of(TEXT.replace("SAMPLER", "rks")))
+    beside = plan(experiment_of(TEXT.replace("SAMPLER", "rks\n  - lkrf: {pool_size: 40}")))
+    assert {trial.id for trial in alone} <= {trial.id for trial in beside}
+
+
 def test_features_of_training_rows_are_booked_as_such():
     train, other = np.random.default_rng(0).standard_normal((2, 30, 3))
     curve = curves.Curve(RKS(5, bandwidth=1.0, random_state=0).fit(train), Clock(), train)
@@ -109,3 +132,15 @@ def test_every_size_is_charged_the_shared_work(experiment_of):
     assert len({row["t_pp"] for row in rows.values()}) == 1
     assert min(row["t_features"] for row in rows.values()) > 0
     assert np.isfinite([row["t_test"] for row in rows.values()]).all()
+
+
+@pytest.mark.parametrize(
+    ("samplers", "said"), [("lkrf", True), ("eerf: {pool_size: 40}", False), ("orf", False)]
+)
+def test_a_run_says_that_its_sizes_share_nothing(tmp_path, samplers, said):
+    path = tmp_path / "tiny.yaml"
+    path.write_text(TEXT.replace("SAMPLER", f"rks\n  - {samplers}"))
+    words = ["run", str(path), "--dry-run", "--out", str(tmp_path)]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    assert ("timing: isolated" in result.output) is said

@@ -22,6 +22,7 @@ M: [4, 8]
 samplers: SAMPLERS
 solver: {name: ridge, alphas: [0.01, 1.0], selection: cv3}
 kernel_error_rows: 17
+timing: isolated
 trials: 2
 """
 NOT_MEASURED = ("t_", "cpu_", "peak_", "trial_id", "setting", "timing", "shared_M")
