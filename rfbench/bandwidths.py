@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rfbench.errors import MethodError, nearest
-from rfbench.kernels import Rows, squared_distances
+from rfbench.kernels import Rows, centred
 
 RULES = ("median", "knn50", "knn50-sample")
 NEIGHBOUR = 50
@@ -56,11 +57,22 @@ def _from_rows(rule: str, X: Rows, generator: np.random.Generator, queries: int)
     if len(sample) < 2:
         return 1.0
     if rule == "median":
-        distances = squared_distances(rows, rows)
+        distances = _squared_distances(*centred(rows, rows))
         return float(np.sqrt(np.median(distances[np.triu_indices(len(sample), k=1)])))
     if rule == "knn50":
-        return _mean_distance(rows, X, sample)
-    return _mean_distance(rows, rows, np.arange(len(sample)))
+        return _mean_distance(*centred(rows, X), sample)
+    return _mean_distance(*centred(rows, rows), np.arange(len(sample)))
+
+
+def _squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
+    """Return the squared distances of rows of float64; what may be rounding alone is 0."""
+    from sklearn.metrics.pairwise import euclidean_distances
+    from sklearn.utils.extmath import row_norms
+
+    found: NDArray[np.float64] = euclidean_distances(X, Y, squared=True)
+    rounding = 8 * (X.shape[1] + 4) * np.finfo(np.float64).eps  # where |y| is almost |x|
+    found[found <= rounding * row_norms(X, squared=True)[:, None]] = 0.0
+    return found
 
 
 def _mean_distance(queries: Rows, rows: Rows, own: np.ndarray) -> float:
@@ -68,7 +80,7 @@ def _mean_distance(queries: Rows, rows: Rows, own: np.ndarray) -> float:
     neighbour = min(NEIGHBOUR, rows.shape[0] - 1)
     kth = np.empty(len(own))
     for start in range(0, len(own), 100):
-        block = squared_distances(queries[start : start + 100], rows)
+        block = _squared_distances(queries[start : start + 100], rows)
         block[np.arange(len(block)), own[start : start + 100]] = -1.0
         kth[start : start + 100] = np.partition(block, neighbour, axis=1)[:, neighbour]
     return float(np.mean(np.sqrt(np.maximum(kth, 0.0))))

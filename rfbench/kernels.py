@@ -32,11 +32,29 @@ def _dense(rows: Rows) -> NDArray[np.float64]:
     return np.asarray(dense(rows), dtype=np.float64)
 
 
+def doubles(rows: Rows) -> Any:
+    """Return the rows in float64, sparse ones as they are."""
+    return rows.astype(np.float64) if hasattr(rows, "toarray") else np.asarray(rows, np.float64)
+
+
+def centred(X: Rows, Y: Rows) -> tuple[Any, Any]:
+    """Return both in float64; dense rows less the mean of Y.
+
+    Far from the origin the products that distances are made of would cancel.
+    """
+    same = X is Y
+    X, Y = doubles(X), doubles(Y)
+    if not (hasattr(X, "toarray") or hasattr(Y, "toarray")):
+        centre = Y.mean(axis=0)
+        X, Y = X - centre, Y - centre
+    return (Y, Y) if same else (X, Y)
+
+
 def squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
-    """Return the squared Euclidean distances, shape (len(X), len(Y))."""
+    """Return the squared Euclidean distances, shape (len(X), len(Y)), in float64."""
     from sklearn.metrics.pairwise import euclidean_distances
 
-    return np.asarray(euclidean_distances(X, Y, squared=True), dtype=np.float64)
+    return np.asarray(euclidean_distances(*centred(X, Y), squared=True))
 
 
 @dataclass(frozen=True)
@@ -213,7 +231,7 @@ class Linear(Kernel):
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
-        product = X @ Y.T
+        product = doubles(X) @ doubles(Y).T
         return np.asarray(_dense(product) / X.shape[1])
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:

@@ -41,3 +41,33 @@ def test_within_a_sample_the_fiftieth_neighbour_is_farther_off(of):
     given = bandwidths.resolve("knn50-sample", of(rows), np.random.default_rng(7), queries=100)
     assert_allclose(given, fiftieth)
     assert given > bandwidths.resolve("knn50", rows, np.random.default_rng(7), queries=100)
+
+
+@pytest.mark.parametrize("of", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_that_coincide_have_no_distance_in_spite_of_rounding(of, seed):
+    rows = np.random.default_rng(seed).uniform(-1, 1, (900, 3))
+    rows[:720] = rows[0]
+    with pytest.raises(MethodError, match="gave 0"):
+        bandwidths.resolve("median", of(rows), np.random.default_rng(0))
+    distances = np.sqrt(((rows[:, None] - rows) ** 2).sum(axis=2))
+    fiftieth = np.sort(distances, axis=1)[:, 50].mean()
+    for rule in ("knn50", "knn50-sample"):
+        found = bandwidths.resolve(rule, of(rows), np.random.default_rng(0))
+        assert_allclose(found, fiftieth, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rule", bandwidths.RULES)
+def test_the_origin_does_not_matter(rule):
+    rows = np.random.default_rng(0).standard_normal((300, 3))
+    near, far = (bandwidths.resolve(rule, rows + o, np.random.default_rng(0)) for o in (0, 1e8))
+    assert_allclose(far, near, rtol=1e-6)
+
+
+def test_single_precision_is_as_good_as_its_rows():
+    rows = np.random.default_rng(0).standard_normal((300, 3)).astype(np.float32)
+    for rule in bandwidths.RULES:
+        single, double = (
+            bandwidths.resolve(rule, rows.astype(t), np.random.default_rng(0)) for t in "fd"
+        )
+        assert_allclose(single, double, rtol=1e-12)

@@ -110,3 +110,17 @@ def test_larger_draw_begins_with_the_smaller(name):
 def test_unknown_kernel_is_answered_with_the_nearest():
     with pytest.raises(MethodError, match="Did you mean 'laplacian'"):
         kernels.make("laplacien")
+
+
+@pytest.mark.parametrize("name", ["gaussian", "gaussian-unhalved"])
+def test_a_kernel_of_differences_does_not_depend_on_the_origin(name):
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    kernel = kernels.make(name, 1.5)
+    np.testing.assert_allclose(kernel(X + 1e8, X[:9] + 1e8), kernel(X, X[:9]), atol=1e-7)
+
+
+@pytest.mark.parametrize("name", list(KERNELS))
+def test_rows_in_float32_give_the_kernel_in_float64(name):
+    X = np.random.default_rng(0).standard_normal((30, 3)).astype(np.float32)
+    kernel = kernels.make(name, 1.5)
+    np.testing.assert_allclose(kernel(X, X), kernel(X.astype(float), X.astype(float)), rtol=1e-12)

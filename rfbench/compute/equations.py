@@ -3,17 +3,23 @@ r"""Normal equations: sums over rows that least squares needs, and how they comb
 With features Z (n x p), targets Y (n x t) and weights w,
 
     gram = Z'WZ,   moment = Z'WY,   column_sums = Z'w.
+
+Where an intercept is fitted, Z stands for the features less one fixed row, their `shift`, near
+their means: a column whose mean is 1e8 times its standard deviation loses nothing by centring then.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+_SUMS = ("gram", "moment", "column_sums", "target_sums", "target_squares", "n")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +40,11 @@ class NormalEquations:
         Sum of w y^2 for every target.
     n : float
         Number of rows, or the sum of their weights.
+    shift : ndarray, shape (p,)
+        What was taken from each row of features; zero where no intercept is fitted. Equations
+        that are added have the same one.
+    eps : float
+        Relative rounding error of the features.
     """
 
     gram: Array
@@ -42,26 +53,18 @@ class NormalEquations:
     target_sums: Array
     target_squares: Array
     n: float
+    shift: Array
+    eps: float
 
     def __add__(self, other: NormalEquations) -> NormalEquations:
-        return NormalEquations(
-            self.gram + other.gram,
-            self.moment + other.moment,
-            self.column_sums + other.column_sums,
-            self.target_sums + other.target_sums,
-            self.target_squares + other.target_squares,
-            self.n + other.n,
-        )
+        return self._combine(other, operator.add)
 
     def __sub__(self, other: NormalEquations) -> NormalEquations:
-        return NormalEquations(
-            self.gram - other.gram,
-            self.moment - other.moment,
-            self.column_sums - other.column_sums,
-            self.target_sums - other.target_sums,
-            self.target_squares - other.target_squares,
-            self.n - other.n,
-        )
+        return self._combine(other, operator.sub)
+
+    def _combine(self, other: NormalEquations, by: Callable[[Any, Any], Any]) -> NormalEquations:
+        sums = {name: by(getattr(self, name), getattr(other, name)) for name in _SUMS}
+        return replace(self, **sums)
 
     def subset(
         self,
@@ -93,6 +96,8 @@ class NormalEquations:
             self.target_sums,
             self.target_squares,
             self.n,
+            self.shift[picked] * factor,
+            self.eps,
         )
 
     def centred(self) -> tuple[Array, Array]:
@@ -102,3 +107,14 @@ class NormalEquations:
             self.gram - np.outer(means, self.column_sums),
             self.moment - np.outer(means, self.target_sums),
         )
+
+    def intercepts(self, coef: Array) -> Array:
+        """Return the best intercepts of coefficients, (..., p, t): the means of the residuals."""
+        fitted = self.column_sums @ coef
+        best: Array = (self.target_sums - fitted) / self.n - self.shift @ coef
+        return best
+
+    def mean_squared_norm(self) -> float:
+        """Return the mean squared norm of a row of features, the shift included."""
+        shifted = np.trace(self.gram) + 2 * (self.shift @ self.column_sums)
+        return float(shifted / self.n + self.shift @ self.shift)

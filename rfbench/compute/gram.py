@@ -66,6 +66,7 @@ def accumulate(
     block_rows: int | None = None,
     dtype: Precision = np.float64,
     clock: Clock | None = None,
+    centre: bool = False,
 ) -> NormalEquations: ...
 
 
@@ -81,6 +82,7 @@ def accumulate(
     block_rows: int | None = None,
     dtype: Precision = np.float64,
     clock: Clock | None = None,
+    centre: bool = False,
 ) -> list[NormalEquations]: ...
 
 
@@ -95,6 +97,7 @@ def accumulate(
     block_rows: int | None = None,
     dtype: Precision = np.float64,
     clock: Clock | None = None,
+    centre: bool = False,
 ) -> NormalEquations | list[NormalEquations]:
     """Sum the normal equations over blocks of rows.
 
@@ -122,6 +125,9 @@ def accumulate(
         float32 and added to a float64 total.
     clock : Clock, optional
         Books the two parts of the work.
+    centre : bool
+        Sum features less the mean row of the first block, for fits with an intercept. It need not
+        be the mean of all rows: the equations correct for the difference.
 
     Returns
     -------
@@ -143,6 +149,7 @@ def accumulate(
     buffer = np.empty((min(rows, max(n, 1)), n_columns), kind)
     n_groups = 1 if codes is None else int(codes.max(initial=-1)) + 1
     sums = [_Sums(n_columns, targets.shape[1]) for _ in range(n_groups)]
+    shift: FloatArray | None = None
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
     for group, picked in blocks(n, codes, rows):
         with ticking.features():
@@ -150,11 +157,15 @@ def accumulate(
             features = buffer[: block.shape[0]]
             transform(block, features)
         with ticking.train():
+            if centre:
+                shift = _mean_row(features) if shift is None else shift
+                _subtract(features, shift)
             sums[group].add(
                 features, targets[picked], None if roots is None else roots[picked], scratch
             )
     with ticking.train():
-        equations = [total.finish() for total in sums]
+        known = np.zeros(n_columns) if shift is None else shift.astype(np.float64)
+        equations = [total.finish(known, float(np.finfo(kind).eps)) for total in sums]
     return equations[0] if codes is None else equations
 
 
@@ -189,7 +200,7 @@ class _Sums:
             for j in range(0, p, 256):
                 self.gram[: j + 256, j : j + 256] += scratch[: j + 256, j : j + 256]
 
-    def finish(self) -> NormalEquations:
+    def finish(self, shift: Array, eps: float) -> NormalEquations:
         _mirror(self.gram)
         return NormalEquations(
             self.gram,
@@ -198,7 +209,23 @@ class _Sums:
             self.inner[-1, :-1],
             np.diag(self.inner)[:-1],
             float(self.inner[-1, -1]),
+            shift,
+            eps,
         )
+
+
+def _mean_row(features: FloatArray) -> FloatArray:
+    """Return the mean of the rows; of a constant column exactly its value."""
+    first = features[0]
+    with np.errstate(invalid="ignore", over="ignore"):  # refused where the equations are solved
+        mean = first + (features - first).mean(axis=0, dtype=np.float64)
+        rounded: FloatArray = mean.astype(features.dtype)
+    return rounded
+
+
+def _subtract(features: FloatArray, shift: FloatArray) -> None:
+    with np.errstate(invalid="ignore", over="ignore"):
+        features -= shift
 
 
 @compiled

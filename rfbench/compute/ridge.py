@@ -54,15 +54,18 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
 
     Notes
     -----
-    One Cholesky factorisation a penalty, in one p x p work array. Where it fails, or the squared
-    ratio of its extreme pivots is below p eps, the eigendecomposition of the Gram matrix serves,
-    without the directions where eigenvalue + alpha <= p eps (largest eigenvalue + alpha).
+    One Cholesky factorisation per penalty, in one p x p work array. Where it fails, or its
+    smallest squared pivot is below the rounding error (see `rounding`) of its largest, or of the
+    largest entry of the Gram matrix before it is centred, the eigendecomposition of the Gram matrix
+    serves, without the directions where eigenvalue + alpha is as small.
     """
     penalties = _penalties(equations, alphas)
     p, t = equations.moment.shape
     coef = np.empty((penalties.size, p, t))
     fallback: list[str | None] = [None] * penalties.size
     work = np.empty((p, p), order="F")
+    noise = rounding(equations)
+    largest = float(np.diag(equations.gram).max(initial=0.0))
     moment = equations.moment
     if intercept:
         moment = moment - np.outer(equations.column_sums / equations.n, equations.target_sums)
@@ -72,18 +75,25 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
         if spectrum is None or alpha > 0:
             _load(work, equations, intercept)
             work.reshape(-1, order="A")[:: p + 1] += alpha
-            solved = _cholesky(work, moment)
+            solved = _cholesky(work, moment, noise, largest)
         if solved is None:
             if spectrum is None:
                 _load(work, equations, intercept)
                 spectrum = linalg.eigh(work, lower=True, check_finite=False, driver="evd")
-            solved, kept = _spectral(*spectrum, moment, alpha)
+            solved, kept = _spectral(*spectrum, moment, alpha, noise, largest)
             fallback[i] = f"eigendecomposition, {kept} of {p} directions kept"
         coef[i] = solved
-    offset = np.zeros((penalties.size, t))
-    if intercept:
-        offset = (equations.target_sums - equations.column_sums @ coef) / equations.n
+    offset = equations.intercepts(coef) if intercept else np.zeros((penalties.size, t))
     return RidgePath(coef, offset, fallback)
+
+
+def rounding(equations: NormalEquations) -> float:
+    """Return the relative error of the Gram matrix in its spectral norm.
+
+    p eps of float64, in which it is factorised, but at least 4 eps of the features' type: that of
+    features in float32 is 1 to 2 eps, however many they are, as they round to either side.
+    """
+    return max(len(equations.gram) * float(np.finfo(np.float64).eps), 4 * equations.eps)
 
 
 def residual_sum_of_squares(equations: NormalEquations, coef: Array, intercept: Array) -> Array:
@@ -99,16 +109,21 @@ def residual_sum_of_squares(equations: NormalEquations, coef: Array, intercept: 
     Returns
     -------
     ndarray, shape (a, t)
-        Exact to about 1e-15 of the sum of squared targets, so not for residuals below that.
+        Exact to about ten times the `rounding` of the sum of squared targets: smaller sums are
+        given as that much. Infinite where the sum is negative beyond it: such coefficients are too
+        large for the precision of the equations.
     """
     a, p, t = coef.shape
     flat = coef.transpose(1, 0, 2).reshape(p, a * t)
     product = (equations.gram @ flat).reshape(p, a, t).transpose(1, 0, 2)
     quadratic = np.einsum("apt,apt->at", coef, product - 2 * equations.moment)
     fitted = equations.column_sums @ coef
-    cross = intercept * (2 * (fitted - equations.target_sums) + equations.n * intercept)
-    total: Array = np.maximum(equations.target_squares + quadratic + cross, 0.0)
-    return total
+    offset = intercept + equations.shift @ coef
+    cross = offset * (2 * (fitted - equations.target_sums) + equations.n * offset)
+    total = equations.target_squares + quadratic + cross
+    least = 10 * rounding(equations) * equations.target_squares
+    usable: Array = np.where(total >= -least, np.maximum(total, least), np.inf)
+    return usable
 
 
 def _penalties(equations: NormalEquations, alphas: npt.ArrayLike) -> Array:
@@ -141,20 +156,22 @@ def _load(work: Array, equations: NormalEquations, centre: bool) -> None:
         blas.dsyr(-1 / equations.n, equations.column_sums, lower=1, a=work, overwrite_a=1)
 
 
-def _cholesky(work: Array, moment: Array) -> Array | None:
+def _cholesky(work: Array, moment: Array, noise: float, largest: float) -> Array | None:
     p = work.shape[0]
     if p == 0:
         return np.empty(moment.shape)
     factor, info = lapack.dpotrf(work, lower=1, clean=0, overwrite_a=1)
-    pivots = np.diag(factor)
-    if info != 0 or pivots.min() ** 2 <= p * np.finfo(float).eps * pivots.max() ** 2:
+    pivots = np.diag(factor) ** 2
+    if info != 0 or pivots.min() <= noise * max(pivots.max(), largest):
         return None
     solved: Array = lapack.dpotrs(factor, moment, lower=1)[0]
     return solved
 
 
-def _spectral(eigenvalues: Array, vectors: Array, moment: Array, alpha: float) -> tuple[Array, int]:
+def _spectral(
+    eigenvalues: Array, vectors: Array, moment: Array, alpha: float, noise: float, largest: float
+) -> tuple[Array, int]:
     shifted = np.maximum(eigenvalues, 0.0) + alpha
-    keep = shifted > eigenvalues.size * np.finfo(float).eps * shifted.max()
+    keep = shifted > noise * max(shifted.max(), largest)
     basis = vectors[:, keep]
     return basis @ ((basis.T @ moment) / shifted[keep, None]), int(keep.sum())

@@ -59,7 +59,7 @@ class _Constrained(LinearModel):
         self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
     ) -> Fits:
         if self.loss == SQUARED:
-            return gram_fits(design, targets, groups, clock, self._squared)
+            return gram_fits(design, targets, groups, clock, self._squared, self.intercept)
         return matrix_fits(design, targets, groups, clock, self._logistic, self.matrix_copies)
 
     def bytes_to_fit(self, sizes: Sizes, p: int) -> float:
@@ -102,10 +102,9 @@ class _Constrained(LinearModel):
                 )
                 coefficients[i, :, column] = theta
                 self._note(notes[i], converged)
-        intercepts = np.zeros((len(largest), t))
-        if self.intercept:
-            fitted = equations.column_sums @ coefficients
-            intercepts = (equations.target_sums - fitted) / equations.n
+        intercepts = (
+            equations.intercepts(coefficients) if self.intercept else np.zeros((len(largest), t))
+        )
         return LinearPath(coefficients, intercepts, notes)
 
     def _logistic(self, Z: Array, targets: Targets) -> LinearPath:

@@ -76,17 +76,22 @@ class Curve:
         return self._matrices[key][1]
 
     def equations(
-        self, X: Rows, targets: NDArray[np.float64], groups: NDArray[np.intp], matrices: int
+        self,
+        X: Rows,
+        targets: NDArray[np.float64],
+        groups: NDArray[np.intp],
+        matrices: int,
+        centre: bool,
     ) -> list[NormalEquations]:
         """Return the normal equations of all features, one a group, accumulated once.
 
         They stay beside the `matrices` of the fit.
         """
-        key = (*address(X), targets.tobytes(), groups.tobytes())
+        key = (*address(X), targets.tobytes(), groups.tobytes(), centre)
         if key not in self._equations:
             held = matrices + int(groups.max(initial=0)) + 1
             design = Design(X, self.sampler)
-            self._equations[key] = design.equations(targets, groups, self.clock, held)
+            self._equations[key] = design.equations(targets, groups, self.clock, held, centre)
         return self._equations[key]
 
 
@@ -146,9 +151,10 @@ class PrefixDesign(Design):
         groups: NDArray[np.intp],
         clock: Clock,
         matrices: int,
+        centre: bool,
     ) -> list[NormalEquations]:
-        """Return the normal equations of the first M features, one a group."""
-        shared = self._prefix.curve.equations(self.X, targets, groups, matrices)
+        """Return the normal equations of the first M features, one per group."""
+        shared = self._prefix.curve.equations(self.X, targets, groups, matrices, centre)
         with clock.part("train"):
             return [part.subset(self._prefix.columns, self._prefix.factor) for part in shared]
 

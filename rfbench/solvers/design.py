@@ -86,8 +86,9 @@ class Design:
         groups: NDArray[np.intp],
         clock: Clock,
         matrices: int,
+        centre: bool,
     ) -> list[NormalEquations]:
-        """Return the normal equations of the features, one a group, in one pass over the rows.
+        """Return the normal equations of the features, one per group, in one pass over the rows.
 
         Parameters
         ----------
@@ -97,6 +98,8 @@ class Design:
         matrices : int
             Gram matrices that the fit will hold at once, with these, see
             `rfbench.solvers.footprint`.
+        centre : bool
+            See `rfbench.compute.gram.accumulate`.
 
         Raises
         ------
@@ -116,6 +119,7 @@ class Design:
             groups=groups,
             dtype=self.X.dtype,
             clock=clock,
+            centre=centre,
         )
 
     def multiply(self, coefficients: Array) -> NDArray[np.float64]:

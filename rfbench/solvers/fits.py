@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +22,20 @@ Groups = NDArray[np.intp] | None
 Solve = Callable[[NormalEquations], LinearPath]
 
 
-def gram_fits(design: Design, targets: Targets, groups: Groups, clock: Clock, solve: Solve) -> Fits:
+def gram_fits(
+    design: Design, targets: Targets, groups: Groups, clock: Clock, solve: Solve, centre: bool
+) -> Fits:
     """Fit from normal equations, accumulated in one pass over the rows.
 
     Folds are differences; their squared error in a regression comes from the equations of the fold.
+    `centre`: with an intercept, see `rfbench.compute.gram.accumulate`.
     """
     codes = None if groups is None else groups - groups.min()
     same = np.zeros(design.n, dtype=np.intp)
     by_row = same if codes is None else codes
     matrices = gram_matrices(int(by_row.max(initial=0)) + 1)
-    parts = design.equations(targets.columns, by_row, clock, matrices)
+    means = targets.columns.mean(axis=0) if centre else np.zeros(targets.columns.shape[1])
+    parts = design.equations(targets.columns - means, by_row, clock, matrices, centre)
     with clock.part("train"):
         total = _sum(parts)
         held = [] if groups is None else parts[-int(groups.min()) :]
@@ -41,11 +46,14 @@ def gram_fits(design: Design, targets: Targets, groups: Groups, clock: Clock, so
                 gram.residual_sum_of_squares(part, fitted.coefficients, fitted.intercepts).sum(1)
                 for part, fitted in zip(held, partial, strict=True)
             )
-        return Fits(solve(total), _row_norm(total), list(partial), loss)
+        path = solve(total)
+        for fitted in (path, *partial):
+            np.add(fitted.intercepts, means, out=fitted.intercepts)
+        return Fits(path, total.mean_squared_norm(), list(partial), loss)
 
 
 def pairwise_gram_fits(
-    design: Design, targets: Targets, groups: Groups, clock: Clock, solve: Solve
+    design: Design, targets: Targets, groups: Groups, clock: Clock, solve: Solve, centre: bool
 ) -> Fits:
     """Fit every pair of classes from one Gram matrix a class (and held-out group).
 
@@ -59,7 +67,8 @@ def pairwise_gram_fits(
     n_groups = 1 if groups is None else int(groups.max()) - first + 1
     group = np.zeros(design.n, dtype=np.intp) if groups is None else groups - first
     matrices = pair_gram_matrices(n_groups, k)
-    parts = design.equations(np.ones((design.n, 1)), group * k + targets.codes, clock, matrices)
+    codes = group * k + targets.codes
+    parts = design.equations(np.ones((design.n, 1)), codes, clock, matrices, centre)
     with clock.part("train"):
         parts += [parts[0] - parts[0]] * (n_groups * k - len(parts))
         total = [_sum(parts[c::k]) for c in range(k)]
@@ -70,17 +79,12 @@ def pairwise_gram_fits(
             for g in (range(-first, n_groups) if groups is not None else ())
         ]
         path = _pairs_path(total, targets.coding, solve)
-        norm = sum(float(np.trace(equations.gram)) for equations in total) / n
+        norm = sum(own.n * own.mean_squared_norm() for own in total if own.n) / n
         return Fits(path, norm, partial)
 
 
 def _pairs_path(by_class: list[NormalEquations], coding: Coding, solve: Solve) -> LinearPath:
-    negative = [
-        NormalEquations(
-            own.gram, -own.moment, own.column_sums, -own.target_sums, own.target_squares, own.n
-        )
-        for own in by_class
-    ]
+    negative = [replace(own, moment=-own.moment, target_sums=-own.target_sums) for own in by_class]
     paths: list[LinearPath | None] = []
     for i, j in coding.pairs:
         pair = negative[i] + by_class[j]
@@ -139,7 +143,3 @@ def matrix_fits(
 
 def _sum(parts: list[NormalEquations]) -> NormalEquations:
     return sum(parts[1:], start=parts[0])
-
-
-def _row_norm(equations: NormalEquations) -> float:
-    return float(np.trace(equations.gram) / equations.n)

@@ -46,9 +46,12 @@ def _solve_shifted(
     """Solve (K centred + alpha I) A = Y for every alpha: Cholesky, or one eigendecomposition.
 
     The eigendecomposition serves where Cholesky fails, without the directions where eigenvalue +
-    alpha <= n eps (largest eigenvalue + alpha).
+    alpha <= n eps (largest eigenvalue + alpha); where K before it is centred is larger, it counts.
+    K is made in float64 also of rows in float32, so that eps is that of float64.
     """
     n = len(K)
+    noise = n * float(np.finfo(np.float64).eps)
+    largest = float(np.abs(K.diagonal()).max())
     duals = np.empty((len(alphas), *Y.shape))
     notes: list[list[str]] = []
     work = np.empty((n, n), order="F")
@@ -63,8 +66,8 @@ def _solve_shifted(
             load()
             work.reshape(-1, order="A")[:: n + 1] += alpha
             factor, info = lapack.dpotrf(work, lower=1, clean=0, overwrite_a=1)
-            pivots = np.diag(factor)
-            if info == 0 and pivots.min() ** 2 > n * np.finfo(float).eps * pivots.max() ** 2:
+            pivots = np.diag(factor) ** 2
+            if info == 0 and pivots.min() > noise * max(pivots.max(), largest):
                 duals[i] = lapack.dpotrs(factor, Y, lower=1)[0]
                 notes.append([])
                 continue
@@ -72,7 +75,7 @@ def _solve_shifted(
             spectrum = linalg.eigh(work, overwrite_a=True, check_finite=False, driver="evd")
         values, vectors = spectrum
         shifted = np.maximum(values, 0.0) + alpha
-        kept = shifted > n * np.finfo(float).eps * shifted.max()
+        kept = shifted > noise * max(shifted.max(), largest)
         basis = vectors[:, kept]
         duals[i] = basis @ ((basis.T @ Y) / shifted[kept, None])
         notes.append([f"eigendecomposition, {int(kept.sum())} of {n} directions kept"])

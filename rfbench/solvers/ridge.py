@@ -32,7 +32,7 @@ class _Ridge(LinearModel, PenalisedSolver):
     ) -> Fits:
         by_pairs = targets.coding is not None and targets.coding.by_pairs
         fit = pairwise_gram_fits if by_pairs else gram_fits
-        return fit(design, targets, groups, clock, self._solve)
+        return fit(design, targets, groups, clock, self._solve, self.intercept)
 
     def bytes_to_fit(self, sizes: Sizes, p: int) -> float:
         """Return the bytes of the Gram matrices."""

@@ -235,3 +235,38 @@ def test_the_clock_books_both_parts():
 def test_misfits_are_refused(changes, match):
     with pytest.raises(MethodError, match=match):
         accumulate(wave, **({"X": X, "Y": Y, "n_columns": P} | changes))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+@pytest.mark.parametrize("block_rows", [None, 7])
+def test_centred_sums_are_those_of_the_features_less_the_shift(dtype, weights, block_rows):
+    parts = accumulate(
+        wave, X, Y, P, weights=weights, groups=GROUPS, block_rows=block_rows, dtype=dtype,
+        centre=True,
+    )  # fmt: skip
+    bounds = {} if dtype == "float64" else {"rtol": 1e-5, "atol": 1e-4}
+    shift = parts[0].shift
+    assert shift.any()
+    for code, part in enumerate(parts):
+        np.testing.assert_array_equal(part.shift, shift)
+        assert part.eps == np.finfo(dtype).eps
+        mine = GROUPS == code
+        check(
+            part, direct(Z[mine] - shift, Y[mine], None if weights is None else weights[mine]),
+            **bounds,
+        )  # fmt: skip
+    total = sum(parts[1:], start=parts[0]).subset(slice(1, 5), 2.0)
+    w = np.ones(N) if weights is None else weights
+    norm = float(np.average((4 * Z[:, 1:5] ** 2).sum(1), weights=w))
+    assert total.mean_squared_norm() == pytest.approx(norm, rel=1e-5)
+    coef = np.arange(8.0).reshape(4, 2)
+    y = total.target_sums[:2] / total.n
+    expected = y - np.average(2 * Z[:, 1:5], axis=0, weights=w) @ coef
+    picked = total.intercepts(np.pad(coef, ((0, 0), (0, 1))))[:2]
+    np.testing.assert_allclose(picked, expected, rtol=1e-5)
+
+
+def test_features_that_are_not_finite_stay_so_without_a_warning():
+    z = np.array([[1.0], [np.inf], [2.0]])
+    assert not np.isfinite(accumulate(np.positive, z, np.ones(3), 1, centre=True).gram).any()

@@ -133,3 +133,74 @@ def test_equations_that_are_not_finite_are_refused(value):
 def test_no_rows_are_refused():
     with pytest.raises(MethodError, match="no rows"):
         solve_ridge(replace(equations(), n=0.0), ALPHAS, intercept=True)
+
+
+FAR = Z + 1e8 * np.arange(1, P + 1)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-6, 1.0])
+def test_columns_far_from_zero_lose_nothing(alpha):
+    mine = equations(FAR, centre=True)
+    path = solve_ridge(mine, alpha, intercept=True)
+    other = Ridge(alpha, solver="svd").fit(FAR - FAR.mean(0), Y - Y.mean(0))
+    np.testing.assert_allclose(path.coef[0].T, other.coef_, rtol=1e-6)
+    assert path.fallback == [None]
+    left = Y - Y.mean(0) - (FAR - FAR.mean(0)) @ path.coef[0]
+    squares = residual_sum_of_squares(mine, path.coef, path.intercept)[0]
+    np.testing.assert_allclose(squares, (left**2).sum(0), rtol=1e-4)
+
+
+def test_columns_far_from_zero_that_were_not_centred_are_given_up_not_fitted_wrongly():
+    path = solve_ridge(equations(Z + 1e9), 1e-9, intercept=True)
+    assert path.fallback[0] is not None
+    assert abs(path.coef).max() < 1
+
+
+def test_a_constant_column_takes_no_weight():
+    z = np.hstack([Z, np.full((N, 1), 0.1)])
+    path = solve_ridge(equations(z, centre=True), 1e-12, intercept=True)
+    assert not path.coef[0, -1].any()
+
+
+def smooth(dtype, n=400, p=300):
+    """Return features whose Gram matrix has no more rank than its precision has digits."""
+    generator = np.random.default_rng(1)
+    phases = generator.standard_normal((n, 2)) @ generator.standard_normal((2, p)) / 2
+    phases += generator.uniform(0, 6, p)
+    return (np.cos(phases) * (2 / p) ** 0.5).astype(dtype), np.sin(phases[:, :1])
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-10, 1e-8])
+def test_what_float32_cannot_resolve_is_left_out(alpha):
+    z, y = smooth("float32")
+    train, test = np.arange(0, 400, 2), np.arange(1, 400, 2)
+    mine = accumulate(np.positive, z[train], y[train], 300, dtype="float32", centre=True)
+    path = solve_ridge(mine, alpha, intercept=True)
+    kept = int(path.fallback[0].split()[1])
+    assert 5 < kept < 100
+    left = y[test] - (z[test] @ path.coef[0].astype("float32") + path.intercept[0])
+    assert np.sqrt(np.mean(left**2)) < 1e-3
+
+
+def test_a_loss_that_is_negative_beyond_rounding_is_never_the_best():
+    z, y = smooth("float32")
+    mine = accumulate(np.positive, z, y, 300, dtype="float32", centre=True)
+    values, vectors = np.linalg.eigh(mine.gram)
+    wild = np.sqrt(2 * mine.target_squares[0] / -values[0]) * vectors[:, :1]
+    assert values[0] < 0
+    wild *= np.sign(-wild[:, 0] @ mine.moment[:, 0]) or 1.0
+    fair = solve_ridge(mine, 1e-2, intercept=True)
+    offset = mine.intercepts(wild)
+    losses = residual_sum_of_squares(
+        mine, np.stack([fair.coef[0], wild]), np.stack([fair.intercept[0], offset])
+    )
+    assert np.isinf(losses[1, 0])
+    assert 0 < losses[0, 0] < np.inf
+
+
+def test_losses_within_rounding_are_equal():
+    y = Z @ np.ones((P, 1))
+    mine = equations(Z, y)
+    path = solve_ridge(mine, [1e-9, 1e-10], intercept=True)
+    losses = residual_sum_of_squares(mine, path.coef, path.intercept)
+    assert losses[0, 0] == losses[1, 0] > 0

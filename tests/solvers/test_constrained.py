@@ -84,3 +84,9 @@ def test_more_columns_than_rows_stay_in_the_box(rng):
     solver = ConstrainedRegressor(30.0, normalised=False).fit(X, y)
     assert np.abs(solver.coef_).max() <= 1.0
     assert np.abs(solver.predict(X) - y).max() < 1e-5
+
+
+def test_columns_far_from_zero(regression):
+    X, y = regression
+    far, near = (ConstrainedRegressor(0.5).fit(X + shift, y) for shift in (1e8, 0.0))
+    np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-6)

@@ -84,3 +84,21 @@ def test_too_many_rows_are_refused_with_the_numbers(binary, cls, monkeypatch):
     monkeypatch.setattr("rfbench.solvers.kernel.free_bytes", lambda: 24 * 40**2)
     with pytest.raises(MethodError, match=r"Free now are .* Up to 40 rows fit"):
         cls().fit(X, y)
+
+
+@pytest.mark.parametrize("alpha", [1e-10, 1e-4])
+def test_rows_in_float32_serve_small_penalties_too(regression, alpha):
+    X, y = regression
+    X = X.astype(np.float32)
+    single = KernelRidgeRegressor(alpha, bandwidth=3.0).fit(X, y)
+    double = KernelRidgeRegressor(alpha, bandwidth=3.0).fit(X.astype(float), y)
+    assert single.notes_ == double.notes_
+    np.testing.assert_allclose(single.dual_coef_, double.dual_coef_, rtol=1e-9)
+    np.testing.assert_allclose(single.predict(X), double.predict(X.astype(float)), rtol=1e-9)
+
+
+def test_what_centring_a_kernel_matrix_loses_is_left_out(regression):
+    X, y = regression
+    solver = KernelRidgeRegressor(1e-6, kernel="linear").fit(X + 1e8, y)
+    assert "0 of" in solver.notes_[0]
+    assert not solver.dual_coef_.any()

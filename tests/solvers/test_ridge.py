@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn import linear_model
 
+from rfbench.clock import Clock
 from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier, RidgeRegressor
 from rfbench.solvers.coding import Coding, Targets
@@ -134,3 +135,39 @@ def test_classes_missing_from_folds(rng):
                 [0.1, 1.0], selection=selection, multiclass=scheme, random_state=0
             )
             assert solver.fit(X, y).predict(X).shape == (13,)
+
+
+def test_columns_far_from_zero_are_fitted_as_well_as_near_it():
+    X = np.random.default_rng(0).standard_normal((300, 3))
+    y = X @ [1.0, 2.0, 3.0] + 1e7
+    for selection in ("fixed", "cv5", "validation"):
+        far = RidgeRegressor(1e-6, selection=selection, random_state=0).fit(X + 1e8, y)
+        near = RidgeRegressor(1e-6, selection=selection, random_state=0).fit(X, y)
+        assert far.notes_ == []
+        np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-6)
+        norm = np.mean(((X + 1e8) ** 2).sum(axis=1))
+        assert far.alpha_scale_free_ == pytest.approx(1e-6 / norm, rel=1e-12)
+
+
+@pytest.mark.parametrize("multiclass", ["one-vs-rest", "one-vs-one"])
+def test_classes_in_columns_far_from_zero(several, multiclass):
+    X, y = several
+    far = RidgeClassifier(1.0, multiclass=multiclass).fit(X + 1e8, y)
+    near = RidgeClassifier(1.0, multiclass=multiclass).fit(X, y)
+    np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-5, atol=1e-7)
+
+
+def test_in_float32_the_loss_of_a_fold_is_that_of_its_rows_at_every_penalty():
+    grid = [10.0**e for e in range(-8, 5)]
+    for seed in range(5):
+        generator = np.random.default_rng(seed)
+        X = generator.standard_normal((400, 3)).astype(np.float32)
+        y = np.sin(X @ generator.standard_normal(3)) + 0.05 * generator.standard_normal(400)
+        design = Design(X, RKS(300, bandwidth=5.0, random_state=seed).fit(X))
+        solver = RidgeRegressor(grid)
+        fits = solver._fits(design, Targets(y[:, None]), np.arange(400) % 2, Clock())
+        direct = sum(
+            ((part.decisions(design)[:, g::2, 0] - y[g::2]) ** 2).sum(axis=1)
+            for g, part in enumerate(fits.partial)
+        )
+        np.testing.assert_allclose(fits.held_loss, direct, rtol=0.05)
