@@ -7,8 +7,11 @@ import hashlib
 import json
 import logging
 import os
+import re
 import shutil
+import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -23,6 +26,7 @@ from rfbench.datasets.readers import Parsed, Rows
 log = logging.getLogger(__name__)
 
 _ROWS_AT_ONCE = 4096
+_OLD_SECONDS = 3600
 
 
 def store(folder: Path, parsed: Parsed, dtype: str) -> Parsed | None:
@@ -30,6 +34,7 @@ def store(folder: Path, parsed: Parsed, dtype: str) -> Parsed | None:
 
     The folder appears whole or not at all. Returns None if it cannot be written.
     """
+    _sweep(folder.parent)
     stage = _beside(folder)
     try:
         stage.mkdir(parents=True)
@@ -45,6 +50,18 @@ def store(folder: Path, parsed: Parsed, dtype: str) -> Parsed | None:
 
 def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name}-{uuid4().hex}")
+
+
+def _sweep(parent: Path) -> None:
+    """Remove what writers that were killed have left, once it is older than any write takes."""
+    with contextlib.suppress(OSError):
+        for path in parent.iterdir():
+            abandoned = re.fullmatch(r"\..+-[0-9a-f]{32}", path.name)
+            if abandoned and path.lstat().st_mtime < time.time() - _OLD_SECONDS:
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink(missing_ok=True)
 
 
 def _write(stage: Path, parsed: Parsed, dtype: str) -> None:
@@ -65,6 +82,7 @@ def _write(stage: Path, parsed: Parsed, dtype: str) -> None:
         "shape": list(X.shape),
         "n_given_train": parsed.n_given_train,
         "groups": parsed.groups is not None,
+        "sha256": {path.name: _file_digest(path) for path in sorted(stage.glob("*.npy"))},
     }
     (stage / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
 
@@ -86,11 +104,17 @@ def _publish(stage: Path, folder: Path) -> None:
 
 
 def load(folder: Path) -> Parsed | None:
-    """Read arrays that `store` wrote, dense rows as a memory map; None if they are not usable."""
+    """Read arrays that `store` wrote, dense rows as a memory map; None if they are not usable.
+
+    Their checksums are compared once per process and state of the files.
+    """
     if not folder.is_dir():
         return None
     try:
         facts: dict[str, Any] = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
+        for name, expected in facts["sha256"].items():
+            if _known_digest(folder / name, _state(folder / name)) != expected:
+                raise ValueError(f"the checksum of {name} is another")
         rows, columns = facts["shape"]
         X: Rows
         if (folder / "X.npy").exists():
@@ -103,10 +127,10 @@ def load(folder: Path) -> Parsed | None:
         groups = np.load(folder / "groups.npy") if facts["groups"] else None
         if X.shape != (rows, columns) or y.shape != (rows,):
             raise ValueError("the shapes do not fit together")
-    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-        log.warning("%s cannot be used and is made anew: %s", folder, error)
+        return Parsed(X, y, facts["n_given_train"], groups)
+    except Exception as error:  # a damaged file makes numpy raise almost anything
+        log.warning("%s cannot be used and is made anew: %r", folder, error)
         return None
-    return Parsed(X, y, facts["n_given_train"], groups)
 
 
 def read_json(path: Path) -> dict[str, str]:
@@ -159,11 +183,7 @@ def content_sha256(source: Source, memory: Path) -> str:
 def file_sha256(path: Path, memory: Path) -> str:
     """Return the hash of a file as it lies on disk, remembered as in `content_sha256`."""
 
-    def compute() -> str:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-
-    return _remembered(memory, _state(path), compute)
+    return _remembered(memory, _state(path), lambda: _file_digest(path))
 
 
 def _remembered(memory: Path, key: str, compute: Callable[[], str]) -> str:
@@ -177,6 +197,16 @@ def _remembered(memory: Path, key: str, compute: Callable[[], str]) -> str:
 def _state(path: Path) -> str:
     status = path.stat()
     return f"{path.resolve()}|{status.st_size}|{status.st_mtime_ns}"
+
+
+@cache
+def _known_digest(path: Path, state: str) -> str:
+    return _file_digest(path)
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _digest(content: bytes) -> str:

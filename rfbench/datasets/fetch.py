@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import shutil
@@ -92,6 +93,8 @@ def _download(entry: Entry, member: Member, download: Download, progress: bool) 
                     return
     except OSError as error:
         reasons.append(str(error))
+    with contextlib.suppress(OSError):
+        folder.rmdir()  # only where nothing is in it
     why = f"The download failed ({'; '.join(reasons)})."
     raise missing(entry, member, why)
 

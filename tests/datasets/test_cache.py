@@ -1,3 +1,4 @@
+import hashlib
 import json
 import os
 import shutil
@@ -49,6 +50,31 @@ def tear(path):
     path.write_bytes(path.read_bytes()[:-3])
 
 
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(bytes(content))
+    os.utime(path, ns=(1, 1))
+
+
+def without(key):
+    def damage(path):
+        facts = json.loads(path.read_text())
+        del facts[key]
+        path.write_text(json.dumps(facts))
+
+    return damage
+
+
+def tear_header(path):
+    path.write_bytes(path.read_bytes().replace(b"'shape': (", b"'shape': ((", 1))
+    facts = path.with_name("facts.json")
+    content = json.loads(facts.read_text())
+    content["sha256"][path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    facts.write_text(json.dumps(content))
+    os.utime(path, ns=(1, 1))
+
+
 @pytest.mark.parametrize(
     ("parsed", "file", "damage"),
     [
@@ -60,6 +86,14 @@ def tear(path):
         (DENSE, "facts.json", tear),
         (DENSE, "facts.json", lambda path: path.write_text("{}")),
         (DENSE, "facts.json", lambda path: path.write_text("[]")),
+        (DENSE, "X.npy", flip),
+        (DENSE, "y.npy", flip),
+        (DENSE, "groups.npy", flip),
+        (SPARSE, "data.npy", flip),
+        (DENSE, "X.npy", tear_header),
+        (DENSE, "y.npy", tear_header),
+        (DENSE, "facts.json", without("n_given_train")),
+        (DENSE, "facts.json", without("sha256")),
         (DENSE, "y.npy", lambda path: np.save(path, np.zeros(2))),
         (SPARSE, "indptr.npy", tear),
         (SPARSE, "indices.npy", lambda path: np.save(path, np.array([1, 9]))),
@@ -88,6 +122,23 @@ def test_a_disk_that_fills_up_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(np, "save", full)
     assert cache.store(tmp_path / "x", DENSE, "float64") is None
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_killed_writers_left_is_swept_when_it_is_old(tmp_path):
+    old, new, others = tmp_path / f".x-{'0' * 32}", tmp_path / f".x-{'1' * 32}", tmp_path / ".mine"
+    for folder in (old, new, others):
+        folder.mkdir()
+        (folder / "X.npy").write_bytes(b"half")
+    for folder in (old, others):
+        os.utime(folder, (0, 0))
+    cache.store(tmp_path / "x", DENSE, "float64")
+    assert {path.name for path in tmp_path.iterdir()} == {new.name, ".mine", "x"}
+
+
+def test_checksums_are_compared_once(tmp_path, monkeypatch):
+    cache.store(tmp_path / "x", DENSE, "float64")
+    monkeypatch.setattr(cache, "_file_digest", lambda path: pytest.fail("was read again"))
+    same(cache.load(tmp_path / "x"), DENSE, "float64")
 
 
 def test_many_writers_at_once_leave_one_good_copy(tmp_path):
