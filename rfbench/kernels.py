@@ -256,7 +256,7 @@ KERNELS: dict[str, type[Kernel]] = {
 
 def kernel_class(name: str) -> type[Kernel]:
     """Return the kernel class of this name; MethodError with the nearest name otherwise."""
-    if name not in KERNELS:
+    if not isinstance(name, str) or name not in KERNELS:
         raise MethodError(
             f"There is no kernel '{name}'.{nearest(str(name), list(KERNELS))}",
             f"The kernels are {', '.join(KERNELS)}.",

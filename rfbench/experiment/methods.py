@@ -9,7 +9,7 @@ from rfbench import plugins, samplers, solvers
 from rfbench.config import SHARED, Experiment, SamplerSpec, resolve_parameters
 from rfbench.errors import MethodError
 from rfbench.experiment.plan import Trial
-from rfbench.parameters import build
+from rfbench.parameters import build, build_foreign
 
 
 def build_sampler(
@@ -45,9 +45,10 @@ def build_sampler(
         shared = {word: shared[word] for word in ("n_components", "random_state")}
     accepted = set(inspect.signature(cls.__init__).parameters)
     given = {key: value for key, value in shared.items() if key in accepted}
+    if not issubclass(cls, samplers.RandomFeatures):
+        return build_foreign(cls, spec.label, {**given, **own})
     sampler = build(cls, spec.label, {**given, **own})
-    if isinstance(sampler, samplers.RandomFeatures):
-        sampler.check_parameters()
+    sampler.check_parameters()
     return sampler
 
 
@@ -77,7 +78,7 @@ def build_solver(
     if not (hasattr(cls, "fit") and hasattr(cls, "predict")):
         raise MethodError(f"{spec.name} is not an estimator.", "It has no fit and predict.")
     given = {"random_state": random_state} if "random_state" in accepted else {}
-    estimator = build(cls, spec.name, {**given, **spec.parameters})
+    estimator = build_foreign(cls, spec.name, {**given, **spec.parameters})
     return solvers.ExternalSolver(estimator, classification=task == "classification")
 
 

@@ -19,6 +19,7 @@ from rfbench import bandwidths, kernels
 from rfbench.errors import MethodError, nearest
 from rfbench.kernels import Array, Kernel, Rows
 from rfbench.memory import Sizes
+from rfbench.parameters import RANDOM_STATE, check_rules, whole
 from rfbench.samplers.feature_map import OFFSET, PAIRED, PLAIN, FeatureMap, FittedMap, Projection
 
 RandomState = int | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
@@ -94,6 +95,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def check_parameters(self) -> None:
         """Raise MethodError where the parameters cannot be served, without any data."""
+        check_rules(self, {"random_state": RANDOM_STATE})
         self._check_count("n_components", self.n_components)
         if self.feature_map not in (OFFSET, PAIRED):
             raise MethodError(
@@ -108,15 +110,8 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 f"{type(self).__name__} cannot serve the kernel '{self.kernel}'.",
                 f"It serves {', '.join(served)}.",
             )
-        if cls.has_bandwidth and not (
-            self.bandwidth in bandwidths.RULES
-            or (not isinstance(self.bandwidth, str) and self.bandwidth > 0)
-        ):
-            raise MethodError(
-                f"The bandwidth '{self.bandwidth}' is not usable."
-                f"{nearest(str(self.bandwidth), list(bandwidths.RULES))}",
-                f"It is a positive number or one of {', '.join(bandwidths.RULES)}.",
-            )
+        if cls.has_bandwidth:
+            bandwidths.check(self.bandwidth)
 
     @classmethod
     def serves(cls, kernel: type[Kernel]) -> bool:
@@ -125,10 +120,9 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     @staticmethod
     def _check_count(name: str, value: Any, minimum: int = 1) -> None:
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < minimum:
-            raise MethodError(
-                f"{name} is {value!r}.", f"It must be a whole number of at least {minimum}."
-            )
+        rule = whole(minimum)
+        if not rule.holds(value):
+            raise MethodError(f"{name} is {value!r}.", f"It must be {rule.words}.")
 
     @staticmethod
     def _check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:

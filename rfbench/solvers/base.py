@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from rfbench.clock import Clock
 from rfbench.errors import MethodError, nearest
 from rfbench.kernels import Rows
 from rfbench.memory import Sizes
+from rfbench.parameters import RANDOM_STATE, TRUTH, Rule, check_rules
 from rfbench.samplers.base import RandomState
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, design_of, quiet_clock
@@ -63,6 +65,7 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
 
     # One more when the solver measures something else: then its trials have new identities.
     revision: ClassVar[int] = 1
+    rules: ClassVar[dict[str, Rule]] = {"intercept": TRUTH, "random_state": RANDOM_STATE}
     uses_features: ClassVar[bool] = True
     matrix_copies: ClassVar[float] = 1.0
     grid_name: ClassVar[str] = "alphas"
@@ -102,6 +105,7 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
 
     def check_parameters(self) -> None:
         """Raise MethodError where the parameters cannot be served, without any data."""
+        check_rules(self, self.rules)
         grid = self.grid()
         chosen = self.chosen_selection()
         if chosen not in SELECTIONS and not re.fullmatch(r"cv([2-9]|[1-9]\d)", chosen):
@@ -212,6 +216,14 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
         return tags
 
 
+def checked_grid(name: str, values: Any) -> Array:
+    """Return the values of a grid, each once, in increasing order; MethodError for no numbers."""
+    listed = np.atleast_1d(np.asarray(values, dtype=object)).ravel()
+    if not all(isinstance(value, Real) and not isinstance(value, bool) for value in listed):
+        raise MethodError(f"{name} is {values!r}.", "A grid is a number or a list of numbers.")
+    return np.unique(listed.astype(np.float64))
+
+
 class PenalisedSolver(Solver):
     """Base of the solvers with a grid of penalties.
 
@@ -240,7 +252,7 @@ class PenalisedSolver(Solver):
 
     def check_parameters(self) -> None:
         """Check the penalties and their convention as well."""
-        grid = self.grid()
+        grid = checked_grid("alphas", self.alphas)
         if len(grid) == 0 or not np.isfinite(grid).all() or (grid < 0).any():
             raise MethodError(f"alphas is {self.alphas!r}.", "Penalties are numbers of at least 0.")
         if self.positive_alphas and (grid == 0).any():
@@ -254,8 +266,7 @@ class PenalisedSolver(Solver):
 
     def grid(self) -> Array:
         """Return the penalties in decreasing order, in the convention asked for."""
-        values = np.unique(np.atleast_1d(np.asarray(self.alphas, dtype=np.float64)))
-        return values[::-1]
+        return checked_grid("alphas", self.alphas)[::-1]
 
     def _absolute(self, rows: float) -> Array:
         """Return the absolute penalties for a fit on so many rows."""

@@ -13,8 +13,9 @@ from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.errors import MethodError
 from rfbench.memory import Sizes
+from rfbench.parameters import TRUTH, Rule, number, whole
 from rfbench.samplers.base import RandomState
-from rfbench.solvers.base import LinearModel
+from rfbench.solvers.base import LinearModel, checked_grid
 from rfbench.solvers.box import Derivatives, minimise_in_box
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
@@ -29,6 +30,12 @@ NEWTON_MATRICES = 4
 
 class _Constrained(LinearModel):
     losses: ClassVar[tuple[str, ...]] = (SQUARED, LOGISTIC)
+    rules: ClassVar[dict[str, Rule]] = {
+        **LinearModel.rules,
+        "normalised": TRUTH,
+        "max_iter": whole(1),
+        "tol": number(above=0),
+    }
     matrix_copies: ClassVar[float] = 3.0
     grid_name: ClassVar[str] = "bounds"
 
@@ -48,7 +55,7 @@ class _Constrained(LinearModel):
 
     def grid(self) -> Array:
         """Return the bounds C in increasing order."""
-        return np.unique(np.atleast_1d(np.asarray(self.bounds, dtype=np.float64)))
+        return checked_grid("bounds", self.bounds)
 
     def _record(self, value: float, n: int, row_norm: float) -> None:
         self.bound_ = value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.memory import Sizes, check_fits
+from rfbench.parameters import TRUTH, Rule, number, whole
 from rfbench.samplers.base import RandomState
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
@@ -73,6 +73,12 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
     True
     """
 
+    rules: ClassVar[dict[str, Rule]] = {
+        **PenalisedSolver.rules,
+        "normalised": TRUTH,
+        "max_iter": whole(1),
+        "tol": number(above=0),
+    }
     multi_class: ClassVar[bool] = False
     positive_alphas: ClassVar[bool] = True
     matrix_copies: ClassVar[float] = 2.0
@@ -103,8 +109,7 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
     def check_parameters(self) -> None:
         """Check rho as well."""
         super().check_parameters()
-        number = isinstance(self.rho, numbers.Real) and not isinstance(self.rho, bool)
-        if not number or not self.rho > 0:
+        if not number(above=0).holds(self.rho):
             raise MethodError(
                 f"rho is {self.rho!r}.",
                 "It must be a number above 0; at 0 the kernel is fixed.",

@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from rfbench import bandwidths, kernels
 from rfbench.clock import Clock
-from rfbench.errors import MethodError, nearest
 from rfbench.kernels import Kernel, Rows
 from rfbench.memory import GIB, Sizes, check_fits, free_bytes
+from rfbench.parameters import Rule, number
 from rfbench.samplers.base import streams
 from rfbench.solvers.base import PenalisedSolver
 from rfbench.solvers.coding import Targets
@@ -43,6 +43,10 @@ class KernelModel(PenalisedSolver):
     bandwidth_ : float
     """
 
+    rules: ClassVar[dict[str, Rule]] = {
+        **PenalisedSolver.rules,
+        "memory_gib": number(above=0, optional=True),
+    }
     uses_features: ClassVar[bool] = False
     matrices: ClassVar[float] = 3.0
 
@@ -55,14 +59,8 @@ class KernelModel(PenalisedSolver):
         """Check the kernel and its bandwidth as well."""
         super().check_parameters()
         cls = kernels.kernel_class(self.kernel)
-        rule = self.bandwidth
-        known = rule in bandwidths.RULES if isinstance(rule, str) else rule > 0
-        if cls.has_bandwidth and not known:
-            raise MethodError(
-                f"The bandwidth '{rule}' is not usable."
-                f"{nearest(str(rule), list(bandwidths.RULES))}",
-                f"It is a positive number or one of {', '.join(bandwidths.RULES)}.",
-            )
+        if cls.has_bandwidth:
+            bandwidths.check(self.bandwidth)
 
     def _check_memory(self, n: int) -> None:
         """Raise MethodError where the kernel matrix and its copies would not fit."""

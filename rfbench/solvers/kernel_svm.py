@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,17 @@ from sklearn.svm import SVC
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.kernels import Kernel, Rows
+from rfbench.parameters import Rule, number, whole
 from rfbench.samplers.base import RandomState
 from rfbench.solvers.coding import ONE_VS_ONE, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.kernel import KernelModel
 from rfbench.solvers.path import Array, Fits, KernelPath
 from rfbench.solvers.tasks import Classifier
+
+
+def _limits(value: Any) -> bool:
+    return whole(-1).holds(value) and value != 0
 
 
 class KernelSVMClassifier(Classifier, KernelModel):
@@ -58,6 +63,12 @@ class KernelSVMClassifier(Classifier, KernelModel):
     0.97
     """
 
+    rules: ClassVar[dict[str, Rule]] = {
+        **KernelModel.rules,
+        "cache_mb": number(above=0),
+        "max_iter": Rule("a whole number of at least 1, or -1", _limits),
+        "tol": number(above=0),
+    }
     positive_alphas: ClassVar[bool] = True
 
     def __init__(

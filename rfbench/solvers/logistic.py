@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.memory import Sizes, check_fits
+from rfbench.parameters import Rule, number, whole
 from rfbench.samplers.base import RandomState
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
@@ -55,6 +56,11 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
     """
 
     revision: ClassVar[int] = 2
+    rules: ClassVar[dict[str, Rule]] = {
+        **PenalisedSolver.rules,
+        "max_iter": whole(1),
+        "tol": number(above=0),
+    }
     positive_alphas: ClassVar[bool] = True
     matrix_copies: ClassVar[float] = 0.5
     largest_factor: ClassVar[int] = 10_000

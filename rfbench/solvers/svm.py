@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from rfbench.clock import Clock
-from rfbench.errors import MethodError
+from rfbench.parameters import Rule, number, whole
 from rfbench.samplers.base import RandomState
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import ONE_VS_REST, Targets
@@ -62,6 +62,12 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
     0.98
     """
 
+    rules: ClassVar[dict[str, Rule]] = {
+        **PenalisedSolver.rules,
+        "intercept_scaling": number(above=0),
+        "max_iter": whole(1),
+        "tol": number(above=0),
+    }
     positive_alphas: ClassVar[bool] = True
     # liblinear takes an index and a value for every entry.
     matrix_copies: ClassVar[float] = 2.0
@@ -92,13 +98,9 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
         self.random_state = random_state
 
     def check_parameters(self) -> None:
-        """Check the loss and the scale of the constant as well."""
+        """Check the loss as well."""
         super().check_parameters()
         self._check_choice("loss", self.loss, tuple(LOSSES))
-        if not self.intercept_scaling > 0:
-            raise MethodError(
-                f"intercept_scaling is {self.intercept_scaling!r}.", "It must be above 0."
-            )
 
     def _fits(
         self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock

@@ -53,6 +53,20 @@ def test_kept_by(tmp_path):
         read(tmp_path, text.replace("kept_by: lkrf", "kept_by: lkr"))
 
 
+@pytest.mark.parametrize("line", ["name: kernel-svm\n  max_iter: {}", "name: svm\n  max_iter: []"])
+def test_a_wrong_parameter_of_a_solver_is_named_with_its_line(tmp_path, line):
+    text = changed("alphas: log:1e-2:1e2:5", line)
+    place = text[: text.index("max_iter")].count("\n") + 1
+    with pytest.raises(ConfigError, match=f"line {place}: max_iter is"):
+        read(tmp_path, text)
+
+
+def test_a_wrong_parameter_of_an_estimator_from_elsewhere_is_named_with_its_line(tmp_path):
+    text = GOOD[: GOOD.index("solver:")] + "solver:\n  class: sklearn.svm.SVC\n  C: {}\n"
+    with pytest.raises(ConfigError, match=f"line {text.count(chr(10))}: .*'C'"):
+        read(tmp_path, text, allow_imports=True)
+
+
 def test_overrides_win_and_reach_samplers_by_name(tmp_path):
     experiment = read(
         tmp_path, GOOD, "M=5,7", "samplers.eerf.pool_size=50", "solver.alphas=1", "seed=3",
