@@ -1,4 +1,5 @@
 import os
+import shutil
 import subprocess
 import sys
 
@@ -42,11 +43,31 @@ def test_run_table_plot(here):
     for name in ("trials.csv", "manifest.json", "error_vs_M.png", "error_vs_M.pdf"):
         assert (here / "results" / "tiny" / name).stat().st_size > 0
     assert "8 were there already" in call("run", "tiny.yaml", "--jobs", 1)
-    assert "error_vs_time.pdf" in call("plot", "results")
+    assert "results/figures/tiny/error_vs_time.pdf" in call("plot", "results")
+    assert "results/tiny/error_vs_time.pdf" in call("plot", "results/tiny")
+    assert "drawn/tiny/error_vs_time.pdf" in call("plot", "results/tiny", "--out", "drawn")
+    assert "drawn/results/tiny/error_vs_time.pdf" in call("plot", ".", "--out", "drawn")
     assert "2 trials" in call("table", "results/tiny")
     assert "\\toprule" in call("table", "results/tiny", "--format", "latex")
     lines = call("table", "results/", "--format", "csv").splitlines()
     assert len(lines) == 1 + 4
+
+
+def test_many_tables_are_one_line_each_unless_they_are_asked_for(here):
+    call("run", "tiny.yaml", "--jobs", 1)
+    tiny = here / "results" / "tiny"
+    others = [tiny.with_name(name) for name in ("b", "c", "d")]
+    for other in others:
+        shutil.copytree(tiny, other)
+    lines = call("table", "results").splitlines()
+    assert [line.split()[0] for line in lines[1:5]] == [
+        f"results/{n}" for n in ("b", "c", "d", "tiny")
+    ]
+    assert not any("2 trials" in line for line in lines)
+    assert call("table", "results", "--all").count("2 trials") == 4
+    assert call("table", tiny, *others).count("2 trials") == 4
+    shutil.rmtree(others[0])
+    assert call("table", "results").count("2 trials") == 3
 
 
 def test_rows_of_another_configuration_are_kept_apart(here):

@@ -7,10 +7,16 @@ import shutil
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rfbench.errors import ConfigError, RfbenchError, nearest
+
+if TYPE_CHECKING:
+    from rfbench.results import Results
+
+MOST_TABLES = 3
 
 RESULTS = click.argument(
     "folders", metavar="RESULTS...", nargs=-1, required=True, type=click.Path(path_type=Path)
@@ -33,16 +39,24 @@ def print_columns(rows: Sequence[tuple[str, ...]]) -> None:
 
 @click.command()
 @RESULTS
-def plot(folders: tuple[Path, ...]) -> None:
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), help="Folder for the figures."
+)
+def plot(folders: tuple[Path, ...], out: Path | None) -> None:
     """Draw error against M and against time, and time against M, from the CSVs alone.
 
     Each results folder at or below RESULTS gets its figures, as PNG and PDF; with kernel errors, or
-    a kept.csv, there are figures of those as well. Axes are those of the paper that it names.
+    a kept.csv, there are figures of those as well. Axes are those of the paper that it names. Times
+    are CPU times, or wall times where CPU time was not measured.
+
+    The figures of a results folder that is itself named go beside its rows; those of folders below
+    RESULTS into RESULTS/figures, one sub-folder each; with --out, all go into sub-folders of OUT.
 
     \b
     Examples:
       rfbench plot results/quickstart
       rfbench plot results/
+      rfbench plot results/ --out figures
     """
     from rfbench import results
     from rfbench.report import figures
@@ -50,13 +64,21 @@ def plot(folders: tuple[Path, ...]) -> None:
     failed = 0
     for folder in results.find(folders):
         try:
-            for path in figures.plot(results.read(folder)):
+            for path in figures.plot(results.read(folder), _place(folder, folders, out)):
                 click.echo(path)
         except RfbenchError as error:
             failed += 1
             click.echo(f"error: {folder}: {error}", err=True)
     if failed:
         raise click.exceptions.Exit(2)
+
+
+def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
+    """Return where the figures of a results folder go."""
+    if folder in named or folder / "trials.csv" in named:
+        return out / folder.resolve().name if out else folder
+    above = next(path for path in named if folder.is_relative_to(path))
+    return (out or above / "figures") / folder.relative_to(above)
 
 
 @click.command()
@@ -70,11 +92,15 @@ def plot(folders: tuple[Path, ...]) -> None:
 )
 @click.option("--paper", metavar="P", help="A table of this paper, filled with these results.")
 @click.option("--item", metavar="I", help="Which table of the paper.")
-def table(folders: tuple[Path, ...], form: str, paper: str | None, item: str | None) -> None:
+@click.option("--all", "whole", is_flag=True, help="Print whole tables, however many.")
+def table(
+    folders: tuple[Path, ...], form: str, paper: str | None, item: str | None, whole: bool
+) -> None:
     """Print the table of each results folder at or below RESULTS.
 
-    With --paper and --item it is one table in the shape of the paper's own; `rfbench list papers`
-    names both.
+    Where more than 3 folders lie below RESULTS, the format text has one line for each, unless
+    --all is given; folders that are named one by one are always printed whole. With --paper and
+    --item it is one table in the shape of the paper's own; `rfbench list papers` names both.
 
     \b
     Examples:
@@ -92,8 +118,28 @@ def table(folders: tuple[Path, ...], form: str, paper: str | None, item: str | N
         from rfbench import results
         from rfbench.report import tables
 
-        text = tables.render([results.read(f) for f in results.find(folders)], form)
+        found = results.find(folders)
+        read = [results.read(folder) for folder in found]
+        if form == "text" and not whole and len(found) > max(MOST_TABLES, len(folders)):
+            print_columns([("folder", "methods", "rows", "data"), *map(_in_one_line, read)])
+            click.echo(
+                f"\n{len(found)} folders. `rfbench table FOLDER` prints the table of one, --all "
+                "those of all, --format csv their numbers."
+            )
+            return
+        text = tables.render(read, form)
     click.echo(text.rstrip("\n"))
+
+
+def _in_one_line(results: Results) -> tuple[str, ...]:
+    rows = results.rows
+    count, failed = len(rows), int((rows["status"] != "ok").sum())
+    return (
+        str(results.folder),
+        str(rows["label"].nunique()),
+        f"{count} ({failed} failed)" if failed else str(count),
+        ", ".join(dict.fromkeys(rows["dataset"])),
+    )
 
 
 @click.command("list")

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from rfbench import papers
+from rfbench.errors import WriteError
 from rfbench.report import kept_figures
 from rfbench.report.arms import SUMS
 from rfbench.report.naming import estimates_kernel
-from rfbench.report.panels import DPI, Curves, draw
-from rfbench.report.style import assign
+from rfbench.report.panels import BASELINE, DPI, Curves, draw
+from rfbench.report.style import SETTINGS, assign
 from rfbench.report.summary import axis, summarise
 from rfbench.report.tables import SMOKE
 from rfbench.results import Results
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 KERNEL_ERROR = "kernel_error_spectral"
-BASELINE = "rks"
 
 
 def plot(results: Results, folder: Path | None = None) -> list[Path]:
@@ -35,29 +35,43 @@ def plot(results: Results, folder: Path | None = None) -> list[Path]:
     The metric against what is varied (M, d, ...) and against time; the time against what is
     varied; the kernel error, where there is one beside the metric; the kept features, where there
     is a `kept.csv`. Error bars are standard errors of the mean over the trials; a data set has a
-    panel. The files depend on the rows only: the same rows give the same bytes.
+    panel. Time is CPU time, which other work on the machine does not lengthen; wall time where a
+    method has no CPU time. The files depend on the rows only: the same rows give the same bytes.
 
     Parameters
     ----------
     results : Results
         As read from one folder.
     folder : Path, optional
-        Where the files go; by default the results folder.
+        Where the files go, made if it is not there; by default the results folder.
 
     Returns
     -------
     list of Path
         PNG and PDF of each figure; empty if no trial ended well.
+
+    Raises
+    ------
+    WriteError
+        If a file cannot be written.
     """
     import matplotlib.style
 
     folder = folder or results.folder
     files = []
-    with matplotlib.style.context(["default", {"text.parse_math": False}]):
+    with matplotlib.style.context(["default", SETTINGS]):
         for stem, figure in figures_of(results):
             for suffix, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None})):
                 files.append(folder / f"{stem}.{suffix}")
-                figure.savefig(files[-1], dpi=DPI, metadata=metadata)
+                try:
+                    folder.mkdir(parents=True, exist_ok=True)
+                    figure.savefig(files[-1], dpi=DPI, metadata=metadata)
+                except OSError as error:
+                    raise WriteError(
+                        f"{files[-1]} cannot be written: {error.strerror}.",
+                        "The rows are safe in trials.csv.",
+                        f"Make room, then draw with `rfbench plot {results.folder}`.",
+                    ) from error
     return files
 
 
@@ -71,10 +85,11 @@ def figures_of(results: Results) -> Iterator[tuple[str, Figure]]:
     name = re.sub(r"[^A-Za-z0-9]+", "_", varied)
     kind = table["metric"].iloc[0] if set(table["metric"]) <= {"accuracy", "r2"} else "error"
     paper = _paper(results)
-    time = paper.time_axis if paper else "t_total"
+    whole = _clock(table, "t_total")
+    time = _clock(table, paper.time_axis if paper else "t_total")
     wanted = [(f"{kind}_vs_{name}", table, "x", "mean")]
     if varied != "d":  # other data at every d: a line through their times would mean nothing
-        wanted.append((f"{kind}_vs_time", table, "t_total", "mean"))
+        wanted.append((f"{kind}_vs_time", table, whole, "mean"))
     if table["x"].nunique() > 1:
         wanted.append((f"time_vs_{name}", table, "x", time))
     if KERNEL_ERROR not in set(table["metric"]) and results.rows[KERNEL_ERROR].notna().any():
@@ -86,6 +101,13 @@ def figures_of(results: Results) -> Iterator[tuple[str, Figure]]:
             yield stem, draw(curves, styles, _title(results, curves.table), caption)
     for stem, figure in kept_figures.draw(results):
         yield stem, figure
+
+
+def _clock(table: pd.DataFrame, wall: str) -> str:
+    """Return the column of CPU time for one of wall time; the latter where a method lacks CPU."""
+    cpu = wall.replace("t_", "cpu_", 1)
+    ended = table[table["trials"] > 0]
+    return wall if (ended[cpu].isna() & ended[wall].notna()).any() else cpu
 
 
 def _curves(results: Results, lines: pd.DataFrame, x: str, y: str) -> tuple[Curves, str]:

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from rfbench.report.style import Style
+from rfbench.report.style import GREY, Style
 from rfbench.results.schema import METRICS
 
 FEW = 8
 TIMES = {
-    "t_drawing": "of drawing and of the features",
-    "t_total": "without testing",
-    "t_all": "with testing",
+    "drawing": "of drawing and of the features",
+    "total": "without testing",
+    "all": "with testing",
 }
+CLOCKS = {"cpu": "CPU time", "t": "wall time"}
 DPI = 150
 MARKER, WIDTH = 5.0, 1.1
-# Lines no further apart than this share of the panel hide each other.
-HIDDEN = 0.01
+BASELINE = "rks"
+MOST_TOGETHER, MOST_APART = 9, 6
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,32 +61,68 @@ class Curves:
             return METRICS[self.table["metric"].iloc[0]]
         if column == "x":
             return {"M": "number of features M", "d": "dimension d"}.get(self.varied, self.varied)
-        return f"time {TIMES[column]} (s)"
+        clock, _, part = column.partition("_")
+        return f"{CLOCKS[clock]} {TIMES[part]} (s)"
+
+    @property
+    def side_by_side(self) -> bool:
+        """Whether nothing is varied, so that the methods stand beside each other."""
+        return self.x == "x" and self.table["x"].nunique() == 1
 
 
 def draw(curves: Curves, styles: Mapping[str, Style], title: str, caption: str) -> Figure:
-    """Draw the panels, with a legend beside them and a caption below."""
-    panels = [(str(name), part) for name, part in curves.table.groupby("dataset")]
-    columns = math.ceil(math.sqrt(len(panels)))
+    """Draw the panels, with a legend beside them and a caption below.
+
+    A data set has one panel. Lines of more than `MOST_TOGETHER` methods are drawn in a row of
+    panels with `MOST_APART` methods each, and the baseline in grey in every one.
+    """
+    datasets = [(str(name), part) for name, part in curves.table.groupby("dataset")]
+    groups = _groups(curves, [name for name in styles if name in set(curves.table["method"])])
+    apart = len(groups) > 1
+    panels = [(name, part, group) for name, part in datasets for group in groups]
+    columns = len(groups) if apart else math.ceil(math.sqrt(len(datasets)))
     rows = -(-len(panels) // columns)
-    figure = new_figure(3.8 * columns + 2.2, 3.4 * rows + 0.6)
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for panel, (name, part) in zip(axes, panels, strict=False):
-        _draw(panel, curves, part, styles)
+    figure = new_figure(3.8 * columns + 2.2 * (not apart), 3.4 * rows + 0.6 * (1 + apart))
+    share: Literal["row", "none"] = "row" if apart else "none"
+    axes = figure.subplots(rows, columns, squeeze=False, sharex=share, sharey=share)
+    looks = dict(styles)
+    if apart and BASELINE in looks:
+        looks[BASELINE] = looks[BASELINE]._replace(colour=GREY)
+    for panel, (name, part, group) in zip(axes.flat, panels, strict=False):
+        shown = part[part["method"].isin([*group, BASELINE])]
+        _draw(panel, curves, shown, looks, part)
         panel.set_title(name, fontsize=9)
-    for panel in axes[len(panels) :]:
+        if group is not groups[0]:
+            panel.set_ylabel("")
+    for panel in axes.flat[len(panels) :]:
         panel.remove()
-    set_title = axes[0].set_title if len(panels) == 1 else figure.suptitle
+    set_title = axes[0, 0].set_title if len(panels) == 1 else figure.suptitle
     set_title(title, fontsize=10)
     write_caption(figure, caption)
-    handles: dict[str, Any] = {}
-    for panel in axes[: len(panels)]:
-        handles |= {bar.get_label(): bar for bar in panel.containers}
-    ordered = {name: handles[name] for name in styles if name in handles}
-    figure.legend(
-        list(ordered.values()), list(ordered), loc="outside right upper", fontsize=8, frameon=False
-    )
+    small: dict[str, Any] = {"fontsize": 8, "frameon": False}
+    if not apart:
+        figure.legend(*_named(figure.axes, styles), loc="outside right upper", **small)
+    else:
+        for column in axes.T:
+            named = _named(list(column), styles)
+            column[0].legend(*named, loc="lower left", bbox_to_anchor=(0, 1.08), ncols=2, **small)
     return figure
+
+
+def _named(panels: list[Axes], styles: Mapping[str, Style]) -> tuple[list[Any], list[str]]:
+    """Return the lines of some panels and their methods, as a legend takes them."""
+    found = {bar.get_label(): bar for panel in panels for bar in panel.containers}
+    names = [name for name in styles if name in found]
+    return [found[name] for name in names], names
+
+
+def _groups(curves: Curves, methods: list[str]) -> list[list[str]]:
+    """Return the methods whose lines share a panel, in nearly equal numbers."""
+    if len(methods) <= MOST_TOGETHER or curves.side_by_side:
+        return [methods]
+    others = [name for name in methods if name != BASELINE]
+    count = -(-len(others) // MOST_APART)
+    return [[str(name) for name in group] for group in np.array_split(np.array(others), count)]
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -102,15 +138,21 @@ def write_caption(figure: Figure, caption: str) -> None:
     figure.supxlabel(wrapped, fontsize=7, x=0.01, ha="left")
 
 
-def _draw(panel: Axes, curves: Curves, table: pd.DataFrame, styles: Mapping[str, Style]) -> None:
+def _draw(
+    panel: Axes,
+    curves: Curves,
+    table: pd.DataFrame,
+    styles: Mapping[str, Style],
+    whole: pd.DataFrame,
+) -> None:
+    """Draw the lines of a table on axes that hold those of the whole data set."""
     x, y = curves.x, curves.y
     side_by_side = x == "x" and table["x"].nunique() == 1
     words = side_by_side or (x == "x" and table["x"].dtype.kind not in "fi")
     placed = "method" if side_by_side else x
-    places = {place: i for i, place in enumerate(dict.fromkeys(table[placed]))} if words else {}
-    grown = growth(curves, table)
+    places = {place: i for i, place in enumerate(dict.fromkeys(whole[placed]))} if words else {}
     for method, line in table.groupby("method", sort=False):
-        style, more = styles[str(method)], grown[str(method)]
+        style = styles[str(method)]
         panel.errorbar(
             line[placed].map(places) if words else line[placed],
             line[y],
@@ -121,8 +163,8 @@ def _draw(panel: Axes, curves: Curves, table: pd.DataFrame, styles: Mapping[str,
             marker=style.marker,
             markerfacecolor=style.colour if style.filled else "white",
             linestyle=style.dash,
-            markersize=MARKER * (1 + more),
-            linewidth=WIDTH * (1 + 1.5 * more),
+            markersize=MARKER,
+            linewidth=WIDTH,
             elinewidth=0.8,
             capsize=2,
         )
@@ -130,9 +172,9 @@ def _draw(panel: Axes, curves: Curves, table: pd.DataFrame, styles: Mapping[str,
         panel.set_xticks(list(places.values()), list(places), rotation=30, ha="right")
         panel.set_xlim(-0.5, len(places) - 0.5)
     else:
-        _scale(panel, "x", table[x])
+        _scale(panel, "x", whole[x])
     if y != "mean" or table["metric"].iloc[0].startswith("kernel_error"):
-        _scale(panel, "y", table[y])
+        _scale(panel, "y", whole[y])
     panel.set_ylabel(curves.title(y), fontsize=9)
     value = table["x"].iloc[0]
     if not side_by_side:
@@ -141,46 +183,6 @@ def _draw(panel: Axes, curves: Curves, table: pd.DataFrame, styles: Mapping[str,
         panel.set_xlabel(f"{curves.title(x)} = {value:g}", fontsize=9)
     panel.tick_params(labelsize=8)
     panel.grid(alpha=0.25, linewidth=0.6)
-
-
-def growth(curves: Curves, table: pd.DataFrame) -> dict[str, float]:
-    """Say by how much each line of a panel is drawn larger, so that coinciding ones are all seen.
-
-    The first of the lines that coincide lies lowest and is the largest, the last has the usual
-    size, as have lines that are alone.
-
-    Returns
-    -------
-    dict
-        By method, from 0 (usual size) to 1 (twice the marker).
-    """
-    places = np.column_stack([_placed(table[name]) for name in (curves.x, curves.y)])
-    lines = {str(m): places[at] for m, at in table.groupby("method", sort=False).indices.items()}
-    names = list(dict.fromkeys(map(str, table["method"])))
-    grown = {}
-    for i, name in enumerate(names):
-        alike = [other for other in names if _coincide(lines[name], lines[other])]
-        above = sum(names.index(other) > i for other in alike)
-        grown[name] = above / max(len(alike) - 1, 2)
-    return grown
-
-
-def _placed(values: pd.Series[Any]) -> NDArray[np.float64]:
-    """Return where values are along an axis, from 0 to 1."""
-    if values.dtype.kind not in "fi":
-        return np.asarray(pd.factorize(values)[0], dtype=np.float64)
-    numbers = values.to_numpy(dtype=np.float64)
-    if is_logarithmic(values):
-        numbers = np.log(numbers)
-    span = float(np.ptp(numbers)) or 1.0
-    return np.asarray((numbers - numbers.min()) / span, dtype=np.float64)
-
-
-def _coincide(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
-    """Say whether at least half of the points of two lines hide each other."""
-    if one.shape != other.shape:
-        return False
-    return bool(np.median(np.abs(one - other).max(axis=1)) <= HIDDEN)
 
 
 def is_logarithmic(values: pd.Series[Any]) -> bool:

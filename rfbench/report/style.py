@@ -10,12 +10,16 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
+# Fonts as outlines of TrueType, which conferences take (Type 3 they refuse); names as they are.
+SETTINGS: dict[str, Any] = {"pdf.fonttype": 42, "ps.fonttype": 42, "text.parse_math": False}
+
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+GREY = "#9A9A9A"
 LIGHTEST = 0.6
 COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 DASHES = ("-", "--", "-.", ":")

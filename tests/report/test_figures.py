@@ -6,6 +6,7 @@ import matplotlib.image
 import numpy as np
 import pytest
 
+from rfbench.errors import WriteError
 from rfbench.report import style
 from rfbench.report.figures import figures_of, plot
 from rfbench.report.naming import estimates_kernel
@@ -132,7 +133,7 @@ def test_the_time_of_lkrf2016_is_with_testing(write: Write) -> None:
     figure = drawn(write(rows, paper="lkrf2016"))["time_vs_M"]
     assert points(figure)["rks"] == ([14, 56, 1792], [15, 18, 142])
     assert figure.axes[0].get_xlabel() == "number of features D"
-    assert figure.axes[0].get_ylabel() == "time with testing (s)"
+    assert figure.axes[0].get_ylabel() == "wall time with testing (s)"
 
 
 def test_shared_times_are_called_upper_bounds(write: Write) -> None:
@@ -223,19 +224,49 @@ def test_unknown_methods_beside_all_known_ones_differ_from_each_line() -> None:
     assert {name: looks[name] for name in style.METHODS} == style.METHODS
 
 
-def sizes(figure: Any) -> dict[str, tuple[float, float]]:
-    """Return the size of the markers and the width of the line of each method."""
-    bars = figure.axes[0].containers
-    return {bar.get_label(): (bar[0].get_markersize(), bar[0].get_linewidth()) for bar in bars}
+def test_every_marker_and_line_has_one_size(write: Write) -> None:
+    bars = drawn(write(sweep() + sweep(sampler="qmc")))["error_vs_M"].axes[0].containers
+    assert len({(bar[0].get_markersize(), bar[0].get_linewidth()) for bar in bars}) == 1
 
 
-def test_of_lines_that_coincide_the_lower_one_is_larger(write: Write) -> None:
-    apart = sweep(sampler="qmc", error=90.0)
-    found = sizes(drawn(write(sweep() + apart, "same"))["error_vs_M"])
-    assert found["rks"] > found["eerf"]
-    assert found["eerf"] == found["qmc"]
-    moved = [row | {"error": row["error"] + 5 * (row["sampler"] == "rks")} for row in sweep()]
-    assert len(set(sizes(drawn(write(moved + apart, "moved"))["error_vs_M"]).values())) == 1
+def test_figures_against_time_are_of_cpu_time(write: Write) -> None:
+    rows = [row | {"cpu_pp": 2 * row["t_pp"]} for row in sweep(t_features=0, t_train=0)]
+    figures = drawn(write(rows, "cpu"))
+    assert points(figures["error_vs_time"])["rks"][0] == [0.2, 1.0, 4.0]
+    assert points(figures["time_vs_M"])["rks"][1] == [0.2, 1.0, 4.0]
+    assert figures["error_vs_time"].axes[0].get_xlabel() == "CPU time without testing (s)"
+    assert "cpu_pp + cpu_features" in " ".join(figures["time_vs_M"].get_supxlabel().split())
+    rows += sweep(sampler="qmc", t_features=0, t_train=0)
+    figures = drawn(write(rows, "wall for one"))
+    assert points(figures["error_vs_time"])["rks"][0] == [0.1, 0.5, 2.0]
+    assert figures["error_vs_time"].axes[0].get_xlabel() == "wall time without testing (s)"
+
+
+@pytest.mark.parametrize(("methods", "panels"), [(9, [9]), (10, [6, 5]), (19, [7, 7, 7])])
+def test_many_methods_are_in_several_panels_beside_a_grey_baseline(
+    write: Write, methods: int, panels: list[int]
+) -> None:
+    names = ["rks", *(f"m{i}" for i in range(methods - 1))]
+    rows = [{"sampler": s, "M": m, "error": m + i} for i, s in enumerate(names) for m in (10, 50)]
+    figure = drawn(write(rows + [row | {"dataset": "eeg"} for row in rows]))["error_vs_M"]
+    shown = [[bar.get_label() for bar in axes.containers] for axes in figure.axes]
+    assert [len(names) for names in shown] == 2 * panels
+    assert {name for names in shown for name in names} == set(names)
+    colours = {axes.containers[0][0].get_color() for axes in figure.axes}
+    assert colours == {style.METHODS["rks"].colour if methods == 9 else style.GREY}
+    assert all("rks" in names for names in shown)
+
+
+def test_fonts_are_no_type_3(write: Write) -> None:
+    files = plot(read(write(sweep())))
+    assert b"/CIDFontType2" in files[1].read_bytes()
+    assert b"/Type3" not in files[1].read_bytes()
+
+
+def test_a_figure_that_cannot_be_written_leaves_a_sentence(write: Write) -> None:
+    results = read(write(sweep()))
+    with pytest.raises(WriteError, match="rows are safe"):
+        plot(results, results.folder / "trials.csv" / "figures")
 
 
 def test_more_columns_than_those_of_the_baseline_are_named(write: Write) -> None:
