@@ -102,7 +102,9 @@ _WHAT = (
     Column("trial", INTEGER, "number of the trial, from 0", required=True),
     Column("solver", TEXT, "solver"),
     Column("alpha", NUMBER, "penalty, in its convention"),
-    Column("alpha_convention", TEXT, "absolute: alpha |theta|^2; per-sample: n alpha |theta|^2"),
+    Column(
+        "alpha_convention", TEXT, "absolute: alpha as in the solver's formula; per-sample: n alpha"
+    ),
     Column("alpha_scale_free", NUMBER, "absolute penalty / mean squared norm of the features"),
     Column("selection", TEXT, "how the penalty was chosen"),
     Column("intercept", BOOLEAN, "whether the solver fits an intercept"),

@@ -232,15 +232,18 @@ class PenalisedSolver(Solver):
     alphas : float or sequence of float
         The grid of penalties; one number is a grid of one.
     alpha_convention : {'absolute', 'per-sample'}
-        The penalty is alpha |theta|^2, or n alpha |theta|^2 with the sum over n rows as the loss.
-        n is the number of rows of the fit: fewer in a fold, and in a pair of classes.
+        The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
+        solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
+        for the logistic loss and the support vector machines. 'per-sample': n alpha stands in the
+        place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
+        classes.
 
     Attributes
     ----------
     alpha_ : float
         The chosen penalty, in the convention asked for.
     alpha_absolute_ : float
-        For all training rows.
+        What stands for alpha in the solver's formula, for all training rows.
     alpha_scale_free_ : float
         alpha_absolute_ divided by the mean squared norm of a row of features.
     """

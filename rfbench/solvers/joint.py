@@ -28,9 +28,10 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
     .. math:: \min_q \max_{0 \le a \le C,\; y^\top a = 0} 1^\top a - \tfrac12 \sum_m q_m g_m^2,
               \qquad g_m = \sum_i a_i y_i \phi_{im},
 
-    over the distributions q with :math:`N |q|^2 - 1 \le \rho`; C is 1/alpha. The features are the
-    pool: N of them, not weighted (the sampler rks with M = N, say). The decision is
-    :math:`\sum_m q_m g_m \phi_m(x) + b`, b from the optimality of the hinge losses. Binary
+    over the distributions q with :math:`N |q|^2 - 1 \le \rho`; C is 1/alpha. For a given q that is
+    :math:`\sum_i \max(0, 1 - y_i (\phi_i^\top w + b)) + \alpha \sum_m w_m^2 / (2 q_m)`. The
+    features are the pool: N of them, not weighted (the sampler rks with M = N, say). The decision
+    is :math:`\sum_m q_m g_m \phi_m(x) + b`, b from the optimality of the hinge losses. Binary
     only.
 
     Solved by an interior-point method until the relative duality gap is below `tol`; the gap that

@@ -1,0 +1,51 @@
+"""The factor of each solver's penalty is the one that its docstring states."""
+
+import numpy as np
+import pytest
+
+from rfbench.kernels import make as make_kernel
+from rfbench.solvers import make
+
+ALPHA, BANDWIDTH = 0.7, 1.5
+
+LOSSES = {
+    "squared": lambda f, y: ((y - f) ** 2).sum(),
+    "logistic": lambda f, y: np.logaddexp(0.0, -y * f).sum(),
+    "hinge": lambda f, y: np.maximum(0.0, 1.0 - y * f).sum(),
+    "squared-hinge": lambda f, y: (np.maximum(0.0, 1.0 - y * f) ** 2).sum(),
+}
+CASES = [
+    ("ridge", "squared", 1.0, {}),
+    ("kernel-ridge", "squared", 1.0, {"bandwidth": BANDWIDTH}),
+    ("logistic", "logistic", 0.5, {}),
+    ("svm", "squared-hinge", 0.5, {"loss": "squared-hinge", "intercept": False, "tol": 1e-8}),
+    ("kernel-svm", "hinge", 0.5, {"bandwidth": BANDWIDTH, "tol": 1e-8}),
+]
+
+
+@pytest.mark.parametrize("convention", ["absolute", "per-sample"])
+@pytest.mark.parametrize(("name", "loss", "factor", "words"), CASES)
+def test_no_scaling_of_the_fit_has_a_smaller_documented_objective(
+    binary, name, loss, factor, words, convention
+):
+    X, y = binary
+    signs, per_sample = 2.0 * y - 1, convention == "per-sample"
+    alpha = ALPHA / len(X) if per_sample else ALPHA
+    solver = make(name, alphas=alpha, alpha_convention=convention, **words).fit(X, y)
+    fitted = solver.decisions(X)[:, 0] - solver.intercept_[0]
+    if solver.uses_features:
+        norm = (solver.coef_**2).sum()
+    else:
+        norm = solver.dual_coef_[:, 0] @ fitted
+        K = make_kernel("gaussian", BANDWIDTH)(X, X)
+        np.testing.assert_allclose(K @ solver.dual_coef_[:, 0], fitted, atol=1e-9)
+
+    def objective(scale, factor):
+        penalty = factor * ALPHA * scale**2 * norm
+        return LOSSES[loss](scale * fitted + solver.intercept_[0], signs) + penalty
+
+    best = objective(1.0, factor)
+    scales = (0.9, 0.99, 0.999, 1.001, 1.01, 1.1)
+    assert min(objective(scale, factor) for scale in scales) >= best * (1 - 1e-7)
+    for wrong in (factor / 2, factor * 2):
+        assert min(objective(scale, wrong) for scale in scales) < objective(1.0, wrong) * (1 - 1e-7)
