@@ -11,7 +11,7 @@ def canonical(parameters: str) -> str:
     """Write a JSON text with sorted keys, so that equal parameters are equal texts."""
     try:
         return json.dumps(json.loads(parameters), sort_keys=True)
-    except ValueError:
+    except (ValueError, RecursionError):
         return parameters
 
 
@@ -64,7 +64,7 @@ def _terms(variant: str, varied: str) -> str:
 def _object(parameters: str) -> dict[str, str]:
     try:
         content = json.loads(parameters)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return {k: json.dumps(v) for k, v in content.items()} if isinstance(content, dict) else {}
 

@@ -64,12 +64,15 @@ class Table:
     header : list of str
     rows : list of list of str
         The cells of each row that is whole, as they are written.
+    values : dict
+        The same cells, as an array per column of the schema.
     broken : dict
         Number of a line in the file: its bytes and what is wrong with them.
     """
 
     header: list[str]
     rows: list[list[str]]
+    values: dict[str, Any]
     broken: dict[int, tuple[bytes, str]]
 
     def last(self) -> list[dict[str, str]]:
@@ -153,7 +156,11 @@ def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
     """
     table = parse(folder / TRIALS)
     notes += table.notes()
-    rows = _frame(table)
+    rows = pd.DataFrame(table.values)
+    rows["label"] = rows["label"].where(rows["label"] != "", rows["sampler"])
+    if rows["variant"].any():
+        named = zip(rows["variant"], rows["label"], rows["sampler"], strict=True)
+        rows["variant"] = pd.Series([_own(*names) for names in named], rows.index, dtype="str")
     repeated = rows["trial_id"].duplicated(keep="last")
     if repeated.any():
         notes.append(
@@ -178,8 +185,8 @@ def parse(file: Path) -> Table:
     first, *lines = _content(file).split(b"\n")
     header = first.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r").decode(errors="replace").split(",")
     _check_header(file, header)
-    table = Table(header, [], {})
-    kept = []
+    rows: dict[int, list[str]] = {}
+    broken: dict[int, tuple[bytes, str]] = {}
     for number, line in enumerate(lines, 2):
         text, _, check = line.rstrip(b"\r").rpartition(b",")
         if number == len(lines) + 1:
@@ -189,14 +196,20 @@ def parse(file: Path) -> Table:
         else:
             cells = _cells(line)
             if len(cells) == len(header):
-                table.rows.append(cells)
-                kept.append((number, line))
+                rows[number] = cells
                 continue
             why = f"The row has {len(cells)} cells, the header {len(header)}."
         if line.strip():
-            table.broken[number] = (line, why)
-    _set_apart_wrong_types(table, kept)
-    return table
+            broken[number] = (line, why)
+    try:
+        values = _values(header, list(rows.values()))
+    except (ValueError, OverflowError):
+        for number in list(rows):
+            if why := _wrong_cell(header, rows[number]):
+                broken[number] = (lines[number - 2], why)
+                del rows[number]
+        values = _values(header, list(rows.values()))
+    return Table(header, list(rows.values()), values, broken)
 
 
 def _cells(line: bytes) -> list[str]:
@@ -241,31 +254,27 @@ def _check_header(file: Path, header: list[str]) -> None:
     )
 
 
-def _set_apart_wrong_types(table: Table, kept: list[tuple[int, bytes]]) -> None:
-    """Move the rows that have a cell of another type than the schema's to the broken ones."""
-    wrong: dict[int, str] = {}
-    for name, cells in zip(table.header, zip(*table.rows, strict=True), strict=False):
-        column = SCHEMA.get(name)
-        if column is None or column.accepts(cells):
-            continue
-        for i, cell in enumerate(cells):
-            if not column.accepts([cell]):
-                wrong[i] = f"Column {name} holds '{cell[:40]}', which is no {column.kind}."
-    for i in sorted(wrong, reverse=True):
-        del table.rows[i]
-        table.broken[kept[i][0]] = (kept[i][1], wrong[i])
+def _values(header: list[str], rows: list[list[str]]) -> dict[str, Any]:
+    """Return the columns with the types of the schema; those that are not there are empty.
 
-
-def _frame(table: Table) -> pd.DataFrame:
-    """Return the rows with the types of the schema; columns that are not there are empty."""
-    cells = dict(zip(table.header, zip(*table.rows, strict=True), strict=False))
-    nothing = ("",) * len(table.rows)
+    Raises
+    ------
+    ValueError, OverflowError
+        A cell is of another type.
+    """
+    cells = dict(zip(header, zip(*rows, strict=True), strict=False))
+    nothing = ("",) * len(rows)
     typed = {name: column.values(cells.get(name, nothing)) for name, column in SCHEMA.items()}
-    rows = pd.DataFrame(typed | {name: cells[name] for name in cells if name not in typed})
-    rows["label"] = rows["label"].where(rows["label"] != "", rows["sampler"])
-    named = zip(rows["variant"], rows["label"], rows["sampler"], strict=True)
-    rows["variant"] = pd.Series([_own(*names) for names in named], rows.index, dtype="str")
-    return rows
+    return typed | {name: cells[name] for name in cells if name not in typed}
+
+
+def _wrong_cell(header: list[str], cells: list[str]) -> str:
+    """Say which cell of a row is of another type than its column, if one is."""
+    for name, cell in zip(header, cells, strict=True):
+        column = SCHEMA.get(name)
+        if column is not None and not column.accepts([cell]):
+            return f"Column {name} holds '{cell[:40]}', which is no {column.kind}."
+    return ""
 
 
 def _own(variant: str, *names: str) -> str:

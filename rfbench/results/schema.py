@@ -53,18 +53,20 @@ class Column:
         """
         if self.kind == TEXT:
             return pd.array(cells, dtype="str")
-        if self.kind == BOOLEAN:
-            return pd.array([_BOOLEANS[cell] for cell in cells], dtype="boolean")
         if "_" in "".join(cells):
             raise ValueError("Python's 1_000 is no number here.")
+        missing = np.array([not cell for cell in cells], dtype=bool)
+        if self.kind == BOOLEAN:
+            if not {"true", "false", ""}.issuperset(cells):
+                raise ValueError("A truth value is true or false.")
+            return pd.arrays.BooleanArray(np.array(cells, dtype=object) == "true", missing)
         if self.kind == INTEGER:
-            whole = np.array([int(cell) if cell else 0 for cell in cells], dtype=np.int64)
-            return pd.arrays.IntegerArray(whole, np.array([not cell for cell in cells], dtype=bool))
-        found = np.array([float(cell) if cell else 0.0 for cell in cells])
+            whole = np.array([int(cell or 0) for cell in cells], dtype=np.int64)
+            return pd.arrays.IntegerArray(whole, missing)
+        found = np.array([float(cell or 0) for cell in cells], dtype=np.float64)
         if not np.isfinite(found).all():
             raise ValueError("Infinity and NaN are no numbers here.")
-        found[[not cell for cell in cells]] = np.nan
-        return found
+        return np.where(missing, np.nan, found)
 
     def accepts(self, cells: Sequence[str]) -> bool:
         """Tell whether all cells are of the column's type."""
@@ -72,12 +74,10 @@ class Column:
             return True
         try:
             self.values(cells)
-        except (ValueError, OverflowError, KeyError):
+        except (ValueError, OverflowError):
             return False
         return True
 
-
-_BOOLEANS = {"true": True, "false": False, "": None}
 
 _WHAT = (
     Column("trial_id", TEXT, "identity of the trial, the same on every machine", required=True),

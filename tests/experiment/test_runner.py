@@ -165,6 +165,23 @@ def test_kernel_errors_and_no_solver(experiment_of):
     assert "error" not in rks[2]
 
 
+def test_a_row_that_was_changed_on_the_disk_is_measured_again(experiment_of, tmp_path):
+    folder = tmp_path / "tiny"
+    run(experiment_of(), folder)
+    before, csv = rows_of(folder), folder / "trials.csv"
+    csv.write_bytes(csv.read_bytes().replace(b",rks,", b",rk\xf3,", 1))
+    _, summary = run(experiment_of(), folder)
+    assert (summary.found, summary.done) == (7, 1)
+    assert without_times(rows_of(folder)) == without_times(before)
+
+
+def test_the_manifest_has_a_hash_per_name_and_parameters(experiment_of, tmp_path):
+    run(experiment_of(SMALL, "dataset.sphere.d=[2, 3]", "trials=1"), tmp_path / "tiny")
+    data = json.loads((tmp_path / "tiny" / "manifest.json").read_text())["data"]
+    assert len(data) == len(set(data.values())) == 2
+    assert set(data.values()) == {row["data_hash"] for row in rows_of(tmp_path / "tiny")}
+
+
 def test_the_manifest_says_what_ran(experiment_of, tmp_path):
     run(experiment_of(), tmp_path / "tiny")
     manifest = json.loads((tmp_path / "tiny" / "manifest.json").read_text())
