@@ -88,7 +88,7 @@ def prepare(
     rows : int, optional
         Keep only so many training rows, drawn at random, and test rows in proportion.
     dtype : {'float64', 'float32'}
-        Type of the rows; the target is float64 always.
+        Type of the rows once they are scaled; the target is float64 always.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def prepare(
     train, test = split_rows(dataset, split, generator)
     if rows is not None:
         train, test = subset_rows(train, test, rows, generator)
-    X_train, X_test = (_take(dataset, side, dtype) for side in (train, test))
+    X_train, X_test = (_take(dataset, side, "float64") for side in (train, test))
     facts: dict[str, object] = {
         "split": split if isinstance(split, str) else dict(split),
         "scaling": scaling,
@@ -111,7 +111,8 @@ def prepare(
         "n_test": len(test),
         "n_not_used": len(dataset.y) - len(train) - len(test),
     }
-    facts |= _scale(X_train, X_test, scaling)
+    facts |= _scale(X_train, X_test, scaling, dtype)
+    X_train, X_test = _cast(X_train, dataset, dtype), _cast(X_test, dataset, dtype)
     y = dataset.y
     if dataset.task == "regression":
         y_train, y_test, more = _map_target(y[train], y[test], target, dataset.name)
@@ -168,6 +169,20 @@ def _take(dataset: Dataset, index: Index, dtype: str) -> Rows:
     return taken
 
 
+def _cast(X: Rows, dataset: Dataset, dtype: str) -> Rows:
+    """Return scaled rows in their type: cast before, a column far from 0 would lose its digits."""
+    with np.errstate(over="ignore"):
+        cast: Any = X.astype(dtype, copy=False)
+    if not np.isfinite(cast if isinstance(cast, np.ndarray) else cast.data).all():
+        raise DataError(
+            f"A value of {dataset.name} is too large for {dtype}.",
+            "It would become infinite.",
+            "Scale the rows, or take dtype float64.",
+        )
+    rows: Rows = cast
+    return rows
+
+
 def _not_finite(dataset: Dataset, row: Any, column: Any) -> DataError:
     return DataError(
         f"Row {int(row)}, column {int(column)} of {dataset.name} is NaN or infinite.",
@@ -176,7 +191,7 @@ def _not_finite(dataset: Dataset, row: Any, column: Any) -> DataError:
     )
 
 
-def _scale(X_train: Rows, X_test: Rows, scaling: str) -> dict[str, object]:
+def _scale(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> dict[str, object]:
     """Scale both sides in place and return what has to be recorded."""
     if scaling == "none":
         return {}
@@ -201,7 +216,7 @@ def _scale(X_train: Rows, X_test: Rows, scaling: str) -> dict[str, object]:
         else (low.astype(float), high - low.astype(float))
     )
     width = np.where((low == high) | (width == 0), np.inf, width)
-    most = float(np.finfo(X_train.dtype).max)  # of a column that hardly varies in training
+    most = float(np.finfo(dtype).max)  # of a column that hardly varies in training
     for X in (X_train, X_test):
         for block in _blocks(X):
             with np.errstate(over="ignore"):

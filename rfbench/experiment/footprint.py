@@ -106,7 +106,8 @@ def sizes_of(trial: Trial) -> tuple[Sizes, float]:
     if entry.sparse:
         return sizes, 0.0
     sets = 1 if fixed or experiment.trials == 1 else 2
-    return sizes, float(itemsize * d * (n + sets * (train + test)))
+    # Rows are read and scaled in float64, then cast.
+    return sizes, float(d * (8 * n + max(8, itemsize * sets) * (train + test)))
 
 
 def _sampler(trial: Trial, sizes: Sizes) -> RandomFeatures | None:

@@ -51,7 +51,6 @@ def _prepared(key: str, number: int) -> Prepared:
     facts = json.loads(key)
     dataset = datasets.load(
         facts["dataset"]["name"],
-        dtype=facts["dtype"],
         parameters=facts["dataset"]["parameters"] or None,
         generator=generator_for(facts["seed"], "data", number),
     )

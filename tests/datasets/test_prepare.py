@@ -92,6 +92,22 @@ class TestScaling:
         np.testing.assert_allclose(prepared.X_train, X[:3] / 255)
         np.testing.assert_allclose(prepared.X_test, X[3:] / 255)
 
+    @pytest.mark.parametrize("scaling", ["standard", "minmax", "row-standard"])
+    def test_rows_are_scaled_before_they_are_cast(self, scaling):
+        X = 1.7e9 + rng().uniform(-100, 100, (200, 3))
+        data = dataset(X, np.arange(200) % 2, n_train=150)
+        single, double = (
+            given_split(data, scaling=scaling, dtype=t) for t in ("float32", "float64")
+        )
+        assert single.X_train.dtype == np.float32
+        np.testing.assert_allclose(single.X_train, double.X_train, atol=1e-6)
+        np.testing.assert_allclose(single.X_test, double.X_test, atol=1e-6)
+
+    def test_a_value_too_large_for_float32_is_refused(self):
+        X = np.full((5, 2), 1e300)
+        with pytest.raises(DataError, match="too large"):
+            given_split(dataset(X), dtype="float32")
+
     @given(
         X=arrays(float, (12, 3), elements=st.floats(-1e6, 1e6)),
         scaling=st.sampled_from(["none", "standard", "minmax", "row-standard", "/255"]),

@@ -230,7 +230,7 @@ def test_sizes_come_from_the_catalogue(tmp_path):
 
     assert sizes("dataset: adult\n")[0] == Sizes(32561, 108, 48842 - 32561, 2)
     half = sizes("dataset: letter\nsplit: {test_size: 0.5}\ntrials: 1\ndtype: float32\n")
-    assert half == (Sizes(10000, 16, 10000, 26, 4), 2 * 4 * 16 * 20000)
+    assert half == (Sizes(10000, 16, 10000, 26, 4), 2 * 8 * 16 * 20000)
     few = sizes("dataset: letter\nsplit: {test_size: 5000, train_size: 2000}\nrows: 200\n")
     assert few[0] == Sizes(200, 16, 500, 26)
     sphere = sizes("dataset: {sphere: {d: 3, n_train: 70}}\n")[0]
