@@ -75,7 +75,9 @@ def plot(folders: tuple[Path, ...], out: Path | None) -> None:
 
 def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     """Return where the figures of a results folder go."""
-    if folder in named or folder / "trials.csv" in named:
+    from rfbench.results.reader import TRIALS
+
+    if folder in named or folder / TRIALS in named:
         return out / folder.resolve().name if out else folder
     above = next(path for path in named if folder.is_relative_to(path))
     return (out or above / "figures") / folder.relative_to(above)
