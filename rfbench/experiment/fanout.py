@@ -3,8 +3,8 @@
 Jobs go to joblib's loky executor, at most one a worker at a time, so that those in flight are
 those that run. When a worker dies (a segmentation fault, `os._exit`, no memory, a timeout), loky
 breaks the whole pool; then the rows of the jobs in flight are taken from their spools, a trial that
-timed out or left a fault report is marked, every other trial that had begun is repeated alone to
-see whether it was the guilty one, and the pool is built anew.
+timed out is marked, every other trial that had begun is repeated alone to see whether it was the
+guilty one, and the pool is built anew.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ class Fanout:
         guilty = next((trial for trial in rest if trial.id == begun), None)
         if guilty is not None:
             rest.remove(guilty)
-            rows += [verdict(guilty, report)] if report else self._alone(guilty)
+            late = report.startswith("Timeout")
+            rows += [verdict(guilty, report)] if late else self._alone(guilty)
         return rows, Job(tuple(rest)) if rest else None
 
     def _alone(self, trial: Trial) -> list[dict[str, Any]]:
@@ -107,7 +108,8 @@ class Fanout:
         try:
             rows = _result(self._submit(job, n_jobs=1))
         except BrokenProcessPool as error:
-            rows = [verdict(trial, spool.crash_report() or str(error))]
+            rows, _ = spool.read()
+            rows = rows or [verdict(trial, spool.crash_report() or str(error))]
         spool.remove()
         return rows
 

@@ -11,7 +11,7 @@ from typing import Any
 from rfbench.experiment.fanout import Fanout
 from rfbench.experiment.interrupts import Interrupts
 from rfbench.experiment.plan import jobs
-from rfbench.experiment.spool import leftovers
+from rfbench.experiment.spool import leftovers, remove_folder
 from rfbench.experiment.work import Work, manifest
 from rfbench.experiment.worker import Limits
 from rfbench.results import kept_features
@@ -100,6 +100,7 @@ def run(
             if not finished:
                 fanout.kill()
                 rescue(store)
+            remove_folder(store.folder)
         summary.left = len(missing) - summary.done
         summary.interrupted = interrupts.asked
     return summary

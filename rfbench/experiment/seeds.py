@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-ROLES = ("data", "split", "kernel rows", "bandwidth", "features", "folds")
+ROLES = ("data", "split", "kernel rows", "bandwidth", "features", "folds", "globals")
 
 
 def seed_for(seed: int, role: str, number: int) -> np.random.SeedSequence:

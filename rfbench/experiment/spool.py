@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -89,13 +89,15 @@ class Spool:
             return ""
 
     def remove(self) -> None:
-        """Remove the spool's files, and the folder when it is empty."""
+        """Remove the spool's files, not the folder: another worker may be about to open its own."""
         self.path.unlink(missing_ok=True)
         self.trace.unlink(missing_ok=True)
-        try:
-            self.path.parent.rmdir()
-        except OSError:
-            return
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove the spools' folder, once no worker runs, if it is empty."""
+    with suppress(OSError):
+        (folder / FOLDER).rmdir()
 
 
 def leftovers(folder: Path) -> list[Spool]:

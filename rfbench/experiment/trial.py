@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
-import traceback
+import signal
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import sklearn
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 import rfbench
 from rfbench import metrics
@@ -19,7 +19,7 @@ from rfbench.compute import waves
 from rfbench.config import ISOLATED, NO_SOLVER, SHARED, SamplerSpec
 from rfbench.datasets import Prepared
 from rfbench.errors import MemoryLimit, RfbenchError
-from rfbench.experiment import material
+from rfbench.experiment import isolation, material
 from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
 from rfbench.experiment.kept_features import lines_of
 from rfbench.experiment.kernel_error import kernel_errors
@@ -43,18 +43,24 @@ def warm_up() -> None:
 def run_job(job: Job, on_start: Callable[[str], None] | None = None) -> Iterator[dict[str, Any]]:
     """Run the trials of a job, one row each; a trial that fails is a row that says so."""
     warm_up()
-    curve: Curve | None = None
-    with (
-        threadpool_limits(limits=job.trials[0].experiment.threads),
-        sklearn.config_context(assume_finite=True),
-        remembered_pools() as pools,
-    ):
+    libraries = ThreadpoolController()
+    with remembered_pools() as pools:
         for trials in curves(job.trials):
-            curve = None
+            curve: Curve | None = None
             for trial in sorted(trials, key=lambda t: -(t.M or 0)):
                 if on_start:
                     on_start(trial.id)
-                row, curve = run_trial(trial, curve, pools=pools)
+                seed = integer_for(trial.experiment.seed, "globals", trial.number)
+                with (
+                    isolation.contained(seed) as ruined,
+                    libraries.limit(limits=trial.experiment.threads),
+                    sklearn.config_context(assume_finite=True),
+                ):
+                    row, curve = run_trial(trial, curve, pools=pools)
+                if ruined:
+                    left = f"It left {', '.join(ruined)} behind; its worker was replaced."
+                    row[isolation.RUINED] = ruined
+                    row["message"] = "; ".join(filter(None, [row.get("message"), left]))
                 yield row
 
 
@@ -84,19 +90,25 @@ def run_trial(
         Where samplers find pools that are drawn already; their time is charged all the same.
     """
     row = describe(trial)
+    # A worker ignores Ctrl-C: a KeyboardInterrupt there comes from the trial's own code.
+    deaf = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     reset_peak_rss()
     try:
         measured, curve = measure(trial, curve, pools=pools)
-        row.update(measured, status="ok")
+        lines = measured.pop(kept.KEY, None)
+        row.update({column: isolation.plain(value) for column, value in measured.items()})
+        row.update({kept.KEY: lines} if lines else {}, status="ok")
     except MemoryLimit as error:
-        row.update(status="memory", message=str(error))
+        row.update(status="memory", message=isolation.words(error))
     except RfbenchError as error:
-        row.update(status="failed", message=str(error))
+        row.update(status="failed", message=isolation.words(error))
     except MemoryError as error:
-        row.update(status="memory", message=f"Out of memory: {error}")
-    except Exception as error:
-        row.update(status="failed", message=f"{type(error).__name__}: {error}")
-        row["traceback"] = traceback.format_exc()
+        row.update(status="memory", message=f"Out of memory: {isolation.words(error)}")
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and not deaf:
+            raise
+        row.update(status="failed", message=f"{type(error).__name__}: {isolation.words(error)}")
+        row["traceback"] = isolation.traceback_of(error)
     row["peak_rss_mb"] = round(peak_rss_mb(), 1)
     return row, curve
 
@@ -164,7 +176,7 @@ def measure(
         "bandwidth": bandwidth,
         "M": M,
         "columns": design_of(X[:1], features).n_columns,
-        "kept": getattr(features, "kept_", None),
+        "kept": features.kept_ if getattr(features, "keeps_some", False) else None,
     }
     if experiment.kernel_error_rows and getattr(features, "approximates_kernel", False):
         rows, exact, norm = material.exact_kernel(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import faulthandler
 import os
 import signal
 import threading
 import time
 from dataclasses import dataclass
+from multiprocessing import util
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +100,9 @@ def start(limits: Limits, parent: int) -> None:
     """Prepare a fresh worker: Ctrl-C is the parent's business, and so is its life."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    # At its end a process waits for its children, and so does whoever waits for the process. The
+    # children of a trial may go on for ever: end before that.
+    util.Finalize(None, os._exit, args=(0,), exitpriority=0)
     memory.limit_to(limits.memory)
     if limits.memory is not None:
         with contextlib.suppress(ImportError, ValueError, OSError):
@@ -113,7 +118,12 @@ def _end_with(parent: int) -> None:
 
 
 def work(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
-    """Run the trials of a job; each row is on the disk, in the job's spool, once it is there."""
+    """Run the trials of a job; each row is on the disk, in the job's spool, once it is there.
+
+    A worker that a trial left in a state of its own making ends; the parent goes on with the other
+    trials in a new one.
+    """
+    from rfbench.experiment.isolation import RUINED
     from rfbench.experiment.trial import run_job
 
     rows = []
@@ -121,7 +131,15 @@ def work(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
         faulthandler.enable(traces)
         try:
             for row in run_job(job, on_start=_watch(spool, limits, traces)):
-                spool.add(row)
+                ruined = row.pop(RUINED, None)
+                try:
+                    spool.add(row)
+                except OSError as error:
+                    if ruined or error.errno == errno.EBADF:
+                        os._exit(1)
+                    raise
+                if ruined:
+                    os._exit(1)
                 rows.append(row)
         finally:
             faulthandler.cancel_dump_traceback_later()
