@@ -100,15 +100,24 @@ def start(limits: Limits, parent: int) -> None:
     """Prepare a fresh worker: Ctrl-C is the parent's business, and so is its life."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    # At its end a process waits for its children, and so does whoever waits for the process. The
-    # children of a trial may go on for ever: end before that.
-    util.Finalize(None, os._exit, args=(0,), exitpriority=0)
+    # Before Python waits for the threads and children that a trial left, perhaps for ever.
+    util.Finalize(None, _end, args=(0,), exitpriority=0)
     memory.limit_to(limits.memory)
     if limits.memory is not None:
         with contextlib.suppress(ImportError, ValueError, OSError):
             import resource
 
             resource.setrlimit(resource.RLIMIT_DATA, (limits.memory, limits.memory))
+
+
+def _end(code: int) -> None:
+    """End this process at once, and the processes that trials left running in it."""
+    import psutil
+
+    with contextlib.suppress(OSError, psutil.Error):
+        for child in psutil.Process().children(recursive=True):
+            child.kill()
+    os._exit(code)
 
 
 def _end_with(parent: int) -> None:
@@ -136,10 +145,10 @@ def work(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
                     spool.add(row)
                 except OSError as error:
                     if ruined or error.errno == errno.EBADF:
-                        os._exit(1)
+                        _end(1)
                     raise
                 if ruined:
-                    os._exit(1)
+                    _end(1)
                 rows.append(row)
         finally:
             faulthandler.cancel_dump_traceback_later()

@@ -1,0 +1,165 @@
+"""One trial costs only its own row, whatever its code does."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import numpy as np
+import psutil
+import pytest
+import sklearn
+from threadpoolctl import threadpool_info
+
+from rfbench.experiment import isolation, runner
+from rfbench.experiment.work import prepare_work
+from rfbench.experiment.worker import Limits
+
+from . import faulty
+from .conftest import SMALL
+from .test_faults import FAULTY, command, descendants, rows_of
+
+# Shared work is timed otherwise when a trial is repeated alone.
+NOT_MEASURED = ("t_", "cpu_", "peak_", "workers", "shared_M", "trial_id", "setting", "parameters")
+ENDS_IN_ITS_ROW = {
+    "system exit": "SystemExit: 0",
+    "interrupt": "KeyboardInterrupt:",
+    "generator exit": "GeneratorExit:",
+    "stop": "StopIteration:",
+    "foreign": "Foreign: on purpose",
+    "surrogate": "ValueError: a\\udc80b\\x00c\\r d",
+    "unreadable": "Unreadable: its message cannot be read",
+    "limits": "",
+    "state": "",
+    "settings": "",
+    "fork": "",
+    "child": "",
+}
+COSTS_ITS_WORKER = {"thread": "running thread", "close": "died", "kill by a child": "died"}
+
+
+@pytest.fixture
+def measured(experiment_of, tmp_path):
+    """Return a function that runs a sampler for each fault between two good ones."""
+
+    def run(names, folder, *, n_jobs=1, harmless=False):
+        methods = "".join(
+            f"  - {{class: '{FAULTY}:Faulty', label: '{name}', "
+            f"fault: '{name}', at: {0 if harmless else 8}}}\n"
+            for name in names
+        )
+        methods += f"  - {{class: '{FAULTY}:Witness', label: witness}}\n"
+        text = SMALL.replace("solver:", methods + "solver:")
+        work = prepare_work(
+            [experiment_of(text, "trials=1", allow_imports=True)], tmp_path / folder
+        )
+        summary = runner.run(work, n_jobs=n_jobs, limits=Limits())
+        assert summary.left == 0
+        return {
+            (row["label"], row["M"]): {
+                key: value for key, value in row.items() if not key.startswith(NOT_MEASURED)
+            }
+            for row in rows_of(tmp_path / folder)
+        }
+
+    return run
+
+
+@pytest.mark.parametrize("faults", [ENDS_IN_ITS_ROW, COSTS_ITS_WORKER])
+def test_all_other_rows_are_there_and_as_they_would_be_without_it(measured, faults):
+    clean = measured(faults, "clean", harmless=True)
+    found = measured(faults, "r")
+    assert found.keys() == clean.keys()
+    assert len(clean) == 2 * (len(faults) + 3)
+    assert {row["status"] for row in clean.values()} == {"ok"}
+    for key, row in clean.items():
+        if key[0] in faults and key[1] == "8":
+            assert faults[key[0]] in found[key]["message"]
+        else:
+            assert found[key] == row
+
+
+def test_a_run_ends_and_ends_the_processes_that_a_trial_left(experiment_of, tmp_path):
+    own = f"- {{class: '{FAULTY}:Faulty', label: f, fault: child}}"
+    experiment_of(SMALL.replace("- rks", own), allow_imports=True)
+    words = command(tmp_path / "tiny.yaml", tmp_path / "out", "--jobs", "1", "--allow-imports")
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    seen = []
+    while process.poll() is None:
+        seen += [p for p in descendants(process) if p not in seen]
+        time.sleep(0.05)
+    assert process.returncode == 0
+    _, alive = psutil.wait_procs(seen, timeout=10)
+    assert alive == []
+
+
+def state():
+    return {
+        "folder": os.getcwd(),
+        "environment": dict(os.environ),
+        "mask": isolation._mask(),
+        "errors": np.geterr(),
+        "filters": list(warnings.filters),
+        "recursion": sys.getrecursionlimit(),
+        "path": list(sys.path),
+        "streams": (sys.stdout, sys.excepthook),
+        "signals": signal.getsignal(signal.SIGTERM),
+        "blocked": signal.pthread_sigmask(signal.SIG_BLOCK, []),
+        "alarm": signal.getitimer(signal.ITIMER_REAL),
+        "limits": isolation._limits(),
+        "python": faulty.random.getstate(),
+        "numpy": np.random.get_state()[1].tolist(),  # noqa: NPY002
+    }
+
+
+def test_what_a_trial_changes_is_put_back():
+    before = state()
+    with isolation.contained(0) as ruined:
+        faulty.change_state()
+        faulty.limit_itself()
+        unchanged = {key for key, value in state().items() if value == before[key]}
+    assert unchanged == set()
+    assert ruined == []
+    assert state() == before
+
+
+def test_settings_of_libraries_are_put_back_after_each_trial(experiment_of):
+    from rfbench.experiment.plan import jobs, plan
+    from rfbench.experiment.trial import run_job
+
+    before = sklearn.get_config(), threadpool_info()
+    own = f"- {{class: '{FAULTY}:Faulty', label: f, fault: settings}}"
+    experiment = experiment_of(SMALL.replace("- rks", own), "trials=1", allow_imports=True)
+    for _ in run_job(jobs(plan(experiment))[0]):
+        assert (sklearn.get_config(), threadpool_info()) == before
+
+
+def test_global_generators_begin_alike_in_each_trial():
+    drawn = []
+    for seed in (3, 3, 4):
+        with isolation.contained(seed):
+            drawn.append((faulty.random.random(), np.random.uniform()))  # noqa: NPY002
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_what_cannot_be_put_back_is_named(monkeypatch):
+    end = threading.Event()
+
+    def refuse(kind, limits):
+        raise ValueError("not allowed to raise maximum limit")
+
+    limits = isolation._limits()
+    read, write = os.pipe()
+    with isolation.contained(0) as ruined:
+        threading.Thread(target=end.wait).start()
+        os.close(read)
+        faulty.limit_itself()
+        monkeypatch.setattr(faulty.resource, "setrlimit", refuse)
+    end.set()
+    os.close(write)
+    monkeypatch.undo()
+    isolation._set_limits(limits)
+    assert ruined == ["another resource limit", "a running thread", "a closed file"]

@@ -1,0 +1,29 @@
+"""Jobs over worker processes."""
+
+import threading
+from dataclasses import dataclass
+
+from rfbench.experiment import fanout
+from rfbench.experiment.plan import Job
+from rfbench.experiment.spool import FOLDER, Spool
+from rfbench.experiment.worker import Limits
+
+
+@dataclass(frozen=True)
+class Instant:
+    """Stands in for a trial that takes no time."""
+
+    id: str
+
+
+def work(job, folder, limits):
+    with Spool.open(folder, job), Spool.of(folder, job).traces():
+        return [{"trial_id": trial.id} for trial in job.trials]
+
+
+def test_workers_open_their_spools_while_others_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(fanout, "work", work)
+    jobs = [Job((Instant(str(i)),)) for i in range(5000)]
+    rows = fanout.Fanout(tmp_path, 2, Limits(), threading.Event()).rows(jobs)
+    assert sorted(int(row["trial_id"]) for row in rows) == list(range(5000))
+    assert list((tmp_path / FOLDER).iterdir()) == []
