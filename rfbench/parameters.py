@@ -70,7 +70,7 @@ def check_rules(method: Any, rules: Mapping[str, Rule]) -> None:
 
 
 def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
-    """Call the constructor; MethodError names a parameter that it does not have.
+    """Call the constructor; MethodError names a parameter that it does not have, or lacks.
 
     Parameters
     ----------
@@ -89,13 +89,34 @@ def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
         parameter.kind is inspect.Parameter.VAR_KEYWORD
         for parameter in inspect.signature(cls.__init__).parameters.values()
     )
+    required = [
+        word
+        for word, parameter in inspect.signature(cls.__init__).parameters.items()
+        if word in allowed
+        and parameter.default is inspect.Parameter.empty
+        and parameter.kind is not inspect.Parameter.VAR_POSITIONAL
+    ]
     for word in parameters:
         if word not in allowed and not open_ended:
             raise MethodError(
                 f"{name} has no parameter '{word}'.{nearest(word, allowed)}",
                 f"It has {', '.join(allowed)}.",
             )
-    return cls(**parameters)
+    missing = [word for word in required if word not in parameters]
+    if missing:
+        raise MethodError(
+            f"{name} needs the parameter '{missing[0]}'.",
+            "Its constructor has no default for it.",
+            f"Give it beside the class: `{missing[0]}: VALUE`.",
+        )
+    try:
+        return cls(**parameters)
+    except MethodError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise MethodError(
+            f"{name} cannot be made with these parameters.", f"{type(error).__name__}: {error}."
+        ) from error
 
 
 def build_foreign(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:

@@ -10,32 +10,70 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from rfbench.errors import MethodError
+import click
+
+from rfbench import yamlfile
+from rfbench.errors import ConfigError, MethodError
 
 ALWAYS_ALLOWED = ("rfbench", "sklearn")
 
 
-def check_allowed(path: str, packages: list[str], anything: bool) -> None:
-    """Raise MethodError unless a configuration may import this class.
+def check_allowed(path: str, asked: list[str], anything: bool) -> None:
+    """Raise MethodError unless the person who runs a configuration lets it import this class.
 
     Importing runs code. Allowed are classes of rfbench and scikit-learn, of the packages that the
-    configuration lists under `plugins`, and everything with ``--allow-imports``.
+    person's own settings list, and everything with ``--allow-imports``. What the configuration
+    asks for, its `plugins`, is no permission. (The entry points of installed packages need none:
+    whoever installed the package chose them.)
     """
     package = path.split(".")[0]
-    if anything or (":" not in path and package in (*ALWAYS_ALLOWED, *packages)):
+    if anything or (":" not in path and package in (*ALWAYS_ALLOWED, *allowed_by_settings())):
         return
     todo = "Run with --allow-imports if you trust it"
     if ":" not in path:
-        todo += f", or list the package: `plugins: [{package}]`"
+        todo += f", or write `allow_imports: [{package}]` into {settings_file()}"
+    asks = f", which asks for the packages {', '.join(asked)}" if asked else ""
     raise MethodError(
         f"The class {path} is not imported.",
-        "Importing it would run code that the configuration names.",
+        f"Importing it would run code that the configuration names{asks}.",
         todo + ".",
     )
 
 
-def load_class(path: str) -> type[Any]:
+def settings_file() -> Path:
+    """Return where the settings of the person are: `settings.yaml` in their settings folder."""
+    return Path(click.get_app_dir("rfbench")) / "settings.yaml"
+
+
+def allowed_by_settings() -> list[str]:
+    """Return the packages that the person's settings allow: their list ``allow_imports``.
+
+    Raises
+    ------
+    ConfigError
+        There is such a file, and it is broken.
+    """
+    file = settings_file()
+    if not file.exists():
+        return []
+    settings = yamlfile.load(file).value
+    packages = settings.pop("allow_imports", [])
+    if settings or not (isinstance(packages, list) and all(type(p) is str for p in packages)):
+        raise ConfigError(
+            f"The settings in {file} cannot be read.",
+            "They are a list of packages: `allow_imports: [mypackage]`.",
+        )
+    return packages
+
+
+def load_class(path: str, folder: Path | None = None) -> type[Any]:
     """Import ``package.module.Class`` or ``folder/file.py:Class``.
+
+    Parameters
+    ----------
+    path : str
+    folder : Path, optional
+        Where a file is looked for before the current folder: that of the configuration.
 
     Raises
     ------
@@ -44,13 +82,15 @@ def load_class(path: str) -> type[Any]:
     """
     try:
         if ":" in path:
-            file, _, name = path.rpartition(":")
-            module = _module_of_file(Path(file))
+            name = path.rpartition(":")[2]
+            module = _module_of_file(_file_of(path, folder))
         else:
             owner, _, name = path.rpartition(".")
             module = importlib.import_module(owner)
         found = getattr(module, name)
-    except (ImportError, AttributeError, ValueError, OSError, SyntaxError) as error:
+    except MethodError:
+        raise
+    except (Exception, SystemExit) as error:
         raise MethodError(
             f"The class {path} cannot be imported.",
             f"{type(error).__name__}: {error}.",
@@ -59,6 +99,20 @@ def load_class(path: str) -> type[Any]:
     if not isinstance(found, type):
         raise MethodError(f"{path} is not a class.", f"It is a {type(found).__name__}.")
     return found
+
+
+def _file_of(path: str, folder: Path | None) -> Path:
+    """Return the file of ``folder/file.py:Class``, beside the configuration or from here."""
+    file = Path(path.rpartition(":")[0])
+    for place in ([folder] if folder else []) + [Path()]:
+        if (place / file).is_file():
+            return place / file
+    beside = "beside the configuration or " if folder else ""
+    raise MethodError(
+        f"The file {file} of the class {path} is not there.",
+        f"It is not {beside}in the current folder.",
+        "Run the command from the folder that has it.",
+    )
 
 
 def _module_of_file(file: Path) -> Any:
@@ -78,10 +132,13 @@ def _module_of_file(file: Path) -> Any:
     return sys.modules[name]
 
 
-def identity(path: str) -> str:
-    """Return what identifies the code of a class: a file's hash, or its package's version."""
+def identity(path: str, folder: Path | None = None) -> str:
+    """Return what identifies the code of a class: a file's hash, or its package's version.
+
+    The parameters, and what is raised, are those of `load_class`.
+    """
     if ":" in path:
-        return hashlib.sha256(Path(path.rpartition(":")[0]).read_bytes()).hexdigest()[:16]
+        return hashlib.sha256(_file_of(path, folder).read_bytes()).hexdigest()[:16]
     package = path.split(".")[0]
     names = metadata.packages_distributions().get(package, [package])
     try:

@@ -73,13 +73,76 @@ def test_entry_points_are_found_by_name(tmp_path, installed):
         solvers.make("sk-kn")
 
 
-def test_what_may_be_imported():
+def test_what_may_be_imported(settings):
+    settings("allow_imports: [other]")
     plugins.check_allowed("sklearn.svm.SVC", [], False)
-    plugins.check_allowed("other.Thing", ["other"], False)
+    plugins.check_allowed("other.Thing", [], False)
     plugins.check_allowed("file.py:Thing", [], True)
-    for path in ("other.Thing", "file.py:Thing", "sklearn.py:Thing"):
+    for path in ("another.Thing", "file.py:Thing", "sklearn.py:Thing", "other.py:Thing"):
         with pytest.raises(MethodError, match="--allow-imports"):
             plugins.check_allowed(path, [], False)
+
+
+@pytest.fixture
+def settings(tmp_path, monkeypatch):
+    """Return a function that writes the person's own settings."""
+    monkeypatch.setattr(plugins.click, "get_app_dir", lambda name: str(tmp_path / name))
+
+    def write(text):
+        (tmp_path / "rfbench").mkdir(exist_ok=True)
+        (tmp_path / "rfbench" / "settings.yaml").write_text(text)
+
+    return write
+
+
+def test_a_configuration_gives_itself_no_permission(tmp_path, settings):
+    (tmp_path / "wicked.py").write_text("raise SystemExit('imported')")
+    text = TEXT.replace("SOLVER", "ridge").replace("[rks]", "[{class: wicked.Thing}]")
+    with pytest.raises(ConfigError, match=r"asks for the packages wicked.*settings\.yaml"):
+        rows_of(tmp_path, text + "plugins: [wicked]\n")
+
+
+@pytest.mark.parametrize("text", ["allow_imports: other", "allow: [other]", "allow_imports: [1]"])
+def test_settings_that_are_broken_are_named(settings, text):
+    settings(text)
+    with pytest.raises(ConfigError, match="settings"):
+        plugins.check_allowed("other.Thing", [], False)
+
+
+MINE = "from sklearn.kernel_approximation import RBFSampler as Mine\n"
+
+
+def test_a_file_is_found_beside_its_configuration_then_here(tmp_path, monkeypatch):
+    beside, here = tmp_path / "beside", tmp_path / "here"
+    for folder in (beside, here):
+        folder.mkdir()
+    monkeypatch.chdir(here)
+    text = TEXT.replace("SOLVER", "ridge").replace("[rks]", "[{class: 'mine.py:Mine'}]")
+    with pytest.raises(ConfigError, match=r"line 5: The file mine\.py .* is not there"):
+        rows_of(beside, text, allow_imports=True)
+    (here / "mine.py").write_text(MINE)
+    (first,) = rows_of(beside, text, allow_imports=True)
+    (beside / "mine.py").write_text(MINE)
+    (here / "mine.py").write_text("Mine = 3")
+    (second,) = rows_of(beside, text, allow_imports=True)
+    assert first["status"] == second["status"] == "ok"
+    assert first["trial_id"] == second["trial_id"]
+
+
+def test_a_constructor_is_named_that_lacks_or_refuses_something(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "class Needs:\n    fit = transform = 0\n"
+        "    def __init__(self, depth, *more, **others): pass\n"
+        "class Ends(Needs):\n    def __init__(self): raise SystemExit(0)\n"
+    )
+    text = TEXT.replace("SOLVER", "ridge")
+    for name, sentence in (("Needs", "needs the parameter 'depth'"), ("Ends", "SystemExit")):
+        with pytest.raises(ConfigError, match=f"line 5: .*{sentence}"):
+            rows_of(
+                tmp_path,
+                text.replace("[rks]", f"[{{class: 'mine.py:{name}'}}]"),
+                allow_imports=True,
+            )
 
 
 @pytest.mark.parametrize(
@@ -88,7 +151,7 @@ def test_what_may_be_imported():
         ("sklearn.svm.SVX", "AttributeError"),
         ("sklearn.nothing.SVC", "ModuleNotFoundError"),
         ("word", "cannot be imported"),
-        ("missing.py:Thing", "FileNotFoundError"),
+        ("missing.py:Thing", "is not there"),
         ("os.path.join", "is not a class"),
     ],
 )

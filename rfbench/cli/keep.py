@@ -56,7 +56,12 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
 @click.command()
 @click.argument("results", type=FOLDER)
 @click.argument("row")
-def replay(results: Path, row: str) -> None:
+@click.option(
+    "--allow-imports",
+    is_flag=True,
+    help="Let the configuration of RESULTS import any class: that runs its code.",
+)
+def replay(results: Path, row: str, allow_imports: bool) -> None:
     """Measure one ROW of RESULTS again and compare: a number from 1, or a trial_id.
 
     Exit code 1 if a metric differs by more than 1e-9.
@@ -68,7 +73,7 @@ def replay(results: Path, row: str) -> None:
     from rfbench.experiment.replay import replay as repeat
     from rfbench.results.schema import METRICS
 
-    found = repeat(results, row)
+    found = repeat(results, row, allow_imports=allow_imports)
     then, now = found.row, found.again
     click.echo(f"{then['trial_id']}: {then['label']}, M {then['M']}, trial {then['trial']}")
     click.echo(f"{'':24} {'then':>18} {'now':>18}")

@@ -90,5 +90,8 @@ def from_document(
         raise ConfigError(explain(error, document)) from None
     except RfbenchError as error:
         raise ConfigError(f"{document.source}: {error}") from None
+    for spec in (*experiment.samplers, experiment.solver):
+        if spec.imported:
+            spec.came_from(Path(document.source).parent.absolute())
     check_combinations(experiment, document, allow_imports)
     return experiment

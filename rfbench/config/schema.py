@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -12,6 +13,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
     field_validator,
     model_validator,
 )
@@ -73,6 +75,23 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
+class MethodSpec(Section):
+    """A method: its name here, or the import path of a class."""
+
+    name: str
+    imported: bool = False
+    _folder: Path | None = PrivateAttr(default=None)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the configuration file, where a file of code is looked for first."""
+        return self._folder
+
+    def came_from(self, folder: Path) -> None:
+        """Note the folder; it is no part of the configuration, nor of a trial's identity."""
+        self._folder = folder
+
+
 class DatasetSpec(Section):
     """A data set's name with the parameters of its generator."""
 
@@ -91,7 +110,7 @@ class DatasetSpec(Section):
         }
 
 
-class SamplerSpec(Section):
+class SamplerSpec(MethodSpec):
     """A sampler's published name, or the import path of a class, with its parameters."""
 
     name: str
@@ -118,7 +137,7 @@ class SamplerSpec(Section):
         }
 
 
-class SolverSpec(Section):
+class SolverSpec(MethodSpec):
     """A solver's name with its penalties, how they are meant and how one is chosen.
 
     Or the import path of an estimator (``class``), which has parameters of its own only.

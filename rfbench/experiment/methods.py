@@ -29,7 +29,10 @@ def build_sampler(
     them. The sampler's own parameters win.
     """
     own = resolve_parameters(spec.parameters, M=M, d=d, n=n)
-    cls = plugins.load_class(spec.name) if spec.imported else samplers.sampler_class(spec.name)
+    if spec.imported:
+        cls = plugins.load_class(spec.name, spec.folder)
+    else:
+        cls = samplers.sampler_class(spec.name)
     shared = {
         "n_components": M,
         "kernel": experiment.kernel,
@@ -62,8 +65,10 @@ def build_solver(
     where its constructor has it.
     """
     spec = experiment.solver
-    imported = spec.imported
-    cls = plugins.load_class(spec.name) if imported else solvers.solver_class(spec.name, task)
+    if spec.imported:
+        cls = plugins.load_class(spec.name, spec.folder)
+    else:
+        cls = solvers.solver_class(spec.name, task)
     shared = {
         "kernel": experiment.kernel,
         "bandwidth": experiment.bandwidth if bandwidth is None else bandwidth,

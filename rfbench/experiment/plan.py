@@ -107,7 +107,7 @@ def identity_of(spec: SamplerSpec) -> dict[str, Any]:
     parameters = {**CHANGED_DEFAULTS.get(spec.name, {}), **spec.parameters}
     known: dict[str, Any] = {"name": spec.name, "parameters": parameters}
     if spec.imported:
-        known["code"] = plugins.identity(spec.name)
+        known["code"] = plugins.identity(spec.name, spec.folder)
     return known
 
 

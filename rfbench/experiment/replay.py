@@ -13,6 +13,7 @@ from rfbench.errors import ResultsError
 from rfbench.experiment.fanout import Fanout
 from rfbench.experiment.plan import Job, Trial, plan
 from rfbench.experiment.worker import Limits
+from rfbench.plugins import check_allowed
 from rfbench.results import manifest as manifests
 from rfbench.results.maintenance import rows_of
 from rfbench.results.schema import METRICS
@@ -21,11 +22,16 @@ TOLERANCE = 1e-9
 ID_DIGITS = 6
 
 
-def trials_like(row: dict[str, str], manifest: dict[str, Any]) -> list[Trial]:
+def trials_like(
+    row: dict[str, str], manifest: dict[str, Any], allow_imports: bool = False
+) -> list[Trial]:
     """Return the trials of a manifest's configuration with the size and number of a row."""
     found = []
     for each in [manifest["config"], *manifest.get("variants", [])]:
         experiment = Experiment.model_validate(each)
+        for spec in (*experiment.samplers, experiment.solver):
+            if spec.imported:
+                check_allowed(spec.name, experiment.plugins, allow_imports)
         update: dict[str, Any] = {"trials": int(row["trial"]) + 1}
         if not isinstance(experiment.M, KeptBy):
             update["M"] = [int(row["M"])]
@@ -50,7 +56,7 @@ class Replay:
     differences: dict[str, tuple[float, float]]
 
 
-def replay(folder: Path, which: str) -> Replay:
+def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
     """Measure a row again and compare its metrics.
 
     Parameters
@@ -58,6 +64,8 @@ def replay(folder: Path, which: str) -> Replay:
     folder : Path
     which : str
         The number of a row (1 is the first), or the beginning of a trial_id: 6 digits or more.
+    allow_imports : bool
+        Let the folder's configuration import any class, see `rfbench.plugins.check_allowed`.
 
     Raises
     ------
@@ -75,9 +83,8 @@ def replay(folder: Path, which: str) -> Replay:
             f"A row is named by its number, 1 to {len(rows)}, or by its trial_id.",
         )
     row = found[0]
-    trial = next(
-        (t for t in trials_like(row, manifests.read(folder)) if t.id == row["trial_id"]), None
-    )
+    alike = trials_like(row, manifests.read(folder), allow_imports)
+    trial = next((t for t in alike if t.id == row["trial_id"]), None)
     if trial is None:
         raise ResultsError(
             f"The row {row['trial_id']} cannot be repeated.",

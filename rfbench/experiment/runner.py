@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rfbench.experiment import semaphores
 from rfbench.experiment.fanout import Fanout
 from rfbench.experiment.interrupts import Interrupts
 from rfbench.experiment.plan import jobs
@@ -78,6 +79,7 @@ def run(
     """
     store = Store(work.folder)
     with store.lock(), Interrupts(on_interrupt) as interrupts:
+        semaphores.sweep()
         store.mend()
         rescue(store)
         done = store.done()

@@ -95,9 +95,9 @@ def run_trial(
     reset_peak_rss()
     try:
         measured, curve = measure(trial, curve, pools=pools)
-        lines = measured.pop(kept.KEY, None)
+        lines = measured.pop(kept_features.KEY, None)
         row.update({column: isolation.plain(value) for column, value in measured.items()})
-        row.update({kept.KEY: lines} if lines else {}, status="ok")
+        row.update({kept_features.KEY: lines} if lines else {}, status="ok")
     except MemoryLimit as error:
         row.update(status="memory", message=isolation.words(error))
     except RfbenchError as error:

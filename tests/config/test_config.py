@@ -162,7 +162,7 @@ def test_all_mistakes_are_told_at_once(tmp_path):
 
 def test_foreign_classes_need_leave(tmp_path):
     text = changed("- rks", "- {class: 'os.path.join'}")
-    with pytest.raises(ConfigError, match=r"not imported.*--allow-imports.*plugins: \[os\]"):
+    with pytest.raises(ConfigError, match=r"not imported.*--allow-imports.*allow_imports: \[os\]"):
         read(tmp_path, text)
     with pytest.raises(ConfigError, match="is not a class"):
         read(tmp_path, text, allow_imports=True)
