@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from rfbench.cli import main
-from rfbench.errors import ResultsError
+from rfbench.errors import MethodError, ResultsError
 from rfbench.experiment import runner
 from rfbench.experiment.replay import replay
 from rfbench.experiment.work import prepare_work
@@ -118,3 +118,21 @@ def test_replay_of_no_row(first):
     manifest["config"]["seed"] = 5
     (first / "manifest.json").write_text(json.dumps(manifest))
     assert "cannot be repeated" in call("replay", first, 1, code=2)
+
+
+def test_code_that_the_folder_names_needs_permission_and_its_file(
+    experiment_of, tmp_path, monkeypatch
+):
+    (tmp_path / "mine.py").write_text(
+        "from sklearn.kernel_approximation import RBFSampler as Mine\n"
+    )
+    text = SMALL.replace("- rks", "- {class: 'mine.py:Mine'}")
+    experiment = experiment_of(text, "trials=1", "M=4", allow_imports=True)
+    folder = tmp_path / "r"
+    runner.run(prepare_work([experiment], folder))
+    with pytest.raises(MethodError, match="--allow-imports"):
+        replay(folder, "1")
+    with pytest.raises(MethodError, match=r"mine\.py .*not there"):
+        replay(folder, "1", allow_imports=True)
+    monkeypatch.chdir(tmp_path)
+    assert replay(folder, "1", allow_imports=True).differences == {}
