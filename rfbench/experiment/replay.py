@@ -32,6 +32,7 @@ def trials_like(
         for spec in (*experiment.samplers, experiment.solver):
             if spec.imported:
                 check_allowed(spec.name, experiment.plugins, allow_imports)
+                spec.came_from(Path.cwd())
         update: dict[str, Any] = {"trials": int(row["trial"]) + 1}
         if not isinstance(experiment.M, KeptBy):
             update["M"] = [int(row["M"])]
