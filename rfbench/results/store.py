@@ -77,7 +77,7 @@ class Store:
         """Write the traceback of a failed trial to `failures/TRIAL_ID.txt`."""
         target = self.folder / "failures" / f"{trial_id}.txt"
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+        target.write_bytes(text.encode(errors="backslashreplace"))
 
     def mend(self) -> None:
         """Move broken rows to `trials.csv.torn`, and give an older file the columns of today.

@@ -204,6 +204,12 @@ def test_a_foreign_or_cut_file_is_named(tmp_path):
     (tmp_path / kept_features.FILE).write_text("trial_id,trial,weight\na,0\n")
     with pytest.raises(ResultsError, match="line that is cut"):
         kept_features.read(tmp_path)
+    (tmp_path / kept_features.FILE).write_bytes(b"trial_id,trial,weight\na,0,\xff\n")
+    with pytest.raises(ResultsError, match="cannot be read"):
+        kept_features.read(tmp_path)
+    notes = []
+    assert kept_features.frame(tmp_path, notes).empty
+    assert len(notes) == 1
     (tmp_path / "file").write_text("")
     with pytest.raises(WriteError, match=r"kept.csv could not be written"):
         kept_features.write(tmp_path / "file" / "inside", "a", [{"weight": 1.0}])

@@ -50,6 +50,11 @@ def test_a_value_of_another_type_fails_its_trial_only(tmp_path, column, value):
     assert column in first["message"]
 
 
+def test_a_traceback_that_is_no_text_is_kept(tmp_path):
+    Store(tmp_path).keep_traceback("x", "ValueError: \udc80")
+    assert (tmp_path / "failures" / "x.txt").read_text() == "ValueError: \\udc80"
+
+
 def test_a_torn_last_line_is_set_aside(tmp_path):
     store = store_of(tmp_path, X, Y)
     whole = store.csv.read_bytes()
