@@ -293,3 +293,19 @@ def test_python_m_rfbench_and_completion():
     words = [sys.executable, "-c", "from rfbench.cli import main; main(prog_name='rfbench')"]
     found = subprocess.run(words, capture_output=True, text=True, env=environment, check=True)
     assert "sweep" in found.stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_output_is_a_sentence():
+    with open("/dev/full", "w") as full:
+        found = subprocess.run(
+            [sys.executable, "-m", "rfbench", "list", "samplers"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert found.returncode == 1
+    assert "No space left" in found.stderr
+    assert "Traceback" not in found.stderr
+    assert "Exception ignored" not in found.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import logging
 import os
@@ -38,7 +39,10 @@ class Commands(click.Group):
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be any bytes
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+            return result
         except RfbenchError as error:
             if ctx.params.get("debug"):
                 raise
@@ -51,6 +55,16 @@ class Commands(click.Group):
         except BrokenPipeError:
             sys.stderr.close()
             ctx.exit(0)
+        except OSError as error:
+            if ctx.params.get("debug"):
+                raise
+            place = f": {error.filename}" if error.filename else ""
+            click.echo(f"error: The system refused: {error.strerror or error}{place}.", err=True)
+            click.echo("  Rows that were measured are safe.", err=True)
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                # What is left to be written goes nowhere, not into a second error at the end.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(1)
 
 
 @click.group(

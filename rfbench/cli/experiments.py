@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rfbench.cli.options import RunOptions, run_options
-from rfbench.errors import ConfigError, RfbenchError
+from rfbench.errors import ConfigError, RfbenchError, WriteError
 
 if TYPE_CHECKING:
     from rfbench.config import Experiment
@@ -303,6 +303,12 @@ def _report(summary: Summary) -> None:
                 click.echo(f"figure:  {path}")
         except RfbenchError as error:
             click.echo(f"no figure: {error}", err=True)
+        except OSError as error:
+            raise WriteError(
+                f"The figures could not be drawn: {error.strerror or error}.",
+                "All rows are safe.",
+                f"Make room, then draw them with `rfbench plot {summary.folder}`.",
+            ) from error
     again = f"{summary.found} were there already" if summary.found else "none was there before"
     click.echo(f"trials:  {summary.done} run, {summary.failed} failed, {again}")
     if summary.left:

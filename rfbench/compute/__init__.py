@@ -6,8 +6,11 @@ Nothing heavy is imported here: take what you need from `rfbench.compute.waves`,
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
+
+log = logging.getLogger(__name__)
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -31,8 +34,13 @@ def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
     Notes
     -----
     The cache lies beside the source file, or in the user's cache folder where that is read-only.
+    Where both are, each process compiles anew, in memory.
     """
     import numba
 
-    decorator = numba.njit(cache=True, error_model="numpy", fastmath={"contract"})
-    return cast(Callable[_P, _R], decorator(function))
+    options: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
+    try:
+        return cast(Callable[_P, _R], numba.njit(cache=True, **options)(function))
+    except RuntimeError:  # numba: cannot cache function
+        log.info("No folder for the machine code of %s: it is compiled anew.", function.__name__)
+        return cast(Callable[_P, _R], numba.njit(**options)(function))

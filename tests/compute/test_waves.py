@@ -221,3 +221,19 @@ def test_warm_up_leaves_nothing_to_compile():
     pair(np.zeros((3, 5)))
     waves.arc_cosine_inplace(np.zeros((3, 5)), 2, 1)
     assert known == [len(k.signatures) for k in (kernels.cos, kernels.cos_sin, kernels.arc_cosine)]
+
+
+def test_without_a_folder_for_machine_code_it_is_compiled_in_memory(monkeypatch):
+    import numba
+
+    from rfbench.compute import compiled
+
+    njit = numba.njit
+
+    def refuse(*words, **options):
+        if options.get("cache"):
+            raise RuntimeError("cannot cache function: no locator available")
+        return njit(*words, **options)
+
+    monkeypatch.setattr(numba, "njit", refuse)
+    assert compiled(lambda x: x + 1)(2) == 3
