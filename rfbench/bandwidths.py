@@ -7,20 +7,11 @@ from numpy.typing import NDArray
 
 from rfbench.errors import MethodError, nearest
 from rfbench.kernels import Rows, centred
-from rfbench.parameters import number
+from rfbench.parameters import number, one_of
 
 RULES = ("median", "knn50", "knn50-sample")
+ALLOWED = number(above=0) | one_of(*RULES)
 NEIGHBOUR = 50
-
-
-def check(rule: object) -> None:
-    """Raise MethodError for what is neither a positive number nor the name of a rule."""
-    known = rule in RULES if isinstance(rule, str) else number(above=0).holds(rule)
-    if not known:
-        raise MethodError(
-            f"The bandwidth '{rule}' is not usable.{nearest(str(rule), list(RULES))}",
-            f"It is a positive number or one of {', '.join(RULES)}.",
-        )
 
 
 def resolve(

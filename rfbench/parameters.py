@@ -1,40 +1,51 @@
-"""Building a method from its published name and the parameters that a person wrote."""
+"""The parameters of methods: declared once beside the class, and checked in one place."""
 
 from __future__ import annotations
 
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 
 from rfbench.errors import MethodError, nearest
 
 LARGEST_WHOLE = 2**31 - 1
+Class = TypeVar("Class")
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a parameter must be, in words ("It must be ...") and as a test."""
+    """What a parameter must be, in words ("It must be ...") and as a test.
+
+    `choices` are the words among which a misspelt one is looked for.
+    """
 
     words: str
     holds: Callable[[Any], bool]
+    choices: tuple[str, ...] = ()
+
+    def __or__(self, other: Rule) -> Rule:
+        """Return the rule that one of the two holds."""
+        return Rule(
+            f"{self.words}, or {other.words}",
+            lambda value: self.holds(value) or other.holds(value),
+            (*self.choices, *other.choices),
+        )
 
 
-def number(*, least: float = -math.inf, above: float = -math.inf, optional: bool = False) -> Rule:
-    """Return the rule of a finite number; `optional` allows None."""
+def number(*, least: float = -math.inf, above: float = -math.inf) -> Rule:
+    """Return the rule of a finite number."""
 
     def holds(value: Any) -> bool:
-        if value is None:
-            return optional
         real = isinstance(value, Real) and not isinstance(value, bool)
         return real and math.isfinite(value) and value >= least and value > above
 
     bound = f" above {above:g}" if above > least else f" of at least {least:g}"
-    return Rule(f"a number{bound}{', or nothing' if optional else ''}", holds)
+    return Rule(f"a number{bound}", holds)
 
 
 def whole(least: int) -> Rule:
@@ -57,8 +68,41 @@ def _is_random_state(value: Any) -> bool:
     return isinstance(value, known)
 
 
+NOTHING = Rule("nothing", lambda value: value is None)
 TRUTH = Rule("true or false", lambda value: isinstance(value, bool | np.bool_))
 RANDOM_STATE = Rule("a whole number of at least 0, or a generator of numpy's", _is_random_state)
+
+
+def one_of(*choices: Any) -> Rule:
+    """Return the rule of a few allowed values; 1 does not stand for True."""
+    words = tuple(str(choice) for choice in choices)
+
+    def holds(value: Any) -> bool:
+        return isinstance(value, str | Real | np.bool_) and any(
+            value == choice and isinstance(value, bool | np.bool_) == isinstance(choice, bool)
+            for choice in choices
+        )
+
+    return Rule(f"{'one of ' if len(words) > 1 else ''}{', '.join(words)}", holds, words)
+
+
+def parameter(default: Any, rule: Rule) -> Any:
+    """Return a field of an `estimator`: its default and its rule."""
+    return field(default=default, metadata=ruled(rule))
+
+
+def ruled(rule: Rule) -> dict[str, Rule]:
+    """Return the metadata that give a dataclass field its rule."""
+    return {"rule": rule}
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
+def estimator(cls: type[Class]) -> type[Class]:
+    """Make the annotated fields of a class its constructor's parameters, after those of its bases.
+
+    A dataclass that leaves comparison and representation to scikit-learn's BaseEstimator.
+    """
+    return dataclass(eq=False, repr=False, kw_only=True)(cls)
 
 
 def check_rules(method: Any, rules: Mapping[str, Rule]) -> None:
@@ -66,7 +110,19 @@ def check_rules(method: Any, rules: Mapping[str, Rule]) -> None:
     for name, rule in rules.items():
         value = getattr(method, name)
         if not rule.holds(value):
-            raise MethodError(f"{name} is {value!r}.", f"It must be {rule.words}.")
+            raise MethodError(
+                f"{name} is {value!r}.{nearest(str(value), list(rule.choices))}",
+                f"It must be {rule.words}.",
+            )
+
+
+class Checked:
+    """Base of the estimators: holds the parameters against their rules."""
+
+    def check_parameters(self) -> None:
+        """Raise MethodError where the parameters cannot be served, without any data."""
+        declared = fields(self)  # type: ignore[arg-type]
+        check_rules(self, {f.name: f.metadata["rule"] for f in declared if f.metadata})
 
 
 def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:

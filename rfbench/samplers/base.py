@@ -7,7 +7,7 @@ as the public `random` of scipy's QMCEngine does; a method returns its `FeatureM
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,10 +16,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench import bandwidths, kernels
-from rfbench.errors import MethodError, nearest
+from rfbench.errors import MethodError
 from rfbench.kernels import Array, Kernel, Rows
 from rfbench.memory import Sizes
-from rfbench.parameters import RANDOM_STATE, check_rules, whole
+from rfbench.parameters import RANDOM_STATE, Checked, estimator, one_of, parameter, ruled, whole
 from rfbench.samplers.feature_map import OFFSET, PAIRED, PLAIN, FeatureMap, FittedMap, Projection
 
 RandomState = int | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
@@ -27,7 +27,7 @@ RandomState = int | np.random.Generator | np.random.RandomState | np.random.Seed
 
 @dataclass(frozen=True)
 class Streams:
-    """Independent random generators, one a purpose.
+    """Independent random generators, one per purpose.
 
     Because frequencies and offsets come from streams of their own, a larger M or a larger pool
     with the same seed begins with the smaller one.
@@ -40,15 +40,27 @@ class Streams:
     bandwidth: np.random.Generator
 
 
+# The number of each stream among those spawned: with another one every published number changes.
+STREAMS = {"frequencies": 0, "offsets": 1, "rows": 2, "selection": 3, "bandwidth": 4}
+
+
 def streams(random_state: RandomState) -> Streams:
     """Return the generators that a sampler uses, from whatever names a random state."""
     if isinstance(random_state, np.random.RandomState):
         random_state = int(random_state.randint(2**31 - 1))
-    return Streams(*np.random.default_rng(random_state).spawn(5))
+    spawned = np.random.default_rng(random_state).spawn(1 + max(STREAMS.values()))
+    return Streams(**{name: spawned[number] for name, number in STREAMS.items()})
 
 
-class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Base of all samplers.
+@estimator
+class RandomFeatures(
+    Checked,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    ABC,
+):
+    """Base of all samplers: an `estimator`, whose own parameters come after these.
 
     Parameters
     ----------
@@ -78,31 +90,15 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     keeps_some: ClassVar[bool] = False
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.feature_map = feature_map
-        self.random_state = random_state
+    n_components: int = field(default=100, kw_only=False, metadata=ruled(whole(1)))
+    kernel: str = parameter("gaussian", one_of(*kernels.KERNELS))
+    bandwidth: float | str = parameter("median", bandwidths.ALLOWED)
+    feature_map: str = parameter(OFFSET, one_of(OFFSET, PAIRED))
+    random_state: RandomState = parameter(None, RANDOM_STATE)
 
     def check_parameters(self) -> None:
         """Raise MethodError where the parameters cannot be served, without any data."""
-        check_rules(self, {"random_state": RANDOM_STATE})
-        self._check_count("n_components", self.n_components)
-        if self.feature_map not in (OFFSET, PAIRED):
-            raise MethodError(
-                f"There is no feature_map '{self.feature_map}'."
-                f"{nearest(str(self.feature_map), [OFFSET, PAIRED])}",
-                "It is 'offset' or 'paired'.",
-            )
+        super().check_parameters()
         cls = kernels.kernel_class(self.kernel)
         if not self.serves(cls):
             served = [name for name, other in kernels.KERNELS.items() if self.serves(other)]
@@ -110,28 +106,11 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 f"{type(self).__name__} cannot serve the kernel '{self.kernel}'.",
                 f"It serves {', '.join(served)}.",
             )
-        if cls.has_bandwidth:
-            bandwidths.check(self.bandwidth)
 
     @classmethod
     def serves(cls, kernel: type[Kernel]) -> bool:
         """Tell whether the sampler has features for this kernel."""
         return kernel.feature in cls.features_served
-
-    @staticmethod
-    def _check_count(name: str, value: Any, minimum: int = 1) -> None:
-        rule = whole(minimum)
-        if not rule.holds(value):
-            raise MethodError(f"{name} is {value!r}.", f"It must be {rule.words}.")
-
-    @staticmethod
-    def _check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-        if value not in allowed:
-            words = [str(word) for word in allowed]
-            raise MethodError(
-                f"{name} is {value!r}.{nearest(str(value), words)}",
-                f"It must be one of {', '.join(words)}.",
-            )
 
     def fit(self, X: Rows, y: Any = None) -> RandomFeatures:
         """Draw the features.

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from rfbench.kernels import Array, Rows
 from rfbench.memory import Sizes
-from rfbench.samplers.base import RandomState, Streams
-from rfbench.samplers.feature_map import OFFSET, FeatureMap, FittedMap
+from rfbench.parameters import estimator, one_of, parameter
+from rfbench.samplers.base import Streams
+from rfbench.samplers.feature_map import FeatureMap, FittedMap
 from rfbench.samplers.projected import BLOCK_BYTES, ProjectedFeatures, row_blocks
 
 GAUSSIAN, SRHT = "gaussian", "srht"
@@ -60,6 +61,7 @@ class HadamardMap(FittedMap):
             np.multiply(padded[:, self.chosen], len(self.chosen) ** -0.5, out=out[block])
 
 
+@estimator
 class CompactFeatures(ProjectedFeatures):
     r"""Random kitchen sinks F, n x D, times a D x l matrix P that knows nothing of the data.
 
@@ -91,31 +93,7 @@ class CompactFeatures(ProjectedFeatures):
     (200, 10)
     """
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        base_size: int | None = None,
-        projection: str = GAUSSIAN,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            base_size=base_size,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            feature_map=feature_map,
-            random_state=random_state,
-        )
-        self.projection = projection
-
-    def check_parameters(self) -> None:
-        """Check the projection as well."""
-        super().check_parameters()
-        self._check_choice("projection", self.projection, (GAUSSIAN, SRHT))
+    projection: str = parameter(GAUSSIAN, one_of(GAUSSIAN, SRHT))
 
     def bytes_to_fit(self, sizes: Sizes) -> float:
         """Count F's frequencies and the matrix, where there is one."""

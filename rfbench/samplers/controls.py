@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.kernels import Rows
+from rfbench.parameters import estimator
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import PooledFeatures
 
 
+@estimator
 class UniformPool(PooledFeatures):
     r"""M features drawn uniformly, without replacement, from a pool; nothing is scored.
 

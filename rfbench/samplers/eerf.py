@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.kernels import Rows
-from rfbench.samplers.base import RandomState, Streams
-from rfbench.samplers.feature_map import OFFSET, FeatureMap
-from rfbench.samplers.pool import CENTRING, PooledFeatures, centres, fold_pairs
+from rfbench.parameters import estimator, one_of, parameter
+from rfbench.samplers.base import Streams
+from rfbench.samplers.feature_map import FeatureMap
+from rfbench.samplers.pool import CENTRING, SCORE_ROWS, PooledFeatures, centres, fold_pairs
 from rfbench.samplers.ties import decreasing
 
-MULTICLASS = ("norm", "max", "per-class")
 
-
+@estimator
 class EERF(PooledFeatures):
     r"""The M features of a pool that correlate most with the target.
 
@@ -69,37 +69,14 @@ class EERF(PooledFeatures):
     approximates_kernel: ClassVar[bool] = False
     has_prefixes: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        pool_size: int = 1000,
-        score_rows: int | float = 0.1,
-        center_target: bool | str = "auto",
-        multiclass: str = "norm",
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            pool_size=pool_size,
-            score_rows=score_rows,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            feature_map=feature_map,
-            random_state=random_state,
-        )
-        self.center_target = center_target
-        self.multiclass = multiclass
+    score_rows: int | float = parameter(0.1, SCORE_ROWS)
+    center_target: bool | str = parameter("auto", CENTRING)
+    multiclass: str = parameter("norm", one_of("norm", "max", "per-class"))
 
     def check_parameters(self) -> None:
-        """Check that the pool holds M features and the choices are known."""
+        """Check that the pool holds M features as well."""
         super().check_parameters()
         self._check_pool_holds_components()
-        self._check_choice("center_target", self.center_target, CENTRING)
-        self._check_choice("multiclass", self.multiclass, MULTICLASS)
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         assert targets is not None

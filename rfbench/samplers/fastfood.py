@@ -6,9 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from rfbench.parameters import estimator
 from rfbench.samplers.structured import Block, HadamardFeatures
 
 
+@estimator
 class Fastfood(HadamardFeatures):
     r"""Frequencies that are products of Hadamard matrices, a permutation and diagonals.
 

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from rfbench.kernels import Rows
 from rfbench.memory import BLOCK_ROWS, Sizes
-from rfbench.samplers.base import RandomState, Streams
-from rfbench.samplers.feature_map import OFFSET, FeatureMap
+from rfbench.parameters import TRUTH, estimator, parameter
+from rfbench.samplers.base import Streams
+from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import PooledFeatures, fold_pairs
 
 
+@estimator
 class Greedy(PooledFeatures):
     r"""The M features of a pool that orthogonal matching pursuit takes, one after the other.
 
@@ -70,37 +72,13 @@ class Greedy(PooledFeatures):
     has_prefixes: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        pool_size: int = 1000,
-        score_rows: int | float = 1.0,
-        normalize: bool = False,
-        center_target: bool = False,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            pool_size=pool_size,
-            score_rows=score_rows,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            feature_map=feature_map,
-            random_state=random_state,
-        )
-        self.normalize = normalize
-        self.center_target = center_target
+    normalize: bool = parameter(False, TRUTH)
+    center_target: bool = parameter(False, TRUTH)
 
     def check_parameters(self) -> None:
-        """Check that the pool holds M features and the choices are known."""
+        """Check that the pool holds M features as well."""
         super().check_parameters()
         self._check_pool_holds_components()
-        self._check_choice("normalize", self.normalize, (True, False))
-        self._check_choice("center_target", self.center_target, (True, False))
 
     def bytes_to_fit(self, sizes: Sizes) -> float:
         """Count the pool's Gram matrix with its block, and the factor's rows while they double."""

@@ -11,12 +11,13 @@ from scipy.linalg import lapack
 
 from rfbench.kernels import Rows
 from rfbench.memory import BLOCK_ROWS, Sizes
-from rfbench.samplers.base import RandomState
-from rfbench.samplers.feature_map import OFFSET, FeatureMap
-from rfbench.samplers.pool import check_positive, feature_blocks, target_moments
+from rfbench.parameters import TRUTH, estimator, number, one_of, parameter
+from rfbench.samplers.feature_map import FeatureMap
+from rfbench.samplers.pool import feature_blocks, target_moments
 from rfbench.samplers.weighted_pool import WeightedPool
 
 
+@estimator
 class LeverageRFF(WeightedPool):
     r"""Random Fourier features drawn by their ridge leverage score.
 
@@ -56,41 +57,7 @@ bandwidth, feature_map, random_state
     ((200, 10), (50,))
     """
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        pool_size: int | None = None,
-        alpha: float = 0.05,
-        replace: bool = True,
-        reweight: bool | str = True,
-        resample: bool = True,
-        per_column: bool = False,
-        score_rows: int | float = 1.0,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            pool_size=pool_size,
-            replace=replace,
-            reweight=reweight,
-            resample=resample,
-            per_column=per_column,
-            score_rows=score_rows,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            feature_map=feature_map,
-            random_state=random_state,
-        )
-        self.alpha = alpha
-
-    def check_parameters(self) -> None:
-        """Check alpha as well."""
-        super().check_parameters()
-        check_positive("alpha", self.alpha)
+    alpha: float = parameter(0.05, number(above=0))
 
     def bytes_to_fit(self, sizes: Sizes) -> float:
         """Count the Gram matrix of the pool with its block, then scaled, and its factor."""
@@ -108,6 +75,7 @@ bandwidth, feature_map, random_state
         return size * ridge_leverage(equations.gram / size, rows.shape[0] * self.alpha)
 
 
+@estimator
 class SurrogateLeverage(WeightedPool):
     r"""Random Fourier features drawn by a surrogate of their ridge leverage score.
 
@@ -157,44 +125,8 @@ bandwidth, feature_map, random_state
 
     needs_target: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        pool_size: int | None = None,
-        equation: int = 14,
-        center_target: bool = False,
-        replace: bool = True,
-        reweight: bool | str = True,
-        resample: bool = True,
-        per_column: bool = False,
-        score_rows: int | float = 1.0,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            pool_size=pool_size,
-            replace=replace,
-            reweight=reweight,
-            resample=resample,
-            per_column=per_column,
-            score_rows=score_rows,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            feature_map=feature_map,
-            random_state=random_state,
-        )
-        self.equation = equation
-        self.center_target = center_target
-
-    def check_parameters(self) -> None:
-        """Check the equation as well."""
-        super().check_parameters()
-        self._check_choice("equation", self.equation, (12, 14))
-        self._check_choice("center_target", self.center_target, (True, False))
+    equation: int = parameter(14, one_of(12, 14))
+    center_target: bool = parameter(False, TRUTH)
 
     def _column_scores(
         self, pool: FeatureMap, rows: Rows, targets: NDArray[np.float64]

@@ -8,17 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from rfbench.errors import MethodError
 from rfbench.kernels import Rows
-from rfbench.samplers.base import RandomState, Streams, streams
+from rfbench.parameters import NOTHING, TRUTH, estimator, number, one_of, parameter
+from rfbench.samplers.base import Streams, streams
 from rfbench.samplers.chi_square import chi_square_weights
 from rfbench.samplers.divergence import penalised_weights, power_weights
-from rfbench.samplers.feature_map import OFFSET, FeatureMap
+from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import CENTRING, PooledFeatures, centres, fold_pairs
 
-ESTIMATORS = ("draw", "top", "all", "paper")
 
-
+@estimator
 class LKRF(PooledFeatures):
     r"""Features drawn from, or weighted by, the kernel that is best aligned with the target.
 
@@ -82,56 +81,16 @@ class LKRF(PooledFeatures):
     approximates_kernel: ClassVar[bool] = False
     keeps_some: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        pool_size: int = 1000,
-        rho: float = 10.0,
-        power: float = 2.0,
-        penalty: float | None = None,
-        estimator: str = "top",
-        weighted: bool = True,
-        center_target: bool | str = "auto",
-        score_rows: int | float = 1.0,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            pool_size=pool_size,
-            score_rows=score_rows,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            feature_map=feature_map,
-            random_state=random_state,
-        )
-        self.rho = rho
-        self.power = power
-        self.penalty = penalty
-        self.estimator = estimator
-        self.weighted = weighted
-        self.center_target = center_target
+    rho: float = parameter(10.0, number(least=0) | one_of(np.inf))
+    power: float = parameter(2.0, number(least=2))
+    penalty: float | None = parameter(None, number(above=0) | NOTHING)
+    estimator: str = parameter("top", one_of("draw", "top", "all", "paper"))
+    weighted: bool = parameter(True, TRUTH)
+    center_target: bool | str = parameter("auto", CENTRING)
 
     def check_parameters(self) -> None:
-        """Check the estimator, its weights and the divergence."""
+        """Check that the pool holds M features, where so many are taken from it."""
         super().check_parameters()
-        self._check_choice("estimator", self.estimator, ESTIMATORS)
-        self._check_choice("weighted", self.weighted, (True, False))
-        self._check_choice("center_target", self.center_target, CENTRING)
-        if not _is_number(self.rho) or not self.rho >= 0:
-            raise MethodError(f"rho is {self.rho!r}.", "It must be a number of at least 0.")
-        if not _is_number(self.power) or not 2 <= self.power < np.inf:
-            raise MethodError(f"power is {self.power!r}.", "It must be a number of at least 2.")
-        penalty = self.penalty
-        if penalty is not None and not (_is_number(penalty) and 0 < penalty < np.inf):
-            raise MethodError(
-                f"penalty is {penalty!r}.",
-                "It must be a number above 0.",
-                "Leave it out to set rho instead.",
-            )
         if self.estimator == "top":
             self._check_pool_holds_components()
 
@@ -184,7 +143,3 @@ class LKRF(PooledFeatures):
         if self.power == 2:
             return chi_square_weights(scores, self.rho)
         return power_weights(scores, self.rho, self.power)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

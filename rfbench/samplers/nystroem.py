@@ -11,9 +11,10 @@ from scipy import linalg
 
 from rfbench.kernels import Array, Kernel, Rows
 from rfbench.memory import Sizes
-from rfbench.samplers.base import RandomState, Streams
-from rfbench.samplers.feature_map import OFFSET, FittedMap
-from rfbench.samplers.pool import ScoredFeatures, check_positive
+from rfbench.parameters import estimator, number, one_of, parameter
+from rfbench.samplers.base import Streams
+from rfbench.samplers.feature_map import FittedMap
+from rfbench.samplers.pool import SCORE_ROWS, ScoredFeatures
 from rfbench.samplers.projected import BLOCK_BYTES, row_blocks
 
 UNIFORM, RIDGE_LEVERAGE = "uniform", "ridge-leverage"
@@ -51,6 +52,7 @@ class NystroemMap(FittedMap):
             out[block] = self.kernel(rows[block], self.landmarks) @ self.matrix
 
 
+@estimator
 class Nystroem(ScoredFeatures):
     r"""Features :math:`k(x, x_S) K_{SS}^{-1/2}` of m landmarks S among the training rows.
 
@@ -98,34 +100,9 @@ class Nystroem(ScoredFeatures):
     (200, 10)
     """
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        landmarks: str = UNIFORM,
-        alpha: float = 1e-3,
-        score_rows: int | float = 1000,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            score_rows=score_rows,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            feature_map=feature_map,
-            random_state=random_state,
-        )
-        self.landmarks = landmarks
-        self.alpha = alpha
-
-    def check_parameters(self) -> None:
-        """Check the choice of landmarks and alpha as well."""
-        super().check_parameters()
-        self._check_choice("landmarks", self.landmarks, (UNIFORM, RIDGE_LEVERAGE))
-        check_positive("alpha", self.alpha)
+    landmarks: str = parameter(UNIFORM, one_of(UNIFORM, RIDGE_LEVERAGE))
+    alpha: float = parameter(1e-3, number(above=0))
+    score_rows: int | float = parameter(1000, SCORE_ROWS)
 
     def planned_columns(self) -> int:
         """Return m."""

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from rfbench.kernels import Gaussian, Kernel, Rows
 from rfbench.memory import Sizes
+from rfbench.parameters import estimator
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.structured import Block, HadamardFeatures
 
 
+@estimator
 class ORF(RandomFeatures):
     r"""Gaussian frequencies that are orthogonal to one another within a block.
 
@@ -77,6 +79,7 @@ def haar_rows(generator: np.random.Generator, d: int, count: int) -> NDArray[np.
     return np.asarray((q * np.where(np.diag(r) < 0, -1.0, 1.0)).T)
 
 
+@estimator
 class SORF(HadamardFeatures):
     r"""Structured orthogonal random features: Hadamard transforms in place of a Haar matrix.
 

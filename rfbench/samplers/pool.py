@@ -12,13 +12,14 @@ from scipy import sparse
 from rfbench.errors import MethodError
 from rfbench.kernels import Array, Rows
 from rfbench.memory import Sizes
-from rfbench.samplers.base import RandomFeatures, RandomState, Streams
-from rfbench.samplers.feature_map import OFFSET, PAIRED, FeatureMap
+from rfbench.parameters import Rule, estimator, one_of, parameter, whole
+from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.feature_map import PAIRED, FeatureMap
 from rfbench.samplers.pool_memory import PoolScores, remember_pool, remember_scores
 
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
-CENTRING = ("auto", True, False)
+CENTRING = one_of("auto", True, False)
 
 
 def feature_blocks(unit: FeatureMap, X: Rows) -> Iterator[tuple[slice, NDArray[np.intp], Array]]:
@@ -74,13 +75,14 @@ def rounding_of(moments: NDArray[np.float64], eps: float, n: int) -> NDArray[np.
     return np.asarray(4 * eps * np.sqrt(min(n, BLOCK_ROWS)) * np.abs(moments).max(axis=0))
 
 
-def check_positive(name: str, value: Any) -> None:
-    """Raise MethodError where a parameter is not a positive, finite number."""
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not 0 < value < np.inf:
-        raise MethodError(f"{name} is {value!r}.", "It must be a positive number.")
+def _is_share(value: Any) -> bool:
+    return isinstance(value, float) and 0 < value <= 1
 
 
+SCORE_ROWS = Rule("a fraction of the training rows in (0, 1]", _is_share) | whole(1)
+
+
+@estimator
 class ScoredFeatures(RandomFeatures):
     """Base of the samplers that score something on some of the training rows.
 
@@ -90,35 +92,7 @@ class ScoredFeatures(RandomFeatures):
         Number, or fraction, of training rows that the scores are made from.
     """
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        score_rows: int | float = 1.0,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            feature_map=feature_map,
-            random_state=random_state,
-        )
-        self.score_rows = score_rows
-
-    def check_parameters(self) -> None:
-        """Check score_rows as well."""
-        super().check_parameters()
-        rows = self.score_rows
-        whole = isinstance(rows, int | np.integer) and not isinstance(rows, bool) and rows >= 1
-        if not whole and not (isinstance(rows, float) and 0 < rows <= 1):
-            raise MethodError(
-                f"score_rows is {rows!r}.",
-                "It must be a fraction of the training rows in (0, 1], or a number of rows.",
-            )
+    score_rows: int | float = parameter(1.0, SCORE_ROWS)
 
     def scoring_rows(
         self, X: Rows, targets: NDArray[np.float64], random: Streams
@@ -134,6 +108,7 @@ class ScoredFeatures(RandomFeatures):
         return (rows if sparse.issparse(rows) else np.ascontiguousarray(rows)), targets[chosen]
 
 
+@estimator
 class PooledFeatures(ScoredFeatures):
     """Base of the samplers with a pool.
 
@@ -145,31 +120,7 @@ class PooledFeatures(ScoredFeatures):
         Number, or fraction, of training rows that the candidates are scored on.
     """
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        pool_size: int = 1000,
-        score_rows: int | float = 1.0,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            score_rows=score_rows,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            feature_map=feature_map,
-            random_state=random_state,
-        )
-        self.pool_size = pool_size
-
-    def check_parameters(self) -> None:
-        """Check the pool's size as well."""
-        super().check_parameters()
-        self._check_count("pool_size", self.pool_size)
+    pool_size: int = parameter(1000, whole(1))
 
     def _check_pool_holds_components(self, held: int | None = None) -> None:
         size = self.pool_size if held is None else held

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from rfbench.errors import MethodError
 from rfbench.kernels import Array, Rows
 from rfbench.memory import Sizes
-from rfbench.samplers.base import RandomFeatures, RandomState, Streams
-from rfbench.samplers.feature_map import OFFSET, FeatureMap, FittedMap
+from rfbench.parameters import NOTHING, estimator, parameter, whole
+from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.feature_map import FeatureMap, FittedMap
 
 BLOCK_BYTES = 2**23
 
@@ -57,6 +58,7 @@ class ProjectedMap(FittedMap):
             np.matmul(self.inner.transform(rows[block]), matrix, out=out[block])
 
 
+@estimator
 class ProjectedFeatures(RandomFeatures):
     r"""Base of the samplers that project random kitchen sinks F, n x D, to l columns.
 
@@ -72,32 +74,12 @@ class ProjectedFeatures(RandomFeatures):
         See `rfbench.samplers.base.RandomFeatures`; the map is that of F.
     """
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        base_size: int | None = None,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            feature_map=feature_map,
-            random_state=random_state,
-        )
-        self.base_size = base_size
+    base_size: int | None = parameter(None, whole(1) | NOTHING)
 
     def check_parameters(self) -> None:
         """Check that F has at least as many columns as come out."""
         super().check_parameters()
-        if self.base_size is None:
-            return
-        self._check_count("base_size", self.base_size)
-        columns = self._columns(self.base_size)
+        columns = self._columns(self.base_frequencies)
         if self.n_components > columns:
             raise MethodError(
                 f"base_size {self.base_size} gives {columns} columns and n_components is "

@@ -12,16 +12,17 @@ from scipy.stats import qmc
 from rfbench.errors import MethodError
 from rfbench.kernels import Rows
 from rfbench.memory import Sizes
-from rfbench.samplers.base import RandomFeatures, RandomState, Streams
-from rfbench.samplers.feature_map import OFFSET, FeatureMap
+from rfbench.parameters import TRUTH, estimator, one_of, parameter
+from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.feature_map import FeatureMap
 
 logger = logging.getLogger(__name__)
 
-SEQUENCES = ("sobol", "halton")
 HALTON_LIMIT = 40
 _EDGE = 2.0**-31
 
 
+@estimator
 class QMC(RandomFeatures):
     r"""Frequencies from a low-discrepancy sequence instead of independent draws.
 
@@ -64,32 +65,8 @@ class QMC(RandomFeatures):
     has_prefixes: ClassVar[bool] = True
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine")
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        sequence: str = "sobol",
-        scramble: bool = True,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            feature_map=feature_map,
-            random_state=random_state,
-        )
-        self.sequence = sequence
-        self.scramble = scramble
-
-    def check_parameters(self) -> None:
-        """Check the sequence as well."""
-        super().check_parameters()
-        self._check_choice("sequence", self.sequence, SEQUENCES)
-        self._check_choice("scramble", self.scramble, (True, False))
+    sequence: str = parameter("sobol", one_of("sobol", "halton"))
+    scramble: bool = parameter(True, TRUTH)
 
     def bytes_to_fit(self, sizes: Sizes) -> float:
         """Count the points, a power of two of them, and what making them and quantiles copies."""

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.kernels import Rows
-from rfbench.samplers.base import RandomFeatures, RandomState, Streams
-from rfbench.samplers.feature_map import OFFSET, FeatureMap
-from rfbench.samplers.pool import check_positive
+from rfbench.parameters import estimator, number, parameter
+from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.feature_map import FeatureMap
 
 
+@estimator
 class RKS(RandomFeatures):
     r"""I.i.d. frequencies from the spectral measure of the kernel.
 
@@ -46,29 +47,7 @@ class RKS(RandomFeatures):
 
     has_prefixes: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        penalty_divisor: float = 1.0,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            feature_map=feature_map,
-            random_state=random_state,
-        )
-        self.penalty_divisor = penalty_divisor
-
-    def check_parameters(self) -> None:
-        """Check the divisor as well."""
-        super().check_parameters()
-        check_positive("penalty_divisor", self.penalty_divisor)
+    penalty_divisor: float = parameter(1.0, number(above=0))
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         unit = self.draw_unit_map(random, X.shape[1], self.n_components)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.errors import MethodError
 from rfbench.kernels import Rows
 from rfbench.memory import Sizes
-from rfbench.samplers.base import RandomFeatures, RandomState, Streams
-from rfbench.samplers.feature_map import OFFSET, FeatureMap
+from rfbench.parameters import estimator, number, one_of, parameter, whole
+from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pair_equations import PairEquations, all_pairs, some_pairs
 
-EQUATIONS = ("sketched", "exact")
-WEIGHTS = ("nonnegative", "clipped")
 PENALTIES = tuple(float(10.0**e) for e in range(-6, 3))
 
 
+@estimator
 class SES(RandomFeatures):
     r"""The features of random kitchen sinks, re-weighted to approximate the kernel on the data.
 
@@ -69,43 +68,10 @@ class SES(RandomFeatures):
     ((100, 20), True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        equations: str = "sketched",
-        pairs_per_feature: int = 10,
-        weights: str = "nonnegative",
-        penalty: float | str = "validated",
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            feature_map=feature_map,
-            random_state=random_state,
-        )
-        self.equations = equations
-        self.pairs_per_feature = pairs_per_feature
-        self.weights = weights
-        self.penalty = penalty
-
-    def check_parameters(self) -> None:
-        """Check the equations, the weights and the penalty."""
-        super().check_parameters()
-        self._check_choice("equations", self.equations, EQUATIONS)
-        self._check_choice("weights", self.weights, WEIGHTS)
-        self._check_count("pairs_per_feature", self.pairs_per_feature)
-        value = self.penalty
-        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        if value != "validated" and not (number and 0 <= float(value) < np.inf):
-            raise MethodError(
-                f"penalty is {value!r}.", "It must be a number of at least 0, or 'validated'."
-            )
+    equations: str = parameter("sketched", one_of("sketched", "exact"))
+    pairs_per_feature: int = parameter(10, whole(1))
+    weights: str = parameter("nonnegative", one_of("nonnegative", "clipped"))
+    penalty: float | str = parameter("validated", number(least=0) | one_of("validated"))
 
     def bytes_to_fit(self, sizes: Sizes) -> float:
         """Count the equations of all, held-out and other pairs, and their eigenvectors."""

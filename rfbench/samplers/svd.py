@@ -8,11 +8,13 @@ from scipy import linalg
 
 from rfbench.kernels import Rows
 from rfbench.memory import Sizes
+from rfbench.parameters import estimator
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.projected import ProjectedFeatures, base_gram
 
 
+@estimator
 class TruncatedSVD(ProjectedFeatures):
     r"""The l leading right singular vectors V of random kitchen sinks F on the training rows.
 

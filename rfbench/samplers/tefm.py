@@ -7,14 +7,16 @@ from numpy.typing import NDArray
 
 from rfbench.kernels import Array, Rows
 from rfbench.memory import BLOCK_ROWS, Sizes
-from rfbench.samplers.base import RandomState, Streams
-from rfbench.samplers.feature_map import OFFSET, FeatureMap
+from rfbench.parameters import estimator, one_of, parameter
+from rfbench.samplers.base import Streams
+from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.projected import ProjectedFeatures, base_gram, row_blocks
 
 HADAMARD, DCT = "hadamard", "dct"
 STRIP_BYTES = 2**27
 
 
+@estimator
 class TEFMG(ProjectedFeatures):
     r"""Random kitchen sinks projected by a Gaussian sketch of their training rows (TEFM-G).
 
@@ -48,31 +50,7 @@ class TEFMG(ProjectedFeatures):
     (200, 10)
     """
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        base_size: int | None = None,
-        power: int = 0,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            base_size=base_size,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            feature_map=feature_map,
-            random_state=random_state,
-        )
-        self.power = power
-
-    def check_parameters(self) -> None:
-        """Check the power as well."""
-        super().check_parameters()
-        self._check_choice("power", self.power, (0, 1, 2))
+    power: int = parameter(0, one_of(0, 1, 2))
 
     def bytes_to_fit(self, sizes: Sizes) -> float:
         """Count F'F with its block, and the powers of the sketch, where there are any."""
@@ -95,6 +73,7 @@ class TEFMG(ProjectedFeatures):
         return np.asarray(basis)
 
 
+@estimator
 class TEFMS(ProjectedFeatures):
     r"""Random kitchen sinks projected by a fast sketch of their training rows (TEFM-S).
 
@@ -126,31 +105,7 @@ class TEFMS(ProjectedFeatures):
     (200, 10)
     """
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        base_size: int | None = None,
-        sketch: str = HADAMARD,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            base_size=base_size,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            feature_map=feature_map,
-            random_state=random_state,
-        )
-        self.sketch = sketch
-
-    def check_parameters(self) -> None:
-        """Check the sketch as well."""
-        super().check_parameters()
-        self._check_choice("sketch", self.sketch, (HADAMARD, DCT))
+    sketch: str = parameter(HADAMARD, one_of(HADAMARD, DCT))
 
     def bytes_to_fit(self, sizes: Sizes) -> float:
         """Count a strip of F, padded."""

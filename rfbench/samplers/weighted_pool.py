@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from rfbench.errors import MethodError
 from rfbench.kernels import Rows
 from rfbench.memory import Sizes
-from rfbench.samplers.base import RandomState, Streams
+from rfbench.parameters import NOTHING, TRUTH, estimator, one_of, parameter, whole
+from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import OFFSET, PAIRED, FeatureMap
 from rfbench.samplers.pool import ScoredFeatures, fold_pairs
 
 INVERSE = "inverse"
 
 
+@estimator
 class WeightedPool(ScoredFeatures):
     r"""Base of the samplers that draw from a pool with probabilities q and re-weight.
 
@@ -57,43 +59,15 @@ class WeightedPool(ScoredFeatures):
         q.
     """
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        pool_size: int | None = None,
-        replace: bool = True,
-        reweight: bool | str = True,
-        resample: bool = True,
-        per_column: bool = False,
-        score_rows: int | float = 1.0,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        feature_map: str = OFFSET,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            score_rows=score_rows,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            feature_map=feature_map,
-            random_state=random_state,
-        )
-        self.pool_size = pool_size
-        self.replace = replace
-        self.reweight = reweight
-        self.resample = resample
-        self.per_column = per_column
+    pool_size: int | None = parameter(None, whole(1) | NOTHING)
+    replace: bool = parameter(True, TRUTH)
+    reweight: bool | str = parameter(True, one_of(True, False, INVERSE))
+    resample: bool = parameter(True, TRUTH)
+    per_column: bool = parameter(False, TRUTH)
 
     def check_parameters(self) -> None:
-        """Check the pool and the choices."""
+        """Check that the pool holds what is drawn from it without replacement."""
         super().check_parameters()
-        if self.pool_size is not None:
-            self._check_count("pool_size", self.pool_size)
-        self._check_choice("reweight", self.reweight, (True, False, INVERSE))
-        for name in ("replace", "resample", "per_column"):
-            self._check_choice(name, getattr(self, name), (True, False))
         if self.resample and not self.replace and self.n_components > self._candidates():
             raise MethodError(
                 f"{self.n_components} features cannot be drawn without replacement from a pool of "

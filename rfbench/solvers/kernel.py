@@ -13,7 +13,7 @@ from rfbench import bandwidths, kernels
 from rfbench.clock import Clock
 from rfbench.kernels import Kernel, Rows
 from rfbench.memory import GIB, Sizes, check_fits, free_bytes
-from rfbench.parameters import Rule, number
+from rfbench.parameters import NOTHING, Rule, number, one_of
 from rfbench.samplers.base import streams
 from rfbench.solvers.base import PenalisedSolver
 from rfbench.solvers.coding import Targets
@@ -45,7 +45,9 @@ class KernelModel(PenalisedSolver):
 
     rules: ClassVar[dict[str, Rule]] = {
         **PenalisedSolver.rules,
-        "memory_gib": number(above=0, optional=True),
+        "kernel": one_of(*kernels.KERNELS),
+        "bandwidth": bandwidths.ALLOWED,
+        "memory_gib": number(above=0) | NOTHING,
     }
     uses_features: ClassVar[bool] = False
     matrices: ClassVar[float] = 3.0
@@ -58,9 +60,6 @@ class KernelModel(PenalisedSolver):
     def check_parameters(self) -> None:
         """Check the kernel and its bandwidth as well."""
         super().check_parameters()
-        cls = kernels.kernel_class(self.kernel)
-        if cls.has_bandwidth:
-            bandwidths.check(self.bandwidth)
 
     def _check_memory(self, n: int) -> None:
         """Raise MethodError where the kernel matrix and its copies would not fit."""
