@@ -1,0 +1,262 @@
+"""One tidy frame of all rows of all results folders, and what its rows are grouped and paired by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rfbench.errors import ResultsError
+from rfbench.report import results as reader
+from rfbench.report.results import Results
+
+SUMS = {
+    f"{clock}_{name}": tuple(f"{clock}_{part}" for part in parts)
+    for clock in ("t", "cpu")
+    for name, parts in {
+        "drawing": ("pp", "features"),
+        "fit": ("features", "train"),
+        "total": ("pp", "features", "train"),
+        "all": ("pp", "features", "train", "test"),
+    }.items()
+}
+REGRESSION = ("relative_squared_error", "relative_rmse", "mae_range")
+KERNEL_ERRORS = ("kernel_error_spectral", "kernel_error_frobenius")
+JOINT = "joint"
+PAIRED_BY = ["trial", "seed", "data_hash", "split", "n_train"]
+GROUPED_BY = [
+    "folder", "dataset", "protocol", "label", "sampler", "solver", "variant", "d", "size"
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Collection:
+    """All rows of all results folders; each file was read once.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        One row per trial, the columns of ``trials.csv`` and: `experiment` (the name of the
+        results), `folder`, `paper`, `items`, `smoke`, `metric` (the configuration's, or ``""``),
+        `follows` (M is that of another method); the sums of times (`SUMS`, seconds);
+        `error_percent` (misclassification, else 100 times the error of the regression) and
+        `accuracy_percent`; `counts` (it ended well and is the last of its group and trial);
+        `group`, the line of `groups`; `pair`, a number that the rows of two methods share where
+        trial, seed, data, split and number of training rows agree.
+    groups : DataFrame
+        One line per folder, data set, protocol, label, sampler, solver, variant, d and M, in this
+        order of first appearance: these, `experiment`, `paper`, `items`, `smoke`; `M`, NaN where
+        it follows another method; `source` and `sampled`, the data set's name and the number in
+        ``name[5000 rows]`` (or NaN); `method`, the label, or ``joint``; `alias`, the sampler where
+        it names no other label (or ``""``); `trials` and `failed`; `n_train` and `n_test`,
+        medians; `ratio`, test rows over training rows where every trial splits the same rows
+        anew, else 0; `shared`, whether times are charged with other sizes' work; `error_metric`,
+        what `error_percent` is.
+    experiments : tuple of Results
+        What was read, folder by folder: name, configuration, manifest, notes of the reader.
+    notes : tuple of str
+        Folders that could not be read, and why.
+    """
+
+    rows: pd.DataFrame
+    groups: pd.DataFrame
+    experiments: tuple[Results, ...]
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def counted(self) -> pd.DataFrame:
+        """The rows that count, group by group."""
+        counted = self.rows[self.rows["counts"]]
+        return counted.sort_values("group", kind="stable", ignore_index=True)
+
+    @cached_property
+    def _starts(self) -> NDArray[np.intp]:
+        codes = self.counted["group"].to_numpy()
+        return np.searchsorted(codes, np.arange(len(self.groups) + 1))
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, str], NDArray[np.float64]]:
+        return {}
+
+    def values(self, column: str) -> NDArray[np.float64]:
+        """Return a column of `counted`."""
+        if ("values", column) not in self._known:
+            self._known["values", column] = floats(self.counted[column])
+        return self._known["values", column]
+
+    def means(self, column: str) -> NDArray[np.float64]:
+        """Return the mean of a column of `counted` by group, NaN without a value."""
+        if ("means", column) not in self._known:
+            means = self.counted.groupby("group")[column].mean()
+            self._known["means", column] = floats(means.reindex(self.groups.index))
+        return self._known["means", column]
+
+    @cached_property
+    def _first_of_pair(self) -> pd.DataFrame:
+        return self.rows.drop_duplicates("pair").set_index("pair")[PAIRED_BY]
+
+    def of_pairs(self, names: Sequence[str]) -> pd.DataFrame:
+        """Return what the rows of a pair have in common, by the number of the pair."""
+        return self._first_of_pair[list(names)]
+
+    def side_by_side(
+        self, groups: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]]:
+        """Lay the trials of some groups out in a table, one line per pair, one column per group.
+
+        Returns
+        -------
+        pairs : array of shape (n_pairs,)
+        cells : three arrays of shape (n_trials,)
+            Rows of `counted`, and the line and column of each.
+        """
+        starts, stops = self._starts[groups], self._starts[groups + 1]
+        rows = [np.arange(start, stop) for start, stop in zip(starts, stops, strict=True)]
+        every = np.concatenate([*rows, np.array([], dtype=np.intp)])
+        pairs, lines = np.unique(self.values("pair")[every], return_inverse=True)
+        return pairs.astype(np.intp), (every, lines, np.repeat(np.arange(len(groups)), stops - starts))
+
+
+def collect(paths: Iterable[str | Path]) -> Collection:
+    """Read every results folder at or below the paths; one that is broken is left out, and noted.
+
+    Raises
+    ------
+    ResultsError
+        If a path is not there. That nothing lies below it is no error: nothing was run.
+    """
+    found, notes = [], []
+    for path in map(Path, paths):
+        if path.is_dir() and next(path.rglob(reader.TRIALS), None) is None:
+            notes.append(f"{path} holds no results.")
+            continue
+        for folder in reader.find([path]):
+            try:
+                found.append(reader.read(folder))
+            except ResultsError as error:
+                notes.append(f"{folder} is left out: {error.what} {error.why}".strip())
+    return of(found, notes)
+
+
+def of(experiments: Sequence[Results], notes: Iterable[str] = ()) -> Collection:
+    """Put results that were read into one frame."""
+    every = [_tagged(one) for one in experiments]
+    rows = pd.concat(every, ignore_index=True) if every else pd.DataFrame()
+    if rows.empty:
+        return Collection(rows, pd.DataFrame(columns=["paper", "items"]), (), tuple(notes))
+    for name, parts in SUMS.items():
+        rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
+    estimates = _by_text(rows["parameters"], estimates_kernel)
+    for name in KERNEL_ERRORS:
+        rows[name] = rows[name].where(estimates)
+    size = rows["M"].mask(rows["follows"])
+    keys = rows.assign(size=size)
+    rows["group"] = keys.groupby(GROUPED_BY, sort=False, dropna=False).ngroup()
+    rows["pair"] = rows.groupby(PAIRED_BY, sort=False, dropna=False).ngroup()
+    ended_well = rows["status"] == "ok"
+    repeated = rows[ended_well].duplicated(["group", "trial"], keep="last")
+    rows["counts"] = ended_well & ~repeated.reindex(rows.index, fill_value=False)
+    error = rows["error"].fillna(100.0 - rows["accuracy"])
+    rows["accuracy_percent"] = 100.0 - error
+    groups = _groups(rows, size, error)
+    used = groups["error_metric"].to_numpy()[rows["group"]]
+    rows["error_percent"] = error.where(used == "error")
+    for name in REGRESSION:
+        rows["error_percent"] = rows["error_percent"].mask(used == name, 100.0 * rows[name])
+    return Collection(rows, groups, tuple(experiments), tuple(notes))
+
+
+def _tagged(one: Results) -> pd.DataFrame:
+    config = one.config
+    return one.rows.assign(
+        experiment=one.name,
+        folder=str(one.folder),
+        paper=str(config.get("paper") or ""),
+        items=str(config.get("item") or ""),
+        smoke=one.smoke,
+        metric=str(config.get("metric") or ""),
+        follows=follows(one),
+    )
+
+
+def follows(one: Results) -> bool:
+    """Whether M follows another method's number of features and so varies from trial to trial."""
+    return isinstance(one.config.get("M"), dict)
+
+
+def _groups(
+    rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]
+) -> pd.DataFrame:
+    first = ["experiment", *GROUPED_BY[:-1], "paper", "items", "smoke", "metric"]
+    groups = rows.assign(M=size)[[*first, "M"]][~rows["group"].duplicated()]
+    groups = groups.reset_index(drop=True).astype({"M": "float64", "d": "float64"})
+    parts = groups["dataset"].str.extract(r"^(.*?)(?:\[(\d+) rows\])?$")
+    groups["source"], groups["sampled"] = parts[0], parts[1].astype("float64")
+    groups["method"] = groups["label"].mask(groups["solver"] == JOINT, JOINT)
+    groups["alias"] = _aliases(groups)
+    counted = rows[rows["counts"]]
+    groups["trials"] = counted.groupby("group").size().reindex(groups.index, fill_value=0)
+    groups["failed"] = (rows["status"] != "ok").groupby(rows["group"]).sum()
+    middle = counted.astype({"n_train": "float64", "n_test": "float64"}).groupby("group")
+    for name in ("n_train", "n_test"):
+        groups[name] = middle[name].median().reindex(groups.index)
+    anew = ~_by_text(rows["split"], _tests_on_published_rows)
+    quotient = (groups["n_test"] / groups["n_train"]).fillna(0.0)
+    groups["ratio"] = quotient.where(anew.groupby(rows["group"]).any(), 0.0)
+    groups["shared"] = (rows["timing"] == "shared").groupby(rows["group"]).any()
+    classified = error[rows["counts"]].notna().groupby(counted["group"]).any()
+    named = groups["metric"].where(groups["metric"].isin(REGRESSION), REGRESSION[0])
+    groups["error_metric"] = named.mask(classified.reindex(groups.index, fill_value=False), "error")
+    return groups.drop(columns="metric")
+
+
+def _aliases(groups: pd.DataFrame) -> pd.Series[str]:
+    """Return the sampler of each line where, in its experiment, no other label could be meant."""
+    scope = ["experiment", "dataset", "protocol"]
+    plain = groups[(groups["method"] != JOINT) & (groups["variant"] == "")]
+    labels = plain.groupby([*scope, "sampler"], sort=False)["label"].transform("nunique")
+    named = set(plain[[*scope, "label"]].itertuples(index=False, name=None))
+    taken = [key in named for key in plain[[*scope, "sampler"]].itertuples(index=False, name=None)]
+    alone = (labels == 1) & ~np.array(taken, dtype=bool)
+    return plain["sampler"].where(alone, "").reindex(groups.index, fill_value="")
+
+
+def floats(values: pd.Series[Any]) -> NDArray[np.float64]:
+    """Return a column as float64 with NaN."""
+    return values.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _by_text(texts: pd.Series[str], test: Callable[[str], bool]) -> pd.Series[bool]:
+    """Test every text, each different one once."""
+    return texts.map({text: test(text) for text in texts.unique()}).astype(bool)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _tests_on_published_rows(split: str) -> bool:
+    parts = _json(split)
+    return parts == "given" or (isinstance(parts, dict) and set(parts) == {"train_size"})
+
+
+def estimates_kernel(parameters: str) -> bool:
+    """Tell whether features estimate their kernel, from a sampler's parameters as JSON.
+
+    Not those weighted by the inverse of what an unbiased estimate needs (liu2020), nor those
+    scaled to divide the penalty.
+    """
+    given = _json(parameters)
+    if not isinstance(given, dict):
+        return True
+    return bool(given.get("reweight") != "inverse" and given.get("penalty_divisor", 1) == 1)

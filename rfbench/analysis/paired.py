@@ -1,0 +1,296 @@
+"""Paired quantities: differences and quotients of two methods, trial by trial."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rfbench.analysis.frame import Collection
+from rfbench.analysis.selection import of_method
+from rfbench.papers import Part
+
+# What does not depend on the test rows: resampling them does not make its trials dependent.
+OF_THE_FEATURES = ("kernel_error", "kept")
+EQUAL_TIME = ("equal-time", "equal-time-last")
+PERCENT = {"error": "error_percent", "accuracy": "accuracy_percent"}
+
+Curve = dict[int, list[int]]  # groups by M or d, ascending; one without a size stands at 0
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A paired quantity with one value per trial.
+
+    Attributes
+    ----------
+    values : array of shape (n_trials,)
+        Differences, or logarithms of quotients.
+    x, other_x : int or None
+        Where on the axis (M or d); of the other method where that is elsewhere. None where M
+        follows another method, or the values are made of all places.
+    seconds : float
+        The time at which two methods are compared.
+    found : int
+        How many places of the axis this pair of methods has in all.
+    dataset : str
+        The name in the rows.
+    against : str
+        The other method; ``""`` without one.
+    ratio : float
+        Test rows over training rows where every trial splits the same rows anew, else 0.
+    """
+
+    values: Values
+    x: int | None = None
+    other_x: int | None = None
+    seconds: float = math.nan
+    found: int = 1
+    dataset: str = ""
+    against: str = ""
+    ratio: float = 0.0
+
+
+class Trials:
+    """The trials of some groups side by side: one line per pair, one column per group.
+
+    Parameters
+    ----------
+    collection : Collection
+    lines : DataFrame
+        Lines of `Selection.bearing`, one per group.
+    """
+
+    def __init__(self, collection: Collection, lines: pd.DataFrame) -> None:
+        self.collection = collection
+        names = ("method", "alias", "experiment", "M", "d", "group", "trials", "ratio")
+        self.facts = {name: lines[name].to_numpy() for name in names}
+        self.pairs, self._cells = collection.side_by_side(self.facts["group"])
+        self._tables: dict[str, Values] = {}
+
+    def of_method(self, method: str) -> list[int]:
+        """Return the columns of a method, see `rfbench.analysis.selection.of_method`."""
+        known = (self.facts["method"] == method) | (self.facts["alias"] == method)
+        return [int(column) for column in np.flatnonzero(known)]
+
+    def means(self, name: str) -> Values:
+        """Return the mean of a column of the rows, by group."""
+        return self.collection.means(name)[self.facts["group"]]
+
+    def table(self, metric: str) -> Values:
+        """Return a metric, shape (n_pairs, n_groups), NaN for gaps.
+
+        ``error`` and ``accuracy`` are in percent. Times are CPU seconds; wall times stand in for a
+        group whose CPU times were not measured.
+        """
+        if metric not in self._tables:
+            column = PERCENT.get(metric, metric)
+            table = self._read(column.replace("t_", "cpu_", 1) if is_time(metric) else column)
+            if is_time(metric) and (wall := np.isnan(table).all(axis=0)).any():
+                table[:, wall] = self._read(column)[:, wall]
+            self._tables[metric] = table
+        return self._tables[metric]
+
+    def _read(self, column: str) -> Values:
+        table = np.full((len(self.pairs), len(self.facts["group"])), np.nan)
+        rows, *place = self._cells
+        table[tuple(place)] = self.collection.values(column)[rows]
+        return table
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """What a part of a claim compares on one data set: its trials, on its scale.
+
+    Values are arrays with one place per pair of `trials`, NaN where it is missing.
+    """
+
+    part: Part
+    trials: Trials
+
+    def curve(self, method: str) -> Curve:
+        """Sort the columns of a method along the axis."""
+        curve: Curve = {}
+        places = np.nan_to_num(self.trials.facts[self.part.along]).astype(int)
+        for column in sorted(self.trials.of_method(method), key=lambda column: places[column]):
+            curve.setdefault(int(places[column]), []).append(column)
+        return curve
+
+    def table(self, metric: str) -> Values:
+        """Return a metric on the scale of the part."""
+        table = self.trials.table(metric)
+        if self.part.scale == "difference":
+            return table
+        return np.log(table, where=table > 0, out=np.full_like(table, np.nan))
+
+    def difference(
+        self, mine: Sequence[int], theirs: Sequence[int] | None, second: str | None = None
+    ) -> Values:
+        """Return the values of the experiments that have the most trials in common.
+
+        Methods that no experiment ran together are paired across experiments.
+
+        Parameters
+        ----------
+        theirs : sequence of int, optional
+            Columns of the other method; without it the values are those of `mine` alone.
+        second : str, optional
+            The other's metric; by default that of the part.
+        """
+        left, right = (self.table(metric) for metric in (self.part.metric, second or self.part.metric))
+        if theirs is None:
+            return self._most(left[:, a] for a in mine)
+        experiments = self.trials.facts["experiment"]
+        every = list(itertools.product(mine, theirs))
+        together = [(a, b) for a, b in every if experiments[a] == experiments[b]]
+        return self._most(left[:, a] - right[:, b] for a, b in together or every)
+
+    def _most(self, candidates: Iterable[Values]) -> Values:
+        """Return the candidate with the most values; the first of as many."""
+        none = np.full(len(self.trials.pairs), np.nan)
+        return max(candidates, key=lambda values: np.isfinite(values).sum(), default=none)
+
+    def steps(self, mine: Curve, theirs: Curve | None) -> dict[int, Values]:
+        """Return the differences along the axis, where there are any."""
+        part, steps = self.part, {}
+        for x, columns in mine.items():
+            others = None if theirs is None else theirs.get(x * part.against_factor, [])
+            others = columns if part.against_metric else others
+            values = self.difference(columns, others, part.against_metric)
+            if np.isfinite(values).any():
+                steps[x] = values
+        return steps
+
+
+OneOff = Callable[[Pairing, Curve, Curve | None], list[Quantity]]
+
+
+def paired(
+    part: Part, collection: Collection, lines: pd.DataFrame, own: OneOff | None = None
+) -> list[Quantity]:
+    """Return the paired quantities of a part of a claim on one data set.
+
+    Trials are paired where seed, data, split and number of training rows agree; of several
+    experiments that ran both, the one with the most trials counts. Times are CPU seconds, of
+    isolated trials only: other work on the machine lengthens wall times, and shared times are
+    upper bounds.
+
+    Parameters
+    ----------
+    lines : DataFrame
+        Lines of `Selection.bearing` with one name of a data set.
+    own : callable, optional
+        What the claim's own function makes of two methods, see `rfbench.analysis.one_offs`.
+    """
+    if part.at in EQUAL_TIME or is_time(part.metric):
+        lines = lines[~lines["shared"].astype(bool)]
+    if lines.empty:
+        return []
+    pairing = Pairing(part, Trials(collection, lines))
+    mine = pairing.curve(part.method)
+    if not mine:
+        return []
+    split = not is_time(part.metric) and not part.metric.startswith(OF_THE_FEATURES)
+    ratios = pairing.trials.facts["ratio"][[a for columns in mine.values() for a in columns]]
+    made = []
+    for other in part.against or [""]:
+        theirs = pairing.curve(other) if other else None
+        for one in (own or LANGUAGE.get(part.at, _along))(pairing, mine, theirs):
+            values = one.values[np.isfinite(one.values)]
+            if len(values):
+                dataset, ratio = str(lines["dataset"].iloc[0]), float(ratios.max()) if split else 0.0
+                made.append(
+                    replace(one, values=values, dataset=dataset, against=other, ratio=ratio)
+                )
+    return made
+
+
+def is_time(metric: str) -> bool:
+    """Whether a metric is a time."""
+    return metric.startswith("t_")
+
+
+def _along(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quantity]:
+    """Take the differences along the axis, and of them what `Part.at` asks for."""
+    steps = pairing.steps(mine, theirs)
+    xs = list(steps)
+    chosen = {
+        "each": xs,
+        "largest": xs[-1:],
+        "lower-half": xs[: (len(xs) + 1) // 2],
+        "upper-half": xs[len(xs) // 2 :],
+    }[pairing.part.at]
+    return [Quantity(steps[x], x or None, found=len(chosen)) for x in chosen]
+
+
+def _at_best(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quantity]:
+    """Compare each method at its size of the smallest mean test error."""
+    errors = pairing.trials.means(PERCENT["error"])
+
+    def best(curve: Curve) -> tuple[int, int] | None:
+        every = [(x, column) for x, columns in curve.items() for column in columns]
+        known = [pair for pair in every if not math.isnan(errors[pair[1]])]
+        return min(known, key=lambda pair: errors[pair[1]], default=None)
+
+    ours, other = best(mine), best(theirs or {})
+    if ours is None or other is None:
+        return []
+    return [Quantity(pairing.difference([ours[1]], [other[1]]), ours[0] or None, other[0] or None)]
+
+
+def _at_equal_time(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quantity]:
+    """Compare with the other's value at the mean total time of each of our sizes.
+
+    The other's values are interpolated, trial by trial, over the logarithm of its mean times;
+    times outside the range that it was run at are not compared. Both come from one experiment:
+    that which gives the most comparisons.
+    """
+    experiments = pairing.trials.facts["experiment"]
+    best: list[Quantity] = []
+    for name in dict.fromkeys(experiments[a] for columns in mine.values() for a in columns):
+        own, others = (
+            {x: here[0] for x, columns in curve.items() if (here := _of(name, columns, experiments))}
+            for curve in (mine, theirs or {})
+        )
+        found = _within(pairing, own, list(others.values()))
+        best = found if len(found) > len(best) else best
+    if pairing.part.at == "equal-time-last":
+        best = best[-1:]
+    return [replace(one, found=len(best)) for one in best]
+
+
+def _of(name: str, columns: Sequence[int], experiments: NDArray[np.object_]) -> list[int]:
+    return [column for column in columns if experiments[column] == name]
+
+
+def _within(pairing: Pairing, mine: Mapping[int, int], theirs: Sequence[int]) -> list[Quantity]:
+    """Compare two methods of one experiment at equal total time."""
+    total = pairing.trials.table("t_total")
+    spent = {a: float(np.nanmean(total[:, a])) for a in (*mine.values(), *theirs) if np.isfinite(total[:, a]).any()}
+    order = sorted((b for b in theirs if spent.get(b, 0) > 0), key=lambda b: spent[b])
+    if len(order) < 2:
+        return []
+    table = pairing.table(pairing.part.metric)
+    times = np.log([spent[b] for b in order])
+    made = []
+    for x, column in mine.items():
+        time = spent.get(column, 0)
+        if time > 0 and times[0] <= math.log(time) <= times[-1]:
+            others = [np.interp(math.log(time), times, values) for values in table[:, order]]
+            values = table[:, column] - np.where(np.isfinite(table[:, order]).all(axis=1), others, np.nan)
+            if np.isfinite(values).any():
+                made.append(Quantity(values, x or None, seconds=time))
+    return made
+
+
+LANGUAGE: dict[str, OneOff] = {
+    "best": _at_best,
+    "equal-time": _at_equal_time,
+    "equal-time-last": _at_equal_time,
+}

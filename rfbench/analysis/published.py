@@ -1,0 +1,181 @@
+"""Each published number beside what was measured for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rfbench import papers
+from rfbench.analysis import verdicts
+from rfbench.analysis.selection import Selection
+
+COLUMNS = [
+    "paper", "item", "dataset", "method", "M", "metric", "protocol", "published",
+    "published_spread", "measured", "standard_error", "trials", "difference", "verdict",
+]  # fmt: skip
+MEASURED_AS = {
+    ("liu2020", "t_features"): "t_drawing",
+    ("eerf2018", "t_train"): "t_fit",
+    ("lkrf2016", "t_total"): "t_all",
+}
+PERCENT = {"error": "error_percent", "accuracy": "accuracy_percent"}
+PLACE = ["number", "protocol", "stand_in", "used", "used_rows"]
+BEST = "best"
+
+
+def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
+    """Hold every published number against its mean over our trials, under each protocol.
+
+    Of several groups for one number, that with the most trials counts; of as many, that of the
+    folder that comes first by name. ``best`` is the smallest mean error over the sizes that were
+    run. A number without a size is that of M as kept by the method, else of the largest.
+
+    Parameters
+    ----------
+    paper : str, optional
+        Only this one.
+
+    Returns
+    -------
+    DataFrame
+        First the papers' own data, a line per number and protocol; then the stand-ins, a line per
+        number, protocol and stand-in that was measured. `COLUMNS` and: ``unit``, ``stand_in``,
+        ``number`` (its place in `rfbench.papers.published`); of the group behind it (NaN or
+        ``""`` without one) ``group``, ``folder``, ``used`` and ``used_rows`` (its data set and
+        training rows), ``used_M``, ``failed`` (trials that did not end well), ``shared``,
+        ``error_metric`` (what stands for ``error``).
+
+    Raises
+    ------
+    ResultsError
+        If there is no such paper.
+    """
+    chosen = papers.papers() if paper is None else [papers.check_paper(paper)]
+    numbers = _numbers(chosen)
+    found = _measured(selection, _picked(selection, numbers))
+    own, others = found[~found["stand_in"]], found[found["stand_in"] & (found["trials"] > 0)]
+    places = _places(selection, numbers, own["protocol"])
+    whole = places.merge(own.drop(columns="stand_in"), on=["number", "protocol"], how="left")
+    apart = others.merge(numbers, on="number")
+    every = pd.concat([whole.assign(stand_in=False), _in_order(apart)], ignore_index=True)
+    every["trials"] = every["trials"].fillna(0).astype(int)
+    every["difference"] = every["measured"] - every["published"]
+    every["verdict"] = [_verdict(line) for line in every.to_dict("records")]
+    texts = ["folder", "used", "error_metric"]
+    every[texts] = every[texts].fillna("")
+    rest = [name for name in every if name not in COLUMNS and name not in ("place", "order")]
+    return every[[*COLUMNS, *rest]]
+
+
+def _numbers(chosen: list[str]) -> pd.DataFrame:
+    """Return the published numbers of some papers, a line each."""
+    lines = [
+        {
+            "number": place,
+            **{name: getattr(one, name) for name in ("paper", "item", "dataset", "method", "M")},
+            "metric": one.metric,
+            "published": one.value,
+            "published_spread": one.spread,
+            "published_error": one.standard_error,
+            "published_trials": one.trials,
+            "unit": one.unit,
+            "mark": one.mark,
+            "size": one.size,
+        }
+        for place, one in enumerate(papers.published())
+        if one.paper in chosen
+    ]
+    return pd.DataFrame(lines).astype({"size": "float64", "published_spread": "float64"})
+
+
+def _places(
+    selection: Selection, numbers: pd.DataFrame, measured: pd.Series[str]
+) -> pd.DataFrame:
+    """Return a line per number and protocol: the usual ones, and others that were run."""
+    table = ["paper", "item", "dataset"]
+    parts = []
+    for key, lines in numbers.groupby(table, sort=False):
+        name, item, dataset = map(str, key)
+        extra = [
+            protocol
+            for protocol in selection.protocols(name, [item])
+            if protocol not in papers.PROTOCOLS
+            and len(selection.select(name, [item], dataset, protocol))
+        ]
+        parts += [lines.assign(protocol=one) for one in (*papers.PROTOCOLS, *extra)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _in_order(apart: pd.DataFrame) -> pd.DataFrame:
+    """Sort the lines of stand-ins by table, protocol, stand-in and number."""
+    first = apart.groupby(["paper", "item", "dataset"])["number"].transform("min")
+    usual = {name: place for place, name in enumerate(papers.PROTOCOLS)}
+    order = apart["protocol"].map(usual).fillna(len(usual))
+    by = ["place", "order", "protocol", "used", "used_rows", "number"]
+    return apart.assign(place=first, order=order).sort_values(by, ignore_index=True)
+
+
+def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
+    """Return the group of each number, protocol and stand-in."""
+    bearing = selection.bearing
+    named = pd.concat(
+        [bearing.assign(answers=bearing["method"]), bearing.assign(answers=bearing["alias"])]
+    )
+    named = named.drop_duplicates(["group", "item", "target", "answers"]).sort_index(kind="stable")
+    named["used"], named["used_rows"] = named["dataset"], named["n_train"]
+    lines = numbers[["number", "paper", "item", "dataset", "method", "M", "size", "metric"]].merge(
+        named.drop(columns=["dataset", "method"]).rename(columns={"M": "used_M"}),
+        left_on=["paper", "item", "dataset", "method"],
+        right_on=["paper", "item", "target", "answers"],
+    )
+    lines = lines.astype({"stand_in": bool})
+    lines.loc[~lines["stand_in"], ["used_rows"]] = float("nan")
+    errors = selection.collection.counted.groupby("group")["error_percent"].mean()
+    lines["mean_error"] = lines["group"].map(errors)
+    best, sized = lines["M"] == BEST, lines["size"].notna()
+    place = lines.assign(used=lines["used"].where(lines["stand_in"], ""))[PLACE]
+    largest = lines["used_M"].groupby([place[name] for name in PLACE], dropna=False)
+    kept = (lines["used_M"].isna()).groupby([place[name] for name in PLACE], dropna=False)
+    wanted = largest.transform("max").mask(kept.transform("any"))
+    usual = (lines["used_M"] == wanted) | (lines["used_M"].isna() & wanted.isna())
+    fits = (lines["used_M"] == lines["size"]).where(sized, usual)
+    fits = fits.mask(best, lines["mean_error"].notna())
+    score = (-lines["trials"]).mask(best, lines["mean_error"])
+    order = place.assign(score=score)[fits.astype(bool)].sort_values("score", kind="stable")
+    return lines.loc[order.drop_duplicates(PLACE).index]
+
+
+def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
+    """Add mean, standard error and number of the values that the groups have."""
+    names = [
+        MEASURED_AS.get((paper, metric), PERCENT.get(metric, metric))
+        for paper, metric in zip(picked["paper"], picked["metric"], strict=True)
+    ]
+    counted = selection.collection.counted
+    wanted = list(dict.fromkeys(names))
+    here = counted[counted["group"].isin(set(picked["group"]))]
+    moments = here.groupby("group")[wanted].agg(["mean", "std", "count"])
+    each = moments.stack(level=0, future_stack=True)
+    found = each.reindex(pd.MultiIndex.from_arrays([picked["group"], names]))
+    mean, sd, trials = (found[name].to_numpy() for name in ("mean", "std", "count"))
+    kept = ["number", "protocol", "stand_in", "group", "folder", "used", "used_rows", "used_M",
+            "failed", "shared", "error_metric"]  # fmt: skip
+    measured = {"measured": mean, "standard_error": sd / np.sqrt(trials), "trials": trials}
+    return picked[kept].reset_index(drop=True).assign(**measured)
+
+
+def _verdict(line: dict[str, Any]) -> str:
+    if not line["trials"]:
+        return verdicts.NOT_RUN
+    if line["stand_in"] or line["unit"] != "%":
+        return verdicts.NOT_JUDGED
+    spread, trials = line["published_error"], line["published_trials"]
+    half = verdicts.interval(
+        None if pd.isna(spread) else spread,
+        None if pd.isna(trials) else int(trials),
+        line["standard_error"],
+        line["trials"],
+    )
+    return verdicts.of_number(line["difference"], half)

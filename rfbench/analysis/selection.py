@@ -1,0 +1,144 @@
+"""Which groups of trials bear on which item and data set of a paper."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from rfbench import papers
+from rfbench.analysis.frame import Collection
+
+ROWS_TOLERANCE = 0.02
+
+
+class Selection:
+    """The groups that bear on the papers, found by item, data set, protocol and method.
+
+    Smoke runs, rows of a sweep and results that name no paper do not bear on any.
+
+    Attributes
+    ----------
+    collection : Collection
+    bearing : DataFrame
+        One line per group, item and data set of the paper: the columns of `Collection.groups`
+        and ``group``, ``item``, ``target`` (what the paper calls the data set), ``stand_in``
+        (whether it is a subset or replacement of it). In the order of the folders.
+    """
+
+    def __init__(self, collection: Collection) -> None:
+        self.collection = collection
+
+    @cached_property
+    def bearing(self) -> pd.DataFrame:
+        groups = self.collection.groups
+        if groups.empty:
+            return pd.DataFrame(columns=[*groups, "group", "item", "target", "stand_in"])
+        own = groups[(groups["paper"] != "") & ~groups["smoke"] & (groups["variant"] == "")]
+        facts = ["paper", "items", "source", "sampled", "n_train", "n_test"]
+        lines = [
+            (group, *found)
+            for group, *known in own[facts].itertuples(name=None)
+            for found in _targets(*known)
+        ]
+        found = pd.DataFrame(lines, columns=["group", "item", "target", "stand_in"])
+        bearing = groups.loc[found["group"]].reset_index(drop=True)
+        bearing = pd.concat([bearing, found], axis=1)
+        texts = bearing.select_dtypes("str").columns
+        return bearing.astype(dict.fromkeys(texts, object))  # one block: many small selections
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str, str, str, bool], pd.DataFrame]:
+        by = ["paper", "item", "target", "protocol", "stand_in"]
+        return {key: lines for key, lines in self.bearing.groupby(by, sort=False)}  # type: ignore[misc]
+
+    @cached_property
+    def _protocols(self) -> dict[tuple[str, str], set[str]]:
+        groups = self.collection.groups
+        seen: dict[tuple[str, str], set[str]] = {}
+        plain = groups if groups.empty else groups[(groups["variant"] == "") & ~groups["smoke"]]
+        each = plain[["paper", "items", "protocol"]].drop_duplicates() if len(plain) else plain
+        for paper, items, protocol in each.itertuples(index=False, name=None):
+            for item in split_items(items):
+                seen.setdefault((paper, item), set()).add(protocol)
+        return seen
+
+    def protocols(self, paper: str, items: Iterable[str]) -> list[str]:
+        """List the protocols under which any of the items was run, the usual ones first."""
+        seen = {one for item in items for one in self._protocols.get((paper, item), ())}
+        usual = [protocol for protocol in papers.PROTOCOLS if protocol in seen]
+        return [*usual, *sorted(seen - set(usual))]
+
+    def select(
+        self, paper: str, items: Sequence[str], target: str, protocol: str, stand_in: bool = False
+    ) -> pd.DataFrame:
+        """Return the lines of `bearing` on a data set of a paper, each group once.
+
+        Parameters
+        ----------
+        target : str
+            The data set as the paper calls it.
+        stand_in : bool
+            Those on a subset or replacement of it instead.
+        """
+        keys = [(paper, item, target, protocol, stand_in) for item in dict.fromkeys(items)]
+        found = [self._places[key] for key in keys if key in self._places]
+        if not found:
+            return self.bearing.iloc[:0]
+        return found[0] if len(found) == 1 else pd.concat(found).drop_duplicates("group")
+
+
+def of_method(lines: pd.DataFrame, method: str) -> pd.DataFrame:
+    """Return the groups of a published method: with that label, or else of that sampler.
+
+    Features under the joint solver are the method ``joint``, and no other.
+    """
+    return lines[(lines["method"] == method) | (lines["alias"] == method)]
+
+
+def split_items(items: str) -> list[str]:
+    """Split ``'table3, figure1'``."""
+    return re.split(r"[,;\s]+", items.strip())
+
+
+def _targets(
+    paper: str, items: str, source: str, sampled: float, n_train: float, n_test: float
+) -> Iterator[tuple[str, str, bool]]:
+    """Yield item, the paper's name of the data set, and whether the data only stand in for it."""
+    for target, known in papers.sources().get(paper, {}).items():
+        if source != known.dataset and source not in known.stand_ins:
+            continue
+        for item in dict.fromkeys(split_items(items)):
+            replaced = source in known.stand_ins
+            yield item, target, replaced or is_subset(known, item, sampled, n_train, n_test)
+
+
+def is_subset(
+    source: papers.Source, item: str, sampled: float, n_train: float, n_test: float
+) -> bool:
+    """Say whether rows are other than the paper's.
+
+    A subset has ``[N rows]`` in its name (but for data sets that the paper itself sampled), or
+    other numbers of training and test rows than the paper (by more than 2 %).
+
+    Parameters
+    ----------
+    sampled : float
+        The N of the name, or NaN.
+    n_train, n_test : float
+        Rows of a trial, NaN where they are not known.
+    """
+    if "all" in source.rows:
+        return not math.isnan(sampled) and sampled != source.rows["all"]
+    if not math.isnan(sampled):
+        return True
+    expected = (source.rows.get(item, source.n_train), source.n_test)
+    return any(
+        bool(number) and abs(seen / number - 1) > ROWS_TOLERANCE
+        for seen, number in zip((n_train, n_test), expected, strict=True)
+        if number is not None and np.isfinite(seen)
+    )
