@@ -1,0 +1,1 @@
+"""Numbers, no words."""

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import one_offs, verdicts
+from rfbench.analysis import marks, verdicts
 from rfbench.analysis.frame import Collection
+from rfbench.analysis.one_offs import ONE_OFFS
 from rfbench.analysis.outcomes import Comparison, Gap, Outcome
 from rfbench.analysis.paired import Quantity, Values, paired
 from rfbench.analysis.selection import Selection
@@ -39,9 +40,8 @@ def evaluate(selection: Selection, paper: str | None = None) -> list[Outcome]:
 
 def outcomes_of(claim: Claim, selection: Selection) -> list[Outcome]:
     """Return the verdict on one claim under each protocol that was run, or one 'not run'."""
-    judge = one_offs.OUTCOMES.get(claim.id) if not claim.parts else None
-    if judge:
-        return judge(claim, selection)
+    if claim.kind == "marks":
+        return marks.outcomes_of(claim, selection)
     items = [item for part in claim.parts for item in part.items]
     outcomes = []
     for protocol in selection.protocols(claim.paper, items):
@@ -63,6 +63,41 @@ def outcomes_of(claim: Claim, selection: Selection) -> list[Outcome]:
             )
         )
     return outcomes or [Outcome(claim, "", verdicts.NOT_RUN)]
+
+
+def table(outcomes: Sequence[Outcome]) -> pd.DataFrame:
+    """Return the verdicts, a line per claim and protocol, without their details.
+
+    ``metric``, ``method``, ``against``, ``dataset``, ``along`` and ``x`` say which comparison
+    decides; ``on_stand_ins`` is the verdict on stand-ins alone.
+    """
+    return pd.DataFrame([_line(one) for one in outcomes])
+
+
+def _line(one: Outcome) -> dict[str, object]:
+    claim, decisive = one.claim, one.decisive
+    part = None if decisive is None else claim.parts[decisive.part]
+    return {
+        "id": claim.id,
+        "paper": claim.paper,
+        "where": claim.where,
+        "claim": claim.claim,
+        "protocol": one.protocol,
+        "verdict": one.verdict,
+        "effect": one.effect,
+        "p_value": one.p,
+        "comparisons": one.compared,
+        "held": one.held,
+        "trials": one.trials,
+        "metric": part and part.metric,
+        "method": part and part.method,
+        "against": decisive and (decisive.against or (part and part.against_metric)),
+        "dataset": decisive and decisive.dataset,
+        "along": part and (part.along if decisive and decisive.x else part.at),
+        "x": decisive and decisive.x,
+        "gaps": len(one.gaps),
+        "on_stand_ins": one.on_stand_ins,
+    }
 
 
 def comparisons(outcomes: Sequence[Outcome]) -> pd.DataFrame:
@@ -105,7 +140,7 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
     for number, part in enumerate(claim.parts):
         if part.protocols and protocol not in part.protocols:
             continue
-        own = one_offs.QUANTITIES[claim.id] if part.at == "own" else None
+        own = ONE_OFFS[claim.id] if part.at == "own" else None
         every: list[Quantity] = []
         for dataset in part.datasets:
             lines = selection.select(claim.paper, part.items, dataset, protocol, stand_in)
@@ -164,6 +199,7 @@ def _tested(part: Part, number: int, quantity: Quantity) -> Comparison:
         quantity.x,
         quantity.other_x,
         quantity.seconds,
+        quantity.joint,
         len(values),
         effect=math.exp(mean) if part.scale == "ratio" else mean,
         excess=max(gap for _, gap in sides),
@@ -196,13 +232,11 @@ def _farthest(among: Sequence[Comparison], like: Comparison) -> Comparison:
     return max((one for one in among if one.part == like.part), key=lambda one: one.excess)
 
 
-def _outcome(
-    claim: Claim, protocol: str, found: Sequence[Comparison], complete: bool
-) -> Outcome:
+def _outcome(claim: Claim, protocol: str, found: Sequence[Comparison], complete: bool) -> Outcome:
     verdict = verdicts.of_claim(found, complete)
     if not found:
         return Outcome(claim, protocol, verdict)
-    outside = list(filter(verdicts.lies_outside, found))
+    outside = [one for one in found if verdicts.lies_outside(one)]
     open_ones = [one for one in found if not verdicts.lies_inside(one)]
     if verdict == verdicts.FAILS:
         decisive = _farthest(outside, min(outside, key=lambda one: one.p_outside))

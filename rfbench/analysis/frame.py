@@ -1,4 +1,4 @@
-"""One tidy frame of all rows of all results folders, and what its rows are grouped and paired by."""
+"""One tidy frame of all rows of all results folders, with what groups and pairs them."""
 
 from __future__ import annotations
 
@@ -121,7 +121,11 @@ class Collection:
         rows = [np.arange(start, stop) for start, stop in zip(starts, stops, strict=True)]
         every = np.concatenate([*rows, np.array([], dtype=np.intp)])
         pairs, lines = np.unique(self.values("pair")[every], return_inverse=True)
-        return pairs.astype(np.intp), (every, lines, np.repeat(np.arange(len(groups)), stops - starts))
+        return pairs.astype(np.intp), (
+            every,
+            lines,
+            np.repeat(np.arange(len(groups)), stops - starts),
+        )
 
 
 def collect(paths: Iterable[str | Path]) -> Collection:
@@ -191,9 +195,7 @@ def follows(one: Results) -> bool:
     return isinstance(one.config.get("M"), dict)
 
 
-def _groups(
-    rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]
-) -> pd.DataFrame:
+def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -> pd.DataFrame:
     first = ["experiment", *GROUPED_BY[:-1], "paper", "items", "smoke", "metric"]
     groups = rows.assign(M=size)[[*first, "M"]][~rows["group"].duplicated()]
     groups = groups.reset_index(drop=True).astype({"M": "float64", "d": "float64"})
@@ -253,7 +255,7 @@ def _tests_on_published_rows(split: str) -> bool:
 def estimates_kernel(parameters: str) -> bool:
     """Tell whether features estimate their kernel, from a sampler's parameters as JSON.
 
-    Not those weighted by the inverse of what an unbiased estimate needs (liu2020), nor those
+    Not those weighted by the inverse of what an unbiased estimate needs, nor those
     scaled to divide the penalty.
     """
     given = _json(parameters)

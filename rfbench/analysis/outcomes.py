@@ -18,7 +18,7 @@ class Comparison:
         Which of the claim's parts.
     dataset, against : str
         The name in the rows, and the other method.
-    x, other_x, seconds
+    x, other_x, seconds, joint
         Where, see `rfbench.analysis.paired.Quantity`.
     trials : int
         Number of pairs.
@@ -38,6 +38,7 @@ class Comparison:
     x: int | None
     other_x: int | None
     seconds: float
+    joint: str
     trials: int
     effect: float
     excess: float

@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rfbench.analysis.frame import Collection
-from rfbench.analysis.selection import of_method
 from rfbench.papers import Part
 
 # What does not depend on the test rows: resampling them does not make its trials dependent.
@@ -37,6 +36,9 @@ class Quantity:
         follows another method, or the values are made of all places.
     seconds : float
         The time at which two methods are compared.
+    joint : str
+        What the values are where they are made of several places: ``'slope'``, ``'growth'``,
+        ``'plateau'``; else ``""``.
     found : int
         How many places of the axis this pair of methods has in all.
     dataset : str
@@ -51,6 +53,7 @@ class Quantity:
     x: int | None = None
     other_x: int | None = None
     seconds: float = math.nan
+    joint: str = ""
     found: int = 1
     dataset: str = ""
     against: str = ""
@@ -81,7 +84,8 @@ class Trials:
 
     def means(self, name: str) -> Values:
         """Return the mean of a column of the rows, by group."""
-        return self.collection.means(name)[self.facts["group"]]
+        means: Values = self.collection.means(name)[self.facts["group"]]
+        return means
 
     def table(self, metric: str) -> Values:
         """Return a metric, shape (n_pairs, n_groups), NaN for gaps.
@@ -143,7 +147,9 @@ class Pairing:
         second : str, optional
             The other's metric; by default that of the part.
         """
-        left, right = (self.table(metric) for metric in (self.part.metric, second or self.part.metric))
+        left, right = (
+            self.table(metric) for metric in (self.part.metric, second or self.part.metric)
+        )
         if theirs is None:
             return self._most(left[:, a] for a in mine)
         experiments = self.trials.facts["experiment"]
@@ -204,7 +210,10 @@ def paired(
         for one in (own or LANGUAGE.get(part.at, _along))(pairing, mine, theirs):
             values = one.values[np.isfinite(one.values)]
             if len(values):
-                dataset, ratio = str(lines["dataset"].iloc[0]), float(ratios.max()) if split else 0.0
+                dataset, ratio = (
+                    str(lines["dataset"].iloc[0]),
+                    float(ratios.max()) if split else 0.0,
+                )
                 made.append(
                     replace(one, values=values, dataset=dataset, against=other, ratio=ratio)
                 )
@@ -255,7 +264,11 @@ def _at_equal_time(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[
     best: list[Quantity] = []
     for name in dict.fromkeys(experiments[a] for columns in mine.values() for a in columns):
         own, others = (
-            {x: here[0] for x, columns in curve.items() if (here := _of(name, columns, experiments))}
+            {
+                x: here[0]
+                for x, columns in curve.items()
+                if (here := _of(name, columns, experiments))
+            }
             for curve in (mine, theirs or {})
         )
         found = _within(pairing, own, list(others.values()))
@@ -272,7 +285,11 @@ def _of(name: str, columns: Sequence[int], experiments: NDArray[np.object_]) -> 
 def _within(pairing: Pairing, mine: Mapping[int, int], theirs: Sequence[int]) -> list[Quantity]:
     """Compare two methods of one experiment at equal total time."""
     total = pairing.trials.table("t_total")
-    spent = {a: float(np.nanmean(total[:, a])) for a in (*mine.values(), *theirs) if np.isfinite(total[:, a]).any()}
+    spent = {
+        a: float(np.nanmean(total[:, a]))
+        for a in (*mine.values(), *theirs)
+        if np.isfinite(total[:, a]).any()
+    }
     order = sorted((b for b in theirs if spent.get(b, 0) > 0), key=lambda b: spent[b])
     if len(order) < 2:
         return []
@@ -283,7 +300,9 @@ def _within(pairing: Pairing, mine: Mapping[int, int], theirs: Sequence[int]) ->
         time = spent.get(column, 0)
         if time > 0 and times[0] <= math.log(time) <= times[-1]:
             others = [np.interp(math.log(time), times, values) for values in table[:, order]]
-            values = table[:, column] - np.where(np.isfinite(table[:, order]).all(axis=1), others, np.nan)
+            values = table[:, column] - np.where(
+                np.isfinite(table[:, order]).all(axis=1), others, np.nan
+            )
             if np.isfinite(values).any():
                 made.append(Quantity(values, x or None, seconds=time))
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,18 +10,13 @@ import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import verdicts
+from rfbench.analysis.paired import PERCENT
 from rfbench.analysis.selection import Selection
 
 COLUMNS = [
     "paper", "item", "dataset", "method", "M", "metric", "protocol", "published",
     "published_spread", "measured", "standard_error", "trials", "difference", "verdict",
 ]  # fmt: skip
-MEASURED_AS = {
-    ("liu2020", "t_features"): "t_drawing",
-    ("eerf2018", "t_train"): "t_fit",
-    ("lkrf2016", "t_total"): "t_all",
-}
-PERCENT = {"error": "error_percent", "accuracy": "accuracy_percent"}
 PLACE = ["number", "protocol", "stand_in", "used", "used_rows"]
 BEST = "best"
 
@@ -90,9 +86,7 @@ def _numbers(chosen: list[str]) -> pd.DataFrame:
     return pd.DataFrame(lines).astype({"size": "float64", "published_spread": "float64"})
 
 
-def _places(
-    selection: Selection, numbers: pd.DataFrame, measured: pd.Series[str]
-) -> pd.DataFrame:
+def _places(selection: Selection, numbers: pd.DataFrame, measured: pd.Series[str]) -> pd.DataFrame:
     """Return a line per number and protocol: the usual ones, and others that were run."""
     table = ["paper", "item", "dataset"]
     parts = []
@@ -150,7 +144,7 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
 def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     """Add mean, standard error and number of the values that the groups have."""
     names = [
-        MEASURED_AS.get((paper, metric), PERCENT.get(metric, metric))
+        papers.paper(paper).measured_as.get(metric, PERCENT.get(metric, metric))
         for paper, metric in zip(picked["paper"], picked["metric"], strict=True)
     ]
     counted = selection.collection.counted
@@ -166,7 +160,7 @@ def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     return picked[kept].reset_index(drop=True).assign(**measured)
 
 
-def _verdict(line: dict[str, Any]) -> str:
+def _verdict(line: Mapping[Any, Any]) -> str:
     if not line["trials"]:
         return verdicts.NOT_RUN
     if line["stand_in"] or line["unit"] != "%":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -17,17 +17,9 @@ ROWS_TOLERANCE = 0.02
 
 
 class Selection:
-    """The groups that bear on the papers, found by item, data set, protocol and method.
+    """The groups that bear on the papers, found by item, data set and protocol.
 
     Smoke runs, rows of a sweep and results that name no paper do not bear on any.
-
-    Attributes
-    ----------
-    collection : Collection
-    bearing : DataFrame
-        One line per group, item and data set of the paper: the columns of `Collection.groups`
-        and ``group``, ``item``, ``target`` (what the paper calls the data set), ``stand_in``
-        (whether it is a subset or replacement of it). In the order of the folders.
     """
 
     def __init__(self, collection: Collection) -> None:
@@ -35,26 +27,32 @@ class Selection:
 
     @cached_property
     def bearing(self) -> pd.DataFrame:
+        """One line per group, item and data set of the paper, in the order of the folders.
+
+        The columns of `Collection.groups` and ``group``, ``item``, ``target`` (what the paper
+        calls the data set), ``stand_in`` (whether it is a subset or replacement of it).
+        """
         groups = self.collection.groups
         if groups.empty:
             return pd.DataFrame(columns=[*groups, "group", "item", "target", "stand_in"])
         own = groups[(groups["paper"] != "") & ~groups["smoke"] & (groups["variant"] == "")]
         facts = ["paper", "items", "source", "sampled", "n_train", "n_test"]
+        sources = papers.sources()
         lines = [
             (group, *found)
-            for group, *known in own[facts].itertuples(name=None)
-            for found in _targets(*known)
+            for group, paper, *known in own[facts].itertuples(name=None)
+            for found in _targets(sources.get(paper, {}), *known)
         ]
         found = pd.DataFrame(lines, columns=["group", "item", "target", "stand_in"])
         bearing = groups.loc[found["group"]].reset_index(drop=True)
         bearing = pd.concat([bearing, found], axis=1)
-        texts = bearing.select_dtypes("str").columns
+        texts: list[str] = list(bearing.select_dtypes("str"))
         return bearing.astype(dict.fromkeys(texts, object))  # one block: many small selections
 
     @cached_property
     def _places(self) -> dict[tuple[str, str, str, str, bool], pd.DataFrame]:
         by = ["paper", "item", "target", "protocol", "stand_in"]
-        return {key: lines for key, lines in self.bearing.groupby(by, sort=False)}  # type: ignore[misc]
+        return dict(iter(self.bearing.groupby(by, sort=False)))  # type: ignore[arg-type]
 
     @cached_property
     def _protocols(self) -> dict[tuple[str, str], set[str]]:
@@ -106,10 +104,15 @@ def split_items(items: str) -> list[str]:
 
 
 def _targets(
-    paper: str, items: str, source: str, sampled: float, n_train: float, n_test: float
+    datasets: Mapping[str, papers.Source],
+    items: str,
+    source: str,
+    sampled: float,
+    n_train: float,
+    n_test: float,
 ) -> Iterator[tuple[str, str, bool]]:
     """Yield item, the paper's name of the data set, and whether the data only stand in for it."""
-    for target, known in papers.sources().get(paper, {}).items():
+    for target, known in datasets.items():
         if source != known.dataset and source not in known.stand_ins:
             continue
         for item in dict.fromkeys(split_items(items)):

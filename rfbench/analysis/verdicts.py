@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Protocol
+
+from rfbench.analysis.outcomes import Comparison
 
 ALPHA = 0.05
 AGREES_POINTS = 0.5
 CLOSE_POINTS = 1.0
 WIDEST_POINTS = 1.0
 HALF_A_DIGIT = 0.005
-MARKED_TRIALS = 10
-MARKED_TOLERANCE = 0.1  # of all cells of S1
 LEARNT = 0.05  # of R^2
 
 AGREES, CLOSE, DIFFERS = "agrees", "close", "differs"
@@ -20,17 +19,6 @@ NOT_JUDGED, NOT_RUN = "not judged", "not run"
 HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
 NUMBER_VERDICTS = (AGREES, CLOSE, DIFFERS, NOT_JUDGED, NOT_RUN)
 CLAIM_VERDICTS = (HOLDS, FAILS, INCONCLUSIVE, NOT_RUN)
-
-
-class Tested(Protocol):
-    """What a verdict asks of a comparison: enough trials, p-values of inside and outside."""
-
-    @property
-    def enough(self) -> bool: ...
-    @property
-    def p_inside(self) -> float: ...
-    @property
-    def p_outside(self) -> float: ...
 
 
 def of_number(distance: float, half_width: float) -> str:
@@ -77,17 +65,17 @@ def interval(
     return float(stdtrit(freedom, 0.975)) * math.sqrt(variance) + HALF_A_DIGIT
 
 
-def lies_inside(comparison: Tested) -> bool:
+def lies_inside(comparison: Comparison) -> bool:
     """Whether a comparison is significantly within its bounds."""
     return comparison.enough and comparison.p_inside <= ALPHA
 
 
-def lies_outside(comparison: Tested) -> bool:
+def lies_outside(comparison: Comparison) -> bool:
     """Whether a comparison is significantly outside its bounds."""
     return comparison.enough and comparison.p_outside <= ALPHA
 
 
-def of_claim(comparisons: Sequence[Tested], complete: bool) -> str:
+def of_claim(comparisons: Sequence[Comparison], complete: bool) -> str:
     """Return the verdict on a claim; `complete` says whether all that it speaks of is there."""
     if not comparisons:
         return NOT_RUN
@@ -96,8 +84,14 @@ def of_claim(comparisons: Sequence[Tested], complete: bool) -> str:
     return HOLDS if complete and all(map(lies_inside, comparisons)) else INCONCLUSIVE
 
 
-def of_marks(cells: int, decided: int, wrong: int) -> str:
-    """Return the verdict on marks of significance, of which some come out differently."""
-    if wrong > MARKED_TOLERANCE * cells:
+def of_marks(cells: int, decided: int, wrong: int, tolerance: float) -> str:
+    """Return the verdict on marks of significance, of which some come out differently.
+
+    Parameters
+    ----------
+    tolerance : float
+        The share of all cells, measured or not, beyond which the claim fails.
+    """
+    if wrong > tolerance * cells:
         return FAILS
     return HOLDS if decided == cells and not wrong else INCONCLUSIVE

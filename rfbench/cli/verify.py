@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -47,18 +48,37 @@ def verify(
     strict: bool,
 ) -> None:
     """Print the scoreboard; without RESULTS it reads the folder results, if there is one."""
-    from rfbench.report import evidence, scoreboard
-    from rfbench.report.verify import board
-
     paths = folders or ((DEFAULT,) if DEFAULT.is_dir() else ())
-    gathered = evidence.gather(paths)
-    found = board(gathered, paper)
-    found = found.under(protocol) if protocol else found
     if form == "csv":
-        for note in found.notes:
-            click.echo(f"note: {note}", err=True)
-    click.echo(scoreboard.render(found, form, claims_only=claims_only).rstrip("\n"))
-    if strict and not gathered.arms:
+        contradicted, empty = _write_csv(paths, paper, protocol, claims_only)
+    else:
+        from rfbench.report import evidence, scoreboard
+        from rfbench.report.verify import board
+
+        gathered = evidence.gather(paths)
+        found = board(gathered, paper)
+        found = found.under(protocol) if protocol else found
+        click.echo(scoreboard.render(found, form, claims_only=claims_only).rstrip("\n"))
+        contradicted, empty = found.contradicted, not gathered.arms
+    if strict and empty:
         click.echo("strict: there are no results of any paper, so nothing was compared", err=True)
-    if strict and (found.contradicted or not gathered.arms):
+    if strict and (contradicted or empty):
         raise click.exceptions.Exit(1)
+
+
+def _write_csv(
+    paths: Sequence[Path], paper: str | None, protocol: str | None, claims_only: bool
+) -> tuple[bool, bool]:
+    """Print the numbers or the claims; say whether one is contradicted, and if nothing is there."""
+    from rfbench.analysis import claims
+    from rfbench.analysis.published import COLUMNS
+    from rfbench.analysis.verification import verify
+
+    found = verify(paths, paper)
+    found = found.under(protocol) if protocol else found
+    for note in found.selection.collection.notes:
+        click.echo(f"note: {note}", err=True)
+    table = claims.table(found.outcomes) if claims_only else found.own[COLUMNS]
+    text = table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+    click.echo(text, nl=False)
+    return found.contradicted, found.empty

@@ -261,12 +261,11 @@ class Part(_Strict):
     along : {'M', 'd'}
         What `at` selects on.
     at : str
-        ``each`` value; the ``largest``; the ``lower-half`` or ``upper-half`` of the values; the
-        ``slope`` over them; ``growth``, largest less smallest; ``plateau``, largest less the one
-        before, both at least as large as the number of features kept; ``best``, each method at its
-        own size of the smallest mean test error;
-        ``equal-time`` and ``equal-time-last``, the other method's error interpolated at the time
-        that `method` took, at each or at the largest time that both reached.
+        ``each`` value; the ``largest``; the ``lower-half`` or ``upper-half`` of the values;
+        ``best``, each method at its own size of the smallest mean test error; ``equal-time`` and
+        ``equal-time-last``, the other method's error interpolated at the time that `method` took,
+        at each or at the largest time that both reached; ``own``, what the claim's own function
+        says, see `rfbench.analysis.one_offs`.
     against_factor : int
         The other method has so many times the features.
     low, high : float or None
@@ -275,8 +274,6 @@ class Part(_Strict):
         Over which comparisons Holm's correction runs.
     values : int
         The smallest number of values along the axis with which the part can hold.
-    least_d : int
-        Only data with so many columns count.
     """
 
     says: str
@@ -290,15 +287,14 @@ class Part(_Strict):
     against_factor: int = 1
     along: Literal["M", "d"] = "M"
     at: Literal[
-        "each", "largest", "lower-half", "upper-half", "slope", "growth", "plateau", "best",
-        "equal-time", "equal-time-last",
+        "each", "largest", "lower-half", "upper-half", "best", "equal-time", "equal-time-last",
+        "own",
     ]  # fmt: skip
     scale: Literal["difference", "ratio"] = "difference"
     low: float | None = None
     high: float | None = None
     family: Literal["claim", "dataset"] = "dataset"
     values: int = 1
-    least_d: int = 1
 
     @model_validator(mode="after")
     def _bounded(self) -> Part:

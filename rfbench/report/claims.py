@@ -1,44 +1,26 @@
-"""The claims of the papers, held against the evidence; the rules are in `rfbench.report.rules`."""
+"""The verdicts on the claims of the papers, in words; `rfbench.analysis.claims` decides them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfbench.analysis import claims, outcomes, verdicts
 from rfbench.papers import Claim, Part
-from rfbench.report import rules
 from rfbench.report.arms import Arm
 from rfbench.report.choice import LEARNT
 from rfbench.report.evidence import Evidence
-from rfbench.report.pairing import Paired, paired
-from rfbench.report.stats import corrected_t, holm, smallest_sign_p, trials_needed
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The verdict on a claim under one protocol.
+    """The verdict on a claim under one protocol, see `rfbench.analysis.outcomes.Outcome`.
 
-    Attributes
-    ----------
-    effect : float
-        Of the least favourable comparison: the mean difference or the quotient; for marks the share
-        of cells that came out as marked.
-    effect_of : str
-        Which comparison that is.
-    p : float
-        Its corrected p-value: of lying within the bounds, or outside them where the claim fails.
-    comparisons, held, trials : int
-        How many comparisons there were, how many are significantly within their bounds, and the
-        smallest number of trials.
-    note : str
-        What is missing for a firmer verdict.
-    part : Part or None
-        The part of the claim that this comparison belongs to; None without a comparison, and for
-        marks.
+    `effect_of` says which comparison the effect is of, `note` what is missing for a firmer
+    verdict, `part` and `joint` what the comparison belongs to.
     """
 
     claim: Claim
@@ -52,85 +34,97 @@ class Outcome:
     trials: int = 0
     note: str = ""
     part: Part | None = None
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One comparison of a claim, with its p-values before and after Holm's correction.
-
-    `excess` is how far the mean lies beyond the bound, below zero inside; of quotients, the
-    logarithm.
-    """
-
-    part: int
-    pair: Paired
-    effect: float
-    p_inside: float
-    p_outside: float
-    excess: float
-    enough: bool = False
-
-
-@dataclass
-class _Found:
-    """What the parts of a claim gave under one protocol."""
-
-    comparisons: list[Comparison] = field(default_factory=list)
-    short: list[str] = field(default_factory=list)
-    absent: dict[str, dict[str, list[str]]] = field(default_factory=dict)
-    unlearnt: list[str] = field(default_factory=list)
+    joint: str = ""
 
 
 def evaluate(claim: Claim, evidence: Evidence) -> list[Outcome]:
-    """Return the verdict on a claim under each protocol that was run, or one 'not run'.
-
-    Where a data set of the claim was run on a stand-in only, the note says what the stand-ins
-    alone would give.
-    """
-    if claim.kind == "marks":
-        from rfbench.report.marks import evaluate_marks
-
-        return evaluate_marks(claim, evidence)
-    items = [item for part in claim.parts for item in part.items]
-    outcomes = []
-    for protocol in evidence.protocols(claim.paper, items):
-        found = _collect(claim, evidence, protocol, stand_in=False)
-        others = _collect(claim, evidence, protocol, stand_in=True)
-        if not found.comparisons and not others.comparisons:
-            continue
-        outcome = _outcome(claim, protocol, found)
-        notes = [outcome.note]
-        if others.comparisons:
-            names = ", ".join(dict.fromkeys(c.pair.dataset for c in others.comparisons))
-            apart = _outcome(claim, protocol, replace(others, short=[], absent={}))
-            notes.append(f"on stand-ins alone ({names}): {apart.verdict}")
-        if unlearnt := list(dict.fromkeys(found.unlearnt + others.unlearnt)):
-            notes.append(f"nothing is learnt on {', '.join(unlearnt)} (R^2 below {LEARNT:g})")
-        notes += _gaps(found)
-        outcomes.append(replace(outcome, note="; ".join(filter(None, notes))))
-    return outcomes or [Outcome(claim, "", rules.NOT_RUN)]
+    """Return the verdict on a claim under each protocol that was run, or one 'not run'."""
+    return [_in_words(one) for one in claims.outcomes_of(claim, evidence.selection)]
 
 
-def _collect(claim: Claim, evidence: Evidence, protocol: str, stand_in: bool) -> _Found:
-    found = _Found()
-    for number, part in enumerate(claim.parts):
-        if part.protocols and protocol not in part.protocols:
-            continue
-        pairs: list[Paired] = []
-        for dataset in part.datasets:
-            arms = evidence.select(claim.paper, part.items, dataset, protocol, stand_in)
-            arms = [arm for arm in arms if arm.d is None or arm.d >= part.least_d]
-            here: list[Paired] = []
-            for name in dict.fromkeys(arm.dataset for arm in arms):
-                own = [arm for arm in arms if arm.dataset == name]
-                if nothing_learnt(own):
-                    found.unlearnt.append(name)
-                else:
-                    here += paired(part, name, own)
-            pairs += here
-            _note_gaps(found, part, dataset, here)
-        found.comparisons += _corrected(part, number, pairs)
-    return found
+def _in_words(one: outcomes.Outcome) -> Outcome:
+    decisive = one.decisive
+    part = None if decisive is None else one.claim.parts[decisive.part]
+    effect_of = "share of cells as marked" if one.marks else ""
+    if decisive is not None and part is not None:
+        effect_of = _compared(part, decisive)
+    return Outcome(
+        one.claim,
+        one.protocol,
+        one.verdict,
+        one.effect,
+        effect_of,
+        one.p,
+        one.compared,
+        one.held,
+        one.trials,
+        "; ".join(filter(None, _notes(one))),
+        part,
+        "" if decisive is None else decisive.joint,
+    )
+
+
+def _compared(part: Part, one: outcomes.Comparison) -> str:
+    """Say what is compared, and where."""
+    sign = "/" if part.scale == "ratio" else "-"
+    other = one.against or (part.method if part.against_metric else "")
+    second = f" {sign} {part.against_metric or part.metric}({other})" if other else ""
+    at = f"{part.along} = {one.x}" if one.x else "M as kept"
+    if one.joint:
+        at = f"{one.joint} over {part.along}"
+    elif part.at == "best":
+        at = f"each at its best M ({one.x or 'kept'}, {one.other_x or 'kept'})"
+    elif one.seconds == one.seconds:
+        at = f"M = {one.x or 0}, {one.seconds:.3g} s"
+    return f"{part.metric}({part.method}){second}, {at}, {one.dataset}"
+
+
+def _notes(one: outcomes.Outcome) -> list[str]:
+    notes = []
+    if outside := sum(map(verdicts.lies_outside, one.comparisons)):
+        notes.append(f"{outside} of {one.compared} comparisons lie outside")
+    if short := [comparison.trials for comparison in one.comparisons if not comparison.enough]:
+        notes.append(f"{len(short)} comparisons have too few trials to decide ({min(short)})")
+    if one.stand_ins:
+        notes.append(f"on stand-ins alone ({', '.join(one.stand_ins)}): {one.on_stand_ins}")
+    if one.unlearnt:
+        notes.append(f"nothing is learnt on {', '.join(one.unlearnt)} (R^2 below {LEARNT:g})")
+    return [*notes, *_gaps(one.gaps), *_marks(one.marks)]
+
+
+def _gaps(gaps: Sequence[outcomes.Gap]) -> list[str]:
+    """Say what is missing, the data sets that lack the same comparisons together."""
+    short: list[str] = []
+    absent: dict[str, dict[str, dict[str, None]]] = {}
+    for gap in gaps:
+        if gap.found:
+            name = f"{gap.method} against {gap.against}" if gap.against else gap.method
+            at = f"at {gap.found} of at least {gap.wanted} values on {gap.dataset}"
+            short.append(f"{name} {at}")
+        else:
+            others = absent.setdefault(gap.dataset, {}).setdefault(gap.method, {})
+            others.update({gap.against: None} if gap.against else {})
+    alike: dict[str, list[str]] = {}
+    for dataset, methods in absent.items():
+        pairs = [
+            f"{name} against {', '.join(others)}" if others else name
+            for name, others in methods.items()
+        ]
+        alike.setdefault(", ".join(pairs), []).append(dataset)
+    lacking = [f"nothing to compare on {', '.join(on)} ({pairs})" for pairs, on in alike.items()]
+    return list(dict.fromkeys(short + lacking))
+
+
+def _marks(marks: Sequence[outcomes.Mark]) -> list[str]:
+    notes = []
+    if open_cells := sum(mark.significant is None for mark in marks):
+        notes.append(f"{open_cells} of {len(marks)} cells lack paired trials")
+    for marked, words in ((True, "marked but not significant"), (False, "significant, not marked")):
+        cells = [m for m in marks if m.marked == marked and m.significant == (not marked)]
+        if cells:
+            names = ", ".join(f"{m.dataset} {m.method} {m.M}" for m in cells)
+            notes.append(f"{words}: {names}")
+    return notes
 
 
 def nothing_learnt(arms: Sequence[Arm]) -> bool:
@@ -139,122 +133,3 @@ def nothing_learnt(arms: Sequence[Arm]) -> bool:
         return False
     means = [float(np.nanmean(r2)) for arm in arms if np.isfinite(r2 := arm.column("r2")).any()]
     return bool(means) and max(means) < LEARNT
-
-
-def _note_gaps(found: _Found, part: Part, dataset: str, pairs: Sequence[Paired]) -> None:
-    """Note what a part lacks on a data set before it can hold."""
-    for other in part.against or [""]:
-        seen = [pair for pair in pairs if pair.against == other]
-        name = f"{part.method} against {other}" if other else part.method
-        values = max((pair.values for pair in seen), default=0)
-        if not seen:
-            others = found.absent.setdefault(dataset, {}).setdefault(part.method, [])
-            others += [other] if other and other not in others else []
-        elif values < part.values:
-            found.short.append(f"{name} at {values} of at least {part.values} values on {dataset}")
-
-
-def _gaps(found: _Found) -> list[str]:
-    """Say what is missing, the data sets that lack the same comparisons together."""
-    alike: dict[str, list[str]] = {}
-    for dataset, methods in found.absent.items():
-        pairs = [
-            f"{name} against {', '.join(others)}" if others else name
-            for name, others in methods.items()
-        ]
-        alike.setdefault(", ".join(pairs), []).append(dataset)
-    absent = [
-        f"nothing to compare on {', '.join(datasets)} ({pairs})"
-        for pairs, datasets in alike.items()
-    ]
-    return list(dict.fromkeys(found.short + absent))
-
-
-def _corrected(part: Part, number: int, pairs: Sequence[Paired]) -> list[Comparison]:
-    """Test the pairs of a part and correct over each family."""
-    families: dict[str, list[Paired]] = {}
-    for pair in pairs:
-        families.setdefault(pair.dataset if part.family == "dataset" else "", []).append(pair)
-    done = []
-    for family in families.values():
-        tested = [_tested(part, number, pair) for pair in family]
-        inside = holm([comparison.p_inside for comparison in tested])
-        outside = holm([comparison.p_outside for comparison in tested])
-        needed = trials_needed(len(family), rules.ALPHA)
-        done += [
-            replace(
-                c, p_inside=float(p), p_outside=float(q), enough=len(c.pair.values_of) >= needed
-            )
-            for c, p, q in zip(tested, inside, outside, strict=True)
-        ]
-    return done
-
-
-def _tested(part: Part, number: int, pair: Paired) -> Comparison:
-    """Test one pair against its bounds; the scale of quotients is the logarithm."""
-    scale: Callable[[float], float] = math.log if part.scale == "ratio" else float
-    values = np.asarray(pair.values_of)
-    mean = float(values.mean())
-    effect = math.exp(mean) if part.scale == "ratio" else mean
-    above = [] if part.low is None else [_one_sided(values - scale(part.low), pair.ratio)]
-    below = [] if part.high is None else [_one_sided(scale(part.high) - values, pair.ratio)]
-    sides = above + below
-    inside = max(p for p, _ in sides)
-    outside = min(1.0, len(sides) * min(q for _, q in sides))
-    gaps = [] if part.low is None else [scale(part.low) - mean]
-    gaps += [] if part.high is None else [mean - scale(part.high)]
-    return Comparison(number, pair, effect, inside, outside, max(gaps))
-
-
-def _one_sided(values: NDArray[np.float64], ratio: float) -> tuple[float, float]:
-    """Return the p-values of a mean above zero and below zero.
-
-    Values that do not vary give what a sign test gives; a single value gives 1.
-    """
-    above = corrected_t(values, test_train_ratio=ratio, alternative="greater").p
-    below = corrected_t(values, test_train_ratio=ratio, alternative="less").p
-    if above == above:
-        return above, below
-    mean = float(values.mean())
-    floor = smallest_sign_p(len(values), "greater") if len(values) > 1 else 1.0
-    return (floor if mean > 0 else 1.0), (floor if mean < 0 else 1.0)
-
-
-def _farthest(comparisons: Sequence[Comparison], like: Comparison) -> Comparison:
-    """Return the comparison farthest outside its bounds, of the part that another belongs to."""
-    return max((c for c in comparisons if c.part == like.part), key=lambda c: c.excess)
-
-
-def _outcome(claim: Claim, protocol: str, found: _Found) -> Outcome:
-    comparisons = found.comparisons
-    if not comparisons:
-        return Outcome(claim, protocol, rules.NOT_RUN)
-    inside = [c for c in comparisons if c.enough and c.p_inside <= rules.ALPHA]
-    outside = [c for c in comparisons if c.enough and c.p_outside <= rules.ALPHA]
-    short = [c for c in comparisons if not c.enough]
-    notes: list[str] = []
-    if short:
-        few = min(len(c.pair.values_of) for c in short)
-        notes.insert(0, f"{len(short)} comparisons have too few trials to decide ({few})")
-    if outside:
-        verdict, worst = rules.FAILS, _farthest(outside, min(outside, key=lambda c: c.p_outside))
-        notes.insert(0, f"{len(outside)} of {len(comparisons)} comparisons lie outside")
-    else:
-        open_ones = [c for c in comparisons if c not in inside] or comparisons
-        worst = _farthest(open_ones, max(open_ones, key=lambda c: c.p_inside))
-        whole = len(inside) == len(comparisons) and not found.short and not found.absent
-        verdict = rules.HOLDS if whole else rules.INCONCLUSIVE
-    part = claim.parts[worst.part]
-    return Outcome(
-        claim,
-        protocol,
-        verdict,
-        worst.effect,
-        worst.pair.words(part),
-        worst.p_outside if outside else worst.p_inside,
-        len(comparisons),
-        len(inside),
-        min(len(c.pair.values_of) for c in comparisons),
-        "; ".join(notes),
-        part,
-    )

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from rfbench.report.choice import FEWEST_TRIALS, LEARNT, Ranked
-from rfbench.report.stats import (
+from rfbench.analysis.statistics import (
     ALPHA,
     average_ranks,
     friedman,
@@ -17,6 +16,7 @@ from rfbench.report.stats import (
     smallest_sign_p,
     wilcoxon_holm,
 )
+from rfbench.report.choice import FEWEST_TRIALS, LEARNT, Ranked
 from rfbench.report.summary import spread
 
 

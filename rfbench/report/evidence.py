@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rfbench import papers
+from rfbench.analysis import frame
+from rfbench.analysis.selection import Selection
 from rfbench.config import SHARED, keeps_published_split
 from rfbench.errors import ResultsError
 from rfbench.report.arms import Arm, Table
@@ -43,9 +46,15 @@ class Evidence:
 
     arms: dict[tuple[str, str], list[Arm]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    results: list[Results] = field(default_factory=list)
     _sorted: dict[tuple[str, str], tuple[int, dict[tuple[str, str], list[Arm]]]] = field(
         default_factory=dict, repr=False
     )
+
+    @cached_property
+    def selection(self) -> Selection:
+        """The same results as one frame."""
+        return Selection(frame.of(self.results))
 
     def protocols(self, paper: str, items: Iterable[str]) -> list[str]:
         """List the protocols under which any of the items was run."""
@@ -170,6 +179,7 @@ def readable(paths: Iterable[str | Path], notes: list[str]) -> Iterator[Results]
 def add(evidence: Evidence, results: Results) -> None:
     """Add the arms of one results folder; what does not count is noted."""
     paper, items = str(results.config.get("paper") or ""), str(results.config.get("item") or "")
+    evidence.results.append(results)
     if not paper:
         return
     if results.smoke:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from rfbench.report.stats import ALPHA, average_ranks, friedman, nemenyi_difference
+from rfbench.analysis.statistics import ALPHA, average_ranks, friedman, nemenyi_difference
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

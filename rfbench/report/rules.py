@@ -55,14 +55,28 @@ A claim is a list of comparisons, each a paired quantity that must lie between b
     fails if more than a tenth of all its cells, measured or not, come out differently.
 """
 
-ALPHA = 0.05
-AGREES_POINTS = 0.5
-CLOSE_POINTS = 1.0
-WIDEST_POINTS = 1.0
-HALF_A_DIGIT = 0.005
+from rfbench.analysis.verdicts import (
+    AGREES,
+    AGREES_POINTS,
+    ALPHA,
+    CLOSE,
+    CLOSE_POINTS,
+    DIFFERS,
+    FAILS,
+    HALF_A_DIGIT,
+    HOLDS,
+    INCONCLUSIVE,
+    NOT_JUDGED,
+    NOT_RUN,
+    WIDEST_POINTS,
+)
 
-AGREES, CLOSE, DIFFERS = "agrees", "close", "differs"
-NOT_JUDGED, NOT_RUN, NO_DATA = "not judged", "not run", "no data"
-HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
+NO_DATA = "no data"
 CELL_VERDICTS = (AGREES, CLOSE, DIFFERS, NOT_JUDGED, NOT_RUN, NO_DATA)
 CLAIM_VERDICTS = (HOLDS, FAILS, INCONCLUSIVE, NOT_RUN)
+
+__all__ = [
+    "AGREES", "AGREES_POINTS", "ALPHA", "CELL_VERDICTS", "CLAIM_VERDICTS", "CLOSE", "CLOSE_POINTS",
+    "DIFFERS", "FAILS", "HALF_A_DIGIT", "HOLDS", "INCONCLUSIVE", "NOT_JUDGED", "NOT_RUN",
+    "NO_DATA", "WIDEST_POINTS",
+]  # fmt: skip

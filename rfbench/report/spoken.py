@@ -59,23 +59,23 @@ def effect(outcome: Outcome) -> str:
         return f"{100 * value:.3g} %"
     if part.scale == "ratio":
         return f"{value:.3g} times"
-    sign = "+" if _is_difference(part) else ""
-    return f"{value:{sign}.3g} {unit(part)}".rstrip()
+    sign = "+" if _is_difference(part, outcome.joint) else ""
+    return f"{value:{sign}.3g} {unit(part, outcome.joint)}".rstrip()
 
 
-def _is_difference(part: Part) -> bool:
-    return bool(part.against) or part.at in ("slope", "growth", "plateau")
+def _is_difference(part: Part, joint: str) -> bool:
+    return bool(part.against or joint)
 
 
-def unit(part: Part) -> str:
+def unit(part: Part, joint: str = "") -> str:
     """Name the unit of a comparison's effect; empty for a bare number."""
     if part.metric in PERCENT:
-        found = "points" if _is_difference(part) else "%"
+        found = "points" if _is_difference(part, joint) else "%"
     elif part.metric == "kept":
         found = "features"
     elif part.metric.startswith("t_"):
         found = "s"
     else:
         found = "of the weight" if part.metric in SHARES else ""
-    each = {"d": " per dimension", "M": " per feature"}[part.along] if part.at == "slope" else ""
+    each = {"d": " per dimension", "M": " per feature"}[part.along] if joint == "slope" else ""
     return found + each

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from rfbench.analysis.statistics import average_ranks
 from rfbench.report import costs
 from rfbench.report.choice import (
     BASELINE,
@@ -21,7 +22,6 @@ from rfbench.report.costs import records
 from rfbench.report.formats import Grid, markdown_table
 from rfbench.report.in_short import answers
 from rfbench.report.provenance import link
-from rfbench.report.stats import average_ranks
 from rfbench.report.summary import DASH, spread
 from rfbench.report.tables import score
 from rfbench.results.schema import METRICS

@@ -27,8 +27,7 @@ PUBLISHED = HERE.parents[1] / "results" / "published"
 VERIFY, CLAIMS, TABLE = (HERE / f"{name}.csv.xz" for name in ("verify", "claims", "table"))
 IDENTITIES, FEATURES = HERE / "identities.json", HERE / "features.json"
 
-# Words: a page may say the same in others.
-WORDS = ("where", "claim", "effect_of", "note", "method")
+CLAIM = ["id", "paper", "protocol", "verdict", "effect", "p_value", "comparisons", "held", "trials"]
 MAPS = ("offset", "paired")
 
 
@@ -49,8 +48,7 @@ def verify() -> pd.DataFrame:
 
 def claims() -> pd.DataFrame:
     """Return every verdict on a claim, without the sentences."""
-    found = printed("verify", str(PUBLISHED), "--claims")
-    return found.drop(columns=[word for word in WORDS if word in found])
+    return printed("verify", str(PUBLISHED), "--claims")[CLAIM]
 
 
 def table() -> pd.DataFrame:

@@ -6,11 +6,10 @@ import pytest
 import scikit_posthocs
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.figure import Figure
 from scipy import stats as scipy_stats
 
+from rfbench.analysis import statistics as stats
 from rfbench.errors import ResultsError
-from rfbench.report import ranks, stats
 
 RNG = np.random.default_rng(0)
 SCORES = pd.DataFrame(
@@ -162,22 +161,3 @@ def test_wilcoxon_holm_is_that_of_scikit_posthocs() -> None:
 def test_wilcoxon_holm_says_where_the_correction_leaves_nothing() -> None:
     notes = stats.wilcoxon_holm(SCORES.head(6))["note"]
     assert notes.str.contains("6 data sets cannot be significant over 6 comparisons").all()
-
-
-def test_groups_of_the_diagram() -> None:
-    rank = pd.Series({"a": 1.0, "b": 1.5, "c": 2.5, "d": 4.0})
-    assert ranks.groups(rank, 1.2) == [["a", "b"], ["b", "c"]]
-    assert ranks.groups(rank, 1.6) == [["a", "b", "c"], ["c", "d"]]
-    assert ranks.groups(rank, 0.1) == []
-    assert ranks.groups(rank, 3.0) == [["a", "b", "c", "d"]]
-
-
-@pytest.mark.parametrize("methods", [2, 3, 4])
-def test_the_diagram_names_every_method(methods: int) -> None:
-    figure = ranks.diagram(SCORES.iloc[:, :methods], title="Digits")
-    assert isinstance(figure, Figure)
-    figure.draw_without_rendering()
-    words = " ".join(text.get_text() for text in figure.axes[0].texts)
-    assert all(f" {name} (" in words for name in SCORES.columns[:methods])
-    assert "critical difference" in words
-    assert "12 data sets" in figure.get_supxlabel()

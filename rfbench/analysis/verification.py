@@ -1,0 +1,91 @@
+"""The published numbers and the claims of the papers, held against results folders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from rfbench import papers
+from rfbench.analysis import claims, verdicts
+from rfbench.analysis.frame import collect
+from rfbench.analysis.outcomes import Outcome
+from rfbench.analysis.published import published
+from rfbench.analysis.selection import Selection
+from rfbench.errors import ResultsError, nearest
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What `verify` found.
+
+    Attributes
+    ----------
+    selection : Selection
+    numbers : DataFrame
+        See `rfbench.analysis.published.published`.
+    outcomes : tuple of Outcome
+        The claims.
+    """
+
+    selection: Selection
+    numbers: pd.DataFrame
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def own(self) -> pd.DataFrame:
+        """The numbers on the papers' own data, stand-ins left out."""
+        return self.numbers[~self.numbers["stand_in"]]
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether a number differs or a claim fails."""
+        return bool((self.numbers["verdict"] == verdicts.DIFFERS).any()) or any(
+            outcome.verdict == verdicts.FAILS for outcome in self.outcomes
+        )
+
+    @property
+    def empty(self) -> bool:
+        """Whether there are no results of any paper, so that nothing was compared."""
+        return self.selection.bearing.empty
+
+    def under(self, protocol: str) -> Verification:
+        """Return what belongs to one protocol.
+
+        Raises
+        ------
+        ResultsError
+            If there is no such protocol, neither a usual one nor one of the results.
+        """
+        known = list(dict.fromkeys([*papers.PROTOCOLS, *self.numbers["protocol"]]))
+        if protocol not in known:
+            raise ResultsError(
+                f"There is no protocol '{protocol}'.{nearest(protocol, known)}",
+                f"The protocols are {', '.join(known)}.",
+            )
+        return replace(
+            self,
+            numbers=self.numbers[self.numbers["protocol"] == protocol],
+            outcomes=tuple(one for one in self.outcomes if one.protocol in (protocol, "")),
+        )
+
+
+def verify(paths: Iterable[str | Path], paper: str | None = None) -> Verification:
+    """Hold the published numbers and the claims against the results at or below the paths.
+
+    Parameters
+    ----------
+    paper : str, optional
+        Only this one.
+
+    Raises
+    ------
+    ResultsError
+        If a path is not there, or there is no such paper.
+    """
+    selection = Selection(collect(paths))
+    return Verification(
+        selection, published(selection, paper), tuple(claims.evaluate(selection, paper))
+    )
