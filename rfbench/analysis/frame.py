@@ -209,7 +209,10 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
     middle = counted.astype({"n_train": "float64", "n_test": "float64"}).groupby("group")
     for name in ("n_train", "n_test"):
         groups[name] = middle[name].median().reindex(groups.index)
-    anew = ~_by_text(rows["split"], _tests_on_published_rows)
+    sampled = groups["sampled"].to_numpy()[rows["group"]]
+    anew = ~_by_text(rows["split"], _keeps_published_rows)
+    # A subset draws both sides anew, unless it asks for more rows than there are.
+    anew |= np.isfinite(sampled) & ~(floats(rows["n_train"]) < sampled)
     quotient = (groups["n_test"] / groups["n_train"]).fillna(0.0)
     groups["ratio"] = quotient.where(anew.groupby(rows["group"]).any(), 0.0)
     groups["shared"] = (rows["timing"] == "shared").groupby(rows["group"]).any()
@@ -247,7 +250,7 @@ def _json(text: str) -> Any:
         return text
 
 
-def _tests_on_published_rows(split: str) -> bool:
+def _keeps_published_rows(split: str) -> bool:
     parts = _json(split)
     return parts == "given" or (isinstance(parts, dict) and set(parts) == {"train_size"})
 

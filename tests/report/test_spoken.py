@@ -31,7 +31,8 @@ def part(claim: str, number: int = 0) -> Part:
 )
 def test_effects_have_their_unit(claim: str, number: int, value: float, text: str) -> None:
     of = next(c for c in papers.claims() if c.id == claim)
-    outcome = Outcome(of, "printed", rules.HOLDS, value, part=part(claim, number))
+    joint = {"L2": "slope", "L7": "plateau", "S3": "growth"}.get(claim, "")
+    outcome = Outcome(of, "printed", rules.HOLDS, value, part=part(claim, number), joint=joint)
     assert spoken.effect(outcome) == text
 
 
