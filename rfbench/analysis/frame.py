@@ -14,8 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rfbench.errors import ResultsError
-from rfbench.report import results as reader
-from rfbench.report.results import Results
+from rfbench.results import Results, reader
 
 SUMS = {
     f"{clock}_{name}": tuple(f"{clock}_{part}" for part in parts)

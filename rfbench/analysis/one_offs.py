@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from rfbench.analysis.paired import Curve, OneOff, Pairing, Quantity, Values
-from rfbench.report.geometry import near_corners, near_offsets, read_kept
+from rfbench.results import kept_features
 
 
 def l2_slope(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quantity]:
@@ -66,17 +67,29 @@ def l3_share(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quanti
     ``kept_near_corners`` is that of frequencies within 0.75 of (1, 1) or (-1, -1),
     ``kept_near_offsets`` that of offsets within pi/8 of 0 or pi, modulo 2 pi.
     """
-    near = {"kept_near_corners": near_corners, "kept_near_offsets": near_offsets}
+    near = {"kept_near_corners": _near_corners, "kept_near_offsets": _near_offsets}
     collection, groups = pairing.trials.collection, pairing.trials.facts["group"]
     found: list[pd.Series[float]] = []
     for group in groups[mine.get(2, [])]:
-        trials = collection.counted[collection.counted["group"] == group]
-        kept = read_kept(Path(collection.groups["folder"][group]), trials, [])
+        trials = collection.counted.loc[collection.counted["group"] == group, "trial_id"]
+        kept = kept_features.frame(Path(collection.groups["folder"][group]), [])
+        kept = kept[kept["trial_id"].isin(trials)]
         weights, by = kept["weight"], kept["trial_id"]
         inside = (weights * near[pairing.part.metric](kept)).groupby(by).sum()
         found.append(inside / weights.groupby(by).sum())
     best = max(found, key=len, default=pd.Series(dtype="float64"))
     return [Quantity(np.asarray(best, dtype=np.float64), 2)]
+
+
+def _near_corners(kept: pd.DataFrame) -> NDArray[np.bool_]:
+    w = kept[["w1", "w2"]].to_numpy(dtype=np.float64)
+    distance = np.minimum(np.linalg.norm(w - 1, axis=1), np.linalg.norm(w + 1, axis=1))
+    return distance <= CORNER_RADIUS
+
+
+def _near_offsets(kept: pd.DataFrame) -> NDArray[np.bool_]:
+    b = np.mod(kept["b"].to_numpy(dtype=np.float64), np.pi)
+    return np.minimum(b, np.pi - b) <= OFFSET_WIDTH
 
 
 ONE_OFFS: dict[str, OneOff] = {

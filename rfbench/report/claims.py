@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rfbench.analysis import claims, outcomes, verdicts
+from rfbench.analysis.verdicts import LEARNT
 from rfbench.papers import Claim, Part
 from rfbench.report.arms import Arm
-from rfbench.report.choice import LEARNT
 from rfbench.report.evidence import Evidence
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 
+from rfbench.analysis.ranking import FEWEST_TRIALS, Ranked, against
 from rfbench.analysis.statistics import (
     ALPHA,
     average_ranks,
     friedman,
     nemenyi_difference,
     smallest_sign_p,
-    wilcoxon_holm,
 )
-from rfbench.report.choice import FEWEST_TRIALS, LEARNT, Ranked
+from rfbench.analysis.verdicts import LEARNT
 from rfbench.report.summary import spread
 
 
@@ -56,7 +55,7 @@ def left_out(ranked: Ranked, unlearnt: Mapping[str, float]) -> list[str]:
     Parameters
     ----------
     ranked : Ranked
-        See `rfbench.report.choice.Comparison.complete`.
+        See `rfbench.analysis.ranking.Comparison.complete`.
     unlearnt : mapping
         The best R^2 of each data set on which nothing is learnt.
     """
@@ -113,40 +112,6 @@ def _ranks(scores: pd.DataFrame) -> list[str]:
     if level[1:]:
         said.append(f"Not significantly behind {best} by their ranks: {', '.join(level[1:])}.")
     return said
-
-
-def against(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """Compare each method with the baseline by Wilcoxon's test, with Holm's correction.
-
-    The test is on the logarithm of the quotient of errors, because errors of different data sets
-    have different units; data sets on which some error is zero are left out.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by method, the smallest quotient first: columns ``quotient`` (geometric mean over
-        the data sets), ``low``, ``high``, ``smaller`` (data sets with the smaller error), ``n``,
-        ``p`` (corrected, NaN where no data set differs).
-    """
-    columns = ["quotient", "low", "high", "smaller", "n", "p"]
-    positive = scores[(scores > 0).all(axis=1)]
-    if positive.empty or baseline not in scores or len(scores.columns) < 2:
-        return pd.DataFrame(columns=columns)
-    logs = pd.DataFrame(np.log(positive))
-    tests = wilcoxon_holm(logs, control=baseline)
-    names = tests["first"].where(tests["first"] != baseline, tests["second"])
-    gaps = logs.sub(logs[baseline], axis=0)[list(names)]
-    table = pd.DataFrame(
-        {
-            "quotient": np.exp(gaps.mean()),
-            "low": np.exp(gaps.min()),
-            "high": np.exp(gaps.max()),
-            "smaller": (gaps < 0).sum(),
-            "n": len(gaps),
-            "p": pd.Series(tests["p_holm"].to_numpy(), index=list(names)),
-        }
-    )
-    return table.sort_values("quotient", kind="stable")
 
 
 def _against(scores: pd.DataFrame, baseline: str) -> list[str]:

@@ -6,11 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from rfbench.report.choice import BASELINE, CLOCKS, Comparison, at_equal_time, time_ratios
+from rfbench.analysis.ranking import BASELINE, Comparison, at_equal_time, time_ratios
 from rfbench.report.conclusions import count
 from rfbench.report.formats import Grid, markdown_table
 from rfbench.report.summary import DASH
 
+CLOCKS = {"t_total": "wall time up to the fit", "cpu_total": "CPU time up to the fit"}
 WHY_CPU = {
     "t_total": "",
     "cpu_total": " It is CPU and not wall time, because other work on the machine lengthens wall "

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from rfbench import papers
 from rfbench.analysis import frame
+from rfbench.analysis.frame import estimates_kernel, follows
 from rfbench.analysis.selection import Selection
 from rfbench.config import SHARED, keeps_published_split
 from rfbench.errors import ResultsError
 from rfbench.report.arms import Arm, Table
 from rfbench.report.geometry import SHARES, kept_shares
-from rfbench.report.naming import estimates_kernel
-from rfbench.report.summary import follows
 from rfbench.results import Results
 from rfbench.results import reader as folders
 from rfbench.results.schema import NUMERIC

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from rfbench import papers
+from rfbench.analysis.frame import estimates_kernel
+from rfbench.analysis.summary import axis, summarise
 from rfbench.errors import WriteError
 from rfbench.report import kept_figures
 from rfbench.report.arms import SUMS
-from rfbench.report.naming import estimates_kernel
 from rfbench.report.panels import BASELINE, DPI, Curves, draw
 from rfbench.report.style import SETTINGS, assign
-from rfbench.report.summary import axis, summarise
 from rfbench.report.tables import SMOKE
 from rfbench.results import Results
 

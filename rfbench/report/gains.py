@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from rfbench import datasets, papers
+from rfbench.analysis.verdicts import LEARNT
 from rfbench.papers import PROTOCOLS, Published
 from rfbench.report.arms import Arm
-from rfbench.report.choice import LEARNT
 from rfbench.report.claims import nothing_learnt
 from rfbench.report.evidence import Evidence, of_method, split_name
 from rfbench.report.formats import Grid, markdown_table

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from rfbench.analysis.ranking import BASELINE, Comparison, against, at_equal_time, time_ratios
 from rfbench.analysis.statistics import ALPHA, average_ranks, nemenyi_difference
-from rfbench.report.choice import BASELINE, CLOCKS, Comparison, at_equal_time, time_ratios
-from rfbench.report.conclusions import against
+from rfbench.report.costs import CLOCKS
 from rfbench.report.summary import spread
 
 

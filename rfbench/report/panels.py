@@ -38,7 +38,7 @@ class Curves:
     Attributes
     ----------
     table : DataFrame
-        See `rfbench.report.summary.summarise`; lines without a value are left out.
+        See `rfbench.analysis.summary.summarise`; lines without a value are left out.
     x, y : str
         Columns: ``'x'`` or a time, ``'mean'`` or a time.
     varied : str

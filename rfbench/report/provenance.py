@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from rfbench import shipped, yamlfile
-from rfbench.report.contention import wall_over_cpu
+from rfbench.analysis.faults import wall_over_cpu
 from rfbench.report.formats import MARKDOWN, Grid, markdown_table
 from rfbench.results import Results
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rfbench import papers
+from rfbench.analysis import ranking
 from rfbench.errors import ResultsError, WriteError
 from rfbench.report import (
     audits,
-    choice,
     gains,
     papers_tables,
     reproduced,
@@ -73,7 +73,7 @@ def publish(paths: Sequence[str | Path], out: str | Path) -> list[Path]:
             evidence.notes += [f"{results.name}: {note}" for note in results.notes]
     found = board(evidence)
     tables = _tables(found, evidence, out / TABLES)
-    comparison = choice.gather(every)
+    comparison = ranking.gather(every)
     pages = {
         **{path: text for named in tables.values() for path, text in named.values()},
         out / "scoreboard.md": scoreboard.render(found, "markdown"),

@@ -6,34 +6,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from rfbench.analysis.ranking import groups
 from rfbench.analysis.statistics import ALPHA, average_ranks, friedman, nemenyi_difference
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-def groups(ranks: pd.Series[float], difference: float) -> list[list[str]]:
-    """Return the largest groups of methods whose ranks lie within the critical difference.
-
-    Parameters
-    ----------
-    ranks : Series
-        Average ranks by method, ascending.
-    difference : float
-        The critical difference.
-
-    Returns
-    -------
-    list of list of str
-        Only groups of two or more, none inside another.
-    """
-    names, values = list(ranks.index), ranks.to_numpy()
-    found: list[tuple[int, int]] = []
-    for i in range(len(names)):
-        last = max(j for j in range(i, len(names)) if values[j] - values[i] <= difference)
-        if last > i and (not found or last > found[-1][1]):
-            found.append((i, last))
-    return [names[i : j + 1] for i, j in found]
 
 
 def diagram(scores: pd.DataFrame, alpha: float = ALPHA, title: str = "") -> Figure:

@@ -8,9 +8,10 @@ that lines can be followed between their markers.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar
+
+from rfbench.analysis.naming import natural
 
 T = TypeVar("T")
 
@@ -63,20 +64,6 @@ METHODS = {
 OTHER_MARKERS = tuple((marker, filled) for filled in (True, False) for marker in ">d<*X^vsPpD")
 
 
-def rank(sampler: str) -> int:
-    """Place of a sampler in tables and legends: known ones first, in the order of `METHODS`."""
-    return list(METHODS).index(sampler) if sampler in METHODS else len(METHODS)
-
-
-def order(sampler: str, method: str) -> tuple[int, str]:
-    """Return what methods are sorted by: their sampler's rank, then their name, 5M before 10M."""
-    return rank(sampler), _natural(method)
-
-
-def _natural(name: str) -> str:
-    return re.sub(r"\d+", lambda digits: digits[0].zfill(9), name)
-
-
 def _shade(colour: str, place: int, count: int) -> str:
     """Mix a colour with white, less and less from the first place to the last, which has none."""
     white = LIGHTEST * (count - 1 - place) / max(count - 1, 1)
@@ -102,7 +89,7 @@ def assign(samplers: Mapping[str, str]) -> dict[str, Style]:
         for name, known in zip(samplers, named, strict=True)
         if known in METHODS and (name == known or named.count(known) == 1)
     }
-    others = sorted(set(samplers) - set(styles), key=_natural)
+    others = sorted(set(samplers) - set(styles), key=natural)
     for name in others:
         number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
         markers = _turned(OTHER_MARKERS, number)

@@ -9,18 +9,11 @@ from typing import Any
 
 import pandas as pd
 
+from rfbench.analysis.frame import follows
+from rfbench.analysis.summary import TIMES, axis, summarise
 from rfbench.errors import ResultsError, nearest
 from rfbench.report.formats import Grid, Section, latex, markdown, text
-from rfbench.report.summary import (
-    DASH,
-    TIMES,
-    axis,
-    evaluate_checks,
-    follows,
-    spread,
-    summarise,
-    warnings,
-)
+from rfbench.report.summary import DASH, evaluate_checks, spread, warnings
 from rfbench.results import Results
 from rfbench.results.schema import METRICS
 
@@ -49,7 +42,7 @@ def render(
     results : Results or sequence of Results
         What `rfbench.results.read` returned.
     format : {'text', 'markdown', 'latex', 'csv'}
-        ``'csv'`` is the long form, `rfbench.report.summary.summarise`, one header for all.
+        ``'csv'`` is the long form, `rfbench.analysis.summary.summarise`, one header for all.
     width : int, optional
         Width of ``'text'`` in characters; by default the terminal's. Columns that do not fit go
         into a further block; numbers are never broken.
@@ -262,6 +255,4 @@ def _plain(value: Any) -> str:
     """Write a cell of the summary: whole numbers without a point, missing ones as nothing."""
     if isinstance(value, str):
         return value
-    if pd.api.types.is_bool(value):
-        return str(value).lower()
     return "" if pd.isna(value) else f"{float(value):.6g}"

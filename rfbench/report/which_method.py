@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from rfbench.analysis.statistics import average_ranks
-from rfbench.report import costs
-from rfbench.report.choice import (
+from rfbench.analysis.ranking import (
     BASELINE,
     NEAR,
     Comparison,
+    against,
     smallest_near,
 )
-from rfbench.report.conclusions import against, conclusions, left_out, trials
+from rfbench.analysis.statistics import average_ranks
+from rfbench.report import costs
+from rfbench.report.conclusions import conclusions, left_out, trials
 from rfbench.report.costs import records
 from rfbench.report.formats import Grid, markdown_table
 from rfbench.report.in_short import answers
@@ -39,7 +40,7 @@ def page(comparison: Comparison | None, out: Path) -> str:
     Parameters
     ----------
     comparison : Comparison or None
-        See `rfbench.report.choice.gather`.
+        See `rfbench.analysis.ranking.gather`.
     out : Path
         The folder of the page; `diagrams` puts the figures there.
     """

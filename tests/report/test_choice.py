@@ -10,8 +10,10 @@ import pytest
 from scipy import stats as scipy_stats
 
 from rfbench import results
-from rfbench.report import choice, which_method
-from rfbench.report.conclusions import against, conclusions
+from rfbench.analysis import ranking as choice
+from rfbench.analysis.ranking import against
+from rfbench.report import which_method
+from rfbench.report.conclusions import conclusions
 from rfbench.report.in_short import answers
 from rfbench.report.summary import DASH
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from rfbench.report.contention import busy_note, wall_over_cpu
+from rfbench.analysis.faults import Fault, faults, wall_over_cpu
 from rfbench.results import read
 
 from .conftest import Write
@@ -15,19 +15,19 @@ def rows(write: Write, cpu: float | str, **changes: object) -> Path:
 
 
 def test_wall_over_cpu_is_that_of_the_sums(write: Write) -> None:
-    found = read(rows(write, 0.25)).rows
-    assert wall_over_cpu(found) == pytest.approx((0.25 + 0.5 + 1.25 + 0.125) / (4 * 0.25))
-    (note,) = busy_note(found)
-    assert "2.1 times the CPU times" in note
+    found = read(rows(write, 0.25))
+    ratio = (0.25 + 0.5 + 1.25 + 0.125) / (4 * 0.25)
+    assert wall_over_cpu(found.rows) == pytest.approx(ratio)
+    assert faults(found) == [Fault("busy", pytest.approx(ratio))]
 
 
 @pytest.mark.parametrize("changes", [{"threads": 4}, {"status": "failed"}])
 def test_only_one_thread_rows_that_ended_well_count(write: Write, changes: dict[str, str]) -> None:
-    found = read(rows(write, 0.25, **changes)).rows
-    assert math.isnan(wall_over_cpu(found))
-    assert busy_note(found) == []
+    found = read(rows(write, 0.25, **changes))
+    assert math.isnan(wall_over_cpu(found.rows))
+    assert "busy" not in {fault.kind for fault in faults(found)}
 
 
 def test_an_idle_machine_and_old_rows_need_no_note(write: Write) -> None:
-    assert busy_note(read(rows(write, 0.5)).rows) == []
-    assert busy_note(read(rows(write, "")).rows) == []
+    assert faults(read(rows(write, 0.5))) == []
+    assert faults(read(rows(write, ""))) == []

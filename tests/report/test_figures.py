@@ -6,10 +6,11 @@ import matplotlib.image
 import numpy as np
 import pytest
 
+from rfbench.analysis import naming
+from rfbench.analysis.frame import estimates_kernel
 from rfbench.errors import WriteError
 from rfbench.report import style
 from rfbench.report.figures import figures_of, plot
-from rfbench.report.naming import estimates_kernel
 from rfbench.results import read
 
 from .conftest import Write
@@ -204,7 +205,7 @@ def test_methods_of_one_sampler_have_its_colour_in_shades() -> None:
 
 def test_five_come_before_ten() -> None:
     methods = ["eerf-10M", "eerf-5M", "eerf"]
-    assert sorted(methods, key=lambda name: style.order("eerf", name)) == [
+    assert sorted(methods, key=lambda name: naming.order("eerf", name)) == [
         "eerf",
         "eerf-5M",
         "eerf-10M",

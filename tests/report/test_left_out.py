@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from rfbench.analysis.ranking import at_equal_time, time_ratios
 from rfbench.report import which_method
-from rfbench.report.choice import at_equal_time, time_ratios
 
 from .conftest import Write
 from .test_choice import ERRORS, gathered, rows

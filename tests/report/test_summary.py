@@ -3,8 +3,10 @@ import random
 
 import pytest
 
+from rfbench.analysis.checks import checks
+from rfbench.analysis.faults import Fault, faults
+from rfbench.analysis.summary import axis, metrics, summarise
 from rfbench.errors import ResultsError
-from rfbench.report.summary import axis, evaluate_checks, metrics, summarise, warnings
 from rfbench.results import read
 
 from .conftest import Write
@@ -35,7 +37,7 @@ def test_an_infinite_error_counts_as_failed(write: Write) -> None:
     results = read(write([{"error": 1}, {"trial": 1, "error": "inf"}]))
     [line] = summarise(results).to_dict("records")
     assert (line["mean"], line["trials"], line["failed"]) == (1, 1, 1)
-    assert "Column error cannot hold inf" in warnings(results)[0]
+    assert warnings(results) == ["1 trials on digits ended well but have no finite error."]
 
 
 def test_a_failed_row_that_does_not_know_d_joins_its_group(write: Write) -> None:
@@ -165,20 +167,18 @@ def test_checks(write: Write) -> None:
     check = {"column": "kept", "sampler": "lkrf", "at_each": "d", "source": "lkrf2016"}
     limits = [{"below": 302}, {"below": 301, "above": None}, {"above": 200}]
     other = [{"column": "kept", "sampler": "rks", "below": 1}]
-    checks = evaluate_checks(read(write(rows, checks=[check | one for one in limits] + other)))
-    assert [check.verdict for check in checks] == ["holds", "fails", "fails", "not run"]
-    assert [check.failing_at for check in checks] == ["", "d = 3", "d = 2", ""]
-    assert str(checks[0]) == (
-        "kept of lkrf below 302 at each d (2 values, 2 to 3) (lkrf2016): holds; "
-        "observed 200\N{EN DASH}301, 4 rows."
-    )
-    assert str(checks[3]) == "kept of rks below 1: not run, no ok row has a value."
+    found = checks(read(write(rows, checks=[check | one for one in limits] + other)))
+    assert [check.verdict for check in found] == ["holds", "fails", "fails", "not run"]
+    assert [check.failing_at for check in found] == [(), (3,), (2,), ()]
+    assert [check.failing for check in found] == [0, 1, 1, 0]
+    assert (found[0].low, found[0].high, found[0].rows, found[0].at) == (200, 301, 4, (2, 3))
+    assert math.isnan(found[3].low)
 
 
 def test_a_check_on_an_unknown_column(write: Write) -> None:
     results = read(write([{}], checks=[{"column": "keptt", "below": 1}]))
     with pytest.raises(ResultsError, match=r"no column 'keptt'.*Did you mean 'kept'"):
-        evaluate_checks(results)
+        checks(results)
 
 
 def test_warnings(write: Write) -> None:
@@ -189,8 +189,9 @@ def test_warnings(write: Write) -> None:
         {"trial": 1},
         {"trial": 2, "status": "timeout", "message": "longer than 60 s"},
     ]
-    said = "\n".join(warnings(read(write(rows))))
-    assert "1 trials of rks did not end well (timeout, most often: longer than 60 s)." in said
-    assert "1 rows repeat a trial number under another trial_id" in said
-    assert "2 versions of rfbench" in said
-    assert "did not see the same data" in said
+    assert faults(read(write(rows))) == [
+        Fault("failed", 1, "rks", "timeout", "longer than 60 s"),
+        Fault("repeated", 1),
+        Fault("versions", 2),
+        Fault("unpaired", 1),
+    ]

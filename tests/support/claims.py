@@ -10,7 +10,7 @@ import numpy as np
 from rfbench.analysis.claims import outcomes_of
 from rfbench.analysis.outcomes import Outcome
 from rfbench.papers import Claim
-from rfbench.report.results import Results
+from rfbench.results import Results
 from tests.support.frames import selection
 
 SIZES = (14, 28, 56, 112, 224)

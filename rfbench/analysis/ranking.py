@@ -1,4 +1,4 @@
-"""Which method: the comparisons of many methods over many data sets, outside the papers."""
+"""Which method: comparisons of many methods over many data sets, outside the papers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rfbench.report.summary import axis, summarise
+from rfbench.analysis.statistics import wilcoxon_holm
+from rfbench.analysis.summary import axis, summarise
+from rfbench.analysis.verdicts import LEARNT
 from rfbench.results import Results
 
 BASELINE = "rks"
@@ -18,9 +20,7 @@ PROTOCOL = "tuned"
 NEAR = 0.05
 FEWEST = 2
 FEWEST_TRIALS = 3
-LEARNT = 0.05
 RANKED_DIGITS = 9  # means of equal counts of wrong rows differ in the last digit: a tie
-CLOCKS = {"t_total": "wall time up to the fit", "cpu_total": "CPU time up to the fit"}
 SMALLER_IS_BETTER = {"accuracy": "error", "r2": "relative_squared_error"}
 
 
@@ -31,7 +31,7 @@ class Ranked:
     Attributes
     ----------
     scores : DataFrame
-        One row a data set, one column a method, without gaps.
+        One row per data set, one column per method, without gaps.
     methods : list of str
         Methods without a value on more than half of the data sets.
     gaps : list of str
@@ -53,7 +53,7 @@ class Comparison:
     Attributes
     ----------
     lines : DataFrame
-        One line a data set, method and number of features, as `rfbench.report.summary.summarise`
+        One line per data set, method and number of features, as `summarise`
         makes them; ``folder``, where it comes from; ``own_cost``, whether its time is that of its
         own size alone (under shared timing only that of the largest size is); ``r2``, the mean test
         R^2; ``given``, the parameters that the configuration gives the method.
@@ -72,7 +72,7 @@ class Comparison:
         return sorted(map(Path, set(self.lines["folder"])))
 
     def at(self, M: int, column: str = "mean") -> pd.DataFrame:
-        """Return one column at one size: a row a data set, a column a method, NaN for gaps."""
+        """Return one column at one size: a row per data set, a column per method, NaN for gaps."""
         here = self.lines[(self.lines["M"] == M) & (self.lines["trials"] > 0)]
         return here.pivot(index="dataset", columns="method", values=column).astype("float64")
 
@@ -263,3 +263,61 @@ def _in_the_same_time(
     if error < other and time <= times[-1]:
         return "better"
     return "worse" if error > other and time >= times[0] else "open"
+
+
+def against(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    """Compare each method with the baseline by Wilcoxon's test, with Holm's correction.
+
+    The test is on the logarithm of the quotient of errors, because errors of different data sets
+    have different units; data sets on which some error is zero are left out.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by method, the smallest quotient first: columns ``quotient`` (geometric mean over
+        the data sets), ``low``, ``high``, ``smaller`` (data sets with the smaller error), ``n``,
+        ``p`` (corrected, NaN where no data set differs).
+    """
+    columns = ["quotient", "low", "high", "smaller", "n", "p"]
+    positive = scores[(scores > 0).all(axis=1)]
+    if positive.empty or baseline not in scores or len(scores.columns) < 2:
+        return pd.DataFrame(columns=columns)
+    logs = pd.DataFrame(np.log(positive))
+    tests = wilcoxon_holm(logs, control=baseline)
+    names = tests["first"].where(tests["first"] != baseline, tests["second"])
+    gaps = logs.sub(logs[baseline], axis=0)[list(names)]
+    table = pd.DataFrame(
+        {
+            "quotient": np.exp(gaps.mean()),
+            "low": np.exp(gaps.min()),
+            "high": np.exp(gaps.max()),
+            "smaller": (gaps < 0).sum(),
+            "n": len(gaps),
+            "p": pd.Series(tests["p_holm"].to_numpy(), index=list(names)),
+        }
+    )
+    return table.sort_values("quotient", kind="stable")
+
+
+def groups(ranks: pd.Series[float], difference: float) -> list[list[str]]:
+    """Return the largest groups of methods whose ranks lie within the critical difference.
+
+    Parameters
+    ----------
+    ranks : Series
+        Average ranks by method, ascending.
+    difference : float
+        The critical difference.
+
+    Returns
+    -------
+    list of list of str
+        Only groups of two or more, none inside another.
+    """
+    names, values = list(ranks.index), ranks.to_numpy()
+    found: list[tuple[int, int]] = []
+    for i in range(len(names)):
+        last = max(j for j in range(i, len(names)) if values[j] - values[i] <= difference)
+        if last > i and (not found or last > found[-1][1]):
+            found.append((i, last))
+    return [names[i : j + 1] for i, j in found]

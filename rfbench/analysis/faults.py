@@ -1,0 +1,77 @@
+"""What a reader of the numbers must know: failures, a busy machine, mixed rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from rfbench.analysis.frame import follows
+from rfbench.analysis.summary import IDENTITY, metrics
+from rfbench.results import Results
+from rfbench.results.schema import TIMES
+
+BUSY = 1.2
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong with the rows of a results folder.
+
+    Attributes
+    ----------
+    kind : str
+        ``busy`` (wall times are much longer than CPU times), ``failed``,
+        ``no value`` (rows that ended well without a finite metric), ``repeated`` (trial numbers
+        under other settings that no column shows), ``versions`` (of rfbench), ``unpaired``
+        (methods that share a trial number saw other data).
+    count : float
+        Of rows or versions; for ``busy`` wall over CPU time.
+    of : str
+        The label, or the data set.
+    detail, message : str
+        Status or metric; and the most frequent message of failed rows.
+    """
+
+    kind: str
+    count: float
+    of: str = ""
+    detail: str = ""
+    message: str = ""
+
+
+def wall_over_cpu(rows: pd.DataFrame) -> float:
+    """Return the wall time of one-thread rows over their CPU time; NaN where neither is known.
+
+    On an idle machine it is about 1, or below where BLAS has more threads than one.
+    """
+    one = rows[(rows["status"] == "ok") & (rows["threads"] == 1)]
+    wall = one[[name for name in TIMES if name.startswith("t_")]].sum().sum()
+    cpu = one[[name for name in TIMES if name.startswith("cpu_")]].sum().sum()
+    return float(wall / cpu) if cpu > 0 else float("nan")
+
+
+def faults(results: Results) -> list[Fault]:
+    """List what is wrong with the rows of one results folder."""
+    rows = results.rows
+    ratio = wall_over_cpu(rows)
+    found = [Fault("busy", ratio)] if ratio > BUSY else []
+    failed = rows[rows["status"] != "ok"]
+    for (label, status), group in failed.groupby(["label", "status"]):
+        messages = group.loc[group["message"] != "", "message"].value_counts()
+        why = str(messages.index[0]) if len(messages) else ""
+        found.append(Fault("failed", len(group), str(label), str(status), why))
+    for dataset, metric in metrics(results).items():
+        here = rows[(rows["status"] == "ok") & (rows["dataset"] == dataset)]
+        if empty := int((~np.isfinite(here[metric])).sum()):
+            found.append(Fault("no value", empty, dataset, metric))
+    same = [name for name in IDENTITY if not (name == "M" and follows(results))]
+    if again := int(rows.duplicated([*same, "trial"]).sum()):
+        found.append(Fault("repeated", again))
+    if rows["version"].nunique() > 1:
+        found.append(Fault("versions", rows["version"].nunique()))
+    paired = rows[rows["data_hash"] != ""].groupby(["dataset", "d", "n_train", "variant", "trial"])
+    if differ := int((paired["data_hash"].nunique() > 1).sum()):
+        found.append(Fault("unpaired", differ))
+    return found
