@@ -7,10 +7,10 @@ They are paired quantities that the language of `rfbench.papers.Part` has no wor
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from rfbench.analysis.paired import Curve, OneOff, Pairing, Quantity, Values
 from rfbench.results import kept_features
@@ -81,13 +81,13 @@ def l3_share(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quanti
     return [Quantity(np.asarray(best, dtype=np.float64), 2)]
 
 
-def _near_corners(kept: pd.DataFrame) -> NDArray[np.bool_]:
+def _near_corners(kept: pd.DataFrame) -> Any:
     w = kept[["w1", "w2"]].to_numpy(dtype=np.float64)
     distance = np.minimum(np.linalg.norm(w - 1, axis=1), np.linalg.norm(w + 1, axis=1))
     return distance <= CORNER_RADIUS
 
 
-def _near_offsets(kept: pd.DataFrame) -> NDArray[np.bool_]:
+def _near_offsets(kept: pd.DataFrame) -> Any:
     b = np.mod(kept["b"].to_numpy(dtype=np.float64), np.pi)
     return np.minimum(b, np.pi - b) <= OFFSET_WIDTH
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from rfbench.errors import ResultsError
-from rfbench.report.summary import summarise
-from rfbench.report.tables import FORMATS, render, with_spread
 from rfbench.results import read
+from rfbench.analysis.summary import summarise
+from rfbench.report.tables import FORMATS, render, with_spread
 
 from .conftest import Write
 
