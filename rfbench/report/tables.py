@@ -255,4 +255,6 @@ def _plain(value: Any) -> str:
     """Write a cell of the summary: whole numbers without a point, missing ones as nothing."""
     if isinstance(value, str):
         return value
+    if pd.api.types.is_bool(value):
+        return str(value).lower()
     return "" if pd.isna(value) else f"{float(value):.6g}"

@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from rfbench.errors import ResultsError
-from rfbench.results import read
 from rfbench.analysis.summary import summarise
+from rfbench.errors import ResultsError
 from rfbench.report.tables import FORMATS, render, with_spread
+from rfbench.results import read
 
 from .conftest import Write
 
