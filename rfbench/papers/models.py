@@ -76,6 +76,8 @@ class Source(_Strict):
         By item (or ``'all'``): the number of training rows that the item itself sampled.
     stand_ins : list of str
         Catalogue names of subsets and replacements; they never count as the data set.
+    larger_class : dict
+        The share of rows in the larger class, by catalogue name: what guessing gets right.
     reason : str
         Why this entry of the catalogue, where the names differ.
     """
@@ -86,6 +88,7 @@ class Source(_Strict):
     d: int | None = None
     rows: dict[str, int] = Field(default_factory=dict)
     stand_ins: list[str] = Field(default_factory=list)
+    larger_class: dict[str, float] = Field(default_factory=dict)
     reason: str = ""
 
 

@@ -6,12 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from rfbench.analysis import claims, outcomes, verdicts
 from rfbench.analysis.verdicts import LEARNT
 from rfbench.papers import Claim, Part
-from rfbench.report.arms import Arm
 from rfbench.report.evidence import Evidence
 
 
@@ -125,11 +122,3 @@ def _marks(marks: Sequence[outcomes.Mark]) -> list[str]:
             names = ", ".join(f"{m.dataset} {m.method} {m.M}" for m in cells)
             notes.append(f"{words}: {names}")
     return notes
-
-
-def nothing_learnt(arms: Sequence[Arm]) -> bool:
-    """Whether no method at any size explains a twentieth of the variance of a real target."""
-    if any(arm.error_metric() == "error" for arm in arms):
-        return False
-    means = [float(np.nanmean(r2)) for arm in arms if np.isfinite(r2 := arm.column("r2")).any()]
-    return bool(means) and max(means) < LEARNT

@@ -1,0 +1,149 @@
+"""What the papers' own methods gain over the ones they are held against, published and measured."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import pandas as pd
+
+from rfbench import papers
+from rfbench.analysis.claims import nothing_learnt
+from rfbench.analysis.paired import Trials, Values
+from rfbench.analysis.selection import Selection, of_method
+from rfbench.papers import Published
+
+CHANCE, NOTHING_LEARNT = "chance", "nothing learnt"
+CHANCE_POINTS = 1.0
+
+
+@dataclass(frozen=True)
+class Gain:
+    """By how many points a method has the smaller error than another, over the sizes of a table.
+
+    Attributes
+    ----------
+    dataset : str
+        As the paper calls it; `used` and `used_rows` name what stands in for it (``""``, NaN).
+    sizes : tuple of int
+        The sizes of the table, over which the gain is the mean.
+    published : float
+        What the paper prints; NaN where it prints neither or only one.
+    mean, standard_error, trials
+        Over our trials that ran every size.
+    doubt : str
+        ``chance`` (neither method is a point better than always the larger class), ``nothing
+        learnt`` (the R^2 of both stays below `rfbench.analysis.verdicts.LEARNT`), or ``""``.
+    folders : tuple of str
+        Where the rows of the two methods are.
+    """
+
+    paper: str
+    item: str
+    dataset: str
+    used: str
+    used_rows: float
+    method: str
+    other: str
+    protocol: str
+    sizes: tuple[int, ...]
+    published: float
+    mean: float
+    standard_error: float
+    trials: int
+    doubt: str
+    folders: tuple[str, ...]
+
+
+def gains(selection: Selection) -> pd.DataFrame:
+    """Return the gains that the tables of the papers ask for, a line each; see `Gain`."""
+    found = [
+        asdict(gain)
+        for (paper, item), layout in papers.tables().items()
+        for numbers in _numbers(paper, item).values()
+        for pair in layout.gains
+        for gain in _of_pair(selection, numbers, *pair)
+    ]
+    return pd.DataFrame(found, columns=list(Gain.__dataclass_fields__))
+
+
+def _numbers(paper: str, item: str) -> dict[str, list[Published]]:
+    found: dict[str, list[Published]] = {}
+    for number in papers.published():
+        if (number.paper, number.item, number.unit) == (paper, item, "%"):
+            found.setdefault(number.dataset, []).append(number)
+    return found
+
+
+def _of_pair(
+    selection: Selection, numbers: Sequence[Published], method: str, other: str
+) -> Iterator[Gain]:
+    """Yield the gains on one data set of a table and on what stands in for it."""
+    paper, item, dataset = numbers[0].paper, numbers[0].item, numbers[0].dataset
+    sizes = sorted({n.size for n in numbers if n.method == other and n.size is not None})
+    printed = [_better(numbers, method, M) - _better(numbers, other, M) for M in sizes]
+    shares = papers.sources()[paper][dataset].larger_class
+    for protocol, stand_in in itertools.product(papers.PROTOCOLS, (False, True)):
+        lines = selection.select(paper, [item], dataset, protocol, stand_in)
+        by = ["dataset", "n_train"] if stand_in else ["paper"]
+        for _, named in lines.groupby(by, sort=False):
+            values = gain(Trials(selection.collection, named), method, other, sizes)
+            if not len(values):
+                continue
+            n, both = len(values), pd.concat([of_method(named, name) for name in (method, other)])
+            yield Gain(
+                paper,
+                item,
+                dataset,
+                str(named["dataset"].iloc[0]) if stand_in else "",
+                float(named["n_train"].iloc[0]) if stand_in else math.nan,
+                method,
+                other,
+                protocol,
+                tuple(sizes),
+                float(np.mean(printed)),
+                float(values.mean()),
+                float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan,
+                n,
+                _doubt(selection, both, shares),
+                tuple(dict.fromkeys(both["folder"])),
+            )
+
+
+def _better(numbers: Sequence[Published], method: str, size: int) -> float:
+    """Return the accuracy of a method, or the error with its sign turned; NaN without one."""
+    signs = {"accuracy": 1.0, "error": -1.0}
+    here = [n for n in numbers if (n.method, n.size) == (method, size) and n.metric in signs]
+    return signs[here[0].metric] * here[0].value if here else math.nan
+
+
+def gain(trials: Trials, method: str, other: str, sizes: Sequence[int]) -> Values:
+    """Return, per trial, the mean over the sizes of the other's error less the method's.
+
+    Of several groups at one size that with the most trials counts; a trial that lacks one of the
+    sizes is left out.
+    """
+    errors = trials.table("error")
+
+    def at(name: str, size: int) -> Values:
+        columns = [a for a in trials.of_method(name) if trials.facts["M"][a] == size]
+        known = [errors[:, a] for a in columns]
+        none = np.full(len(errors), np.nan)
+        return max(known, key=lambda values: int(np.isfinite(values).sum()), default=none)
+
+    steps = np.array([at(other, size) - at(method, size) for size in sizes])
+    means: Values = steps.mean(axis=0) if len(steps) else np.array([])
+    return means[np.isfinite(means)]
+
+
+def _doubt(selection: Selection, lines: pd.DataFrame, shares: Mapping[str, float]) -> str:
+    """Say whether neither method learns anything, by R^2 or against the larger class."""
+    collection = selection.collection
+    if nothing_learnt(collection, lines):
+        return NOTHING_LEARNT
+    chance = 100 * (1 - lines["source"].map(shares).astype("float64"))
+    better = (chance - collection.means("error_percent")[lines["group"]]).dropna()
+    return CHANCE if len(better) and not (better > CHANCE_POINTS).any() else ""
