@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from rfbench.analysis.outcomes import Comparison
+if TYPE_CHECKING:
+    from rfbench.analysis.outcomes import Comparison
 
 ALPHA = 0.05
 AGREES_POINTS = 0.5
