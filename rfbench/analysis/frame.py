@@ -245,7 +245,7 @@ def _by_text(texts: pd.Series[str], test: Callable[[str], bool]) -> pd.Series[bo
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
