@@ -34,6 +34,11 @@ GROUPED_BY = [
     "folder", "dataset", "protocol", "label", "sampler", "solver", "variant", "d", "size"
 ]  # fmt: skip
 
+GROUPS = [
+    "experiment", *GROUPED_BY[:-1], "paper", "items", "smoke", "M", "source", "sampled", "method",
+    "alias", "trials", "failed", "n_train", "n_test", "ratio", "shared", "error_metric",
+]  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Collection:
@@ -153,7 +158,14 @@ def of(experiments: Sequence[Results], notes: Iterable[str] = ()) -> Collection:
     every = [_tagged(one) for one in experiments]
     rows = pd.concat(every, ignore_index=True) if every else pd.DataFrame()
     if rows.empty:
-        return Collection(rows, pd.DataFrame(columns=["paper", "items"]), (), tuple(notes))
+        added = [*SUMS, "error_percent", "accuracy_percent", "r2", "group", "pair"]
+        rows = rows.reindex(columns=[*rows, *added]).astype(dict.fromkeys(added, "float64"))
+        return Collection(
+            rows.assign(counts=False),
+            pd.DataFrame(columns=GROUPS),
+            tuple(experiments),
+            tuple(notes),
+        )
     for name, parts in SUMS.items():
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
     estimates = _by_text(rows["parameters"], estimates_kernel)

@@ -143,6 +143,11 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
 
 def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     """Add mean, standard error and number of the values that the groups have."""
+    kept = ["number", "protocol", "stand_in", "group", "folder", "used", "used_rows", "used_M",
+            "failed", "shared", "error_metric"]  # fmt: skip
+    if picked.empty:
+        nothing = dict.fromkeys(["measured", "standard_error", "trials"], 0.0)
+        return picked[kept].assign(**nothing)
     names = [
         papers.paper(paper).measured_as.get(metric, PERCENT.get(metric, metric))
         for paper, metric in zip(picked["paper"], picked["metric"], strict=True)
@@ -154,8 +159,6 @@ def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     each = moments.stack(level=0, future_stack=True)
     found = each.reindex(pd.MultiIndex.from_arrays([picked["group"], names]))
     mean, sd, trials = (found[name].to_numpy() for name in ("mean", "std", "count"))
-    kept = ["number", "protocol", "stand_in", "group", "folder", "used", "used_rows", "used_M",
-            "failed", "shared", "error_metric"]  # fmt: skip
     measured = {"measured": mean, "standard_error": sd / np.sqrt(trials), "trials": trials}
     return picked[kept].reset_index(drop=True).assign(**measured)
 

@@ -1,0 +1,85 @@
+"""Published numbers beside hand-made trials."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfbench.analysis.published import COLUMNS, published
+from tests.support.frames import results, selection
+
+EEG = {"dataset": "eeg", "n_train": 7490, "n_test": 7490, "protocol": "as-run", "M": 14}
+PAPER = {"paper": "liu2020", "item": "table3, figure1"}
+
+
+def trials(mean: float, sd: float = 0.5, n: int = 10, **changes: Any) -> list[dict[str, Any]]:
+    """Rows with exactly this mean and standard deviation of the accuracy."""
+    values = np.linspace(-1, 1, n)
+    values = mean + sd * values / values.std(ddof=1)
+    return [
+        {**EEG, "trial": t, "accuracy": v, "error": "", **changes} for t, v in enumerate(values)
+    ]
+
+
+def line(table: pd.DataFrame, **where: Any) -> pd.Series:
+    wanted = {"dataset": "EEG", "item": "table3", "method": "rks", "M": "14",
+              "metric": "accuracy", "protocol": "as-run", "stand_in": False} | where  # fmt: skip
+    (found,) = table[(table[list(wanted)] == pd.Series(wanted)).all(axis=1)].index
+    return table.loc[found]
+
+
+@pytest.mark.parametrize("every", [[], [results([], **PAPER)]])
+def test_without_rows_every_number_is_not_run(every: list[Any]) -> None:
+    table = published(selection(*every))
+    assert list(table.columns[: len(COLUMNS)]) == COLUMNS
+    assert len(table) == 3 * 332
+    assert set(table["verdict"]) == {"not run"}
+
+
+def test_a_measured_number() -> None:
+    table = published(selection(results(trials(68.6) + trials(75, sampler="qmc"), **PAPER)))
+    one = line(table)
+    assert (one["verdict"], one["trials"]) == ("agrees", 10)
+    assert one["measured"] == pytest.approx(68.6)
+    assert one["difference"] == pytest.approx(68.6 - 68.45)
+    assert one["standard_error"] == pytest.approx(0.5 / 10**0.5)
+    assert line(table, method="qmc")["verdict"] == "differs"
+    assert line(table, method="leverage-rff")["verdict"] == "not run"
+    assert line(table, protocol="printed")["verdict"] == "not run"
+    time = line(table, metric="t_features")
+    assert (time["verdict"], time["measured"]) == ("not judged", 0.75)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"dataset": "eeg[5000 rows]"}, {"n_train": 5000}, {"n_test": 100}]
+)
+def test_a_subset_is_shown_apart_and_never_judged(changes: dict[str, Any]) -> None:
+    table = published(selection(results(trials(68.6, **changes), **PAPER)))
+    assert line(table)["verdict"] == "not run"
+    assert line(table, stand_in=True)["verdict"] == "not judged"
+
+
+def test_of_two_folders_the_one_with_the_most_trials_counts() -> None:
+    few, many = results(trials(60, n=3), "few", **PAPER), results(trials(68.5), "many", **PAPER)
+    assert line(published(selection(few, many)))["measured"] == pytest.approx(68.5)
+
+
+def test_a_control_does_not_stand_for_its_sampler() -> None:
+    control = trials(80, label="rks-2s")
+    both = results(trials(68.5, label="rks") + control, **PAPER)
+    assert line(published(selection(both)))["measured"] == pytest.approx(68.5)
+    two = results(control + trials(70, label="rks-4s"), **PAPER)
+    assert line(published(selection(two)))["verdict"] == "not run"
+    alone = results(trials(68.5, label="plain"), **PAPER)
+    assert line(published(selection(alone)))["trials"] == 10
+
+
+def test_smoke_runs_sweeps_and_other_items_do_not_count() -> None:
+    every = (
+        results(trials(68.6), "own"),
+        results(trials(68.6), "smoky", smoke=True, **PAPER),
+        results(trials(68.6, variant="solver.alphas=1"), "swept", **PAPER),
+        results(trials(68.6), "other", paper="liu2020", item="table1"),
+    )
+    assert not published(selection(*every))["trials"].any()
