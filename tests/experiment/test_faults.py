@@ -114,6 +114,12 @@ def left_behind(process):
     return [p for p in found if kinds.search(p.name.replace("_", "-"))]
 
 
+def wait_until(met, seconds=60.0):
+    limit = time.monotonic() + seconds
+    while not met() and time.monotonic() < limit:
+        time.sleep(0.02)
+
+
 def descendants(process):
     try:
         return psutil.Process(process.pid).children(recursive=True)
@@ -132,7 +138,8 @@ def test_killed_at_random_moments_no_row_is_lost_or_doubled(experiment_of, tmp_p
     seen = 0
     for _ in range(KILLS):
         process = start(path, tmp_path / "out")
-        limit = time.monotonic() + moments.uniform(1.0, 4.0)
+        wait_until(lambda: left_behind(process) or process.poll() is not None)
+        limit = time.monotonic() + moments.uniform(0.0, 3.0)
         while time.monotonic() < limit and process.poll() is None:
             time.sleep(0.02)
         workers = descendants(process)
@@ -141,6 +148,7 @@ def test_killed_at_random_moments_no_row_is_lost_or_doubled(experiment_of, tmp_p
         process.wait()
         _, alive = psutil.wait_procs(workers, timeout=10)
         assert not alive
+        wait_until(lambda: not left_behind(process), 10.0)
         assert left_behind(process) == []
         if (folder / "trials.csv").exists():
             Store(folder).done()
