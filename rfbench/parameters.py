@@ -105,24 +105,18 @@ def estimator(cls: type[Class]) -> type[Class]:
     return dataclass(eq=False, repr=False, kw_only=True)(cls)
 
 
-def check_rules(method: Any, rules: Mapping[str, Rule]) -> None:
-    """Raise MethodError for the first parameter, an attribute of `method`, that breaks its rule."""
-    for name, rule in rules.items():
-        value = getattr(method, name)
-        if not rule.holds(value):
-            raise MethodError(
-                f"{name} is {value!r}.{nearest(str(value), list(rule.choices))}",
-                f"It must be {rule.words}.",
-            )
-
-
 class Checked:
     """Base of the estimators: holds the parameters against their rules."""
 
     def check_parameters(self) -> None:
         """Raise MethodError where the parameters cannot be served, without any data."""
-        declared = fields(self)  # type: ignore[arg-type]
-        check_rules(self, {f.name: f.metadata["rule"] for f in declared if f.metadata})
+        for declared in fields(self):  # type: ignore[arg-type]
+            rule, value = declared.metadata.get("rule"), getattr(self, declared.name)
+            if rule is not None and not rule.holds(value):
+                raise MethodError(
+                    f"{declared.name} is {value!r}.{nearest(str(value), list(rule.choices))}",
+                    f"It must be {rule.words}.",
+                )
 
 
 def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:

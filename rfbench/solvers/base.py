@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from numbers import Real
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,24 +19,53 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.clock import Clock
-from rfbench.errors import MethodError, nearest
+from rfbench.errors import MethodError
 from rfbench.kernels import Rows
 from rfbench.memory import Sizes
-from rfbench.parameters import RANDOM_STATE, TRUTH, Rule, check_rules
+from rfbench.parameters import (
+    NOTHING,
+    RANDOM_STATE,
+    TRUTH,
+    Checked,
+    Rule,
+    estimator,
+    number,
+    one_of,
+    parameter,
+    ruled,
+)
 from rfbench.samplers.base import RandomState
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, design_of, quiet_clock
 from rfbench.solvers.footprint import held_groups, matrix_bytes
 from rfbench.solvers.path import Array, Fits, LinearPath, Path
 
-CONVENTIONS = ("absolute", "per-sample")
-SELECTIONS = ("fixed", "test", "validation", "cv5")
 VALIDATION_SHARE = 0.2
+
+
+def _is_folds(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"cv([2-9]|[1-9]\d)", value) is not None
+
+
+FOLDS = Rule("another cvK", _is_folds)
+SELECTION = one_of("fixed", "test", "validation", "cv5") | FOLDS | NOTHING
+
+
+def grid_of(rule: Rule) -> Rule:
+    """Return the rule of one value, or a list of values, that each hold a rule."""
+
+    def holds(values: Any) -> bool:
+        listed = np.atleast_1d(np.asarray(values, dtype=object)).ravel()
+        return len(listed) > 0 and all(map(rule.holds, listed))
+
+    return Rule(f"{rule.words}, or a list of them", holds)
+
 
 Loss = Callable[[Array, NDArray[np.intp] | None], Array]
 
 
-class Solver(BaseEstimator, ABC):  # type: ignore[misc]
+@estimator
+class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the solvers.
 
     Parameters
@@ -65,17 +94,13 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
 
     # One more when the solver measures something else: then its trials have new identities.
     revision: ClassVar[int] = 1
-    rules: ClassVar[dict[str, Rule]] = {"intercept": TRUTH, "random_state": RANDOM_STATE}
     uses_features: ClassVar[bool] = True
     matrix_copies: ClassVar[float] = 1.0
     grid_name: ClassVar[str] = "alphas"
 
-    selection: str | None
-    intercept: bool
-    random_state: RandomState
-
-    alpha_: float
-    alpha_scale_free_: float
+    selection: str | None = parameter(None, SELECTION)
+    intercept: bool = parameter(True, TRUTH)
+    random_state: RandomState = parameter(None, RANDOM_STATE)
 
     @abstractmethod
     def grid(self) -> Array:
@@ -105,27 +130,12 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
 
     def check_parameters(self) -> None:
         """Raise MethodError where the parameters cannot be served, without any data."""
-        check_rules(self, self.rules)
-        grid = self.grid()
-        chosen = self.chosen_selection()
-        if chosen not in SELECTIONS and not re.fullmatch(r"cv([2-9]|[1-9]\d)", chosen):
+        super().check_parameters()
+        if self.selection == "fixed" and len(self.grid()) > 1:
             raise MethodError(
-                f"There is no selection '{chosen}'.{nearest(chosen, list(SELECTIONS))}",
-                f"It is one of {', '.join(SELECTIONS)} (or another cvK).",
-            )
-        if chosen == "fixed" and len(grid) > 1:
-            raise MethodError(
-                f"There are {len(grid)} {self.grid_name} and selection is 'fixed'.",
+                f"There are {len(self.grid())} {self.grid_name} and selection is 'fixed'.",
                 "A fixed one is a single number.",
                 "Give one, or selection: cv5, validation or test.",
-            )
-
-    @staticmethod
-    def _check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-        if value not in allowed:
-            raise MethodError(
-                f"There is no {name} '{value}'.{nearest(str(value), list(allowed))}",
-                f"It is one of {', '.join(allowed)}.",
             )
 
     def chosen_selection(self) -> str:
@@ -216,14 +226,7 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
         return tags
 
 
-def checked_grid(name: str, values: Any) -> Array:
-    """Return the values of a grid, each once, in increasing order; MethodError for no numbers."""
-    listed = np.atleast_1d(np.asarray(values, dtype=object)).ravel()
-    if not all(isinstance(value, Real) and not isinstance(value, bool) for value in listed):
-        raise MethodError(f"{name} is {values!r}.", "A grid is a number or a list of numbers.")
-    return np.unique(listed.astype(np.float64))
-
-
+@estimator
 class PenalisedSolver(Solver):
     """Base of the solvers with a grid of penalties.
 
@@ -250,26 +253,24 @@ class PenalisedSolver(Solver):
 
     positive_alphas: ClassVar[bool] = False
 
-    alphas: float | Sequence[float]
-    alpha_convention: str
+    alphas: float | Sequence[float] = field(
+        default=1.0, kw_only=False, metadata=ruled(grid_of(number(least=0)))
+    )
+    alpha_convention: str = parameter("absolute", one_of("absolute", "per-sample"))
 
     def check_parameters(self) -> None:
-        """Check the penalties and their convention as well."""
-        grid = checked_grid("alphas", self.alphas)
-        if len(grid) == 0 or not np.isfinite(grid).all() or (grid < 0).any():
-            raise MethodError(f"alphas is {self.alphas!r}.", "Penalties are numbers of at least 0.")
-        if self.positive_alphas and (grid == 0).any():
+        """Check that the penalties are above 0 where they must be."""
+        super().check_parameters()
+        if self.positive_alphas and (self.grid() == 0).any():
             raise MethodError(
                 f"{type(self).__name__} needs penalties above 0.",
                 "Its C is 1 / alpha.",
                 "Take a small penalty instead of 0.",
             )
-        self._check_choice("alpha_convention", self.alpha_convention, CONVENTIONS)
-        super().check_parameters()
 
     def grid(self) -> Array:
         """Return the penalties in decreasing order, in the convention asked for."""
-        return checked_grid("alphas", self.alphas)[::-1]
+        return np.unique(np.asarray(self.alphas, dtype=np.float64))[::-1]
 
     def _absolute(self, rows: float) -> Array:
         """Return the absolute penalties for a fit on so many rows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,11 +12,9 @@ from scipy.special import expit
 
 from rfbench.clock import Clock
 from rfbench.compute import gram
-from rfbench.errors import MethodError
 from rfbench.memory import Sizes
-from rfbench.parameters import TRUTH, Rule, number, whole
-from rfbench.samplers.base import RandomState
-from rfbench.solvers.base import LinearModel, checked_grid
+from rfbench.parameters import TRUTH, estimator, number, one_of, parameter, ruled, whole
+from rfbench.solvers.base import LinearModel, grid_of
 from rfbench.solvers.box import Derivatives, minimise_in_box
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
@@ -28,34 +27,22 @@ SQUARED, LOGISTIC = "squared", "logistic"
 NEWTON_MATRICES = 4
 
 
+@estimator
 class _Constrained(LinearModel):
-    losses: ClassVar[tuple[str, ...]] = (SQUARED, LOGISTIC)
-    rules: ClassVar[dict[str, Rule]] = {
-        **LinearModel.rules,
-        "normalised": TRUTH,
-        "max_iter": whole(1),
-        "tol": number(above=0),
-    }
     matrix_copies: ClassVar[float] = 3.0
     grid_name: ClassVar[str] = "bounds"
 
-    bounds: float | Sequence[float]
-    loss: str
-    normalised: bool
-    max_iter: int
-    tol: float
-
-    def check_parameters(self) -> None:
-        """Check the bounds and the loss as well."""
-        grid = self.grid()
-        if len(grid) == 0 or not np.isfinite(grid).all() or (grid <= 0).any():
-            raise MethodError(f"bounds is {self.bounds!r}.", "Bounds are numbers above 0.")
-        self._check_choice("loss", self.loss, self.losses)
-        super().check_parameters()
+    bounds: float | Sequence[float] = field(
+        default=1.0, kw_only=False, metadata=ruled(grid_of(number(above=0)))
+    )
+    loss: str = parameter(SQUARED, one_of(SQUARED))
+    normalised: bool = parameter(True, TRUTH)
+    max_iter: int = parameter(200, whole(1))
+    tol: float = parameter(1e-9, number(above=0))
 
     def grid(self) -> Array:
         """Return the bounds C in increasing order."""
-        return checked_grid("bounds", self.bounds)
+        return np.unique(np.asarray(self.bounds, dtype=np.float64))
 
     def _record(self, value: float, n: int, row_norm: float) -> None:
         self.bound_ = value
@@ -157,6 +144,7 @@ class _Constrained(LinearModel):
             notes.append(text)
 
 
+@estimator
 class ConstrainedRegressor(Regressor, _Constrained):
     r"""Least squares, :math:`|y - Z\theta - b|^2`, subject to :math:`|\theta|_\infty \le C/M`.
 
@@ -196,30 +184,8 @@ class ConstrainedRegressor(Regressor, _Constrained):
     np.float64(-0.5)
     """
 
-    losses: ClassVar[tuple[str, ...]] = (SQUARED,)
 
-    def __init__(
-        self,
-        bounds: float | Sequence[float] = 1.0,
-        *,
-        loss: str = SQUARED,
-        selection: str | None = None,
-        intercept: bool = True,
-        normalised: bool = True,
-        max_iter: int = 200,
-        tol: float = 1e-9,
-        random_state: RandomState = None,
-    ) -> None:
-        self.bounds = bounds
-        self.loss = loss
-        self.selection = selection
-        self.intercept = intercept
-        self.normalised = normalised
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-
-
+@estimator
 class ConstrainedClassifier(Classifier, _Constrained):
     r"""Squared or logistic loss on -1 and +1, subject to :math:`|\theta|_\infty \le C/M`.
 
@@ -241,26 +207,7 @@ class ConstrainedClassifier(Classifier, _Constrained):
     0.97
     """
 
-    def __init__(
-        self,
-        bounds: float | Sequence[float] = 1.0,
-        *,
-        loss: str = SQUARED,
-        selection: str | None = None,
-        intercept: bool = True,
-        normalised: bool = True,
-        max_iter: int = 200,
-        tol: float = 1e-9,
-        random_state: RandomState = None,
-    ) -> None:
-        self.bounds = bounds
-        self.loss = loss
-        self.selection = selection
-        self.intercept = intercept
-        self.normalised = normalised
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    loss: str = parameter(SQUARED, one_of(SQUARED, LOGISTIC))
 
     def coded(self, labels: Any) -> Array | None:
         """Return labels as the columns that the squared loss fitted; None for the logistic loss."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.clock import Clock
-from rfbench.errors import MethodError
 from rfbench.memory import Sizes, check_fits
-from rfbench.parameters import TRUTH, Rule, number, whole
-from rfbench.samplers.base import RandomState
+from rfbench.parameters import TRUTH, estimator, number, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
@@ -22,6 +19,7 @@ from rfbench.solvers.saddle import solve_saddle
 from rfbench.solvers.tasks import Classifier
 
 
+@estimator
 class JointClassifier(Classifier, LinearModel, PenalisedSolver):
     r"""Joint optimisation of a distribution over random features and of an SVM (problem 9).
 
@@ -74,48 +72,14 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
     True
     """
 
-    rules: ClassVar[dict[str, Rule]] = {
-        **PenalisedSolver.rules,
-        "normalised": TRUTH,
-        "max_iter": whole(1),
-        "tol": number(above=0),
-    }
     multi_class: ClassVar[bool] = False
     positive_alphas: ClassVar[bool] = True
     matrix_copies: ClassVar[float] = 2.0
 
-    def __init__(
-        self,
-        alphas: float | Sequence[float] = 1.0,
-        *,
-        alpha_convention: str = "absolute",
-        selection: str | None = None,
-        intercept: bool = True,
-        rho: float = 10.0,
-        normalised: bool = True,
-        tol: float = 1e-4,
-        max_iter: int = 200,
-        random_state: RandomState = None,
-    ) -> None:
-        self.alphas = alphas
-        self.alpha_convention = alpha_convention
-        self.selection = selection
-        self.intercept = intercept
-        self.rho = rho
-        self.normalised = normalised
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-
-    def check_parameters(self) -> None:
-        """Check rho as well."""
-        super().check_parameters()
-        if not number(above=0).holds(self.rho):
-            raise MethodError(
-                f"rho is {self.rho!r}.",
-                "It must be a number above 0; at 0 the kernel is fixed.",
-                "Take the solver svm to fit with the features as they are.",
-            )
+    rho: float = parameter(10.0, number(above=0))
+    normalised: bool = parameter(True, TRUTH)
+    tol: float = parameter(1e-4, number(above=0))
+    max_iter: int = parameter(200, whole(1))
 
     def _fits(
         self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from rfbench import bandwidths, kernels
 from rfbench.clock import Clock
 from rfbench.kernels import Kernel, Rows
 from rfbench.memory import GIB, Sizes, check_fits, free_bytes
-from rfbench.parameters import NOTHING, Rule, number, one_of
+from rfbench.parameters import NOTHING, estimator, number, one_of, parameter
 from rfbench.samplers.base import streams
 from rfbench.solvers.base import PenalisedSolver
 from rfbench.solvers.coding import Targets
@@ -23,6 +23,7 @@ from rfbench.solvers.path import Array, Fits, KernelPath, Path
 FitKernel = Callable[[Array, Rows, Kernel, Targets], KernelPath]
 
 
+@estimator
 class KernelModel(PenalisedSolver):
     """Base of the exact kernel solvers; they see the rows themselves and ignore `features`.
 
@@ -43,23 +44,12 @@ class KernelModel(PenalisedSolver):
     bandwidth_ : float
     """
 
-    rules: ClassVar[dict[str, Rule]] = {
-        **PenalisedSolver.rules,
-        "kernel": one_of(*kernels.KERNELS),
-        "bandwidth": bandwidths.ALLOWED,
-        "memory_gib": number(above=0) | NOTHING,
-    }
     uses_features: ClassVar[bool] = False
     matrices: ClassVar[float] = 3.0
 
-    kernel: str
-    bandwidth: float | str
-    memory_gib: float | None
-    alphas: float | Sequence[float]
-
-    def check_parameters(self) -> None:
-        """Check the kernel and its bandwidth as well."""
-        super().check_parameters()
+    kernel: str = parameter("gaussian", one_of(*kernels.KERNELS))
+    bandwidth: float | str = parameter("median", bandwidths.ALLOWED)
+    memory_gib: float | None = parameter(None, number(above=0) | NOTHING)
 
     def _check_memory(self, n: int) -> None:
         """Raise MethodError where the kernel matrix and its copies would not fit."""

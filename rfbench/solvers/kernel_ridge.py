@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from scipy.linalg import lapack
 
 from rfbench.clock import Clock
 from rfbench.kernels import Kernel, Rows
-from rfbench.samplers.base import RandomState
+from rfbench.parameters import estimator
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.kernel import KernelModel
@@ -82,6 +81,7 @@ def _solve_shifted(
     return duals, notes
 
 
+@estimator
 class KernelRidgeRegressor(Regressor, _KernelRidge):
     r"""Kernel ridge regression: :math:`|y - f - b|^2 + \alpha |f|_k^2` over f in the RKHS.
 
@@ -105,28 +105,8 @@ class KernelRidgeRegressor(Regressor, _KernelRidge):
     np.True_
     """
 
-    def __init__(
-        self,
-        alphas: float | Sequence[float] = 1.0,
-        *,
-        alpha_convention: str = "absolute",
-        selection: str | None = None,
-        intercept: bool = True,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        memory_gib: float | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.alphas = alphas
-        self.alpha_convention = alpha_convention
-        self.selection = selection
-        self.intercept = intercept
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.memory_gib = memory_gib
-        self.random_state = random_state
 
-
+@estimator
 class KernelRidgeClassifier(Classifier, _KernelRidge):
     r"""Kernel ridge regression on labels coded -1 and +1: :math:`|y - f - b|^2 + \alpha |f|_k^2`.
 
@@ -141,24 +121,3 @@ class KernelRidgeClassifier(Classifier, _KernelRidge):
     """
 
     fits_coded_labels: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        alphas: float | Sequence[float] = 1.0,
-        *,
-        alpha_convention: str = "absolute",
-        selection: str | None = None,
-        intercept: bool = True,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        memory_gib: float | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.alphas = alphas
-        self.alpha_convention = alpha_convention
-        self.selection = selection
-        self.intercept = intercept
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.memory_gib = memory_gib
-        self.random_state = random_state

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,19 +13,15 @@ from sklearn.svm import SVC
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.kernels import Kernel, Rows
-from rfbench.parameters import Rule, number, whole
-from rfbench.samplers.base import RandomState
-from rfbench.solvers.coding import ONE_VS_ONE, Targets
+from rfbench.parameters import estimator, number, one_of, parameter, whole
+from rfbench.solvers.coding import MULTICLASS, ONE_VS_ONE, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.kernel import KernelModel
 from rfbench.solvers.path import Array, Fits, KernelPath
 from rfbench.solvers.tasks import Classifier
 
 
-def _limits(value: Any) -> bool:
-    return whole(-1).holds(value) and value != 0
-
-
+@estimator
 class KernelSVMClassifier(Classifier, KernelModel):
     r"""Kernel SVM: minimises :math:`\sum_i \max(0, 1 - y_i (f(x_i) + b)) + \alpha |f|_k^2 / 2`.
 
@@ -63,42 +58,12 @@ class KernelSVMClassifier(Classifier, KernelModel):
     0.97
     """
 
-    rules: ClassVar[dict[str, Rule]] = {
-        **KernelModel.rules,
-        "cache_mb": number(above=0),
-        "max_iter": Rule("a whole number of at least 1, or -1", _limits),
-        "tol": number(above=0),
-    }
     positive_alphas: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        alphas: float | Sequence[float] = 1.0,
-        *,
-        alpha_convention: str = "absolute",
-        selection: str | None = None,
-        intercept: bool = True,
-        kernel: str = "gaussian",
-        bandwidth: float | str = "median",
-        multiclass: str = ONE_VS_ONE,
-        memory_gib: float | None = None,
-        cache_mb: float = 200.0,
-        max_iter: int = -1,
-        tol: float = 1e-3,
-        random_state: RandomState = None,
-    ) -> None:
-        self.alphas = alphas
-        self.alpha_convention = alpha_convention
-        self.selection = selection
-        self.intercept = intercept
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.multiclass = multiclass
-        self.memory_gib = memory_gib
-        self.cache_mb = cache_mb
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    multiclass: str = parameter(ONE_VS_ONE, one_of(*MULTICLASS))
+    cache_mb: float = parameter(200.0, number(above=0))
+    max_iter: int = parameter(-1, whole(1) | one_of(-1))
+    tol: float = parameter(1e-3, number(above=0))
 
     def check_parameters(self) -> None:
         """Check that a constant is asked for as well."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -12,8 +11,7 @@ from numpy.typing import NDArray
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.memory import Sizes, check_fits
-from rfbench.parameters import Rule, number, whole
-from rfbench.samplers.base import RandomState
+from rfbench.parameters import estimator, number, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
@@ -26,6 +24,7 @@ from rfbench.solvers.tasks import Classifier
 HESSIANS = 4
 
 
+@estimator
 class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
     r"""Logistic regression: :math:`\sum_i \ell(y_i, z_i^\top\theta + b) + \alpha|\theta|^2/2`.
 
@@ -56,33 +55,12 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
     """
 
     revision: ClassVar[int] = 2
-    rules: ClassVar[dict[str, Rule]] = {
-        **PenalisedSolver.rules,
-        "max_iter": whole(1),
-        "tol": number(above=0),
-    }
     positive_alphas: ClassVar[bool] = True
     matrix_copies: ClassVar[float] = 0.5
     largest_factor: ClassVar[int] = 10_000
 
-    def __init__(
-        self,
-        alphas: float | Sequence[float] = 1.0,
-        *,
-        alpha_convention: str = "absolute",
-        selection: str | None = None,
-        intercept: bool = True,
-        max_iter: int = 200,
-        tol: float = 1e-8,
-        random_state: RandomState = None,
-    ) -> None:
-        self.alphas = alphas
-        self.alpha_convention = alpha_convention
-        self.selection = selection
-        self.intercept = intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    max_iter: int = parameter(200, whole(1))
+    tol: float = parameter(1e-8, number(above=0))
 
     def bytes_to_fit(self, sizes: Sizes, p: int) -> float:
         """Count the Hessian and its factor as well."""

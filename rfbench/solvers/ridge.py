@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -11,9 +10,9 @@ from numpy.typing import NDArray
 from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.memory import Sizes
-from rfbench.samplers.base import RandomState
+from rfbench.parameters import estimator, one_of, parameter
 from rfbench.solvers.base import LinearModel, PenalisedSolver
-from rfbench.solvers.coding import ONE_VS_REST, Coding, Targets
+from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Coding, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.fits import gram_fits, pairwise_gram_fits
 from rfbench.solvers.footprint import (
@@ -50,6 +49,7 @@ class _Ridge(LinearModel, PenalisedSolver):
         return LinearPath(solved.coef, solved.intercept, notes)
 
 
+@estimator
 class RidgeRegressor(Regressor, _Ridge):
     r"""Ridge regression: minimises :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
@@ -70,22 +70,8 @@ class RidgeRegressor(Regressor, _Ridge):
     array([[ 1., -2.]])
     """
 
-    def __init__(
-        self,
-        alphas: float | Sequence[float] = 1.0,
-        *,
-        alpha_convention: str = "absolute",
-        selection: str | None = None,
-        intercept: bool = True,
-        random_state: RandomState = None,
-    ) -> None:
-        self.alphas = alphas
-        self.alpha_convention = alpha_convention
-        self.selection = selection
-        self.intercept = intercept
-        self.random_state = random_state
 
-
+@estimator
 class RidgeClassifier(Classifier, _Ridge):
     r"""Least squares on labels coded -1 and +1: :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
@@ -113,19 +99,4 @@ class RidgeClassifier(Classifier, _Ridge):
 
     fits_coded_labels: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        alphas: float | Sequence[float] = 1.0,
-        *,
-        alpha_convention: str = "absolute",
-        selection: str | None = None,
-        intercept: bool = True,
-        multiclass: str = ONE_VS_REST,
-        random_state: RandomState = None,
-    ) -> None:
-        self.alphas = alphas
-        self.alpha_convention = alpha_convention
-        self.selection = selection
-        self.intercept = intercept
-        self.multiclass = multiclass
-        self.random_state = random_state
+    multiclass: str = parameter(ONE_VS_REST, one_of(*MULTICLASS))

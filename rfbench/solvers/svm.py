@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -12,10 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from rfbench.clock import Clock
-from rfbench.parameters import Rule, number, whole
-from rfbench.samplers.base import RandomState
+from rfbench.parameters import estimator, number, one_of, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
-from rfbench.solvers.coding import ONE_VS_REST, Targets
+from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.fits import join_columns, matrix_fits
 from rfbench.solvers.path import Array, Fits, LinearPath
@@ -24,6 +22,7 @@ from rfbench.solvers.tasks import Classifier
 LOSSES = {"hinge": "hinge", "squared-hinge": "squared_hinge"}
 
 
+@estimator
 class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
     r"""Linear SVM: :math:`\sum_i \ell(y_i (z_i^\top\theta + b)) + \alpha (|\theta|^2 + b^2/s^2)/2`.
 
@@ -62,45 +61,15 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
     0.98
     """
 
-    rules: ClassVar[dict[str, Rule]] = {
-        **PenalisedSolver.rules,
-        "intercept_scaling": number(above=0),
-        "max_iter": whole(1),
-        "tol": number(above=0),
-    }
     positive_alphas: ClassVar[bool] = True
     # liblinear takes an index and a value for every entry.
     matrix_copies: ClassVar[float] = 2.0
 
-    def __init__(
-        self,
-        alphas: float | Sequence[float] = 1.0,
-        *,
-        alpha_convention: str = "absolute",
-        selection: str | None = None,
-        intercept: bool = True,
-        loss: str = "squared-hinge",
-        multiclass: str = ONE_VS_REST,
-        intercept_scaling: float = 1.0,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        random_state: RandomState = None,
-    ) -> None:
-        self.alphas = alphas
-        self.alpha_convention = alpha_convention
-        self.selection = selection
-        self.intercept = intercept
-        self.loss = loss
-        self.multiclass = multiclass
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-
-    def check_parameters(self) -> None:
-        """Check the loss as well."""
-        super().check_parameters()
-        self._check_choice("loss", self.loss, tuple(LOSSES))
+    loss: str = parameter("squared-hinge", one_of(*LOSSES))
+    multiclass: str = parameter(ONE_VS_REST, one_of(*MULTICLASS))
+    intercept_scaling: float = parameter(1.0, number(above=0))
+    max_iter: int = parameter(1000, whole(1))
+    tol: float = parameter(1e-4, number(above=0))
 
     def _fits(
         self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock

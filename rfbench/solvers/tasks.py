@@ -13,7 +13,7 @@ from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.kernels import Rows
 from rfbench.solvers.base import Solver
-from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Codes, Coding, Targets
+from rfbench.solvers.coding import ONE_VS_REST, Codes, Coding, Targets
 from rfbench.solvers.design import design_of
 from rfbench.solvers.path import Array
 
@@ -71,11 +71,6 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
 
     fits_coded_labels: ClassVar[bool] = False
     multi_class: ClassVar[bool] = True
-
-    def check_parameters(self) -> None:
-        """Check the multi-class scheme as well."""
-        self._check_choice("multiclass", self._scheme(), MULTICLASS)
-        super().check_parameters()
 
     def _scheme(self) -> str:
         return str(getattr(self, "multiclass", ONE_VS_REST))

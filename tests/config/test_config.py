@@ -90,7 +90,7 @@ def test_overrides_win_and_reach_samplers_by_name(tmp_path):
         ("samplers=rsk", "--set samplers: There is no sampler 'rsk'"),
         ("bandwidth=-2", "--set bandwidth: bandwidth is -2"),
         ("kernel=gausian", "--set kernel: kernel is 'gausian'"),
-        ("solver.selection=cv", "--set solver.selection: There is no selection 'cv'"),
+        ("solver.selection=cv", "--set solver.selection: selection is 'cv'"),
     ],
 )
 def test_a_wrong_override(tmp_path, override, sentence):
@@ -107,7 +107,7 @@ def test_a_wrong_override(tmp_path, override, sentence):
         ("pool_size", "pool_sise", r"line 6: eerf has no parameter 'pool_sise'\. Did you mean"),
         ("100}", "20}", "line 6: M = 30 features cannot be chosen from a pool of 20"),
         ("100}", "-4}", "line 6: pool_size is -4"),
-        ("cv5", "cv", "line 9: There is no selection 'cv'"),
+        ("cv5", "cv", "line 9: selection is 'cv'"),
         ("cv5", "fixed", "line 8: There are 5 alphas and selection is 'fixed'"),
         (
             "log:1e-2:1e2:5",
