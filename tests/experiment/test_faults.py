@@ -138,7 +138,7 @@ def test_killed_at_random_moments_no_row_is_lost_or_doubled(experiment_of, tmp_p
     seen = 0
     for _ in range(KILLS):
         process = start(path, tmp_path / "out")
-        wait_until(lambda: left_behind(process) or process.poll() is not None)
+        wait_until(lambda process=process: left_behind(process) or process.poll() is not None)
         limit = time.monotonic() + moments.uniform(0.0, 3.0)
         while time.monotonic() < limit and process.poll() is None:
             time.sleep(0.02)
@@ -148,7 +148,7 @@ def test_killed_at_random_moments_no_row_is_lost_or_doubled(experiment_of, tmp_p
         process.wait()
         _, alive = psutil.wait_procs(workers, timeout=10)
         assert not alive
-        wait_until(lambda: not left_behind(process), 10.0)
+        wait_until(lambda process=process: not left_behind(process), 10.0)
         assert left_behind(process) == []
         if (folder / "trials.csv").exists():
             Store(folder).done()
