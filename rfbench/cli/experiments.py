@@ -239,7 +239,7 @@ def say_what_would_run(
 def _say_timing(experiment: Experiment) -> None:
     """Say that the sizes share no work although they were to, and because of which samplers."""
     from rfbench.config import SHARED, KeptBy
-    from rfbench.experiment.methods import without_prefixes
+    from rfbench.experiment.plan import without_prefixes
 
     alone = without_prefixes(experiment)
     several = not isinstance(experiment.M, KeptBy) and len(experiment.M) > 1

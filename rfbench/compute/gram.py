@@ -33,7 +33,7 @@ Transform = Callable[[Any, FloatArray], object]
 Precision = type[np.float64] | type[np.float32] | Literal["float64", "float32"] | np.dtype[Any]
 
 
-class Clock(Protocol):
+class Stopwatch(Protocol):
     """Books the time of features and of training apart."""
 
     def features(self) -> AbstractContextManager[Any]:
@@ -65,7 +65,7 @@ def accumulate(
     groups: None = None,
     block_rows: int | None = None,
     dtype: Precision = np.float64,
-    clock: Clock | None = None,
+    clock: Stopwatch | None = None,
     centre: bool = False,
 ) -> NormalEquations: ...
 
@@ -81,7 +81,7 @@ def accumulate(
     groups: npt.ArrayLike,
     block_rows: int | None = None,
     dtype: Precision = np.float64,
-    clock: Clock | None = None,
+    clock: Stopwatch | None = None,
     centre: bool = False,
 ) -> list[NormalEquations]: ...
 
@@ -96,7 +96,7 @@ def accumulate(
     groups: npt.ArrayLike | None = None,
     block_rows: int | None = None,
     dtype: Precision = np.float64,
-    clock: Clock | None = None,
+    clock: Stopwatch | None = None,
     centre: bool = False,
 ) -> NormalEquations | list[NormalEquations]:
     """Sum the normal equations over blocks of rows.
@@ -123,7 +123,7 @@ def accumulate(
     dtype : numpy.float64 or numpy.float32
         Precision of the features. Sums are float64: in float32 every block is multiplied out in
         float32 and added to a float64 total.
-    clock : Clock, optional
+    clock : Stopwatch, optional
         Books the two parts of the work.
     centre : bool
         Sum features less the mean row of the first block, for fits with an intercept. It need not
@@ -144,7 +144,7 @@ def accumulate(
     targets = _targets(Y, n)
     roots = None if weights is None else _roots(weights, n)
     codes = None if groups is None else _codes(groups, n)
-    ticking: Clock = clock or _NoClock()
+    ticking: Stopwatch = clock or _NoClock()
     rows = block_rows or default_block_rows(n_columns, kind.itemsize)
     buffer = np.empty((min(rows, max(n, 1)), n_columns), kind)
     n_groups = 1 if codes is None else int(codes.max(initial=-1)) + 1

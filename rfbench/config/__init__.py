@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from rfbench import yamlfile
+from rfbench.config.build import sampler_of, solver_of
 from rfbench.config.combinations import check_combinations
 from rfbench.config.expressions import resolve_parameters
 from rfbench.config.messages import explain, where
@@ -41,6 +42,8 @@ __all__ = [
     "keeps_published_split",
     "read",
     "resolve_parameters",
+    "sampler_of",
+    "solver_of",
 ]
 
 

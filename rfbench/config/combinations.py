@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from rfbench import yamlfile
+from rfbench.config.build import sampler_of, solver_of
 from rfbench.config.messages import located, where
 from rfbench.config.schema import NO_SOLVER, Experiment, KeptBy, SamplerSpec, keeps_published_split
 from rfbench.errors import ConfigError, RfbenchError, nearest
@@ -18,7 +19,6 @@ def check_combinations(
 ) -> None:
     """Refuse what is well-formed but cannot run; ConfigError names the line."""
     from rfbench import datasets, plugins
-    from rfbench.experiment.methods import build_solver
 
     tasks = set()
     for spec in experiment.dataset:
@@ -58,7 +58,7 @@ def check_combinations(
                 "Write `kernel_error_rows: 1000`, or name a solver.",
             )
         if experiment.solver.name != NO_SOLVER:
-            build_solver(experiment, task=task, random_state=0)
+            solver_of(experiment, task=task, random_state=0)
     except RfbenchError as error:
         raise located(document, ("solver",), error) from None
     _check_sizes(experiment, document)
@@ -113,7 +113,6 @@ def _check_samplers(
     experiment: Experiment, document: yamlfile.Document, allow_imports: bool
 ) -> None:
     from rfbench import plugins
-    from rfbench.experiment.methods import build_sampler
 
     sizes = [1] if isinstance(experiment.M, KeptBy) else sorted(set(experiment.M))
     shapes = {_shape(experiment, spec.name, spec.parameters) for spec in experiment.dataset}
@@ -122,7 +121,7 @@ def _check_samplers(
             if sampler.imported:
                 plugins.check_allowed(sampler.name, experiment.plugins, allow_imports)
             for size, (n, d) in itertools.product(sizes, sorted(shapes)):
-                built = build_sampler(experiment, sampler, M=size, d=d, n=n, random_state=0)
+                built = sampler_of(experiment, sampler, M=size, d=d, n=n, random_state=0)
         except RfbenchError as error:
             place = _shared_key(error, sampler, document) or ("samplers", position)
             raise located(document, place, error) from None

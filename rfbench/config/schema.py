@@ -193,7 +193,7 @@ def _column(name: str) -> str:
     return name
 
 
-class Check(Section):
+class CheckSpec(Section):
     """A statement about a column of the results, checked and printed with the table."""
 
     column: Annotated[str, AfterValidator(_column)]
@@ -255,7 +255,7 @@ class Experiment(Section):
     dtype: Literal["float64", "float32"] = "float64"
     timing: Literal["shared", "isolated"] = "shared"
     threads: Annotated[int, Field(ge=1, le=1024)] = 1
-    checks: list[Check] = Field(default_factory=list)
+    checks: list[CheckSpec] = Field(default_factory=list)
 
     @field_validator("dataset", mode="before")
     @classmethod

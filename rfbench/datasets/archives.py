@@ -35,7 +35,7 @@ _BROKEN = (
 
 
 @dataclass(frozen=True)
-class Source:
+class FoundFiles:
     """One file of a data set (or several files of one pattern) at the place where it was found.
 
     Parameters

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from rfbench.datasets.archives import Source
+from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.readers import Parsed, Rows
 
 log = logging.getLogger(__name__)
@@ -158,7 +158,7 @@ def add_json(path: Path, key: str, value: str) -> None:
             stage.unlink(missing_ok=True)
 
 
-def content_sha256(source: Source, memory: Path) -> str:
+def content_sha256(source: FoundFiles, memory: Path) -> str:
     """Return the hash of a source's unpacked content.
 
     Hashes are remembered in the file `memory` by path, size and time of the last change. The hash

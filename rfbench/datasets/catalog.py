@@ -16,11 +16,11 @@ from rfbench.errors import DataError, nearest
 Task = Literal["binary", "multiclass", "regression"]
 
 
-class _Strict(BaseModel):
+class _CatalogSection(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Download(_Strict):
+class Download(_CatalogSection):
     """A file as it stands at its original home; `sha256` is None until it is known.
 
     `also` holds the hashes of other archives with the same content.
@@ -32,7 +32,7 @@ class Download(_Strict):
     urls: tuple[str, ...] = ()
 
 
-class Member(_Strict):
+class Member(_CatalogSection):
     """A file that a reader reads, unpacked; it stands alone or inside a download.
 
     `path` is the end of its path inside an archive, `also` holds the hashes of copies that were
@@ -52,7 +52,7 @@ class Member(_Strict):
         return self.path or self.name
 
 
-class Entry(_Strict):
+class Entry(_CatalogSection):
     """One data set of the catalogue.
 
     `kind` says where its rows come from, `folder` the sub-folder that its files stand in (some

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.datasets import cache, catalog
-from rfbench.datasets.archives import Source
+from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Entry
 from rfbench.datasets.fetch import obtain
 from rfbench.datasets.locate import complete, content_hashes, data_folder, pin
@@ -137,7 +137,7 @@ def _refuse_parameters(entry: Entry, parameters: Mapping[str, object] | None) ->
         )
 
 
-def _parse(entry: Entry, sources: list[Source], sha256: str, dtype: str) -> Parsed:
+def _parse(entry: Entry, sources: list[FoundFiles], sha256: str, dtype: str) -> Parsed:
     folder = data_folder() / "cache" / f"{entry.name}-{sha256[:16]}-{dtype}"
     cached = cache.load(folder)
     if cached is not None:
@@ -171,7 +171,7 @@ def _digits() -> Parsed:
     return Parsed(X, y.astype(np.int64))
 
 
-def _files_sha256(entry: Entry, sources: list[Source]) -> str:
+def _files_sha256(entry: Entry, sources: list[FoundFiles]) -> str:
     return _identity(
         entry.reader,
         READERS[entry.reader].version,

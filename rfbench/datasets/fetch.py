@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rfbench.datasets import cache, catalog
-from rfbench.datasets.archives import Source
+from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Download, Entry, Member
 from rfbench.datasets.locate import (
     check,
@@ -56,7 +56,7 @@ def fetch(name: str, *, progress: bool = False) -> list[Path]:
     return files_of(obtain(catalog.entry(name), progress=progress))
 
 
-def obtain(entry: Entry, *, progress: bool = False) -> list[Source]:
+def obtain(entry: Entry, *, progress: bool = False) -> list[FoundFiles]:
     """Return the checked sources of an entry, downloading and pinning what is needed."""
     done: set[str] = set()
     for member, source in zip(entry.files, locate(entry), strict=True):
@@ -135,7 +135,7 @@ def _from(url: str, folder: Path, name: str, progress: bool) -> Path:
 def _check_staged(entry: Entry, download: Download, staged: Path) -> None:
     for member in entry.files:
         if member.source == download.name:
-            source = Source((staged,), member.pattern, member.count)
+            source = FoundFiles((staged,), member.pattern, member.count)
             result = check(entry, member, source)
             if result.status == "mismatch":
                 found = result.sha256 or "not to be had, it cannot be read"
@@ -248,6 +248,6 @@ def _check_added(entry: Entry, staged: Path) -> None:
         one_of_many = member.count > 1 and staged.match(member.name)
         if one_of_many or not (inside or any(staged.match(each) for each in loose)):
             continue
-        result = check(entry, member, Source((staged,), member.pattern, member.count))
+        result = check(entry, member, FoundFiles((staged,), member.pattern, member.count))
         if result.status == "mismatch":
             raise mismatch(entry, result)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from rfbench.datasets import cache, catalog
-from rfbench.datasets.archives import Source
+from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Entry, Member
 from rfbench.errors import DataError
 
@@ -69,19 +69,19 @@ def search_folders() -> list[Path]:
     return [Path(given), data_folder()]
 
 
-def _in_folder(folder: Path, entry: Entry, member: Member) -> Source | None:
+def _in_folder(folder: Path, entry: Entry, member: Member) -> FoundFiles | None:
     """Find a file in one folder: by itself, compressed, or inside its download."""
     loose = sorted(path for path in folder.glob(member.name) if path.is_file())
     if len(loose) == member.count:
-        return Source(tuple(loose), member.name, member.count)
+        return FoundFiles(tuple(loose), member.name, member.count)
     download = entry.download(member.source)
     for name in (f"{member.name}.gz", f"{member.name}.bz2", download.name if download else ""):
         if name and (folder / name).is_file():
-            return Source((folder / name,), member.pattern, member.count)
+            return FoundFiles((folder / name,), member.pattern, member.count)
     return None
 
 
-def locate(entry: Entry) -> list[Source | None]:
+def locate(entry: Entry) -> list[FoundFiles | None]:
     """Return where each file of an entry stands, or None where it is nowhere."""
     folders = [folder / entry.folder for folder in search_folders()]
     return [
@@ -106,12 +106,12 @@ def paths(name: str) -> list[Path]:
     return files_of(complete(catalog.entry(name)))
 
 
-def files_of(sources: list[Source]) -> list[Path]:
+def files_of(sources: list[FoundFiles]) -> list[Path]:
     """Return the files on disk behind sources, each once."""
     return list(dict.fromkeys(path for source in sources for path in source.paths))
 
 
-def complete(entry: Entry) -> list[Source]:
+def complete(entry: Entry) -> list[FoundFiles]:
     """Return where each file of an entry stands; an error if one is missing."""
     found = locate(entry)
     for member, source in zip(entry.files, found, strict=True):
@@ -132,7 +132,7 @@ def missing(entry: Entry, member: Member, why: str) -> DataError:
     return DataError(what, why, f"{todo}, or run `rfbench data add {entry.name} FILE`.")
 
 
-def check(entry: Entry, member: Member, source: Source) -> FileCheck:
+def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
     """Compare one file with the hashes that are known for it."""
     download = entry.download(member.source)
     path = source.paths[0]
@@ -169,7 +169,7 @@ def verify(name: str) -> list[FileCheck]:
     ]
 
 
-def content_hashes(entry: Entry, sources: list[Source]) -> list[str]:
+def content_hashes(entry: Entry, sources: list[FoundFiles]) -> list[str]:
     """Return the hash of each file's content, all of them checked.
 
     Raises
@@ -196,7 +196,7 @@ def mismatch(entry: Entry, result: FileCheck) -> DataError:
     )
 
 
-def pin(entry: Entry, sources: list[Source]) -> None:
+def pin(entry: Entry, sources: list[FoundFiles]) -> None:
     """Record the hashes of files for which none was known; from then on they have to match."""
     for member, source in zip(entry.files, sources, strict=True):
         result = check(entry, member, source)

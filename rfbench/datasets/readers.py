@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from rfbench.datasets import adult, svmlight, tables
-from rfbench.datasets.archives import Source
+from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Entry
-from rfbench.datasets.tables import Table, broken
+from rfbench.datasets.tables import DelimitedText, broken
 
 Rows = NDArray[Any] | sparse.csr_array
 
@@ -44,11 +44,11 @@ class Reader:
     The version is part of the identity of the data: a new one makes older caches void.
     """
 
-    read: Callable[[Entry, Sequence[Source]], Parsed]
+    read: Callable[[Entry, Sequence[FoundFiles]], Parsed]
     version: int
 
 
-def read_table(entry: Entry, sources: Sequence[Source]) -> Parsed:
+def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read delimited text: rows of numbers with a target among them.
 
     The entry's options: `fields` (number of fields a line), `separator`, `comment`, `header`
@@ -119,7 +119,7 @@ def _positions(
     return position
 
 
-def _whole(table: Table, column: int) -> NDArray[np.int64]:
+def _whole(table: DelimitedText, column: int) -> NDArray[np.int64]:
     values = table.numbers[:, column]
     for row in np.flatnonzero((values != np.round(values)) | (np.abs(values) > 2**53))[:1]:
         raise broken(table.name, int(table.lines[row]), f"{values[row]} is not a whole number")
@@ -139,7 +139,7 @@ def _join(parts: Sequence[Parsed]) -> Parsed:
     )
 
 
-def read_arff(entry: Entry, sources: Sequence[Source]) -> Parsed:
+def read_arff(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read one ARFF file of numeric attributes whose last attribute is the class."""
     (name, content), *_ = sources[0].read().items()
     for number, line in enumerate(content.splitlines(), start=1):
@@ -148,7 +148,7 @@ def read_arff(entry: Entry, sources: Sequence[Source]) -> Parsed:
     raise broken(name, None, "no line '@DATA'")
 
 
-def read_adult(entry: Entry, sources: Sequence[Source]) -> Parsed:
+def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read `adult.data` and `adult.test`: numbers, and one column for each category.
 
     Columns keep their order; a value that is not known (``?``) is a category of its own. A label
@@ -174,7 +174,7 @@ def read_adult(entry: Entry, sources: Sequence[Source]) -> Parsed:
     return Parsed(joined.X, joined.y, len(parts[0].y))
 
 
-def read_svmlight(entry: Entry, sources: Sequence[Source]) -> Parsed:
+def read_svmlight(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read svmlight files; the rows stay sparse where the entry says so."""
     codes = {float(label): code for label, code in entry.codes.items()}
     parts = []
@@ -193,7 +193,7 @@ def read_svmlight(entry: Entry, sources: Sequence[Source]) -> Parsed:
     return Parsed(joined.X, joined.y, len(parts[0].y) if len(parts) > 1 else entry.train_rows)
 
 
-def read_rcv1(entry: Entry, sources: Sequence[Source]) -> Parsed:
+def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read the RCV1 vectors (training file first) and, last, the topics of the documents.
 
     The option `topic` names the positive class.
@@ -213,7 +213,7 @@ def read_rcv1(entry: Entry, sources: Sequence[Source]) -> Parsed:
     return Parsed(joined.X, joined.y, len(parts[0].y))
 
 
-def read_har(entry: Entry, sources: Sequence[Source]) -> Parsed:
+def read_har(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read triples of text files: features, activity, subject; training files first."""
     parts = []
     for start in range(0, len(sources), 3):
@@ -236,7 +236,7 @@ def read_har(entry: Entry, sources: Sequence[Source]) -> Parsed:
     return Parsed(joined.X, joined.y, n_given_train, joined.groups)
 
 
-def read_idx(entry: Entry, sources: Sequence[Source]) -> Parsed:
+def read_idx(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read pairs of idx files, images and labels, training files first; pixels stay bytes."""
     parts = []
     for start in range(0, len(sources), 2):

@@ -25,7 +25,7 @@ def broken(name: str, line: int | None, reason: str) -> DataError:
 
 
 @dataclass(frozen=True)
-class Table:
+class DelimitedText:
     """The fields of a delimited text.
 
     Parameters
@@ -80,7 +80,7 @@ def parse(
     skip: int = 0,
     comment: str = "",
     text: Collection[int] = (),
-) -> Table:
+) -> DelimitedText:
     """Read delimited text without quoting.
 
     Parameters
@@ -125,7 +125,7 @@ def parse(
         fields = row.split(separator)
         for column, values in labels.items():
             values.append(fields[column].strip())
-    return Table(name, np.array(lines, dtype=np.int64), numbers, labels)
+    return DelimitedText(name, np.array(lines, dtype=np.int64), numbers, labels)
 
 
 def _rows(

@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rfbench import datasets
-from rfbench.config import NO_SOLVER
+from rfbench.config import NO_SOLVER, sampler_of, solver_of
 from rfbench.datasets.split import planned_rows
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import RfbenchError
-from rfbench.experiment.methods import build_sampler, build_solver, shares_work
-from rfbench.experiment.plan import Trial
+from rfbench.experiment.plan import Trial, shares_work
 from rfbench.experiment.worker import LEAST_MEMORY
 from rfbench.memory import BLOCK_ROWS, Sizes
 from rfbench.samplers import RandomFeatures
@@ -68,7 +67,7 @@ def estimate(trial: Trial) -> float | None:
     solver = None
     if experiment.solver.name != NO_SOLVER:
         task = "classification" if sizes.classes else "regression"
-        solver = build_solver(experiment, task=task, random_state=0)
+        solver = solver_of(experiment, task=task, random_state=0)
         if not solver.uses_features:
             return float(LEAST_MEMORY + data + solver.bytes_to_fit(sizes, 0))
     sampler = _sampler(trial, sizes)
@@ -113,7 +112,7 @@ def sizes_of(trial: Trial) -> tuple[Sizes, float]:
 def _sampler(trial: Trial, sizes: Sizes) -> RandomFeatures | None:
     if trial.M is None:
         return None
-    sampler = build_sampler(
+    sampler = sampler_of(
         trial.experiment, trial.sampler, M=trial.M, d=sizes.d, n=sizes.n, random_state=0
     )
     return sampler if isinstance(sampler, RandomFeatures) else None

@@ -9,8 +9,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rfbench import datasets, plugins, solvers
-from rfbench.config import DatasetSpec, Experiment, KeptBy, SamplerSpec
+from rfbench import datasets, plugins, samplers, solvers
+from rfbench.config import (
+    SHARED,
+    DatasetSpec,
+    Experiment,
+    KeptBy,
+    SamplerSpec,
+    resolve_parameters,
+)
 
 # Keys left at their defaults are not part of the identity, so that a new key does not orphan old
 # results; a changed default, or a method that measures something else, needs a new version. For a
@@ -164,3 +171,28 @@ def _gather(trials: list[Trial], key: Callable[[Trial], Hashable]) -> list[Job]:
     for trial in trials:
         gathered.setdefault(key(trial), []).append(trial)
     return [Job(tuple(group)) for group in gathered.values()]
+
+
+def shares_work(trial: Trial) -> bool:
+    """Tell whether the sizes of the trial's sampler share their work.
+
+    They do, unless the configuration asks for isolated timing, if every sampler of the experiment
+    can: shared times are upper bounds, and beside a time that is none they would mislead.
+    """
+    experiment = trial.experiment
+    return experiment.timing == SHARED and trial.M is not None and not without_prefixes(experiment)
+
+
+def without_prefixes(experiment: Experiment) -> list[str]:
+    """Return the labels of the samplers whose sizes have no work in common.
+
+    The others have the prefix property, and none of their parameters follows M.
+    """
+    return [spec.label for spec in experiment.samplers if not _has_prefixes(spec)]
+
+
+def _has_prefixes(spec: SamplerSpec) -> bool:
+    if spec.imported or not getattr(samplers.sampler_class(spec.name), "has_prefixes", False):
+        return False
+    small, large = (resolve_parameters(spec.parameters, M=M, d=1, n=1) for M in (7, 11))
+    return small == large

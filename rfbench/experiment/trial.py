@@ -16,15 +16,14 @@ import rfbench
 from rfbench import metrics
 from rfbench.clock import PARTS, Clock
 from rfbench.compute import waves
-from rfbench.config import ISOLATED, NO_SOLVER, SHARED, SamplerSpec
+from rfbench.config import ISOLATED, NO_SOLVER, SHARED, SamplerSpec, sampler_of, solver_of
 from rfbench.datasets import Prepared
 from rfbench.errors import MemoryLimit, RfbenchError
 from rfbench.experiment import isolation, material
 from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
 from rfbench.experiment.kept_features import lines_of
 from rfbench.experiment.kernel_error import kernel_errors
-from rfbench.experiment.methods import build_sampler, build_solver, shares_work
-from rfbench.experiment.plan import Job, Trial
+from rfbench.experiment.plan import Job, Trial, shares_work
 from rfbench.experiment.seeds import integer_for
 from rfbench.kernels import Rows
 from rfbench.results import kept_features
@@ -214,8 +213,8 @@ def _fit_sampler(
 ) -> tuple[Any, int]:
     """Return the fitted sampler and M; where M is kept_by a sampler, that one is fitted first."""
 
-    def sampler_of(spec: SamplerSpec, M: int) -> Any:
-        return build_sampler(
+    def built(spec: SamplerSpec, M: int) -> Any:
+        return sampler_of(
             trial.experiment,
             spec,
             M=M,
@@ -227,10 +226,10 @@ def _fit_sampler(
 
     M = trial.M
     if M is None:
-        M = int(sampler_of(trial.reference, 1).fit(X, target).kept_)
+        M = int(built(trial.reference, 1).fit(X, target).kept_)
     if pools is not None:
         pools.settle(Clock())
-    sampler = sampler_of(trial.sampler, M)
+    sampler = built(trial.sampler, M)
     with clock.part("pp"):
         sampler.fit(X, target)
     if pools is not None:
@@ -239,7 +238,7 @@ def _fit_sampler(
 
 
 def _solver(trial: Trial, prepared: Prepared, bandwidth: float | None) -> Any:
-    return build_solver(
+    return solver_of(
         trial.experiment,
         task="regression" if prepared.labels_train is None else "classification",
         random_state=integer_for(trial.experiment.seed, "folds", trial.number),

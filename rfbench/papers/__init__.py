@@ -18,7 +18,6 @@ from rfbench.papers.models import (
     SIZE,
     Choices,
     Claim,
-    Column,
     Doubt,
     Layout,
     Marks,
@@ -26,6 +25,7 @@ from rfbench.papers.models import (
     Part,
     Published,
     Source,
+    TableColumn,
 )
 from rfbench.papers.reader import Folder, read_all
 
@@ -34,7 +34,6 @@ __all__ = [
     "SIZE",
     "Choices",
     "Claim",
-    "Column",
     "Doubt",
     "Layout",
     "Marks",
@@ -42,6 +41,7 @@ __all__ = [
     "Part",
     "Published",
     "Source",
+    "TableColumn",
     "check_paper",
     "claims",
     "doubts",

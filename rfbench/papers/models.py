@@ -12,11 +12,11 @@ SIZE = "size"
 Choices = dict[str, list[Any] | dict[str, dict[str, Any]]]
 
 
-class _Strict(BaseModel):
+class _PaperSection(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Published(_Strict):
+class Published(_PaperSection):
     """One number of a paper.
 
     `M` is a number of features, ``'best'`` (the best test value over all sizes) or empty (not
@@ -61,7 +61,7 @@ class Published(_Strict):
         return self.spread / self.trials**0.5 if self.trials else None
 
 
-class Source(_Strict):
+class Source(_PaperSection):
     """What a paper's data set is in the catalogue, and what stands in for it.
 
     Attributes
@@ -92,7 +92,7 @@ class Source(_Strict):
     reason: str = ""
 
 
-class Doubt(_Strict):
+class Doubt(_PaperSection):
     """Something about the published numbers that does not fit together."""
 
     paper: str
@@ -100,7 +100,7 @@ class Doubt(_Strict):
     text: str
 
 
-class Sizes(_Strict):
+class SizeName(_PaperSection):
     """What the paper calls the number of features.
 
     Attributes
@@ -118,7 +118,7 @@ class Sizes(_Strict):
     over_d: bool = False
 
 
-class Column(_Strict):
+class TableColumn(_PaperSection):
     """A column of a table: the metrics of a method, as named in published.csv.
 
     The metric `SIZE` is the number of features.
@@ -129,7 +129,7 @@ class Column(_Strict):
     metrics: list[str] = Field(min_length=1)
 
 
-class Marks(_Strict):
+class Marks(_PaperSection):
     """The paper's test of significance: paired t against each baseline, on the first trials."""
 
     metric: str
@@ -137,7 +137,7 @@ class Marks(_Strict):
     trials: int = Field(ge=2)
 
 
-class Layout(_Strict):
+class Layout(_PaperSection):
     """The shape of a table.
 
     Attributes
@@ -149,7 +149,7 @@ class Layout(_Strict):
     facts : list of str
         Columns that say what was run, before the others: ``M``, ``M_0`` (pool), ``N_0/N`` (share
         of rows that score it), ``n``, ``n_test``, ``d``, ``trials``. For rows of data sets.
-    columns : list of Column
+    columns : list of TableColumn
         In the paper's order.
     spread : {'se', 'sd'}
         What stands beside a mean: standard error or standard deviation over the trials.
@@ -168,7 +168,7 @@ class Layout(_Strict):
     facts: list[Literal["M", "M_0", "N_0/N", "n", "n_test", "d", "trials"]] = Field(
         default_factory=list
     )
-    columns: list[Column] = Field(min_length=1)
+    columns: list[TableColumn] = Field(min_length=1)
     spread: Literal["se", "sd"] = "se"
     time_unit: Literal["s", "ms"] = "s"
     marks: Marks | None = None
@@ -176,7 +176,7 @@ class Layout(_Strict):
     gains_note: str = ""
 
 
-class Added(_Strict):
+class Added(_PaperSection):
     """What is measured for a paper but is not the paper's: each with what it is.
 
     Attributes
@@ -192,7 +192,7 @@ class Added(_Strict):
     claims: list[str] = Field(default_factory=list)
 
 
-class Paper(_Strict):
+class Paper(_PaperSection):
     """The content of a paper.yaml.
 
     Attributes
@@ -207,7 +207,7 @@ class Paper(_Strict):
         By the name that the paper gives them, in its order.
     methods : dict of str to str
         From our label to the name that the paper prints.
-    sizes : Sizes
+    sizes : SizeName
     measured_as : dict of str to str
         From a metric of published.csv to the one of ours that measures the same. Ours are
         ``t_pp`` (drawing, scoring, selecting), ``t_features``, ``t_train``, ``t_test`` and the
@@ -232,7 +232,7 @@ class Paper(_Strict):
     about: str
     datasets: dict[str, Source] = Field(min_length=1)
     methods: dict[str, str] = Field(default_factory=dict)
-    sizes: Sizes = Sizes()
+    sizes: SizeName = SizeName()
     measured_as: dict[str, str] = Field(default_factory=dict)
     time_axis: str = "t_total"
     tables: dict[str, Layout] = Field(default_factory=dict)
@@ -248,7 +248,7 @@ class Paper(_Strict):
         return f"{names}, {self.venue} {self.year}"
 
 
-class Part(_Strict):
+class Part(_PaperSection):
     """A comparison that a claim asserts: a paired quantity lies between `low` and `high`.
 
     The quantity is `metric` of `method`, less that of each method of `against` (or less
@@ -306,7 +306,7 @@ class Part(_Strict):
         return self
 
 
-class Claim(_Strict):
+class Claim(_PaperSection):
     """A claim of a paper, in own words, with what would show it.
 
     `kind` is ``order``, ``equality``, ``bound``, ``ratio`` or ``trend`` (words for the reader: the
@@ -330,7 +330,7 @@ class Claim(_Strict):
         return self
 
 
-class Claims(_Strict):
+class Claims(_PaperSection):
     """The content of a claims.yaml."""
 
     claims: list[Claim]

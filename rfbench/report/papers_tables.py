@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from rfbench import papers
 from rfbench.errors import ResultsError, nearest
-from rfbench.papers import SIZE, Column, Layout, Paper, Published
+from rfbench.papers import SIZE, Layout, Paper, Published, TableColumn
 from rfbench.report.evidence import Evidence
 from rfbench.report.formats import Grid, Section, latex, markdown, text
 from rfbench.report.marks import significant
@@ -136,7 +136,7 @@ def _size(number: Published, paper: Paper) -> str:
     return f"{number.M} (d)" if times == 1 else f"{number.M} ({times:g}d)"
 
 
-def _at_size(layout: Layout, row: Row, column: Column, size: str) -> str:
+def _at_size(layout: Layout, row: Row, column: TableColumn, size: str) -> str:
     """Write a cell: ``•84.97±0.50 (12.3±0.2)``, the first metric and the others in brackets."""
     place, *more = (row.place(column.method, metric, size) for metric in column.metrics)
     if place is None or not place.measured:
@@ -172,7 +172,7 @@ def _by_dataset(layout: Layout, rows: Sequence[Row], protocol: str) -> Section:
     return Section([first[0].upper() + first[1:], *others], [Grid("data set", head, lines)])
 
 
-def _texts(layout: Layout, row: Row, column: Column) -> str:
+def _texts(layout: Layout, row: Row, column: TableColumn) -> str:
     """Write the metrics of one method: ``14.75 (0.20) / 16.30 (0.22)``."""
     if column.metrics == [SIZE]:
         place = row.place(column.method, "error")

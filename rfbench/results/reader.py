@@ -56,7 +56,7 @@ class Results:
 
 
 @dataclass(frozen=True)
-class Table:
+class TrialRows:
     """The rows of one ``trials.csv``.
 
     Attributes
@@ -172,7 +172,7 @@ def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
     return rows
 
 
-def parse(file: Path) -> Table:
+def parse(file: Path) -> TrialRows:
     """Split a ``trials.csv`` into its rows; those that are broken are set apart.
 
     A row is one line, and ends with a line feed: bytes after the last one are a row cut short.
@@ -209,7 +209,7 @@ def parse(file: Path) -> Table:
                 broken[number] = (lines[number - 2], why)
                 del rows[number]
         values = _values(header, list(rows.values()))
-    return Table(header, list(rows.values()), values, broken)
+    return TrialRows(header, list(rows.values()), values, broken)
 
 
 def _cells(line: bytes) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rfbench.datasets.archives import Source
+from rfbench.datasets.archives import FoundFiles
 from rfbench.errors import DataError
 
 
@@ -58,7 +58,7 @@ def put(folder, name, content):
     ],
 )
 def test_a_member_is_read_from_wherever_it_lies(tmp_path, name, content):
-    source = Source(put(tmp_path, name, content), "a.txt")
+    source = FoundFiles(put(tmp_path, name, content), "a.txt")
     assert source.read() == {"a.txt": b"12"}
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
@@ -66,18 +66,18 @@ def test_a_member_is_read_from_wherever_it_lies(tmp_path, name, content):
 def test_what_a_mac_leaves_in_an_archive_is_passed_over(tmp_path):
     inner = tarred([("a.txt", b"12")])
     content = zipped([("__MACOSX/._c.tar.gz", b"resource"), ("c.tar.gz", inner)])
-    assert Source(put(tmp_path, "x.zip", content), "a.txt").read() == {"a.txt": b"12"}
+    assert FoundFiles(put(tmp_path, "x.zip", content), "a.txt").read() == {"a.txt": b"12"}
 
 
 def test_a_pattern_with_folders_tells_members_of_one_name_apart(tmp_path):
     content = zipped([("UCI/train/X.txt", b"1"), ("UCI/test/X.txt", b"2")])
     paths = put(tmp_path, "x.zip", content)
-    assert Source(paths, "test/X.txt").read() == {"X.txt": b"2"}
+    assert FoundFiles(paths, "test/X.txt").read() == {"X.txt": b"2"}
 
 
 def test_members_of_a_pattern_come_in_the_order_of_their_names(tmp_path):
     content = zipped([("t-2.csv", b"2"), ("t-1.csv", b"1"), ("train.csv", b"0")])
-    found = Source(put(tmp_path, "x.zip", content), "t-*.csv", 2).read()
+    found = FoundFiles(put(tmp_path, "x.zip", content), "t-*.csv", 2).read()
     assert list(found.items()) == [("t-1.csv", b"1"), ("t-2.csv", b"2")]
 
 
@@ -99,7 +99,7 @@ def test_members_of_a_pattern_come_in_the_order_of_their_names(tmp_path):
     ],
 )
 def test_unsafe_and_broken_archives_are_refused(tmp_path, name, content, reason):
-    source = Source(put(tmp_path, name, content), "a.txt")
+    source = FoundFiles(put(tmp_path, name, content), "a.txt")
     with pytest.raises(DataError) as caught:
         source.read()
     assert reason in str(caught.value)
@@ -113,7 +113,7 @@ def test_a_link_in_a_zip_is_refused(tmp_path):
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr(info, "/etc/passwd")
     with pytest.raises(DataError, match="is a link"):
-        Source(put(tmp_path, "x.zip", stream.getvalue()), "a.txt").read()
+        FoundFiles(put(tmp_path, "x.zip", stream.getvalue()), "a.txt").read()
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_link_in_a_zip_is_refused(tmp_path):
     ],
 )
 def test_a_member_above_the_bound_is_refused(tmp_path, name, content):
-    source = Source(put(tmp_path, name, content), "a.txt")
+    source = FoundFiles(put(tmp_path, name, content), "a.txt")
     assert len(source.read(limit=1001)["a.txt"]) == 1001
     with pytest.raises(DataError, match="more than 1,000 bytes"):
         source.read(limit=1000)
@@ -151,7 +151,7 @@ def test_any_bytes_are_read_or_refused(tmp_path, name, data):
     removed = data.draw(st.integers(0, 5))
     content = whole[:at] + data.draw(st.binary(max_size=5)) + whole[at + removed :]
     try:
-        found = Source(put(tmp_path, name, content), "a.txt").read()
+        found = FoundFiles(put(tmp_path, name, content), "a.txt").read()
     except DataError:
         return
     assert list(found) == ["a.txt"]

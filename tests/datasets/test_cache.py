@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from rfbench.datasets import cache
-from rfbench.datasets.archives import Source
+from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.readers import Parsed
 
 DENSE = Parsed(
@@ -174,14 +174,14 @@ def test_a_writer_that_is_too_late_takes_the_copy_that_is_there(tmp_path, monkey
 def test_a_hash_is_computed_once_while_the_file_stays_the_same(tmp_path, monkeypatch):
     path, memory = tmp_path / "a", tmp_path / "hashes.json"
     path.write_bytes(b"12")
-    first = cache.content_sha256(Source((path,), "a"), memory)
+    first = cache.content_sha256(FoundFiles((path,), "a"), memory)
     assert first == cache.file_sha256(path, memory)
-    monkeypatch.setattr(Source, "read", lambda source: pytest.fail("was read again"))
-    assert cache.content_sha256(Source((path,), "a"), memory) == first
+    monkeypatch.setattr(FoundFiles, "read", lambda source: pytest.fail("was read again"))
+    assert cache.content_sha256(FoundFiles((path,), "a"), memory) == first
     monkeypatch.undo()
     path.write_bytes(b"13")
     os.utime(path, ns=(1, 1))
-    assert cache.content_sha256(Source((path,), "a"), memory) != first
+    assert cache.content_sha256(FoundFiles((path,), "a"), memory) != first
 
 
 def test_a_torn_memory_of_hashes_is_begun_anew(tmp_path):
@@ -199,7 +199,7 @@ def test_the_hash_of_several_files_depends_on_names_and_contents(tmp_path):
         for name, content in files.items():
             (folder / name).write_bytes(content)
         paths = tuple(sorted(folder.iterdir()))
-        return cache.content_sha256(Source(paths, "*", len(paths)), tmp_path / "hashes.json")
+        return cache.content_sha256(FoundFiles(paths, "*", len(paths)), tmp_path / "hashes.json")
 
     first = digest({"a": b"1", "b": b"2"})
     assert digest({"b": b"2", "a": b"1"}) == first

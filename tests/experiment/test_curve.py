@@ -4,8 +4,7 @@ from click.testing import CliRunner
 
 from rfbench.cli import main
 from rfbench.clock import Clock
-from rfbench.experiment.methods import shares_work
-from rfbench.experiment.plan import jobs, plan
+from rfbench.experiment.plan import jobs, plan, shares_work
 from rfbench.experiment.trial import run_job
 from rfbench.experiment.work import prepare_work
 from rfbench.results.schema import METRICS

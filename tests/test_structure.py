@@ -1,0 +1,178 @@
+"""The rules that keep the house in order: who may import whom, and what stands in one place."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import rfbench
+
+PACKAGE = Path(rfbench.__file__).parent
+TESTS = Path(__file__).parent
+
+# From the ground up. A room imports rooms of the floors below its own; the ground floor holds files
+# that need no order beyond having no circle.
+FLOORS: tuple[tuple[str, ...], ...] = (
+    (
+        *("rfbench", "errors", "clock", "metrics", "memory", "frozen", "shipped", "yamlfile"),
+        *("kernels", "bandwidths", "parameters", "plugins", "registry", "grids", "compute"),
+    ),
+    ("samplers",),
+    ("solvers",),
+    ("methods",),
+    ("datasets", "results", "papers"),
+    ("config",),
+    ("experiment",),
+    ("analysis",),
+    ("figures", "pages"),
+    ("report",),
+    ("audit",),
+    ("cli",),
+    ("__main__",),
+)
+FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+# What is made from rows reads rows, manifests and papers, never what is on this machine's disk.
+READERS = ("analysis", "figures", "pages")
+READ = ("results", "papers", "analysis", *FLOORS[0])
+# For now: `report` is being taken apart into analysis, figures and pages.
+BEING_TAKEN_APART = ("report",)
+STILL_TWO = ["Comparison"]
+
+
+def name_of(file: Path) -> str:
+    parts = ("rfbench", *file.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(file): file for file in sorted(PACKAGE.rglob("*.py"))}
+
+
+def room_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else module
+
+
+def statements(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Yield the imports of a module, those inside functions too, but for those of types alone."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        yield from statements(node)
+
+
+def imported(text: str) -> set[str]:
+    """Return the modules of the package that a source text imports."""
+    found = set()
+    for node in statements(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        else:
+            assert node.level == 0, "an import relative to the file hides what it names"
+            whole = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in MODULES else str(node.module) for name in whole}
+    return found & set(MODULES)
+
+
+GRAPH = {module: imported(file.read_text()) - {module} for module, file in MODULES.items()}
+
+
+def circles(graph: dict[str, set[str]]) -> set[str]:
+    """Return the nodes from which a circle can be reached."""
+    left = {node: set(others) for node, others in graph.items()}
+    while ends := {node for node, others in left.items() if not others & set(left)}:
+        left = {node: others for node, others in left.items() if node not in ends}
+    return set(left)
+
+
+def test_circles_are_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": set()}) == set()
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == {"a", "b", "c"}
+
+
+def test_imports_inside_functions_count_and_those_of_types_do_not() -> None:
+    text = """
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from rfbench import kernels
+def late():
+    from rfbench import clock
+"""
+    assert imported(text) == {"rfbench.clock"}
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    stays = {m: s for m, s in GRAPH.items() if room_of(m) not in BEING_TAKEN_APART}
+    assert circles(stays) == set()
+
+
+def test_every_room_has_its_floor() -> None:
+    assert {room_of(module) for module in MODULES} <= set(FLOOR)
+
+
+@pytest.mark.parametrize("room", [room for rooms in FLOORS[1:] for room in rooms])
+def test_a_room_imports_only_what_stands_below_it(room: str) -> None:
+    upward = {
+        (module, other)
+        for module, others in GRAPH.items()
+        for other in others
+        if room_of(module) == room and room_of(other) != room
+        if FLOOR[room_of(other)] >= FLOOR[room]
+    }
+    assert upward == set()
+
+
+def test_the_ground_floor_imports_nothing_above_it() -> None:
+    ground = {m: others for m, others in GRAPH.items() if room_of(m) in FLOORS[0]}
+    assert {(m, o) for m, others in ground.items() for o in others if o not in ground} == set()
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_what_is_made_from_rows_reads_nothing_else(reader: str) -> None:
+    read = {o for m, others in GRAPH.items() if room_of(m) == reader for o in others}
+    assert {room_of(other) for other in read} <= {reader, *READ}
+
+
+def test_only_the_results_open_their_files() -> None:
+    for module, file in MODULES.items():
+        if room_of(module) != "results":
+            assert not re.search(r'"(trials\.csv|manifest\.json|kept\.csv)"', file.read_text()), (
+                module
+            )
+
+
+def test_only_the_command_line_prints() -> None:
+    for module, file in MODULES.items():
+        if room_of(module) == "cli":
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                assert called not in ("print", "click.echo", "click.secho"), module
+                assert not called.startswith(("sys.stdout.", "sys.stderr.")), module
+
+
+def test_no_class_name_stands_for_two_things() -> None:
+    names = Counter(
+        node.name
+        for module, file in MODULES.items()
+        if room_of(module) not in BEING_TAKEN_APART
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in names.items() if count > 1] == STILL_TWO
+
+
+def test_module_state_that_functions_change_is_known() -> None:
+    """The limit of this process's memory, as the system's own limit is one of the process."""
+    changing = {
+        (module, name)
+        for module, file in MODULES.items()
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Global)
+        for name in node.names
+    }
+    assert changing == {("rfbench.memory", "_limit")}
