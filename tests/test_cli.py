@@ -309,3 +309,21 @@ def test_a_full_output_is_a_sentence():
     assert "No space left" in found.stderr
     assert "Traceback" not in found.stderr
     assert "Exception ignored" not in found.stderr
+
+
+def test_a_closed_output_ends_nothing(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    with pytest.raises(SystemExit) as ended:
+        main(["list", "kernels"])
+    assert ended.value.code == 0
+
+
+def test_a_current_folder_that_is_gone_is_a_sentence(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    result = CliRunner().invoke(main, ["list", "kernels"])
+    assert result.exit_code == 2
+    assert "current folder" in result.stderr

@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -35,13 +36,13 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an RfbenchError is printed and ends with exit code 2."""
+        _check_streams_and_folder()
         ctx.color = False if os.environ.get("NO_COLOR") else None
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be any bytes
         try:
             result = super().invoke(ctx)
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            sys.stdout.flush()
             return result
         except RfbenchError as error:
             if ctx.params.get("debug"):
@@ -65,6 +66,18 @@ class Commands(click.Group):
                 # What is left to be written goes nowhere, not into a second error at the end.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(1)
+
+
+def _check_streams_and_folder() -> None:
+    """Give output that was closed a place to go, and refuse a current folder that was removed."""
+    sys.stdout = sys.stdout or open(os.devnull, "w")
+    sys.stderr = sys.stderr or open(os.devnull, "w")
+    try:
+        Path.cwd()
+    except OSError:
+        raise click.UsageError(
+            "The current folder is no longer there. Change to one that is."
+        ) from None
 
 
 @click.group(

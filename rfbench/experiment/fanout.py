@@ -74,15 +74,23 @@ class Fanout:
                 Spool.of(self.folder, job).remove()
 
     def _submit(self, job: Job, n_jobs: int | None = None) -> Future[list[dict[str, Any]]]:
-        self._executor = get_reusable_executor(
-            max_workers=n_jobs or self.n_jobs,
-            timeout=WORKER_IDLE_SECONDS,
-            initializer=start,
-            initargs=(self.limits, os.getpid()),
-        )
-        future: Future[list[dict[str, Any]]] = self._executor.submit(
-            work, job, self.folder, self.limits
-        )
+        try:
+            self._executor = get_reusable_executor(
+                max_workers=n_jobs or self.n_jobs,
+                timeout=WORKER_IDLE_SECONDS,
+                initializer=start,
+                initargs=(self.limits, os.getpid()),
+            )
+            future: Future[list[dict[str, Any]]] = self._executor.submit(
+                work, job, self.folder, self.limits
+            )
+        except OSError as error:
+            raise WriteError(
+                f"No worker process could be started: {error.strerror or error}.",
+                "Workers need the system's shared memory, on Linux /dev/shm, for their locks.",
+                "Make it writable (in a container: mount a tmpfs there), and run the same "
+                "command again.",
+            ) from error
         return future
 
     def _after_a_crash(self, job: Job) -> tuple[list[dict[str, Any]], Job | None]:

@@ -1,8 +1,12 @@
 """Jobs over worker processes."""
 
+import errno
 import threading
 from dataclasses import dataclass
 
+import pytest
+
+from rfbench.errors import WriteError
 from rfbench.experiment import fanout
 from rfbench.experiment.plan import Job
 from rfbench.experiment.spool import FOLDER, Spool
@@ -27,3 +31,13 @@ def test_workers_open_their_spools_while_others_are_removed(tmp_path, monkeypatc
     rows = fanout.Fanout(tmp_path, 2, Limits(), threading.Event()).rows(jobs)
     assert sorted(int(row["trial_id"]) for row in rows) == list(range(5000))
     assert list((tmp_path / FOLDER).iterdir()) == []
+
+
+def test_without_shared_memory_no_worker_starts_and_a_sentence_says_so(tmp_path, monkeypatch):
+    def refuse(**words):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(fanout, "get_reusable_executor", refuse)
+    rows = fanout.Fanout(tmp_path, 1, Limits(), threading.Event()).rows([Job((Instant("1"),))])
+    with pytest.raises(WriteError, match="shared memory"):
+        next(rows)
