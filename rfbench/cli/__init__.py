@@ -70,8 +70,8 @@ class Commands(click.Group):
 
 def _check_streams_and_folder() -> None:
     """Give output that was closed a place to go, and refuse a current folder that was removed."""
-    sys.stdout = sys.stdout or open(os.devnull, "w")
-    sys.stderr = sys.stderr or open(os.devnull, "w")
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115  stays open to the end
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     try:
         Path.cwd()
     except OSError:
