@@ -3,6 +3,7 @@ import pytest
 
 from rfbench import config, plugins, samplers, solvers
 from rfbench.errors import ConfigError, MethodError
+from rfbench.experiment.context import Context
 from rfbench.experiment.plan import jobs, plan
 from rfbench.experiment.trial import run_job
 
@@ -49,11 +50,10 @@ def test_any_estimator_is_a_solver(tmp_path):
     assert row["status"] == "ok", row
     from sklearn.neighbors import KNeighborsClassifier
 
-    from rfbench.experiment import material
     from rfbench.experiment.seeds import integer_for
 
     trial = plan(config.read(tmp_path / "try.yaml"))[0]
-    rows = material.prepared(trial)
+    rows = Context().prepared(trial)
     features = samplers.RKS(6, bandwidth=1.0, random_state=integer_for(0, "features", 0))
     Z = features.fit(rows.X_train)
     model = KNeighborsClassifier(3).fit(Z.transform(rows.X_train), rows.labels_train)

@@ -176,3 +176,12 @@ def test_module_state_that_functions_change_is_known() -> None:
         for name in node.names
     }
     assert changing == {("rfbench.memory", "_limit")}
+
+
+def test_nothing_is_remembered_by_its_place_in_memory() -> None:
+    for module, file in MODULES.items():
+        if room_of(module) not in BEING_TAKEN_APART:
+            text = file.read_text()
+            assert not re.search(r"(?<![\w.])(?<!def )id\(|__array_interface__|\.ctypes\b", text), (
+                module
+            )

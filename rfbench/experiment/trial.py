@@ -19,7 +19,8 @@ from rfbench.compute import waves
 from rfbench.config import ISOLATED, NO_SOLVER, SHARED, SamplerSpec, sampler_of, solver_of
 from rfbench.datasets import Prepared
 from rfbench.errors import MemoryLimit, RfbenchError
-from rfbench.experiment import isolation, material
+from rfbench.experiment import isolation
+from rfbench.experiment.context import Context
 from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
 from rfbench.experiment.kept_features import lines_of
 from rfbench.experiment.kernel_error import kernel_errors
@@ -44,6 +45,7 @@ def run_job(job: Job, on_start: Callable[[str], None] | None = None) -> Iterator
     warm_up()
     libraries = ThreadpoolController()
     with remembered_pools() as pools:
+        context = Context(pools)
         for trials in curves(job.trials):
             curve: Curve | None = None
             for trial in sorted(trials, key=lambda t: -(t.M or 0)):
@@ -55,7 +57,7 @@ def run_job(job: Job, on_start: Callable[[str], None] | None = None) -> Iterator
                     libraries.limit(limits=trial.experiment.threads),
                     sklearn.config_context(assume_finite=True),
                 ):
-                    row, curve = run_trial(trial, curve, pools=pools)
+                    row, curve = run_trial(trial, context, curve)
                 if ruined:
                     left = f"It left {', '.join(ruined)} behind; its worker was replaced."
                     row[isolation.RUINED] = ruined
@@ -73,27 +75,24 @@ def curves(trials: Sequence[Trial]) -> list[list[Trial]]:
 
 
 def run_trial(
-    trial: Trial,
-    curve: Curve | None = None,
-    *,
-    pools: PoolMemory | None = None,
+    trial: Trial, context: Context, curve: Curve | None = None
 ) -> tuple[dict[str, Any], Curve | None]:
     """Return the row of a trial, and the shared work for the smaller sizes of its curve.
 
     Parameters
     ----------
     trial : Trial
+    context : Context
+        What the job's trials share.
     curve : Curve, optional
         The work of the largest size, which is done already.
-    pools : PoolMemory, optional
-        Where samplers find pools that are drawn already; their time is charged all the same.
     """
     row = describe(trial)
     # A worker ignores Ctrl-C: a KeyboardInterrupt there comes from the trial's own code.
     deaf = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     reset_peak_rss()
     try:
-        measured, curve = measure(trial, curve, pools=pools)
+        measured, curve = measure(trial, context, curve)
         lines = measured.pop(kept_features.KEY, None)
         row.update({column: isolation.plain(value) for column, value in measured.items()})
         row.update({kept_features.KEY: lines} if lines else {}, status="ok")
@@ -147,15 +146,12 @@ def describe(trial: Trial) -> dict[str, Any]:
 
 
 def measure(
-    trial: Trial,
-    curve: Curve | None = None,
-    *,
-    pools: PoolMemory | None = None,
+    trial: Trial, context: Context, curve: Curve | None = None
 ) -> tuple[dict[str, Any], Curve | None]:
     """Do the work of a trial and return the measured columns, see `run_trial`."""
     experiment = trial.experiment
-    prepared = material.prepared(trial)
-    bandwidth = material.bandwidth(trial)
+    prepared = context.prepared(trial)
+    bandwidth = context.bandwidth(trial)
     X, labels = prepared.X_train, prepared.labels_train
     target = prepared.y_train if labels is None else labels
     clock = Clock()
@@ -163,7 +159,7 @@ def measure(
     features: Any = None
     M = trial.M
     if curve is None and (solver is None or solver.uses_features):
-        features, M = _fit_sampler(trial, X, target, bandwidth, clock, pools)
+        features, M = _fit_sampler(trial, X, target, bandwidth, clock, context.pools)
         if shares_work(trial):
             curve, clock = Curve(features, clock, X), Clock()
     if curve is not None and M is not None:
@@ -178,7 +174,7 @@ def measure(
         "kept": features.kept_ if getattr(features, "keeps_some", False) else None,
     }
     if experiment.kernel_error_rows and getattr(features, "approximates_kernel", False):
-        rows, exact, norm = material.exact_kernel(
+        rows, exact, norm = context.exact_kernel(
             trial, features.kernel_, experiment.kernel_error_rows
         )
         Z = np.asarray(features.transform(rows), dtype=np.float64)
@@ -209,7 +205,7 @@ def _fit_sampler(
     target: Any,
     bandwidth: float | None,
     clock: Clock,
-    pools: PoolMemory | None,
+    pools: PoolMemory,
 ) -> tuple[Any, int]:
     """Return the fitted sampler and M; where M is kept_by a sampler, that one is fitted first."""
 
@@ -227,13 +223,11 @@ def _fit_sampler(
     M = trial.M
     if M is None:
         M = int(built(trial.reference, 1).fit(X, target).kept_)
-    if pools is not None:
-        pools.settle(Clock())
+    pools.settle(Clock())
     sampler = built(trial.sampler, M)
     with clock.part("pp"):
         sampler.fit(X, target)
-    if pools is not None:
-        pools.settle(clock)
+    pools.settle(clock)
     return sampler, M
 
 

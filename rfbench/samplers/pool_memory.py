@@ -74,15 +74,16 @@ class PoolMemory:
     _known: dict[Key, tuple[Any, Clock, Rows]] = field(default_factory=dict)
 
     def get(self, key: Key, X: Rows, make: Callable[[], Value]) -> Value:
-        """Return the value of this key, made now or found; X is kept, so its place stays its own.
+        """Return the value of this key and of X itself (no copy of it), made now or found.
 
         The arrays of the value become read-only, because several samplers see them.
         `make` must not ask the memory in its turn: that time would be owed twice.
         """
-        if key not in self._known:
+        if key not in self._known or self._known[key][2] is not X:
             clock = Clock()
             with clock.part("pp"):
                 value = frozen(make())
+            self._known.pop(key, None)
             alike = [known for known in self._known if known[0] == key[0]]
             for oldest in alike[: len(alike) + 1 - self.size]:
                 del self._known[oldest]
@@ -130,7 +131,5 @@ def remember_scores(
     memory = _current.get()
     if memory is None or not isinstance(random_state, int | np.integer):
         return make()
-    values = X if isinstance(X, np.ndarray) else X.data
-    place = (values.__array_interface__["data"][0], X.shape, str(values.dtype))
     content = hashlib.blake2b(np.ascontiguousarray(targets).tobytes()).digest()
-    return memory.get(("scores", facts, int(random_state), place, content), X, make)
+    return memory.get(("scores", facts, int(random_state), content), X, make)

@@ -20,17 +20,10 @@ from rfbench.memory import free_bytes
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.solvers.design import Design
 
-Key = tuple[Any, ...]
 # Features larger than this are not kept: they are formed anew for each size, block by block.
 MATRIX_BYTES = 2**30
 MATRIX_SHARE = 0.25
 GATHERED_ROWS = 4096
-
-
-def address(X: Rows) -> Key:
-    """Return what tells whether two arrays are the same memory."""
-    values = X if isinstance(X, np.ndarray) else X.data
-    return (values.__array_interface__["data"][0], X.shape, values.dtype.str)
 
 
 @dataclass
@@ -50,8 +43,10 @@ class Curve:
     sampler: Any
     clock: Clock
     train: Rows
-    _matrices: dict[Key, tuple[Rows, Array]] = field(default_factory=dict)
-    _equations: dict[Key, list[NormalEquations]] = field(default_factory=dict)
+    _matrices: list[tuple[Rows, Array]] = field(default_factory=list)
+    _equations: dict[tuple[Any, ...], tuple[Rows, list[NormalEquations]]] = field(
+        default_factory=dict
+    )
 
     @property
     def full(self) -> FeatureMap:
@@ -66,14 +61,16 @@ class Curve:
 
     def matrix(self, X: Rows) -> Array | None:
         """Return all features of the rows, formed once, or None if they are too large."""
-        key = address(X)
-        if key not in self._matrices:
-            allowed = min(MATRIX_BYTES, free_bytes() * MATRIX_SHARE)
-            if X.shape[0] * self.full.n_columns * X.dtype.itemsize > allowed:
-                return None
-            with self.clock.part("features" if key == address(self.train) else "test"):
-                self._matrices[key] = (X, Design(X, self.sampler).matrix())
-        return self._matrices[key][1]
+        for rows, features in self._matrices:
+            if rows is X:
+                return features
+        allowed = min(MATRIX_BYTES, free_bytes() * MATRIX_SHARE)
+        if X.shape[0] * self.full.n_columns * X.dtype.itemsize > allowed:
+            return None
+        with self.clock.part("features" if X is self.train else "test"):
+            features = Design(X, self.sampler).matrix()
+        self._matrices.append((X, features))
+        return features
 
     def equations(
         self,
@@ -87,12 +84,13 @@ class Curve:
 
         They stay beside the `matrices` of the fit.
         """
-        key = (*address(X), targets.tobytes(), groups.tobytes(), centre)
-        if key not in self._equations:
+        key = (targets.tobytes(), groups.tobytes(), centre)
+        rows, found = self._equations.get(key, (None, []))
+        if rows is not X:
             held = matrices + int(groups.max(initial=0)) + 1
-            design = Design(X, self.sampler)
-            self._equations[key] = design.equations(targets, groups, self.clock, held, centre)
-        return self._equations[key]
+            found = Design(X, self.sampler).equations(targets, groups, self.clock, held, centre)
+            self._equations[key] = (X, found)
+        return found
 
 
 class Prefix:

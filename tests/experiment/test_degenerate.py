@@ -5,7 +5,6 @@ import pytest
 
 from rfbench import datasets
 from rfbench.datasets import Dataset
-from rfbench.experiment import material
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.trial import run_job
 from rfbench.experiment.work import prepare_work
@@ -35,7 +34,6 @@ def rows_of(experiment_of, monkeypatch):
     """Return a function that runs the samplers on rows and a target given as arrays."""
 
     def run(X, y, *overrides, task="binary"):
-        material._prepared.cache_clear()
         name = "cpu" if task == "regression" else "magic04"
         classes = () if task == "regression" else ("a", "b")
         found = Dataset(name, np.asarray(X), np.asarray(y), task, classes, None, None, "0")
@@ -45,8 +43,6 @@ def rows_of(experiment_of, monkeypatch):
         experiment = experiment_of(TEXT.replace("DATASET", name), *overrides)
         work = prepare_work([experiment], None)
         rows = [row for job in jobs(work.trials) for row in run_job(job)]
-        material._prepared.cache_clear()
-        material._bandwidths.clear()
         return rows
 
     return run

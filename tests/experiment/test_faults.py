@@ -14,6 +14,7 @@ import pytest
 
 from rfbench.errors import ResultsError
 from rfbench.experiment import runner
+from rfbench.experiment.context import Context
 from rfbench.experiment.work import prepare_work
 from rfbench.experiment.worker import Limits
 from rfbench.results.store import Store
@@ -231,7 +232,7 @@ def test_rows_of_a_job_that_was_cut_off_are_rescued(experiment_of, tmp_path):
     job = jobs(work.trials)[0]
     with Spool.open(tmp_path / "r", job) as spool:
         spool.begin(job.trials[0].id)
-        spool.add(run_trial(job.trials[0])[0])
+        spool.add(run_trial(job.trials[0], Context())[0])
         spool.begin(job.trials[1].id)
     with Spool.of(tmp_path / "r", job).path.open("a") as file:
         file.write('{"row": {"trial_id": "torn')

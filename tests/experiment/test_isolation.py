@@ -9,7 +9,6 @@ from scipy import sparse
 
 from rfbench import datasets
 from rfbench.datasets import Dataset
-from rfbench.experiment import material
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.trial import run_job
 from rfbench.experiment.work import prepare_work
@@ -36,22 +35,14 @@ def rows_of(experiment_of, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def run(samplers, *overrides, text=TEXT):
-        _forget()
         experiment = experiment_of(
             text.replace("SAMPLERS", samplers), *overrides, allow_imports=True
         )
         work = prepare_work([experiment], None)
         rows = [row for job in jobs(work.trials) for row in run_job(job)]
-        _forget()
         return rows
 
     return run
-
-
-def _forget():
-    material._prepared.cache_clear()
-    material._bandwidths.clear()
-    material._kernel_matrices.clear()
 
 
 def measured(rows, label):

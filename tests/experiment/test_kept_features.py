@@ -6,6 +6,7 @@ import pytest
 
 from rfbench.errors import ConfigError, ResultsError, WriteError
 from rfbench.experiment import runner
+from rfbench.experiment.context import Context
 from rfbench.experiment.kept_features import lines_of
 from rfbench.experiment.plan import Job, jobs, plan
 from rfbench.experiment.spool import Spool
@@ -123,7 +124,7 @@ def test_a_crash_between_lines_and_row_loses_and_doubles_nothing(
     job = jobs(work.trials)[0]
     with Spool.open(folder, job) as spool:
         for trial in job.trials:
-            spool.add(run_trial(trial)[0])
+            spool.add(run_trial(trial, Context())[0])
     target = runner.Store if lost == "row" else kept_features
     with monkeypatch.context() as patch:
         patch.setattr(target, "append" if lost == "row" else "write", _die)
@@ -142,7 +143,7 @@ def _die(*arguments):
 def test_a_finished_trial_in_the_spool_of_a_killed_run_has_its_lines(experiment_of, tmp_path):
     work = prepare_work([experiment_of(KEEPING)], tmp_path / "r")
     trial = next(t for t in work.trials if t.sampler.name == "lkrf")
-    row = run_trial(trial)[0]
+    row = run_trial(trial, Context())[0]
     with Spool.open(tmp_path / "r", Job((trial,))) as spool:
         spool.add(row)
     runner.rescue(runner.Store(tmp_path / "r"))
@@ -169,7 +170,7 @@ def test_the_key_measures_anew_and_left_out_it_changes_no_identity(experiment_of
     old = {trial.id for trial in plan(experiment_of(plain))}
     assert old == {trial.id for trial in plan(experiment_of(plain + "kept_features: false\n"))}
     assert not old & {trial.id for trial in plan(experiment_of(KEEPING))}
-    assert kept_features.KEY not in run_trial(plan(experiment_of(plain))[1])[0]
+    assert kept_features.KEY not in run_trial(plan(experiment_of(plain))[1], Context())[0]
 
 
 def test_what_cannot_be_written_is_refused_with_its_line(experiment_of):
@@ -217,5 +218,5 @@ def test_a_foreign_or_cut_file_is_named(tmp_path):
 
 def test_a_spooled_line_is_json(experiment_of):
     trial = next(t for t in plan(experiment_of(KEEPING)) if t.sampler.name == "lkrf")
-    lines = run_trial(trial)[0][kept_features.KEY]
+    lines = run_trial(trial, Context())[0][kept_features.KEY]
     assert json.loads(json.dumps(lines)) == lines

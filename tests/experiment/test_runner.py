@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from rfbench.experiment import runner
+from rfbench.experiment.context import Context
 from rfbench.experiment.trial import measure, run_trial
 from rfbench.experiment.work import SMOKE_SIZE, prepare_work
 from rfbench.samplers import EERF
@@ -52,11 +53,10 @@ def test_two_workers_give_the_results_of_one(experiment_of, tmp_path):
 def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
     work = prepare_work([experiment_of()], None)
     trial = next(t for t in work.trials if t.sampler.name == "eerf" and t.M == 8 and t.number == 1)
-    row = run_trial(trial)[0]
-    from rfbench.experiment import material
+    row = run_trial(trial, Context())[0]
     from rfbench.experiment.seeds import integer_for
 
-    prepared = material.prepared(trial)
+    prepared = Context().prepared(trial)
     sampler = EERF(
         8, pool_size=40, score_rows=1.0, bandwidth=1.0, random_state=integer_for(0, "features", 1)
     ).fit(prepared.X_train, prepared.labels_train)
@@ -73,17 +73,15 @@ def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
 
 
 def test_samplers_of_a_trial_share_rows_and_trials_differ(experiment_of):
-    from rfbench.experiment import material
-
     text = SMALL.replace("bandwidth: 1.0", "bandwidth: median")
     trials = prepare_work([experiment_of(text)], None).trials
     first = [t for t in trials if t.number == 0]
-    assert len({material.bandwidth(t) for t in first}) == 1
-    rows = [material.prepared(t).X_train for t in first]
+    assert len({Context().bandwidth(t) for t in first}) == 1
+    rows = [Context().prepared(t).X_train for t in first]
     assert all(np.array_equal(rows[0], other) for other in rows[1:])
     other = next(t for t in trials if t.number == 1)
-    assert not np.array_equal(rows[0], material.prepared(other).X_train)
-    rks = [measure(t)[0] for t in trials if t.sampler.name == "rks" and t.M == 8]
+    assert not np.array_equal(rows[0], Context().prepared(other).X_train)
+    rks = [measure(t, Context())[0] for t in trials if t.sampler.name == "rks" and t.M == 8]
     assert rks[0]["error"] != rks[1]["error"] or rks[0]["rmse"] != rks[1]["rmse"]
 
 
@@ -112,7 +110,7 @@ def test_kept_by_gives_both_samplers_the_same_number(experiment_of):
         "- lkrf: {pool_size: 60, rho: 5, estimator: all}",
     )
     trials = prepare_work([experiment_of(text)], None).trials
-    rows = [run_trial(trial)[0] for trial in trials if trial.number == 0]
+    rows = [run_trial(trial, Context())[0] for trial in trials if trial.number == 0]
     assert [row["status"] for row in rows] == ["ok", "ok"]
     rks, lkrf = rows
     assert rks["M"] == rks["columns"] == lkrf["M"] == lkrf["kept"] >= 60 / 6
@@ -123,7 +121,7 @@ def test_kept_by_with_another_estimator_measures_so_many_features(experiment_of)
         "- eerf: {pool_size: 40, score_rows: 1.0}", "- lkrf: {pool_size: 60, rho: 5}"
     )
     trials = prepare_work([experiment_of(text)], None).trials
-    rows = [run_trial(trial)[0] for trial in trials if trial.number == 0]
+    rows = [run_trial(trial, Context())[0] for trial in trials if trial.number == 0]
     assert len({row["columns"] for row in rows}) == 1
     assert all(row["columns"] == row["M"] >= 10 for row in rows)
 
@@ -148,7 +146,7 @@ def test_a_repeated_trial_of_a_run_that_was_killed_is_rescued(experiment_of, tmp
     store.folder.mkdir()
     store.append({"trial_id": trial.id, "status": "failed"})
     with Spool.open(store.folder, Job((trial,))) as spool:
-        spool.add(run_trial(trial)[0])
+        spool.add(run_trial(trial, Context())[0])
     runner.rescue(store)
     assert store.done() == {trial.id: "ok"}
 
@@ -158,7 +156,7 @@ def test_kernel_errors_and_no_solver(experiment_of):
         "solver: {name: ridge, alphas: [0.01, 1.0], selection: cv5}", "solver: none"
     ).replace("  - eerf: {pool_size: 40, score_rows: 1.0}\n", "")
     experiment = experiment_of(text, "kernel_error_rows=50", "feature_map=paired", "M=2,2000")
-    rows = [run_trial(t)[0] for t in prepare_work([experiment], None).trials]
+    rows = [run_trial(t, Context())[0] for t in prepare_work([experiment], None).trials]
     rks = {row["M"]: row for row in rows if row["sampler"] == "rks" and row["trial"] == 0}
     assert rks[2000]["kernel_error_spectral"] < 0.1 < rks[2]["kernel_error_spectral"]
     assert rks[2000]["kernel_error_frobenius"] < 0.1
@@ -200,7 +198,7 @@ def test_a_smoke_variant_is_small_and_says_so(experiment_of):
     )
     work = prepare_work([experiment_of(text, "M=10,200,1000")], None, smoke=True)
     assert {trial.M for trial in work.trials} == {10, SMOKE_SIZE}
-    row = run_trial(work.trials[0])[0]
+    row = run_trial(work.trials[0], Context())[0]
     assert row["dataset"] == "sphere[400 rows]"
     assert row["n_train"] <= 400
 
@@ -209,5 +207,5 @@ def test_what_a_sampler_notes_stands_in_its_row(experiment_of, tmp_path):
     text = SMALL.replace("eerf: {pool_size: 40, score_rows: 1.0}", "lkrf: {pool_size: 8, rho: 7}")
     work = prepare_work([experiment_of(text)], tmp_path)
     (trial,) = (t for t in work.trials if (t.sampler.name, t.M, t.number) == ("lkrf", 8, 0))
-    row, _ = run_trial(trial)
+    row, _ = run_trial(trial, Context())
     assert row["message"].startswith("7 of 8 features")

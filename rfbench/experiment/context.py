@@ -1,0 +1,111 @@
+"""What the trials of a job share: prepared rows, bandwidth, the exact kernel matrix, pools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench import bandwidths, datasets, kernels
+from rfbench.datasets import Prepared
+from rfbench.experiment.kernel_error import spectral_norm
+from rfbench.experiment.plan import Trial
+from rfbench.experiment.seeds import generator_for
+from rfbench.frozen import frozen
+from rfbench.kernels import Kernel, Rows
+from rfbench.samplers.pool_memory import PoolMemory
+
+Value = TypeVar("Value")
+SHAPING_ROWS = {"split", "scaling", "target", "rows", "dtype", "seed"}
+
+
+class Context:
+    """Made for a job, and gone with it.
+
+    Of each thing the last one is held, so that the trials that follow find it ready. The arrays are
+    read-only: no method can change what the next one sees.
+
+    Attributes
+    ----------
+    pools : PoolMemory
+        Where samplers find pools that are drawn already; their time is charged all the same.
+    """
+
+    def __init__(self, pools: PoolMemory | None = None) -> None:
+        self.pools = pools or PoolMemory()
+        self._held: dict[str, tuple[object, Any]] = {}
+
+    def prepared(self, trial: Trial) -> Prepared:
+        """Return the trial's training and test rows, scaled, encoded and read-only."""
+        return self._last("rows", _rows_of(trial), lambda: frozen(_prepare(trial)))
+
+    def bandwidth(self, trial: Trial) -> float | None:
+        """Return the bandwidth that the experiment's rule gives on the training rows, if any."""
+        experiment = trial.experiment
+        if not kernels.kernel_class(experiment.kernel).has_bandwidth:
+            return None
+        generator = generator_for(experiment.seed, "bandwidth", trial.number)
+        return self._last(
+            "bandwidth",
+            (_rows_of(trial), trial.number, experiment.bandwidth),
+            lambda: bandwidths.resolve(
+                experiment.bandwidth, self.prepared(trial).X_train, generator
+            ),
+        )
+
+    def exact_kernel(
+        self, trial: Trial, kernel: Kernel, count: int
+    ) -> tuple[Rows, NDArray[np.float64], float]:
+        """Return random training rows, the kernel matrix on them and its spectral norm."""
+
+        def make() -> tuple[Rows, NDArray[np.float64], float]:
+            rows = frozen(_some_rows(self.prepared(trial).X_train, trial, count))
+            exact = frozen(kernel(rows, rows))
+            return rows, exact, spectral_norm(exact)
+
+        return self._last("kernel", (_rows_of(trial), trial.number, count, kernel), make)
+
+    def _last(self, what: str, key: object, make: Callable[[], Value]) -> Value:
+        if what not in self._held or self._held[what][0] != key:
+            self._held.pop(what, None)  # before the next one takes memory
+            self._held[what] = (key, make())
+        return cast("Value", self._held[what][1])
+
+
+def _rows_of(trial: Trial) -> tuple[object, ...]:
+    """Return what tells the prepared rows of trials apart."""
+    experiment, dataset = trial.experiment, trial.dataset
+    shaping = experiment.model_dump_json(include=SHAPING_ROWS)
+    return dataset.model_dump_json(), trial.data_sha256, shaping, _row_number(trial)
+
+
+def _row_number(trial: Trial) -> int:
+    """Return the number that the rows are drawn with: 0 where all trials see the same ones."""
+    fixed = trial.experiment.split == "given" and trial.experiment.rows is None
+    return 0 if fixed and datasets.entry(trial.dataset.name).kind != "synthetic" else trial.number
+
+
+def _prepare(trial: Trial) -> Prepared:
+    experiment, number = trial.experiment, _row_number(trial)
+    dataset = datasets.load(
+        trial.dataset.name,
+        parameters=trial.dataset.parameters or None,
+        generator=generator_for(experiment.seed, "data", number),
+    )
+    return datasets.prepare(
+        dataset,
+        split=experiment.split,
+        scaling=experiment.scaling,
+        target=experiment.target,
+        generator=generator_for(experiment.seed, "split", number),
+        rows=experiment.rows,
+        dtype=experiment.dtype,
+    )
+
+
+def _some_rows(rows: Rows, trial: Trial, count: int) -> Rows:
+    generator = generator_for(trial.experiment.seed, "kernel rows", trial.number)
+    n = rows.shape[0]
+    return rows[np.sort(generator.choice(n, size=min(count, n), replace=False))]
