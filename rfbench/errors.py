@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 
@@ -70,3 +71,14 @@ def nearest(word: str, allowed: list[str]) -> str:
     folded = {other.casefold(): other for other in allowed}
     close = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)
     return f" Did you mean '{folded[close[0]]}'?" if close else ""
+
+
+def unknown(
+    kind: str, name: object, known: Iterable[str], error: type[RfbenchError] = MethodError
+) -> RfbenchError:
+    """Return the error of a name that nothing has, with the nearest one and all there are."""
+    names = list(known)
+    return error(
+        f"There is no {kind} '{name}'.{nearest(str(name), names)}",
+        f"The {kind}s are {', '.join(names)}.",
+    )

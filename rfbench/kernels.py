@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from rfbench.errors import MethodError, nearest
+from rfbench.errors import MethodError
+from rfbench.registry import KERNELS
 
 Array = NDArray[np.floating[Any]]
 Rows = Any  # a dense array or a scipy.sparse.csr_array of shape (n, d)
@@ -239,32 +240,7 @@ class Linear(Kernel):
         return generator.integers(0, d, size=(m, 1)).astype(np.float64)
 
 
-KERNELS: dict[str, type[Kernel]] = {
-    cls.name: cls
-    for cls in (
-        Gaussian,
-        GaussianUnhalved,
-        Laplacian,
-        Cauchy,
-        ArcCosine0,
-        ArcCosine1,
-        ArcCosine2,
-        Linear,
-    )
-}
-
-
-def kernel_class(name: str) -> type[Kernel]:
-    """Return the kernel class of this name; MethodError with the nearest name otherwise."""
-    if not isinstance(name, str) or name not in KERNELS:
-        raise MethodError(
-            f"There is no kernel '{name}'.{nearest(str(name), list(KERNELS))}",
-            f"The kernels are {', '.join(KERNELS)}.",
-        )
-    return KERNELS[name]
-
-
 def make(name: str, bandwidth: float = 1.0) -> Kernel:
     """Return the kernel of this name with a bandwidth (ignored where the kernel has none)."""
-    cls = kernel_class(name)
+    cls: type[Kernel] = KERNELS.find(name)
     return cls(float(bandwidth)) if cls.has_bandwidth else cls()

@@ -10,6 +10,7 @@ from typing import Any
 from rfbench import plugins, samplers, solvers
 from rfbench.errors import MethodError
 from rfbench.parameters import build, build_foreign
+from rfbench.registry import SAMPLERS
 
 
 def build_sampler(
@@ -44,7 +45,7 @@ def build_sampler(
     MethodError
         There is no such sampler, or it cannot be built with these parameters.
     """
-    cls = plugins.load_class(name, folder) if imported else samplers.sampler_class(name)
+    cls = plugins.load_class(name, folder) if imported else SAMPLERS.find(name)
     if issubclass(cls, samplers.RandomFeatures):
         sampler = build(cls, label or name, {**_taken(cls, shared), **parameters})
         sampler.check_parameters()

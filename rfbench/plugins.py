@@ -145,8 +145,3 @@ def identity(path: str, folder: Path | None = None) -> str:
         return f"{names[0]} {metadata.version(names[0])}"
     except metadata.PackageNotFoundError:
         return package
-
-
-def entry_points(group: str) -> dict[str, metadata.EntryPoint]:
-    """Return the methods that installed packages offer under an entry-point group, by name."""
-    return {point.name: point for point in metadata.entry_points(group=group)}

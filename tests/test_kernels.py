@@ -5,7 +5,7 @@ from scipy import integrate, sparse, stats
 
 from rfbench import kernels
 from rfbench.errors import MethodError
-from rfbench.kernels import KERNELS
+from rfbench.registry import KERNELS
 
 X = np.random.default_rng(0).standard_normal((6, 4))
 Y = np.random.default_rng(1).standard_normal((5, 4))

@@ -10,15 +10,13 @@ from sklearn.decomposition import PCA
 from rfbench import samplers, solvers
 from rfbench.errors import MethodError
 from rfbench.parameters import build_foreign, estimator, number, one_of, parameter
+from rfbench.registry import SAMPLERS, SOLVERS
 
 MAKERS = [
     pytest.param(cls, partial(solvers.make, name, task), id=f"{name}-{task}")
-    for name, tasks in solvers.SOLVERS.items()
+    for name, tasks in SOLVERS.items()
     for task, cls in tasks.items()
-] + [
-    pytest.param(cls, partial(samplers.make, name), id=name)
-    for name, cls in samplers.SAMPLERS.items()
-]
+] + [pytest.param(cls, partial(samplers.make, name), id=name) for name, cls in SAMPLERS.items()]
 
 
 def parameters_of(cls):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rfbench import config, plugins, samplers, solvers
+from rfbench import config, plugins, registry, samplers, solvers
 from rfbench.errors import ConfigError, MethodError
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import jobs, plan
@@ -35,7 +35,7 @@ def installed(monkeypatch):
         "rfbench.samplers": [Point("sk-rbf", "sklearn.kernel_approximation.RBFSampler")],
         "rfbench.solvers": [Point("sk-knn", "sklearn.neighbors.KNeighborsClassifier")],
     }
-    monkeypatch.setattr(plugins.metadata, "entry_points", lambda group: points[group])
+    monkeypatch.setattr(registry.metadata, "entry_points", lambda group: points[group])
 
 
 def rows_of(tmp_path, text, **keywords):

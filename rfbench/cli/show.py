@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rfbench.errors import ConfigError, RfbenchError, nearest
+from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 
 if TYPE_CHECKING:
     from rfbench.results import Results
@@ -170,9 +171,7 @@ def list_(what: str, name: str | None) -> None:
         print_columns(rows)
         return
     if what == "samplers":
-        from rfbench.samplers import ALIASES
-
-        name = ALIASES.get(name, name)
+        name = SAMPLERS.published(name)
     known = [row[0] for row in rows]
     if name not in known:
         raise ConfigError(
@@ -186,16 +185,10 @@ def list_(what: str, name: str | None) -> None:
 def _whole(what: str, name: str) -> str:
     """Return all that can be said of one thing."""
     if what == "samplers":
-        from rfbench.samplers import SAMPLERS
-
         return _described(SAMPLERS[name])
     if what == "solvers":
-        from rfbench.solvers import SOLVERS
-
         return "\n\n".join(_described(cls) for cls in dict.fromkeys(SOLVERS[name].values()))
     if what == "kernels":
-        from rfbench.kernels import KERNELS
-
         return f"{KERNELS[name].formula}\n\n{_described(KERNELS[name])}"
     if what == "datasets":
         from rfbench import datasets
@@ -234,19 +227,13 @@ def _described(thing: type) -> str:
 
 def _listed(what: str) -> list[tuple[str, ...]]:
     if what == "samplers":
-        from rfbench.samplers import SAMPLERS
-
         return [(name, _first_line(cls)) for name, cls in SAMPLERS.items()]
     if what == "solvers":
-        from rfbench.solvers import SOLVERS
-
         return [
             (name, ", ".join(classes), _first_line(next(iter(classes.values()))))
             for name, classes in SOLVERS.items()
         ]
     if what == "kernels":
-        from rfbench.kernels import KERNELS
-
         return [(name, cls.formula) for name, cls in KERNELS.items()]
     if what == "datasets":
         from rfbench import datasets

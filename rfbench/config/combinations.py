@@ -11,7 +11,7 @@ from rfbench.config.build import sampler_of, solver_of
 from rfbench.config.messages import located, where
 from rfbench.config.schema import NO_SOLVER, Experiment, KeptBy, SamplerSpec, keeps_published_split
 from rfbench.errors import ConfigError, RfbenchError, nearest
-from rfbench.samplers import sampler_class
+from rfbench.registry import KERNELS, SAMPLERS
 
 
 def check_combinations(
@@ -78,7 +78,7 @@ def _check_sizes(experiment: Experiment, document: yamlfile.Document) -> None:
             f"They are {', '.join(specs)}.",
         )
     spec = specs[size.kept_by]
-    if spec.imported or not getattr(sampler_class(spec.name), "keeps_some", False):
+    if spec.imported or not getattr(SAMPLERS.find(spec.name), "keeps_some", False):
         raise ConfigError(
             f"{where(document, ('M',))}: {size.kept_by} does not decide how many it keeps.",
             "kept_by names a sampler that does: lkrf.",
@@ -86,21 +86,20 @@ def _check_sizes(experiment: Experiment, document: yamlfile.Document) -> None:
 
 
 def _check_kept_features(experiment: Experiment, document: yamlfile.Document) -> None:
-    from rfbench.kernels import kernel_class
     from rfbench.results.kept_features import MOST_DIMENSIONS
 
     if not experiment.kept_features:
         return
     place = where(document, ("kept_features",))
     named = [spec.name for spec in experiment.samplers if not spec.imported]
-    if not any(getattr(sampler_class(name), "keeps_some", False) for name in named):
+    if not any(getattr(SAMPLERS.find(name), "keeps_some", False) for name in named):
         raise ConfigError(
             f"{place}: no sampler of the list decides which features it keeps.",
             "kept.csv is for those that do: lkrf.",
         )
     shapes = {_shape(experiment, spec.name, spec.parameters) for spec in experiment.dataset}
     d = max(columns for _, columns in shapes)
-    if d > MOST_DIMENSIONS and kernel_class(experiment.kernel).feature != "coordinate":
+    if d > MOST_DIMENSIONS and KERNELS.find(experiment.kernel).feature != "coordinate":
         raise ConfigError(
             f"{place}: the data have {d} columns, and kept.csv has frequencies of at most "
             f"{MOST_DIMENSIONS} entries.",

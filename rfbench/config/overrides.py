@@ -6,7 +6,7 @@ from typing import Any
 
 from rfbench import yamlfile
 from rfbench.errors import ConfigError, nearest
-from rfbench.samplers import ALIASES
+from rfbench.registry import SAMPLERS
 
 
 def override(document: yamlfile.Document, text: str) -> None:
@@ -54,7 +54,7 @@ def _entry_of_list(
     entries: list[Any], part: str, text: str
 ) -> tuple[dict[str, Any], tuple[Any, ...]]:
     """Return the parameters of an entry named by its position, name or label, and their path."""
-    part = ALIASES.get(part, part)
+    part = SAMPLERS.published(part)
     names = []
     for position, entry in enumerate(entries):
         if isinstance(entry, str):
@@ -68,7 +68,7 @@ def _entry_of_list(
         own = [str(position), first, str(entry.get("name"))]
         own += [str(inner["label"])] if isinstance(inner, dict) and "label" in inner else []
         names.append(own[1])
-        if part in own + [ALIASES.get(name, name) for name in own] and isinstance(inner, dict):
+        if part in own + [SAMPLERS.published(name) for name in own] and isinstance(inner, dict):
             return inner, (position,) if inner is entry else (position, first)
     raise ConfigError(
         f"--set {text}: there is no '{part}' in the list.{nearest(part, names)}",

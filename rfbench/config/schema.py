@@ -20,7 +20,7 @@ from pydantic import (
 
 from rfbench import grids
 from rfbench.errors import ConfigError, nearest
-from rfbench.samplers import ALIASES
+from rfbench.registry import SAMPLERS
 
 MOST_SETTINGS, MOST_TRIALS = 50_000, 1_000_000
 NO_SOLVER = "none"
@@ -127,7 +127,7 @@ class SamplerSpec(MethodSpec):
         imported = "class" in flat
         name = flat.pop("class") if imported else flat.pop("name", None)
         if isinstance(name, str) and not imported:
-            name = ALIASES.get(name, name)
+            name = SAMPLERS.published(name)
         label = flat.pop("label", None)
         return {
             "name": name,

@@ -11,7 +11,7 @@ import yaml
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from rfbench.errors import DataError, nearest
+from rfbench.errors import DataError, unknown
 
 Task = Literal["binary", "multiclass", "regression"]
 
@@ -159,8 +159,4 @@ def entry(name: str) -> Entry:
     try:
         return entries()[name]
     except KeyError:
-        raise DataError(
-            f"There is no data set '{name}'.{nearest(name, names())}",
-            "The catalogue does not list it.",
-            f"Choose one of: {', '.join(names())}.",
-        ) from None
+        raise unknown("data set", name, names(), DataError) from None

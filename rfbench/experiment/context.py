@@ -8,13 +8,14 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench import bandwidths, datasets, kernels
+from rfbench import bandwidths, datasets
 from rfbench.datasets import Prepared
 from rfbench.experiment.kernel_error import spectral_norm
 from rfbench.experiment.plan import Trial
 from rfbench.experiment.seeds import generator_for
 from rfbench.frozen import frozen
 from rfbench.kernels import Kernel, Rows
+from rfbench.registry import KERNELS
 from rfbench.samplers.pool_memory import PoolMemory
 
 Value = TypeVar("Value")
@@ -44,7 +45,7 @@ class Context:
     def bandwidth(self, trial: Trial) -> float | None:
         """Return the bandwidth that the experiment's rule gives on the training rows, if any."""
         experiment = trial.experiment
-        if not kernels.kernel_class(experiment.kernel).has_bandwidth:
+        if not KERNELS.find(experiment.kernel).has_bandwidth:
             return None
         generator = generator_for(experiment.seed, "bandwidth", trial.number)
         return self._last(

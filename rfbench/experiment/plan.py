@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rfbench import datasets, plugins, samplers, solvers
+from rfbench import datasets, plugins, solvers
 from rfbench.config import (
     SHARED,
     DatasetSpec,
@@ -18,6 +18,7 @@ from rfbench.config import (
     SamplerSpec,
     resolve_parameters,
 )
+from rfbench.registry import SAMPLERS
 
 # Keys left at their defaults are not part of the identity, so that a new key does not orphan old
 # results; a changed default, or a method that measures something else, needs a new version. For a
@@ -192,7 +193,7 @@ def without_prefixes(experiment: Experiment) -> list[str]:
 
 
 def _has_prefixes(spec: SamplerSpec) -> bool:
-    if spec.imported or not getattr(samplers.sampler_class(spec.name), "has_prefixes", False):
+    if spec.imported or not getattr(SAMPLERS.find(spec.name), "has_prefixes", False):
         return False
     small, large = (resolve_parameters(spec.parameters, M=M, d=1, n=1) for M in (7, 11))
     return small == large

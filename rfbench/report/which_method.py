@@ -235,7 +235,7 @@ def _limits() -> list[str]:
 
 def _methods(comparison: Comparison) -> Grid:
     """Say what each method is and with which parameters it was run."""
-    from rfbench.samplers import SAMPLERS
+    from rfbench.registry import SAMPLERS
 
     rows = []
     for method, part in comparison.lines.groupby("method", sort=False):

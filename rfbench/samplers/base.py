@@ -20,6 +20,7 @@ from rfbench.errors import MethodError
 from rfbench.kernels import Array, Kernel, Rows
 from rfbench.memory import Sizes
 from rfbench.parameters import RANDOM_STATE, Checked, estimator, one_of, parameter, ruled, whole
+from rfbench.registry import KERNELS
 from rfbench.samplers.feature_map import OFFSET, PAIRED, PLAIN, FeatureMap, FittedMap, Projection
 
 RandomState = int | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
@@ -67,7 +68,7 @@ class RandomFeatures(
     n_components : int
         M, the number of frequencies; the paired map has two columns a frequency.
     kernel : str
-        Name of the kernel, see `rfbench.kernels.KERNELS`.
+        Name of the kernel, see `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}
         Length scale of the kernel, or the rule that finds it on the rows of `fit`.
     feature_map : {'offset', 'paired'}
@@ -91,7 +92,7 @@ class RandomFeatures(
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
 
     n_components: int = field(default=100, kw_only=False, metadata=ruled(whole(1)))
-    kernel: str = parameter("gaussian", one_of(*kernels.KERNELS))
+    kernel: str = parameter("gaussian", one_of(*KERNELS))
     bandwidth: float | str = parameter("median", bandwidths.ALLOWED)
     feature_map: str = parameter(OFFSET, one_of(OFFSET, PAIRED))
     random_state: RandomState = parameter(None, RANDOM_STATE)
@@ -99,9 +100,9 @@ class RandomFeatures(
     def check_parameters(self) -> None:
         """Raise MethodError where the parameters cannot be served, without any data."""
         super().check_parameters()
-        cls = kernels.kernel_class(self.kernel)
+        cls = KERNELS.find(self.kernel)
         if not self.serves(cls):
-            served = [name for name, other in kernels.KERNELS.items() if self.serves(other)]
+            served = [name for name, other in KERNELS.items() if self.serves(other)]
             raise MethodError(
                 f"{type(self).__name__} cannot serve the kernel '{self.kernel}'.",
                 f"It serves {', '.join(served)}.",
@@ -132,7 +133,7 @@ class RandomFeatures(
                 )
             targets = target_columns(y, X.shape[0])
         random = streams(self.random_state)
-        cls = kernels.kernel_class(self.kernel)
+        cls = KERNELS.find(self.kernel)
         self.bandwidth_ = (
             bandwidths.resolve(self.bandwidth, X, random.bandwidth) if cls.has_bandwidth else 1.0
         )
@@ -164,11 +165,11 @@ class RandomFeatures(
         return self._frequency_bytes(self.n_components, sizes.d)
 
     def _columns(self, frequencies: int) -> int:
-        waves = kernels.kernel_class(self.kernel).feature == "wave"
+        waves = KERNELS.find(self.kernel).feature == "wave"
         return frequencies * (2 if waves and self.feature_map == PAIRED else 1)
 
     def _frequency_bytes(self, frequencies: int, d: int) -> float:
-        numbers = kernels.kernel_class(self.kernel).feature == "coordinate"
+        numbers = KERNELS.find(self.kernel).feature == "coordinate"
         return 8.0 * frequencies * (1 if numbers else d)
 
     def _validated(self, X: Rows, *, reset: bool) -> Rows:

@@ -2,71 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
-from rfbench.errors import MethodError, nearest
-from rfbench.solvers.base import Solver
-from rfbench.solvers.constrained import ConstrainedClassifier, ConstrainedRegressor
-from rfbench.solvers.external import ExternalSolver
-from rfbench.solvers.joint import JointClassifier
-from rfbench.solvers.kernel_ridge import KernelRidgeClassifier, KernelRidgeRegressor
-from rfbench.solvers.kernel_svm import KernelSVMClassifier
-from rfbench.solvers.logistic import LogisticClassifier
-from rfbench.solvers.ridge import RidgeClassifier, RidgeRegressor
-from rfbench.solvers.svm import SVMClassifier
-
-SOLVERS: dict[str, dict[str, type[Solver]]] = {
-    "ridge": {"classification": RidgeClassifier, "regression": RidgeRegressor},
-    "logistic": {"classification": LogisticClassifier},
-    "svm": {"classification": SVMClassifier},
-    "constrained": {"classification": ConstrainedClassifier, "regression": ConstrainedRegressor},
-    "kernel-ridge": {"classification": KernelRidgeClassifier, "regression": KernelRidgeRegressor},
-    "kernel-svm": {"classification": KernelSVMClassifier},
-    "joint": {"classification": JointClassifier},
-}
-
-__all__ = [
-    "SOLVERS",
-    "ConstrainedClassifier",
-    "ConstrainedRegressor",
-    "ExternalSolver",
-    "JointClassifier",
-    "KernelRidgeClassifier",
-    "KernelRidgeRegressor",
-    "KernelSVMClassifier",
-    "LogisticClassifier",
-    "RidgeClassifier",
-    "RidgeRegressor",
-    "SVMClassifier",
-    "Solver",
-    "make",
-    "revision",
-    "solver_class",
-]
+from rfbench.errors import MethodError
+from rfbench.parameters import build
+from rfbench.registry import SOLVERS
+from rfbench.solvers.base import Solver as Solver
+from rfbench.solvers.constrained import ConstrainedClassifier as ConstrainedClassifier
+from rfbench.solvers.constrained import ConstrainedRegressor as ConstrainedRegressor
+from rfbench.solvers.external import ExternalSolver as ExternalSolver
+from rfbench.solvers.joint import JointClassifier as JointClassifier
+from rfbench.solvers.kernel_ridge import KernelRidgeClassifier as KernelRidgeClassifier
+from rfbench.solvers.kernel_ridge import KernelRidgeRegressor as KernelRidgeRegressor
+from rfbench.solvers.kernel_svm import KernelSVMClassifier as KernelSVMClassifier
+from rfbench.solvers.logistic import LogisticClassifier as LogisticClassifier
+from rfbench.solvers.ridge import RidgeClassifier as RidgeClassifier
+from rfbench.solvers.ridge import RidgeRegressor as RidgeRegressor
+from rfbench.solvers.svm import SVMClassifier as SVMClassifier
 
 
 def solver_class(name: str, task: str = "classification") -> type[Any]:
     """Return the class of a solver for a task ('classification' or 'regression').
 
-    Names that rfbench does not have are looked for among the entry points `rfbench.solvers` of the
-    installed packages.
+    A solver from an entry point serves any task.
     """
-    if name not in SOLVERS:
-        from rfbench.plugins import entry_points
-
-        point = entry_points("rfbench.solvers").get(name)
-        if point is not None:
-            return cast("type[Any]", point.load())
-        raise MethodError(
-            f"There is no solver '{name}'.{nearest(str(name), list(SOLVERS))}",
-            f"The solvers are {', '.join(SOLVERS)}.",
-        )
-    if task not in SOLVERS[name]:
-        raise MethodError(
-            f"The solver {name} does not do {task}.",
-            f"It does {', '.join(SOLVERS[name])}.",
-        )
-    return SOLVERS[name][task]
+    found = SOLVERS.find(name)
+    if isinstance(found, type):
+        return found
+    if task not in found:
+        raise MethodError(f"The solver {name} does not do {task}.", f"It does {', '.join(found)}.")
+    cls: type[Solver] = found[task]
+    return cls
 
 
 def revision(name: str) -> int:
@@ -83,8 +49,6 @@ def make(name: str, task: str = "classification", **parameters: Any) -> Solver:
     >>> solvers.make("ridge", task="regression", alphas=[0.1, 1.0], selection="cv5")
     RidgeRegressor(alphas=[0.1, 1.0], selection='cv5')
     """
-    from rfbench.parameters import build
-
     solver: Solver = build(solver_class(name, task), name, parameters)
     solver.check_parameters()
     return solver

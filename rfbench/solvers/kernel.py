@@ -14,6 +14,7 @@ from rfbench.clock import Clock
 from rfbench.kernels import Kernel, Rows
 from rfbench.memory import GIB, Sizes, check_fits, free_bytes
 from rfbench.parameters import NOTHING, estimator, number, one_of, parameter
+from rfbench.registry import KERNELS
 from rfbench.samplers.base import streams
 from rfbench.solvers.base import PenalisedSolver
 from rfbench.solvers.coding import Targets
@@ -30,7 +31,7 @@ class KernelModel(PenalisedSolver):
     Parameters
     ----------
     kernel : str
-        Name of the kernel, see `rfbench.kernels.KERNELS`.
+        Name of the kernel, see `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}
         Length scale of the kernel, or the rule that finds it on the rows of `fit`.
     memory_gib : float or None
@@ -47,7 +48,7 @@ class KernelModel(PenalisedSolver):
     uses_features: ClassVar[bool] = False
     matrices: ClassVar[float] = 3.0
 
-    kernel: str = parameter("gaussian", one_of(*kernels.KERNELS))
+    kernel: str = parameter("gaussian", one_of(*KERNELS))
     bandwidth: float | str = parameter("median", bandwidths.ALLOWED)
     memory_gib: float | None = parameter(None, number(above=0) | NOTHING)
 
@@ -81,7 +82,7 @@ class KernelModel(PenalisedSolver):
         self._check_memory(design.n)
         with clock.part("pp"):
             self.bandwidth_ = 1.0
-            if kernels.kernel_class(self.kernel).has_bandwidth:
+            if KERNELS.find(self.kernel).has_bandwidth:
                 generator = streams(self.random_state).bandwidth
                 self.bandwidth_ = bandwidths.resolve(self.bandwidth, design.X, generator)
             self.kernel_ = kernels.make(self.kernel, self.bandwidth_)

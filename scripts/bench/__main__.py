@@ -72,7 +72,7 @@ def _everything(*, covtype: bool) -> Iterator[Case]:
     from threadpoolctl import threadpool_limits
 
     from rfbench.compute import waves
-    from rfbench.samplers import SAMPLERS
+    from rfbench.registry import SAMPLERS
     from scripts.bench import growth, pools, ridge, runs
     from scripts.bench.covtype import covtype_case
 

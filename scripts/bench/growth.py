@@ -12,6 +12,7 @@ import numpy as np
 
 from rfbench import samplers
 from rfbench.errors import RfbenchError
+from rfbench.registry import SAMPLERS
 from scripts.bench.case import EXPONENT, Bar, Case, Exponent
 from scripts.bench.timing import best_of
 
@@ -70,7 +71,7 @@ def _point(name: str, along: str, size: dict[str, int], least: int) -> Case:
     X = generator.standard_normal((n, d))
     y = np.sign(X[:, 0])
     parameters: dict[str, Any] = {"n_components": M, "bandwidth": math.sqrt(d), "random_state": 0}
-    pool = inspect.signature(samplers.sampler_class(name)).parameters.get("pool_size")
+    pool = inspect.signature(SAMPLERS.find(name)).parameters.get("pool_size")
     if pool is not None and pool.default is not None:
         parameters["pool_size"] = POOL * M
 

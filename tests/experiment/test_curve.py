@@ -7,8 +7,9 @@ from rfbench.clock import Clock
 from rfbench.experiment.plan import jobs, plan, shares_work
 from rfbench.experiment.trial import run_job
 from rfbench.experiment.work import prepare_work
+from rfbench.registry import SAMPLERS
 from rfbench.results.schema import METRICS
-from rfbench.samplers import RKS, SAMPLERS
+from rfbench.samplers import RKS
 from rfbench.solvers import curve as curves
 
 TEXT = """\

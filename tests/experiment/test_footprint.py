@@ -15,6 +15,7 @@ from rfbench.experiment.footprint import estimate, footprints, sizes_of
 from rfbench.experiment.plan import plan
 from rfbench.experiment.worker import LEAST_MEMORY
 from rfbench.memory import GIB, Sizes
+from rfbench.registry import SAMPLERS
 from rfbench.solvers.curve import Curve
 
 SPHERE = """\
@@ -141,7 +142,7 @@ def test_samplers_count_their_frequencies(name, words):
     assert measured < 1.1 * sampler.bytes_to_fit(Sizes(60, 400))
 
 
-@pytest.mark.parametrize("name", list(samplers.SAMPLERS))
+@pytest.mark.parametrize("name", list(SAMPLERS))
 @pytest.mark.parametrize("feature_map", ["offset", "paired"])
 def test_columns_are_known_before_the_fit(name, feature_map):
     words = {"bandwidth": 3.0, "random_state": 0, "feature_map": feature_map}

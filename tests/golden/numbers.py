@@ -21,6 +21,7 @@ from rfbench import datasets, samplers
 from rfbench.cli import main
 from rfbench.config import Experiment
 from rfbench.experiment.plan import plan
+from rfbench.registry import SAMPLERS
 
 HERE = Path(__file__).parent
 PUBLISHED = HERE.parents[1] / "results" / "published"
@@ -95,7 +96,7 @@ def features() -> dict[str, list[float]]:
     probe = draws.standard_normal((12, 5))
     return {
         f"{name}, {feature_map}": _sums(name, feature_map, X, y, probe)
-        for name in samplers.SAMPLERS
+        for name in SAMPLERS
         for feature_map in MAPS
     }
 

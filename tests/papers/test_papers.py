@@ -10,10 +10,10 @@ from pydantic import ValidationError
 from rfbench import datasets, papers
 from rfbench.errors import ResultsError
 from rfbench.papers import Claim, Part, Published
+from rfbench.registry import SAMPLERS
 from rfbench.report.arms import SUMS
 from rfbench.report.geometry import SHARES
 from rfbench.results.schema import METRICS, TIMES
-from rfbench.samplers import SAMPLERS
 
 
 def number(**changes: str) -> Published:

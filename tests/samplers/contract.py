@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from rfbench.errors import MethodError
-from rfbench.kernels import KERNELS
+from rfbench.registry import KERNELS
 from rfbench.samplers import RandomFeatures
 
 ROWS = np.random.default_rng(7).standard_normal((60, 5))

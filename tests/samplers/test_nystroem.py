@@ -8,6 +8,7 @@ from sklearn.kernel_approximation import Nystroem as ReferenceNystroem
 
 from rfbench import kernels
 from rfbench.errors import MethodError
+from rfbench.registry import KERNELS
 from rfbench.samplers import Nystroem
 from rfbench.samplers.nystroem import ridge_leverage_of_rows
 
@@ -29,7 +30,7 @@ class TestNystroemByRidgeLeverage(NystroemContract):
     options: ClassVar[dict[str, Any]] = {"landmarks": "ridge-leverage", "score_rows": 30}
 
 
-@pytest.mark.parametrize("kernel", list(kernels.KERNELS))
+@pytest.mark.parametrize("kernel", list(KERNELS))
 @pytest.mark.parametrize("landmarks", ["uniform", "ridge-leverage"])
 @pytest.mark.parametrize("n_components", [60, 75])
 def test_exact_when_every_row_is_a_landmark(kernel: str, landmarks: str, n_components: int) -> None:

@@ -3,7 +3,7 @@ from collections import Counter
 
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from rfbench.samplers import SAMPLERS
+from rfbench.registry import SAMPLERS
 
 FEWEST_CHECKS = 45
 

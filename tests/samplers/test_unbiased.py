@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from rfbench import kernels, samplers
+from rfbench.registry import KERNELS
 
 from .contract import MAPS
 from .unbiased import assert_unbiased, estimates, points
@@ -10,13 +11,13 @@ GAUSSIAN = ("gaussian", "gaussian-unhalved")
 ISOTROPIC = (*GAUSSIAN, "arc-cosine-0", "arc-cosine-1", "arc-cosine-2")
 PRODUCT = (*ISOTROPIC, "laplacian", "cauchy")
 METHODS = {
-    "rks": ({}, tuple(kernels.KERNELS), 5),
+    "rks": ({}, tuple(KERNELS), 5),
     "orf": ({}, ISOTROPIC, 5),
     "sorf": ({}, GAUSSIAN, 32),
     "qmc-sobol": ({"sequence": "sobol"}, PRODUCT, 5),
     "qmc-halton": ({"sequence": "halton"}, PRODUCT, 5),
     "fastfood": ({}, ISOTROPIC, 5),
-    "uniform-pool": ({"pool_size": 40}, tuple(kernels.KERNELS), 5),
+    "uniform-pool": ({"pool_size": 40}, tuple(KERNELS), 5),
 }
 CASES = [(name, kernel) for name, (_, served, _) in METHODS.items() for kernel in served]
 
@@ -34,7 +35,7 @@ def maker(name, kernel, feature_map="paired", bandwidth=2.0, size=11):
 
 @pytest.mark.parametrize(("name", "kernel"), CASES)
 def test_kernel_estimate_is_unbiased(name, kernel):
-    layouts = MAPS if kernels.KERNELS[kernel].feature == "wave" else MAPS[:1]
+    layouts = MAPS if KERNELS[kernel].feature == "wave" else MAPS[:1]
     size = 4 if kernel == "linear" else 11
     for feature_map in layouts:
         make, rows = maker(name, kernel, feature_map, size=size)

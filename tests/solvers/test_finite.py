@@ -7,8 +7,9 @@ from sklearn.linear_model import LinearRegression
 
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
+from rfbench.registry import SOLVERS
 from rfbench.samplers import RKS
-from rfbench.solvers import SOLVERS, ExternalSolver, make
+from rfbench.solvers import ExternalSolver, make
 from rfbench.solvers.curve import Curve, Prefix
 from rfbench.solvers.design import Design
 

@@ -3,8 +3,9 @@ import pytest
 from scipy import sparse
 from sklearn import kernel_ridge
 
-from rfbench import kernels, memory
+from rfbench import memory
 from rfbench.errors import MethodError
+from rfbench.registry import KERNELS
 from rfbench.samplers import RKS
 from rfbench.solvers import (
     KernelRidgeClassifier,
@@ -66,12 +67,12 @@ def test_features_are_ignored_and_rows_may_be_sparse(binary):
     np.testing.assert_allclose(sparsely.decisions(sparse.csr_array(X)), plain.decisions(X))
 
 
-@pytest.mark.parametrize("kernel", list(kernels.KERNELS))
+@pytest.mark.parametrize("kernel", list(KERNELS))
 def test_every_kernel_is_served(binary, kernel):
     X, y = binary
     solver = KernelRidgeClassifier([0.1, 10.0], kernel=kernel, random_state=0).fit(X, y)
     assert solver.score(X, y) > 0.6
-    assert (solver.bandwidth_ == 1.0) == (not kernels.KERNELS[kernel].has_bandwidth)
+    assert (solver.bandwidth_ == 1.0) == (not KERNELS[kernel].has_bandwidth)
 
 
 @pytest.mark.parametrize("cls", [KernelRidgeClassifier, KernelSVMClassifier])

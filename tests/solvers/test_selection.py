@@ -4,8 +4,9 @@ import pytest
 from rfbench.clock import Clock
 from rfbench.config.schema import SolverSpec
 from rfbench.errors import MethodError
+from rfbench.registry import SOLVERS
 from rfbench.samplers import RKS
-from rfbench.solvers import SOLVERS, RidgeClassifier, RidgeRegressor, make
+from rfbench.solvers import RidgeClassifier, RidgeRegressor, make
 
 CLASSIFIERS = [name for name, tasks in SOLVERS.items() if "classification" in tasks]
 REGRESSORS = [name for name, tasks in SOLVERS.items() if "regression" in tasks]

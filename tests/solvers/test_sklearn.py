@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from rfbench.solvers import SOLVERS
+from rfbench.registry import SOLVERS
 
 EVERY = [cls() for tasks in SOLVERS.values() for cls in tasks.values()]
 N_CHECKS = {
