@@ -17,7 +17,7 @@ from rfbench import __version__
 from rfbench.cli.audit import audit
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
-from rfbench.cli.keep import merge, replay, status
+from rfbench.cli.maintenance import merge, replay, status
 from rfbench.cli.report import report
 from rfbench.cli.show import doctor, list_, plot, table
 from rfbench.cli.verify import verify

@@ -77,7 +77,7 @@ def audit(
     from rfbench.audit.plan import plan
     from rfbench.audit.ranking import rank
     from rfbench.audit.target import find
-    from rfbench.experiment.work import prepare_work
+    from rfbench.experiment.run_plan import plan_run
 
     chosen = RunOptions(**options)
     if chosen.only:
@@ -113,7 +113,7 @@ def audit(
             click.echo(f"cannot be run: {line}")
         say_what_would_run(experiments, variants, folder, smoke, chosen)
         return
-    work = prepare_work(experiments, folder, variants=variants, smoke=smoke, progress=True)
+    work = plan_run(experiments, folder, variants=variants, smoke=smoke, progress=True)
     workers = jobs or os.cpu_count() or 1
     summary = run_with_progress(work, workers, chosen, chosen.limits(workers))
     if smoke:

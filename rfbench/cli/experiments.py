@@ -16,8 +16,8 @@ from rfbench.errors import ConfigError, RfbenchError, WriteError
 if TYPE_CHECKING:
     from rfbench.config import Experiment
     from rfbench.experiment.plan import Trial
+    from rfbench.experiment.run_plan import RunPlan
     from rfbench.experiment.runner import Summary
-    from rfbench.experiment.work import Work
     from rfbench.experiment.worker import Limits
 
 
@@ -178,7 +178,7 @@ def _carry_out(
     dry_run: bool,
     options: RunOptions,
 ) -> None:
-    from rfbench.experiment.work import prepare_work
+    from rfbench.experiment.run_plan import plan_run
 
     base = out / "smoke" if smoke else out
     workers = jobs or os.cpu_count() or 1
@@ -189,9 +189,9 @@ def _carry_out(
         if dry_run:
             say_what_would_run(experiments, variants, base / name, smoke, options, workers)
             continue
-        work = prepare_work(experiments, base / name, variants=variants, smoke=smoke, progress=True)
-        work = work.only(options.only)
-        summary = run_with_progress(work, workers, options, limits)
+        plan = plan_run(experiments, base / name, variants=variants, smoke=smoke, progress=True)
+        plan = plan.only(options.only)
+        summary = run_with_progress(plan, workers, options, limits)
         _report(summary)
         failed += summary.failed
         if summary.interrupted or (options.fail_fast and summary.failed):
@@ -211,7 +211,7 @@ def say_what_would_run(
     """Print what is done and would run, and the memory that it takes, for ``--dry-run``."""
     from rfbench import datasets
     from rfbench.cli.memory import say_memory, trials_without_data
-    from rfbench.experiment.work import Work, prepare_work, smoke_variant
+    from rfbench.experiment.run_plan import RunPlan, plan_run, smoke_variant
 
     workers = workers or os.cpu_count() or 1
     limits = options.limits(workers)
@@ -221,15 +221,15 @@ def say_what_would_run(
         click.echo(f"{folder.name}: would download {', '.join(absent)} first.")
         chosen = [smoke_variant(e) for e in experiments] if smoke else experiments
         trials = trials_without_data(chosen)
-        planned = Work(folder, chosen, trials, trials, smoke).only(options.only)
+        planned = RunPlan(folder, chosen, trials, trials, smoke).only(options.only)
         say_memory(planned.trials, workers, limits)
         return
-    work = prepare_work(experiments, folder, variants=variants, smoke=smoke).only(options.only)
-    missing = _missing(work, options)
-    labels = ", ".join(spec.label for spec in work.experiments[0].samplers)
+    plan = plan_run(experiments, folder, variants=variants, smoke=smoke).only(options.only)
+    missing = _missing(plan, options)
+    labels = ", ".join(spec.label for spec in plan.experiments[0].samplers)
     click.echo(
-        f"{folder.name}: {len(work.trials)} trials of {labels} on {', '.join(names)}; "
-        f"{len(work.trials) - len(missing)} are done, {len(missing)} would run, "
+        f"{folder.name}: {len(plan.trials)} trials of {labels} on {', '.join(names)}; "
+        f"{len(plan.trials) - len(missing)} are done, {len(missing)} would run, "
         f"into {folder}/trials.csv."
     )
     _say_timing(experiments[0])
@@ -250,27 +250,29 @@ def _say_timing(experiment: Experiment) -> None:
         )
 
 
-def _missing(work: Work, options: RunOptions) -> list[Trial]:
+def _missing(plan: RunPlan, options: RunOptions) -> list[Trial]:
     from rfbench.results.store import Store
 
-    done = Store(work.folder).done()
-    return [t for t in work.trials if t.id not in done or done[t.id] in options.retry]
+    done = Store(plan.folder).done()
+    return [t for t in plan.trials if t.id not in done or done[t.id] in options.retry]
 
 
-def run_with_progress(work: Work, jobs: int, options: RunOptions, limits: Limits | None) -> Summary:
+def run_with_progress(
+    plan: RunPlan, jobs: int, options: RunOptions, limits: Limits | None
+) -> Summary:
     """Run what is missing beside a progress bar; the first Ctrl-C is answered."""
     from rfbench.cli.memory import say_memory
     from rfbench.cli.progress import Progress
     from rfbench.experiment import runner
 
-    missing = _missing(work, options)
+    missing = _missing(plan, options)
     if missing:
-        _say_timing(work.experiments[0])
+        _say_timing(plan.experiments[0])
     say_memory(missing, jobs, limits)
-    done = len(work.trials) - len(missing)
-    with Progress(work.folder.name, len(missing), done) as progress:
+    done = len(plan.trials) - len(missing)
+    with Progress(plan.folder.name, len(missing), done) as progress:
         return runner.run(
-            work,
+            plan,
             n_jobs=jobs,
             limits=limits,
             retry=options.retry,

@@ -10,7 +10,7 @@ from typing import Any
 
 from rfbench.config import Experiment, KeptBy
 from rfbench.errors import ResultsError
-from rfbench.experiment.fanout import Fanout
+from rfbench.experiment.executors import LocalExecutor
 from rfbench.experiment.plan import Job, Trial, plan
 from rfbench.experiment.worker import Limits
 from rfbench.plugins import check_allowed
@@ -92,8 +92,8 @@ def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
             "The folder's configuration, its data, or rfbench changed since it was measured.",
         )
     with tempfile.TemporaryDirectory(prefix="rfbench-") as scratch:
-        fanout = Fanout(Path(scratch), 1, Limits(), threading.Event())
-        again = next(iter(fanout.rows([Job((trial,))])))
+        executor = LocalExecutor(Path(scratch), 1, Limits(), threading.Event())
+        again = next(iter(executor.rows([Job((trial,))])))
     differences = {}
     for metric in METRICS:
         value = again.get(metric)

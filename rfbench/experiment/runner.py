@@ -1,4 +1,4 @@
-"""Running what is missing: fan-out over processes, rows written as they come."""
+"""Running what is missing: jobs go to workers, rows are written as they come."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from rfbench.experiment import semaphores
-from rfbench.experiment.fanout import Fanout
+from rfbench.experiment.executors import LocalExecutor
 from rfbench.experiment.interrupts import Interrupts
+from rfbench.experiment.journal import leftovers, remove_folder
 from rfbench.experiment.plan import jobs
-from rfbench.experiment.spool import leftovers, remove_folder
-from rfbench.experiment.work import Work, manifest
+from rfbench.experiment.run_plan import RunPlan, manifest
 from rfbench.experiment.worker import Limits
 from rfbench.results import kept_features
 from rfbench.results import manifest as manifests
@@ -47,7 +47,7 @@ class Summary:
 
 
 def run(
-    work: Work,
+    plan: RunPlan,
     *,
     n_jobs: int = 1,
     limits: Limits | None = None,
@@ -60,7 +60,7 @@ def run(
 
     Parameters
     ----------
-    work : Work
+    plan : RunPlan
     n_jobs : int
         Worker processes. The results do not depend on it.
     limits : Limits, optional
@@ -77,20 +77,20 @@ def run(
     ResultsError
         Another run is at work on the folder, or a row cannot be written.
     """
-    store = Store(work.folder)
+    store = Store(plan.folder)
     with store.lock(), Interrupts(on_interrupt) as interrupts:
         semaphores.sweep()
         store.mend()
         rescue(store)
         done = store.done()
-        missing = [t for t in work.trials if t.id not in done or done[t.id] in retry]
-        summary = Summary(work.folder, planned=len(work.trials))
+        missing = [t for t in plan.trials if t.id not in done or done[t.id] in retry]
+        summary = Summary(plan.folder, planned=len(plan.trials))
         summary.found = summary.planned - len(missing)
-        manifests.write(work.folder, manifest(work))
-        fanout = Fanout(work.folder, n_jobs, limits or Limits(), interrupts.stopping)
+        manifests.write(plan.folder, manifest(plan))
+        executor = LocalExecutor(plan.folder, n_jobs, limits or Limits(), interrupts.stopping)
         finished = False
         try:
-            for row in fanout.rows(jobs(missing, n_jobs)):
+            for row in executor.rows(jobs(missing, n_jobs)):
                 row["workers"] = n_jobs
                 _record(store, summary, row)
                 if on_row:
@@ -100,7 +100,7 @@ def run(
             finished = True
         finally:
             if not finished:
-                fanout.kill()
+                executor.kill()
                 rescue(store)
             remove_folder(store.folder)
         summary.left = len(missing) - summary.done
@@ -109,19 +109,19 @@ def run(
 
 
 def rescue(store: Store) -> int:
-    """Move finished rows from the spools of a run that was cut off to `trials.csv`.
+    """Move finished rows from the journals of a run that was cut off to `trials.csv`.
 
     Returns the number of rows that were saved. Call it with the folder's lock held.
     """
     saved = 0
-    for spool in leftovers(store.folder):
-        rows, _ = spool.read()
+    for journal in leftovers(store.folder):
+        rows, _ = journal.read()
         done = store.done()
         for row in rows:
             if done.get(row["trial_id"]) != "ok":
                 _record(store, Summary(store.folder), row)
                 saved += 1
-        spool.remove()
+        journal.remove()
     if saved:
         log.warning("%d finished rows of an interrupted run were saved.", saved)
     return saved

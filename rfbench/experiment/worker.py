@@ -16,8 +16,8 @@ from typing import Any
 
 from rfbench import memory
 from rfbench.errors import ConfigError
+from rfbench.experiment.journal import Journal
 from rfbench.experiment.plan import Job
-from rfbench.experiment.spool import Spool
 
 PARENT_CHECK_SECONDS = 1.0
 LEAST_MEMORY = 400 * 2**20
@@ -126,8 +126,8 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def work(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
-    """Run the trials of a job; each row is on the disk, in the job's spool, once it is there.
+def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
+    """Run the trials of a job; each row is on the disk, in the job's journal, once it is there.
 
     A worker that a trial left in a state of its own making ends; the parent goes on with the other
     trials in a new one.
@@ -136,13 +136,13 @@ def work(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
     from rfbench.experiment.trial import run_job
 
     rows = []
-    with Spool.open(folder, job) as spool, spool.traces() as traces:
+    with Journal.open(folder, job) as journal, journal.traces() as traces:
         faulthandler.enable(traces)
         try:
-            for row in run_job(job, on_start=_watch(spool, limits, traces)):
+            for row in run_job(job, on_start=_watch(journal, limits, traces)):
                 ruined = row.pop(RUINED, None)
                 try:
-                    spool.add(row)
+                    journal.add(row)
                 except OSError as error:
                     if ruined or error.errno == errno.EBADF:
                         _end(1)
@@ -156,9 +156,9 @@ def work(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
     return rows
 
 
-def _watch(spool: Spool, limits: Limits, traces: Any) -> Any:
+def _watch(journal: Journal, limits: Limits, traces: Any) -> Any:
     def on_start(trial_id: str) -> None:
-        spool.begin(trial_id)
+        journal.begin(trial_id)
         if limits.timeout is not None:
             faulthandler.dump_traceback_later(limits.timeout, exit=True, file=traces)
 

@@ -10,8 +10,8 @@ from typing import Any
 from rfbench import config
 from rfbench.experiment import runner
 from rfbench.experiment.plan import jobs
+from rfbench.experiment.run_plan import RunPlan, plan_run
 from rfbench.experiment.trial import run_job
-from rfbench.experiment.work import Work, prepare_work
 from rfbench.results.maintenance import rows_of
 from rfbench.results.schema import METRICS
 from scripts.bench.case import Bar, Case
@@ -30,19 +30,19 @@ trials: {trials}
 """
 
 
-def work_of(folder: Path, **values: Any) -> Work:
+def work_of(folder: Path, **values: Any) -> RunPlan:
     """Return the trials of a generated problem, ready to run."""
     facts = {"n_test": values["n"] // 5, "bandwidth": values["d"] ** 0.5, **values}
     path = folder / "bench.yaml"
     path.write_text(CURVE.format(**facts), encoding="utf-8")
-    return prepare_work([config.read(path)], folder / "results")
+    return plan_run([config.read(path)], folder / "results")
 
 
 def curve_case(n: int, d: int, M: int, points: int, selection: str, rounds: int = 3) -> Case:
     """Time a whole curve against its last point alone."""
     step = M // points
 
-    def run(work: Work) -> Callable[[], None]:
+    def run(work: RunPlan) -> Callable[[], None]:
         def go() -> None:
             for job in jobs(work.trials):
                 for row in run_job(job):

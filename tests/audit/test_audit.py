@@ -14,7 +14,7 @@ from rfbench.audit.ranking import rank
 from rfbench.audit.target import find
 from rfbench.errors import ConfigError, ResultsError
 from rfbench.experiment import runner
-from rfbench.experiment.work import prepare_work
+from rfbench.experiment.run_plan import plan_run
 from rfbench.papers import Published, Source
 from rfbench.shipped import every
 
@@ -60,7 +60,7 @@ def truth(tmp_path_factory):
     from rfbench import config
 
     experiment = config.read(folder / "truth.yaml", [*overrides, "seed=99", "trials=4"])
-    runner.run(prepare_work([experiment], folder / "truth"), n_jobs=1)
+    runner.run(plan_run([experiment], folder / "truth"), n_jobs=1)
     rows = results.read(folder / "truth").rows
     means = rows.groupby(["label", "M"])["error"].mean()
     return tuple(
@@ -84,7 +84,7 @@ def audited(folder, **keywords):
     target = find("invented2026/table1/Digits")
     varied = [choices.given(text, {}) for text in VARY]
     audit = plan(folder / "invented.yaml", target, varied=varied, **keywords)
-    work = prepare_work([t.experiment for t in audit.tried], folder / "out")
+    work = plan_run([t.experiment for t in audit.tried], folder / "out")
     runner.run(work, n_jobs=1)
     return audit, rank(audit, results.read(folder / "out"))
 
@@ -245,7 +245,7 @@ def test_the_configuration_as_it_stands_has_its_place(invented):
     target = find("invented2026/table1/Digits")
     audit = plan(invented / "invented.yaml", target, varied=varied)
     assert [option.name for option in audit.as_it_stands] == ["median", "standard"]
-    runner.run(prepare_work([t.experiment for t in audit.tried], invented / "out"), n_jobs=1)
+    runner.run(plan_run([t.experiment for t in audit.tried], invented / "out"), n_jobs=1)
     ranking = rank(audit, results.read(invented / "out"))
     place, own = next(
         (place, placed)
@@ -274,7 +274,7 @@ def test_what_the_choosing_numbers_do_not_tell_apart_shares_its_place(
     varied = [choices.given(f"samplers.eerf.pool_size={sizes}", {})]
     audit = plan(invented / "invented.yaml", find("invented2026/table1/Digits"), varied=varied)
     assert audit.idle == ["samplers.eerf.pool_size"]
-    runner.run(prepare_work([t.experiment for t in audit.tried], invented / "out"), n_jobs=1)
+    runner.run(plan_run([t.experiment for t in audit.tried], invented / "out"), n_jobs=1)
     ranking = rank(audit, results.read(invented / "out"))
     assert ranking.places == [1, 1]
     assert [p.combination[0].name for p in ranking.placed] == sizes.split(",")

@@ -7,8 +7,8 @@ import pytest
 from rfbench import config, shipped
 from rfbench.datasets import catalog
 from rfbench.experiment.plan import jobs
+from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import run_job
-from rfbench.experiment.work import prepare_work
 
 from . import handmade
 
@@ -112,7 +112,7 @@ def test_it_runs_on_files_in_the_original_format(name, handmade_data):
     handmade_data(dataset)
     if experiment.split != "given":
         experiment = experiment.model_copy(update={"split": {"test_size": 0.33}})
-    work = prepare_work([experiment], None, smoke=True)
+    work = plan_run([experiment], None, smoke=True)
     rows = [row for job in jobs(work.trials) for row in run_job(job)]
     assert len(rows) == len(work.trials) > 0
     assert [row["message"] for row in rows if row["status"] != "ok"] == []

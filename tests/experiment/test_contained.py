@@ -15,7 +15,7 @@ import sklearn
 from threadpoolctl import threadpool_info
 
 from rfbench.experiment import isolation, runner
-from rfbench.experiment.work import prepare_work
+from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import Limits
 
 from . import faulty
@@ -53,9 +53,7 @@ def measured(experiment_of, tmp_path):
         )
         methods += f"  - {{class: '{FAULTY}:Witness', label: witness}}\n"
         text = SMALL.replace("solver:", methods + "solver:")
-        work = prepare_work(
-            [experiment_of(text, "trials=1", allow_imports=True)], tmp_path / folder
-        )
+        work = plan_run([experiment_of(text, "trials=1", allow_imports=True)], tmp_path / folder)
         summary = runner.run(work, n_jobs=n_jobs, limits=Limits())
         assert summary.left == 0
         return {

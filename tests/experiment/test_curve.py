@@ -5,8 +5,8 @@ from click.testing import CliRunner
 from rfbench.cli import main
 from rfbench.clock import Clock
 from rfbench.experiment.plan import jobs, plan, shares_work
+from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import run_job
-from rfbench.experiment.work import prepare_work
 from rfbench.registry import SAMPLERS
 from rfbench.results.schema import METRICS
 from rfbench.samplers import RKS
@@ -28,7 +28,7 @@ PREFIXES = sorted(name for name, cls in SAMPLERS.items() if cls.has_prefixes)
 
 
 def rows_of(experiment):
-    (job,) = jobs(prepare_work([experiment], None).trials)
+    (job,) = jobs(plan_run([experiment], None).trials)
     rows = {row["M"]: row for row in run_job(job)}
     assert {row["status"] for row in rows.values()} == {"ok"}, rows
     return rows

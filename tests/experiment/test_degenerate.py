@@ -6,8 +6,8 @@ import pytest
 from rfbench import datasets
 from rfbench.datasets import Dataset
 from rfbench.experiment.plan import jobs
+from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import run_job
-from rfbench.experiment.work import prepare_work
 from rfbench.samplers.feature_map import FeatureMap
 
 TEXT = """\
@@ -41,7 +41,7 @@ def rows_of(experiment_of, monkeypatch):
         monkeypatch.setattr(datasets, "fetch", lambda *words, **keywords: [])
         monkeypatch.setattr(datasets, "data_sha256", lambda *words: "0")
         experiment = experiment_of(TEXT.replace("DATASET", name), *overrides)
-        work = prepare_work([experiment], None)
+        work = plan_run([experiment], None)
         rows = [row for job in jobs(work.trials) for row in run_job(job)]
         return rows
 

@@ -15,7 +15,7 @@ import pytest
 from rfbench.errors import ResultsError
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
-from rfbench.experiment.work import prepare_work
+from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import Limits
 from rfbench.results.store import Store
 
@@ -63,7 +63,7 @@ def test_a_fault_costs_its_own_trial_and_no_other(
     experiment_of, tmp_path, fault, status, message, n_jobs
 ):
     experiment = experiment_of(faulty(fault), "trials=1", allow_imports=True)
-    work = prepare_work([experiment], tmp_path / "r")
+    work = plan_run([experiment], tmp_path / "r")
     timeout = 3.0 if fault == "sleep" else None
     memory = 2**30 if fault == "memory" else None
     summary = runner.run(work, n_jobs=n_jobs, limits=Limits(memory, timeout))
@@ -80,7 +80,7 @@ def test_a_fault_costs_its_own_trial_and_no_other(
 
 def test_failed_trials_are_repeated_on_request_only(experiment_of, tmp_path):
     experiment = experiment_of(faulty("raise"), "trials=1", allow_imports=True)
-    work = prepare_work([experiment], tmp_path / "r")
+    work = plan_run([experiment], tmp_path / "r")
     assert runner.run(work).failed == 1
     assert runner.run(work).done == 0
     again = runner.run(work, retry=["failed"])
@@ -90,7 +90,7 @@ def test_failed_trials_are_repeated_on_request_only(experiment_of, tmp_path):
 
 def test_fail_fast_begins_nothing_more(experiment_of, tmp_path):
     experiment = experiment_of(faulty("raise"), "trials=20", allow_imports=True)
-    summary = runner.run(prepare_work([experiment], tmp_path / "r"), fail_fast=True)
+    summary = runner.run(plan_run([experiment], tmp_path / "r"), fail_fast=True)
     assert summary.failed >= 1
     assert summary.left > 0
 
@@ -131,7 +131,7 @@ def descendants(process):
 def test_killed_at_random_moments_no_row_is_lost_or_doubled(experiment_of, tmp_path):
     experiment = experiment_of(LONG.replace("trials: 6", "trials: 40"), name="long")
     path = tmp_path / "long.yaml"
-    runner.run(prepare_work([experiment], tmp_path / "whole"), n_jobs=2)
+    runner.run(plan_run([experiment], tmp_path / "whole"), n_jobs=2)
     expected = without_times(tmp_path / "whole")
     moments = random.Random(0)
     folder = tmp_path / "out" / "long"
@@ -157,7 +157,7 @@ def test_killed_at_random_moments_no_row_is_lost_or_doubled(experiment_of, tmp_p
             assert now[: len(kept)] == kept
             kept = now
     assert seen > 0  # there was something to leave behind
-    summary = runner.run(prepare_work([experiment], folder), n_jobs=2)
+    summary = runner.run(plan_run([experiment], folder), n_jobs=2)
     assert summary.done + summary.found == len(expected)
     assert without_times(folder) == expected
 
@@ -204,7 +204,7 @@ def test_two_signals_stop_now_and_nothing_is_left_behind(experiment_of, tmp_path
 
 
 def test_a_second_run_on_the_same_folder_is_refused_and_names_the_first(experiment_of, tmp_path):
-    work = prepare_work([experiment_of()], tmp_path / "r")
+    work = plan_run([experiment_of()], tmp_path / "r")
     with (
         Store(tmp_path / "r").lock(),
         pytest.raises(ResultsError, match=f"process {os.getpid()}, since"),
@@ -224,17 +224,17 @@ def test_a_dead_process_keeps_no_lock(tmp_path):
 
 
 def test_rows_of_a_job_that_was_cut_off_are_rescued(experiment_of, tmp_path):
+    from rfbench.experiment.journal import Journal
     from rfbench.experiment.plan import jobs
-    from rfbench.experiment.spool import Spool
     from rfbench.experiment.trial import run_trial
 
-    work = prepare_work([experiment_of()], tmp_path / "r")
+    work = plan_run([experiment_of()], tmp_path / "r")
     job = jobs(work.trials)[0]
-    with Spool.open(tmp_path / "r", job) as spool:
-        spool.begin(job.trials[0].id)
-        spool.add(run_trial(job.trials[0], Context())[0])
-        spool.begin(job.trials[1].id)
-    with Spool.of(tmp_path / "r", job).path.open("a") as file:
+    with Journal.open(tmp_path / "r", job) as journal:
+        journal.begin(job.trials[0].id)
+        journal.add(run_trial(job.trials[0], Context())[0])
+        journal.begin(job.trials[1].id)
+    with Journal.of(tmp_path / "r", job).path.open("a") as file:
         file.write('{"row": {"trial_id": "torn')
     summary = runner.run(work)
     assert (summary.found, summary.done) == (1, 7)
@@ -244,7 +244,7 @@ def test_rows_of_a_job_that_was_cut_off_are_rescued(experiment_of, tmp_path):
 def test_a_full_disk_keeps_the_earlier_rows(experiment_of, tmp_path):
     experiment = experiment_of(name="tiny")
     path, folder = tmp_path / "tiny.yaml", tmp_path / "out" / "tiny"
-    prepare_work([experiment], folder)
+    plan_run([experiment], folder)
     words = command(path, tmp_path / "out", "--jobs", "1")
     code = f"""
 import resource, signal, sys
@@ -262,7 +262,7 @@ main()
     assert "File too large" in found.stderr
     assert "Traceback" not in found.stderr
     kept = len(rows_of(folder)) if (folder / "trials.csv").exists() else 0
-    summary = runner.run(prepare_work([experiment], folder))
+    summary = runner.run(plan_run([experiment], folder))
     assert summary.found >= kept
     assert summary.found + summary.done == 8
     assert len({row["trial_id"] for row in rows_of(folder)}) == len(rows_of(folder)) == 8

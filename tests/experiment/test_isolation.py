@@ -10,8 +10,8 @@ from scipy import sparse
 from rfbench import datasets
 from rfbench.datasets import Dataset
 from rfbench.experiment.plan import jobs
+from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import run_job
-from rfbench.experiment.work import prepare_work
 
 TEXT = """\
 dataset: {sphere: {d: 3, n_train: 80, n_test: 40}}
@@ -38,7 +38,7 @@ def rows_of(experiment_of, tmp_path, monkeypatch):
         experiment = experiment_of(
             text.replace("SAMPLERS", samplers), *overrides, allow_imports=True
         )
-        work = prepare_work([experiment], None)
+        work = plan_run([experiment], None)
         rows = [row for job in jobs(work.trials) for row in run_job(job)]
         return rows
 

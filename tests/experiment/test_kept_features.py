@@ -7,11 +7,11 @@ import pytest
 from rfbench.errors import ConfigError, ResultsError, WriteError
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
+from rfbench.experiment.journal import Journal
 from rfbench.experiment.kept_features import lines_of
 from rfbench.experiment.plan import Job, jobs, plan
-from rfbench.experiment.spool import Spool
+from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import run_trial
-from rfbench.experiment.work import prepare_work
 from rfbench.results import kept_features
 from rfbench.results.maintenance import merge, rows_of
 from rfbench.samplers import LKRF
@@ -80,7 +80,7 @@ def test_the_paired_map_has_no_offsets():
 
 
 def test_coordinates_are_named_by_number_and_the_heaviest_matter(experiment_of, tmp_path):
-    work = prepare_work([experiment_of(LINEAR)], tmp_path / "r")
+    work = plan_run([experiment_of(LINEAR)], tmp_path / "r")
     runner.run(work)
     by_trial = kept_features.by_trial(tmp_path / "r")
     assert by_trial.keys() == trials_of(tmp_path / "r").keys()
@@ -91,7 +91,7 @@ def test_coordinates_are_named_by_number_and_the_heaviest_matter(experiment_of, 
 
 
 def test_each_trial_of_the_keeping_sampler_has_its_lines_once(experiment_of, tmp_path):
-    work = prepare_work([experiment_of(KEEPING)], tmp_path / "r")
+    work = plan_run([experiment_of(KEEPING)], tmp_path / "r")
     runner.run(work)
     content = (tmp_path / "r" / kept_features.FILE).read_bytes()
     found = kept_features.by_trial(tmp_path / "r")
@@ -109,7 +109,7 @@ def test_each_trial_of_the_keeping_sampler_has_its_lines_once(experiment_of, tmp
 
 def test_two_workers_give_the_lines_of_one(experiment_of, tmp_path):
     for n_jobs, name in ((1, "one"), (2, "two")):
-        runner.run(prepare_work([experiment_of(KEEPING)], tmp_path / name), n_jobs=n_jobs)
+        runner.run(plan_run([experiment_of(KEEPING)], tmp_path / name), n_jobs=n_jobs)
     assert in_order(tmp_path / "one") == in_order(tmp_path / "two")
 
 
@@ -117,14 +117,14 @@ def test_two_workers_give_the_lines_of_one(experiment_of, tmp_path):
 def test_a_crash_between_lines_and_row_loses_and_doubles_nothing(
     experiment_of, tmp_path, monkeypatch, lost
 ):
-    work = prepare_work([experiment_of(KEEPING)], tmp_path / "whole")
+    work = plan_run([experiment_of(KEEPING)], tmp_path / "whole")
     runner.run(work)
     folder = tmp_path / "r"
-    work = prepare_work([experiment_of(KEEPING)], folder)
+    work = plan_run([experiment_of(KEEPING)], folder)
     job = jobs(work.trials)[0]
-    with Spool.open(folder, job) as spool:
+    with Journal.open(folder, job) as journal:
         for trial in job.trials:
-            spool.add(run_trial(trial, Context())[0])
+            journal.add(run_trial(trial, Context())[0])
     target = runner.Store if lost == "row" else kept_features
     with monkeypatch.context() as patch:
         patch.setattr(target, "append" if lost == "row" else "write", _die)
@@ -140,12 +140,12 @@ def _die(*arguments):
     raise KeyboardInterrupt
 
 
-def test_a_finished_trial_in_the_spool_of_a_killed_run_has_its_lines(experiment_of, tmp_path):
-    work = prepare_work([experiment_of(KEEPING)], tmp_path / "r")
+def test_a_finished_trial_in_the_journal_of_a_killed_run_has_its_lines(experiment_of, tmp_path):
+    work = plan_run([experiment_of(KEEPING)], tmp_path / "r")
     trial = next(t for t in work.trials if t.sampler.name == "lkrf")
     row = run_trial(trial, Context())[0]
-    with Spool.open(tmp_path / "r", Job((trial,))) as spool:
-        spool.add(row)
+    with Journal.open(tmp_path / "r", Job((trial,))) as journal:
+        journal.add(row)
     runner.rescue(runner.Store(tmp_path / "r"))
     (lines,) = kept_features.by_trial(tmp_path / "r").values()
     assert [float(line["weight"]) for line in lines] == [
@@ -154,12 +154,12 @@ def test_a_finished_trial_in_the_spool_of_a_killed_run_has_its_lines(experiment_
 
 
 def test_merge_takes_the_lines_along(experiment_of, tmp_path):
-    whole = prepare_work([experiment_of(KEEPING)], tmp_path / "whole")
+    whole = plan_run([experiment_of(KEEPING)], tmp_path / "whole")
     runner.run(whole)
     for number in (0, 1):
-        work = prepare_work([experiment_of(KEEPING)], tmp_path / f"r{number}")
+        work = plan_run([experiment_of(KEEPING)], tmp_path / f"r{number}")
         runner.run(work.only([f"trial={number}"]))
-    work = prepare_work([experiment_of(KEEPING)], tmp_path / "r2")
+    work = plan_run([experiment_of(KEEPING)], tmp_path / "r2")
     runner.run(work.only(["trial=2"]))
     assert merge(tmp_path / "r0", [tmp_path / "r1", tmp_path / "r2", tmp_path / "r1"]) == 4
     assert in_order(tmp_path / "r0") == in_order(tmp_path / "whole")
@@ -216,7 +216,7 @@ def test_a_foreign_or_cut_file_is_named(tmp_path):
         kept_features.write(tmp_path / "file" / "inside", "a", [{"weight": 1.0}])
 
 
-def test_a_spooled_line_is_json(experiment_of):
+def test_a_line_of_the_journal_is_json(experiment_of):
     trial = next(t for t in plan(experiment_of(KEEPING)) if t.sampler.name == "lkrf")
     lines = run_trial(trial, Context())[0][kept_features.KEY]
     assert json.loads(json.dumps(lines)) == lines

@@ -8,7 +8,7 @@ from rfbench.cli import main
 from rfbench.errors import MethodError, ResultsError
 from rfbench.experiment import runner
 from rfbench.experiment.replay import replay
-from rfbench.experiment.work import prepare_work
+from rfbench.experiment.run_plan import plan_run
 from rfbench.results.maintenance import merge, rows_of, status_of
 from rfbench.results.store import Store
 
@@ -25,7 +25,7 @@ def folders(tmp_path_factory):
     def run(name, *overrides, numbers):
         path = top / "tiny.yaml"
         path.write_text(SMALL)
-        work = prepare_work([config.read(path, overrides)], top / name)
+        work = plan_run([config.read(path, overrides)], top / name)
         chosen = [trial for trial in work.trials if trial.number in numbers]
         work = dataclasses.replace(work, trials=chosen)
         runner.run(work)
@@ -129,7 +129,7 @@ def test_code_that_the_folder_names_needs_permission_and_its_file(
     text = SMALL.replace("- rks", "- {class: 'mine.py:Mine'}")
     experiment = experiment_of(text, "trials=1", "M=4", allow_imports=True)
     folder = tmp_path / "r"
-    runner.run(prepare_work([experiment], folder))
+    runner.run(plan_run([experiment], folder))
     with pytest.raises(MethodError, match="--allow-imports"):
         replay(folder, "1")
     with pytest.raises(MethodError, match=r"mine\.py .*not there"):

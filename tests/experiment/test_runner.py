@@ -6,8 +6,8 @@ import pytest
 
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
+from rfbench.experiment.run_plan import SMOKE_SIZE, plan_run
 from rfbench.experiment.trial import measure, run_trial
-from rfbench.experiment.work import SMOKE_SIZE, prepare_work
 from rfbench.samplers import EERF
 from rfbench.solvers import RidgeClassifier
 
@@ -17,7 +17,7 @@ TIMES = ("t_", "cpu_", "peak_rss_mb", "workers")
 
 
 def run(experiment, folder, **keywords):
-    work = prepare_work([experiment], folder)
+    work = plan_run([experiment], folder)
     return work, runner.run(work, **keywords)
 
 
@@ -51,7 +51,7 @@ def test_two_workers_give_the_results_of_one(experiment_of, tmp_path):
 
 
 def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
-    work = prepare_work([experiment_of()], None)
+    work = plan_run([experiment_of()], None)
     trial = next(t for t in work.trials if t.sampler.name == "eerf" and t.M == 8 and t.number == 1)
     row = run_trial(trial, Context())[0]
     from rfbench.experiment.seeds import integer_for
@@ -74,7 +74,7 @@ def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
 
 def test_samplers_of_a_trial_share_rows_and_trials_differ(experiment_of):
     text = SMALL.replace("bandwidth: 1.0", "bandwidth: median")
-    trials = prepare_work([experiment_of(text)], None).trials
+    trials = plan_run([experiment_of(text)], None).trials
     first = [t for t in trials if t.number == 0]
     assert len({Context().bandwidth(t) for t in first}) == 1
     rows = [Context().prepared(t).X_train for t in first]
@@ -109,7 +109,7 @@ def test_kept_by_gives_both_samplers_the_same_number(experiment_of):
         "- eerf: {pool_size: 40, score_rows: 1.0}",
         "- lkrf: {pool_size: 60, rho: 5, estimator: all}",
     )
-    trials = prepare_work([experiment_of(text)], None).trials
+    trials = plan_run([experiment_of(text)], None).trials
     rows = [run_trial(trial, Context())[0] for trial in trials if trial.number == 0]
     assert [row["status"] for row in rows] == ["ok", "ok"]
     rks, lkrf = rows
@@ -120,7 +120,7 @@ def test_kept_by_with_another_estimator_measures_so_many_features(experiment_of)
     text = SMALL.replace("M: [4, 8]", "M: {kept_by: lkrf}").replace(
         "- eerf: {pool_size: 40, score_rows: 1.0}", "- lkrf: {pool_size: 60, rho: 5}"
     )
-    trials = prepare_work([experiment_of(text)], None).trials
+    trials = plan_run([experiment_of(text)], None).trials
     rows = [run_trial(trial, Context())[0] for trial in trials if trial.number == 0]
     assert len({row["columns"] for row in rows}) == 1
     assert all(row["columns"] == row["M"] >= 10 for row in rows)
@@ -136,17 +136,17 @@ def test_only_leaves_the_other_rows_in_the_results(experiment_of, tmp_path):
 
 
 def test_a_repeated_trial_of_a_run_that_was_killed_is_rescued(experiment_of, tmp_path):
+    from rfbench.experiment.journal import Journal
     from rfbench.experiment.plan import Job
-    from rfbench.experiment.spool import Spool
     from rfbench.results.store import Store
 
-    work = prepare_work([experiment_of()], tmp_path / "r")
+    work = plan_run([experiment_of()], tmp_path / "r")
     trial = work.trials[0]
     store = Store(tmp_path / "r")
     store.folder.mkdir()
     store.append({"trial_id": trial.id, "status": "failed"})
-    with Spool.open(store.folder, Job((trial,))) as spool:
-        spool.add(run_trial(trial, Context())[0])
+    with Journal.open(store.folder, Job((trial,))) as journal:
+        journal.add(run_trial(trial, Context())[0])
     runner.rescue(store)
     assert store.done() == {trial.id: "ok"}
 
@@ -156,7 +156,7 @@ def test_kernel_errors_and_no_solver(experiment_of):
         "solver: {name: ridge, alphas: [0.01, 1.0], selection: cv5}", "solver: none"
     ).replace("  - eerf: {pool_size: 40, score_rows: 1.0}\n", "")
     experiment = experiment_of(text, "kernel_error_rows=50", "feature_map=paired", "M=2,2000")
-    rows = [run_trial(t, Context())[0] for t in prepare_work([experiment], None).trials]
+    rows = [run_trial(t, Context())[0] for t in plan_run([experiment], None).trials]
     rks = {row["M"]: row for row in rows if row["sampler"] == "rks" and row["trial"] == 0}
     assert rks[2000]["kernel_error_spectral"] < 0.1 < rks[2]["kernel_error_spectral"]
     assert rks[2000]["kernel_error_frobenius"] < 0.1
@@ -196,7 +196,7 @@ def test_a_smoke_variant_is_small_and_says_so(experiment_of):
     text = SMALL.replace("n_train: 120", "n_train: 3000").replace(
         "pool_size: 40", "pool_size: 5000"
     )
-    work = prepare_work([experiment_of(text, "M=10,200,1000")], None, smoke=True)
+    work = plan_run([experiment_of(text, "M=10,200,1000")], None, smoke=True)
     assert {trial.M for trial in work.trials} == {10, SMOKE_SIZE}
     row = run_trial(work.trials[0], Context())[0]
     assert row["dataset"] == "sphere[400 rows]"
@@ -205,7 +205,7 @@ def test_a_smoke_variant_is_small_and_says_so(experiment_of):
 
 def test_what_a_sampler_notes_stands_in_its_row(experiment_of, tmp_path):
     text = SMALL.replace("eerf: {pool_size: 40, score_rows: 1.0}", "lkrf: {pool_size: 8, rho: 7}")
-    work = prepare_work([experiment_of(text)], tmp_path)
+    work = plan_run([experiment_of(text)], tmp_path)
     (trial,) = (t for t in work.trials if (t.sampler.name, t.M, t.number) == ("lkrf", 8, 0))
     row, _ = run_trial(trial, Context())
     assert row["message"].startswith("7 of 8 features")

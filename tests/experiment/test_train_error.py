@@ -10,9 +10,9 @@ import pytest
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import Job, plan
+from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.seeds import integer_for
 from rfbench.experiment.trial import run_job, run_trial, training_error
-from rfbench.experiment.work import prepare_work
 from rfbench.results.schema import CHECK, COLUMNS, check_of
 from rfbench.results.store import Store
 from rfbench.samplers import RKS
@@ -74,7 +74,7 @@ def test_it_is_measured_on_request_only_and_that_is_another_trial(experiment_of)
 
 def test_a_file_of_an_earlier_version_is_read_and_goes_on(experiment_of, tmp_path):
     folder = tmp_path / "r"
-    work = prepare_work([experiment_of()], folder)
+    work = plan_run([experiment_of()], folder)
     runner.run(work.only(["trial=0"]))
     store = Store(folder)
     whole = _without_check(store.rows())

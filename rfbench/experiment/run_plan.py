@@ -1,4 +1,4 @@
-"""From checked experiments to the trials of one results folder."""
+"""What one run of a results folder is to do: from checked experiments to its trials."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SMOKE_POOL = 400
 
 
 @dataclass(frozen=True)
-class Work:
+class RunPlan:
     """The trials of one results folder.
 
     Attributes
@@ -43,8 +43,8 @@ class Work:
     planned: list[Trial]
     smoke: bool = False
 
-    def only(self, conditions: Sequence[str]) -> Work:
-        """Return the work whose trials meet every ``KEY=VALUE``.
+    def only(self, conditions: Sequence[str]) -> RunPlan:
+        """Return the plan whose trials meet every ``KEY=VALUE``.
 
         Raises
         ------
@@ -79,14 +79,14 @@ ONLY_KEYS: dict[str, Callable[[Trial], Any]] = {
 }
 
 
-def prepare_work(
+def plan_run(
     experiments: Sequence[Experiment],
     folder: Path,
     *,
     variants: Sequence[str] = (),
     smoke: bool = False,
     progress: bool = False,
-) -> Work:
+) -> RunPlan:
     """Return the trials of the experiments; data that are not on disk are downloaded first."""
     chosen = [smoke_variant(e) for e in experiments] if smoke else list(experiments)
     for name in dict.fromkeys(spec.name for e in chosen for spec in e.dataset):
@@ -96,7 +96,7 @@ def prepare_work(
     trials = [t for e, word in zip(chosen, words, strict=True) for t in plan(e, word)]
     once = {trial.id: trial for trial in reversed(trials)}
     planned = list(reversed(once.values()))
-    return Work(folder, chosen, planned, planned, smoke)
+    return RunPlan(folder, chosen, planned, planned, smoke)
 
 
 def smoke_variant(experiment: Experiment) -> Experiment:
@@ -123,17 +123,17 @@ def smoke_variant(experiment: Experiment) -> Experiment:
     )
 
 
-def manifest(work: Work) -> dict[str, Any]:
+def manifest(plan: RunPlan) -> dict[str, Any]:
     """Return what `manifest.json` says: configuration, versions, machine, data, commit."""
-    first = work.experiments[0]
+    first = plan.experiments[0]
     return {
         "config": first.model_dump(mode="json"),
-        "variants": [e.model_dump(mode="json") for e in work.experiments[1:]],
-        "settings": sorted({trial.setting for trial in work.planned}),
-        "trials": [trial.id for trial in work.planned],
-        "smoke": work.smoke,
+        "variants": [e.model_dump(mode="json") for e in plan.experiments[1:]],
+        "settings": sorted({trial.setting for trial in plan.planned}),
+        "trials": [trial.id for trial in plan.planned],
+        "smoke": plan.smoke,
         "data": {
-            data_key(t.dataset.name, t.dataset.parameters): t.data_sha256 for t in work.planned
+            data_key(t.dataset.name, t.dataset.parameters): t.data_sha256 for t in plan.planned
         },
         "versions": environment.versions(),
         "machine": environment.machine(),

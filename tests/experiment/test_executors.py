@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 from rfbench.errors import WriteError
-from rfbench.experiment import fanout
+from rfbench.experiment import executors
+from rfbench.experiment.journal import FOLDER, Journal
 from rfbench.experiment.plan import Job
-from rfbench.experiment.spool import FOLDER, Spool
 from rfbench.experiment.worker import Limits
 
 
@@ -20,15 +20,15 @@ class Instant:
     id: str
 
 
-def work(job, folder, limits):
-    with Spool.open(folder, job), Spool.of(folder, job).traces():
+def do_job(job, folder, limits):
+    with Journal.open(folder, job), Journal.of(folder, job).traces():
         return [{"trial_id": trial.id} for trial in job.trials]
 
 
-def test_workers_open_their_spools_while_others_are_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr(fanout, "work", work)
+def test_workers_open_their_journals_while_others_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(executors, "do_job", do_job)
     jobs = [Job((Instant(str(i)),)) for i in range(5000)]
-    rows = fanout.Fanout(tmp_path, 2, Limits(), threading.Event()).rows(jobs)
+    rows = executors.LocalExecutor(tmp_path, 2, Limits(), threading.Event()).rows(jobs)
     assert sorted(int(row["trial_id"]) for row in rows) == list(range(5000))
     assert list((tmp_path / FOLDER).iterdir()) == []
 
@@ -37,7 +37,9 @@ def test_without_shared_memory_no_worker_starts_and_a_sentence_says_so(tmp_path,
     def refuse(**words):
         raise OSError(errno.EROFS, "Read-only file system")
 
-    monkeypatch.setattr(fanout, "get_reusable_executor", refuse)
-    rows = fanout.Fanout(tmp_path, 1, Limits(), threading.Event()).rows([Job((Instant("1"),))])
+    monkeypatch.setattr(executors, "get_reusable_executor", refuse)
+    rows = executors.LocalExecutor(tmp_path, 1, Limits(), threading.Event()).rows(
+        [Job((Instant("1"),))]
+    )
     with pytest.raises(WriteError, match="shared memory"):
         next(rows)

@@ -14,7 +14,7 @@ from rfbench.experiment.plan import Job, digest
 FOLDER = ".unfinished"
 
 
-class Spool:
+class Journal:
     """The file of one job in `RESULTS/.unfinished`: lines of JSON, each a start or a row.
 
     The worker writes it; the runner moves its rows to `trials.csv` and removes it, either when
@@ -26,19 +26,19 @@ class Spool:
         self.trace = path.with_suffix(".trace")
 
     @classmethod
-    def of(cls, folder: Path, job: Job) -> Spool:
-        """Return the spool of a job in a results folder."""
+    def of(cls, folder: Path, job: Job) -> Journal:
+        """Return the journal of a job in a results folder."""
         name = digest([trial.id for trial in job.trials])
         return cls(folder / FOLDER / f"{name}.jsonl")
 
     @classmethod
     @contextmanager
-    def open(cls, folder: Path, job: Job) -> Iterator[Spool]:
-        """Open the spool of a job for writing."""
-        spool = cls.of(folder, job)
-        spool.path.parent.mkdir(parents=True, exist_ok=True)
-        with spool.path.open("a", encoding="utf-8") as spool._file:
-            yield spool
+    def open(cls, folder: Path, job: Job) -> Iterator[Journal]:
+        """Open the journal of a job for writing."""
+        journal = cls.of(folder, job)
+        journal.path.parent.mkdir(parents=True, exist_ok=True)
+        with journal.path.open("a", encoding="utf-8") as journal._file:
+            yield journal
 
     _file: IO[str]
 
@@ -89,20 +89,20 @@ class Spool:
             return ""
 
     def remove(self) -> None:
-        """Remove the spool's files, not the folder: another worker may be about to open its own."""
+        """Remove its files, not the folder: another worker may be about to open its own."""
         self.path.unlink(missing_ok=True)
         self.trace.unlink(missing_ok=True)
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove the spools' folder, once no worker runs, if it is empty."""
+    """Remove the journals' folder, once no worker runs, if it is empty."""
     with suppress(OSError):
         (folder / FOLDER).rmdir()
 
 
-def leftovers(folder: Path) -> list[Spool]:
-    """Return the spools that an earlier run left in a results folder."""
-    return [Spool(path) for path in sorted((folder / FOLDER).glob("*.jsonl"))]
+def leftovers(folder: Path) -> list[Journal]:
+    """Return the journals that an earlier run left in a results folder."""
+    return [Journal(path) for path in sorted((folder / FOLDER).glob("*.jsonl"))]
 
 
 def _plain(value: Any) -> Any:

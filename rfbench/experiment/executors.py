@@ -1,10 +1,10 @@
-"""Fan-out over worker processes, whatever happens to them.
+"""What runs jobs in worker processes, whatever happens to them.
 
-Jobs go to joblib's loky executor, at most one a worker at a time, so that those in flight are
+Jobs go to joblib's loky executor, at most one per worker at a time, so that those in flight are
 those that run. When a worker dies (a segmentation fault, `os._exit`, no memory, a timeout), loky
-breaks the whole pool; then the rows of the jobs in flight are taken from their spools, a trial that
-timed out is marked, every other trial that had begun is repeated alone to see whether it was the
-guilty one, and the pool is built anew.
+breaks the whole pool. Then the rows of the jobs in flight are taken from their journals, a trial
+that timed out is marked, every other trial that had begun is repeated alone to see whether it was
+the guilty one, and the pool is built anew.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from typing import Any
 from joblib.externals.loky import get_reusable_executor
 
 from rfbench.errors import WriteError
+from rfbench.experiment.journal import Journal
 from rfbench.experiment.plan import Job, Trial
-from rfbench.experiment.spool import Spool
-from rfbench.experiment.worker import Limits, start, work
+from rfbench.experiment.worker import Limits, do_job, start
 
 WORKER_IDLE_SECONDS = 60
 POLL_SECONDS = 0.2
 
 
-class Fanout:
+class LocalExecutor:
     """Runs jobs in worker processes and yields their rows.
 
     Parameters
     ----------
     folder : Path
-        The results folder, for the spools.
+        The results folder, for the journals.
     n_jobs : int
         Number of worker processes.
     limits : Limits
@@ -71,7 +71,7 @@ class Fanout:
             for future in done:
                 job = flying.pop(future)
                 yield from _result(future)
-                Spool.of(self.folder, job).remove()
+                Journal.of(self.folder, job).remove()
 
     def _submit(self, job: Job, n_jobs: int | None = None) -> Future[list[dict[str, Any]]]:
         try:
@@ -82,7 +82,7 @@ class Fanout:
                 initargs=(self.limits, os.getpid()),
             )
             future: Future[list[dict[str, Any]]] = self._executor.submit(
-                work, job, self.folder, self.limits
+                do_job, job, self.folder, self.limits
             )
         except OSError as error:
             raise WriteError(
@@ -95,10 +95,10 @@ class Fanout:
 
     def _after_a_crash(self, job: Job) -> tuple[list[dict[str, Any]], Job | None]:
         """Return the rows of a job whose worker is gone, and the job of its other trials."""
-        spool = Spool.of(self.folder, job)
-        rows, begun = spool.read()
-        report = spool.crash_report()
-        spool.remove()
+        journal = Journal.of(self.folder, job)
+        rows, begun = journal.read()
+        report = journal.crash_report()
+        journal.remove()
         rest = [trial for trial in job.trials if trial.id not in {row["trial_id"] for row in rows}]
         if begun is None and not rows:
             begun = job.trials[0].id
@@ -112,13 +112,13 @@ class Fanout:
     def _alone(self, trial: Trial) -> list[dict[str, Any]]:
         """Repeat a trial with no other beside it; its own row, or one that says it crashed."""
         job = Job((trial,))
-        spool = Spool.of(self.folder, job)
+        journal = Journal.of(self.folder, job)
         try:
             rows = _result(self._submit(job, n_jobs=1))
         except BrokenProcessPool as error:
-            rows, _ = spool.read()
-            rows = rows or [verdict(trial, spool.crash_report() or str(error))]
-        spool.remove()
+            rows, _ = journal.read()
+            rows = rows or [verdict(trial, journal.crash_report() or str(error))]
+        journal.remove()
         return rows
 
     def kill(self) -> None:
