@@ -47,6 +47,7 @@ def test_run_table_plot(here):
     assert "results/tiny/error_vs_time.pdf" in call("plot", "results/tiny")
     assert "drawn/tiny/error_vs_time.pdf" in call("plot", "results/tiny", "--out", "drawn")
     assert "drawn/results/tiny/error_vs_time.pdf" in call("plot", ".", "--out", "drawn")
+    assert "tiny/error_vs_M.png" in call("plot", "results/tiny", "--style", "ggplot")
     assert "2 trials" in call("table", "results/tiny")
     assert "\\toprule" in call("table", "results/tiny", "--format", "latex")
     lines = call("table", "results/", "--format", "csv").splitlines()
@@ -176,6 +177,7 @@ def test_failed_trials_end_with_exit_code_1(here):
         (["sweep", "--M", "9:1"], "ends before it begins"),
         (["plot", "nowhere"], "nowhere"),
         (["plot", "."], "holds no results"),
+        (["plot", ".", "--style", "no such"], "no such"),
         (["table", "."], "holds no results"),
         (["table", "tiny.yaml"], "tiny.yaml"),
         (["data", "path", "digitz"], "Did you mean 'digits'"),

@@ -67,7 +67,7 @@ def l3_share(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quanti
     ``kept_near_corners`` is that of frequencies within 0.75 of (1, 1) or (-1, -1),
     ``kept_near_offsets`` that of offsets within pi/8 of 0 or pi, modulo 2 pi.
     """
-    near = {"kept_near_corners": _near_corners, "kept_near_offsets": _near_offsets}
+    near = {"kept_near_corners": _near_corners, "kept_near_offsets": near_offsets}
     collection, groups = pairing.trials.collection, pairing.trials.facts["group"]
     found: list[pd.Series[float]] = []
     for group in groups[mine.get(2, [])]:
@@ -87,7 +87,8 @@ def _near_corners(kept: pd.DataFrame) -> Any:
     return distance <= CORNER_RADIUS
 
 
-def _near_offsets(kept: pd.DataFrame) -> Any:
+def near_offsets(kept: pd.DataFrame) -> Any:
+    """Tell which offsets lie near a multiple of pi: an array of shape (n_kept,)."""
     b = np.mod(kept["b"].to_numpy(dtype=np.float64), np.pi)
     return np.minimum(b, np.pi - b) <= OFFSET_WIDTH
 

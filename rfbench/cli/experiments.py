@@ -290,8 +290,8 @@ def _say_stopping() -> None:
 
 def _report(summary: Summary) -> None:
     """Print the table and say where everything is; a figure that fails does not hide the table."""
-    from rfbench import results
-    from rfbench.report import figures, tables
+    from rfbench import figures, results
+    from rfbench.report import tables
 
     for text in list(dict.fromkeys(summary.messages))[:5]:
         click.secho(f"failed: {text}", fg="red", err=True)

@@ -43,7 +43,10 @@ def print_columns(rows: Sequence[tuple[str, ...]]) -> None:
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), help="Folder for the figures."
 )
-def plot(folders: tuple[Path, ...], out: Path | None) -> None:
+@click.option(
+    "--style", metavar="FILE_OR_NAME", help="A style of matplotlib: mine.mplstyle, or ggplot."
+)
+def plot(folders: tuple[Path, ...], out: Path | None, style: str | None) -> None:
     """Draw error against M and against time, and time against M, from the CSVs alone.
 
     Each results folder at or below RESULTS gets its figures, as PNG and PDF; with kernel errors, or
@@ -53,19 +56,24 @@ def plot(folders: tuple[Path, ...], out: Path | None) -> None:
     The figures of a results folder that is itself named go beside its rows; those of folders below
     RESULTS into RESULTS/figures, one sub-folder each; with --out, all go into sub-folders of OUT.
 
+    Your matplotlibrc is respected, and a --style stands before it; the colours and markers of the
+    methods are always the same.
+
     \b
     Examples:
       rfbench plot results/quickstart
       rfbench plot results/
       rfbench plot results/ --out figures
     """
-    from rfbench import results
-    from rfbench.report import figures
+    from rfbench import figures, results
+    from rfbench.figures.style import settings
 
+    with settings(style):
+        pass  # a style that cannot be read is one error, not one per folder
     failed = 0
     for folder in results.find(folders):
         try:
-            for path in figures.plot(results.read(folder), _place(folder, folders, out)):
+            for path in figures.plot(results.read(folder), _place(folder, folders, out), style):
                 click.echo(path)
         except RfbenchError as error:
             failed += 1

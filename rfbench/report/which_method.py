@@ -6,6 +6,7 @@ import inspect
 import math
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -14,9 +15,10 @@ from rfbench.analysis.ranking import (
     NEAR,
     Comparison,
     against,
+    groups,
     smallest_near,
 )
-from rfbench.analysis.statistics import average_ranks
+from rfbench.analysis.statistics import ALPHA, average_ranks, friedman, nemenyi_difference
 from rfbench.report import costs
 from rfbench.report.conclusions import conclusions, left_out, trials
 from rfbench.report.costs import records
@@ -26,6 +28,9 @@ from rfbench.report.provenance import link
 from rfbench.report.summary import DASH, spread
 from rfbench.report.tables import score
 from rfbench.results.schema import METRICS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TITLE = "# Which method, how many features, at what cost"
 NOTHING = (
@@ -73,17 +78,34 @@ def diagrams(comparison: Comparison, out: Path) -> list[Path]:
     """Draw the critical-difference diagram of each size that has one; the same rows, same bytes."""
     import matplotlib.style
 
-    from rfbench.report import ranks
+    from rfbench import figures
+    from rfbench.figures.style import settings
 
     files = []
-    with matplotlib.style.context(["default", {"text.parse_math": False}]):
+    with matplotlib.style.context("default"), settings():
         for M in comparison.sizes:
             scores = comparison.complete(M).scores
             if _drawn(scores):
-                figure = ranks.diagram(scores, title=f"Test error at M = {M}")
                 files.append(out / _file(M))
-                figure.savefig(files[-1], dpi=150, metadata={"Software": None})
+                figures.save(_diagram(scores, f"Test error at M = {M}"), files[-1])
     return files
+
+
+def _diagram(scores: pd.DataFrame, title: str) -> Figure:
+    from rfbench.figures import critical_difference
+
+    ranks, (n, k) = average_ranks(scores), scores.shape
+    difference = nemenyi_difference(k, n)
+    _, iman = friedman(scores)
+    test = f"Friedman (Iman-Davenport) p = {iman.p:.3g}" if iman.p == iman.p else iman.note
+    return critical_difference.diagram(
+        {str(name): rank for name, rank in ranks.items()},
+        difference,
+        groups(ranks, difference),
+        title,
+        f"Average ranks over {n} data sets, Nemenyi at {ALPHA:g}; {test}.\n"
+        "Rank 1: the smallest error. A bar joins ranks that do not differ significantly.",
+    )
 
 
 def _file(M: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rfbench.report.style import BLUE, VERMILLION, assign
+from rfbench.figures.style import BLUE, VERMILLION, assign
 from scripts.bench.case import Case, Exponent
 from scripts.bench.growth import exponents
 

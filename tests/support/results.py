@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from rfbench.results.schema import COLUMNS
 from rfbench.results.store import Store
 
+Write = Callable[..., Path]
 ROW: dict[str, Any] = {
     "config": "quickstart",
     "protocol": "own",
@@ -70,3 +73,16 @@ def write_folder(folder: Path, rows: Iterable[dict[str, Any]], manifest: dict[st
 
 
 HEADER = ",".join(COLUMNS).encode() + b"\n"
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a results folder from dictionaries that say how a row differs from the usual one."""
+
+    def write(
+        rows: list[dict[str, Any]], name: str = "quickstart", smoke: bool = False, **config: Any
+    ) -> Path:
+        manifest = {"config": {"name": name, **config}, "smoke": smoke}
+        return write_folder(tmp_path / "results" / name, rows, manifest)
+
+    return write

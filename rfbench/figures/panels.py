@@ -1,17 +1,20 @@
-"""Axes with one line a method: what the figures of a results folder are made of."""
+"""Axes with one line per method: what the figures of a results folder are made of."""
 
 from __future__ import annotations
 
 import math
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from rfbench.report.style import GREY, Style
+from rfbench.analysis.ranking import BASELINE, SMALLER_IS_BETTER
+from rfbench.figures import labels
+from rfbench.figures.frontier import frontier
+from rfbench.figures.style import GREY, Style
 from rfbench.results.schema import METRICS
 
 FEW = 8
@@ -21,10 +24,9 @@ TIMES = {
     "all": "with testing",
 }
 CLOCKS = {"cpu": "CPU time", "t": "wall time"}
-DPI = 150
-MARKER, WIDTH = 5.0, 1.1
-BASELINE = "rks"
 MOST_TOGETHER, MOST_APART = 9, 6
+ROOM = 40  # letters below a panel
+FILLED = 0.75  # of the height of a row is axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Curves:
-    """One figure: a panel a data set, a line a method.
+    """One figure: panels for each data set, a line for each method.
 
     Attributes
     ----------
@@ -51,7 +53,7 @@ class Curves:
     x: str
     y: str
     varied: str
-    titles: Mapping[str, str]
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     def title(self, column: str) -> str:
         """Return what the axis of a column is called."""
@@ -69,9 +71,27 @@ class Curves:
         """Whether nothing is varied, so that the methods stand beside each other."""
         return self.x == "x" and self.table["x"].nunique() == 1
 
+    @property
+    def words(self) -> bool:
+        """Whether words stand below the axis: methods, or settings that are no numbers."""
+        return self.side_by_side or (self.x == "x" and self.table["x"].dtype.kind not in "fi")
+
+    @property
+    def has_frontier(self) -> bool:
+        """Whether it shows what was reached in how much time, by several methods."""
+        return self.x != "x" and self.y == "mean" and self.table["method"].nunique() > 1
+
+    @property
+    def end_together(self) -> bool:
+        """Whether a few lines end at the same place, so that their names can stand there."""
+        if self.x != "x" or self.words:
+            return False
+        last = self.table.groupby(["dataset", "method"])["x"].max().groupby("dataset").nunique()
+        return self.table["method"].nunique() <= labels.MOST and bool((last == 1).all())
+
 
 def draw(curves: Curves, styles: Mapping[str, Style], title: str, caption: str) -> Figure:
-    """Draw the panels, with a legend beside them and a caption below.
+    """Draw the panels, with the names of the methods beside them and a caption below.
 
     A data set has one panel. Lines of more than `MOST_TOGETHER` methods are drawn in a row of
     panels with `MOST_APART` methods each, and the baseline in grey in every one.
@@ -82,7 +102,8 @@ def draw(curves: Curves, styles: Mapping[str, Style], title: str, caption: str) 
     panels = [(name, part, group) for name, part in datasets for group in groups]
     columns = len(groups) if apart else math.ceil(math.sqrt(len(datasets)))
     rows = -(-len(panels) // columns)
-    figure = new_figure(3.8 * columns + 2.2 * (not apart), 3.4 * rows + 0.6 * (1 + apart))
+    high = 2.5 if apart else 3.4
+    figure = new_figure(3.8 * columns + 2.2 * (not apart), high * rows + 0.6 * (1 + apart))
     share: Literal["row", "none"] = "row" if apart else "none"
     axes = figure.subplots(rows, columns, squeeze=False, sharex=share, sharey=share)
     looks = dict(styles)
@@ -91,38 +112,25 @@ def draw(curves: Curves, styles: Mapping[str, Style], title: str, caption: str) 
     for panel, (name, part, group) in zip(axes.flat, panels, strict=False):
         shown = part[part["method"].isin([*group, BASELINE])]
         _draw(panel, curves, shown, looks, part)
-        panel.set_title(name, fontsize=9)
+        if len(datasets) > 1 and group is groups[0]:
+            panel.set_title(name, fontsize="small", loc="left")
         if group is not groups[0]:
             panel.set_ylabel("")
+        if curves.end_together:
+            height = FILLED * figure.get_figheight() / rows
+            labels.label_ends(panel, _ends(shown, curves.y), looks, height)
     for panel in axes.flat[len(panels) :]:
         panel.remove()
     set_title = axes[0, 0].set_title if len(panels) == 1 else figure.suptitle
-    set_title(title, fontsize=10)
+    set_title(title)
     write_caption(figure, caption)
-    small: dict[str, Any] = {"fontsize": 8, "frameon": False}
-    if not apart:
-        figure.legend(*_named(figure.axes, styles), loc="outside right upper", **small)
-    else:
+    if apart:
         for column in axes.T:
             named = _named(list(column), styles)
-            column[0].legend(*named, loc="lower left", bbox_to_anchor=(0, 1.08), ncols=2, **small)
+            column[0].legend(*named, loc="lower left", bbox_to_anchor=(0, 1.1), ncols=2)
+    elif not (curves.side_by_side or curves.end_together):
+        figure.legend(*_named(figure.axes, styles), loc="outside right upper")
     return figure
-
-
-def _named(panels: list[Axes], styles: Mapping[str, Style]) -> tuple[list[Any], list[str]]:
-    """Return the lines of some panels and their methods, as a legend takes them."""
-    found = {bar.get_label(): bar for panel in panels for bar in panel.containers}
-    names = [name for name in styles if name in found]
-    return [found[name] for name in names], names
-
-
-def _groups(curves: Curves, methods: list[str]) -> list[list[str]]:
-    """Return the methods whose lines share a panel, in nearly equal numbers."""
-    if len(methods) <= MOST_TOGETHER or curves.side_by_side:
-        return [methods]
-    others = [name for name in methods if name != BASELINE]
-    count = -(-len(others) // MOST_APART)
-    return [[str(name) for name in group] for group in np.array_split(np.array(others), count)]
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -135,7 +143,29 @@ def new_figure(width: float, height: float) -> Figure:
 def write_caption(figure: Figure, caption: str) -> None:
     """Write a caption below a figure."""
     wrapped = textwrap.fill(caption, int(17 * figure.get_figwidth()))
-    figure.supxlabel(wrapped, fontsize=7, x=0.01, ha="left")
+    figure.supxlabel(wrapped, x=0.01, ha="left")
+
+
+def _named(panels: list[Axes], styles: Mapping[str, Style]) -> tuple[list[Any], list[str]]:
+    """Return the lines of some panels and their methods, as a legend takes them."""
+    found = {bar.get_label(): bar for panel in panels for bar in panel.containers}
+    names = [name for name in styles if name in found]
+    return [found[name] for name in names], names
+
+
+def _ends(table: pd.DataFrame, y: str) -> dict[str, tuple[float, float]]:
+    """Return the last point of each method's line."""
+    last = table.sort_values("x").groupby("method", sort=False).tail(1)
+    return {str(name): (x, value) for name, x, value in last[["method", "x", y]].to_numpy()}
+
+
+def _groups(curves: Curves, methods: list[str]) -> list[list[str]]:
+    """Return the methods whose lines share a panel, in nearly equal numbers."""
+    if len(methods) <= MOST_TOGETHER or curves.side_by_side:
+        return [methods]
+    others = [name for name in methods if name != BASELINE]
+    count = -(-len(others) // MOST_APART)
+    return [[str(name) for name in group] for group in np.array_split(np.array(others), count)]
 
 
 def _draw(
@@ -147,48 +177,48 @@ def _draw(
 ) -> None:
     """Draw the lines of a table on axes that hold those of the whole data set."""
     x, y = curves.x, curves.y
-    side_by_side = x == "x" and table["x"].nunique() == 1
-    words = side_by_side or (x == "x" and table["x"].dtype.kind not in "fi")
-    placed = "method" if side_by_side else x
-    places = {place: i for i, place in enumerate(dict.fromkeys(whole[placed]))} if words else {}
+    placed = whole["method" if curves.side_by_side else x]
+    places = {str(place): i for i, place in enumerate(dict.fromkeys(placed))}
     for method, line in table.groupby("method", sort=False):
         style = styles[str(method)]
         panel.errorbar(
-            line[placed].map(places) if words else line[placed],
+            line[placed.name].map(places) if curves.words else line[x],
             line[y],
             yerr=line["se" if y == "mean" else f"{y}_se"],
             xerr=None if x == "x" else line[f"{x}_se"],
             label=str(method),
-            color=style.colour,
-            marker=style.marker,
-            markerfacecolor=style.colour if style.filled else "white",
-            linestyle=style.dash,
-            markersize=MARKER,
-            linewidth=WIDTH,
             elinewidth=0.8,
-            capsize=2,
+            linestyle=style.dash,
+            **style.marks(panel),
         )
-    if words:
-        panel.set_xticks(list(places.values()), list(places), rotation=30, ha="right")
+    if curves.words:
+        fits = len("".join(places)) <= ROOM
+        turned: dict[str, Any] = {} if fits else {"rotation": 30, "ha": "right"}
+        panel.set_xticks(list(places.values()), list(places), **turned)
         panel.set_xlim(-0.5, len(places) - 0.5)
     else:
         _scale(panel, "x", whole[x])
     if y != "mean" or table["metric"].iloc[0].startswith("kernel_error"):
         _scale(panel, "y", whole[y])
-    panel.set_ylabel(curves.title(y), fontsize=9)
+    if curves.has_frontier:
+        better = whole["metric"].iloc[0] in SMALLER_IS_BETTER
+        times, best = frontier(whole[x], whole[y], larger_is_better=better)
+        panel.step(
+            [*times, whole[x].max()],
+            [*best, best[-1]],
+            where="post",
+            color=GREY,
+            alpha=0.35,
+            linewidth=4,
+            marker="",
+            zorder=0,
+        )
+    panel.set_ylabel(curves.title(y))
     value = table["x"].iloc[0]
-    if not side_by_side:
-        panel.set_xlabel(curves.title(x), fontsize=9)
+    if not curves.side_by_side:
+        panel.set_xlabel(curves.title(x))
     elif not isinstance(value, str):
-        panel.set_xlabel(f"{curves.title(x)} = {value:g}", fontsize=9)
-    panel.tick_params(labelsize=8)
-    panel.grid(alpha=0.25, linewidth=0.6)
-
-
-def is_logarithmic(values: pd.Series[Any]) -> bool:
-    """Say whether values span more than a factor of ten."""
-    low, high = values.min(), values.max()
-    return bool(low > 0 and high > 10 * low)
+        panel.set_xlabel(f"{curves.title(x)} = {value:g}")
 
 
 def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> None:
@@ -197,7 +227,7 @@ def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> Non
 
     side = panel.xaxis if which == "x" else panel.yaxis
     low, high = values.min(), values.max()
-    logarithmic = is_logarithmic(values)
+    logarithmic = bool(low > 0 and high > 10 * low)
     if logarithmic:
         panel.set(**{f"{which}scale": "log"})
         between = (1, 2, 5) if high < 100 * low else (1, 3) if high < 1000 * low else (1,)

@@ -9,11 +9,9 @@ import pytest
 from rfbench.analysis import naming
 from rfbench.analysis.frame import estimates_kernel
 from rfbench.errors import WriteError
-from rfbench.report import style
-from rfbench.report.figures import figures_of, plot
+from rfbench.figures import figures_of, plot, style
 from rfbench.results import read
-
-from .conftest import Write
+from tests.support.results import Write
 
 
 def sweep(**changes: Any) -> list[dict[str, Any]]:
@@ -171,38 +169,6 @@ def test_pyplot_stays_out(write: Write) -> None:
     assert ("matplotlib.pyplot" in sys.modules) == before
 
 
-def test_known_methods_have_markers_of_their_own() -> None:
-    looks = [(look.marker, look.filled) for look in style.METHODS.values()]
-    assert len(set(looks)) == len(looks)
-
-
-def test_a_method_looks_the_same_in_every_figure() -> None:
-    alone = style.assign({"mine": "mine"})["mine"]
-    assert style.assign({"mine": "mine", "rks": "rks"})["mine"].marker == alone.marker
-    assert style.assign({"gaussian": "rks"})["gaussian"] == style.METHODS["rks"]
-    both = style.assign({"rks": "rks", "rks, scaled": "rks"})
-    assert both["rks"] == style.METHODS["rks"]
-    assert both["rks, scaled"].marker != "o"
-
-
-def test_twelve_unknown_methods_differ_in_marker() -> None:
-    styles = style.assign({f"m{i}": "x" for i in range(12)})
-    assert len({(look.marker, look.filled) for look in styles.values()}) == 12
-
-
-def test_methods_of_one_sampler_have_its_colour_in_shades() -> None:
-    labels = [f"surrogate-leverage-{k}M" for k in (10, 5, 1, 2)]
-    styles = style.assign(dict.fromkeys(labels, "surrogate-leverage") | {"rks": "rks"})
-    assert list(styles) == [*labels, "rks"]
-    full = style.METHODS["surrogate-leverage"].colour
-    assert styles["surrogate-leverage-10M"].colour == full
-    assert len({look.colour for look in styles.values()}) == 5
-    assert len({(look.marker, look.filled) for look in styles.values()}) == 5
-    reds = [int(styles[f"surrogate-leverage-{k}M"].colour[3:5], 16) for k in (1, 2, 5, 10)]
-    assert reds == sorted(reds, reverse=True)
-    assert reds[-1] == int(full[3:5], 16)
-
-
 def test_five_come_before_ten() -> None:
     methods = ["eerf-10M", "eerf-5M", "eerf"]
     assert sorted(methods, key=lambda name: naming.order("eerf", name)) == [
@@ -210,19 +176,6 @@ def test_five_come_before_ten() -> None:
         "eerf-5M",
         "eerf-10M",
     ]
-
-
-def test_lines_of_known_methods_differ_in_colour_or_dashes() -> None:
-    looks = [(look.colour, look.dash) for look in style.METHODS.values()]
-    assert len(set(looks)) == len(looks)
-
-
-def test_unknown_methods_beside_all_known_ones_differ_from_each_line() -> None:
-    samplers = {name: name for name in style.METHODS} | {f"m{i}": "x" for i in range(4)}
-    samplers |= {"rks, scaled": "rks"}
-    looks = style.assign(samplers)
-    assert len({(look.colour, look.dash, look.marker) for look in looks.values()}) == len(looks)
-    assert {name: looks[name] for name in style.METHODS} == style.METHODS
 
 
 def test_every_marker_and_line_has_one_size(write: Write) -> None:
@@ -282,3 +235,48 @@ def test_more_columns_than_those_of_the_baseline_are_named(write: Write) -> None
     assert caption.endswith("rks-4l has 400 columns at M = 50, rks 100.")
     assert caption.count("columns") == 1
     assert "columns" not in figures["error_vs_time"].get_supxlabel()
+
+
+def test_the_frontier_lies_below_the_lines(write: Write) -> None:
+    times = {"rks": {10: 1.0, 50: 2.0}, "eerf": {10: 3.0, 50: 4.0}}
+    errors = {"rks": {10: 30.0, 50: 20.0}, "eerf": {10: 25.0, 50: 10.0}}
+    rows = [
+        {"sampler": s, "M": m, "error": errors[s][m], "t_pp": t, "t_features": 0, "t_train": 0}
+        for s, sizes in times.items()
+        for m, t in sizes.items()
+    ]
+    figures = drawn(write(rows, "two"))
+    assert frontiers(figures["error_vs_time"]) == [[[1, 30], [2, 20], [4, 10], [4, 10]]]
+    assert frontiers(figures["error_vs_M"]) == frontiers(figures["time_vs_M"]) == []
+    alone = drawn(write(rows[:2], "one"))
+    assert frontiers(alone["error_vs_time"]) == []
+    good = [row | {"accuracy": 100 - row["error"]} for row in rows]
+    (line,) = frontiers(drawn(write(good, "good", metric="accuracy"))["accuracy_vs_time"])
+    assert line == [[1, 70], [2, 80], [4, 90], [4, 90]]
+
+
+def frontiers(figure: Any) -> list[list[list[float]]]:
+    steps = [line for line in figure.axes[0].lines if line.get_drawstyle() == "steps-post"]
+    return [line.get_xydata().tolist() for line in steps]
+
+
+@pytest.mark.parametrize(("methods", "labelled"), [(6, True), (7, False)])
+def test_few_lines_are_named_at_their_ends(write: Write, methods: int, labelled: bool) -> None:
+    figures = drawn(write([row for i in range(methods) for row in sweep(sampler=f"m{i}")]))
+    figure = figures["error_vs_M"]
+    named = {text.get_text() for text in figure.axes[0].texts} - {""}
+    assert named == ({f"m{i}" for i in range(methods)} if labelled else set())
+    assert bool(figure.legends) is not labelled
+    assert len(figures["error_vs_time"].legends) == 1
+
+
+def test_lines_that_end_at_different_sizes_have_a_legend(write: Write) -> None:
+    figure = drawn(write([*sweep(), {"sampler": "qmc", "M": 10}]))["error_vs_M"]
+    assert len(figure.legends) == 1
+    assert not figure.axes[0].texts
+
+
+def test_methods_below_the_axis_need_no_legend(write: Write) -> None:
+    figure = drawn(write([{"sampler": s} for s in ("rks", "qmc")]))["error_vs_M"]
+    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["rks", "qmc"]
+    assert not figure.legends

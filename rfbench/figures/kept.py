@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from rfbench.report.geometry import CORNER_RADIUS, near_offsets, read_kept
-from rfbench.report.panels import new_figure, write_caption
-from rfbench.report.style import BLACK, BLUE, VERMILLION, assign
-from rfbench.report.tables import SMOKE
-from rfbench.results import Results
+from rfbench.analysis.one_offs import CORNER_RADIUS, near_offsets
+from rfbench.figures.measured import Measured
+from rfbench.figures.panels import new_figure, write_caption
+from rfbench.figures.style import BLACK, BLUE, VERMILLION
+from rfbench.results import kept_features
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # 0 and pi in the middle of a bin.
@@ -23,23 +22,20 @@ BINS = 34
 LARGEST = 60.0
 
 
-def draw(results: Results) -> Iterator[tuple[str, Figure]]:
-    """Yield the name of each figure's file and the figure; none without a `kept.csv`.
+def features(measured: Measured) -> Iterator[tuple[str, Figure]]:
+    """Draw the features that samplers keep, those of the largest M; nothing without a `kept.csv`.
 
-    Where the features are frequencies at d = 2, they are shown in the plane, with their offsets
+    Where they are frequencies at d = 2, they are shown in the plane, with their offsets
     (Sinha and Duchi 2016, Figure 1a); where they are coordinates, their weights (its Figure 2).
     """
-    lines = read_kept(results.folder, results.rows, [])
-    facts = results.rows[["trial_id", "label", "dataset", "d", "protocol"]]
-    kept = lines.merge(facts, on="trial_id")
-    if kept.empty:
-        return
+    rows = measured.results.rows
+    facts = ["trial_id", "label", "sampler", "dataset", "d", "protocol"]
+    lines = kept_features.frame(measured.results.folder, [])
+    kept = lines.merge(rows.loc[rows["status"] == "ok", facts], on="trial_id")
     for label, own in kept.groupby("label"):
         own = own[own["M"] == own.groupby(["dataset", "d", "trial"])["M"].transform("max")]
-        dataset, protocol = own["dataset"].iloc[0], own["protocol"].iloc[0]
-        title = f"{SMOKE}: " * results.smoke + f"{dataset}, {label}, protocol {protocol}"
-        alone = kept["label"].nunique() == 1
-        stem = "" if alone else f"_{label}"
+        title = measured.title(f"{own['dataset'].iloc[0]}, {label}", own["protocol"])
+        stem = "" if kept["label"].nunique() == 1 else f"_{label}"
         if "w1" not in own:
             yield f"kept_weights{stem}", _weights(own, title)
         elif (own["d"] == 2).any() and "b" in own:
@@ -53,18 +49,18 @@ def _frequencies(kept: pd.DataFrame, title: str) -> Figure:
     figure = new_figure(8.2, 4.4)
     plane, offsets = figure.subplots(1, 2, width_ratios=(1.25, 1))
     b = np.mod(kept["b"], 2 * np.pi)
-    zero = near_offsets(kept) & (np.cos(b) > 0)
-    pi = near_offsets(kept) & (np.cos(b) < 0)
+    near = near_offsets(kept)
     size = LARGEST * kept["weight"] / kept["weight"].max()
     for name, chosen, colour, marker in (
-        ("b near 0", zero, BLUE, "o"),
-        ("b near π", pi, VERMILLION, "s"),
-        ("other b", ~zero & ~pi, BLACK, "^"),
+        ("b near 0", near & (np.cos(b) > 0), BLUE, "o"),
+        ("b near π", near & (np.cos(b) < 0), VERMILLION, "s"),
+        ("other b", ~near, BLACK, "^"),
     ):
         if chosen.any():
+            dots = kept[chosen]
             plane.scatter(
-                kept.loc[chosen, "w1"],
-                kept.loc[chosen, "w2"],
+                dots["w1"],
+                dots["w2"],
                 s=size[chosen],
                 color=colour,
                 marker=marker,
@@ -78,9 +74,8 @@ def _frequencies(kept: pd.DataFrame, title: str) -> Figure:
         plane.add_patch(circle)
     plane.set_aspect("equal")
     plane.autoscale_view()
-    _label(plane, "w1", "w2")
-    legend = plane.legend(fontsize=8, loc="center", frameon=False)
-    for handle in legend.legend_handles:
+    plane.set(xlabel="w1", ylabel="w2")
+    for handle in plane.legend(loc="center").legend_handles:
         handle.set_alpha(1)
         handle.set_sizes([30])
     trials = kept["trial_id"].nunique()
@@ -88,8 +83,8 @@ def _frequencies(kept: pd.DataFrame, title: str) -> Figure:
     turned = np.mod(b + np.pi / 2, 2 * np.pi) - np.pi / 2
     offsets.hist(turned, bins=BINS, range=(-np.pi / 2, 1.5 * np.pi), weights=share, color=BLACK)
     offsets.set_xticks([0, np.pi / 2, np.pi], ["0", "π/2", "π"])
-    _label(offsets, "offset b (modulo 2π)", "share of the weight (%)")
-    figure.suptitle(title, fontsize=10)
+    offsets.set(xlabel="offset b (modulo 2π)", ylabel="share of the weight (%)")
+    figure.suptitle(title)
     write_caption(
         figure,
         f"Kept features at d = 2, {_of(trials)}: their frequencies, the larger the heavier, and "
@@ -104,18 +99,20 @@ def _weights(kept: pd.DataFrame, title: str) -> Figure:
     figure = new_figure(6.0, 4.0)
     panel = figure.subplots()
     trials = kept["trial_id"].nunique()
-    label = str(kept["label"].iloc[0])
-    style = next(iter(assign({label: "lkrf"}).values()))
     panel.plot(
-        kept["feature"], kept["weight"], ".", color=style.colour, alpha=0.2, markersize=3,
-        label="a trial",
-    )  # fmt: skip
+        kept["feature"],
+        kept["weight"],
+        ".",
+        color=BLUE,
+        alpha=0.2,
+        markersize=3,
+        label="one trial",
+    )
     mean = kept.groupby("feature")["weight"].sum() / trials
     every = mean.reindex(np.arange(int(kept["d"].iloc[0])), fill_value=0.0)
     panel.plot(every.index, every, "-", color=BLACK, linewidth=0.8, label="mean over the trials")
-    _label(panel, "feature i (coordinate)", "weight of feature i")
-    panel.set_title(title, fontsize=10)
-    panel.legend(fontsize=8, frameon=False)
+    panel.set(xlabel="feature i (coordinate)", ylabel="weight of feature i", title=title)
+    panel.legend()
     write_caption(
         figure,
         f"Weights of the kept coordinates, {_of(trials)}; a coordinate that is not kept counts as "
@@ -126,10 +123,3 @@ def _weights(kept: pd.DataFrame, title: str) -> Figure:
 
 def _of(trials: int) -> str:
     return "one trial" if trials == 1 else f"{trials} trials overlaid"
-
-
-def _label(panel: Axes, x: str, y: str) -> None:
-    panel.set_xlabel(x, fontsize=9)
-    panel.set_ylabel(y, fontsize=9)
-    panel.tick_params(labelsize=8)
-    panel.grid(alpha=0.25, linewidth=0.6)

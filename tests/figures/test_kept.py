@@ -7,10 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from rfbench.report.figures import figures_of, plot
+from rfbench.figures import figures_of, plot
 from rfbench.results import read
-
-from .conftest import Write
+from tests.support.results import Write
 
 
 def folder_with(write: Write, lines: list[dict[str, Any]], **row: Any) -> Path:

@@ -1,4 +1,4 @@
-"""One look for each method, the same in every figure.
+"""One look for each method, the same in every figure, and the settings of all figures.
 
 Colours are those of Okabe and Ito (2008), yellow apart, which is lost on white paper; no two
 methods share a marker, so that figures can be read in grey, and none share colour and dashes, so
@@ -8,15 +8,46 @@ that lines can be followed between their markers.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from rfbench.analysis.naming import natural
+from rfbench.errors import ConfigError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 T = TypeVar("T")
 
-# Fonts as outlines of TrueType, which conferences take (Type 3 they refuse); names as they are.
-SETTINGS: dict[str, Any] = {"pdf.fonttype": 42, "ps.fonttype": 42, "text.parse_math": False}
+# Where the user has no setting. Sizes of fonts are relative to font.size.
+USUAL: dict[str, Any] = {
+    "axes.grid": True,
+    "axes.labelsize": "small",
+    "axes.titlesize": "medium",
+    "errorbar.capsize": 2.0,
+    "figure.labelsize": "x-small",
+    "figure.titlesize": "medium",
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.6,
+    "legend.fontsize": "small",
+    "legend.frameon": False,
+    "lines.linewidth": 1.1,
+    "lines.markersize": 5.0,
+    "savefig.dpi": 150,
+    "xtick.labelsize": "small",
+    "ytick.labelsize": "small",
+}
+# Whatever the user has: fonts as outlines of TrueType, which conferences take (Type 3 they refuse);
+# names as they are, where TeX stops at an underscore; the same ids in every SVG.
+NEEDED: dict[str, Any] = {
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+    "svg.hashsalt": "rfbench",
+    "text.parse_math": False,
+    "text.usetex": False,
+}
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
@@ -33,6 +64,11 @@ class Style(NamedTuple):
     marker: str
     filled: bool = True
     dash: str = "-"
+
+    def marks(self, panel: Axes) -> dict[str, Any]:
+        """Return colour and marker as matplotlib takes them; open ones show the background."""
+        face = self.colour if self.filled else panel.get_facecolor()
+        return {"color": self.colour, "marker": self.marker, "markerfacecolor": face}
 
 
 METHODS = {
@@ -62,6 +98,43 @@ METHODS = {
     "joint": Style(PURPLE, "X", False, ":"),
 }
 OTHER_MARKERS = tuple((marker, filled) for filled in (True, False) for marker in ">d<*X^vsPpD")
+
+
+@contextmanager
+def settings(style: str | Path | None = None) -> Iterator[None]:
+    """Draw and write figures under the user's settings, completed by ours.
+
+    What matplotlib's ``rcParams`` hold stands, be it from a ``matplotlibrc`` or set by hand; what
+    they leave at its default is as in `USUAL`; a style stands before both, and `NEEDED` before all.
+    Colours, markers and dashes of methods are always those of `assign`.
+
+    Parameters
+    ----------
+    style : str or Path, optional
+        A name that matplotlib knows (``ggplot``), or a file (``mine.mplstyle``).
+
+    Raises
+    ------
+    ConfigError
+        If there is no such style.
+    """
+    import matplotlib.style
+
+    now: Any = matplotlib.rcParams
+    default: Any = matplotlib.rcParamsDefault
+    with matplotlib.rc_context():
+        now.update({key: value for key, value in USUAL.items() if now[key] == default[key]})
+        if style is not None:
+            try:
+                matplotlib.style.use(style)
+            except (OSError, ValueError) as error:
+                raise ConfigError(
+                    f"There is no style '{style}' that matplotlib can read.",
+                    f"It says: {' '.join(str(error).split())}",
+                    f"Name a file, or one of {', '.join(matplotlib.style.available)}.",
+                ) from error
+        now.update(NEEDED)
+        yield
 
 
 def _shade(colour: str, place: int, count: int) -> str:
@@ -100,14 +173,9 @@ def assign(samplers: Mapping[str, str]) -> dict[str, Style]:
             kin = [other for other in others if samplers[other] == samplers[name]]
             colour = _shade(METHODS[samplers[name]].colour, kin.index(name), len(kin))
         else:
-            colour = _least_used(colours, styles)
+            colour = min(colours, key=[style.colour for style in styles.values()].count)
         styles[name] = Style(colour, marker, filled, _dash(colour, filled, styles))
     return {name: styles[name] for name in samplers}
-
-
-def _least_used(colours: tuple[str, ...], styles: Mapping[str, Style]) -> str:
-    used = [style.colour for style in styles.values()]
-    return min(colours, key=used.count)
 
 
 def _dash(colour: str, filled: bool, styles: Mapping[str, Style]) -> str:

@@ -1,0 +1,122 @@
+"""Figures: curves over sizes and times, frontiers, kept features, critical differences.
+
+To add a figure of a results folder, write one file here with one function, and name it in
+`FIGURES`. The function takes a `rfbench.figures.measured.Measured` (the summary of the rows, what
+is varied, a style for each method) and yields the name of a file and a matplotlib figure, or
+nothing where the rows have nothing to show::
+
+    def kept_vs_M(measured: Measured) -> Iterator[tuple[str, Figure]]:
+        figure = new_figure(6.0, 4.0)
+        figure.subplots().plot(measured.table["M"], measured.table["kept_max"])
+        yield "kept_vs_M", figure
+
+`rfbench.figures.panels.draw` makes the usual panels with one line per method. Fonts, widths and
+the grid come from `rfbench.figures.style.settings`, so that styles of the user's reach them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rfbench.errors import WriteError
+from rfbench.figures import curves, kept
+from rfbench.figures.measured import Measured, measure
+from rfbench.figures.style import settings
+from rfbench.results import Results
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIGURES: tuple[Callable[[Measured], Iterator[tuple[str, Figure]]], ...] = (
+    curves.error,
+    curves.error_over_time,
+    curves.time,
+    curves.kernel_error,
+    kept.features,
+)
+# What names the program or the moment stays out of the files.
+METADATA: dict[str, dict[str, Any]] = {
+    ".png": {"Software": None},
+    ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    ".svg": {"Creator": None, "Date": None},
+}
+
+
+def plot(
+    results: Results, folder: Path | None = None, style: str | Path | None = None
+) -> list[Path]:
+    """Draw what the rows of a results folder have to show.
+
+    The metric against what is varied (M, d, ...) and against time, with the frontier of the two;
+    the time against what is varied; the kernel error, where there is one beside the metric; the
+    kept features, where there is a `kept.csv`. Error bars are standard errors of the mean over the
+    trials; each data set has its own panels. Time is CPU time, which other work on the machine does
+    not lengthen; wall time where a method has no CPU time. The same rows and the same style give
+    the same bytes.
+
+    Parameters
+    ----------
+    results : Results
+        As read from one folder.
+    folder : Path, optional
+        Where the files go, made if it is not there; by default the results folder.
+    style : str or Path, optional
+        See `rfbench.figures.style.settings`.
+
+    Returns
+    -------
+    list of Path
+        PNG and PDF of each figure; empty if no trial ended well.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such style.
+    WriteError
+        If a file cannot be written.
+    """
+    folder, files = folder or results.folder, []
+    with settings(style):
+        for stem, figure in figures_of(results):
+            for suffix in (".png", ".pdf"):
+                files.append(folder / f"{stem}{suffix}")
+                save(figure, files[-1], f"`rfbench plot {results.folder}`")
+    return files
+
+
+def figures_of(results: Results) -> Iterator[tuple[str, Figure]]:
+    """Yield the name of each figure's file, without its suffix, and the figure."""
+    measured = measure(results)
+    if measured.table.empty or not measured.table["trials"].any():
+        return
+    for figures in FIGURES:
+        yield from figures(measured)
+
+
+def save(figure: Figure, file: Path, again: str = "the same command") -> None:
+    """Write a figure as PNG, PDF or SVG; the same figure gives the same bytes.
+
+    Parameters
+    ----------
+    figure : Figure
+    file : Path
+        Its folder is made if it is not there.
+    again : str
+        The command that draws it again, for the message of the error.
+
+    Raises
+    ------
+    WriteError
+        If the file cannot be written.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(file, metadata=METADATA[file.suffix])
+    except OSError as error:
+        raise WriteError(
+            f"{file} cannot be written: {error.strerror}.",
+            "The rows are safe in trials.csv.",
+            f"Make room, then draw it again with {again}.",
+        ) from error

@@ -1,0 +1,146 @@
+"""Error, time and kernel error against what is varied, and error against time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from rfbench.analysis.frame import SUMS, estimates_kernel
+from rfbench.analysis.ranking import BASELINE, SMALLER_IS_BETTER
+from rfbench.analysis.summary import summarise
+from rfbench.figures.measured import Measured
+from rfbench.figures.panels import Curves, draw
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+KERNEL_ERROR = "kernel_error_spectral"
+
+
+def error(measured: Measured) -> Iterator[tuple[str, Figure]]:
+    """Draw the metric against what is varied."""
+    yield from _figure(f"{_kind(measured)}_vs_{_name(measured)}", measured, measured.table, "x")
+
+
+def error_over_time(measured: Measured) -> Iterator[tuple[str, Figure]]:
+    """Draw the metric against time; not where d varies, since each d has data of its own."""
+    if measured.varied != "d":
+        time = _clock(measured.table, "t_total")
+        yield from _figure(f"{_kind(measured)}_vs_time", measured, measured.table, time)
+
+
+def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
+    """Draw the time against what is varied; where a paper has a time of its own, that one."""
+    if measured.table["x"].nunique() > 1:
+        y = _clock(measured.table, measured.paper.time_axis if measured.paper else "t_total")
+        yield from _figure(f"time_vs_{_name(measured)}", measured, measured.table, "x", y)
+
+
+def kernel_error(measured: Measured) -> Iterator[tuple[str, Figure]]:
+    """Draw the kernel error against what is varied, where it stands beside another metric."""
+    if KERNEL_ERROR in set(measured.table["metric"]):
+        return
+    if measured.results.rows[KERNEL_ERROR].notna().any():
+        table = summarise(measured.results, KERNEL_ERROR)
+        yield from _figure(f"kernel_error_vs_{_name(measured)}", measured, table, "x")
+
+
+def _name(measured: Measured) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "_", measured.varied)
+
+
+def _kind(measured: Measured) -> str:
+    metrics = set(measured.table["metric"])
+    return str(min(metrics)) if metrics <= set(SMALLER_IS_BETTER) else "error"
+
+
+def _clock(table: pd.DataFrame, wall: str) -> str:
+    """Return the column of CPU time for one of wall time; the latter where a method lacks CPU."""
+    cpu = wall.replace("t_", "cpu_", 1)
+    ended = table[table["trials"] > 0]
+    return wall if (ended[cpu].isna() & ended[wall].notna()).any() else cpu
+
+
+def _figure(
+    stem: str, measured: Measured, lines: pd.DataFrame, x: str, y: str = "mean"
+) -> Iterator[tuple[str, Figure]]:
+    """Yield a figure of two columns of a summary, unless no line has both."""
+    drawn = lines[(lines["trials"] > 0) & lines[x].notna() & lines[y].notna()]
+    left_out: list[str] = []
+    if y == "mean":
+        other = drawn["metric"].str.startswith("kernel_error")
+        other &= ~drawn["parameters"].map(estimates_kernel).astype("bool")
+        left_out = list(dict.fromkeys(drawn.loc[other, "method"]))
+        drawn = drawn[~other]
+    if drawn.empty:
+        return
+    titles, sizes = {}, measured.paper.sizes if measured.paper else None
+    if measured.varied == "M" and sizes and sizes.title:
+        titles["x"] = sizes.title
+        if sizes.over_d:
+            drawn = drawn.assign(x=drawn["x"] / drawn["d"].astype("float64"))
+    curves = Curves(drawn, x, y, measured.varied, titles)
+    datasets = list(dict.fromkeys(drawn["dataset"]))
+    name = datasets[0] if len(datasets) == 1 else measured.results.name
+    title = measured.title(name, drawn["protocol"])
+    yield stem, draw(curves, measured.styles, title, _caption(curves, left_out))
+
+
+def _caption(curves: Curves, left_out: list[str]) -> str:
+    """Say how the points came about, and what about them may mislead."""
+    table, x, y = curves.table, curves.x, curves.y
+    said = [trials(table["trials"])]
+    if y == "mean":
+        if failed := table["failed"].sum():
+            said[0] += f"; {failed} {'trial' if failed == 1 else 'trials'} failed"
+        if "test" in set(table["selection"]):
+            said[0] += "; penalty chosen on the test rows: optimistic"
+    if x != "x" and curves.varied != "variant":
+        said.append(f"A line joins values of {curves.varied}")
+    if curves.has_frontier:
+        said.append("Grey steps: the frontier, the best mean in at most this time")
+    said += [_on_times(table, column) for column in (x, y) if column in SUMS]
+    if x == "x" and curves.varied == "M":
+        said += _on_columns(table)
+    if left_out:
+        said.append(
+            "Left out, because rescaled features (reweight: inverse, or penalty_divisor) do not "
+            f"estimate the kernel: {', '.join(left_out)}"
+        )
+    return ". ".join(said) + "."
+
+
+def trials(counts: pd.Series[int]) -> str:
+    """Say over how many trials points are means."""
+    low, high = counts.min(), counts.max()
+    if high == 1:
+        return "One trial per point: no spread is known"
+    number = f"{low}" if low == high else f"{low} to {high}"
+    return f"Mean over {number} trials; bars: standard error of the mean"
+
+
+def _on_columns(table: pd.DataFrame) -> list[str]:
+    """Name the methods that have more columns than the baseline at the same place on the axis."""
+    sizes = table.set_index(["dataset", "x"])
+    base = sizes.loc[sizes["method"] == BASELINE, "columns_max"]
+    base = base[~base.index.duplicated()].rename("base")
+    compared = sizes.join(base, how="inner").reset_index().sort_values("x", ascending=False)
+    more = compared[compared["columns_max"] > compared["base"]].drop_duplicates("method")
+    return [
+        f"{method} has {most:g} columns at M = {M:g}, {BASELINE} {usual:g}"
+        for method, most, M, usual in more.sort_values("method")[
+            ["method", "columns_max", "M_max", "base"]
+        ].itertuples(index=False)
+    ]
+
+
+def _on_times(table: pd.DataFrame, time: str) -> str:
+    said = f"Time: {' + '.join(SUMS[time])}"
+    shared = list(dict.fromkeys(table.loc[table["timing"] == "shared", "method"]))
+    if not shared:
+        return said
+    of = "" if len(shared) == table["method"].nunique() else f" of {', '.join(shared)}"
+    return said + f"; the times{of} are upper bounds: timing is shared, not isolated"

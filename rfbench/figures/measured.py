@@ -1,0 +1,58 @@
+"""What every figure of a results folder starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from rfbench import papers
+from rfbench.analysis.summary import axis, summarise
+from rfbench.figures.style import BLACK, Style, assign
+from rfbench.results import Results
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A results folder, summarised.
+
+    Attributes
+    ----------
+    results : Results
+    table : DataFrame
+        See `rfbench.analysis.summary.summarise`.
+    varied : str
+        What its column ``x`` holds: ``M``, ``d``, the name of a setting, or ``variant``.
+    paper : Paper or None
+        The paper that the configuration names; the axes are then those of its figures.
+    styles : mapping
+        From each method to its style.
+    """
+
+    results: Results
+    table: pd.DataFrame
+    varied: str
+    paper: papers.Paper | None
+    styles: Mapping[str, Style]
+
+    def title(self, what: str, protocols: pd.Series[str]) -> str:
+        """Return the title of a figure: what it shows, its protocols, whether it means nothing."""
+        smoke = "SMOKE RUN: " * self.results.smoke
+        return f"{smoke}{what}, protocol {', '.join(dict.fromkeys(protocols))}"
+
+
+def measure(results: Results) -> Measured:
+    """Summarise a results folder for its figures."""
+    from matplotlib import rcParams
+    from matplotlib.colors import to_hex
+
+    table, name = summarise(results), str(results.config.get("paper") or "")
+    samplers = {} if table.empty else dict(zip(table["method"], table["sampler"], strict=True))
+    ink = to_hex(rcParams["text.color"])  # white, where a style has a dark background
+    styles = {
+        method: style._replace(colour=ink) if style.colour == BLACK else style
+        for method, style in assign(samplers).items()
+    }
+    paper = papers.paper(name) if name in papers.papers() else None
+    return Measured(results, table, axis(results), paper, styles)

@@ -1,0 +1,88 @@
+"""The looks of methods, and whose settings hold."""
+
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+from rfbench.errors import ConfigError
+from rfbench.figures import figures_of, style
+from rfbench.results import read
+from tests.support.results import Write
+
+
+def test_known_methods_have_markers_of_their_own() -> None:
+    looks = [(look.marker, look.filled) for look in style.METHODS.values()]
+    assert len(set(looks)) == len(looks)
+
+
+def test_a_method_looks_the_same_in_every_figure() -> None:
+    alone = style.assign({"mine": "mine"})["mine"]
+    assert style.assign({"mine": "mine", "rks": "rks"})["mine"].marker == alone.marker
+    assert style.assign({"gaussian": "rks"})["gaussian"] == style.METHODS["rks"]
+    both = style.assign({"rks": "rks", "rks, scaled": "rks"})
+    assert both["rks"] == style.METHODS["rks"]
+    assert both["rks, scaled"].marker != "o"
+
+
+def test_twelve_unknown_methods_differ_in_marker() -> None:
+    styles = style.assign({f"m{i}": "x" for i in range(12)})
+    assert len({(look.marker, look.filled) for look in styles.values()}) == 12
+
+
+def test_methods_of_one_sampler_have_its_colour_in_shades() -> None:
+    labels = [f"surrogate-leverage-{k}M" for k in (10, 5, 1, 2)]
+    styles = style.assign(dict.fromkeys(labels, "surrogate-leverage") | {"rks": "rks"})
+    assert list(styles) == [*labels, "rks"]
+    full = style.METHODS["surrogate-leverage"].colour
+    assert styles["surrogate-leverage-10M"].colour == full
+    assert len({look.colour for look in styles.values()}) == 5
+    assert len({(look.marker, look.filled) for look in styles.values()}) == 5
+    reds = [int(styles[f"surrogate-leverage-{k}M"].colour[3:5], 16) for k in (1, 2, 5, 10)]
+    assert reds == sorted(reds, reverse=True)
+    assert reds[-1] == int(full[3:5], 16)
+
+
+def test_lines_of_known_methods_differ_in_colour_or_dashes() -> None:
+    looks = [(look.colour, look.dash) for look in style.METHODS.values()]
+    assert len(set(looks)) == len(looks)
+
+
+def test_unknown_methods_beside_all_known_ones_differ_from_each_line() -> None:
+    samplers = {name: name for name in style.METHODS} | {f"m{i}": "x" for i in range(4)}
+    samplers |= {"rks, scaled": "rks"}
+    looks = style.assign(samplers)
+    assert len({(look.colour, look.dash, look.marker) for look in looks.values()}) == len(looks)
+    assert {name: looks[name] for name in style.METHODS} == style.METHODS
+
+
+def test_settings_of_the_user_stand_before_ours() -> None:
+    with matplotlib.rc_context({"axes.labelsize": 17}), style.settings():
+        assert matplotlib.rcParams["axes.labelsize"] == 17
+        assert matplotlib.rcParams["savefig.dpi"] == style.USUAL["savefig.dpi"]
+    assert matplotlib.rcParams["savefig.dpi"] == "figure"
+
+
+def test_a_style_stands_before_both_but_for_what_is_needed(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.mplstyle"
+    mine.write_text("axes.labelsize: 5\naxes.grid: False\npdf.fonttype: 3\ntext.usetex: True\n")
+    with matplotlib.rc_context({"axes.labelsize": 17}), style.settings(mine):
+        now = matplotlib.rcParams
+        assert (now["axes.labelsize"], now["axes.grid"]) == (5, False)
+        assert (now["pdf.fonttype"], now["text.usetex"]) == (42, False)
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe"])
+def test_a_style_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | None) -> None:
+    file = tmp_path / "mine.mplstyle"
+    if content:
+        file.write_bytes(content)
+    with pytest.raises(ConfigError, match=r"mine\.mplstyle"), style.settings(file):
+        pass
+
+
+def test_black_is_the_colour_of_the_text_on_a_dark_background(write: Write) -> None:
+    results = read(write([{"M": m} for m in (10, 50)]))
+    with style.settings("dark_background"):
+        (panel,) = dict(figures_of(results))["error_vs_M"].axes
+    assert panel.containers[0][0].get_color() == "#ffffff"
