@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from rfbench import shipped
 from rfbench.cli import main
+from tests.support.command_line import call
 
 SMALL = """\
 title: A tiny try
@@ -26,13 +27,6 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tiny.yaml").write_text(SMALL)
     return tmp_path
-
-
-def call(*words, code=0):
-    result = CliRunner().invoke(main, [str(word) for word in words])
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result.output
 
 
 def test_run_table_plot(here):

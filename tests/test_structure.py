@@ -185,3 +185,13 @@ def test_nothing_is_remembered_by_its_place_in_memory() -> None:
             assert not re.search(r"(?<![\w.])(?<!def )id\(|__array_interface__|\.ctypes\b", text), (
                 module
             )
+
+
+def test_no_test_imports_a_test() -> None:
+    """What tests share stands in `tests/support`, in a conftest or in a contract."""
+    for file in TESTS.rglob("*.py"):
+        if file.parent.name not in BEING_TAKEN_APART:
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.ImportFrom):
+                    names = {str(node.module), *(alias.name for alias in node.names)}
+                    assert not any(re.search(r"(^|\.)test_\w+$", name) for name in names), file

@@ -17,8 +17,7 @@ from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.papers import Published, Source
 from rfbench.shipped import every
-
-from ..test_cli import call
+from tests.support.command_line import call
 
 CONFIG = """\
 paper: invented2026

@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 
 from rfbench.datasets import catalog
-
-from ..datasets.tiny import delimited, numbers, svmlight
+from tests.support.data_files import delimited, numbers, svmlight
 
 ROWS = 90
 

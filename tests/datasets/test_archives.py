@@ -10,24 +10,7 @@ from hypothesis import strategies as st
 
 from rfbench.datasets.archives import FoundFiles
 from rfbench.errors import DataError
-
-
-def zipped(members):
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members:
-            archive.writestr(name, content)
-    return stream.getvalue()
-
-
-def tarred(members):
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
-        for name, content in members:
-            info = name if isinstance(name, tarfile.TarInfo) else tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return stream.getvalue()
+from tests.support.data_files import tarred, zipped
 
 
 def link(name, target):

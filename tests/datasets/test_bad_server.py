@@ -11,8 +11,7 @@ import pytest
 
 from rfbench import datasets
 from rfbench.errors import DataError
-
-from .test_fetch import LETTERS, letters, sha256, zipped
+from tests.support.data_files import LETTERS, letters, sha256, zipped
 
 BODY = LETTERS * 50
 fetch = importlib.import_module("rfbench.datasets.fetch")

@@ -7,8 +7,7 @@ from sklearn.datasets import load_digits
 from rfbench import datasets
 from rfbench.datasets import catalog, readers
 from rfbench.errors import DataError
-
-from . import tiny
+from tests.support import data_files
 
 
 def rng(seed=0):
@@ -18,7 +17,7 @@ def rng(seed=0):
 @pytest.fixture
 def letters(home, catalogue):
     """The Letter entry over a file of three rows, in its place."""
-    entry, (content,), *_ = tiny.example("letter")
+    entry, (content,), *_ = data_files.example("letter")
     counts = {label: int(label in "TIA") for label in entry.classes}
     entry = entry.model_copy(update={"rows": 3, "classes": counts})
     catalogue(
@@ -84,7 +83,7 @@ def test_the_second_load_does_not_read_the_file(letters, monkeypatch):
     monkeypatch.setitem(readers.READERS, "table", readers.Reader(lambda *_: pytest.fail("read"), 1))
     second = datasets.load("letter")
     np.testing.assert_array_equal(first.X, second.X)
-    np.testing.assert_array_equal(first.X, tiny.numbers(3, 16))
+    np.testing.assert_array_equal(first.X, data_files.numbers(3, 16))
     assert first.sha256 == second.sha256 == datasets.data_sha256("letter")
 
 

@@ -1,5 +1,4 @@
 import gzip
-import hashlib
 import importlib
 import json
 import logging
@@ -8,41 +7,16 @@ import os
 import pytest
 
 from rfbench import datasets
-from rfbench.datasets import catalog
 from rfbench.errors import DataError
-
-from . import tiny
-from .test_archives import zipped
+from tests.support import data_files
+from tests.support.data_files import LETTERS, letters, sha256, zipped
 
 fetch_module = importlib.import_module("rfbench.datasets.fetch")
-
-LETTERS = b"A," + b",".join([b"1"] * 16) + b"\nB," + b",".join([b"2"] * 16) + b"\n"
-
-
-def sha256(content):
-    return hashlib.sha256(content).hexdigest()
 
 
 @pytest.fixture(autouse=True)
 def _once(monkeypatch):
     monkeypatch.setattr(fetch_module, "RETRIES", 0)
-
-
-def letters(urls=(), member=None, whole=None, archive=True, **change):
-    """Return an entry with one file, by default inside of a zip."""
-    name = "letters.zip" if archive else "letters.data"
-    download = {"name": name, "sha256": whole, "urls": list(urls)}
-    file = {"name": "letters.data", "source": name, "sha256": member}
-    fields = catalog.entry("letter").model_dump() | {
-        "name": "letters",
-        "folder": "letters",
-        "downloads": [download] if urls else [],
-        "files": [file if urls else file | {"source": None}],
-        "rows": 2,
-        "task": "binary",
-        "classes": {"A": 1, "B": 1},
-    }
-    return catalog.Entry.model_validate(fields | change)
 
 
 def put(folder, name, content):
@@ -343,7 +317,7 @@ class TestAdd:
 
 
 def test_a_real_entry_reads_its_original_archive(home, catalogue):
-    entry, contents, _, y, _, _ = tiny.example("har")
+    entry, contents, _, y, _, _ = data_files.example("har")
     inner = zipped(
         [
             (f"UCI HAR Dataset/{file.path}", content)

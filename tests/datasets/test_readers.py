@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from rfbench.datasets import adult, catalog, tables
 from rfbench.datasets.readers import READERS, Parsed
 from rfbench.errors import DataError
-
-from . import tiny
+from tests.support import data_files
 
 FILES = [name for name in catalog.names() if catalog.entry(name).kind == "files"]
 ONE_OF_EACH = ["adult", "a9a", "letter", "eeg", "mnist", "ujiindoorloc", "har-train", "rcv1"]
@@ -15,12 +14,12 @@ TEXT = [name for name in FILES if name not in ("mnist", "rcv1")]
 
 
 def read(entry, contents):
-    return READERS[entry.reader].read(entry, tiny.held(entry, contents))
+    return READERS[entry.reader].read(entry, data_files.held(entry, contents))
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_the_format_of_every_data_set_is_read(name):
-    entry, contents, X, y, n_given_train, groups = tiny.example(name)
+    entry, contents, X, y, n_given_train, groups = data_files.example(name)
     parsed = read(entry, contents)
     assert parsed.X.shape == (len(y), entry.columns)
     if X is not None:
@@ -36,7 +35,7 @@ def test_the_format_of_every_data_set_is_read(name):
 
 
 def test_adult_has_one_column_for_each_category_and_numbers_keep_their_place():
-    entry, contents, *_ = tiny.example("adult")
+    entry, contents, *_ = data_files.example("adult")
     X = read(entry, contents).X
     starts = np.cumsum([0, *(max(1, len(values)) for values in adult.COLUMNS.values())])
     place = dict(zip(adult.COLUMNS, starts, strict=False))
@@ -120,7 +119,7 @@ POSSIBLE = [
 
 @pytest.mark.parametrize(("name", "how"), POSSIBLE)
 def test_a_broken_row_is_named_by_file_and_line(name, how):
-    entry, contents, *_ = tiny.example(name)
+    entry, contents, *_ = data_files.example(name)
     place, number = LAST[name]
     separator = {"cpu": b"\t", "har": b" ", "a9a": b" "}.get(name, b",")
     separator = b" " if entry.reader == "svmlight" else separator
@@ -134,7 +133,7 @@ def test_a_broken_row_is_named_by_file_and_line(name, how):
 
 @pytest.mark.parametrize("name", [name for name in LAST if catalog.entry(name).classes])
 def test_an_unknown_label_is_named_by_file_and_line(name):
-    entry, contents, *_ = tiny.example(name)
+    entry, contents, *_ = data_files.example(name)
     place, number = LAST[name]
     if name == "har":
         place += 1
@@ -157,40 +156,40 @@ def test_an_unknown_label_is_named_by_file_and_line(name):
 
 @pytest.mark.parametrize("name", TEXT)
 def test_an_empty_file_is_refused(name):
-    entry, contents, *_ = tiny.example(name)
+    entry, contents, *_ = data_files.example(name)
     contents[0] = b"\n \n"
     with pytest.raises(DataError, match=r"no rows|names where|no line"):
         read(entry, contents)
 
 
 def test_a_header_without_the_needed_column_is_refused():
-    entry, contents, *_ = tiny.example("news")
+    entry, contents, *_ = data_files.example("news")
     with pytest.raises(DataError, match="line 1: no column is named 'shares'"):
         read(entry, [contents[0].replace(b"shares", b"clicks")])
 
 
 def test_a_header_of_the_wrong_length_is_refused():
-    entry, contents, *_ = tiny.example("slice")
+    entry, contents, *_ = data_files.example("slice")
     with pytest.raises(DataError, match="line 1: 387 names where 386"):
         read(entry, [b"more," + contents[0]])
 
 
 def test_a_category_that_is_not_documented_is_refused():
-    entry, contents, *_ = tiny.example("adult")
+    entry, contents, *_ = data_files.example("adult")
     contents[0] = contents[0].replace(b"Husband", b"Partner")
     with pytest.raises(DataError, match=r"adult\.data, line 2: 'Partner'"):
         read(entry, contents)
 
 
 def test_har_files_of_different_lengths_are_refused():
-    entry, contents, *_ = tiny.example("har-train")
+    entry, contents, *_ = data_files.example("har-train")
     contents[1] = b"5\n"
     with pytest.raises(DataError, match=r"y_train\.txt: 1 rows, but X_train\.txt has 2"):
         read(entry, contents)
 
 
 def test_a_group_has_to_be_a_whole_number():
-    entry, contents, *_ = tiny.example("har-train")
+    entry, contents, *_ = data_files.example("har-train")
     contents[2] = b"1\n1.5\n"
     with pytest.raises(DataError, match=r"subject_train\.txt, line 2: 1\.5"):
         read(entry, contents)
@@ -200,16 +199,16 @@ def test_a_group_has_to_be_a_whole_number():
     ("place", "content", "reason"),
     [
         (0, b"", "too few"),
-        (0, tiny.idx(range(9)), "magic number is 0x801, not 0x803"),
-        (0, tiny.idx(np.zeros((3, 28, 28)))[:-1], "values where the shape"),
-        (0, tiny.idx(np.zeros((2, 28, 28))), "2 images and 3 labels"),
-        (1, tiny.idx([1, 2, 10]), "label 10 of row 3"),
-        (1, tiny.idx([1, 2, 3]) + b"\0", "values where the shape"),
-        (0, tiny.idx(np.zeros((0, 28, 28))), "values where the shape"),
+        (0, data_files.idx(range(9)), "magic number is 0x801, not 0x803"),
+        (0, data_files.idx(np.zeros((3, 28, 28)))[:-1], "values where the shape"),
+        (0, data_files.idx(np.zeros((2, 28, 28))), "2 images and 3 labels"),
+        (1, data_files.idx([1, 2, 10]), "label 10 of row 3"),
+        (1, data_files.idx([1, 2, 3]) + b"\0", "values where the shape"),
+        (0, data_files.idx(np.zeros((0, 28, 28))), "values where the shape"),
     ],
 )
 def test_a_broken_idx_file_is_refused(place, content, reason):
-    entry, contents, *_ = tiny.example("mnist")
+    entry, contents, *_ = data_files.example("mnist")
     contents[place] = content
     with pytest.raises(DataError, match=reason):
         read(entry, contents)
@@ -229,21 +228,21 @@ def test_a_broken_idx_file_is_refused(place, content, reason):
     ],
 )
 def test_a_broken_svmlight_row_is_named(row, reason):
-    entry, contents, *_ = tiny.example("a9a")
+    entry, contents, *_ = data_files.example("a9a")
     contents[0] = contents[0] + row + b"\n"
     with pytest.raises(DataError, match=f"a9a, line 3: .*{reason}"):
         read(entry, contents)
 
 
 def test_a_document_without_topic_is_refused():
-    entry, contents, *_ = tiny.example("rcv1")
+    entry, contents, *_ = data_files.example("rcv1")
     contents[-1] = contents[-1].replace(b"X 2291 1\n", b"")
     with pytest.raises(DataError, match="document 2291 has no topic"):
         read(entry, contents)
 
 
 def test_a_broken_topic_line_is_named():
-    entry, contents, *_ = tiny.example("rcv1")
+    entry, contents, *_ = data_files.example("rcv1")
     contents[-1] += b"CCAT x 1\n"
     with pytest.raises(DataError, match=r"rcv1v2\.topics\.qrels, line 8"):
         read(entry, contents)
@@ -251,8 +250,8 @@ def test_a_broken_topic_line_is_named():
 
 def test_long_tables_are_read_in_pieces_and_lines_are_still_right(monkeypatch):
     monkeypatch.setattr(tables, "_LINES_AT_ONCE", 2)
-    X = tiny.numbers(7, 3)
-    content = tiny.delimited([*X.T, list("abcabca")])
+    X = data_files.numbers(7, 3)
+    content = data_files.delimited([*X.T, list("abcabca")])
     table = tables.parse(content, "t", columns=4, text=[3])
     np.testing.assert_array_equal(table.numbers, X)
     assert table.text[3] == list("abcabca")
@@ -280,7 +279,7 @@ def mutations():
 @given(place=st.integers(0, 5), changes=mutations())
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), database=None)
 def test_any_bytes_are_read_or_refused(name, place, changes):
-    entry, contents, *_ = tiny.example(name)
+    entry, contents, *_ = data_files.example(name)
     place %= len(contents)
     for where, removed, piece in changes:
         at = int(where * len(contents[place]))

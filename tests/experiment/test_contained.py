@@ -17,10 +17,10 @@ from threadpoolctl import threadpool_info
 from rfbench.experiment import isolation, runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import Limits
+from tests.support import faulty
+from tests.support.runs import FAULTY, command, descendants, rows_of
 
-from . import faulty
 from .conftest import SMALL
-from .test_faults import FAULTY, command, descendants, rows_of
 
 # Shared work is timed otherwise when a trial is repeated alone.
 NOT_MEASURED = ("t_", "cpu_", "peak_", "workers", "shared_M", "trial_id", "setting", "parameters")

@@ -1,4 +1,3 @@
-import csv
 import os
 import random
 import re
@@ -18,17 +17,12 @@ from rfbench.experiment.context import Context
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import Limits
 from rfbench.results.store import Store
+from tests.support.runs import FAULTY, command, descendants, rows_of
 
 from .conftest import SMALL
 
-FAULTY = Path(__file__).with_name("faulty.py")
 NIGHTLY = bool(os.environ.get("RFBENCH_NIGHTLY"))
 KILLS = 50 if NIGHTLY else 5
-
-
-def rows_of(folder):
-    with (folder / "trials.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def without_times(folder):
@@ -98,10 +92,6 @@ def test_fail_fast_begins_nothing_more(experiment_of, tmp_path):
 LONG = SMALL.replace("trials: 2", "trials: 6").replace("n_train: 120", "n_train: 2500")
 
 
-def command(path, out, *words):
-    return [sys.executable, "-m", "rfbench", "run", str(path), "--out", str(out), *words]
-
-
 def start(path, out):
     words = command(path, out, "--jobs", "2")
     return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -119,13 +109,6 @@ def wait_until(met, seconds=60.0):
     limit = time.monotonic() + seconds
     while not met() and time.monotonic() < limit:
         time.sleep(0.02)
-
-
-def descendants(process):
-    try:
-        return psutil.Process(process.pid).children(recursive=True)
-    except psutil.NoSuchProcess:
-        return []
 
 
 def test_killed_at_random_moments_no_row_is_lost_or_doubled(experiment_of, tmp_path):

@@ -1,6 +1,5 @@
 """How numbers and tables are written."""
 
-import doctest
 import math
 
 import pytest
@@ -12,12 +11,6 @@ GRID = grids.Grid(
     [["rks | plain", "17.37 ± 0.12", "3"], ["eerf_10%", "16.20 ± 0.05", "≤4"]],
     "Errors & times",
 )
-
-
-def test_examples():
-    found = doctest.testmod(words)
-    assert found.attempted >= 8
-    assert found.failed == 0
 
 
 @pytest.mark.parametrize("value", [None, math.nan])

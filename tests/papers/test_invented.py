@@ -6,12 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import rfbench
 from rfbench import papers
-from rfbench.cli import main
 from rfbench.errors import ConfigError
+from tests.support.command_line import call
 
 PAPER = """\
 title: Two Numbers and One Claim
@@ -85,12 +84,6 @@ def write(root: Path, name: str = "doe2030", **changes: str) -> Path:
     for file, text in FILES.items():
         (folder / file).write_text(changes.get(file.partition(".")[0], text))
     return root
-
-
-def call(*words: str) -> str:
-    result = CliRunner().invoke(main, list(words), catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.stdout
 
 
 def rows(text: str) -> list[dict[str, str]]:

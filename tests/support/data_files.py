@@ -1,11 +1,56 @@
 """Small files in the original formats."""
 
+import hashlib
+import io
 import struct
+import tarfile
+import zipfile
 from dataclasses import dataclass
 
 import numpy as np
 
 from rfbench.datasets import catalog
+
+LETTERS = b"A," + b",".join([b"1"] * 16) + b"\nB," + b",".join([b"2"] * 16) + b"\n"
+
+
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def letters(urls=(), member=None, whole=None, archive=True, **change):
+    """Return an entry with one file, by default inside of a zip."""
+    name = "letters.zip" if archive else "letters.data"
+    download = {"name": name, "sha256": whole, "urls": list(urls)}
+    file = {"name": "letters.data", "source": name, "sha256": member}
+    fields = catalog.entry("letter").model_dump() | {
+        "name": "letters",
+        "folder": "letters",
+        "downloads": [download] if urls else [],
+        "files": [file if urls else file | {"source": None}],
+        "rows": 2,
+        "task": "binary",
+        "classes": {"A": 1, "B": 1},
+    }
+    return catalog.Entry.model_validate(fields | change)
+
+
+def zipped(members):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def tarred(members):
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        for name, content in members:
+            info = name if isinstance(name, tarfile.TarInfo) else tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return stream.getvalue()
 
 
 @dataclass
