@@ -60,10 +60,20 @@ class Document:
 
     def put(self, path: tuple[Any, ...], setting: str) -> None:
         """Note that ``--set`` replaced what stood at a path, and all below it."""
+        self._forget(path)
+        self.settings[path] = setting
+
+    def move(self, origin: Document, source: tuple[Any, ...], path: tuple[Any, ...]) -> None:
+        """Note that what stands at a path, and all below it, comes from another document."""
+        self._forget(path)
+        for old, line in origin.lines.items():
+            if old[: len(source)] == source:
+                self.lines[path + old[len(source) :]] = line
+
+    def _forget(self, path: tuple[Any, ...]) -> None:
         for places in (self.lines, self.settings):
             for old in [old for old in places if old[: len(path)] == path]:
                 del places[old]
-        self.settings[path] = setting
 
 
 def scalar(text: str) -> Any:
@@ -94,9 +104,7 @@ def load(path: Path) -> Document:
         kind = "is a folder" if isinstance(error, IsADirectoryError) else reason.lower()
         from rfbench import shipped
 
-        known = [
-            each for each in shipped.every() if path.stem == each.stem or path.name == each.name
-        ]
+        known = [each for each in shipped.every() if f"{path.stem}_".startswith(f"{each.stem}_")]
         hint = f"Did you mean {known[0]}?" if known else "`rfbench list configs` shows some."
         raise ConfigError(f"The configuration {path} cannot be read: {kind}.", "", hint) from error
     return parse(raw, str(path))

@@ -1,4 +1,5 @@
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -6,7 +7,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from rfbench import shipped
+from rfbench import shipped, yamlfile
 from rfbench.cli import main
 from tests.support.command_line import call
 
@@ -163,7 +164,7 @@ def test_failed_trials_end_with_exit_code_1(here):
     [
         (["run", "missing.yaml"], "cannot be read: no such file"),
         (["run", "tiny.yaml", "--set", "samplers.eerf.pool_size=5"], "from a pool of 5"),
-        (["run", "tiny.yaml", "tiny.yaml"], "Two configurations are called tiny"),
+        (["run", "tiny.yaml", "tiny.yaml"], "Two runs are called tiny"),
         (["run", "tiny.yaml", "--set", "M"], "is not `key.path=value`"),
         (["run", "tiny.yaml", "--trials", "0"], "not in the range"),
         (["run", "tiny.yaml", "--jobs", "-1"], "not in the range"),
@@ -207,6 +208,35 @@ def test_wrong_usage_ends_with_a_sentence_and_exit_code_2(here, words, sentence)
 )
 def test_words_that_are_no_text_end_with_a_sentence_and_exit_code_2(here, words, word):
     assert "is not UTF-8 text" in call(*words, word, code=2)
+
+
+MATRIX = """
+protocols: {printed: , tuned: {M: 8}}
+datasets: {digits: , more: {dataset: digits, trials: 1}}
+"""
+
+
+def test_a_file_of_several_runs(here):
+    (here / "two.yaml").write_text(SMALL.replace("dataset: digits\n", "") + MATRIX)
+    words = ["run", "two.yaml", "--jobs", 1]
+    call(*words, "--run", "more.tuned")
+    assert [path.name for path in (here / "results").iterdir()] == ["two_more.tuned"]
+    output = call(*words, "--dry-run", "--only", "protocol=tuned", "--only", "M=8")
+    assert re.findall(r"two_\S+(?=:)", output) == ["two_digits.tuned", "two_more.tuned"]
+    assert "is not KEY=VALUE" in call(*words, "--only", "protocoll=tuned", code=2)
+    assert "tuned" in call(*words, "--only", "protocol=tunde", code=2)
+    assert "no run 'more'" in call(*words, "--run", "more", code=2)
+    assert "digits.printed" in call("sweep", "two.yaml", "--M", 5, code=2)
+    call("sweep", "two.yaml", "--M", "4,5", "--run", "more.printed", "--jobs", 1)
+    assert (here / "results" / "two_more.printed-sweep-M=4+5" / "trials.csv").exists()
+
+
+def test_the_configurations_are_listed_with_their_runs():
+    assert "eeg.printed" in call("list", "configs")
+    assert "protocols:" in call("list", "configs", "liu2020_table3")
+    said = yamlfile.parse(call("list", "configs", "liu2020_table3_eeg.printed"), "said").value
+    assert (said["dataset"], said["protocol"], "protocols" in said) == ("eeg", "printed", False)
+    assert "quickstart" in call("list", "configs", "quickstrat", code=2)
 
 
 def test_results_whose_name_is_no_text_are_shown(here):

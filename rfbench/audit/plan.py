@@ -12,7 +12,7 @@ from rfbench.audit.choices import Choice, Combination, about, combinations, coun
 from rfbench.audit.needed import idle, needed, reduced
 from rfbench.audit.target import Target
 from rfbench.config import Experiment, KeptBy
-from rfbench.config.overrides import assign, override
+from rfbench.config.overrides import assign
 from rfbench.errors import ConfigError, nearest
 from rfbench.report.evidence import JOINT
 
@@ -82,6 +82,7 @@ def plan(
     overrides: Sequence[str] = (),
     varied: Sequence[Choice] = (),
     most: int = 500,
+    run: str = "",
     allow_imports: bool = False,
 ) -> Audit:
     """Return what to measure for a target.
@@ -97,6 +98,8 @@ def plan(
         In place of the known choices of the same names, or beside them.
     most : int
         The largest number of combinations; of more that can be run, so many are drawn at random.
+    run : str
+        The run of the configuration; without it, the only one that fits the target.
 
     Raises
     ------
@@ -106,19 +109,12 @@ def plan(
         run, or if no combination can be run.
     """
     _check_fixed_or_varied(overrides, varied)
-    base = config.read(path, overrides, allow_imports=allow_imports)
-    _check_paper(base, target)
     names = {choice.name for choice in varied}
-    if "dataset" not in names:
-        for spec in base.dataset:
-            target.check_data(spec.name)
+    base, document = _fitting(path, target, overrides, run, names, allow_imports)
     samplers = [word for spec in needed(base, target) for word in (spec.label, spec.name)]
     target = target.of([JOINT] if base.solver.name == JOINT else samplers)
     if "M" not in names:
         reduced(base, target)
-    document = yamlfile.load(path)
-    for text in overrides:
-        override(document, text)
     attempts = _Attempts(document, base.name, target, allow_imports)
     open_ones = _runnable(_open(target, samplers, overrides, varied), names, attempts)
     tried = [attempts.tried[c] for c in combinations(open_ones, most, attempts.runs)]
@@ -140,6 +136,35 @@ def plan(
         as_it_stands=_as_it_stands(base, target, tried),
         idle=idle(open_ones, met, tried[0].experiment),
     )
+
+
+def _fitting(
+    path: Path,
+    target: Target,
+    overrides: Sequence[str],
+    run: str,
+    varied: Collection[str],
+    allow_imports: bool,
+) -> tuple[Experiment, yamlfile.Document]:
+    """Return the run of this name, or the only one that is about the target."""
+    found = config.documents(path, overrides)
+    chosen = dict([config.choose(path, found, run)]) if run else found
+    fitting, refused = [], []
+    for name, document in chosen.items():
+        try:
+            base = config.from_document(document, name, allow_imports=allow_imports)
+            _check_paper(base, target)
+            for spec in base.dataset if "dataset" not in varied else ():
+                target.check_data(spec.name)
+        except ConfigError as error:
+            refused.append(error)
+        else:
+            fitting.append((base, document))
+    if not fitting:
+        raise refused[0]
+    if len(fitting) > 1:
+        config.choose(path, {base.name: document for base, document in fitting})
+    return fitting[0]
 
 
 def _key(text: str) -> str:

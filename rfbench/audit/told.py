@@ -24,6 +24,7 @@ def command(
     config: Path,
     target: str,
     *,
+    run: str = "",
     fixed: Sequence[str] = (),
     varied: Sequence[str] = (),
     trials: int,
@@ -38,6 +39,7 @@ def command(
     inside = config.resolve().parent.name == CONFIGS
     words = ["rfbench", "audit", f"{CONFIGS}/{config.name}" if inside else config.name]
     words += ["--target", target]
+    words += ["--run", run] if run else []
     for option, texts in (("--set", fixed), ("--vary", varied)):
         for text in texts:
             words += [option, text]

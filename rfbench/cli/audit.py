@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from rfbench.cli.experiments import run_with_progress, say_what_would_run
-from rfbench.cli.options import RunOptions, run_options
+from rfbench.cli.options import RUN, RunOptions, run_options
 from rfbench.errors import ConfigError
 
 
@@ -21,6 +21,7 @@ from rfbench.errors import ConfigError
     metavar="PAPER/ITEM/DATASET",
     help="The published row, of one item or several: PAPER/ITEM,ITEM/DATASET.",
 )
+@click.option("--run", "name", metavar="NAME", default="", help=f"{RUN}, if several fit.")
 @click.option(
     "--vary",
     multiple=True,
@@ -46,6 +47,7 @@ from rfbench.errors import ConfigError
 def audit(
     config: Path,
     aim: str,
+    name: str,
     vary: tuple[str, ...],
     overrides: tuple[str, ...],
     most: int,
@@ -95,6 +97,7 @@ def audit(
         overrides=[*overrides, f"trials={trials}"],
         varied=[choices.given(text, named) for text in vary],
         most=most,
+        run=name,
         allow_imports=allow_imports,
     )
     base = out / "smoke" if smoke else out
@@ -125,6 +128,7 @@ def audit(
         again = told.command(
             config,
             aim,
+            run=name,
             fixed=overrides,
             varied=vary,
             trials=trials,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rfbench.cli.options import RunOptions, run_options
+from rfbench.cli.options import RUN, RunOptions, run_options
 from rfbench.errors import ConfigError, RfbenchError, WriteError
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     metavar="KEY.PATH=VALUE",
     help="Change a key of the configuration; may be repeated.",
 )
+@click.option("--run", "runs", multiple=True, metavar="NAME", help=f"{RUN}; may be repeated.")
 @click.option(
     "--offline",
     is_flag=True,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 def run(
     configs: tuple[Path, ...],
     overrides: tuple[str, ...],
+    runs: tuple[str, ...],
     offline: bool,
     trials: int | None,
     jobs: int | None,
@@ -57,6 +59,7 @@ def run(
     Examples:
       rfbench run configs/quickstart.yaml
       rfbench run configs/*.yaml --offline --jobs 4
+      rfbench run configs/liu2020_table3.yaml --only dataset=eeg --only protocol=printed
       rfbench run configs/quickstart.yaml --set samplers.eerf.pool_size=8000 --out /tmp/try
       rfbench run configs/quickstart.yaml --set M=50:200:50 --dry-run
     """
@@ -64,16 +67,22 @@ def run(
 
     extra = [f"trials={trials}"] if trials else []
     experiments = [
-        config.read(path, [*overrides, *extra], allow_imports=allow_imports) for path in configs
+        experiment
+        for path in configs
+        for experiment in config.read_all(
+            path, [*overrides, *extra], only=runs, allow_imports=allow_imports
+        )
     ]
     names = [experiment.name for experiment in experiments]
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(
-                f"Two configurations are called {name}.",
+                f"Two runs are called {name}.",
                 "Their results would land in the same folder.",
                 "Run them one by one with different --out, or rename one.",
             )
+    if options["only"] and len(experiments) > 1:
+        experiments = _with_trials(experiments, options["only"])
     work = [([e], [""], e.name) for e in (_with_data(experiments) if offline else experiments)]
     _carry_out(work, jobs, out, smoke, dry_run, RunOptions(**options))
 
@@ -99,6 +108,17 @@ def _with_data(experiments: list[Experiment]) -> list[Experiment]:
     return here
 
 
+def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> list[Experiment]:
+    """Leave out the experiments that have no trial for ``--only``."""
+    from rfbench.cli.memory import trials_without_data
+    from rfbench.experiment.run_plan import meeting
+
+    of_all = [text for text in conditions if not text.startswith("trial=")]
+    met = meeting(trials_without_data(experiments), of_all)
+    names = {trial.experiment.name for trial in met}
+    return [experiment for experiment in experiments if experiment.name in names]
+
+
 @click.command()
 @click.argument("config", required=False, type=click.Path(path_type=Path))
 @click.option(
@@ -111,11 +131,13 @@ def _with_data(experiments: list[Experiment]) -> list[Experiment]:
     metavar="KEY.PATH=VALUES",
     help="Values of any other key, in the same grammar; may be repeated.",
 )
+@click.option("--run", "name", metavar="NAME", default="", help=f"{RUN}.")
 @run_options
 def sweep(
     config: Path | None,
     sizes: str | None,
     settings: tuple[str, ...],
+    name: str,
     trials: int | None,
     jobs: int | None,
     out: Path,
@@ -153,7 +175,8 @@ def sweep(
         axes.append([f"{key}={value}" for value in grids.expand(values)])
     combinations = [list(c) for c in itertools.product(*axes)]
     experiments = [
-        configuration.read(path, [*fixed, *c], allow_imports=allow_imports) for c in combinations
+        configuration.read(path, [*fixed, *c], run=name, allow_imports=allow_imports)
+        for c in combinations
     ]
     name = _sweep_name(experiments[0].name, [*([f"M={sizes}"] if sizes else []), *settings])
     work = (experiments, [", ".join(c) for c in combinations], name)

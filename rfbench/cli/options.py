@@ -32,6 +32,9 @@ class RunOptions:
         return Limits(memory_share(self.memory, jobs), self.timeout)
 
 
+RUN = "The run of the file, as `rfbench list configs` has it: eeg.printed"
+
+
 def run_options(command: Command) -> Command:
     """Add the shared options to a command."""
     for option in reversed(
@@ -84,7 +87,7 @@ def run_options(command: Command) -> Command:
                 "--only",
                 multiple=True,
                 metavar="KEY=VALUE",
-                help="Only trials with this column: sampler, label, dataset, M, trial, d.",
+                help="Only trials with this: dataset, protocol, sampler, label, M, trial, d.",
             ),
             click.option("--fail-fast", is_flag=True, help="Stop at the first failed trial."),
             click.option(

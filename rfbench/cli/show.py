@@ -32,7 +32,7 @@ def print_columns(rows: Sequence[tuple[str, ...]]) -> None:
     room = max(shutil.get_terminal_size().columns - indent, 24)
     for row in rows:
         head = "".join(f"{cell:<{width}}  " for cell, width in zip(row, widths, strict=False))
-        lines = textwrap.wrap(row[last], room) or [""]
+        lines = textwrap.wrap(row[last], room, break_on_hyphens=False) or [""]
         click.echo((head + lines[0]).rstrip())
         for line in lines[1:]:
             click.echo(" " * indent + line)
@@ -180,7 +180,7 @@ def list_(what: str, name: str | None) -> None:
         return
     if what == "samplers":
         name = SAMPLERS.published(name)
-    known = [row[0] for row in rows]
+    known = [row[0] for row in rows] + (_runs() if what == "configs" else [])
     if name not in known:
         raise ConfigError(
             f"There is no '{name}' among the {what}.{nearest(name, known)}",
@@ -215,10 +215,26 @@ def _whole(what: str, name: str) -> str:
 
         content = papers.paper(name).model_dump(exclude_defaults=True)
         return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
-    from rfbench import shipped
+    return _configuration(name)
 
-    (path,) = (path for path in shipped.every() if path.stem == name)
-    return path.read_text(encoding="utf-8")
+
+def _runs() -> list[str]:
+    from rfbench import config, shipped
+
+    return [name for path in shipped.every() for name in config.documents(path)]
+
+
+def _configuration(name: str) -> str:
+    """Return a file as it is, or a run of one with all that its parts make of it."""
+    import yaml
+
+    from rfbench import config, shipped
+
+    for path in shipped.every():
+        if path.stem == name:
+            return path.read_text(encoding="utf-8")
+    run = next(runs[name] for p in shipped.every() if name in (runs := config.documents(p)))
+    return yaml.safe_dump(run.value, sort_keys=False, allow_unicode=True, width=100)
 
 
 def _described(thing: type) -> str:
@@ -254,11 +270,14 @@ def _listed(what: str) -> list[tuple[str, ...]]:
         return [
             (p.name, ", ".join(p.tables) or "no table", f"{p.citation}: {p.about}") for p in every
         ]
-    from rfbench import shipped, yamlfile
+    from rfbench import config, shipped, yamlfile
 
-    return [
-        (path.stem, str(yamlfile.load(path).value.get("title", ""))) for path in shipped.every()
-    ]
+    listed: list[tuple[str, ...]] = []
+    for path in shipped.every():
+        runs = [config.short(path, name) for name in config.documents(path)]
+        several = f"; runs: {', '.join(runs)}" if len(runs) > 1 else ""
+        listed.append((path.stem, f"{yamlfile.load(path).value.get('title', '')}{several}"))
+    return listed
 
 
 def _first_line(thing: object) -> str:

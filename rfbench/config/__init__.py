@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from rfbench import yamlfile
+from rfbench.config import matrix
 from rfbench.config.build import sampler_of, solver_of
 from rfbench.config.combinations import check_combinations
 from rfbench.config.expressions import resolve_parameters
@@ -25,7 +26,7 @@ from rfbench.config.schema import (
     SolverSpec,
     keeps_published_split,
 )
-from rfbench.errors import ConfigError, RfbenchError
+from rfbench.errors import ConfigError, RfbenchError, nearest
 
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
 
@@ -38,23 +39,46 @@ __all__ = [
     "KeptBy",
     "SamplerSpec",
     "SolverSpec",
+    "choose",
+    "documents",
     "from_document",
     "keeps_published_split",
     "read",
+    "read_all",
     "resolve_parameters",
     "sampler_of",
+    "short",
     "solver_of",
 ]
 
 
-def read(path: Path, overrides: Sequence[str] = (), *, allow_imports: bool = False) -> Experiment:
-    """Read and check a configuration file.
+def read(
+    path: Path, overrides: Sequence[str] = (), *, run: str = "", allow_imports: bool = False
+) -> Experiment:
+    """Read and check the only run of a configuration file, or the one of this name.
+
+    See `read_all`; a file of several runs, and none named, is a ConfigError as well.
+    """
+    name, document = choose(path, documents(path, overrides), run)
+    return from_document(document, name, allow_imports=allow_imports)
+
+
+def read_all(
+    path: Path,
+    overrides: Sequence[str] = (),
+    *,
+    only: Sequence[str] = (),
+    allow_imports: bool = False,
+) -> list[Experiment]:
+    """Read and check the runs of a configuration file.
 
     Parameters
     ----------
     path : Path
     overrides : sequence of str
         ``key.path=value`` each, as given to ``--set``; they win over the file.
+    only : sequence of str
+        Names of runs, see `choose`; none: all of them.
     allow_imports : bool
         Let the configuration import any class, see `rfbench.plugins.check_allowed`.
 
@@ -63,11 +87,50 @@ def read(path: Path, overrides: Sequence[str] = (), *, allow_imports: bool = Fal
     ConfigError
         Naming the file, the line, what is allowed and the nearest right word.
     """
-    document = yamlfile.load(path)
-    name = path.name.removesuffix(".yaml").removesuffix(".yml")
-    for text in overrides:
-        override(document, text)
-    return from_document(document, name, allow_imports=allow_imports)
+    found = documents(path, overrides)
+    chosen = dict(choose(path, found, name) for name in only) if only else found
+    return [
+        from_document(document, name, allow_imports=allow_imports)
+        for name, document in chosen.items()
+    ]
+
+
+def documents(path: Path, overrides: Sequence[str] = ()) -> dict[str, yamlfile.Document]:
+    """Return the runs of a configuration file by name, not yet checked."""
+    found = matrix.runs(yamlfile.load(path), _stem(path))
+    for document in found.values():
+        for text in overrides:
+            override(document, text)
+    return found
+
+
+def choose(
+    path: Path, found: Mapping[str, yamlfile.Document], name: str = ""
+) -> tuple[str, yamlfile.Document]:
+    """Return the run of this name, with or without that of the file; of none, the only one."""
+    stem = _stem(path)
+    for full in (name, f"{stem}_{name}", f"{stem}.{name}"):
+        if full in found:
+            return full, found[full]
+    if not name and len(found) == 1:
+        return next(iter(found.items()))
+    names = [short(path, full) for full in found]
+    raise ConfigError(
+        f"{path} has no run '{name}'.{nearest(name, names)}"
+        if name
+        else f"{path} has several runs.",
+        f"They are {', '.join(names)}.",
+        "" if name else f"Name one: --run {names[0]}.",
+    )
+
+
+def short(path: Path, name: str) -> str:
+    """Return the name of a run without that of its file."""
+    return name.removeprefix(_stem(path))[1:] or name
+
+
+def _stem(path: Path) -> str:
+    return path.name.removesuffix(".yaml").removesuffix(".yml")
 
 
 def from_document(

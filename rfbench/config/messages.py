@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from rfbench import yamlfile
-from rfbench.config.schema import CheckSpec, Experiment, KeptBy, SolverSpec
+from rfbench.config.schema import AXES, CheckSpec, Experiment, KeptBy, SolverSpec
 from rfbench.errors import ConfigError, RfbenchError, nearest
 
 MAX_SHOWN = 8
@@ -75,8 +75,9 @@ def _real_path(problem: Any, document: yamlfile.Document) -> tuple[Any, ...]:
 
 def _keys_at(path: tuple[Any, ...]) -> list[str]:
     models: dict[str, type[BaseModel]] = {"solver": SolverSpec, "checks": CheckSpec, "M": KeptBy}
-    first = str(path[0]) if path else ""
-    return [key for key in models.get(first, Experiment).model_fields if key != "name" or first]
+    if path:
+        return list(models.get(str(path[0]), Experiment).model_fields)
+    return [key for key in (*Experiment.model_fields, *AXES) if key != "name"]
 
 
 def located(document: yamlfile.Document, path: tuple[Any, ...], error: RfbenchError) -> ConfigError:

@@ -23,6 +23,11 @@ def override(document: yamlfile.Document, text: str) -> None:
 
 def assign(document: yamlfile.Document, key: str, value: Any, text: str) -> None:
     """Set the key of a document, `a.b.c`; ConfigError, naming the text, if it leads nowhere."""
+    document.put(change(document, key, value, f"--set {text}"), key)
+
+
+def change(document: yamlfile.Document, key: str, value: Any, text: str) -> tuple[Any, ...]:
+    """Set the key and return its path; the lines of the document stay as they are."""
     parts = key.split(".")
     path: tuple[Any, ...] = ()
     target: Any = document.value
@@ -33,7 +38,7 @@ def assign(document: yamlfile.Document, key: str, value: Any, text: str) -> None
             path += inside
             if last:
                 raise ConfigError(
-                    f"--set {text} would replace a whole entry of a list.",
+                    f"{text} would replace a whole entry of a list.",
                     "",
                     f"Name a parameter of it: {key}.parameter=value.",
                 )
@@ -47,7 +52,7 @@ def assign(document: yamlfile.Document, key: str, value: Any, text: str) -> None
             target[part] = child = child if isinstance(child, dict | list) else {}
             target = child
             path += (part,)
-    document.put(path, key)
+    return path
 
 
 def _entry_of_list(
@@ -71,6 +76,6 @@ def _entry_of_list(
         if part in own + [SAMPLERS.published(name) for name in own] and isinstance(inner, dict):
             return inner, (position,) if inner is entry else (position, first)
     raise ConfigError(
-        f"--set {text}: there is no '{part}' in the list.{nearest(part, names)}",
+        f"{text}: there is no '{part}' in the list.{nearest(part, names)}",
         f"It has {', '.join(names)}.",
     )

@@ -25,6 +25,14 @@ from rfbench.registry import SAMPLERS
 MOST_SETTINGS, MOST_TRIALS = 50_000, 1_000_000
 NO_SOLVER = "none"
 SHARED, ISOLATED = "shared", "isolated"
+PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
+# What a file of several runs has beside the keys of an experiment, see `rfbench.config.matrix`.
+AXES = {
+    PROTOCOLS: "what differs between protocols, by name: the run's `protocol`. "
+    "`for: [NAME, ...]` keeps one to some of the data sets",
+    DATASETS: "what differs between data sets, by name: the run's `dataset`, unless it is given",
+    EXCEPTIONS: "what differs in a single run, by DATASET.PROTOCOL",
+}
 
 
 def _expanded(value: Any) -> Any:

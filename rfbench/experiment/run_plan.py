@@ -51,28 +51,34 @@ class RunPlan:
         ConfigError
             A condition names no key of a trial, or no trial meets it.
         """
-        trials = self.trials
-        for condition in conditions:
-            key, sign, value = condition.partition("=")
-            if not sign or key not in ONLY_KEYS:
-                raise ConfigError(
-                    f"--only {condition} is not KEY=VALUE.{nearest(key, list(ONLY_KEYS))}",
-                    f"The keys are {', '.join(ONLY_KEYS)}.",
-                )
-            seen = sorted({str(ONLY_KEYS[key](trial)) for trial in trials})
-            trials = [trial for trial in trials if str(ONLY_KEYS[key](trial)) == value]
-            if not trials:
-                raise ConfigError(
-                    f"No trial has {key} {value}.{nearest(value, seen)}",
-                    f"There are {', '.join(seen[:12])}.",
-                )
-        return replace(self, trials=trials)
+        return replace(self, trials=meeting(self.trials, conditions))
+
+
+def meeting(trials: Sequence[Trial], conditions: Sequence[str]) -> list[Trial]:
+    """Return the trials that meet every ``KEY=VALUE``; see `Work.only`."""
+    left = list(trials)
+    for condition in conditions:
+        key, sign, value = condition.partition("=")
+        if not sign or key not in ONLY_KEYS:
+            raise ConfigError(
+                f"--only {condition} is not KEY=VALUE.{nearest(key, list(ONLY_KEYS))}",
+                f"The keys are {', '.join(ONLY_KEYS)}.",
+            )
+        seen = sorted({str(ONLY_KEYS[key](trial)) for trial in left})
+        left = [trial for trial in left if str(ONLY_KEYS[key](trial)) == value]
+        if not left:
+            raise ConfigError(
+                f"No trial has {key} {value}.{nearest(value, seen)}",
+                f"There are {', '.join(seen[:12])}.",
+            )
+    return left
 
 
 ONLY_KEYS: dict[str, Callable[[Trial], Any]] = {
     "sampler": lambda trial: trial.sampler.name,
     "label": lambda trial: trial.sampler.label,
     "dataset": lambda trial: trial.dataset.name,
+    "protocol": lambda trial: trial.experiment.protocol,
     "d": lambda trial: trial.dataset.parameters.get("d"),
     "M": lambda trial: trial.M,
     "trial": lambda trial: trial.number,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from rfbench import shipped, yamlfile
+from rfbench import config, shipped, yamlfile
 from rfbench.analysis.faults import wall_over_cpu
 from rfbench.report.formats import MARKDOWN, Grid, markdown_table
 from rfbench.results import Results
@@ -65,7 +65,8 @@ def repeat(every: Sequence[Results], paths: Sequence[Path], out: Path, left_out:
             ]
         ),
         "The first one runs what is missing of every configuration whose data are on the machine "
-        "(`rfbench data fetch NAME` gets more); one file alone is `rfbench run configs/NAME.yaml`.",
+        "(`rfbench data fetch NAME` gets more); one folder alone is `rfbench run configs/FILE.yaml "
+        "--run FOLDER`.",
         f"The {rows} rows of the {len(every)} folders below took {spoken_time(total)} of measured "
         "time: the sum of t_pp, t_features, t_train and t_test of every row. Reading data, "
         "choosing bandwidths and kernel errors are not in it; under shared timing every size is "
@@ -128,7 +129,7 @@ def _machine(results: Results) -> str:
 
 def _folders(every: Sequence[Results], out: Path) -> Grid:
     """List the folders: what they are for, their rows, and what the rows took."""
-    known = {path.stem: path for path in shipped.every()}
+    known = {name: run for path in shipped.every() for name, run in config.documents(path).items()}
     head = ["paper, item", "protocol", "rows", "planned", "did not end well", "time"]
     head += ["wall / CPU", "remark"]
     lines = []
@@ -137,8 +138,8 @@ def _folders(every: Sequence[Results], out: Path) -> Grid:
         planned = results.manifest.get("trials")
         paper, item = (str(results.config.get(name) or "") for name in ("paper", "item"))
         remarks = ["SMOKE RUN"] * results.smoke
-        file = known.get(results.folder.resolve().name)
-        remarks += _other_trials(results, file) if file else ["not of configs/"]
+        run = known.get(results.folder.resolve().name)
+        remarks += _other_trials(results, run) if run else ["not of configs/"]
         cells = [
             " ".join(filter(None, [paper, item])) or "own",
             ", ".join(dict.fromkeys(rows["protocol"])),
@@ -153,8 +154,8 @@ def _folders(every: Sequence[Results], out: Path) -> Grid:
     return Grid("folder", head, lines)
 
 
-def _other_trials(results: Results, file: Path) -> list[str]:
+def _other_trials(results: Results, run: yamlfile.Document) -> list[str]:
     """Say with which option the configuration was run, where its own number of trials differs."""
     trials = results.config.get("trials")
-    own = yamlfile.load(file).value.get("trials", trials)
+    own = run.value.get("trials", trials)
     return [] if trials in (None, own) else [f"run with --trials {trials}"]

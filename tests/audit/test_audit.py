@@ -7,7 +7,7 @@ import shlex
 import pandas as pd
 import pytest
 
-from rfbench import __version__, papers, results
+from rfbench import __version__, papers, results, shipped
 from rfbench.audit import choices, page
 from rfbench.audit.plan import plan
 from rfbench.audit.ranking import rank
@@ -16,7 +16,6 @@ from rfbench.errors import ConfigError, ResultsError
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.papers import Published, Source
-from rfbench.shipped import every
 from tests.support.command_line import call
 
 CONFIG = """\
@@ -289,13 +288,28 @@ def test_a_smoke_run_is_not_ranked(invented):
 
 
 def test_a_fixed_key_is_no_open_choice():
-    path = next(path for path in every() if path.stem == "liu2020_table3_eeg.printed")
     target = find("liu2020/table3/EEG")
-    audit = plan(path, target, overrides=["scaling=standard", "M=14,28"], most=5)
+    words = ["scaling=standard", "M=14,28"]
+    audit = plan(shipped.find("liu2020_table3"), target, overrides=words, most=5, run="eeg.printed")
     assert "scaling" not in [choice.name for choice in audit.choices]
     assert {t.experiment.scaling for t in audit.tried} == {"standard"}
     assert {n.size for n in audit.target.numbers} == {14, 28}
     assert audit.drawn_of == 192
+
+
+def test_of_several_runs_the_only_one_that_fits_is_taken(tmp_path, invented):
+    text = CONFIG.replace("dataset: digits\n", "")
+    assert text != CONFIG
+    path = tmp_path / "several.yaml"
+    runs = "datasets: {digits: , letter: }\n"
+    path.write_text(f"{text}{runs}")
+    target = find("invented2026/table1/Digits")
+    audit = plan(path, target, varied=[], most=3)
+    assert (audit.config, audit.tried[0].experiment.dataset[0].name) == ("several_digits", "digits")
+    path.write_text(f"{text}{runs}protocols: {{printed: , tuned: }}\n")
+    with pytest.raises(ConfigError, match=r"digits\.printed, digits\.tuned\."):
+        plan(path, target)
+    assert plan(path, target, most=3, run="digits.tuned").config == "several_digits.tuned"
 
 
 def test_a_stand_in_is_not_judged(invented, monkeypatch):
@@ -342,23 +356,22 @@ def test_mistakes_are_answered_with_a_sentence(invented, words, said):
 
 
 @pytest.mark.parametrize(
-    ("config", "aim"),
+    ("config", "run", "aim"),
     [
-        ("liu2020_table3_eeg.printed", "liu2020/table3/EEG"),
-        ("liu2020_table3_cod-rna.printed", "liu2020/table3/cod-RNA"),
-        ("eerf2018_table3_adult.printed", "eerf2018/table3,table5/adult"),
-        ("eerf2018_table3_mnist.printed", "eerf2018/table3,table5/mnist"),
-        ("eerf2018_table5_letter.printed", "eerf2018/table5/letter"),
-        ("eerf2018_table5_har-train.printed", "eerf2018/table5/har"),
-        ("eerf2018_table3_news-14k.printed", "eerf2018/table3,table5/news"),
-        ("lkrf2016_figure3_adult.printed", "lkrf2016/table1/adult"),
-        ("lkrf2016_table2_adult-joint.printed", "lkrf2016/table2/adult"),
-        ("lkrf2016_table2_adult.printed", "lkrf2016/table2/adult"),
+        ("liu2020_table3", "eeg.printed", "liu2020/table3/EEG"),
+        ("liu2020_table3", "cod-rna.printed", "liu2020/table3/cod-RNA"),
+        ("eerf2018_table3", "adult.printed", "eerf2018/table3,table5/adult"),
+        ("eerf2018_table3", "mnist.printed", "eerf2018/table3,table5/mnist"),
+        ("eerf2018_table5", "letter.printed", "eerf2018/table5/letter"),
+        ("eerf2018_table5", "har-train.printed", "eerf2018/table5/har"),
+        ("eerf2018_table3", "news-14k.printed", "eerf2018/table3,table5/news"),
+        ("lkrf2016_figure3", "adult.printed", "lkrf2016/table1/adult"),
+        ("lkrf2016_table2", "adult-joint.printed", "lkrf2016/table2/adult"),
+        ("lkrf2016_table2", "adult.printed", "lkrf2016/table2/adult"),
     ],
 )
-def test_the_known_choices_fit_the_shipped_configurations(config, aim):
-    path = next(path for path in every() if path.stem == config)
-    audit = plan(path, find(aim), most=60)
+def test_the_known_choices_fit_the_shipped_configurations(config, run, aim):
+    audit = plan(shipped.find(config), find(aim), most=60, run=run)
     assert audit.choices
     assert audit.refused == []
     assert audit.target.numbers

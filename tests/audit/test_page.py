@@ -223,8 +223,13 @@ def test_the_columns_are_explained_under_the_table():
 )
 def test_the_command_has_what_the_result_depends_on(keywords, end):
     said = told.command(
-        Path("/somewhere/x/configs/a.yaml"), "p/t/D", trials=2, most=300, **keywords
+        Path("/somewhere/x/configs/a.yaml"),
+        "p/t/D",
+        run="D.printed",
+        trials=2,
+        most=300,
+        **keywords,
     )
-    assert said == f"rfbench audit configs/a.yaml --target p/t/D {end}"
+    assert said == f"rfbench audit configs/a.yaml --target p/t/D --run D.printed {end}"
     elsewhere = told.command(Path("/somewhere/x/a.yaml"), "p/t/D", trials=2, most=300)
     assert elsewhere.startswith("rfbench audit a.yaml ")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -69,6 +70,13 @@ def identities() -> dict[str, str]:
 
 def _identities_of(folder: Path) -> str:
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    configs = [manifest["config"], *manifest["variants"]]
+    ids = planned(folder, [Experiment.model_validate(config) for config in configs])
+    return hashlib.sha256("\n".join(dict.fromkeys(ids)).encode()).hexdigest()
+
+
+def planned(folder: Path, experiments: Sequence[Experiment]) -> list[str]:
+    """Return the identities of all trials, with the data that a published folder's rows name."""
     rows = pd.read_csv(folder / "trials.csv", usecols=["dataset", "d", "data_hash"])
     hashes = {
         (str(name).split("[")[0], int(d)): str(data)
@@ -80,12 +88,7 @@ def _identities_of(folder: Path) -> str:
         return hashes.get((name, (parameters or {}).get("d", -1)), alone[name])
 
     with mock.patch.object(datasets, "data_sha256", known):
-        ids = [
-            trial.id
-            for config in [manifest["config"], *manifest["variants"]]
-            for trial in plan(Experiment.model_validate(config))
-        ]
-    return hashlib.sha256("\n".join(dict.fromkeys(ids)).encode()).hexdigest()
+        return [trial.id for experiment in experiments for trial in plan(experiment)]
 
 
 def features() -> dict[str, list[float]]:

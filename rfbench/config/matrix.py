@@ -1,0 +1,118 @@
+"""One file, several runs: each protocol on each data set.
+
+    protocols:
+      printed: {scaling: minmax}
+      matched: {scaling: row-standard, for: [eeg]}
+    datasets:
+      eeg: {split: {test_size: 0.5}}
+      mnist: {split: given, solver.multiclass: one-vs-one}
+    exceptions:
+      mnist.printed: {scaling: /255}
+
+The keys of an entry are those of ``--set``. Protocols are applied first, then data sets, then
+exceptions. The runs are called FILE_DATASET.PROTOCOL, without the part whose axis is missing.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from rfbench import yamlfile
+from rfbench.config.messages import where
+from rfbench.config.overrides import change
+from rfbench.config.schema import AXES, DATASETS, EXCEPTIONS, PROTOCOLS
+from rfbench.errors import ConfigError, nearest
+
+AXIS_PATHS = {(axis,) for axis in AXES}
+FOR = "for"
+JOINED = ("title", "description")  # put together from the parts, in place of the last one
+Entries = Mapping[str, Mapping[str, Any]]
+
+
+def runs(document: yamlfile.Document, stem: str) -> dict[str, yamlfile.Document]:
+    """Return the runs of a file by name, each as a document of its own.
+
+    Parameters
+    ----------
+    document : Document
+    stem : str
+        Name of the file; that of the run, too, if the file has no axes.
+
+    Raises
+    ------
+    ConfigError
+        If an axis or entry is no mapping, or names a data set or run that is not there.
+    """
+    if not any(axis in document.value for axis in AXES):
+        return {stem: document}
+    axes = {axis: _entries(document, axis) for axis in AXES}
+    found = {}
+    for dataset in axes[DATASETS] or [""]:
+        for protocol in axes[PROTOCOLS] or [""]:
+            if dataset in _wanted(document, axes, protocol):
+                key = ".".join(filter(None, (dataset, protocol)))
+                found[key] = _run(document, axes, dataset, protocol, key)
+    for key in axes[EXCEPTIONS]:
+        if key not in found:
+            raise ConfigError(
+                f"{where(document, (EXCEPTIONS, key))}: there is no run '{key}'."
+                f"{nearest(key, list(found))}",
+                f"The runs are {', '.join(found)}.",
+            )
+    return {f"{stem}{'_' if axes[DATASETS] else '.'}{key}": run for key, run in found.items()}
+
+
+def _entries(document: yamlfile.Document, axis: str) -> Entries:
+    entries = document.value.get(axis, {})
+    named = isinstance(entries, dict) and (entries or axis not in document.value)
+    if not named or not all(isinstance(entry, dict | None) for entry in entries.values()):
+        raise ConfigError(
+            f"{where(document, (axis,))}: {axis} is no mapping of names to what differs.",
+            "",
+            f"Write `{axis}: {{NAME: {{key: value}}}}`."
+            + (" Data sets of one table stand under `dataset`." if axis == DATASETS else ""),
+        )
+    return {name: entry or {} for name, entry in entries.items()}
+
+
+def _wanted(document: yamlfile.Document, axes: Mapping[str, Entries], protocol: str) -> list[str]:
+    """Return the data sets that a protocol is for: all, or those of its key `for`."""
+    every = list(axes[DATASETS]) or [""]
+    wanted = axes[PROTOCOLS].get(protocol, {}).get(FOR, every)
+    if not isinstance(wanted, list) or not all(name in every for name in wanted):
+        raise ConfigError(
+            f"{where(document, (PROTOCOLS, protocol, FOR))}: `for` is no list of data sets of this "
+            "file.",
+            f"They are {', '.join(axes[DATASETS])}.",
+        )
+    return wanted
+
+
+def _run(
+    document: yamlfile.Document, axes: Mapping[str, Entries], dataset: str, protocol: str, key: str
+) -> yamlfile.Document:
+    run = yamlfile.Document(
+        {word: copy.deepcopy(value) for word, value in document.value.items() if word not in AXES},
+        document.source,
+        {path: line for path, line in document.lines.items() if path[:1] not in AXIS_PATHS},
+    )
+    for axis, name, word in ((DATASETS, dataset, "dataset"), (PROTOCOLS, protocol, "protocol")):
+        if name:
+            run.value[word] = name
+            run.lines[word,] = document.lines[axis, name]
+    entries = []
+    for axis, name in ((PROTOCOLS, protocol), (DATASETS, dataset), (EXCEPTIONS, key)):
+        entries.append(axes[axis].get(name, {}))
+        for word, value in entries[-1].items():
+            if word not in JOINED and (axis, word) != (PROTOCOLS, FOR):
+                source = (axis, name, word)
+                path = change(run, word, copy.deepcopy(value), f"{where(document, source)}: {word}")
+                run.move(document, source, path)
+    of_protocol, of_dataset, _ = entries
+    titles = [of_dataset.get("title", dataset), of_protocol.get("title", protocol)]
+    texts = [entry.get("description") for entry in entries]
+    for word, mark, parts in (("title", ", ", titles), ("description", " ", texts)):
+        run.value[word] = mark.join(str(p).strip() for p in [run.value.get(word), *parts] if p)
+    return run
