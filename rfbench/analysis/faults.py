@@ -23,6 +23,7 @@ class Fault:
     ----------
     kind : str
         ``busy`` (wall times are much longer than CPU times), ``failed``,
+        ``not converged`` (rows that ended well although their solver did not reach its tolerance),
         ``no value`` (rows that ended well without a finite metric), ``repeated`` (trial numbers
         under other settings that no column shows), ``versions`` (of rfbench), ``unpaired``
         (methods that share a trial number saw other data).
@@ -62,6 +63,9 @@ def faults(results: Results) -> list[Fault]:
         messages = group.loc[group["message"] != "", "message"].value_counts()
         why = str(messages.index[0]) if len(messages) else ""
         found.append(Fault("failed", len(group), str(label), str(status), why))
+    stopped = rows[(rows["status"] == "ok") & ~rows["converged"].fillna(True).astype(bool)]
+    for label, group in stopped.groupby("label"):
+        found.append(Fault("not converged", len(group), str(label)))
     for dataset, metric in metrics(results).items():
         here = rows[(rows["status"] == "ok") & (rows["dataset"] == dataset)]
         if empty := int((~np.isfinite(here[metric])).sum()):

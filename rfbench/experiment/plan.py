@@ -89,9 +89,12 @@ class Trial:
             "data": self.data_sha256,
             "sampler": identity_of(self.sampler),
         }
-        revision = solvers.revision(self.experiment.solver.name)
+        solver = self.experiment.solver
+        revision = solvers.revision(solver.name)
         if revision > 1:
             known["solver_revision"] = revision
+        if solver.imported:
+            known["solver_code"] = plugins.identity(solver.name, solver.folder)
         return digest(known)
 
     @cached_property

@@ -253,6 +253,7 @@ def _fit_solver(solver: Any, sampler: Any, prepared: Prepared, clock: Clock) -> 
         "selection": solver.chosen_selection(),
         "alpha": solver.alpha_,
         "alpha_scale_free": solver.alpha_scale_free_,
+        "converged": solver.converged_,
         "message": "; ".join([*noted, *solver.notes_]),
     }
 

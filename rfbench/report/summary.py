@@ -13,6 +13,7 @@ WORDS = {
     "busy": "The machine was busy with other work: wall times are {0.count:.1f} times the CPU "
     "times, which are in trials.csv beside them.",
     "failed": "{0.count} trials of {0.of} did not end well ({0.detail}{why}).",
+    "not converged": "The solver did not reach its tolerance in {0.count} trials of {0.of}.",
     "no value": "{0.count} trials on {0.of} ended well but have no finite {0.detail}.",
     "repeated": "{0.count} rows repeat a trial number under another trial_id: they were run with "
     "settings that no column shows, and are averaged here with the others.",

@@ -86,6 +86,8 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         t decision columns: 1 for a binary or real target, else one a class or a pair of classes.
     notes_ : list of str
         What a reader should know of the fit: fall-backs, no convergence.
+    converged_ : bool or None
+        Whether the chosen fit reached its tolerance; None of a closed form.
     n_columns_ : int
         Number of coefficients of a decision column.
     evaluation_decisions_ : array of shape (n, t)
@@ -180,6 +182,8 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
                 best = int(np.argmin(total))
         self.evaluation_decisions_ = seen
         self.notes_ = list(fits.path.notes[best])
+        reached = fits.path.converged
+        self.converged_ = None if reached is None else bool(reached[best])
         self._record(float(self.grid()[best]), design.n, fits.row_norm)
         self._keep(fits.path, best)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -75,7 +75,7 @@ class _Constrained(LinearModel):
         p, t = moments.shape
         largest = self._largest(p)
         coefficients = np.zeros((len(largest), p, t))
-        notes: list[list[str]] = [[] for _ in largest]
+        converged = np.ones(len(largest), dtype=bool)
         for column in range(t):
             moment, theta = moments[:, column], np.zeros(p)
 
@@ -86,7 +86,7 @@ class _Constrained(LinearModel):
                 return Derivatives(square @ x - moment, lambda free: square[np.ix_(free, free)])
 
             for i, bound in enumerate(largest):
-                theta, converged = minimise_in_box(
+                theta, reached = minimise_in_box(
                     value,
                     derivatives,
                     np.full(p, bound),
@@ -95,11 +95,11 @@ class _Constrained(LinearModel):
                     max_iter=self.max_iter,
                 )
                 coefficients[i, :, column] = theta
-                self._note(notes[i], converged)
+                converged[i] &= reached
         intercepts = (
             equations.intercepts(coefficients) if self.intercept else np.zeros((len(largest), t))
         )
-        return LinearPath(coefficients, intercepts, notes)
+        return self._noted(LinearPath(coefficients, intercepts, converged=converged))
 
     def _logistic(self, Z: Array, targets: Targets) -> LinearPath:
         paths = [self._logistic_column(Z, signs) for signs in targets.columns.T]
@@ -109,9 +109,9 @@ class _Constrained(LinearModel):
         p = Z.shape[1]
         largest = self._largest(p)
         coefficients, intercepts = np.zeros((len(largest), p, 1)), np.zeros((len(largest), 1))
-        notes: list[list[str]] = [[] for _ in largest]
+        converged = np.ones(len(largest), dtype=bool)
         if len(np.unique(signs)) == 1:
-            return LinearPath(coefficients, intercepts + signs[0], notes)
+            return self._noted(LinearPath(coefficients, intercepts + signs[0], converged=converged))
         columns = np.column_stack([Z, np.ones(len(Z))]) if self.intercept else Z
 
         def value(x: Array) -> float:
@@ -131,17 +131,16 @@ class _Constrained(LinearModel):
         for i, bound in enumerate(largest):
             limits = np.full(len(x), np.inf)
             limits[:p] = bound
-            x, converged = minimise_in_box(
+            x, converged[i] = minimise_in_box(
                 value, derivatives, limits, x, tol=self.tol, max_iter=self.max_iter
             )
             coefficients[i, :, 0], intercepts[i, 0] = x[:p], x[p] if self.intercept else 0.0
-            self._note(notes[i], converged)
-        return LinearPath(coefficients, intercepts, notes)
+        return self._noted(LinearPath(coefficients, intercepts, converged=converged))
 
-    def _note(self, notes: list[str], converged: bool) -> None:
+    def _noted(self, path: LinearPath) -> LinearPath:
+        assert path.converged is not None
         text = f"no convergence in {self.max_iter} iterations"
-        if not converged and text not in notes:
-            notes.append(text)
+        return replace(path, notes=[[] if reached else [text] for reached in path.converged])
 
 
 @estimator

@@ -33,6 +33,7 @@ class ExternalSolver:
     def __init__(self, estimator: Any, *, classification: bool) -> None:
         self.estimator, self.classification = estimator, classification
         self.notes_: list[str] = []
+        self.converged_: bool | None = None
 
     def fit(
         self,

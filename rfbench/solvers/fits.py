@@ -104,7 +104,9 @@ def join_columns(paths: list[LinearPath | None]) -> LinearPath:
             intercepts[:, column] = path.intercepts[:, 0]
             for seen, new in zip(notes, path.notes, strict=True):
                 seen.update(dict.fromkeys(new))
-    return LinearPath(coefficients, intercepts, [list(seen) for seen in notes])
+    reached = [path.converged for path in paths if path is not None and path.converged is not None]
+    converged = np.logical_and.reduce(reached) if reached else None
+    return LinearPath(coefficients, intercepts, [list(seen) for seen in notes], converged=converged)
 
 
 def matrix_fits(

@@ -104,8 +104,9 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
         coefficients, intercepts = np.zeros((len(alphas), N, 1)), np.full((len(alphas), 1), y[0])
         weights = np.full((len(alphas), N), 1.0 / N)
         notes: list[list[str]] = [[] for _ in alphas]
+        converged = np.ones(len(alphas), dtype=bool)
         if len(np.unique(y)) == 1:
-            return LinearPath(coefficients, intercepts, notes, weights)
+            return LinearPath(coefficients, intercepts, notes, weights, converged)
         factor = float(np.sqrt(N)) if self.normalised else 1.0
         A = Z * (factor * y[:, None])
         for i, alpha in enumerate(alphas):
@@ -120,12 +121,12 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
             )
             coefficients[i, :, 0] = factor * found.weights
             intercepts[i, 0] = found.b
-            weights[i] = found.q
+            weights[i], converged[i] = found.q, found.relative_gap <= self.tol
             notes[i].append(
                 f"relative duality gap {max(found.relative_gap, 0.0):.1e} "
                 f"after {found.iterations} iterations"
             )
-        return LinearPath(coefficients, intercepts, notes, weights)
+        return LinearPath(coefficients, intercepts, notes, weights, converged)
 
     def _keep(self, path: Path, best: int) -> None:
         super()._keep(path, best)

@@ -84,6 +84,7 @@ class KernelSVMClassifier(Classifier, KernelModel):
         t, a = targets.columns.shape[1], len(self.grid())
         duals, intercepts = np.zeros((a, len(K), t)), np.zeros((a, t))
         notes: list[list[str]] = [[] for _ in range(a)]
+        converged = np.ones(a, dtype=bool)
         for column, signs in enumerate(targets.columns.T):
             inside = np.flatnonzero(signs)
             sides = np.unique(signs[inside])
@@ -102,10 +103,9 @@ class KernelSVMClassifier(Classifier, KernelModel):
                 with warnings.catch_warnings(record=True) as caught:
                     warnings.simplefilter("always")
                     model.fit(block, signs[inside])
-                text = f"no convergence in {self.max_iter} iterations"
-                stopped = any(issubclass(w.category, ConvergenceWarning) for w in caught)
-                if stopped and text not in notes[i]:
-                    notes[i].append(text)
+                if any(issubclass(w.category, ConvergenceWarning) for w in caught):
+                    converged[i] = False
+                    notes[i] = [f"no convergence in {self.max_iter} iterations"]
                 duals[i, inside[model.support_], column] = model.dual_coef_[0]
                 intercepts[i, column] = model.intercept_[0]
-        return KernelPath(duals, intercepts, rows, kernel, notes)
+        return KernelPath(duals, intercepts, rows, kernel, notes, converged)

@@ -112,20 +112,21 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
         alphas = self._absolute(len(Z))
         coefficients, intercepts = np.zeros((len(alphas), p, t)), np.zeros((len(alphas), t))
         notes: list[list[str]] = [[] for _ in alphas]
+        converged = np.ones(len(alphas), dtype=bool)
         for i, alpha in enumerate(alphas):
             if first is not None:
                 theta[:p] = first[0].coefficients[i]
                 theta[p:] = first[0].intercepts[i]
-            theta, converged, size = newton.minimise(
+            theta, converged[i], size = newton.minimise(
                 alpha, theta, tol=self.tol, max_iter=self.max_iter
             )
-            if not converged:
+            if not converged[i]:
                 notes[i].append(
                     f"no convergence in {self.max_iter} iterations: "
                     f"the gradient is {size:.1e} of that at zero"
                 )
             coefficients[i], intercepts[i] = theta[:p], theta[p:].sum(axis=0)
-        return LinearPath(coefficients, intercepts, notes), newton.hessian
+        return LinearPath(coefficients, intercepts, notes, converged=converged), newton.hessian
 
     @staticmethod
     def _loss(targets: Targets) -> Loss:

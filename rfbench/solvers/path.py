@@ -23,10 +23,13 @@ class Path(ABC):
     intercepts : array of shape (a, t)
     notes : list of list of str
         For every value, what a reader should know of its fit (fall-backs, no convergence).
+    converged : array of bool, shape (a,), or None
+        For every value, whether its fit reached the tolerance; None of a closed form.
     """
 
     intercepts: Array
     notes: list[list[str]]
+    converged: NDArray[np.bool_] | None
 
     @abstractmethod
     def decisions(self, design: Design) -> Array:
@@ -49,6 +52,7 @@ class LinearPath(Path):
     intercepts: Array
     notes: list[list[str]] = field(default_factory=list)
     kernel_weights: Array | None = None
+    converged: NDArray[np.bool_] | None = None
 
     def decisions(self, design: Design) -> Array:
         """Return the decision values of the rows, shape (a, n, t)."""
@@ -75,6 +79,7 @@ class KernelPath(Path):
     rows: Rows
     kernel: Kernel
     notes: list[list[str]] = field(default_factory=list)
+    converged: NDArray[np.bool_] | None = None
 
     def decisions(self, design: Design) -> Array:
         """Return the decision values of the rows, shape (a, n, t); the kernel block by block."""

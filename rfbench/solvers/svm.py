@@ -89,8 +89,9 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
         coefficients = np.zeros((len(alphas), Z.shape[1], 1))
         intercepts = np.full((len(alphas), 1), signs[0])
         notes: list[list[str]] = [[] for _ in alphas]
+        converged = np.ones(len(alphas), dtype=bool)
         if len(np.unique(signs)) == 1:
-            return LinearPath(coefficients, intercepts, notes)
+            return LinearPath(coefficients, intercepts, notes, converged=converged)
         model = LinearSVC(
             loss=LOSSES[self.loss],
             dual=self.loss == "hinge" or len(Z) < Z.shape[1],
@@ -106,6 +107,7 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
                 warnings.simplefilter("always")
                 model.fit(Z, signs)
             if any(issubclass(w.category, ConvergenceWarning) for w in caught):
+                converged[i] = False
                 notes[i].append(f"no convergence in {self.max_iter} iterations")
             coefficients[i, :, 0], intercepts[i, 0] = model.coef_[0], np.ravel(model.intercept_)[0]
-        return LinearPath(coefficients, intercepts, notes)
+        return LinearPath(coefficients, intercepts, notes, converged=converged)

@@ -1,7 +1,14 @@
+import pytest
+
 from rfbench import solvers
 from rfbench.experiment.plan import jobs, plan
 
 from .conftest import SMALL
+
+CODE = {
+    "RKS": "from rfbench.samplers import RKS\nclass Mine(RKS):\n    pass\n",
+    "Ridge": "from sklearn.linear_model import RidgeClassifier as Mine\n",
+}
 
 
 def ids(experiment):
@@ -61,6 +68,23 @@ def test_a_new_revision_of_a_solver_changes_the_identities_of_its_trials_only(
     third = ids(experiment_of(SMALL, "solver.name=logistic"))
     for one, other in ((first, logistic), (first, third), (logistic, third)):
         assert not one & other
+
+
+@pytest.mark.parametrize(
+    ("override", "base"),
+    [("samplers=[{class: 'mine.py:Mine'}]", "RKS"), ("solver={class: 'mine.py:Mine'}", "Ridge")],
+)
+def test_the_code_of_an_imported_method_is_part_of_the_identity(
+    experiment_of, tmp_path, override, base
+):
+    def planned(code):
+        (tmp_path / "mine.py").write_text(code)
+        return ids(experiment_of(SMALL, override, allow_imports=True))
+
+    code = CODE[base]
+    first = planned(code)
+    assert not planned(code + "# another\n") & first
+    assert planned(code) == first
 
 
 def test_the_label_is_not_part_of_the_identity(experiment_of):

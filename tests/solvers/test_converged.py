@@ -1,0 +1,43 @@
+"""Whether a fit reached its tolerance is a fact of it, beside the note that says so in words."""
+
+import numpy as np
+import pytest
+
+from rfbench import solvers
+from rfbench.solvers.fits import join_columns
+from rfbench.solvers.path import LinearPath
+
+GENERATOR = np.random.default_rng(0)
+X = GENERATOR.standard_normal((60, 4))
+SIGNS = X[:, 0] + GENERATOR.standard_normal(60) > 0
+CUT_SHORT = [
+    ("logistic", {"max_iter": 1}),
+    ("svm", {"max_iter": 1, "tol": 1e-10}),
+    ("svm", {"max_iter": 1, "tol": 1e-10, "loss": "hinge"}),
+    ("kernel-svm", {"max_iter": 1, "bandwidth": 1.0}),
+    ("joint", {"max_iter": 1, "tol": 1e-10}),
+    ("constrained", {"max_iter": 1}),
+]
+
+
+@pytest.mark.parametrize(("name", "words"), CUT_SHORT, ids=str)
+def test_a_fit_that_is_cut_short_did_not_converge(name, words):
+    short = solvers.make(name, **words).fit(X, SIGNS)
+    whole = solvers.make(name, **{k: v for k, v in words.items() if k == "bandwidth"})
+    assert short.converged_ is False
+    assert whole.fit(X, SIGNS).converged_ is True
+
+
+def test_every_decision_column_has_to_converge():
+    def path(*converged):
+        a = len(converged)
+        zeros = np.zeros((a, 1, 1))
+        return LinearPath(zeros, zeros[:, 0], [[]] * a, converged=np.array(converged))
+
+    joined = join_columns([path(True, True, False), None, path(True, False, False)])
+    assert joined.converged.tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("name", ["ridge", "kernel-ridge"])
+def test_a_closed_form_has_no_tolerance_to_reach(name):
+    assert solvers.make(name).fit(X, SIGNS).converged_ is None
