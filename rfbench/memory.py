@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rfbench.errors import MemoryLimit
 
 GIB = 2**30
@@ -11,29 +9,6 @@ GIB = 2**30
 BLOCK_ROWS = 1024
 
 _limit: float | None = None
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """What a method is fitted on, as far as memory depends on it.
-
-    Attributes
-    ----------
-    n, d : int
-        Training rows and their columns.
-    n_test : int
-        Rows that are predicted.
-    classes : int
-        Number of classes; 0 for a regression.
-    itemsize : int
-        Bytes of a number in the rows and features.
-    """
-
-    n: int
-    d: int
-    n_test: int = 0
-    classes: int = 0
-    itemsize: int = 8
 
 
 def limit_to(amount: float | None) -> None:

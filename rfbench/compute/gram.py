@@ -18,7 +18,7 @@ from rfbench.compute import compiled
 from rfbench.compute.blocks import blocks, default_block_rows, read_rows
 from rfbench.compute.equations import Array, NormalEquations
 from rfbench.compute.ridge import RidgePath, residual_sum_of_squares, solve_ridge
-from rfbench.errors import MethodError
+from rfbench.memory import check_fits
 
 __all__ = [
     "NormalEquations",
@@ -63,7 +63,6 @@ def accumulate(
     *,
     weights: npt.ArrayLike | None = None,
     groups: None = None,
-    block_rows: int | None = None,
     dtype: Precision = np.float64,
     clock: Stopwatch | None = None,
     centre: bool = False,
@@ -79,7 +78,6 @@ def accumulate(
     *,
     weights: npt.ArrayLike | None = None,
     groups: npt.ArrayLike,
-    block_rows: int | None = None,
     dtype: Precision = np.float64,
     clock: Stopwatch | None = None,
     centre: bool = False,
@@ -94,7 +92,6 @@ def accumulate(
     *,
     weights: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
-    block_rows: int | None = None,
     dtype: Precision = np.float64,
     clock: Stopwatch | None = None,
     centre: bool = False,
@@ -118,8 +115,6 @@ def accumulate(
     groups : integer array, shape (n,), optional
         Codes 0..G-1 (folds, classes): asks for one result a group. Cheapest where the rows of a
         group lie together.
-    block_rows : int, optional
-        Rows a block; by default chosen by `default_block_rows`.
     dtype : numpy.float64 or numpy.float32
         Precision of the features. Sums are float64: in float32 every block is multiplied out in
         float32 and added to a float64 total.
@@ -136,8 +131,10 @@ def accumulate(
 
     Raises
     ------
-    MethodError
+    ValueError
         Rows, targets, weights and groups do not fit each other.
+    MemoryLimit
+        The Gram matrices do not fit into memory.
     """
     n = X.shape[0]
     kind = np.dtype(dtype)
@@ -145,9 +142,14 @@ def accumulate(
     roots = None if weights is None else _roots(weights, n)
     codes = None if groups is None else _codes(groups, n)
     ticking: Stopwatch = clock or _NoClock()
-    rows = block_rows or default_block_rows(n_columns, kind.itemsize)
+    rows = default_block_rows(n_columns, kind.itemsize)
     buffer = np.empty((min(rows, max(n, 1)), n_columns), kind)
     n_groups = 1 if codes is None else int(codes.max(initial=-1)) + 1
+    check_fits(
+        8.0 * n_groups * n_columns**2,
+        f"The Gram matrices of {n_columns} columns, {n_groups} of them,",
+        "Take fewer features or a smaller pool, or raise --memory.",
+    )
     sums = [_Sums(n_columns, targets.shape[1]) for _ in range(n_groups)]
     shift: FloatArray | None = None
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
@@ -260,31 +262,19 @@ def _mirror(square: Array, step: int = 256) -> None:
 def _targets(Y: npt.ArrayLike, n: int) -> Array:
     targets = np.asarray(Y, np.float64)
     if targets.ndim not in (1, 2) or targets.shape[0] != n:
-        raise MethodError(
-            f"Targets of shape {targets.shape} cannot be used with {n} rows.",
-            "Every row takes one target, or one a column.",
-            f"Pass targets of shape ({n},) or ({n}, t).",
-        )
+        raise ValueError(f"targets have the shape {targets.shape}, not ({n},) or ({n}, t)")
     return targets[:, None] if targets.ndim == 1 else targets
 
 
 def _roots(weights: npt.ArrayLike, n: int) -> Array:
     values = np.asarray(weights, np.float64)
     if values.shape != (n,) or not (values >= 0).all() or not np.isfinite(values).all():
-        raise MethodError(
-            f"These weights cannot be used with {n} rows.",
-            "Every row takes one finite weight that is not negative.",
-            f"Pass {n} such weights.",
-        )
+        raise ValueError(f"weights are not {n} finite numbers of at least 0")
     return np.sqrt(values)
 
 
 def _codes(groups: npt.ArrayLike, n: int) -> npt.NDArray[np.intp]:
     codes = np.asarray(groups)
     if codes.shape != (n,) or codes.dtype.kind not in "iu" or codes.min(initial=0) < 0:
-        raise MethodError(
-            f"These groups cannot be used with {n} rows.",
-            "Every row takes one integer code from 0 on.",
-            "Encode them with numpy.unique(groups, return_inverse=True)[1].",
-        )
+        raise ValueError(f"groups are not {n} whole numbers from 0 on")
     return codes.astype(np.intp, copy=False)

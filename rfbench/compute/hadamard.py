@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rfbench.compute import compiled
-from rfbench.errors import MethodError
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
@@ -32,7 +31,7 @@ def fwht_inplace(a: FloatArray, axis: int) -> None:
 
     Raises
     ------
-    MethodError
+    ValueError
         The array has another type or layout, or a length that is not a power of two.
     """
     if (
@@ -42,18 +41,10 @@ def fwht_inplace(a: FloatArray, axis: int) -> None:
         or not (a.flags.c_contiguous and a.flags.writeable and a.flags.aligned)
         or axis not in (0, 1, -1, -2)
     ):
-        raise MethodError(
-            "This array cannot be transformed in place.",
-            "The transform takes a writeable, C-contiguous matrix of float64 or float32.",
-            "Pass such an array and axis 0 or 1.",
-        )
+        raise ValueError("not a writeable, C-contiguous matrix of floats, or not axis 0 or 1")
     length = a.shape[axis]
     if length < 1 or length & (length - 1):
-        raise MethodError(
-            f"A Walsh-Hadamard transform of length {length} does not exist.",
-            "The length must be a power of two.",
-            f"Pad with zeros to {padded_length(max(length, 1))}.",
-        )
+        raise ValueError(f"the length {length} is not a power of two")
     if a.size == 0 or length == 1:
         return
     if axis in (1, -1):

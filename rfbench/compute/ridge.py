@@ -50,7 +50,9 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     Raises
     ------
     MethodError
-        A penalty is negative or not finite, the equations are not finite, or have no rows.
+        The features or the targets are not finite.
+    ValueError
+        A penalty is negative or not finite, or there are no rows.
 
     Notes
     -----
@@ -129,11 +131,7 @@ def residual_sum_of_squares(equations: NormalEquations, coef: Array, intercept: 
 def _penalties(equations: NormalEquations, alphas: npt.ArrayLike) -> Array:
     penalties = np.atleast_1d(np.asarray(alphas, np.float64))
     if penalties.ndim != 1 or not (np.isfinite(penalties).all() and (penalties >= 0).all()):
-        raise MethodError(
-            f"The penalties {alphas!r} cannot be used.",
-            "A ridge penalty is a finite number that is not negative.",
-            "Pass a list of such numbers.",
-        )
+        raise ValueError(f"the penalties {alphas!r} are not finite numbers of at least 0")
     parts = (np.diag(equations.gram), equations.moment, equations.column_sums)
     if not all(np.isfinite(part).all() for part in parts):
         raise MethodError(
@@ -142,9 +140,7 @@ def _penalties(equations: NormalEquations, alphas: npt.ArrayLike) -> Array:
             "Look for missing values, and scale the data.",
         )
     if not equations.n > 0:
-        raise MethodError(
-            "There are no rows to fit.", "The weights sum to zero.", "Pass at least one row."
-        )
+        raise ValueError("no rows to fit: the weights sum to zero")
     return penalties
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rfbench.compute import wave_kernels as kernels
-from rfbench.errors import MethodError
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
@@ -30,7 +29,7 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
 
     Raises
     ------
-    MethodError
+    ValueError
         The array has another type or layout, or the offsets do not fit its columns.
 
     Notes
@@ -43,11 +42,7 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
     dtype = phase.dtype
     shifts = np.zeros(1, dtype) if offsets is None else np.require(offsets, dtype, ["C", "W"])
     if offsets is not None and shifts.shape != phase.shape[1:]:
-        raise MethodError(
-            f"The offsets have shape {shifts.shape} and the phases have shape {phase.shape}.",
-            "Every column takes one offset.",
-            f"Pass {phase.shape[1]} offsets.",
-        )
+        raise ValueError(f"offsets of shape {shifts.shape} for phases of shape {phase.shape}")
     if flat.size == 0:
         return
     kernel = kernels.cos if dtype == np.float64 else kernels.cos_32
@@ -73,7 +68,7 @@ def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
 
     Raises
     ------
-    MethodError
+    ValueError
         An array has another type, shape or layout.
 
     Notes
@@ -90,11 +85,9 @@ def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
         or (out.size and (out.strides[1] != item or (n > 1 and step < 2 * width * item)))
         or step % item
     ):
-        raise MethodError(
-            f"The output has shape {out.shape}, type {out.dtype} and strides {out.strides}.",
-            "Cosines and sines are written row by row, each row in one piece.",
-            f"Pass a writeable {phase.dtype} array of shape ({n}, {2 * width}) whose rows are "
-            "contiguous.",
+        raise ValueError(
+            f"the output is not a writeable {phase.dtype} array of shape ({n}, {2 * width}) with "
+            "contiguous rows"
         )
     if flat.size == 0:
         return
@@ -118,7 +111,7 @@ def arc_cosine_inplace(phase: FloatArray, order: int, scale: float) -> None:
 
     Raises
     ------
-    MethodError
+    ValueError
         The array has another type or layout, or the order is another number.
 
     References
@@ -126,9 +119,7 @@ def arc_cosine_inplace(phase: FloatArray, order: int, scale: float) -> None:
     Cho & Saul 2009, Kernel methods for deep learning, section 2.
     """
     if order not in (0, 1, 2):
-        raise MethodError(
-            f"The arc-cosine features have no order {order}.", "", "Choose order 0, 1 or 2."
-        )
+        raise ValueError(f"the arc-cosine features have no order {order}")
     kernels.arc_cosine(_flat(phase), order, phase.dtype.type(scale))
 
 
@@ -160,9 +151,5 @@ def _flat(phase: FloatArray) -> FloatArray:
         or phase.dtype not in (np.float64, np.float32)
         or not (phase.flags.c_contiguous and phase.flags.writeable and phase.flags.aligned)
     ):
-        raise MethodError(
-            "These phases cannot be worked on in place.",
-            "The kernels take a writeable, C-contiguous matrix of float64 or float32.",
-            "Pass such an array, or a copy by numpy.array(phase, dtype=float, order='C').",
-        )
+        raise ValueError("phases are a writeable, C-contiguous matrix of float64 or float32")
     return phase.reshape(-1)

@@ -1,10 +1,11 @@
-"""What a trial will hold in memory, estimated from its configuration and the catalogue alone."""
+"""What a worker will hold in memory, estimated from sizes alone: rows, columns, frequencies."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from rfbench import datasets
 from rfbench.config import NO_SOLVER, sampler_of, solver_of
@@ -13,15 +14,18 @@ from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import RfbenchError
 from rfbench.experiment.plan import Trial, shares_work
 from rfbench.experiment.worker import LEAST_MEMORY
-from rfbench.memory import BLOCK_ROWS, Sizes
+from rfbench.memory import BLOCK_ROWS
 from rfbench.samplers import RandomFeatures
-from rfbench.solvers import ExternalSolver, Solver
+from rfbench.solvers import Solver
 from rfbench.solvers.coding import ONE_VS_REST, Coding
 from rfbench.solvers.curve import MATRIX_BYTES
-from rfbench.solvers.footprint import decision_bytes, held_groups, matrix_bytes, row_groups
+from rfbench.solvers.fits import gram_matrices, pair_gram_matrices
 
-# The heap of a worker does not give back all that is freed: 5 % more after hundreds of trials.
-NOT_GIVEN_BACK = 1.05
+# How often a fit holds what it is made from. Frequencies: as drawn, turned, and those of the last
+# trial. The matrix of features: with a fold's rows and the solver's copy. The kernel matrix: with
+# its factor and a fold's. The errors of a kernel: exact, estimated, their difference and its copy.
+# Decision values of the rows that choose the penalty: with what the loss makes of them.
+FREQUENCIES, FEATURES, KERNEL, KERNEL_ERRORS, DECISIONS = 3, 3, 3, 4, 3
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,31 @@ class Footprint:
     bytes: float | None
 
 
+@dataclass(frozen=True)
+class RowSizes:
+    """The rows of a trial, as far as memory depends on them.
+
+    Attributes
+    ----------
+    n, d : int
+        Training rows and their columns.
+    n_test : int
+    classes : int
+        0 for a regression.
+    itemsize : int
+        Bytes of a number in the features.
+    held : float
+        Bytes of all rows that a worker holds; 0 for sparse ones.
+    """
+
+    n: int
+    d: int
+    n_test: int
+    classes: int
+    itemsize: int
+    held: float
+
+
 def footprints(trials: Iterable[Trial]) -> list[Footprint]:
     """Return the estimates of trials, one for all that differ in their number only.
 
@@ -56,39 +85,60 @@ def footprints(trials: Iterable[Trial]) -> list[Footprint]:
 def estimate(trial: Trial) -> float | None:
     """Return about the bytes at the peak of a worker that runs the trial.
 
-    The bare worker, the rows of this and of the last trial, and the largest of what follows one
-    another: drawing the features, comparing kernels, fitting, choosing and predicting; with the
-    shared work of the sizes of a curve. Not counted: the values of sparse rows, the work of
-    estimators from elsewhere beyond a matrix of features and a copy, and reading a file for the
-    first time.
+    The bare worker, the rows of this and of the last trial, the frequencies, and the matrices of a
+    fit. A method says only how many frequencies it draws and how many columns come out. So not
+    counted are matrices that a sampler forms for its scores, as wide as its pool, the values of
+    sparse rows, and reading a file for the first time. What does not fit then is refused where it
+    would be made, see `rfbench.memory.check_fits`.
     """
-    sizes, data = sizes_of(trial)
-    experiment = trial.experiment
+    rows, experiment = row_sizes(trial), trial.experiment
     solver = None
     if experiment.solver.name != NO_SOLVER:
-        task = "classification" if sizes.classes else "regression"
+        task = "classification" if rows.classes else "regression"
         solver = solver_of(experiment, task=task, random_state=0)
         if not solver.uses_features:
-            return float(LEAST_MEMORY + data + solver.bytes_to_fit(sizes, 0))
-    sampler = _sampler(trial, sizes)
-    p = None if sampler is None else sampler.planned_columns()
-    if sampler is None or p is None:
+            return LEAST_MEMORY + rows.held + 8.0 * KERNEL * rows.n**2
+    if trial.M is None:
         return None
-    kept = sampler.bytes_kept(sizes)
-    compared = min(experiment.kernel_error_rows or 0, sizes.n)
-    stages = [
-        sampler.bytes_to_fit(sizes),
-        # The product of the features, the difference and its copy, and the features.
-        kept + 8.0 * compared * (3 * compared + 2 * p),
-        kept + _solver_bytes(solver, sizes, p, shared=shares_work(trial)),
-    ]
-    exact = 8.0 * compared**2
-    blocks = 8.0 * min(BLOCK_ROWS, sizes.n) * p
-    return LEAST_MEMORY + data + exact + blocks + NOT_GIVEN_BACK * max(stages)
+    sampler = sampler_of(experiment, trial.sampler, M=trial.M, d=rows.d, n=rows.n, random_state=0)
+    p = sampler.planned_columns() if isinstance(sampler, RandomFeatures) else None
+    if p is None:
+        return None
+    frequencies: float = 8.0 * FREQUENCIES * sampler.n_drawn * rows.d
+    compared = min(experiment.kernel_error_rows or 0, rows.n)
+    errors = 8.0 * compared * (KERNEL_ERRORS * compared + 2 * p)
+    fit = _fit_bytes(solver, rows, p, shared=shares_work(trial))
+    return LEAST_MEMORY + rows.held + frequencies + max(errors, fit)
 
 
-def sizes_of(trial: Trial) -> tuple[Sizes, float]:
-    """Return the sizes of a trial's rows, and the bytes of all rows that a worker holds."""
+def _fit_bytes(solver: Any, rows: RowSizes, p: int, *, shared: bool) -> float:
+    whole = 8.0 * FEATURES * rows.n * p
+    if not isinstance(solver, Solver):
+        return whole
+    groups = _groups(solver.chosen_selection())
+    kept = 0.0
+    if shared:
+        sets = (float(rows.itemsize * n * p) for n in (rows.n, rows.n_test))
+        kept = 8.0 * groups * p**2 + sum(size for size in sets if size <= MATRIX_BYTES)
+    coding = Coding(max(rows.classes, 2), getattr(solver, "multiclass", ONE_VS_REST))
+    columns = len(coding.pairs) if coding.by_pairs else max(rows.classes, 1)
+    scored = max(rows.n_test, rows.n // groups)
+    choice = 8.0 * DECISIONS * scored * columns * len(solver.grid())
+    if not solver.streams:
+        return kept + max(choice, whole)
+    matrices = pair_gram_matrices(groups, coding.k) if coding.by_pairs else gram_matrices(groups)
+    return kept + max(choice, 8.0 * p * (matrices * p + BLOCK_ROWS))
+
+
+def _groups(selection: str) -> int:
+    """Return into how many groups of rows a selection of the penalty cuts the training rows."""
+    if selection.startswith("cv"):
+        return int(selection.removeprefix("cv"))
+    return 2 if selection == "validation" else 1
+
+
+def row_sizes(trial: Trial) -> RowSizes:
+    """Return the sizes of a trial's rows, from the configuration and the catalogue."""
     experiment = trial.experiment
     entry = datasets.entry(trial.dataset.name)
     n, d, given = entry.rows, entry.columns, entry.train_rows
@@ -101,46 +151,7 @@ def sizes_of(trial: Trial) -> tuple[Sizes, float]:
     if experiment.rows is not None and experiment.rows < train:
         train, test = experiment.rows, max(1, round(test * experiment.rows / train))
     itemsize = 4 if experiment.dtype == "float32" else 8
-    sizes = Sizes(train, d, test, len(entry.classes), itemsize)
-    if entry.sparse:
-        return sizes, 0.0
     sets = 1 if fixed or experiment.trials == 1 else 2
     # Rows are read and scaled in float64, then cast.
-    return sizes, float(d * (8 * n + max(8, itemsize * sets) * (train + test)))
-
-
-def _sampler(trial: Trial, sizes: Sizes) -> RandomFeatures | None:
-    if trial.M is None:
-        return None
-    sampler = sampler_of(
-        trial.experiment, trial.sampler, M=trial.M, d=sizes.d, n=sizes.n, random_state=0
-    )
-    return sampler if isinstance(sampler, RandomFeatures) else None
-
-
-def _solver_bytes(
-    solver: Solver | ExternalSolver | None, sizes: Sizes, p: int, *, shared: bool
-) -> float:
-    """Return the bytes of the fit, or of the choice among the fits, whichever takes more.
-
-    Without a solver, or with an estimator from elsewhere: of the features, with a copy.
-    """
-    if not isinstance(solver, Solver):
-        return matrix_bytes(sizes.n, p, 0, 1.0)
-    selection = solver.chosen_selection()
-    held, grid = held_groups(selection), len(solver.grid())
-    columns = 1
-    if sizes.classes > 2:
-        coding = Coding(sizes.classes, getattr(solver, "multiclass", ONE_VS_REST))
-        columns = len(coding.pairs) if coding.by_pairs else coding.k
-    coefficients = 8.0 * grid * p * columns * (held + 1)
-    scored = max(sizes.n_test, sizes.n // max(held, 1) if held else 0)
-    choice = coefficients + decision_bytes(scored, columns, grid)
-    together = 0.0
-    if shared:
-        together = 8.0 * row_groups(held) * p**2 + sum(
-            whole
-            for rows in (sizes.n, sizes.n_test)
-            if (whole := float(sizes.itemsize * rows * p)) <= MATRIX_BYTES
-        )
-    return together + max(coefficients + solver.bytes_to_fit(sizes, p), choice)
+    held = 0.0 if entry.sparse else d * (8.0 * n + max(8, itemsize * sets) * (train + test))
+    return RowSizes(train, d, test, len(entry.classes), itemsize, held)

@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rfbench import bandwidths, kernels
 from rfbench.errors import MethodError
 from rfbench.kernels import Array, Kernel, Rows
-from rfbench.memory import Sizes
 from rfbench.parameters import RANDOM_STATE, Checked, estimator, one_of, parameter, ruled, whole
 from rfbench.registry import KERNELS
 from rfbench.samplers.feature_map import OFFSET, PAIRED, PLAIN, FeatureMap, FittedMap, Projection
@@ -152,25 +151,18 @@ class RandomFeatures(
         check_is_fitted(self, "feature_map_")
         return self.feature_map_.transform(self._validated(X, reset=False))
 
+    @property
+    def n_drawn(self) -> int:
+        """Number of frequencies that are drawn, of which those of the features are chosen."""
+        return self.n_components
+
     def planned_columns(self) -> int | None:
         """Return how many real columns `fit` will give; None where the data decide."""
         return self._columns(self.n_components)
 
-    def bytes_to_fit(self, sizes: Sizes) -> float:
-        """Return about the bytes that `fit` takes at its peak, beside the rows."""
-        return 2 * self._frequency_bytes(self.n_components, sizes.d)
-
-    def bytes_kept(self, sizes: Sizes) -> float:
-        """Return about the bytes that stay after `fit`."""
-        return self._frequency_bytes(self.n_components, sizes.d)
-
     def _columns(self, frequencies: int) -> int:
         waves = KERNELS.find(self.kernel).feature == "wave"
         return frequencies * (2 if waves and self.feature_map == PAIRED else 1)
-
-    def _frequency_bytes(self, frequencies: int, d: int) -> float:
-        numbers = KERNELS.find(self.kernel).feature == "coordinate"
-        return 8.0 * frequencies * (1 if numbers else d)
 
     def _validated(self, X: Rows, *, reset: bool) -> Rows:
         return validate_data(

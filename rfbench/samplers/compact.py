@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.kernels import Array, Rows
-from rfbench.memory import Sizes
 from rfbench.parameters import estimator, one_of, parameter
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import FeatureMap, FittedMap
-from rfbench.samplers.projected import BLOCK_BYTES, ProjectedFeatures, row_blocks
+from rfbench.samplers.projected import ProjectedFeatures, row_blocks
 
 GAUSSIAN, SRHT = "gaussian", "srht"
 
@@ -94,20 +93,6 @@ class CompactFeatures(ProjectedFeatures):
     """
 
     projection: str = parameter(GAUSSIAN, one_of(GAUSSIAN, SRHT))
-
-    def bytes_to_fit(self, sizes: Sizes) -> float:
-        """Count F's frequencies and the matrix, where there is one."""
-        drawn = self._frequency_bytes(self.base_frequencies, sizes.d)
-        return 2 * (drawn + self._matrix_bytes())
-
-    def bytes_kept(self, sizes: Sizes) -> float:
-        """Count F's frequencies and the matrix, where there is one, and blocks of rows."""
-        kept = self._frequency_bytes(self.base_frequencies, sizes.d)
-        return kept + self._matrix_bytes() + 2 * BLOCK_BYTES
-
-    def _matrix_bytes(self) -> float:
-        D = self._columns(self.base_frequencies)
-        return 8.0 * D * self.n_components if self.projection == GAUSSIAN else 0.0
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FittedMap:
         if self.projection == GAUSSIAN:

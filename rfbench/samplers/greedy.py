@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.kernels import Rows
-from rfbench.memory import BLOCK_ROWS, Sizes
 from rfbench.parameters import TRUTH, estimator, parameter
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import FeatureMap
@@ -79,12 +78,6 @@ class Greedy(PooledFeatures):
         """Check that the pool holds M features as well."""
         super().check_parameters()
         self._check_pool_holds_components()
-
-    def bytes_to_fit(self, sizes: Sizes) -> float:
-        """Count the pool's Gram matrix with its block, and the factor's rows while they double."""
-        p, taken = self._columns(self.pool_size), self._columns(self.n_components)
-        factor = 1.5 * float(2 ** np.ceil(np.log2(max(taken, 16))))
-        return super().bytes_to_fit(sizes) + 8.0 * p * (p + BLOCK_ROWS + factor)
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         from rfbench.compute.gram import accumulate

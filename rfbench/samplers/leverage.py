@@ -10,7 +10,6 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from rfbench.kernels import Rows
-from rfbench.memory import BLOCK_ROWS, Sizes
 from rfbench.parameters import TRUTH, estimator, number, one_of, parameter
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import feature_blocks, target_moments
@@ -58,11 +57,6 @@ bandwidth, feature_map, random_state
     """
 
     alpha: float = parameter(0.05, number(above=0))
-
-    def bytes_to_fit(self, sizes: Sizes) -> float:
-        """Count the Gram matrix of the pool with its block, then scaled, and its factor."""
-        p = self._columns(self._candidates())
-        return super().bytes_to_fit(sizes) + 8.0 * p * (3 * p + BLOCK_ROWS)
 
     def _column_scores(
         self, pool: FeatureMap, rows: Rows, targets: NDArray[np.float64]

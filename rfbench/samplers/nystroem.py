@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from rfbench.kernels import Array, Kernel, Rows
-from rfbench.memory import Sizes
 from rfbench.parameters import estimator, number, one_of, parameter
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import FittedMap
 from rfbench.samplers.pool import SCORE_ROWS, ScoredFeatures
-from rfbench.samplers.projected import BLOCK_BYTES, row_blocks
+from rfbench.samplers.projected import row_blocks
 
 UNIFORM, RIDGE_LEVERAGE = "uniform", "ridge-leverage"
 FLOOR = 1e-12
@@ -107,19 +106,6 @@ class Nystroem(ScoredFeatures):
     def planned_columns(self) -> int:
         """Return m."""
         return self.n_components
-
-    def bytes_to_fit(self, sizes: Sizes) -> float:
-        """Count the kernel matrix of the landmarks, its eigenvectors and their products."""
-        asked: Any = self.score_rows
-        sample = asked * sizes.n if isinstance(asked, float) else min(asked, sizes.n)
-        leverage = 0.0
-        if self.landmarks == RIDGE_LEVERAGE:
-            leverage = 24.0 * sample**2 + 3 * BLOCK_BYTES
-        return max(40.0 * self.n_components**2, leverage) + 8.0 * self.n_components * sizes.d
-
-    def bytes_kept(self, sizes: Sizes) -> float:
-        """Count the inverse root and the landmarks."""
-        return 8.0 * self.n_components * (self.n_components + sizes.d)
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> NystroemMap:
         n = X.shape[0]

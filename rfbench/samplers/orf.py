@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.kernels import Gaussian, Kernel, Rows
-from rfbench.memory import Sizes
 from rfbench.parameters import estimator
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import FeatureMap
@@ -53,11 +52,6 @@ class ORF(RandomFeatures):
     def serves(cls, kernel: type[Kernel]) -> bool:
         """Tell whether the kernel's frequencies are isotropic Gaussian vectors."""
         return issubclass(kernel, Gaussian)
-
-    def bytes_to_fit(self, sizes: Sizes) -> float:
-        """Count the blocks, joined and turned, and what the QR factorisation of one copies."""
-        block = self._frequency_bytes(min(sizes.d, self.n_components), sizes.d)
-        return 3 * self._frequency_bytes(self.n_components, sizes.d) + 5 * block
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         assert isinstance(self.kernel_, Gaussian)

@@ -11,7 +11,6 @@ from scipy import sparse
 
 from rfbench.errors import MethodError
 from rfbench.kernels import Array, Rows
-from rfbench.memory import Sizes
 from rfbench.parameters import Rule, estimator, one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
@@ -132,13 +131,10 @@ class PooledFeatures(ScoredFeatures):
                 "Raise pool_size or lower M." if size == self.pool_size else "Lower M.",
             )
 
-    def bytes_to_fit(self, sizes: Sizes) -> float:
-        """Count the pool as it is drawn, and one that is remembered from before."""
-        return 3 * self._frequency_bytes(self.pool_size, sizes.d)
-
-    def bytes_kept(self, sizes: Sizes) -> float:
-        """Count the two pools that are remembered."""
-        return 2 * self._frequency_bytes(self.pool_size, sizes.d) + super().bytes_kept(sizes)
+    @property
+    def n_drawn(self) -> int:
+        """Number of candidates."""
+        return self.pool_size
 
     def draw_pool(self, random: Streams, d: int) -> FeatureMap:
         """Draw the candidates: i.i.d. features with scale sqrt(2) or 1.

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from rfbench.errors import MethodError
 from rfbench.kernels import Array, Rows
-from rfbench.memory import Sizes
 from rfbench.parameters import NOTHING, estimator, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import FeatureMap, FittedMap
@@ -79,7 +78,7 @@ class ProjectedFeatures(RandomFeatures):
     def check_parameters(self) -> None:
         """Check that F has at least as many columns as come out."""
         super().check_parameters()
-        columns = self._columns(self.base_frequencies)
+        columns = self._columns(self.n_drawn)
         if self.n_components > columns:
             raise MethodError(
                 f"base_size {self.base_size} gives {columns} columns and n_components is "
@@ -92,29 +91,17 @@ class ProjectedFeatures(RandomFeatures):
         """Return l."""
         return self.n_components
 
-    def bytes_to_fit(self, sizes: Sizes) -> float:
-        """Count F's frequencies, and the sketch, D x l, with what its QR factorisation copies."""
-        D = self._columns(self.base_frequencies)
-        frequencies = self._frequency_bytes(self.base_frequencies, sizes.d)
-        return 2 * frequencies + 48.0 * D * self.n_components + 2 * BLOCK_BYTES
-
-    def bytes_kept(self, sizes: Sizes) -> float:
-        """Count F's frequencies and the matrix, D x l."""
-        D = self._columns(self.base_frequencies)
-        frequencies = self._frequency_bytes(self.base_frequencies, sizes.d)
-        return frequencies + 8.0 * D * self.n_components + 2 * BLOCK_BYTES
-
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FittedMap:
         base = self._base(random, X.shape[1])
         return ProjectedMap(base, self._projection(base, X, random))
 
     def _base(self, random: Streams, d: int) -> FeatureMap:
         """Return the map of F."""
-        size = self.base_frequencies
+        size = self.n_drawn
         return self.draw_unit_map(random, d, size).times(size**-0.5)
 
     @property
-    def base_frequencies(self) -> int:
+    def n_drawn(self) -> int:
         """Number of frequencies of F."""
         return 4 * self.n_components if self.base_size is None else self.base_size
 

@@ -11,7 +11,6 @@ from scipy.stats import qmc
 
 from rfbench.errors import MethodError
 from rfbench.kernels import Rows
-from rfbench.memory import Sizes
 from rfbench.parameters import TRUTH, estimator, one_of, parameter
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import FeatureMap
@@ -67,12 +66,6 @@ class QMC(RandomFeatures):
 
     sequence: str = parameter("sobol", one_of("sobol", "halton"))
     scramble: bool = parameter(True, TRUTH)
-
-    def bytes_to_fit(self, sizes: Sizes) -> float:
-        """Count the points, a power of two of them, and what making them and quantiles copies."""
-        from rfbench.compute.hadamard import padded_length
-
-        return 10 * self._frequency_bytes(padded_length(self.n_components + 1), sizes.d)
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         d, m = X.shape[1], self.n_components

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.kernels import Rows
-from rfbench.memory import Sizes
 from rfbench.parameters import estimator, number, one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import FeatureMap
@@ -72,11 +71,6 @@ class SES(RandomFeatures):
     pairs_per_feature: int = parameter(10, whole(1))
     weights: str = parameter("nonnegative", one_of("nonnegative", "clipped"))
     penalty: float | str = parameter("validated", number(least=0) | one_of("validated"))
-
-    def bytes_to_fit(self, sizes: Sizes) -> float:
-        """Count the equations of all, held-out and other pairs, and their eigenvectors."""
-        p = self.n_components if self.equations == "sketched" else self._columns(self.n_components)
-        return super().bytes_to_fit(sizes) + 72.0 * p**2
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         unit = self.draw_unit_map(random, X.shape[1], self.n_components)

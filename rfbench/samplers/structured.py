@@ -124,10 +124,6 @@ class HadamardFeatures(RandomFeatures):
         unit = self.unit_map(np.arange(m), random, StackedHadamard(blocks, d))
         return unit.times(m**-0.5)
 
-    def _frequency_bytes(self, frequencies: int, d: int) -> float:
-        """Return the bytes of the diagonals, at most five numbers a frequency of whole blocks."""
-        return 40.0 * (frequencies + 2 * d)
-
     @property
     def frequencies_(self) -> NDArray[np.float64]:
         """The frequencies written out, shape (M, d); computed at every access."""

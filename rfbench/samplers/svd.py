@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from rfbench.kernels import Rows
-from rfbench.memory import Sizes
 from rfbench.parameters import estimator
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import FeatureMap
@@ -45,10 +44,6 @@ class TruncatedSVD(ProjectedFeatures):
     >>> TruncatedSVD(10, bandwidth=2.0, random_state=0).fit(X).transform(X).shape
     (200, 10)
     """
-
-    def bytes_to_fit(self, sizes: Sizes) -> float:
-        """Count F'F and its copy for the eigenvectors."""
-        return super().bytes_to_fit(sizes) + 16.0 * self._columns(self.base_frequencies) ** 2
 
     def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> NDArray[np.float64]:
         size = base.n_columns

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.kernels import Array, Rows
-from rfbench.memory import BLOCK_ROWS, Sizes
 from rfbench.parameters import estimator, one_of, parameter
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import FeatureMap
@@ -51,12 +50,6 @@ class TEFMG(ProjectedFeatures):
     """
 
     power: int = parameter(0, one_of(0, 1, 2))
-
-    def bytes_to_fit(self, sizes: Sizes) -> float:
-        """Count F'F with its block, and the powers of the sketch, where there are any."""
-        D = self._columns(self.base_frequencies)
-        powers = 8.0 * D * (D + BLOCK_ROWS + 2 * self.n_components) if self.power else 0.0
-        return super().bytes_to_fit(sizes) + powers
 
     def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> NDArray[np.float64]:
         base = base.astype(X.dtype)
@@ -106,14 +99,6 @@ class TEFMS(ProjectedFeatures):
     """
 
     sketch: str = parameter(HADAMARD, one_of(HADAMARD, DCT))
-
-    def bytes_to_fit(self, sizes: Sizes) -> float:
-        """Count a strip of F, padded."""
-        from rfbench.compute.hadamard import padded_length
-
-        length = padded_length(sizes.n)
-        columns = self._columns(_strip(length, sizes.itemsize))
-        return super().bytes_to_fit(sizes) + float(columns * length * sizes.itemsize)
 
     def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> NDArray[np.float64]:
         from rfbench.compute.hadamard import padded_length

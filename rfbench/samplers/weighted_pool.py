@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from rfbench.errors import MethodError
 from rfbench.kernels import Rows
-from rfbench.memory import Sizes
 from rfbench.parameters import NOTHING, TRUTH, estimator, one_of, parameter, whole
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import OFFSET, PAIRED, FeatureMap
@@ -68,31 +67,25 @@ class WeightedPool(ScoredFeatures):
     def check_parameters(self) -> None:
         """Check that the pool holds what is drawn from it without replacement."""
         super().check_parameters()
-        if self.resample and not self.replace and self.n_components > self._candidates():
+        if self.resample and not self.replace and self.n_components > self.n_drawn:
             raise MethodError(
                 f"{self.n_components} features cannot be drawn without replacement from a pool of "
-                f"{self._candidates()}.",
+                f"{self.n_drawn}.",
                 "Every candidate can be drawn once.",
                 "Raise pool_size or lower n_components.",
             )
 
     def planned_columns(self) -> int:
         """Return the columns that are drawn, or those of the whole pool."""
-        return self._columns(self.n_components if self.resample else self._candidates())
+        return self._columns(self.n_components if self.resample else self.n_drawn)
 
-    def bytes_to_fit(self, sizes: Sizes) -> float:
-        """Count the pool as it is drawn."""
-        return 2 * self._frequency_bytes(self._candidates(), sizes.d)
-
-    def bytes_kept(self, sizes: Sizes) -> float:
-        """Count a frequency of its own for every column."""
-        return self._frequency_bytes(self.planned_columns(), sizes.d)
-
-    def _candidates(self) -> int:
+    @property
+    def n_drawn(self) -> int:
+        """Number of candidates, l."""
         return self.n_components if self.pool_size is None else self.pool_size
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
-        pool = self.draw_unit_map(random, X.shape[1], self._candidates())
+        pool = self.draw_unit_map(random, X.shape[1], self.n_drawn)
         none = np.empty((X.shape[0], 0))
         rows, y = self.scoring_rows(X, none if targets is None else targets, random)
         scores = self._column_scores(pool, rows, y)

@@ -21,7 +21,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.kernels import Rows
-from rfbench.memory import Sizes
 from rfbench.parameters import (
     NOTHING,
     RANDOM_STATE,
@@ -37,7 +36,6 @@ from rfbench.parameters import (
 from rfbench.samplers.base import RandomState
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, design_of, quiet_clock
-from rfbench.solvers.footprint import held_groups, matrix_bytes
 from rfbench.solvers.path import Array, Fits, LinearPath, Path
 
 VALIDATION_SHARE = 0.2
@@ -122,10 +120,10 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     def decisions(self, X: Rows) -> Array:
         """Return the decision values of the rows, shape (n, t)."""
 
-    def bytes_to_fit(self, sizes: Sizes, p: int) -> float:
-        """Return about the bytes that a fit on p features takes; here of the whole matrix."""
-        held = held_groups(self.chosen_selection())
-        return matrix_bytes(sizes.n, p, held, self.matrix_copies)
+    @property
+    def streams(self) -> bool:
+        """Whether the fit is from Gram matrices; otherwise it holds all features at once."""
+        return False
 
     def _record(self, value: float, n: int, row_norm: float) -> None:
         """Set the attributes that tell the chosen value."""

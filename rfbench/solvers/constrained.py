@@ -12,14 +12,12 @@ from scipy.special import expit
 
 from rfbench.clock import Clock
 from rfbench.compute import gram
-from rfbench.memory import Sizes
 from rfbench.parameters import TRUTH, estimator, number, one_of, parameter, ruled, whole
 from rfbench.solvers.base import LinearModel, grid_of
 from rfbench.solvers.box import Derivatives, minimise_in_box
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.fits import gram_fits, join_columns, matrix_fits
-from rfbench.solvers.footprint import gram_matrices, held_groups, row_groups
 from rfbench.solvers.path import Array, Fits, LinearPath
 from rfbench.solvers.tasks import Classifier, Regressor
 
@@ -52,17 +50,14 @@ class _Constrained(LinearModel):
     def _fits(
         self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
     ) -> Fits:
-        if self.loss == SQUARED:
+        if self.streams:
             return gram_fits(design, targets, groups, clock, self._squared, self.intercept)
         return matrix_fits(design, targets, groups, clock, self._logistic, self.matrix_copies)
 
-    def bytes_to_fit(self, sizes: Sizes, p: int) -> float:
-        """Return the bytes of a Newton step beside the Gram matrices, or the whole matrix."""
-        newton = 8.0 * NEWTON_MATRICES * p**2
-        if self.loss != SQUARED:
-            return super().bytes_to_fit(sizes, p) + newton
-        groups = row_groups(held_groups(self.chosen_selection()))
-        return 8.0 * gram_matrices(groups) * p**2 + newton
+    @property
+    def streams(self) -> bool:
+        """Whether the fit is from Gram matrices; the logistic loss needs all features."""
+        return self.loss == SQUARED
 
     def _largest(self, p: int) -> Array:
         """Return the bound of a coefficient for every C."""

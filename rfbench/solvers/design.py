@@ -96,8 +96,7 @@ class Design:
         groups : array of shape (n,)
         clock : Clock
         matrices : int
-            Gram matrices that the fit will hold at once, with these, see
-            `rfbench.solvers.footprint`.
+            Gram matrices that the fit will hold at once, with these.
         centre : bool
             See `rfbench.compute.gram.accumulate`.
 

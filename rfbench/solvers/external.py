@@ -12,7 +12,7 @@ from rfbench.errors import MethodError
 from rfbench.kernels import Rows
 from rfbench.memory import check_fits
 from rfbench.solvers.design import check_columns, design_of, quiet_clock
-from rfbench.solvers.footprint import matrix_bytes
+from rfbench.solvers.fits import matrix_bytes
 from rfbench.solvers.path import Array
 
 

@@ -14,7 +14,6 @@ from rfbench.compute.gram import NormalEquations
 from rfbench.memory import check_fits
 from rfbench.solvers.coding import Coding, Targets
 from rfbench.solvers.design import Design
-from rfbench.solvers.footprint import gram_matrices, matrix_bytes, pair_gram_matrices
 from rfbench.solvers.path import Fits, LinearPath, Path
 
 Array = NDArray[np.float64]
@@ -119,7 +118,7 @@ def matrix_fits(
 ) -> Fits:
     """Fit from the whole matrix of features, float64, shape (n, p).
 
-    `copies` is what `fit` makes of its rows, see `rfbench.solvers.footprint.matrix_bytes`.
+    `copies` is what `fit` makes of its rows, see `matrix_bytes`.
 
     Raises
     ------
@@ -145,3 +144,37 @@ def matrix_fits(
 
 def _sum(parts: list[NormalEquations]) -> NormalEquations:
     return sum(parts[1:], start=parts[0])
+
+
+def gram_matrices(groups: int) -> int:
+    """Return how many Gram matrices a fit from `groups` of rows holds at once.
+
+    Each group's, their sum, the difference that is solved, and its factor; one group is its own
+    sum. (Where Cholesky fails, the eigendecomposition takes three more.)
+    """
+    return groups + 3 if groups > 1 else 2
+
+
+def pair_gram_matrices(groups: int, classes: int) -> int:
+    """Return how many Gram matrices the fit of every pair of classes holds at once.
+
+    Each class's in each group; over the groups the sum of each class, and the difference; the sum
+    of a pair, and its factor.
+    """
+    return groups * classes + (2 * classes if groups > 1 else 0) + 2
+
+
+def matrix_bytes(n: int, p: int, held: int, copies: float) -> float:
+    """Return the bytes of a fit on the whole matrix of features, float64.
+
+    Parameters
+    ----------
+    n, p : int
+        Rows and columns.
+    held : int
+        Groups that are held out; for each the other rows are copied.
+    copies : float
+        What the fit makes of its rows, in matrices of their size.
+    """
+    rest = {0: 0.0, 1: 0.8}.get(held, 1 - 1 / max(held, 1))
+    return 8.0 * n * p * (1 + max(copies, rest * (1 + copies)))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.clock import Clock
-from rfbench.memory import Sizes, check_fits
+from rfbench.memory import check_fits
 from rfbench.parameters import TRUTH, estimator, number, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
@@ -90,10 +90,6 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
             "Take fewer rows (the key rows); Sinha and Duchi (2016) took 5000.",
         )
         return matrix_fits(design, targets, groups, clock, self._fit_path, self.matrix_copies)
-
-    def bytes_to_fit(self, sizes: Sizes, p: int) -> float:
-        """Count the system of the rows as well."""
-        return self._bytes(sizes.n, p)
 
     @staticmethod
     def _bytes(n: int, p: int) -> float:

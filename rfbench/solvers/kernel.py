@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from rfbench import bandwidths, kernels
 from rfbench.clock import Clock
 from rfbench.kernels import Kernel, Rows
-from rfbench.memory import GIB, Sizes, check_fits, free_bytes
+from rfbench.memory import GIB, check_fits, free_bytes
 from rfbench.parameters import NOTHING, estimator, number, one_of, parameter
 from rfbench.registry import KERNELS
 from rfbench.samplers.base import streams
@@ -62,10 +62,6 @@ class KernelModel(PenalisedSolver):
             f"Up to {rows} rows fit: take fewer rows (the key rows), or random features.",
             self.memory_gib,
         )
-
-    def bytes_to_fit(self, sizes: Sizes, p: int) -> float:
-        """Return the bytes of the kernel matrix and its copies, whatever p."""
-        return self._bytes(sizes.n)
 
     def _bytes(self, n: int) -> float:
         return 8.0 * self.matrices * n * n

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
-from rfbench.memory import Sizes, check_fits
+from rfbench.memory import check_fits
 from rfbench.parameters import estimator, number, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
@@ -61,10 +61,6 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
 
     max_iter: int = parameter(200, whole(1))
     tol: float = parameter(1e-8, number(above=0))
-
-    def bytes_to_fit(self, sizes: Sizes, p: int) -> float:
-        """Count the Hessian and its factor as well."""
-        return super().bytes_to_fit(sizes, p) + self._hessian_bytes(p)
 
     def _hessian_bytes(self, p: int) -> float:
         return 8.0 * HESSIANS * p**2 if p <= self.largest_factor else 0.0

@@ -9,18 +9,11 @@ from numpy.typing import NDArray
 
 from rfbench.clock import Clock
 from rfbench.compute import gram
-from rfbench.memory import Sizes
 from rfbench.parameters import estimator, one_of, parameter
 from rfbench.solvers.base import LinearModel, PenalisedSolver
-from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Coding, Targets
+from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.fits import gram_fits, pairwise_gram_fits
-from rfbench.solvers.footprint import (
-    gram_matrices,
-    held_groups,
-    pair_gram_matrices,
-    row_groups,
-)
 from rfbench.solvers.path import Fits, LinearPath
 from rfbench.solvers.tasks import Classifier, Regressor
 
@@ -33,14 +26,10 @@ class _Ridge(LinearModel, PenalisedSolver):
         fit = pairwise_gram_fits if by_pairs else gram_fits
         return fit(design, targets, groups, clock, self._solve, self.intercept)
 
-    def bytes_to_fit(self, sizes: Sizes, p: int) -> float:
-        """Return the bytes of the Gram matrices."""
-        groups = row_groups(held_groups(self.chosen_selection()))
-        coding = Coding(sizes.classes, getattr(self, "multiclass", ONE_VS_REST))
-        count = gram_matrices(groups)
-        if coding.by_pairs:
-            count = pair_gram_matrices(groups, coding.k)
-        return 8.0 * count * p**2
+    @property
+    def streams(self) -> bool:
+        """Whether the fit is from Gram matrices: it is."""
+        return True
 
     def _solve(self, equations: gram.NormalEquations) -> LinearPath:
         alphas = self._absolute(equations.n)

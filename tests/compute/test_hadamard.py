@@ -3,7 +3,6 @@ import pytest
 from scipy.linalg import hadamard
 
 from rfbench.compute.hadamard import fwht_inplace
-from rfbench.errors import MethodError
 
 TYPES = pytest.mark.parametrize("dtype", [np.float64, np.float32])
 rng = np.random.default_rng(0)
@@ -50,7 +49,7 @@ def test_empty(shape):
 
 @pytest.mark.parametrize("length", [0, 3, 12, 1000])
 def test_other_lengths_are_refused(length):
-    with pytest.raises(MethodError, match="power of two"):
+    with pytest.raises(ValueError, match="power of two"):
         fwht_inplace(np.zeros((2, length)), 1)
     with pytest.raises(ValueError, match="power of two"):
         fwht_inplace(np.zeros((length, 2)), 0)
@@ -61,10 +60,10 @@ def test_other_lengths_are_refused(length):
     [np.zeros((4, 4), order="F"), np.zeros((4, 8))[:, ::2], np.zeros((4, 4), int), np.zeros(4)],
 )
 def test_other_layouts_are_refused(a):
-    with pytest.raises(MethodError, match="C-contiguous"):
+    with pytest.raises(ValueError, match="C-contiguous"):
         fwht_inplace(a, 0)
 
 
 def test_other_axes_are_refused():
-    with pytest.raises(MethodError, match="axis 0 or 1"):
+    with pytest.raises(ValueError, match="axis 0 or 1"):
         fwht_inplace(np.zeros((4, 4)), 2)

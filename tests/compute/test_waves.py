@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfbench.compute import waves
-from rfbench.errors import MethodError
 
 BOUND = {np.float64: 1e-15, np.float32: 2e-7}
 TYPES = pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -157,7 +156,7 @@ def test_arc_cosine(order, dtype):
 
 
 def test_an_unknown_order_is_refused():
-    with pytest.raises(MethodError, match="no order 3"):
+    with pytest.raises(ValueError, match="no order 3"):
         waves.arc_cosine_inplace(np.zeros((2, 2)), 3, 1.0)
 
 
@@ -186,7 +185,7 @@ def test_other_layouts_are_refused(phase):
         lambda: waves.cos_sin(phase, 1.0, np.empty((4, 8))),
         lambda: waves.arc_cosine_inplace(phase, 1, 1.0),
     ):
-        with pytest.raises(MethodError, match="C-contiguous"):
+        with pytest.raises(ValueError, match="C-contiguous"):
             call()
 
 
@@ -203,12 +202,12 @@ def test_other_layouts_are_refused(phase):
     ],
 )
 def test_other_outputs_are_refused(out):
-    with pytest.raises(MethodError, match="row by row"):
+    with pytest.raises(ValueError, match="contiguous rows"):
         waves.cos_sin(np.zeros((3, 4)), 1.0, out)
 
 
 def test_offsets_of_another_length_are_refused():
-    with pytest.raises(MethodError, match="Pass 4 offsets"):
+    with pytest.raises(ValueError, match="offsets of shape"):
         waves.cos_inplace(np.zeros((3, 4)), np.zeros(3), 1.0)
 
 
