@@ -10,6 +10,14 @@ from rfbench.samplers.chi_square import chi_square_weights
 from rfbench.solvers import JointClassifier
 from rfbench.solvers.saddle import best_constant, lower_bound, solve_saddle
 
+from .contract import MANY_FITS, SolverContract
+
+
+class TestJoint(SolverContract):
+    solver = JointClassifier
+    options = {"tol": 1e-9}
+    exceptions = MANY_FITS
+
 
 def sphere(n, N, d=5, seed=0):
     rng = np.random.default_rng(seed)

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn import kernel_ridge
 
 from rfbench import memory
@@ -14,6 +13,18 @@ from rfbench.solvers import (
     RidgeClassifier,
     RidgeRegressor,
 )
+
+from .contract import SolverContract
+
+
+class TestKernelRidgeClassifier(SolverContract):
+    solver = KernelRidgeClassifier
+    options = {"bandwidth": 3.0}
+
+
+class TestKernelRidgeRegressor(SolverContract):
+    solver = KernelRidgeRegressor
+    options = {"bandwidth": 3.0}
 
 
 def test_equals_scikit_learn_without_intercept(regression):
@@ -55,16 +66,6 @@ def test_random_features_approach_it(regression, intercept):
     close = RidgeRegressor(1.0, intercept=intercept).fit(X, y, features=sampler)
     difference = close.predict(X) - exact.predict(X)
     assert np.linalg.norm(difference) < 0.03 * np.linalg.norm(exact.predict(X))
-
-
-def test_features_are_ignored_and_rows_may_be_sparse(binary):
-    X, y = binary
-    plain = KernelRidgeClassifier(1.0, bandwidth=2.0).fit(X, y)
-    sampler = RKS(3, random_state=0).fit(X)
-    ignoring = KernelRidgeClassifier(1.0, bandwidth=2.0).fit(X, y, features=sampler)
-    sparsely = KernelRidgeClassifier(1.0, bandwidth=2.0).fit(sparse.csr_array(X), y)
-    np.testing.assert_allclose(ignoring.decisions(X), plain.decisions(X))
-    np.testing.assert_allclose(sparsely.decisions(sparse.csr_array(X)), plain.decisions(X))
 
 
 @pytest.mark.parametrize("kernel", list(KERNELS))

@@ -9,6 +9,14 @@ from rfbench.samplers import RKS
 from rfbench.solvers import LogisticClassifier
 from rfbench.solvers.newton import Multinomial, TwoClasses
 
+from .contract import MANY_FITS, SolverContract
+
+
+class TestLogistic(SolverContract):
+    solver = LogisticClassifier
+    options = {"tol": 1e-9}
+    exceptions = MANY_FITS
+
 
 class WithoutFactor(LogisticClassifier):
     """Beyond 40 features, matrix-free."""

@@ -9,6 +9,20 @@ from sklearn.svm import SVC, LinearSVC
 from rfbench.solvers import KernelSVMClassifier, LogisticClassifier, SVMClassifier, svm
 from rfbench.solvers.coding import Coding
 
+from .contract import MANY_FITS, SolverContract
+
+
+class TestSVM(SolverContract):
+    solver = SVMClassifier
+    options = {"tol": 1e-9, "max_iter": 100_000}
+    exceptions = MANY_FITS
+
+
+class TestKernelSVM(SolverContract):
+    solver = KernelSVMClassifier
+    options = {"tol": 1e-9, "bandwidth": 3.0}
+    exceptions = MANY_FITS
+
 
 @pytest.mark.parametrize("intercept", [True, False])
 def test_the_gradient_of_the_logistic_loss_is_zero(binary, intercept):

@@ -8,6 +8,22 @@ from rfbench.solvers import RidgeClassifier, RidgeRegressor
 from rfbench.solvers.coding import Coding, Targets
 from rfbench.solvers.design import Design
 
+from .contract import SolverContract
+
+
+class TestRidgeClassifier(SolverContract):
+    solver = RidgeClassifier
+
+
+class TestRidgeRegressor(SolverContract):
+    solver = RidgeRegressor
+
+
+class TestRidgeOneVsOne(SolverContract):
+    solver = RidgeClassifier
+    options = {"multiclass": "one-vs-one"}
+
+
 ALPHAS = np.logspace(-4, 3, 8)
 
 
@@ -100,30 +116,11 @@ def test_per_sample_penalty_of_a_pair_counts_its_rows(several):
     np.testing.assert_allclose(solver.coef_[0], pair.coef_[0], rtol=1e-9)
 
 
-def test_float32_rows_go_through_float32_features(several):
-    X, y = several
-    sampler = RKS(30, bandwidth=2.0, random_state=0).fit(X)
-    double = RidgeClassifier(0.1).fit(X, y, features=sampler)
-    narrow = X.astype(np.float32)
-    single = RidgeClassifier(0.1).fit(
-        narrow, y, features=RKS(30, bandwidth=2.0, random_state=0).fit(narrow)
-    )
-    np.testing.assert_allclose(double.decisions(X), single.decisions(narrow), atol=2e-3)
-
-
 def test_the_solution_of_least_norm_without_penalty(rng):
     X, y = rng.standard_normal((6, 20)), rng.standard_normal(6)
     solver = RidgeRegressor(0.0, intercept=False).fit(X, y)
     np.testing.assert_allclose(solver.coef_[0], np.linalg.pinv(X) @ y, rtol=1e-8)
     assert "eigendecomposition" in solver.notes_[0]
-
-
-def test_several_targets_keep_their_shape(regression):
-    X, y = regression
-    both = np.column_stack([y, -y])
-    solver = RidgeRegressor([0.1, 1.0], random_state=0).fit(X, both)
-    assert solver.predict(X).shape == both.shape
-    np.testing.assert_allclose(solver.coef_[0], -solver.coef_[1], rtol=1e-9)
 
 
 def test_classes_missing_from_folds(rng):

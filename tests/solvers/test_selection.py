@@ -1,71 +1,16 @@
 import numpy as np
 import pytest
 
-from rfbench.clock import Clock
 from rfbench.config.schema import SolverSpec
 from rfbench.errors import MethodError
 from rfbench.registry import SOLVERS
-from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier, RidgeRegressor, make
 
 CLASSIFIERS = [name for name, tasks in SOLVERS.items() if "classification" in tasks]
-REGRESSORS = [name for name, tasks in SOLVERS.items() if "regression" in tasks]
 
 
 def grid_of(name, values):
     return {"bounds" if name == "constrained" else "alphas": values}
-
-
-@pytest.mark.parametrize("name", CLASSIFIERS)
-@pytest.mark.parametrize("selection", ["cv3", "validation", "test"])
-def test_every_classifier_selects_and_books_its_time(binary, name, selection):
-    X, y = binary
-    features = RKS(20, bandwidth=2.0, random_state=0).fit(X)
-    clock = Clock()
-    solver = make(name, selection=selection, random_state=0, **grid_of(name, [0.1, 1.0]))
-    solver.fit(X, y, features=features, evaluation=(X[:9], y[:9]), clock=clock)
-    assert clock.wall["features"] > 0
-    assert clock.wall["train"] > 0
-    assert (clock.wall["test"] > 0) == (selection == "test")
-    assert solver.n_columns_ == (20 if solver.uses_features else len(X))
-    assert solver.decisions(X).shape == (80, 1)
-    assert (solver.predict_codes(solver.decisions(X)) == solver.predict(X)).all()
-    assert np.isnan(solver.alpha_) == (name == "constrained")
-    assert all(isinstance(note, str) for note in solver.notes_)
-    if selection == "test":
-        np.testing.assert_allclose(
-            solver.evaluation_decisions_, solver.decisions(X[:9]), rtol=1e-9, atol=1e-12
-        )
-
-
-@pytest.mark.parametrize("name", REGRESSORS)
-@pytest.mark.parametrize("selection", ["cv3", "test"])
-def test_every_regressor_selects(regression, name, selection):
-    X, y = regression
-    solver = make(name, "regression", selection=selection, **grid_of(name, [0.1, 1.0, 10.0]))
-    solver.fit(X, y, evaluation=(X[:9], y[:9]))
-    assert solver.predict(X).shape == y.shape
-    assert np.mean((solver.predict(X) - y) ** 2) < np.var(y)
-
-
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_one_class_only_is_a_sentence(binary, name):
-    X, _ = binary
-    with pytest.raises(MethodError, match="one class only: 7"):
-        make(name).fit(X, np.full(len(X), 7))
-
-
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_selection_on_missing_evaluation_rows_is_refused(binary, name):
-    with pytest.raises(MethodError, match="no evaluation rows"):
-        make(name, selection="test", **grid_of(name, [1.0, 2.0])).fit(*binary)
-
-
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_two_values_cannot_be_fixed(name):
-    word = next(iter(grid_of(name, 0)))
-    with pytest.raises(MethodError, match=f"There are 2 {word} and selection is 'fixed'"):
-        make(name, selection="fixed", **grid_of(name, [1.0, 2.0]))
 
 
 @pytest.mark.parametrize(
@@ -130,12 +75,6 @@ def test_an_evaluation_label_that_was_not_seen_counts_as_an_error(rng):
     X, y = rng.standard_normal((20, 2)), np.repeat([0, 4], 10)
     solver = RidgeClassifier(1.0).fit(X, y)
     assert solver._codes([0, 4, 2, 9]).tolist() == [0, 1, -1, -1]
-
-
-@pytest.mark.parametrize("name", [*CLASSIFIERS])
-def test_more_columns_than_rows(rng, name):
-    X, y = rng.standard_normal((12, 40)), np.arange(12) % 2
-    assert make(name, random_state=0).fit(X, y).predict(X).shape == (12,)
 
 
 @pytest.mark.parametrize("name", ["svm", "kernel-svm", "ridge"])
