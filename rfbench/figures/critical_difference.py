@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rfbench.figures.panels import new_figure
+from rfbench.figures.style import ink
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,9 +36,7 @@ def diagram(
     title, note : str
         Above the diagram, and below it.
     """
-    from matplotlib import rcParams
-
-    ink = rcParams["text.color"]
+    black = ink()
     ordered, bars = sorted(ranks.items(), key=lambda item: item[1]), list(groups)
     k, half = len(ordered), -(-len(ordered) // 2)
     first = BAR * len(bars) + 1.0
@@ -45,12 +44,12 @@ def diagram(
     axes = figure.subplots()
     axes.set(xlim=(0.4, k + 0.6), ylim=(first + half - 0.4, -1.6))
     axes.axis("off")
-    axes.hlines(0, 1, k, color=ink, linewidth=1)
+    axes.hlines(0, 1, k, color=black, linewidth=1)
     for tick in range(1, k + 1):
-        axes.vlines(tick, -0.15, 0, color=ink, linewidth=1)
+        axes.vlines(tick, -0.15, 0, color=black, linewidth=1)
         axes.text(tick, -0.3, str(tick), ha="center", va="bottom", fontsize="small")
     shown = min(difference, k - 1)
-    axes.hlines(-1.1, 1, 1 + shown, color=ink, linewidth=2)
+    axes.hlines(-1.1, 1, 1 + shown, color=black, linewidth=2)
     wide = "" if shown == difference else ", wider than the axis"
     label = f"  critical difference {difference:.2f}{wide}"
     axes.text(1 + shown, -1.1, label, va="center", fontsize="small")
@@ -58,12 +57,12 @@ def diagram(
         left = i < half
         line = first + (i if left else k - 1 - i)
         end, side = (0.8, "right") if left else (k + 0.2, "left")
-        axes.plot([rank, rank, end], [0, line, line], color=ink, linewidth=0.8, marker="")
+        axes.plot([rank, rank, end], [0, line, line], color=black, linewidth=0.8, marker="")
         axes.text(end, line, f" {name} ({rank:.2f}) ", ha=side, va="center", fontsize="small")
     for i, bar in enumerate(bars):
         inside = [ranks[name] for name in bar]
         low, high = min(inside) - 0.04, max(inside) + 0.04
-        axes.hlines(BAR * (i + 1), low, high, color=ink, linewidth=3)
+        axes.hlines(BAR * (i + 1), low, high, color=black, linewidth=3)
     axes.set_title(title)
     figure.supxlabel(note)
     return figure

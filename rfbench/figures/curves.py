@@ -92,7 +92,7 @@ def _figure(
 def _caption(curves: Curves, left_out: list[str]) -> str:
     """Say how the points came about, and what about them may mislead."""
     table, x, y = curves.table, curves.x, curves.y
-    said = [trials(table["trials"])]
+    said = [_trials(table["trials"])]
     if y == "mean":
         if failed := table["failed"].sum():
             said[0] += f"; {failed} {'trial' if failed == 1 else 'trials'} failed"
@@ -113,7 +113,7 @@ def _caption(curves: Curves, left_out: list[str]) -> str:
     return ". ".join(said) + "."
 
 
-def trials(counts: pd.Series[int]) -> str:
+def _trials(counts: pd.Series[int]) -> str:
     """Say over how many trials points are means."""
     low, high = counts.min(), counts.max()
     if high == 1:

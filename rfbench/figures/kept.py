@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ import pandas as pd
 from rfbench.analysis.one_offs import CORNER_RADIUS, near_offsets
 from rfbench.figures.measured import Measured
 from rfbench.figures.panels import new_figure, write_caption
-from rfbench.figures.style import BLACK, BLUE, VERMILLION
+from rfbench.figures.style import BLUE, VERMILLION, ink
 from rfbench.results import kept_features
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def features(measured: Measured) -> Iterator[tuple[str, Figure]]:
     (Sinha and Duchi 2016, Figure 1a); where they are coordinates, their weights (its Figure 2).
     """
     rows = measured.results.rows
-    facts = ["trial_id", "label", "sampler", "dataset", "d", "protocol"]
+    facts = ["trial_id", "label", "dataset", "d", "protocol"]
     lines = kept_features.frame(measured.results.folder, [])
     kept = lines.merge(rows.loc[rows["status"] == "ok", facts], on="trial_id")
     for label, own in kept.groupby("label"):
@@ -48,29 +48,22 @@ def _frequencies(kept: pd.DataFrame, title: str) -> Figure:
 
     figure = new_figure(8.2, 4.4)
     plane, offsets = figure.subplots(1, 2, width_ratios=(1.25, 1))
+    black = ink()
     b = np.mod(kept["b"], 2 * np.pi)
     near = near_offsets(kept)
     size = LARGEST * kept["weight"] / kept["weight"].max()
     for name, chosen, colour, marker in (
         ("b near 0", near & (np.cos(b) > 0), BLUE, "o"),
         ("b near π", near & (np.cos(b) < 0), VERMILLION, "s"),
-        ("other b", ~near, BLACK, "^"),
+        ("other b", ~near, black, "^"),
     ):
         if chosen.any():
             dots = kept[chosen]
-            plane.scatter(
-                dots["w1"],
-                dots["w2"],
-                s=size[chosen],
-                color=colour,
-                marker=marker,
-                alpha=0.35,
-                linewidths=0,
-                label=name,
-            )
+            look: dict[str, Any] = {"color": colour, "marker": marker, "label": name}
+            plane.scatter(dots["w1"], dots["w2"], size[chosen], alpha=0.35, linewidths=0, **look)
     for corner in ((1, 1), (-1, -1)):
-        plane.plot(*corner, marker="+", color=BLACK, markersize=12, zorder=3)
-        circle = Circle(corner, CORNER_RADIUS, fill=False, linestyle=":", color=BLACK)
+        plane.plot(*corner, marker="+", color=black, markersize=12, zorder=3)
+        circle = Circle(corner, CORNER_RADIUS, fill=False, linestyle=":", color=black)
         plane.add_patch(circle)
     plane.set_aspect("equal")
     plane.autoscale_view()
@@ -81,7 +74,7 @@ def _frequencies(kept: pd.DataFrame, title: str) -> Figure:
     trials = kept["trial_id"].nunique()
     share = 100 * kept["weight"] / trials
     turned = np.mod(b + np.pi / 2, 2 * np.pi) - np.pi / 2
-    offsets.hist(turned, bins=BINS, range=(-np.pi / 2, 1.5 * np.pi), weights=share, color=BLACK)
+    offsets.hist(turned, bins=BINS, range=(-np.pi / 2, 1.5 * np.pi), weights=share, color=black)
     offsets.set_xticks([0, np.pi / 2, np.pi], ["0", "π/2", "π"])
     offsets.set(xlabel="offset b (modulo 2π)", ylabel="share of the weight (%)")
     figure.suptitle(title)
@@ -97,20 +90,13 @@ def _frequencies(kept: pd.DataFrame, title: str) -> Figure:
 def _weights(kept: pd.DataFrame, title: str) -> Figure:
     """Draw the weight of each coordinate: every trial, and the mean over the trials."""
     figure = new_figure(6.0, 4.0)
-    panel = figure.subplots()
+    panel, black = figure.subplots(), ink()
     trials = kept["trial_id"].nunique()
-    panel.plot(
-        kept["feature"],
-        kept["weight"],
-        ".",
-        color=BLUE,
-        alpha=0.2,
-        markersize=3,
-        label="one trial",
-    )
+    dots: dict[str, Any] = {"color": BLUE, "alpha": 0.2, "markersize": 3}
+    panel.plot(kept["feature"], kept["weight"], ".", label="one trial", **dots)
     mean = kept.groupby("feature")["weight"].sum() / trials
     every = mean.reindex(np.arange(int(kept["d"].iloc[0])), fill_value=0.0)
-    panel.plot(every.index, every, "-", color=BLACK, linewidth=0.8, label="mean over the trials")
+    panel.plot(every.index, every, "-", color=black, linewidth=0.8, label="mean over the trials")
     panel.set(xlabel="feature i (coordinate)", ylabel="weight of feature i", title=title)
     panel.legend()
     write_caption(

@@ -9,7 +9,7 @@ import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis.summary import axis, summarise
-from rfbench.figures.style import BLACK, Style, assign
+from rfbench.figures.style import BLACK, Style, assign, ink
 from rfbench.results import Results
 
 
@@ -44,14 +44,10 @@ class Measured:
 
 def measure(results: Results) -> Measured:
     """Summarise a results folder for its figures."""
-    from matplotlib import rcParams
-    from matplotlib.colors import to_hex
-
     table, name = summarise(results), str(results.config.get("paper") or "")
     samplers = {} if table.empty else dict(zip(table["method"], table["sampler"], strict=True))
-    ink = to_hex(rcParams["text.color"])  # white, where a style has a dark background
     styles = {
-        method: style._replace(colour=ink) if style.colour == BLACK else style
+        method: style._replace(colour=ink()) if style.colour == BLACK else style
         for method, style in assign(samplers).items()
     }
     paper = papers.paper(name) if name in papers.papers() else None

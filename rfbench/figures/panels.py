@@ -203,16 +203,9 @@ def _draw(
     if curves.has_frontier:
         better = whole["metric"].iloc[0] in SMALLER_IS_BETTER
         times, best = frontier(whole[x], whole[y], larger_is_better=better)
-        panel.step(
-            [*times, whole[x].max()],
-            [*best, best[-1]],
-            where="post",
-            color=GREY,
-            alpha=0.35,
-            linewidth=4,
-            marker="",
-            zorder=0,
-        )
+        steps = [*times, whole[x].max()], [*best, best[-1]]
+        broad: dict[str, Any] = {"color": GREY, "alpha": 0.35, "linewidth": 4, "marker": ""}
+        panel.step(*steps, where="post", zorder=0, **broad)
     panel.set_ylabel(curves.title(y))
     value = table["x"].iloc[0]
     if not curves.side_by_side:

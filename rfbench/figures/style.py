@@ -137,6 +137,14 @@ def settings(style: str | Path | None = None) -> Iterator[None]:
         yield
 
 
+def ink() -> str:
+    """Return the colour of text: black, or white where a style has a dark background."""
+    from matplotlib import rcParams
+    from matplotlib.colors import to_hex
+
+    return to_hex(rcParams["text.color"])
+
+
 def _shade(colour: str, place: int, count: int) -> str:
     """Mix a colour with white, less and less from the first place to the last, which has none."""
     white = LIGHTEST * (count - 1 - place) / max(count - 1, 1)

@@ -280,3 +280,10 @@ def test_methods_below_the_axis_need_no_legend(write: Write) -> None:
     figure = drawn(write([{"sampler": s} for s in ("rks", "qmc")]))["error_vs_M"]
     assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["rks", "qmc"]
     assert not figure.legends
+
+
+def test_the_title_of_a_smoke_run_says_so(write: Write) -> None:
+    figures = drawn(write(sweep(), "a", smoke=True)) | {"full": drawn(write(sweep(), "b"))}
+    titles = [figure.axes[0].get_title() for name, figure in figures.items() if name != "full"]
+    assert all(title.startswith("SMOKE RUN: digits") for title in titles)
+    assert figures["full"]["error_vs_M"].axes[0].get_title() == "digits, protocol own"

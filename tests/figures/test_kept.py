@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from rfbench.figures import figures_of, plot
+from rfbench.figures.style import settings
 from rfbench.results import read
 from tests.support.results import Write
 
@@ -76,3 +77,10 @@ def test_each_sampler_that_keeps_has_its_figure(write: Write) -> None:
 
 def test_without_kept_features_there_is_no_figure(write: Write) -> None:
     assert not any(name.startswith("kept") for name, _ in figures_of(read(write([{}]))))
+
+
+def test_lines_are_seen_on_a_dark_background(write: Write) -> None:
+    line = {"trial_id": "t0", "trial": 0, "M": 100, "feature": 1, "b": None, "weight": 0.75}
+    with settings("dark_background"):
+        figures = dict(figures_of(read(folder_with(write, [line], d=5, kernel="linear"))))
+    assert figures["kept_weights"].axes[0].lines[1].get_color() == "#ffffff"
