@@ -1,12 +1,9 @@
 """The frontier, against the definition."""
 
-import doctest
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfbench.figures import frontier as module
 from rfbench.figures.frontier import frontier
 
 POINTS = st.lists(st.tuples(*[st.integers(0, 5).map(float)] * 2), min_size=1, max_size=12)
@@ -22,7 +19,3 @@ def test_no_point_beats_one_of_the_frontier_and_one_beats_every_other(
     found = list(zip(costs.tolist(), (sign * values).tolist(), strict=True))
     beaten = {p for p in every for q in every if q != p and q[0] <= p[0] and q[1] <= p[1]}
     assert found == sorted(every - beaten)
-
-
-def test_the_example_holds() -> None:
-    assert doctest.testmod(module) == (0, 1)
