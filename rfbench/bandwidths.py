@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import Rows
 from rfbench.errors import MethodError, nearest
-from rfbench.kernels import Rows, centred
+from rfbench.kernels import centred
 from rfbench.parameters import number, one_of
 
 RULES = ("median", "knn50", "knn50-sample")

@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from rfbench.arrays import Rows
 from rfbench.errors import MethodError
 from rfbench.registry import KERNELS
 
-Array = NDArray[np.floating[Any]]
-Rows = Any  # a dense array or a scipy.sparse.csr_array of shape (n, d)
 Feature = Literal["wave", "arc-cosine", "coordinate"]
 
 

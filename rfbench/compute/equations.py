@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from rfbench.arrays import Array
+
 _SUMS = ("gram", "moment", "column_sums", "target_sums", "target_squares", "n")
 
 

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import blas
 
+from rfbench.arrays import Array, FloatArray
 from rfbench.compute import compiled
 from rfbench.compute.blocks import blocks, default_block_rows, read_rows
-from rfbench.compute.equations import Array, NormalEquations
+from rfbench.compute.equations import NormalEquations
 from rfbench.compute.ridge import RidgePath, residual_sum_of_squares, solve_ridge
 from rfbench.memory import check_fits
 
@@ -28,7 +29,6 @@ __all__ = [
     "solve_ridge",
 ]
 
-FloatArray = npt.NDArray[np.floating[Any]]
 Transform = Callable[[Any, FloatArray], object]
 Precision = type[np.float64] | type[np.float32] | Literal["float64", "float32"] | np.dtype[Any]
 

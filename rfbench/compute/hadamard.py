@@ -9,11 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from rfbench.arrays import FloatArray
 from rfbench.compute import compiled
-
-FloatArray = npt.NDArray[np.floating[Any]]
 
 _STRIP_BYTES = 2**18
 

@@ -9,7 +9,8 @@ import numpy.typing as npt
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
-from rfbench.compute.equations import Array, NormalEquations
+from rfbench.arrays import Array
+from rfbench.compute.equations import NormalEquations
 from rfbench.errors import MethodError
 
 

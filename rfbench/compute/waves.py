@@ -5,14 +5,10 @@ How the cosine is computed stands in `rfbench.compute.wave_kernels`.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from rfbench.arrays import FloatArray
 from rfbench.compute import wave_kernels as kernels
-
-FloatArray = npt.NDArray[np.floating[Any]]
 
 
 def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> None:

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench import bandwidths, datasets
+from rfbench.arrays import Rows
 from rfbench.datasets import Prepared
 from rfbench.experiment.kernel_error import spectral_norm
 from rfbench.experiment.plan import Trial
 from rfbench.experiment.seeds import generator_for
 from rfbench.frozen import frozen
-from rfbench.kernels import Kernel, Rows
+from rfbench.kernels import Kernel
 from rfbench.registry import KERNELS
-from rfbench.samplers.pool_memory import PoolMemory
+from rfbench.samplers.pool_cache import PoolCache
 
 Value = TypeVar("Value")
 SHAPING_ROWS = {"split", "scaling", "target", "rows", "dtype", "seed"}
@@ -30,12 +31,12 @@ class Context:
 
     Attributes
     ----------
-    pools : PoolMemory
+    pools : PoolCache
         Where samplers find pools that are drawn already; their time is charged all the same.
     """
 
-    def __init__(self, pools: PoolMemory | None = None) -> None:
-        self.pools = pools or PoolMemory()
+    def __init__(self, pools: PoolCache | None = None) -> None:
+        self.pools = pools or PoolCache()
         self._held: dict[str, tuple[object, Any]] = {}
 
     def prepared(self, trial: Trial) -> Prepared:

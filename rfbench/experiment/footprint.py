@@ -19,7 +19,7 @@ from rfbench.samplers import RandomFeatures
 from rfbench.solvers import Solver
 from rfbench.solvers.coding import ONE_VS_REST, Coding
 from rfbench.solvers.curve import MATRIX_BYTES
-from rfbench.solvers.fits import gram_matrices, pair_gram_matrices
+from rfbench.solvers.grouped_fits import gram_matrices, pair_gram_matrices
 
 # How often a fit holds what it is made from. Frequencies: as drawn, turned, and those of the last
 # trial. The matrix of features: with a fold's rows and the solver's copy. The kernel matrix: with

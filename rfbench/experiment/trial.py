@@ -14,6 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 import rfbench
 from rfbench import metrics
+from rfbench.arrays import Rows
 from rfbench.clock import PARTS, Clock
 from rfbench.compute import waves
 from rfbench.config import ISOLATED, NO_SOLVER, SHARED, SamplerSpec, sampler_of, solver_of
@@ -26,10 +27,9 @@ from rfbench.experiment.kept_features import lines_of
 from rfbench.experiment.kernel_error import kernel_errors
 from rfbench.experiment.plan import Job, Trial, shares_work
 from rfbench.experiment.seeds import integer_for
-from rfbench.kernels import Rows
 from rfbench.results import kept_features
 from rfbench.samplers import RandomFeatures
-from rfbench.samplers.pool_memory import PoolMemory, remembered_pools
+from rfbench.samplers.pool_cache import PoolCache, cached_pools
 from rfbench.solvers.curve import Curve
 from rfbench.solvers.design import design_of
 
@@ -44,7 +44,7 @@ def run_job(job: Job, on_start: Callable[[str], None] | None = None) -> Iterator
     """Run the trials of a job, one row each; a trial that fails is a row that says so."""
     warm_up()
     libraries = ThreadpoolController()
-    with remembered_pools() as pools:
+    with cached_pools() as pools:
         context = Context(pools)
         for trials in curves(job.trials):
             curve: Curve | None = None
@@ -205,7 +205,7 @@ def _fit_sampler(
     target: Any,
     bandwidth: float | None,
     clock: Clock,
-    pools: PoolMemory,
+    pools: PoolCache,
 ) -> tuple[Any, int]:
     """Return the fitted sampler and M; where M is kept_by a sampler, that one is fitted first."""
 

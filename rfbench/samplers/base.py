@@ -16,8 +16,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench import bandwidths, kernels
+from rfbench.arrays import FloatArray, Rows
 from rfbench.errors import MethodError
-from rfbench.kernels import Array, Kernel, Rows
+from rfbench.kernels import Kernel
 from rfbench.parameters import RANDOM_STATE, Checked, estimator, one_of, parameter, ruled, whole
 from rfbench.registry import KERNELS
 from rfbench.samplers.feature_map import OFFSET, PAIRED, PLAIN, FeatureMap, FittedMap, Projection
@@ -146,7 +147,7 @@ class RandomFeatures(
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FittedMap:
         """Return the features; `targets` has shape (n, k) where the method needs a target."""
 
-    def transform(self, X: Rows) -> Array:
+    def transform(self, X: Rows) -> FloatArray:
         """Return the features of the rows X, shape (n, n_columns), in the dtype of X."""
         check_is_fitted(self, "feature_map_")
         return self.feature_map_.transform(self._validated(X, reset=False))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.kernels import Array, Rows
+from rfbench.arrays import FloatArray, Rows
 from rfbench.parameters import estimator, one_of, parameter
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import FeatureMap, FittedMap
@@ -32,7 +32,7 @@ class HadamardMap(FittedMap):
     """
 
     inner: FeatureMap
-    signs: Array
+    signs: FloatArray
     chosen: NDArray[np.intp]
 
     @property
@@ -46,7 +46,7 @@ class HadamardMap(FittedMap):
             self, inner=self.inner.astype(dtype), signs=self.signs.astype(dtype, copy=False)
         )
 
-    def transform_into(self, rows: Rows, out: Array) -> None:
+    def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, l)."""
         from rfbench.compute.hadamard import fwht_inplace, padded_length
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from rfbench.kernels import Array, Feature, Rows, dense
+from rfbench.arrays import FloatArray, Rows
+from rfbench.kernels import Feature, dense
 
 PAIRED, OFFSET, PLAIN = "paired", "offset", "plain"
 
@@ -29,10 +30,10 @@ class FittedMap(ABC):
         """Return the map with its arrays in another floating-point type."""
 
     @abstractmethod
-    def transform_into(self, rows: Rows, out: Array) -> None:
+    def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
 
-    def transform(self, rows: Rows) -> Array:
+    def transform(self, rows: Rows) -> FloatArray:
         """Return the features of the rows, shape (n, n_columns), in the dtype of the rows."""
         out = np.empty((rows.shape[0], self.n_columns), dtype=rows.dtype)
         self.transform_into(rows, out)
@@ -47,7 +48,7 @@ class Projection(ABC):
         """Return all the frequencies, shape (d, n_frequencies)."""
 
     @abstractmethod
-    def project(self, rows: Rows, chosen: NDArray[Any], out: Array) -> None:
+    def project(self, rows: Rows, chosen: NDArray[Any], out: FloatArray) -> None:
         """Write w'x of the chosen frequencies into ``out``, shape (n, len(chosen))."""
 
 
@@ -78,10 +79,10 @@ class FeatureMap(FittedMap):
 
     feature: Feature
     layout: str
-    frequencies: Array
-    offsets: Array | None = None
+    frequencies: FloatArray
+    offsets: FloatArray | None = None
     scale: float = 1.0
-    weights: Array | None = None
+    weights: FloatArray | None = None
     order: int = 0
     projection: Projection | None = None
 
@@ -134,7 +135,7 @@ class FeatureMap(FittedMap):
             weights=None if self.weights is None else self.weights.astype(dtype, copy=False),
         )
 
-    def transform_into(self, rows: Rows, out: Array) -> None:
+    def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
         if self.feature == "coordinate":
             picked = rows[:, self.frequencies]
@@ -153,7 +154,7 @@ class FeatureMap(FittedMap):
         if self.weights is not None:
             out *= self.weights
 
-    def _project(self, rows: Rows, out: Array | None = None) -> Array:
+    def _project(self, rows: Rows, out: FloatArray | None = None) -> FloatArray:
         """Return the phases w'x, shape (n, M), in ``out`` where it is given."""
         if self.projection is not None:
             if out is None:
@@ -163,7 +164,7 @@ class FeatureMap(FittedMap):
         frequencies = self.frequencies.astype(rows.dtype, copy=False)
         if not sparse.issparse(rows):
             return np.matmul(rows, frequencies, out=out)
-        phases: Array = np.ascontiguousarray(rows @ frequencies)
+        phases: FloatArray = np.ascontiguousarray(rows @ frequencies)
         if out is None:
             return phases
         out[...] = phases

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import lapack
 
-from rfbench.kernels import Rows
+from rfbench.arrays import Rows
 from rfbench.parameters import TRUTH, estimator, number, one_of, parameter
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import feature_blocks, target_moments

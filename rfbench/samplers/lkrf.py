@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from rfbench.kernels import Rows
+from rfbench.arrays import Rows
 from rfbench.parameters import NOTHING, TRUTH, estimator, number, one_of, parameter
 from rfbench.samplers.base import Streams, streams
-from rfbench.samplers.chi_square import chi_square_weights
-from rfbench.samplers.divergence import penalised_weights, power_weights
+from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights, power_weights
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import CENTRING, PooledFeatures, centres, fold_pairs
 

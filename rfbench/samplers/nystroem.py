@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from rfbench.kernels import Array, Kernel, Rows
+from rfbench.arrays import FloatArray, Rows
+from rfbench.kernels import Kernel
 from rfbench.parameters import estimator, number, one_of, parameter
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import FittedMap
@@ -45,7 +46,7 @@ class NystroemMap(FittedMap):
         """Return the map with its landmarks in another floating-point type."""
         return replace(self, landmarks=self.landmarks.astype(dtype, copy=False))
 
-    def transform_into(self, rows: Rows, out: Array) -> None:
+    def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, m)."""
         for block in row_blocks(rows.shape[0], self.landmarks.shape[0]):
             out[block] = self.kernel(rows[block], self.landmarks) @ self.matrix

@@ -7,7 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.kernels import Gaussian, Kernel, Rows
+from rfbench.arrays import Rows
+from rfbench.kernels import Gaussian, Kernel
 from rfbench.parameters import estimator
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import FeatureMap

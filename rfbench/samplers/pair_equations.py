@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from rfbench.kernels import Kernel, Rows
+from rfbench.arrays import Array, Rows
+from rfbench.kernels import Kernel
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
 from rfbench.samplers.pool import fold_pairs
 
-Array64 = NDArray[np.float64]
 BLOCK_PAIRS = 128
 BLOCK_ROWS = 1024
 
@@ -34,8 +34,8 @@ class PairEquations:
         t't.
     """
 
-    gram: Array64
-    moment: Array64
+    gram: Array
+    moment: Array
     square: float
 
     def plus(self, other: PairEquations) -> PairEquations:
@@ -52,11 +52,11 @@ class PairEquations:
         """Return the equations without a part of the pairs."""
         return self.plus(other.times(-1.0))
 
-    def error(self, beta: Array64) -> float:
+    def error(self, beta: Array) -> float:
         """Return the sum of squares that the weights leave."""
         return float(beta @ (self.gram @ beta) - 2.0 * (beta @ self.moment) + self.square)
 
-    def solver(self, weights: str) -> Callable[[float], Array64]:
+    def solver(self, weights: str) -> Callable[[float], Array]:
         """Return the function from the penalty to the weights; one eigendecomposition for all.
 
         The penalty is relative to the mean diagonal element of A'A. ``nonnegative`` hands
@@ -67,7 +67,7 @@ class PairEquations:
         projected = vectors.T @ self.moment
         scale = float(np.trace(self.gram)) / len(values)
 
-        def solve(penalty: float) -> Array64:
+        def solve(penalty: float) -> Array:
             shifted = np.maximum(values, 0.0) + penalty * scale
             present = shifted > len(values) * np.finfo(np.float64).eps * shifted.max()
             roots = np.sqrt(np.where(present, shifted, 1.0))
@@ -117,5 +117,5 @@ def all_pairs(unit: FeatureMap, kernel: Kernel, X: Rows) -> PairEquations:
     return PairEquations(squared, fold_pairs(unit, moment), square)
 
 
-def _features(unit: FeatureMap, rows: Rows) -> Array64:
+def _features(unit: FeatureMap, rows: Rows) -> Array:
     return np.asarray(unit.transform(rows.astype(np.float64, copy=False)), dtype=np.float64)

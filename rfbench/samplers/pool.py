@@ -9,25 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from rfbench.arrays import FloatArray, Rows
 from rfbench.errors import MethodError
-from rfbench.kernels import Array, Rows
 from rfbench.parameters import Rule, estimator, one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
-from rfbench.samplers.pool_memory import PoolScores, remember_pool, remember_scores
+from rfbench.samplers.pool_cache import PoolScores, cached_pool, cached_scores
 
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
 CENTRING = one_of("auto", True, False)
 
 
-def feature_blocks(unit: FeatureMap, X: Rows) -> Iterator[tuple[slice, NDArray[np.intp], Array]]:
+def feature_blocks(
+    unit: FeatureMap, X: Rows
+) -> Iterator[tuple[slice, NDArray[np.intp], FloatArray]]:
     """Yield rows, column numbers and the features of those rows and columns, small blocks each.
 
     The features are overwritten by the next block of their shape.
     """
     pieces = [piece.astype(X.dtype) for piece in unit.pieces(BLOCK_FREQUENCIES)]
-    buffers: dict[tuple[int, int], Array] = {}
+    buffers: dict[tuple[int, int], FloatArray] = {}
     for start in range(0, X.shape[0], BLOCK_ROWS):
         picked = slice(start, min(start + BLOCK_ROWS, X.shape[0]))
         rows = X[picked]
@@ -150,10 +152,10 @@ class PooledFeatures(ScoredFeatures):
         """Return the candidates for rows of d columns, drawn now or by another sampler.
 
         Samplers of a trial with the same kernel, map, seed and pool_size share them, see
-        `rfbench.samplers.pool_memory`.
+        `rfbench.samplers.pool_cache`.
         """
         facts = (*self._pool_facts(), d)
-        return remember_pool(facts, self.random_state, lambda: self.draw_pool(random, d))
+        return cached_pool(facts, self.random_state, lambda: self.draw_pool(random, d))
 
     def scored_pool(self, X: Rows, targets: NDArray[np.float64], random: Streams) -> PoolScores:
         """Return the candidates and the sums of their features on the scoring rows.
@@ -171,7 +173,7 @@ class PooledFeatures(ScoredFeatures):
             return PoolScores(pool, sums[:, :-1], sums[:, -1], means, len(y), rounding)
 
         facts = (*self._pool_facts(), type(self).scoring_rows, self.score_rows)
-        return remember_scores(facts, self.random_state, X, targets, make)
+        return cached_scores(facts, self.random_state, X, targets, make)
 
     def _pool_facts(self) -> tuple[Any, ...]:
         how = (type(self).draw_pool, type(self).unit_map)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import FloatArray, Rows
 from rfbench.errors import MethodError
-from rfbench.kernels import Array, Rows
 from rfbench.parameters import NOTHING, estimator, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import FeatureMap, FittedMap
@@ -37,7 +37,7 @@ class ProjectedMap(FittedMap):
     """
 
     inner: FeatureMap
-    matrix: Array
+    matrix: FloatArray
 
     @property
     def n_columns(self) -> int:
@@ -50,7 +50,7 @@ class ProjectedMap(FittedMap):
             self, inner=self.inner.astype(dtype), matrix=self.matrix.astype(dtype, copy=False)
         )
 
-    def transform_into(self, rows: Rows, out: Array) -> None:
+    def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, l)."""
         matrix = self.matrix.astype(rows.dtype, copy=False)
         for block in row_blocks(rows.shape[0], self.inner.n_columns):

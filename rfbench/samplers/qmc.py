@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import qmc
 
+from rfbench.arrays import Rows
 from rfbench.errors import MethodError
-from rfbench.kernels import Rows
 from rfbench.parameters import TRUTH, estimator, one_of, parameter
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import FeatureMap

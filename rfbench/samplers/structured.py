@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from rfbench.kernels import Array, Gaussian, Kernel, Rows, dense
+from rfbench.arrays import FloatArray, Rows
+from rfbench.kernels import Gaussian, Kernel, dense
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import FeatureMap, Projection
 
@@ -60,7 +61,7 @@ class StackedHadamard(Projection):
         self.project(np.eye(self.n_features), np.arange(total), out)
         return out
 
-    def project(self, rows: Rows, chosen: NDArray[Any], out: Array) -> None:
+    def project(self, rows: Rows, chosen: NDArray[Any], out: FloatArray) -> None:
         """Write w'x of the chosen frequencies into ``out``, shape (n, len(chosen))."""
         p = self.length
         owner = chosen // p
@@ -78,11 +79,11 @@ class StackedHadamard(Projection):
                 target[:, columns] = _through(self.blocks[number], padded)[:, own]
 
 
-def _through(block: Block, padded: Array) -> Array:
+def _through(block: Block, padded: FloatArray) -> FloatArray:
     from rfbench.compute.hadamard import fwht_inplace
 
     diagonals = block.diagonals.astype(padded.dtype, copy=False)
-    rows: Array = padded * diagonals[0]
+    rows: FloatArray = padded * diagonals[0]
     fwht_inplace(rows, 1)
     if block.shuffle is not None:
         rows = np.ascontiguousarray(rows[:, block.shuffle])

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from rfbench.kernels import Rows
+from rfbench.arrays import Rows
 from rfbench.parameters import estimator
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import FeatureMap

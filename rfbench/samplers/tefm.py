@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.kernels import Array, Rows
+from rfbench.arrays import FloatArray, Rows
 from rfbench.parameters import estimator, one_of, parameter
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import FeatureMap
@@ -120,7 +120,7 @@ class TEFMS(ProjectedFeatures):
             first += piece.n_frequencies
         return np.asarray(np.linalg.qr(sketched).Q)
 
-    def _transformed(self, strip: Array) -> Array:
+    def _transformed(self, strip: FloatArray) -> FloatArray:
         if self.sketch == DCT:
             from scipy import fft
 

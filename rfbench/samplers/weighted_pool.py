@@ -8,8 +8,8 @@ from dataclasses import replace as replaced
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import Rows
 from rfbench.errors import MethodError
-from rfbench.kernels import Rows
 from rfbench.parameters import NOTHING, TRUTH, estimator, one_of, parameter, whole
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import OFFSET, PAIRED, FeatureMap

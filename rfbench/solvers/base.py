@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
-from rfbench.kernels import Rows
 from rfbench.parameters import (
     NOTHING,
     RANDOM_STATE,
@@ -36,7 +36,7 @@ from rfbench.parameters import (
 from rfbench.samplers.base import RandomState
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, design_of, quiet_clock
-from rfbench.solvers.path import Array, Fits, LinearPath, Path
+from rfbench.solvers.regularization_path import Fits, LinearPath, Path
 
 VALIDATION_SHARE = 0.2
 

@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.parameters import TRUTH, estimator, number, one_of, parameter, ruled, whole
 from rfbench.solvers.base import LinearModel, grid_of
-from rfbench.solvers.box import Derivatives, minimise_in_box
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
-from rfbench.solvers.fits import gram_fits, join_columns, matrix_fits
-from rfbench.solvers.path import Array, Fits, LinearPath
-from rfbench.solvers.tasks import Classifier, Regressor
+from rfbench.solvers.estimators import Classifier, Regressor
+from rfbench.solvers.grouped_fits import gram_fits, join_columns, matrix_fits
+from rfbench.solvers.projected_newton import Derivatives, minimise_in_box
+from rfbench.solvers.regularization_path import Fits, LinearPath
 
 SQUARED, LOGISTIC = "squared", "logistic"
 NEWTON_MATRICES = 4

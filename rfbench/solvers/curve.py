@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.compute.gram import NormalEquations
-from rfbench.kernels import Array, Rows
 from rfbench.memory import free_bytes
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.solvers.design import Design
@@ -43,7 +43,7 @@ class Curve:
     sampler: Any
     clock: Clock
     train: Rows
-    _matrices: list[tuple[Rows, Array]] = field(default_factory=list)
+    _matrices: list[tuple[Rows, FloatArray]] = field(default_factory=list)
     _equations: dict[tuple[Any, ...], tuple[Rows, list[NormalEquations]]] = field(
         default_factory=dict
     )
@@ -59,7 +59,7 @@ class Curve:
         """Return the first M features."""
         return Prefix(self, M)
 
-    def matrix(self, X: Rows) -> Array | None:
+    def matrix(self, X: Rows) -> FloatArray | None:
         """Return all features of the rows, formed once, or None if they are too large."""
         for rows, features in self._matrices:
             if rows is X:
@@ -112,7 +112,7 @@ class Prefix:
         self.kernel_ = curve.sampler.kernel_
         self.approximates_kernel = curve.sampler.approximates_kernel
 
-    def transform(self, X: Rows) -> Array:
+    def transform(self, X: Rows) -> FloatArray:
         """Return the features of the rows, shape (n, n_columns)."""
         return self.feature_map_.transform(X)
 
@@ -162,7 +162,7 @@ class PrefixDesign(Design):
         part.clock = self.clock
         return part
 
-    def matrix(self) -> Array:
+    def matrix(self) -> FloatArray:
         """Return the first M features of all rows."""
         matrix = self._all_features()
         if matrix is None:
@@ -170,7 +170,7 @@ class PrefixDesign(Design):
         rows = matrix if self._chosen is None else matrix[self._chosen]
         return np.ascontiguousarray(rows[:, self._prefix.columns]) * self._prefix.factor
 
-    def multiply(self, coefficients: Array) -> NDArray[np.float64]:
+    def multiply(self, coefficients: FloatArray) -> NDArray[np.float64]:
         """Return Z @ coefficients."""
         matrix = self._all_features()
         if matrix is None:
@@ -188,5 +188,5 @@ class PrefixDesign(Design):
             result[start:stop] = block.T
         return result
 
-    def _all_features(self) -> Array | None:
+    def _all_features(self) -> FloatArray | None:
         return self._prefix.curve.matrix(self.X if self._chosen is None else self._source)

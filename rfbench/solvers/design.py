@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.compute.gram import NormalEquations
 from rfbench.errors import MethodError
-from rfbench.kernels import Array, Rows, dense
+from rfbench.kernels import dense
 from rfbench.memory import check_fits
 from rfbench.samplers.feature_map import FittedMap
 
@@ -52,7 +53,7 @@ class Design:
         """Number of rows."""
         return int(self.X.shape[0])
 
-    def transform_into(self, rows: Rows, out: Array) -> None:
+    def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of some rows into `out`, shape (len(rows), n_columns).
 
         MethodError where they are not finite: every solver sees its rows through here.
@@ -72,7 +73,7 @@ class Design:
         part.clock = self.clock
         return part
 
-    def matrix(self) -> Array:
+    def matrix(self) -> FloatArray:
         """Return all features at once, shape (n, n_columns)."""
         out = np.empty((self.n, self.n_columns), dtype=self.X.dtype)
         step = self._block_rows()
@@ -121,7 +122,7 @@ class Design:
             centre=centre,
         )
 
-    def multiply(self, coefficients: Array) -> NDArray[np.float64]:
+    def multiply(self, coefficients: FloatArray) -> NDArray[np.float64]:
         """Return Z @ coefficients for coefficients of shape (n_columns, k); shape (n, k)."""
         check_columns(self.n_columns, coefficients.shape[0])
         result = np.empty((self.n, coefficients.shape[1]))
@@ -140,9 +141,9 @@ class Design:
         return max(16, BLOCK_BYTES // (8 * self.n_columns))
 
 
-def _matrix(features: Any, n: int) -> Array:
+def _matrix(features: Any, n: int) -> FloatArray:
     """Return what a transformer made of n rows as an array of shape (n, columns)."""
-    block: Array = np.asarray(dense(features))
+    block: FloatArray = np.asarray(dense(features))
     if block.ndim != 2 or len(block) != n:
         raise MethodError(
             f"A transformer made an array of shape {block.shape} of {n} rows.",
@@ -151,7 +152,7 @@ def _matrix(features: Any, n: int) -> Array:
     return block
 
 
-def check_finite(values: Array, what: str) -> None:
+def check_finite(values: FloatArray, what: str) -> None:
     """Raise MethodError where values are NaN or infinite; `what` begins the sentence.
 
     The sum of squares tells, but for an overflow of its own.

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
-from rfbench.kernels import Rows
 from rfbench.memory import check_fits
 from rfbench.solvers.design import check_columns, design_of, quiet_clock
-from rfbench.solvers.fits import matrix_bytes
-from rfbench.solvers.path import Array
+from rfbench.solvers.grouped_fits import matrix_bytes
 
 
 class ExternalSolver:

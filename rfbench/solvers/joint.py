@@ -7,16 +7,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.memory import check_fits
 from rfbench.parameters import TRUTH, estimator, number, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
-from rfbench.solvers.fits import matrix_fits
-from rfbench.solvers.path import Array, Fits, LinearPath, Path
-from rfbench.solvers.saddle import solve_saddle
-from rfbench.solvers.tasks import Classifier
+from rfbench.solvers.estimators import Classifier
+from rfbench.solvers.grouped_fits import matrix_fits
+from rfbench.solvers.interior_point import solve_saddle
+from rfbench.solvers.regularization_path import Fits, LinearPath, Path
 
 
 @estimator

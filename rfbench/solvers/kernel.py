@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from rfbench import bandwidths, kernels
+from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
-from rfbench.kernels import Kernel, Rows
+from rfbench.kernels import Kernel
 from rfbench.memory import GIB, check_fits, free_bytes
 from rfbench.parameters import NOTHING, estimator, number, one_of, parameter
 from rfbench.registry import KERNELS
@@ -19,7 +20,7 @@ from rfbench.samplers.base import streams
 from rfbench.solvers.base import PenalisedSolver
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, check_finite
-from rfbench.solvers.path import Array, Fits, KernelPath, Path
+from rfbench.solvers.regularization_path import Fits, KernelPath, Path
 
 FitKernel = Callable[[Array, Rows, Kernel, Targets], KernelPath]
 

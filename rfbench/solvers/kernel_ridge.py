@@ -9,14 +9,15 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import lapack
 
+from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
-from rfbench.kernels import Kernel, Rows
+from rfbench.kernels import Kernel
 from rfbench.parameters import estimator
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
+from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.kernel import KernelModel
-from rfbench.solvers.path import Array, Fits, KernelPath
-from rfbench.solvers.tasks import Classifier, Regressor
+from rfbench.solvers.regularization_path import Fits, KernelPath
 
 
 class _KernelRidge(KernelModel):

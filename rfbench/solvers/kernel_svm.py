@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
-from rfbench.kernels import Kernel, Rows
+from rfbench.kernels import Kernel
 from rfbench.parameters import estimator, number, one_of, parameter, whole
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_ONE, Targets
 from rfbench.solvers.design import Design
+from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.kernel import KernelModel
-from rfbench.solvers.path import Array, Fits, KernelPath
-from rfbench.solvers.tasks import Classifier
+from rfbench.solvers.regularization_path import Fits, KernelPath
 
 
 @estimator

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.memory import check_fits
@@ -15,10 +16,10 @@ from rfbench.parameters import estimator, number, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
-from rfbench.solvers.fits import matrix_fits
+from rfbench.solvers.estimators import Classifier
+from rfbench.solvers.grouped_fits import matrix_fits
 from rfbench.solvers.newton import Loss, Multinomial, Newton, TwoClasses
-from rfbench.solvers.path import Array, Fits, LinearPath
-from rfbench.solvers.tasks import Classifier
+from rfbench.solvers.regularization_path import Fits, LinearPath
 
 # Held at once: the Hessian of all rows, that of the fold, its copy with the penalty, and sums.
 HESSIANS = 4

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.special import expit, log_expit, logsumexp, softmax
 
+from rfbench.arrays import Array
 from rfbench.compute import gram
 
-Array = NDArray[np.float64]
 Linear = Callable[[Array], Array]
 
 PATIENCE = 10

@@ -13,9 +13,9 @@ from rfbench.parameters import estimator, one_of, parameter
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
-from rfbench.solvers.fits import gram_fits, pairwise_gram_fits
-from rfbench.solvers.path import Fits, LinearPath
-from rfbench.solvers.tasks import Classifier, Regressor
+from rfbench.solvers.estimators import Classifier, Regressor
+from rfbench.solvers.grouped_fits import gram_fits, pairwise_gram_fits
+from rfbench.solvers.regularization_path import Fits, LinearPath
 
 
 class _Ridge(LinearModel, PenalisedSolver):

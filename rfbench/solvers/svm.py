@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
+from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.parameters import estimator, number, one_of, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
-from rfbench.solvers.fits import join_columns, matrix_fits
-from rfbench.solvers.path import Array, Fits, LinearPath
-from rfbench.solvers.tasks import Classifier
+from rfbench.solvers.estimators import Classifier
+from rfbench.solvers.grouped_fits import join_columns, matrix_fits
+from rfbench.solvers.regularization_path import Fits, LinearPath
 
 LOSSES = {"hinge": "hinge", "squared-hinge": "squared_hinge"}
 

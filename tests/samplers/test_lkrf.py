@@ -6,8 +6,7 @@ from rfbench import kernels
 from rfbench.errors import MethodError
 from rfbench.samplers import LKRF, RKS, UniformPool
 from rfbench.samplers.base import streams
-from rfbench.samplers.chi_square import chi_square_weights
-from rfbench.samplers.divergence import penalised_weights, power_weights
+from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights, power_weights
 
 from .contract import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rfbench import solvers
-from rfbench.solvers.fits import join_columns
-from rfbench.solvers.path import LinearPath
+from rfbench.solvers.grouped_fits import join_columns
+from rfbench.solvers.regularization_path import LinearPath
 
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.standard_normal((60, 4))

@@ -6,9 +6,9 @@ from sklearn.svm import SVC
 from rfbench import memory
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS
-from rfbench.samplers.chi_square import chi_square_weights
+from rfbench.samplers.divergence_ball import chi_square_weights
 from rfbench.solvers import JointClassifier
-from rfbench.solvers.saddle import best_constant, lower_bound, solve_saddle
+from rfbench.solvers.interior_point import best_constant, lower_bound, solve_saddle
 
 from .contract import MANY_FITS, SolverContract
 

@@ -11,13 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import blas
 
-from rfbench.samplers.chi_square import chi_square_weights
+from rfbench.arrays import Array
+from rfbench.samplers.divergence_ball import chi_square_weights
 
-Array = NDArray[np.float64]
 TO_THE_BOUNDARY = 0.95
 
 

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
-from rfbench.kernels import Rows
 from rfbench.solvers.base import Solver
 from rfbench.solvers.coding import ONE_VS_REST, Codes, Coding, Targets
 from rfbench.solvers.design import design_of
-from rfbench.solvers.path import Array
 
 
 class Regressor(RegressorMixin, Solver):  # type: ignore[misc]

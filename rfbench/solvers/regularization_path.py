@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.kernels import Kernel, Rows
+from rfbench.arrays import Array, Rows
+from rfbench.kernels import Kernel
 from rfbench.solvers.design import Design, check_finite
 
-Array = NDArray[np.float64]
 BLOCK_VALUES = 2**22
 
 

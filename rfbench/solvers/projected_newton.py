@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-Array = NDArray[np.float64]
+from rfbench.arrays import Array
+
 SUFFICIENT_DECREASE = 1e-4
 ROUNDING = 1e-13
 

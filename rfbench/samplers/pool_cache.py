@@ -1,6 +1,6 @@
 """Pools that several samplers of a trial have in common: drawn once, and projected once.
 
-Each sampler is charged the full time all the same: `PoolMemory.owed` holds what a sampler that
+Each sampler is charged the full time all the same: `PoolCache.owed` holds what a sampler that
 found its pool ready would have spent on it.
 """
 
@@ -16,9 +16,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import Rows
 from rfbench.clock import Clock
 from rfbench.frozen import frozen
-from rfbench.kernels import Rows
 from rfbench.samplers.feature_map import FeatureMap
 
 Key = tuple[Any, ...]
@@ -58,7 +58,7 @@ class PoolScores:
 
 
 @dataclass
-class PoolMemory:
+class PoolCache:
     """The last few pools, and sums of their features, with the time that each took.
 
     Attributes
@@ -77,7 +77,7 @@ class PoolMemory:
         """Return the value of this key and of X itself (no copy of it), made now or found.
 
         The arrays of the value become read-only, because several samplers see them.
-        `make` must not ask the memory in its turn: that time would be owed twice.
+        `make` must not ask the cache in its turn: that time would be owed twice.
         """
         if key not in self._known or self._known[key][2] is not X:
             clock = Clock()
@@ -98,38 +98,38 @@ class PoolMemory:
         self.owed = Clock()
 
 
-_current: ContextVar[PoolMemory | None] = ContextVar("pool memory", default=None)
+_current: ContextVar[PoolCache | None] = ContextVar("pool cache", default=None)
 
 
 @contextmanager
-def remembered_pools() -> Iterator[PoolMemory]:
+def cached_pools() -> Iterator[PoolCache]:
     """Let the samplers that are fitted inside share their pools."""
-    memory = PoolMemory()
-    token = _current.set(memory)
+    cache = PoolCache()
+    token = _current.set(cache)
     try:
-        yield memory
+        yield cache
     finally:
         _current.reset(token)
 
 
-def remember_pool(facts: Key, random_state: Any, make: Callable[[], FeatureMap]) -> FeatureMap:
-    """Return a pool, shared where a memory is active and the seed is a number."""
-    memory = _current.get()
-    if memory is None or not isinstance(random_state, int | np.integer):
+def cached_pool(facts: Key, random_state: Any, make: Callable[[], FeatureMap]) -> FeatureMap:
+    """Return a pool, shared where a cache is active and the seed is a number."""
+    cache = _current.get()
+    if cache is None or not isinstance(random_state, int | np.integer):
         return make()
-    return memory.get(("pool", facts, int(random_state)), None, make)
+    return cache.get(("pool", facts, int(random_state)), None, make)
 
 
-def remember_scores(
+def cached_scores(
     facts: Key,
     random_state: Any,
     X: Rows,
     targets: NDArray[np.float64],
     make: Callable[[], PoolScores],
 ) -> PoolScores:
-    """Return the scores of a pool, shared where a memory is active and the seed is a number."""
-    memory = _current.get()
-    if memory is None or not isinstance(random_state, int | np.integer):
+    """Return the scores of a pool, shared where a cache is active and the seed is a number."""
+    cache = _current.get()
+    if cache is None or not isinstance(random_state, int | np.integer):
         return make()
     content = hashlib.blake2b(np.ascontiguousarray(targets).tobytes()).digest()
-    return memory.get(("scores", facts, int(random_state), content), X, make)
+    return cache.get(("scores", facts, int(random_state), content), X, make)

@@ -13,6 +13,79 @@ from rfbench.errors import MethodError
 _FARTHEST = 2.0**50
 
 
+def chi_square_weights(scores: NDArray[np.float64], rho: float) -> NDArray[np.float64]:
+    r"""Return the distribution q that maximises q'v within a chi-square ball, exactly.
+
+    .. math:: \max_q q^\top v \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1,\;
+              N |q|^2 - 1 \le \rho
+
+    With v sorted in decreasing order and the support the first k, the Karush-Kuhn-Tucker
+    conditions give :math:`q_i = 1/k + a_k (v_i - \bar v_k)` with
+    :math:`a_k = \sqrt{((1+\rho)/N - 1/k) / SS_k}`, where :math:`\bar v_k` and :math:`SS_k` are the
+    mean and the sum of squared deviations of the first k scores. The valid k has
+    :math:`k > N/(1+\rho)`, :math:`q_k \ge 0` and a formula that is not positive at k + 1. One
+    sort and a few passes, no tolerance. The prefix sums of squares are added up from positive
+    terms (Welford), so that nearly tied scores do not cancel.
+
+    Parameters
+    ----------
+    scores : array of shape (N,)
+        v; any finite numbers.
+    rho : float
+        Radius of the ball. At most 0 (or all scores tied): the uniform distribution. From
+        N/m - 1 on, where m candidates share the maximum: uniform over those.
+
+    Returns
+    -------
+    array of shape (N,)
+        q, non-negative, summing to one, in the order of `scores`.
+
+    Raises
+    ------
+    MethodError
+        No scores, or a score that is NaN or infinite, or rho that is NaN.
+
+    References
+    ----------
+    Sinha and Duchi, Learning Kernels with Random Features, NIPS 2016, problem (4) with
+    f(t) = t^2 - 1; Algorithm 1 there bisects instead.
+    """
+    v = np.asarray(scores, dtype=np.float64)
+    if v.ndim != 1 or len(v) == 0 or not np.isfinite(v).all() or np.isnan(rho):
+        raise MethodError(
+            "The scores or rho cannot be used.",
+            f"{v.size} scores, {int(np.sum(~np.isfinite(v)))} of them NaN or infinite, rho {rho}.",
+        )
+    n = len(v)
+    order = np.argsort(-v, kind="stable")
+    span = v[order[0]] - v[order[-1]]
+    q = np.zeros(n)
+    if rho <= 0 or span == 0:
+        q[:] = 1.0 / n
+        return q
+    ranked = (v[order] - v[order[0]]) / span
+    tied = int(np.sum(ranked == 0))
+    if rho >= n / tied - 1:
+        q[order[:tied]] = 1.0 / tied
+        return q
+    count = np.arange(1, n + 1)
+    mean = np.cumsum(ranked) / count
+    deviations = np.zeros(n)
+    deviations[1:] = count[:-1] / count[1:] * (ranked[1:] - mean[:-1]) ** 2
+    squares = np.cumsum(deviations)
+    room = (1.0 + rho) / n - 1.0 / count
+    usable = (room > 0) & (squares > 0)
+    slope = np.sqrt(np.divide(room, squares, out=np.zeros(n), where=usable))
+    last = usable & (1.0 / count + slope * (ranked - mean) >= 0)
+    following = np.full(n, -np.inf)
+    following[:-1] = 1.0 / count[:-1] + slope[:-1] * (ranked[1:] - mean[:-1])
+    valid = np.flatnonzero(last & (following <= 0))
+    k = int(valid[0] if len(valid) else np.flatnonzero(last)[-1]) + 1
+    kept = np.maximum(1.0 / k + slope[k - 1] * (ranked[:k] - mean[k - 1]), 0.0)
+    q[order[:k]] = kept / kept.sum()
+    return q
+
+
 def power_weights(scores: NDArray[np.float64], rho: float, power: float) -> NDArray[np.float64]:
     r"""Return the distribution q that maximises q'v within a ball of the divergence t^k - 1.
 

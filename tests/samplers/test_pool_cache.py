@@ -4,7 +4,7 @@ import pytest
 from rfbench.clock import Clock
 from rfbench.samplers import EERF, LKRF, Greedy, UniformPool
 from rfbench.samplers import pool as pools
-from rfbench.samplers.pool_memory import remembered_pools
+from rfbench.samplers.pool_cache import cached_pools
 
 X = np.random.default_rng(0).standard_normal((80, 4))
 Y = np.random.default_rng(1).standard_normal(80)
@@ -49,7 +49,7 @@ def lkrf(**own):
 def test_samplers_of_a_trial_project_their_pool_once(projections):
     alone = [each.fit(X, Y).transform(X) for each in (eerf(), eerf(center_target=True), lkrf())]
     assert len(projections) == 3
-    with remembered_pools():
+    with cached_pools():
         together = [
             each.fit(X, Y).transform(X) for each in (eerf(), eerf(center_target=True), lkrf())
         ]
@@ -71,7 +71,7 @@ def test_samplers_of_a_trial_project_their_pool_once(projections):
     ],
 )
 def test_another_pool_is_not_shared(projections, own):
-    with remembered_pools():
+    with cached_pools():
         eerf().fit(X, Y)
         eerf(**own).fit(X, Y)
     assert len(projections) == 2
@@ -96,7 +96,7 @@ def test_samplers_of_a_trial_draw_their_pool_once(draws, feature_map, kernel):
         words |= {"n_components": 3}
     alone = [make(**words).fit(X, Y).transform(X) for make in makers]
     assert len(draws) == 6
-    with remembered_pools():
+    with cached_pools():
         together = [make(**words).fit(X, Y).transform(X) for make in makers]
     assert len(draws) == 7
     for one, other in zip(alone, together, strict=True):
@@ -107,7 +107,7 @@ def test_samplers_of_a_trial_draw_their_pool_once(draws, feature_map, kernel):
     "own", [{"random_state": 4}, {"pool_size": 31}, {"bandwidth": 0.7}, {"feature_map": "paired"}]
 )
 def test_another_pool_is_drawn_anew(draws, own):
-    with remembered_pools():
+    with cached_pools():
         greedy(bandwidth=1.0).fit(X, Y)
         uniform(**{"bandwidth": 1.0, **own}).fit(X, Y)
         uniform(bandwidth=1.0).fit(X[:, :3], Y)
@@ -115,14 +115,14 @@ def test_another_pool_is_drawn_anew(draws, own):
 
 
 def test_only_the_last_pools_are_kept(draws):
-    with remembered_pools():
+    with cached_pools():
         for size in (30, 31, 32, 31, 30):
             uniform(bandwidth=1.0, pool_size=size).fit(X)
     assert [each.pool_size for each in draws] == [30, 31, 32, 30]
 
 
 def test_other_rows_or_another_target_are_not_shared(projections):
-    with remembered_pools():
+    with cached_pools():
         eerf(bandwidth=1.0).fit(X, Y)
         eerf(bandwidth=1.0).fit(X.copy(), Y)
         eerf(bandwidth=1.0).fit(X, Y + 1)
@@ -131,7 +131,7 @@ def test_other_rows_or_another_target_are_not_shared(projections):
 
 @pytest.mark.parametrize("make", [eerf, uniform, greedy])
 def test_each_sampler_is_charged_in_full(make):
-    with remembered_pools() as memory:
+    with cached_pools() as memory:
         charged = []
         for _ in range(3):
             make(bandwidth=1.0).fit(X, Y)
@@ -143,7 +143,7 @@ def test_each_sampler_is_charged_in_full(make):
 
 
 def test_scores_cost_more_than_the_pool_that_they_are_made_from():
-    with remembered_pools() as memory:
+    with cached_pools() as memory:
         charged = []
         for make in (uniform, eerf):
             make(bandwidth=1.0).fit(X, Y)
@@ -154,7 +154,7 @@ def test_scores_cost_more_than_the_pool_that_they_are_made_from():
 
 
 def test_nothing_is_remembered_outside(projections):
-    with remembered_pools():
+    with cached_pools():
         eerf().fit(X, Y)
     eerf().fit(X, Y)
     assert len(projections) == 2

@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.compute.gram import NormalEquations
 from rfbench.memory import check_fits
 from rfbench.solvers.coding import Coding, Targets
 from rfbench.solvers.design import Design
-from rfbench.solvers.path import Fits, LinearPath, Path
+from rfbench.solvers.regularization_path import Fits, LinearPath, Path
 
-Array = NDArray[np.float64]
 Groups = NDArray[np.intp] | None
 Solve = Callable[[NormalEquations], LinearPath]
 

@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from rfbench.errors import MethodError
-from rfbench.samplers.chi_square import chi_square_weights
-from rfbench.samplers.divergence import penalised_weights, power_weights
+from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights, power_weights
 
 RADII = (1e-3, 0.1, 0.5, 2.0, 10.0)
 
