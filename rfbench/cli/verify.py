@@ -16,7 +16,7 @@ Examples:
   rfbench verify results/
   rfbench verify results/ --paper PAPER --format markdown > scoreboard.md
   rfbench verify results/ --format csv > numbers.csv
-  rfbench verify results/ --protocol as-run --strict
+  rfbench verify results/ --protocol matched --strict
   rfbench verify results/ --claims --format csv > claims.csv
 """
 
@@ -24,7 +24,7 @@ Examples:
 @click.command(help=f"{rules.__doc__}{EXAMPLES}")
 @click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--paper", metavar="P", help="Only this paper: see `rfbench list papers`.")
-@click.option("--protocol", metavar="P", help="Only one: printed, as-run, tuned.")
+@click.option("--protocol", metavar="P", help="Only one: printed, matched, tuned.")
 @click.option(
     "--format",
     "form",

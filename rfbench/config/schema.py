@@ -241,7 +241,7 @@ class Experiment(Section):
     description: str = ""
     paper: str = ""
     item: str = ""
-    protocol: Literal["printed", "as-run", "tuned", "own"] = "own"
+    protocol: Literal["printed", "matched", "tuned", "own"] = "own"
     dataset: list[DatasetSpec] = Field(min_length=1)
     rows: Annotated[int, Field(ge=2)] | None = None
     split: Annotated[Literal["given"] | dict[str, float | int], BeforeValidator(_split)] = "given"

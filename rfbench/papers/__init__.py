@@ -54,7 +54,7 @@ __all__ = [
     "tables",
 ]
 
-PROTOCOLS = ("printed", "as-run", "tuned")
+PROTOCOLS = ("printed", "matched", "tuned")
 
 _instead: ContextVar[Mapping[str, Folder] | None] = ContextVar("_instead", default=None)
 

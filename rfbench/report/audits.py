@@ -37,7 +37,7 @@ def section(paths: Iterable[Path], out: Path) -> str:
         "`rfbench audit` tries the choices that a paper leaves open, with the published numbers in "
         "sight: half of them choose, the other half confirm. Distances are root mean square "
         "differences in points. A first place by few numbers or few trials is no more than that: "
-        "which choices became an `as-run` configuration, and why, stands in the configuration."
+        "which choices became a `matched` configuration, and why, stands in the configuration."
     )
     return "\n\n".join(["## Audits", said, "\n".join(lines)])
 

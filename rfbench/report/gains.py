@@ -20,7 +20,7 @@ from rfbench.report.summary import DASH
 SAID = (
     "By how many points a method has the smaller error, as the mean over the sizes of the table, ± "
     "the standard error over our trials: what the paper prints, and what comes out under each "
-    "protocol. A gain that is there `as-run` and not under `tuned` was one of the choices, not of "
+    "protocol. A gain that is there `matched` and not under `tuned` was one of the choices, not of "
     "the features."
 )
 DOUBTFUL = (

@@ -27,7 +27,7 @@ WORDS = {
 }
 MEANING = {
     "printed": "what the paper says",
-    "as-run": "choices under which the paper's numbers come out or come nearer, of those tried",
+    "matched": "choices under which the paper's numbers come out or come nearer, of those tried",
     "tuned": "the fair comparison",
 }
 
@@ -79,20 +79,20 @@ def _contrasts(found: Board, evidence: Evidence, out: Path) -> list[str]:
     sizes: dict[tuple[str, str, str], dict[str, list[float]]] = {}
     for cell in _judged(found.cells):
         number = cell.number
-        if cell.verdict in JUDGED and cell.protocol in ("printed", "as-run"):
+        if cell.verdict in JUDGED and cell.protocol in ("printed", "matched"):
             key = (number.paper, number.item, number.dataset)
             gaps = sizes.setdefault(key, {})
             gaps.setdefault(cell.protocol, []).append(abs(cell.difference))
     lines = []
     for (paper, item, dataset), gaps in sizes.items():
-        if len(gaps) < 2 or len(gaps["printed"]) != len(gaps["as-run"]):
+        if len(gaps) < 2 or len(gaps["printed"]) != len(gaps["matched"]):
             continue
-        printed, found_out = (sum(gaps[p]) / len(gaps[p]) for p in ("printed", "as-run"))
+        printed, found_out = (sum(gaps[p]) / len(gaps[p]) for p in ("printed", "matched"))
         if printed > rules.CLOSE_POINTS > found_out:
-            arms = evidence.select(paper, [item], dataset, "as-run")
+            arms = evidence.select(paper, [item], dataset, "matched")
             lines.append(
                 f"  - {paper} {item}, {dataset}: {printed:.2f} points off as printed, "
-                f"{found_out:.2f} as run ({len(gaps['printed'])} numbers, mean size of the "
+                f"{found_out:.2f} as matched ({len(gaps['printed'])} numbers, mean size of the "
                 f"differences; {links([arm.folder for arm in arms], out)})"
             )
     if not lines:
@@ -128,7 +128,7 @@ def reading() -> str:
             f"outside, both significantly at {rules.ALPHA:.0%} after Holm's correction, and is "
             "*inconclusive* otherwise: not clear either way, too few trials, a data set missing. "
             "A claim on marks of significance has a rule of its own, that of the paper's test.",
-            "- `as-run` holds choices that were searched for because they come near the numbers; "
+            "- `matched` holds choices that were searched for because they come near the numbers; "
             "each configuration says how, and what is left to confirm them. Agreement there says "
             "that they suffice, not that the authors made them.",
             "- A number that differs under `tuned`, or a stand-in, contradicts nobody: it measures "

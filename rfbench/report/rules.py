@@ -5,7 +5,7 @@ The rules, in full.
 \b
 What counts
   - Results whose configuration names the paper and the item, grouped by protocol (printed,
-    as-run, tuned). Smoke runs, sweeps and rows of earlier configurations do not.
+    matched, tuned). Smoke runs, sweeps and rows of earlier configurations do not.
   - The paper's own data set, with its numbers of training and test rows (within 2 %). A subset
     or a replacement is a stand-in: it is shown apart and never judged.
   - Of several results for one number, those with the most trials; of as many, those of the

@@ -137,11 +137,11 @@ def test_nothing_to_compare_is_not_run() -> None:
 def test_every_protocol_has_its_verdict() -> None:
     folders = [
         results(rows(gain(points), METHODS, 10, protocol=protocol), name=protocol, **PAPER)
-        for protocol, points in (("tuned", 0.0), ("printed", -2.0), ("as-run", 2.0))
+        for protocol, points in (("tuned", 0.0), ("printed", -2.0), ("matched", 2.0))
     ]
     found = outcomes_of(claim_of(low=0), selection(*folders))
     assert [(o.protocol, o.verdict) for o in found] == [
-        ("printed", "fails"), ("as-run", "holds"), ("tuned", "inconclusive"),
+        ("printed", "fails"), ("matched", "holds"), ("tuned", "inconclusive"),
     ]  # fmt: skip
     only = outcomes_of(claim_of(low=0, protocols=["tuned"]), selection(*folders))
     assert [o.protocol for o in only] == ["tuned"]

@@ -9,7 +9,7 @@ import pytest
 from rfbench.analysis.published import COLUMNS, published
 from tests.support.frames import results, selection
 
-EEG = {"dataset": "eeg", "n_train": 7490, "n_test": 7490, "protocol": "as-run", "M": 14}
+EEG = {"dataset": "eeg", "n_train": 7490, "n_test": 7490, "protocol": "matched", "M": 14}
 PAPER = {"paper": "liu2020", "item": "table3, figure1"}
 
 
@@ -24,7 +24,7 @@ def trials(mean: float, sd: float = 0.5, n: int = 10, **changes: Any) -> list[di
 
 def line(table: pd.DataFrame, **where: Any) -> pd.Series:
     wanted = {"dataset": "EEG", "item": "table3", "method": "rks", "M": "14",
-              "metric": "accuracy", "protocol": "as-run", "stand_in": False} | where  # fmt: skip
+              "metric": "accuracy", "protocol": "matched", "stand_in": False} | where  # fmt: skip
     (found,) = table[(table[list(wanted)] == pd.Series(wanted)).all(axis=1)].index
     return table.loc[found]
 

@@ -74,7 +74,7 @@ def table3(flip: int, n: int = 10) -> list[dict[str, Any]]:
             noise = 0.01 * rng.normal()
             made.append({
                 "dataset": source.dataset, "n_train": source.n_train, "n_test": source.n_test,
-                "protocol": "as-run", "sampler": c.method, "M": c.size, "trial": t,
+                "protocol": "matched", "sampler": c.method, "M": c.size, "trial": t,
                 "error": "", "accuracy": 80 + (2 if better else -tilt) + noise,
             })  # fmt: skip
     return made

@@ -11,8 +11,8 @@ from rfbench.datasets import catalog
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import run_job
+from tests.golden import numbers
 
-from ..golden import numbers
 from . import handmade
 
 PAPERS = ("eerf2018", "liu2020", "lkrf2016", "tefm2015")

@@ -55,7 +55,7 @@ def test_files_and_the_same_bytes_twice(write: Write) -> None:
         ([{"variant": f"kernel={k}"} for k in ("linear", "gaussian")], "error_vs_variant.png"),
         ([{}], "error_vs_M.png"),
         (sweep(dataset="eeg") + sweep(), "error_vs_M.png"),
-        (sweep(label="_$_{%", protocol="as-run"), "error_vs_M.png"),
+        (sweep(label="_$_{%", protocol="matched"), "error_vs_M.png"),
         (
             [{"error": "", "kernel_error_spectral": 1 / m, "M": m} for m in (1, 30)],
             "error_vs_M.png",

@@ -201,7 +201,7 @@ def test_times_of_liu2020_have_three_digits_and_a_spread(write: Write) -> None:
     text = liu_table(write, "markdown")
     assert cells(text, "14 (d)")[0] == "68.00±0.50 (0.405±0.005)"
     assert cells(text, "28 (2d)")[1:] == [DASH] * 3
-    assert "EEG, protocol as-run, 10 trials, timed alone\n" in text
+    assert "EEG, protocol matched, 10 trials, timed alone\n" in text
     assert "there called Ours" in text
     assert "wall milliseconds on our machine" in text
 
@@ -218,7 +218,7 @@ def test_a_data_set_of_liu2020_where_all_failed_is_not_called_not_run(write: Wri
     gathered = evidence.gather([write(rows, **PAPER)])
     text = papers_tables.render(gathered, "liu2020", "table3", "markdown")
     assert cells(text, "10 (d)")[:2] == ["failed", DASH]
-    assert "magic04, protocol as-run, 0 trials" in text
+    assert "magic04, protocol matched, 0 trials" in text
     assert "magic04, rks at M = 10: 10 trials did not end well" in text
 
 
@@ -227,7 +227,7 @@ def test_the_legend_stands_once_and_without_a_second_bullet(write: Write) -> Non
         text = liu_table(partial(write, name=format), format)
         assert text.count("significantly") == 1
         assert not re.search(r"^- •", text, re.M)
-        assert "covtype, protocol as-run: not run here" in text
+        assert "covtype, protocol matched: not run here" in text
 
 
 def test_the_text_of_liu2020_fits_two_methods_a_line(write: Write) -> None:
@@ -247,7 +247,7 @@ def test_every_grid_of_liu2020_is_a_float_with_a_caption(write: Write) -> None:
     for one, name in zip(floats, ("EEG", "cod-RNA", "covtype", "magic04"), strict=True):
         for word in (r"\end{table}", r"\caption{", r"\begin{tabular}", r"\end{tabular}"):
             assert one.count(word) == 1
-        assert f"measured. {name}, protocol as-run" in one
+        assert f"measured. {name}, protocol matched" in one
         assert "wall milliseconds" in one
 
 

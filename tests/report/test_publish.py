@@ -40,7 +40,7 @@ def eeg(**means: float) -> list[dict[str, Any]]:
 
 def mixed(write: Write) -> None:
     """Write a little of everything below results/."""
-    write(eeg(rks=68.5, qmc=69.2, leverage_rff=60.0, surrogate_leverage=69.0), "a.as-run", **PAPER)
+    write(eeg(rks=68.5, qmc=69.2, leverage_rff=60.0, surrogate_leverage=69.0), "a.matched", **PAPER)
     tuned = [row | {"protocol": "tuned"} for row in eeg(rks=40.0, qmc=40.0)]
     write(tuned, "b.tuned", **PAPER)
     write(rows(ERRORS), "many")
@@ -64,7 +64,7 @@ def table_line(text: str, *starts: str) -> list[str]:
 
 
 def test_the_counts_and_differences_are_those_of_the_rows(write: Write) -> None:
-    folder = write(eeg(rks=68.5, qmc=68.6, leverage_rff=60.0), "a.as-run", **PAPER)
+    folder = write(eeg(rks=68.5, qmc=68.6, leverage_rff=60.0), "a.matched", **PAPER)
     publish(["results"], "results")
     text = page()
     read = pd.read_csv(folder / "trials.csv")
@@ -75,7 +75,7 @@ def test_the_counts_and_differences_are_those_of_the_rows(write: Write) -> None:
     }
     means = read.groupby("sampler")["accuracy"].agg(["mean", "sem"])
     gaps = means["mean"] - means.index.map(printed)
-    line = table_line(text, "table3, EEG", "as-run")
+    line = table_line(text, "table3, EEG", "matched")
     assert line[2] == "3 of 32"
     agree, close, differ = map(int, line[3:6])
     assert differ == (gaps.abs() > 1).sum() == 1
@@ -84,7 +84,7 @@ def test_the_counts_and_differences_are_those_of_the_rows(write: Write) -> None:
     assert line[6] == f"{gaps[worst]:+.2f} ± {means.loc[worst, 'sem']:.2f} ({worst} 14)"
     assert line[7] == f"{gaps.abs().mean():.2f}"
     assert line[8] == "10"
-    assert line[9] == "[a.as-run](a.as-run)"
+    assert line[9] == "[a.matched](a.matched)"
     total = len({n for n in papers.published() if n.unit == "%"})
     assert f"Numbers: 3 of {total} compared: {agree} agree, {close} close, 1 differ" in text
     assert f"{gaps[worst]:+.2f} ± {means.loc[worst, 'sem']:.2f} points over 10 trials" in text
@@ -119,7 +119,7 @@ def test_the_claims_are_those_of_the_scoreboard(write: Write) -> None:
             ids = [o.claim.id for o in found.outcomes if (o.protocol, o.verdict) == place]
             assert f"{len(ids)} {word}" + (f" ({', '.join(ids)})" if ids else "") in part
             told[place] = ids
-    assert "S5" in told["as-run", rules.FAILS]
+    assert "S5" in told["matched", rules.FAILS]
     assert "S5" not in told["tuned", rules.FAILS]
 
 
@@ -135,7 +135,7 @@ def test_every_link_leads_to_something(write: Write) -> None:
             assert not target.startswith("/")
             assert (file.parent / unquote(target)).exists(), target
     assert links > 10
-    assert "](../../results/a.as-run)" in page("pages/deep")
+    assert "](../../results/a.matched)" in page("pages/deep")
 
 
 def test_the_same_results_give_the_same_bytes(write: Write) -> None:
@@ -143,7 +143,7 @@ def test_the_same_results_give_the_same_bytes(write: Write) -> None:
     before = {file: file.read_bytes() for file in publish(["results"], "results")}
     assert {file.name for file in before} >= {
         "README.md", "scoreboard.md", "which_method.md", "which_method_M100.png",
-        "liu2020_table3.as-run.md", "eerf2018_table3.printed.md",
+        "liu2020_table3.matched.md", "eerf2018_table3.printed.md",
     }  # fmt: skip
     assert {file: file.read_bytes() for file in publish(["results"], "results")} == before
 
@@ -162,8 +162,8 @@ def test_tables_that_no_result_backs_are_removed_and_other_files_stay(write: Wri
 
 def test_the_scoreboard_is_that_of_verify(write: Write) -> None:
     mixed(write)
-    publish(["results/a.as-run"], "pages")
-    shown = CliRunner().invoke(main, ["verify", "results/a.as-run", "--format", "markdown"])
+    publish(["results/a.matched"], "pages")
+    shown = CliRunner().invoke(main, ["verify", "results/a.matched", "--format", "markdown"])
     assert Path("pages/scoreboard.md").read_text(encoding="utf-8") == shown.output
 
 
@@ -172,7 +172,7 @@ def test_a_subset_stands_apart_under_its_own_name(write: Write) -> None:
     publish(["results"], "results")
     text = page()
     line = table_line(text, "liu2020 table3, EEG", "eeg, 1000 training rows")
-    assert line[2:] == ["as-run", "2", "10", "[short](short)"]
+    assert line[2:] == ["matched", "2", "10", "[short](short)"]
     assert "No printed number of this paper was compared." in text
     assert not re.search(r"[1-9]\d* of \d+ compared", text)
 
@@ -180,12 +180,12 @@ def test_a_subset_stands_apart_under_its_own_name(write: Write) -> None:
 def test_what_was_not_run_says_why(write: Write, tmp_path: Path) -> None:
     made = eeg(rks=68.5)
     failed = [row | {"sampler": "qmc", "status": "failed", "accuracy": ""} for row in made]
-    write(made + failed, "a.as-run", **PAPER)
+    write(made + failed, "a.matched", **PAPER)
     publish(["results"], "results")
     line = table_line(page(), "liu2020 table3, EEG")
     assert line[1] == "no data"
     assert line[2] == "1 of 32 measured; 10 trials did not end well, not run"
-    assert table_line(page(), "[a.as-run](a.as-run)")[5] == "10"
+    assert table_line(page(), "[a.matched](a.matched)")[5] == "10"
 
 
 def test_smoke_runs_and_broken_rows_are_left_out_with_a_word(write: Write) -> None:
@@ -206,13 +206,13 @@ def test_smoke_runs_and_broken_rows_are_left_out_with_a_word(write: Write) -> No
 def test_one_trial_has_no_spread(write: Write) -> None:
     write(trials(68.5, n=1, sampler="rks"), "one", **PAPER)
     publish(["results"], "results")
-    line = table_line(page(), "table3, EEG", "as-run")
+    line = table_line(page(), "table3, EEG", "matched")
     assert line[6] == f"+0.05 ± {DASH} (rks 14)"
     assert line[8] == "1"
 
 
 def test_the_total_time_is_the_sum_over_all_rows(write: Write) -> None:
-    write(eeg(rks=68.5, qmc=68.5), "a.as-run", **PAPER)
+    write(eeg(rks=68.5, qmc=68.5), "a.matched", **PAPER)
     write(rows(ERRORS), "many")
     publish(["results"], "results")
     n = 2 * 10 + 3 * 8
@@ -271,10 +271,10 @@ def test_the_command(write: Write, tmp_path: Path) -> None:
     assert "results/README.md" in shown.output.splitlines()
     assert "[own](own)" in page()
     assert "`published/` holds" not in page()
-    write(eeg(rks=68.5), "published/a.as-run", **PAPER)
+    write(eeg(rks=68.5), "published/a.matched", **PAPER)
     assert run(main, ["report"]).exit_code == 0
     assert "[own](own)" not in page()
-    assert "[a.as-run](published/a.as-run)" in page()
+    assert "[a.matched](published/a.matched)" in page()
     assert "`published/` holds the runs that are published" in page()
     assert "rfbench report results/published --out results" in page()
     assert run(main, ["report", "results", "--out", "elsewhere"]).exit_code == 0

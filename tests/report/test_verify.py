@@ -18,7 +18,7 @@ from rfbench.report.verify import COLUMNS, Board, Cell, board, interval, judge
 from ..papers.test_papers import number
 from .conftest import Write
 
-EEG = {"dataset": "eeg", "n_train": 7490, "n_test": 7490, "protocol": "as-run", "M": 14}
+EEG = {"dataset": "eeg", "n_train": 7490, "n_test": 7490, "protocol": "matched", "M": 14}
 PAPER = {"paper": "liu2020", "item": "table3, figure1"}
 
 
@@ -42,7 +42,7 @@ def found(*folders: Path, paper: str = "liu2020") -> Board:
 
 def cell(made: Board, method: str = "rks", M: str = "14", **where: str) -> Cell:
     wanted = {"metric": "accuracy", "dataset": "EEG", "item": "table3"} | where
-    protocol = wanted.pop("protocol", "as-run")
+    protocol = wanted.pop("protocol", "matched")
     cells = [
         c
         for c in made.cells
@@ -256,7 +256,7 @@ def test_table_2_with_a_part_of_the_test_rows_is_a_stand_in(
 
 
 def test_a_regression_error_is_our_reading(write: Write) -> None:
-    news = {"dataset": "news", "n_train": 26561, "n_test": 13083, "protocol": "as-run", "M": 200}
+    news = {"dataset": "news", "n_train": 26561, "n_test": 13083, "protocol": "matched", "M": 200}
     blank = {"accuracy": "", "error": "", "relative_squared_error": 0.0163}
     made = found(
         write(trials(0, **news, **blank, sampler="eerf"), paper="eerf2018", item="table3"),
@@ -293,13 +293,13 @@ def test_the_command(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert run(main, ["verify", folder]).exit_code == 0
     assert run(main, ["verify", folder, "--strict"]).exit_code == 1
     assert run(main, ["verify", folder, "--strict", "--paper", "tefm2015"]).exit_code == 0
-    assert run(main, ["verify", folder, "--strict", "--protocol", "as-run"]).exit_code == 1
+    assert run(main, ["verify", folder, "--strict", "--protocol", "matched"]).exit_code == 1
     assert run(main, ["verify", folder, "--strict", "--protocol", "tuned"]).exit_code == 0
     assert (
         "printed"
         not in run(main, ["verify", folder, "--protocol", "tuned", "--format", "csv"]).output
     )
-    assert run(main, ["verify", folder, "--protocol", "as_run"]).exit_code == 2
+    assert run(main, ["verify", folder, "--protocol", "matched"]).exit_code == 2
     empty = run(main, ["verify", "empty", "--strict"])
     assert empty.exit_code == 1
     assert "nothing was compared" in empty.stderr

@@ -117,7 +117,7 @@ def test_surrogate_scores_are_the_squared_scores_of_eerf(feature_map: str) -> No
     assert_allclose(np.sort(surrogate.scores_)[::-1], energy, rtol=1e-9)
 
 
-def test_as_run_leverage_is_the_explicit_computation() -> None:
+def test_matched_leverage_is_the_explicit_computation() -> None:
     s, n = 16, len(ROWS)
     sampler = LeverageRFF(s, alpha=0.05, random_state=0, **AS_RUN).fit(ROWS)
     base = np.sqrt(1 / s) * unnormalised(sampler)
@@ -133,7 +133,7 @@ def test_as_run_leverage_is_the_explicit_computation() -> None:
     assert_allclose(lighter.pool_weights_, other / other.sum(), rtol=1e-9)
 
 
-def test_as_run_surrogate_is_the_explicit_computation() -> None:
+def test_matched_surrogate_is_the_explicit_computation() -> None:
     s = 16
     sampler = SurrogateLeverage(s, equation=14, random_state=0, **AS_RUN).fit(ROWS, TARGET)
     base, new = (np.sqrt(1 / s) * unnormalised(sampler, rows) for rows in (ROWS, NEW_ROWS))

@@ -31,7 +31,7 @@ def rows(
 ) -> list[dict[str, Any]]:
     """Rows whose trials share half of their noise, as paired trials do."""
     rng = np.random.default_rng(0)
-    base = {"dataset": "eeg", "n_train": 7490, "n_test": 7490, "protocol": "as-run", "error": ""}
+    base = {"dataset": "eeg", "n_train": 7490, "n_test": 7490, "protocol": "matched", "error": ""}
     made = []
     for t in range(n):
         shared = rng.normal()
