@@ -314,14 +314,14 @@ def _say_stopping() -> None:
 def _report(summary: Summary) -> None:
     """Print the table and say where everything is; a figure that fails does not hide the table."""
     from rfbench import figures, results
-    from rfbench.report import tables
+    from rfbench.pages import summary_table
 
     for text in list(dict.fromkeys(summary.messages))[:5]:
         click.secho(f"failed: {text}", fg="red", err=True)
     if summary.done + summary.found:
         read = results.read(summary.folder)
         click.echo()
-        click.echo(tables.render(read, "text").rstrip("\n") + "\n")
+        click.echo(summary_table.render(read, "text").rstrip("\n") + "\n")
         click.echo(f"CSV:     {summary.folder / 'trials.csv'}")
         try:
             for path in figures.plot(read):

@@ -122,12 +122,14 @@ def table(
     if (paper is None) != (item is None):
         raise click.UsageError("--paper and --item go together.")
     if paper is not None and item is not None:
-        from rfbench.report import evidence, papers_tables
+        from rfbench.analysis.frame import collect
+        from rfbench.analysis.selection import Selection
+        from rfbench.pages import paper_table
 
-        text = papers_tables.render(evidence.gather(folders), paper, item, form)
+        text = paper_table.render(Selection(collect(folders)), paper, item, form)
     else:
         from rfbench import results
-        from rfbench.report import tables
+        from rfbench.pages import summary_table
 
         found = results.find(folders)
         read = [results.read(folder) for folder in found]
@@ -138,7 +140,7 @@ def table(
                 "those of all, --format csv their numbers."
             )
             return
-        text = tables.render(read, form)
+        text = summary_table.render(read, form)
     click.echo(text.rstrip("\n"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -12,7 +13,11 @@ LATEX = str.maketrans(
     {c: f"\\{c}" for c in "&%$#_{}"}
     | {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
 )
-SIGNS = str.maketrans({"±": r"$\pm$", "≤": r"$\le$", "≥": r"$\ge$", "•": r"$\bullet$", DASH: "--"})
+SIGNS = str.maketrans(
+    {"±": r"$\pm$", "≤": r"$\le$", "≥": r"$\ge$", "•": r"$\bullet$", DASH: "--"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}"}
+)
+NARROW, ENDLESS = 24, 10_000
 MARKDOWN = str.maketrans({"|": r"\|", "*": r"\*", "<": r"\<", "\n": " "})
 
 
@@ -45,6 +50,11 @@ def markdown(grid: Grid) -> str:
     return tabulate(rows, head, "pipe", colalign=align, disable_numparse=True)
 
 
+def in_latex(text: str) -> str:
+    """Escape what LaTeX would read as its own."""
+    return text.translate(LATEX).translate(SIGNS)
+
+
 def latex(grid: Grid) -> str:
     """Write a LaTeX float with booktabs rules, the title as its caption."""
     import pandas as pd
@@ -67,33 +77,52 @@ def text(grid: Grid, width: int) -> str:
     """Write for a terminal of so many characters, without colours.
 
     Columns that do not fit go into a further block that repeats the first column; no number is
-    ever broken over two lines.
+    ever broken over two lines, but heads and names are.
     """
     first, *others = zip(*([list(grid.head)] + [list(row) for row in grid.rows]), strict=True)
+    columns = [[_wrapped(head, cells), *cells] for head, *cells in others]
+    wide = [
+        max(len(line) for cell in column for line in cell.split("\n")) + 2 for column in columns
+    ]
+    names = max(map(len, first))
+    if names + sum(wide) > width:
+        words = max(len(word) for name in first for word in name.split() or [""])
+        names = min(names, max(NARROW, words))
     blocks: list[list[Sequence[str]]] = []
     room = 0
-    for column in others:
-        wide = max(max(map(len, column[1:]), default=0), *map(len, column[0].split() or [""])) + 2
-        if room < wide or not blocks:
+    for column, needed in zip(columns, wide, strict=True):
+        if room < needed or not blocks:
             blocks.append([])
-            room = width - min(max(map(len, first)), max(24, width // 3)) - 2
+            room = width - names
         blocks[-1].append(column)
-        room -= wide
-    return "\n\n".join(_block([first, *block], width) for block in blocks or [[]])
+        room -= needed
+    return "\n\n".join(_block([first, *block], names) for block in blocks or [[]])
 
 
-def _block(columns: Sequence[Sequence[str]], width: int) -> str:
+def _wrapped(head: str, cells: Sequence[str]) -> str:
+    """Break the head of a column over lines where the numbers beneath are shorter."""
+    words = max(map(len, head.split()), default=1)
+    return textwrap.fill(head, max(*map(len, cells), 12, min(words, 20)))
+
+
+def _block(columns: Sequence[Sequence[str]], names: int) -> str:
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    for i, column in enumerate(columns):
-        table.add_column(column[0], justify="right" if i else "left", no_wrap=i > 0)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 0, 0, 1))
+    for i, (head, *_) in enumerate(columns):
+        table.add_column(
+            head,
+            justify="right" if i else "left",
+            no_wrap=i > 0,
+            width=None if i else names,
+            vertical="bottom",
+        )
     for cells in zip(*(column[1:] for column in columns), strict=True):
         table.add_row(*cells)
     out = StringIO()
-    Console(file=out, width=width, no_color=True, markup=False, highlight=False).print(table)
+    Console(file=out, width=ENDLESS, no_color=True, markup=False, highlight=False).print(table)
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
     return "\n".join(filter(None, lines))
 

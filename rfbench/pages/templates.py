@@ -28,7 +28,16 @@ def render(template: str, **facts: Any) -> str:
     str
         Ends with one line feed; runs of empty lines are one.
     """
-    text = environment().get_template(template).render(**facts)
+    return _tidy(environment().get_template(template).render(**facts))
+
+
+def lines(template: str, macro: str, **facts: Any) -> list[str]:
+    """Return what a macro of a template says, line by line, without the empty ones."""
+    said = getattr(environment().get_template(template).module, macro)(**facts)
+    return [line for line in map(str.strip, str(said).splitlines()) if line]
+
+
+def _tidy(text: str) -> str:
     kept: list[str] = []
     for line in map(str.rstrip, text.splitlines()):
         if line or (kept and kept[-1]):

@@ -6,19 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rfbench import papers
-from rfbench.analysis import ranking
+from rfbench.analysis import frame, ranking
+from rfbench.analysis.published import published
+from rfbench.analysis.selection import Selection
 from rfbench.errors import ResultsError, WriteError
+from rfbench.pages import paper_table
 from rfbench.report import (
     audits,
     gains,
-    papers_tables,
     reproduced,
     scoreboard,
     told_claims,
     which_method,
 )
 from rfbench.report.evidence import Evidence, add, readable
-from rfbench.report.formats import markdown
 from rfbench.report.provenance import link, repeat
 from rfbench.report.verify import Board, board
 from rfbench.results import Results
@@ -72,7 +73,7 @@ def publish(paths: Sequence[str | Path], out: str | Path) -> list[Path]:
         if not results.config.get("paper"):
             evidence.notes += [f"{results.name}: {note}" for note in results.notes]
     found = board(evidence)
-    tables = _tables(found, evidence, out / TABLES)
+    tables = _tables(every, out / TABLES)
     comparison = ranking.gather(every)
     pages = {
         **{path: text for named in tables.values() for path, text in named.values()},
@@ -114,18 +115,13 @@ def _check_front(file: Path) -> None:
 Tables = Mapping[str, Mapping[str, tuple[Path, str]]]
 
 
-def _tables(
-    found: Board, evidence: Evidence, folder: Path
-) -> dict[str, dict[str, tuple[Path, str]]]:
+def _tables(every: Sequence[Results], folder: Path) -> dict[str, dict[str, tuple[Path, str]]]:
     """Lay out the papers' own tables: by paper and name, the file and its text."""
     made: dict[str, dict[str, tuple[Path, str]]] = {}
-    for paper, item in papers.tables():
-        for protocol in evidence.protocols(paper, [item]):
-            sections = papers_tables.sections_of(found, evidence, paper, item, protocol)
-            if sections:
-                text = markdown(papers_tables.title(paper, item), sections, [], 0)
-                path = folder / f"{paper}_{item}.{protocol}.md"
-                made.setdefault(paper, {})[f"{item}, {protocol}"] = (path, text)
+    selection = Selection(frame.of(every))
+    for (paper, item, protocol), text in paper_table.every(selection, published(selection)).items():
+        path = folder / f"{paper}_{item}.{protocol}.md"
+        made.setdefault(paper, {})[f"{item}, {protocol}"] = (path, text)
     return made
 
 

@@ -19,6 +19,7 @@ from rfbench.analysis.ranking import (
     smallest_near,
 )
 from rfbench.analysis.statistics import ALPHA, average_ranks, friedman, nemenyi_difference
+from rfbench.pages.summary_table import score
 from rfbench.report import costs
 from rfbench.report.conclusions import conclusions, left_out, trials
 from rfbench.report.costs import records
@@ -26,7 +27,6 @@ from rfbench.report.formats import Grid, markdown_table
 from rfbench.report.in_short import answers
 from rfbench.report.provenance import link
 from rfbench.report.summary import DASH, spread
-from rfbench.report.tables import score
 from rfbench.results.schema import METRICS
 
 if TYPE_CHECKING:

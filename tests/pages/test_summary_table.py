@@ -1,6 +1,9 @@
+"""The tables of results folders, on hand-made rows."""
+
 import io
 import random
 import re
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -8,12 +11,20 @@ import pytest
 
 from rfbench.analysis.summary import summarise
 from rfbench.errors import ResultsError
-from rfbench.report.tables import FORMATS, render, with_spread
-from rfbench.results import read
-
-from .conftest import Write
+from rfbench.pages.summary_table import FORMATS, render
+from rfbench.pages.words import spread
+from tests.support.frames import results
 
 DASH = "\N{EN DASH}"
+
+
+def cells(text: str) -> list[list[str]]:
+    """Return the cells of every row of Markdown tables."""
+    return [
+        [cell.strip() for cell in line[1:-1].split("|")]
+        for line in text.splitlines()
+        if line.startswith("|")
+    ]
 
 
 def many(methods: int, sizes: int) -> list[dict[str, Any]]:
@@ -41,17 +52,17 @@ def many(methods: int, sizes: int) -> list[dict[str, Any]]:
     ],
 )
 def test_digits_follow_the_standard_error(mean: float, se: float, most: int, text: str) -> None:
-    assert with_spread(mean, se, most) == text
+    assert spread(mean, se, most) == text
 
 
-def test_pivot_and_heading(write: Write) -> None:
+def test_pivot_and_heading() -> None:
     rows = [
         {"sampler": s, "M": m, "trial": t, "error": base + m / 100 + t}
         for s, base in (("rks", 10), ("eerf", 5))
         for m in (100, 200)
         for t in (0, 1, 2)
     ]
-    text = render(read(write(rows, title="Two methods")), width=200)
+    text = render(results(rows, title="Two methods"), width=200)
     lines = [re.split(r"\s{2,}", line) for line in text.splitlines()]
     assert ["M", "rks", "eerf"] in lines
     assert ["100", "12.00 ± 0.58", "7.00 ± 0.58"] in lines
@@ -68,12 +79,12 @@ def test_pivot_and_heading(write: Write) -> None:
         assert said in text
 
 
-def test_a_setting_that_differs_is_said_with_its_methods(write: Write) -> None:
+def test_a_setting_that_differs_is_said_with_its_methods() -> None:
     rows = [{}, {"sampler": "lkrf", "kernel": "linear"}]
-    assert "kernel gaussian (rks); linear (lkrf)" in render(read(write(rows)), width=200)
+    assert "kernel gaussian (rks); linear (lkrf)" in render(results(rows), width=200)
 
 
-def test_the_heading_reads_well(write: Write) -> None:
+def test_the_heading_reads_well() -> None:
     rows = [
         {"sampler": s, "M": m, "bandwidth_rule": b, "bandwidth": b, "split": '{"test_size": 0.3}'}
         for s in ("rks", "eerf")
@@ -81,59 +92,59 @@ def test_the_heading_reads_well(write: Write) -> None:
         for b in (2.0, 4.0)
     ]
     rows = [row | {"variant": f"bandwidth={row['bandwidth']}"} for row in rows]
-    text = render(read(write(rows)), width=200)
+    text = render(results(rows), width=200)
     assert "split test_size: 0.3, " in text
     assert "bandwidth 2.0 (rks, bandwidth=2.0, eerf, bandwidth=2.0); 4.0 (" in text
-    text = render(read(write([row for row in rows if row["M"] == 1], name="b")), width=200)
+    text = render(results([row for row in rows if row["M"] == 1], name="b"), width=200)
     assert "bandwidth 2.0, 4.0, map" in text
 
 
-def test_one_place_on_the_axis_gives_one_row_a_method(write: Write) -> None:
-    text = render(read(write(many(8, 1))), "markdown")
-    assert "| at M = 100 | test error (%) | columns | t_pp (s) |" in text
-    assert text.count("| method-") == 8
+def test_one_place_on_the_axis_gives_one_row_per_method() -> None:
+    text = render(results(many(8, 1)), "markdown")
+    assert cells(text)[0][:4] == ["at M = 100", "test error (%)", "columns", "t_pp (s)"]
+    assert sum(row[0].startswith("method-") for row in cells(text)) == 8
 
 
 @pytest.mark.parametrize(("width", "blocks"), [(80, 2), (200, 1)])
-def test_numbers_are_never_broken(write: Write, width: int, blocks: int) -> None:
-    results = read(write(many(8, 20)))
-    text = render(results, width=width)
+def test_numbers_are_never_broken(width: int, blocks: int) -> None:
+    found = results(many(8, 20))
+    text = render(found, width=width)
     assert max(map(len, text.splitlines())) <= width
-    for line in summarise(results).to_dict("records"):
-        assert text.count(with_spread(line["mean"], line["se"], 3)) >= 1
+    for line in summarise(found).to_dict("records"):
+        assert text.count(spread(line["mean"], line["se"], 3)) >= 1
     assert len(re.findall(r"^\d+00 ", text, re.M)) == 20 * blocks
 
 
-def test_short_times_are_in_milliseconds(write: Write) -> None:
+def test_short_times_are_in_milliseconds() -> None:
     row = {"t_pp": 0.002, "t_features": 0.001}
     rows = [row | {"t_train": t / 500, "trial": t} for t in (0, 1)]
-    text = render(read(write(rows)), "markdown")
-    assert "t_pp (ms) | t_features (ms) |" in text
-    assert "| 2 ± 0 | 1 ± 0 | 1.0 ± 1.0 |" in text
+    head, _, line = cells(render(results(rows), "markdown"))
+    assert head[3:6] == ["t_pp (ms)", "t_features (ms)", "t_train (ms)"]
+    assert line[3:6] == ["2 ± 0", "1 ± 0", "1.0 ± 1.0"]
 
 
-def test_long_names_go_over_several_lines(write: Write) -> None:
+def test_long_names_go_over_several_lines() -> None:
     rows = [{"sampler": f"package.module.{'Name' * 8}{i}"} for i in range(3)]
-    text = render(read(write([row | {"M": m} for row in rows for m in (1, 2)])), width=60)
+    text = render(results([row | {"M": m} for row in rows for m in (1, 2)]), width=60)
     table = text[text.index("\nM ") :]
     assert max(map(len, table.splitlines())) <= 60
 
 
-def test_failed_trials_are_shown(write: Write) -> None:
+def test_failed_trials_are_shown() -> None:
     failed = {"status": "timeout", "error": "", "message": "longer than 60 s"}
     rows = many(2, 2)
     rows = [
         row | failed if row["M"] == 200 and row["sampler"] == "method-0" else row for row in rows
     ]
     rows = [row | failed if (row["M"], row["trial"]) == (100, 2) else row for row in rows]
-    text = render(read(write(rows)), width=80)
+    text = render(results(rows), width=80)
     assert "failed (3)" in text
     assert text.count("(n = 2)") == 2
     assert "fewer where n = is given" in text
     assert "4 trials of method-0 did not end well (timeout, most often: longer than 60 s)." in text
 
 
-def test_kept_features_and_checks_stand_in_the_table(write: Write) -> None:
+def test_kept_features_and_checks_stand_in_the_table() -> None:
     rows = [
         {"sampler": s, "d": d, "trial": t, "M": 170 + t, "kept": 170 + t if s == "lkrf" else ""}
         for s in ("rks", "lkrf")
@@ -141,82 +152,81 @@ def test_kept_features_and_checks_stand_in_the_table(write: Write) -> None:
         for t in (0, 1)
     ]
     checks = [{"column": "kept", "sampler": "lkrf", "below": 250}]
-    text = render(read(write(rows, M={"follow": "lkrf"}, checks=checks)), width=80)
+    text = render(results(rows, M={"follow": "lkrf"}, checks=checks), width=80)
     assert re.search(r"^2 .* 170\N{EN DASH}171$", text, re.M)
     assert "M as many as another method\n  keeps (170\N{EN DASH}171)" in text
     assert "- kept of lkrf below 250: holds; observed 170\N{EN DASH}171, 4 rows." in text
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_every_format_says_smoke_run_spread_trials_and_protocol(write: Write, format: str) -> None:
-    text = render(read(write(many(2, 2), smoke=True)), format, width=80)
+def test_every_format_says_smoke_run_spread_trials_and_protocol(format: str) -> None:
+    text = render(results(many(2, 2), smoke=True), format, width=80)
     assert "SMOKE RUN" in text
     for word in ("own", "protocol", "trials", "se"):
         assert word in text
 
 
 @pytest.mark.parametrize("format", ["text", "markdown", "latex"])
-def test_a_penalty_chosen_on_the_test_rows_is_said(write: Write, format: str) -> None:
-    text = render(read(write([{"selection": "test"}])), format, width=200)
+def test_a_penalty_chosen_on_the_test_rows_is_said(format: str) -> None:
+    text = render(results([{"selection": "test"}]), format, width=200)
     assert "penalty chosen on the test rows, as the paper may have: optimistic" in text
 
 
-def test_csv_parses_back(write: Write) -> None:
-    first, second = read(write(many(2, 2), name="a")), read(write(many(1, 1), name="b"))
+def test_csv_parses_back() -> None:
+    first, second = results(many(2, 2), name="a"), results(many(1, 1), name="b")
     back = pd.read_csv(io.StringIO(render([first, second], "csv")))
     assert list(back["experiment"]) == ["a"] * 4 + ["b"]
     assert list(back["mean"][:4]) == list(summarise(first)["mean"])
     assert list(back["se"][:4]) == list(summarise(first)["se"])
 
 
-def test_latex_is_escaped(write: Write) -> None:
+def test_latex_is_escaped() -> None:
     rows = [{"label": r"50%_a&b #$~^{}\<", "M": m} for m in (1, 2)]
-    text = render(read(write(rows)), "latex")
-    assert (
-        r"50\%\_a\&b \#\$\textasciitilde{}\textasciicircum{}\{\}\textbackslash{}\textless{}" in text
-    )
+    text = render(results(rows, title="90 % & more_"), "latex")
+    named = r"50\%\_a\&b \#\$\textasciitilde \textasciicircum \{\}\textbackslash \textless{}"
+    assert text.count(named) == 2
+    assert r"90 \% \& more\_" in text
     assert r"10 $\pm$ -- \\" in text
     assert text.count(r"\toprule") == text.count(r"\bottomrule") == 2
     assert text.isascii()
 
 
-def test_markdown_is_escaped(write: Write) -> None:
-    text = render(read(write([{"label": "a|b", "M": m} for m in (1, 2)])), "markdown")
-    assert r"| M | a\|b |" in text
-    table = [line for line in text.splitlines() if line.startswith("| ")]
+def test_markdown_is_escaped() -> None:
+    text = render(results([{"label": "a|b", "M": m} for m in (1, 2)]), "markdown")
+    table = [line for line in text.splitlines() if line.startswith("|")]
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {3}
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_no_trials_at_all(write: Write, format: str) -> None:
-    text = render(read(write([])), format)
-    assert format == "csv" or "has a header but no trials yet" in text.replace("\n  ", " ")
+def test_no_trials_at_all(format: str) -> None:
+    text = render(replace(results([]), notes=["trials.csv has no trials yet"]), format)
+    assert format == "csv" or "no trials yet" in text
 
 
-def test_times_are_those_of_the_last_place_that_has_some(write: Write) -> None:
+def test_times_are_those_of_the_last_place_that_has_some() -> None:
     failed = {"status": "memory", "error": "", "t_pp": ""}
     rows = [{"M": 10}, {"M": 20}, failed | {"M": 30}, failed | {"M": "", "trial": 1}]
-    text = render(read(write(rows)), width=80)
+    text = render(results(rows), width=80)
     assert "at M = 20" in text
     assert "failed (1)" in text
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_nothing_but_failures(write: Write, format: str) -> None:
+def test_nothing_but_failures(format: str) -> None:
     rows = [{"status": "failed", "error": "", "t_pp": "", "columns": "", "n_train": "", "d": ""}]
     rows.append(rows[0] | {"dataset": "eeg", "M": ""})
-    text = render(read(write(rows)), format, width=100)
+    text = render(results(rows), format, width=100)
     assert format == "csv" or "failed (1)" in text
 
 
-def test_an_unknown_format(write: Write) -> None:
+def test_an_unknown_format() -> None:
     with pytest.raises(ResultsError, match=r"no table format 'latx'.*Did you mean 'latex'"):
-        render(read(write([{}])), "latx")
+        render(results([{}]), "latx")
 
 
-def test_where_every_trial_failed_there_are_no_costs(write: Write) -> None:
+def test_where_every_trial_failed_there_are_no_costs() -> None:
     failed = {"status": "failed", "error": "", "t_pp": "", "t_features": "", "t_train": ""}
     blank = {"t_test": "", "columns": "", "alpha_scale_free": ""}
     made = [{**failed, **blank, "M": M} for M in (100, 200)]
-    text = render(read(write(made)), width=80)
+    text = render(results(made), width=80)
     assert text.count("failed (1)") == 2

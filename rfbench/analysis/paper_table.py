@@ -1,0 +1,155 @@
+"""Tables in the shape of the papers' own: which measured number stands in which place."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rfbench import papers
+from rfbench.analysis.marks import significant
+from rfbench.analysis.paired import Trials
+from rfbench.analysis.ranking import BASELINE
+from rfbench.analysis.selection import Selection
+from rfbench.papers import Layout
+
+Span = tuple[float, float]  # smallest and largest, NaN where nothing is known
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A data set of a paper's table, or what stands in for it, under one protocol.
+
+    Attributes
+    ----------
+    dataset : str
+        As the paper calls it.
+    used, used_rows : str, float
+        What stands in for it, and its training rows; ``""`` and NaN where nothing does.
+    sizes : list of str
+        The sizes of the published numbers, in their order.
+    cells : DataFrame
+        Lines of `rfbench.analysis.published.published` that have a group behind them.
+    groups : DataFrame
+        Those groups, each once: lines of `Collection.groups`, with ``M_low`` and ``M_high``, and
+        ``given``, what the sampler was given (a dictionary).
+    significant : dict
+        By method and size, where the table marks cells: see `rfbench.analysis.marks.significant`.
+    """
+
+    dataset: str
+    used: str
+    used_rows: float
+    sizes: list[str]
+    cells: pd.DataFrame
+    groups: pd.DataFrame
+    significant: dict[tuple[str, str], bool | None]
+
+    @property
+    def measured(self) -> pd.DataFrame:
+        """The cells that have a value."""
+        return self.cells[self.cells["trials"] > 0]
+
+    def cell(self, method: str, metric: str, size: str | None = None) -> dict[str, Any] | None:
+        """Return the cell of a method and metric, at a size or the first; None if not run."""
+        here = self.cells[(self.cells["method"] == method) & (self.cells["metric"] == metric)]
+        here = here if size is None else here[here["M"] == size]
+        return {str(k): v for k, v in here.iloc[0].items()} if len(here) else None
+
+    def span(self, name: str) -> Span:
+        """Return the range of ``M``, ``n_train``, ``n_test``, ``d`` or ``trials``."""
+        if name == "trials":
+            values = self.measured["trials"]
+            return _span(values) if len(values) or self.groups.empty else (0, 0)
+        low, high = ("M_low", "M_high") if name == "M" else (name, name)
+        return _span(pd.concat([self.groups[low], self.groups[high]]))
+
+    def sizes_of(self, group: float) -> Span:
+        """Return the range of M of one group."""
+        return float(self.groups["M_low"][group]), float(self.groups["M_high"][group])
+
+    def given(self, name: str) -> list[Any]:
+        """Return the different values of a parameter of the methods that draw from data."""
+        every = self.groups.loc[self.groups["sampler"] != BASELINE, "given"]
+        values: list[Any] = []
+        for given in every:
+            if given.get(name) not in values:
+                values.append(given.get(name))
+        return values
+
+
+def rows(
+    selection: Selection, numbers: pd.DataFrame, paper: str, item: str, protocol: str
+) -> list[TableRow]:
+    """Return the rows of a table under one protocol, a stand-in at the place of its data set.
+
+    Parameters
+    ----------
+    numbers : DataFrame
+        See `rfbench.analysis.published.published`.
+    """
+    layout = papers.tables()[paper, item]
+    here = numbers[
+        (numbers["paper"] == paper)
+        & (numbers["item"] == item)
+        & (numbers["protocol"] == protocol)
+        & numbers["group"].notna()
+    ]
+    printed = [one for one in papers.published() if (one.paper, one.item) == (paper, item)]
+    found: list[TableRow] = []
+    for dataset in dict.fromkeys(number.dataset for number in printed):
+        sizes = list(dict.fromkeys(one.M for one in printed if one.dataset == dataset))
+        cells = here[here["dataset"] == dataset]
+        own, others = cells[~cells["stand_in"].astype(bool)], cells[cells["stand_in"].astype(bool)]
+        parts = [("", np.nan, own)] if len(own) else []
+        stand_ins = others.groupby(["used", "used_rows"], sort=False, dropna=False)
+        parts += [(*part[["used", "used_rows"]].iloc[0], part) for _, part in stand_ins]
+        for used, used_rows, part in parts or [("", np.nan, own)]:
+            groups = _groups(selection, part)
+            marks = _marks(selection, layout, part, groups)
+            found.append(TableRow(dataset, used, used_rows, sizes, part, groups, marks))
+    return found
+
+
+def _groups(selection: Selection, cells: pd.DataFrame) -> pd.DataFrame:
+    collection = selection.collection
+    codes = cells["group"].drop_duplicates().astype(int)
+    groups = collection.groups.loc[codes]
+    sizes = collection.counted.groupby("group")["M"].agg(["min", "max"]).reindex(codes)
+    every = collection.rows[collection.rows["group"].isin(set(codes))]
+    texts = every[every["parameters"] != ""].groupby("group")["parameters"].first()
+    return groups.assign(
+        M_low=groups["M"].fillna(sizes["min"].astype("float64")),
+        M_high=groups["M"].fillna(sizes["max"].astype("float64")),
+        given=codes.map(texts.map(_given)).tolist(),
+    )
+
+
+def _given(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _marks(
+    selection: Selection, layout: Layout, cells: pd.DataFrame, groups: pd.DataFrame
+) -> dict[tuple[str, str], bool | None]:
+    rule = layout.marks
+    if rule is None or cells.empty:
+        return {}
+    trials = Trials(selection.collection, groups.assign(group=groups.index))
+    wanted = cells[(cells["metric"] == rule.metric) & ~cells["method"].isin(rule.baselines)]
+    each = wanted[["method", "M", "size"]].itertuples(index=False, name=None)
+    return {
+        (method, M): significant(trials, method, None if pd.isna(size) else int(size), rule)
+        for method, M, size in each
+    }
+
+
+def _span(values: pd.Series[Any]) -> Span:
+    return float(values.min()), float(values.max())

@@ -1,0 +1,96 @@
+"""A page of tables: a title, sections of lines and grids, notes; for every format of a `Grid`."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from rfbench.pages import grids
+from rfbench.pages.grids import Grid
+
+FORMATS = tuple(grids.WRITERS)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Lines that say what the grids beneath them hold; without a grid, what all of them hold."""
+
+    lines: Sequence[str]
+    grids: Sequence[Grid] = ()
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A page of tables.
+
+    Attributes
+    ----------
+    title : str
+    passages : sequence of Passage
+    notes : sequence of str
+        What stands beneath.
+    """
+
+    title: str
+    passages: Sequence[Passage]
+    notes: Sequence[str] = field(default=())
+
+
+def write(sheet: Sheet, form: str, width: int | None = None) -> str:
+    """Write a sheet.
+
+    Parameters
+    ----------
+    form : {'text', 'markdown', 'latex'}
+    width : int, optional
+        Of ``'text'`` in characters; by default the terminal's.
+    """
+    if form == "markdown":
+        return _markdown(sheet)
+    if form == "latex":
+        return _latex(sheet)
+    return _text(sheet, width or shutil.get_terminal_size().columns)
+
+
+def _text(sheet: Sheet, width: int) -> str:
+    def wrap(line: str) -> str:
+        return textwrap.fill(" ".join(line.split()), width, subsequent_indent="  ")
+
+    parts = [wrap(sheet.title)]
+    for passage in sheet.passages:
+        parts.append("\n".join(map(wrap, passage.lines)))
+        parts += [grids.text(grid, width) for grid in passage.grids]
+    parts.append("\n".join(wrap(f"- {note}") for note in sheet.notes))
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _markdown(sheet: Sheet) -> str:
+    """Write one line above a grid as a paragraph, so that it joins no list before it."""
+    parts = [f"**{sheet.title.translate(grids.MARKDOWN)}**"]
+    for passage in sheet.passages:
+        mark = "" if passage.grids and len(passage.lines) == 1 else "- "
+        parts.append("\n".join(mark + line.translate(grids.MARKDOWN) for line in passage.lines))
+        parts += map(grids.markdown, passage.grids)
+    parts.append("\n".join(f"- {note.translate(grids.MARKDOWN)}" for note in sheet.notes))
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _latex(sheet: Sheet) -> str:
+    """Write one float per grid; its caption says what the text says around it."""
+    common = [line for passage in sheet.passages if not passage.grids for line in passage.lines]
+    floats = []
+    for passage in sheet.passages:
+        for i, grid in enumerate(passage.grids):
+            whole = [sheet.title, *passage.lines, *common, *sheet.notes]
+            lines = [f"{sheet.title}, continued", *passage.lines] if i else whole
+            floats.append(grids.latex(replace(grid, title=_sentences(lines))))
+    if not floats:
+        said = _sentences([sheet.title, *common, *sheet.notes])
+        floats = [f"\\begin{{table}}\n\\caption{{{grids.in_latex(said)}}}\n\\end{{table}}\n"]
+    return "\n".join([r"% needs \usepackage{booktabs}", "", *floats])
+
+
+def _sentences(lines: Sequence[str]) -> str:
+    return ". ".join(line.rstrip(".") for line in lines) + "."

@@ -1,0 +1,268 @@
+"""The papers' tables, filled with hand-made results."""
+
+import doctest
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from rfbench import papers
+from rfbench.analysis import paper_table as facts
+from rfbench.analysis.published import published
+from rfbench.cli import main
+from rfbench.errors import ResultsError
+from rfbench.pages import paper_table
+from rfbench.pages.paper_table import PARENTHESES, percent, seconds
+from rfbench.pages.words import DASH
+from tests.support.frames import results, selection
+from tests.support.results import write_folder
+
+EEG = {"dataset": "eeg", "n_train": 7490, "n_test": 7490, "protocol": "as-run", "M": 14}
+A9A = {"dataset": "a9a", "n_train": 32561, "n_test": 16281, "protocol": "printed", "M": 100}
+NEWS = {"dataset": "news-14k", "n_train": 9935, "n_test": 4893, "M": 200}
+FAILED = {"status": "failed", "error": "", "accuracy": "", "t_pp": "", "t_features": "",
+          "t_train": "", "t_test": ""}  # fmt: skip
+Rows = list[dict[str, Any]]
+
+
+def trials(mean: float, n: int = 10, **changes: Any) -> Rows:
+    """Rows with exactly this mean of the accuracy and a standard deviation of a half."""
+    values = np.linspace(-1, 1, n)
+    values = mean + 0.5 * values / values.std(ddof=1)
+    return [{"trial": t, "accuracy": v, "error": 100 - v, **changes} for t, v in enumerate(values)]
+
+
+def rows_of(rows: Rows, paper: str, item: str, protocol: str) -> list[facts.TableRow]:
+    chosen = selection(results(rows, paper=paper, item=item))
+    return facts.rows(chosen, published(chosen, paper), paper, item, protocol)
+
+
+def rendered(rows: Rows, paper: str, item: str, form: str = "markdown", width: int = 80) -> str:
+    chosen = selection(results(rows, paper=paper, item=item))
+    return paper_table.render(chosen, paper, item, form, width)
+
+
+def cells(text: str, name: str) -> list[str]:
+    """Return the cells of the rows of Markdown tables that begin with a name, one after another."""
+    table = [re.split(r" +\| +", line[2:-2].strip()) for line in text.splitlines() if "|" in line]
+    return [cell for row in table if row[0] == name for cell in row[1:]]
+
+
+def eerf(**changes: Any) -> Rows:
+    given = json.dumps({"pool_size": 2000, "score_rows": 0.05})
+    return trials(83.0, **A9A) + trials(84.0, **A9A | changes, sampler="eerf", parameters=given)
+
+
+def test_rows_follow_the_paper_and_know_what_was_run() -> None:
+    found = rows_of(eerf(), "eerf2018", "table3", "printed")
+    assert [row.dataset for row in found] == ["buzz", "news", "adult", "mnist"]
+    assert [row.measured.empty for row in found] == [True, True, False, True]
+    adult = found[2]
+    assert {name: adult.span(name) for name in ("M", "n_train", "n_test", "d", "trials")} == {
+        "M": (100, 100), "n_train": (32561, 32561), "n_test": (16281, 16281), "d": (64, 64),
+        "trials": (10, 10),
+    }  # fmt: skip
+    assert adult.given("pool_size") == [2000]
+    assert adult.given("score_rows") == [0.05]
+    cell = adult.cell("eerf", "error")
+    assert cell is not None
+    assert cell["measured"] == pytest.approx(16)
+    assert cell["standard_error"] == pytest.approx(0.5 / math.sqrt(10))
+    assert adult.cell("lkrf", "error") is None
+
+
+def test_a_stand_in_is_at_the_place_of_its_data_set() -> None:
+    rows = trials(84.0, **A9A) + trials(50.0, **A9A | NEWS)
+    found = rows_of(rows, "eerf2018", "table3", "printed")
+    assert [(row.dataset, row.used) for row in found][1:3] == [("news", "news-14k"), ("adult", "")]
+    assert found[1].used_rows == 9935
+    names = [line.split(" | ")[0] for line in rendered(rows, "eerf2018", "table3").splitlines()]
+    assert sum("stand-in news-14k" in name for name in names) == 1
+
+
+def test_a_size_that_follows_another_method_is_a_range() -> None:
+    rows = [row | {"M": 170 + row["trial"]} for row in trials(84.0, **A9A, sampler="lkrf")]
+    chosen = selection(results(rows, paper="lkrf2016", item="table1", M={"follow": "lkrf"}))
+    numbers = published(chosen, "lkrf2016")
+    adult = facts.rows(chosen, numbers, "lkrf2016", "table1", "printed")[0]
+    assert adult.span("M") == (170, 179)
+
+
+def test_marks_are_those_of_the_papers_test() -> None:
+    rng = np.random.default_rng(0)
+    means = {"rks": 68, "qmc": 68, "leverage-rff": 70, "surrogate-leverage": 68}
+    rows = [
+        {**EEG, "sampler": method, "trial": t, "error": "", "accuracy": mean + shared + noise}
+        for t, shared in enumerate(rng.normal(size=10))
+        for (method, mean), noise in zip(means.items(), 0.1 * rng.normal(size=4), strict=True)
+    ]
+    found = rows_of(rows, "liu2020", "table3", "as-run")[0]
+    assert found.significant == {
+        ("leverage-rff", "14"): True,
+        ("surrogate-leverage", "14"): False,
+    }
+    for form, mark in (("text", "•"), ("markdown", "•"), ("latex", r"$\bullet$")):
+        text = rendered(rows, "liu2020", "table3", form, 120)
+        assert sum(line.count(mark) for line in text.splitlines() if "(d)" in line) == 1
+    few = rows_of([row for row in rows if row["trial"] < 9], "liu2020", "table3", "as-run")[0]
+    assert set(few.significant.values()) == {None}
+
+
+def test_what_stands_in_the_cells_of_eerf2018() -> None:
+    text = rendered(eerf(), "eerf2018", "table3")
+    assert cells(text, "data set")[:4] == ["M", r"M_0", "N_0/N", "trials"]
+    assert cells(text, "adult")[:7] == ["100", "2000", "5 %", "10", "0.250", "1.75", "0.125"]
+    assert cells(text, "adult")[-2:] == ["16.00 (0.16)", "17.00 (0.16)"]
+    assert set(cells(text, "buzz")) == {DASH}
+    assert "≤" not in text
+
+
+def test_shared_times_are_upper_bounds_in_every_format() -> None:
+    text = rendered(eerf(timing="shared"), "eerf2018", "table3")
+    assert cells(text, "adult")[4:9] == ["≤0.250", "≤1.75", "≤0.125", "1.75", "0.125"]
+    latex = rendered(eerf(timing="shared"), "eerf2018", "table3", "latex")
+    assert r"$\le$0.250 & $\le$1.75" in latex
+    assert latex.isascii()
+
+
+def test_tables_of_lkrf2016_have_rows_dimension_and_the_best_size() -> None:
+    rows = trials(84.0, **A9A, sampler="lkrf") + trials(83.0, **A9A | {"M": 200}, sampler="lkrf")
+    rows += trials(82.0, **A9A | {"M": 300}, n=5)
+    known = ["32561", "16281", "64", f"5{DASH}10"]
+    lkrf, rks = ["100", "16.00 (0.16)", "2.12"], ["300", "18.00 (0.22)", "2.12"]
+    assert cells(rendered(rows, "lkrf2016", "table1"), "adult") == [*known, *lkrf, *rks]
+
+
+def test_table_2_of_lkrf2016_has_training_errors() -> None:
+    rows = trials(84.0, **A9A | {"n_train": 5000, "M": 250}, sampler="lkrf")
+    rows = [row | {"train_error": 15.0 + (row["trial"] % 2)} for row in rows]
+    assert "15.50 (0.17) / 16.00 (0.16)" in rendered(rows, "lkrf2016", "table2")
+
+
+def test_a_regression_says_its_measure() -> None:
+    changes = {"dataset": "news", "n_train": 26561, "n_test": 13083, "M": 200, "accuracy": "",
+               "error": "", "relative_squared_error": 0.02}  # fmt: skip
+    rows = [row | changes | {"sampler": s} for s in ("eerf", "rks") for row in trials(84.0, **A9A)]
+    text = rendered(rows, "eerf2018", "table3")
+    assert text.count("relative squared error") == 1
+    assert cells(text, "news")[-2:] == ["2.00 (0.00)"] * 2
+    assert "relative squared error" not in rendered(eerf(), "eerf2018", "table3")
+
+
+def test_failed_trials_are_no_dash() -> None:
+    rows = trials(83.0, **A9A)
+    rows += [row | FAILED | {"sampler": "eerf"} for row in rows]
+    text = rendered(rows, "eerf2018", "table3")
+    assert cells(text, "adult")[-2:] == ["failed", "17.00 (0.16)"]
+    assert "adult, eerf at M = 100: 10 trials" in text
+
+
+def liu(**changes: Any) -> Rows:
+    return [
+        row | {"t_features": 0.0003 + 0.00001 * (row["trial"] % 2), "t_pp": 0.0001} | changes
+        for size in (14, 28)
+        for row in trials(68.0, **EEG | {"M": size})
+    ]
+
+
+def test_times_of_liu2020_have_three_digits_and_a_spread() -> None:
+    text = rendered(liu(), "liu2020", "table3")
+    assert cells(text, "14 (d)")[0] == "68.00±0.50 (0.405±0.005)"
+    assert cells(text, "28 (2d)")[1:] == [DASH] * 3
+    assert "milliseconds" in text
+    text = rendered(liu(timing="shared"), "liu2020", "table3")
+    assert cells(text, "14 (d)")[0] == "68.00±0.50 (≤0.405±0.005)"
+
+
+def test_a_data_set_where_all_failed_is_not_called_not_run() -> None:
+    magic04 = {"dataset": "magic04", "n_train": 9510, "n_test": 9510, "M": 10}
+    rows = trials(68.0, **EEG) + [row | magic04 | FAILED for row in trials(68.0, **EEG)]
+    text = rendered(rows, "liu2020", "table3")
+    assert cells(text, "10 (d)")[:2] == ["failed", DASH]
+    assert "magic04, protocol as-run, 0 trials" in text
+
+
+def test_the_text_of_liu2020_fits_two_methods_a_line() -> None:
+    methods = ("rks", "qmc", "leverage-rff", "surrogate-leverage")
+    quick = EEG | {"M": 1792, "t_pp": 0.0001, "t_features": 0.0003}
+    rows = [row for method in methods for row in trials(68.0, **quick, sampler=method)]
+    lines = rendered(rows, "liu2020", "table3", "text", 80).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(line.split() == ["s", "RFF", "QMC"] for line in lines)
+
+
+@pytest.mark.parametrize(("paper", "item"), papers.tables())
+def test_latex_is_balanced_and_escaped(paper: str, item: str) -> None:
+    rows = trials(84.0, **A9A) if paper != "liu2020" else trials(68.0, **EEG)
+    rows += [row | {"sampler": "lkrf", "timing": "shared", "n_train": 5000} for row in rows]
+    latex = rendered(rows, paper, item, "latex")
+    plain = re.sub(r"\\[{}%_&$#]", "", latex.partition("\n")[2])
+    assert plain.count("{") == plain.count("}")
+    assert not set("%_#") & set(plain)
+    assert plain.count("$") % 2 == 0
+    assert latex.isascii()
+    for columns, body in re.findall(r"\\begin{tabular}{(\w+)}(.*?)\\end{tabular}", plain, re.S):
+        counts = {line.count("&") + 1 for line in body.splitlines() if line.endswith(r"\\")}
+        assert counts == {len(columns)}
+
+
+def test_every_table_that_was_run_is_written() -> None:
+    chosen = selection(results(eerf(), paper="eerf2018", item="table3"))
+    assert set(paper_table.every(chosen, published(chosen))) == {("eerf2018", "table3", "printed")}
+    nothing = selection()
+    assert paper_table.every(nothing, published(nothing)) == {}
+
+
+def test_wrong_tables_are_named(tmp_path: Path) -> None:
+    for arguments in (("liu2020", "table4"), ("tefm2015", "table1"), ("liu2002", "table3")):
+        with pytest.raises(ResultsError):
+            paper_table.render(selection(), *arguments)
+    for form in ("csv", "text"):  # no such format; and nothing was run
+        with pytest.raises(ResultsError):
+            paper_table.render(selection(), "liu2020", "table3", form)
+    config = {"name": "liu", "paper": "liu2020", "item": "table3, figure1"}
+    folder = str(write_folder(tmp_path / "liu", trials(68.0, **EEG), {"config": config}))
+    run = CliRunner().invoke
+    assert run(main, ["table", folder, "--paper", "liu2020"]).exit_code == 2
+    shown = run(main, ["table", folder, "--paper", "liu2020", "--item", "table3"])
+    assert shown.exit_code == 0
+    assert "68.00" in shown.output
+
+
+def test_examples() -> None:
+    assert doctest.testmod(paper_table).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "spread", "said"),
+    [
+        (16.14, 0.06, "16.14 (0.06)"),
+        (17.2, 0.097, "17.20 (0.10)"),
+        (6.14, 0.0027, "6.140 (0.003)"),
+        (5.0, 0.0, "5.00 (0.00)"),
+        (5.0, 1e-9, "5.0000 (0.0000)"),
+        (5.0, math.nan, "5.00"),
+    ],
+)
+def test_an_error_has_the_decimals_of_its_value(value: float, spread: float, said: str) -> None:
+    assert percent(value, spread, PARENTHESES) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "spread", "said"),
+    [
+        (0.457, 0.0213, "0.457±0.021"),
+        (12.34, 0.41, "12.3±0.4"),
+        (1660.7, 54.6, "1661±55"),
+        (0.00002, math.nan, "0.0000200"),
+        (0.0, math.nan, "0.00"),
+    ],
+)
+def test_a_time_has_three_digits(value: float, spread: float, said: str) -> None:
+    assert seconds(value, spread) == said
+    assert seconds(value, spread, shared=True) == f"≤{said}"

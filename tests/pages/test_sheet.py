@@ -1,0 +1,49 @@
+"""Sheets of lines and grids in the three formats."""
+
+import re
+
+import pytest
+
+from rfbench.pages.grids import Grid
+from rfbench.pages.sheet import FORMATS, Passage, Sheet, write
+
+LONG = "a stand-in with a rather-long-name, 12345 rows"
+GRID = Grid(["data", "one", "two"], [["short", "1.0", "2.0"], [LONG, "3.0", "4.0"]])
+
+
+def test_long_names_go_over_lines_only_where_the_width_is_short() -> None:
+    sheet = Sheet("T", [Passage([], [GRID])])
+    wide, narrow = write(sheet, "text", 80), write(sheet, "text", 52)
+    assert LONG in wide
+    assert LONG not in narrow
+    assert max(map(len, narrow.splitlines())) <= 52
+    for text in (wide, narrow):
+        assert re.search(r"3\.0  4\.0$", text, re.M)
+
+
+def test_one_line_above_a_grid_is_no_list_in_markdown() -> None:
+    passages = [Passage(["a", "b"]), Passage(["c"], [GRID]), Passage(["d", "e"], [GRID])]
+    text = write(Sheet("T", passages, ["f"]), "markdown")
+    assert "- a\n- b\n\nc\n\n|" in text
+    assert "- d\n- e\n\n|" in text
+    assert text.endswith("\n\n- f\n")
+
+
+def test_latex_has_one_float_per_grid_with_the_common_lines_in_the_caption() -> None:
+    passages = [Passage(["legend"]), Passage(["A"], [GRID, GRID]), Passage(["B 5 %"], [GRID])]
+    text = write(Sheet("T", passages, ["a note"]), "latex")
+    assert re.findall(r"\\caption\{(.*)\}", text) == [
+        "T. A. legend. a note.",
+        "T, continued. A.",
+        r"T. B 5 \%. legend. a note.",
+    ]
+    for word in (r"\begin{tabular}", r"\end{tabular}", r"\begin{table}", r"\end{table}"):
+        assert text.count(word) == 3
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("passages", [[], [Passage(["empty"])]])
+def test_without_a_grid_the_notes_are_still_there(form: str, passages: list[Passage]) -> None:
+    text = write(Sheet("T", passages, ["a note"]), form, 80)
+    assert "a note" in text
+    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == (form == "latex")
