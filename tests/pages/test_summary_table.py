@@ -1,5 +1,6 @@
 """The tables of results folders, on hand-made rows."""
 
+import inspect
 import io
 import random
 import re
@@ -9,9 +10,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from rfbench.analysis import faults
+from rfbench.analysis.faults import Fault
 from rfbench.analysis.summary import summarise
 from rfbench.errors import ResultsError
-from rfbench.pages.summary_table import FORMATS, render
+from rfbench.pages.summary_table import FORMATS, TEMPLATE, render
+from rfbench.pages.templates import lines
 from rfbench.pages.words import spread
 from tests.support.frames import results
 
@@ -217,6 +221,16 @@ def test_nothing_but_failures(format: str) -> None:
     rows.append(rows[0] | {"dataset": "eeg", "M": ""})
     text = render(results(rows), format, width=100)
     assert format == "csv" or "failed (1)" in text
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_every_kind_of_fault_has_its_sentence(count: int) -> None:
+    kinds = re.findall(r'Fault\(\s*"([a-z ]+)"', inspect.getsource(faults))
+    assert len(kinds) >= 7
+    every = [Fault(kind, count, "rks", "timeout", "two\nlines") for kind in kinds]
+    said = lines(TEMPLATE, "notes", read=[], faults=every, checks=[])
+    assert len(set(said)) == len(kinds)
+    assert not any("Fault(" in line for line in said)
 
 
 def test_an_unknown_format() -> None:
