@@ -22,7 +22,7 @@ from rfbench.pages.words import DASH
 from tests.support.frames import results, selection
 from tests.support.results import write_folder
 
-EEG = {"dataset": "eeg", "n_train": 7490, "n_test": 7490, "protocol": "as-run", "M": 14}
+EEG = {"dataset": "eeg", "n_train": 7490, "n_test": 7490, "protocol": "matched", "M": 14}
 A9A = {"dataset": "a9a", "n_train": 32561, "n_test": 16281, "protocol": "printed", "M": 100}
 NEWS = {"dataset": "news-14k", "n_train": 9935, "n_test": 4893, "M": 200}
 FAILED = {"status": "failed", "error": "", "accuracy": "", "t_pp": "", "t_features": "",
@@ -101,7 +101,7 @@ def test_marks_are_those_of_the_papers_test() -> None:
         for t, shared in enumerate(rng.normal(size=10))
         for (method, mean), noise in zip(means.items(), 0.1 * rng.normal(size=4), strict=True)
     ]
-    found = rows_of(rows, "liu2020", "table3", "as-run")[0]
+    found = rows_of(rows, "liu2020", "table3", "matched")[0]
     assert found.significant == {
         ("leverage-rff", "14"): True,
         ("surrogate-leverage", "14"): False,
@@ -109,7 +109,7 @@ def test_marks_are_those_of_the_papers_test() -> None:
     for form, mark in (("text", "•"), ("markdown", "•"), ("latex", r"$\bullet$")):
         text = rendered(rows, "liu2020", "table3", form, 120)
         assert sum(line.count(mark) for line in text.splitlines() if "(d)" in line) == 1
-    few = rows_of([row for row in rows if row["trial"] < 9], "liu2020", "table3", "as-run")[0]
+    few = rows_of([row for row in rows if row["trial"] < 9], "liu2020", "table3", "matched")[0]
     assert set(few.significant.values()) == {None}
 
 
@@ -184,7 +184,7 @@ def test_a_data_set_where_all_failed_is_not_called_not_run() -> None:
     rows = trials(68.0, **EEG) + [row | magic04 | FAILED for row in trials(68.0, **EEG)]
     text = rendered(rows, "liu2020", "table3")
     assert cells(text, "10 (d)")[:2] == ["failed", DASH]
-    assert "magic04, protocol as-run, 0 trials" in text
+    assert "magic04, protocol matched, 0 trials" in text
 
 
 def test_the_text_of_liu2020_fits_two_methods_a_line() -> None:
