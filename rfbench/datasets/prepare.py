@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,8 +39,6 @@ class Prepared:
         Labels in the order of the codes.
     train_rows, test_rows : ndarray of int64
         Which rows of the data set these are.
-    facts : dict
-        What was done, in plain values that JSON can hold.
     """
 
     X_train: Rows
@@ -53,7 +51,6 @@ class Prepared:
     classes: tuple[str, ...]
     train_rows: Index
     test_rows: Index
-    facts: dict[str, object] = field(default_factory=dict)
 
 
 def prepare(
@@ -103,23 +100,15 @@ def prepare(
     if rows is not None:
         train, test = subset_rows(train, test, rows, generator)
     X_train, X_test = (_take(dataset, side, "float64") for side in (train, test))
-    facts: dict[str, object] = {
-        "split": split if isinstance(split, str) else dict(split),
-        "scaling": scaling,
-        "rows": rows,
-        "n_train": len(train),
-        "n_test": len(test),
-        "n_not_used": len(dataset.y) - len(train) - len(test),
-    }
-    facts |= _scale(X_train, X_test, scaling, dtype)
+    _scale(X_train, X_test, scaling, dtype)
     X_train, X_test = _cast(X_train, dataset, dtype), _cast(X_test, dataset, dtype)
     y = dataset.y
     if dataset.task == "regression":
-        y_train, y_test, more = _map_target(y[train], y[test], target, dataset.name)
+        y_train, y_test = _map_target(y[train], y[test], target, dataset.name)
         labels_train = labels_test = None
     else:
         labels_train, labels_test = y[train].astype(np.int64), y[test].astype(np.int64)
-        more = _count_classes(dataset, labels_train)
+        _check_classes(dataset, labels_train)
         y_train, y_test = (
             _encode(labels, len(dataset.classes)) for labels in (labels_train, labels_test)
         )
@@ -134,7 +123,6 @@ def prepare(
         classes=dataset.classes,
         train_rows=train,
         test_rows=test,
-        facts=facts | more,
     )
 
 
@@ -191,15 +179,15 @@ def _not_finite(dataset: Dataset, row: Any, column: Any) -> DataError:
     )
 
 
-def _scale(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> dict[str, object]:
-    """Scale both sides in place and return what has to be recorded."""
+def _scale(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> None:
+    """Scale both sides in place."""
     if scaling == "none":
-        return {}
+        return
     if scaling == "/255":
         for X in (X_train, X_test):
             values = X if isinstance(X, np.ndarray) else X.data
             values /= 255
-        return {}
+        return
     if not (isinstance(X_train, np.ndarray) and isinstance(X_test, np.ndarray)):
         raise DataError(
             f"Sparse rows cannot be scaled by '{scaling}'.",
@@ -207,8 +195,9 @@ def _scale(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> dict[str, o
             "Use the scaling 'none' or '/255'.",
         )
     if scaling == "row-standard":
-        constant = sum(_standardise_rows(X) for X in (X_train, X_test))
-        return {"constant_rows": constant}
+        for X in (X_train, X_test):
+            _standardise_rows(X)
+        return
     low, high = X_train.min(axis=0), X_train.max(axis=0)
     shift, width = (
         _moments(X_train)
@@ -222,7 +211,6 @@ def _scale(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> dict[str, o
             with np.errstate(over="ignore"):
                 scaled = (X[block] - shift) / width
             X[block] = np.clip(scaled, -most, most)
-    return {"constant_columns": np.flatnonzero(np.isinf(width)).tolist()}
 
 
 def _moments(X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -234,35 +222,25 @@ def _moments(X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return mean, np.sqrt(squares / len(X))
 
 
-def _standardise_rows(X: NDArray[Any]) -> int:
-    """Standardise each row in place and return how many rows are constant."""
-    constant = 0
+def _standardise_rows(X: NDArray[Any]) -> None:
+    """Standardise each row in place; constant rows become 0."""
     for block in _blocks(X):
         part = X[block].astype(np.float64)
         flat = np.ptp(part, axis=1) == 0
-        constant += int(flat.sum())
         part -= part.mean(axis=1, keepdims=True)
         sd = np.sqrt((part**2).sum(axis=1) / max(1, X.shape[1] - 1))
         X[block] = part / np.where(flat | (sd == 0), np.inf, sd)[:, None]
-    return constant
 
 
 def _map_target(
     y_train: NDArray[Any], y_test: NDArray[Any], target: str, name: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, object]]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if not (np.isfinite(y_train).all() and np.isfinite(y_test).all()):
         raise DataError(
             f"The target of {name} holds NaN or infinity.", "", "Remove those rows from the data."
         )
     low, high = float(y_train.min()), float(y_train.max())
     mean, sd = float(y_train.mean()), float(y_train.std())
-    facts: dict[str, object] = {
-        "target": target,
-        "target_minimum": low,
-        "target_maximum": high,
-        "target_mean": mean,
-        "target_sd": sd,
-    }
     shift, width = {
         "raw": (0.0, 1.0),
         "range": ((low + high) / 2, (high - low) / 2),
@@ -274,10 +252,11 @@ def _map_target(
             "It cannot be mapped to a range.",
             "Use more rows, or the target 'raw'.",
         )
-    return (y_train - shift) / width, (y_test - shift) / width, facts
+    return (y_train - shift) / width, (y_test - shift) / width
 
 
-def _count_classes(dataset: Dataset, labels: Index) -> dict[str, object]:
+def _check_classes(dataset: Dataset, labels: Index) -> None:
+    """Refuse training rows that lack a class."""
     counts = np.bincount(labels, minlength=len(dataset.classes))
     for code in np.flatnonzero(counts == 0)[:1]:
         raise DataError(
@@ -286,7 +265,6 @@ def _count_classes(dataset: Dataset, labels: Index) -> dict[str, object]:
             f"{len(counts)} classes.",
             "Use more rows or another split.",
         )
-    return {"train_counts": dict(zip(dataset.classes, counts.tolist(), strict=True))}
 
 
 def _encode(labels: Index, n_classes: int) -> NDArray[np.float64]:
