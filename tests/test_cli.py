@@ -271,7 +271,9 @@ def test_a_torn_csv_is_shown_with_a_note(here):
     assert "1 run, 0 failed" in call("run", "tiny.yaml", "--jobs", 1)
 
 
-@pytest.mark.parametrize("what", ["samplers", "solvers", "kernels", "datasets", "configs"])
+@pytest.mark.parametrize(
+    "what", ["columns", "samplers", "solvers", "kernels", "datasets", "configs"]
+)
 def test_list(what):
     lines = call("list", what).splitlines()
     assert lines
@@ -281,6 +283,7 @@ def test_list(what):
 @pytest.mark.parametrize(
     ("what", "name", "words"),
     [
+        ("columns", "t_pp", ["(s)", "number"]),
         ("samplers", "rff", ["RKS:"]),
         ("samplers", "lkrf", ["estimator :", "pool_size : int", "'knn50-sample'"]),
         ("solvers", "ridge", ["multiclass :", "RidgeClassifier:"]),

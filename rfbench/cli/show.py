@@ -157,7 +157,10 @@ def _in_one_line(results: Results) -> tuple[str, ...]:
 
 @click.command("list")
 @click.argument(
-    "what", type=click.Choice(["samplers", "solvers", "kernels", "datasets", "papers", "configs"])
+    "what",
+    type=click.Choice(
+        ["samplers", "solvers", "kernels", "datasets", "papers", "configs", "columns"]
+    ),
 )
 @click.argument("name", required=False)
 def list_(what: str, name: str | None) -> None:
@@ -169,6 +172,7 @@ def list_(what: str, name: str | None) -> None:
       rfbench list samplers eerf
       rfbench list configs quickstart
       rfbench list papers
+      rfbench list columns
     """
     rows = _listed(what)
     if not rows:
@@ -217,6 +221,11 @@ def _whole(what: str, name: str) -> str:
 
         content = papers.paper(name).model_dump(exclude_defaults=True)
         return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
+    if what == "columns":
+        from rfbench.results import schema
+
+        column = schema.SCHEMA[name]
+        return f"{column.title}\n{column.kind}"
     return _configuration(name)
 
 
@@ -261,6 +270,10 @@ def _listed(what: str) -> list[tuple[str, ...]]:
         ]
     if what == "kernels":
         return [(name, cls.formula) for name, cls in KERNELS.items()]
+    if what == "columns":
+        from rfbench.results import schema
+
+        return [(c.name, c.kind, c.title) for c in schema.SCHEMA.values()]
     if what == "datasets":
         from rfbench import datasets
 

@@ -161,12 +161,3 @@ CHECK = COLUMNS[-1]
 def check_of(text: bytes) -> bytes:
     """Return the `check` of a row: 8 hexadecimal digits of the CRC-32 of the cells before it."""
     return b"%08x" % zlib.crc32(text)
-
-
-def documentation() -> str:
-    """Return the columns of `trials.csv` as a Markdown table."""
-    lines = ["| column | type | unit | meaning |", "| --- | --- | --- | --- |"]
-    for column in SCHEMA.values():
-        meaning = column.meaning.replace("|", "\\|")
-        lines.append(f"| `{column.name}` | {column.kind} | {column.unit} | {meaning} |")
-    return "\n".join(lines) + "\n"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rfbench.errors import ResultsError
 from rfbench.results import find, read
-from rfbench.results.schema import COLUMNS, SCHEMA, check_of, documentation
+from rfbench.results.schema import SCHEMA, check_of
 from tests.support.results import line, write_folder
 
 MANIFEST = {"config": {"name": "quickstart"}}
@@ -60,12 +60,6 @@ def test_types(tmp_path):
     assert not rows["intercept"].iloc[0]
     assert rows["seed"].iloc[0] == "007"
     assert rows["data_hash"].iloc[0] == "1e5"
-
-
-def test_the_documentation_names_every_column_once():
-    lines = documentation().splitlines()
-    assert [row.split("`")[1] for row in lines[2:]] == list(COLUMNS)
-    assert {row.replace("\\|", "").count("|") for row in lines} == {5}
 
 
 def test_commas_quotes_and_line_feeds_in_cells(tmp_path):
