@@ -28,17 +28,30 @@ class Journal:
     @classmethod
     def of(cls, folder: Path, job: Job) -> Journal:
         """Return the journal of a job in a results folder."""
-        name = digest([trial.id for trial in job.trials])
-        return cls(folder / FOLDER / f"{name}.jsonl")
+        return cls._of_trials(folder, [trial.id for trial in job.trials])
+
+    @classmethod
+    def _of_trials(cls, folder: Path, ids: list[str]) -> Journal:
+        return cls(folder / FOLDER / f"{digest(ids)}.jsonl")
 
     @classmethod
     @contextmanager
     def open(cls, folder: Path, job: Job) -> Iterator[Journal]:
         """Open the journal of a job for writing."""
-        journal = cls.of(folder, job)
-        journal.path.parent.mkdir(parents=True, exist_ok=True)
-        with journal.path.open("a", encoding="utf-8") as journal._file:
+        with cls.of(folder, job)._opened() as journal:
             yield journal
+
+    @classmethod
+    def suspect(cls, folder: Path, trial_id: str) -> None:
+        """Keep in mind, until the trial has a row, that a run was cut off while it was at work."""
+        with suppress(OSError), cls._of_trials(folder, [trial_id])._opened() as journal:
+            journal.begin(trial_id)
+
+    @contextmanager
+    def _opened(self) -> Iterator[Journal]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as self._file:
+            yield self
 
     _file: IO[str]
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from rfbench.experiment import semaphores
 from rfbench.experiment.executors import LocalExecutor
 from rfbench.experiment.interrupts import Interrupts
-from rfbench.experiment.journal import leftovers, remove_folder
-from rfbench.experiment.plan import jobs
+from rfbench.experiment.journal import Journal, leftovers, remove_folder
+from rfbench.experiment.plan import Job, Trial, jobs
 from rfbench.experiment.run_plan import RunPlan, manifest
 from rfbench.experiment.worker import Limits
 from rfbench.results import kept_features
@@ -81,7 +82,8 @@ def run(
     with store.lock(), Interrupts(on_interrupt) as interrupts:
         semaphores.sweep()
         store.mend()
-        rescue(store)
+        planned = {trial.id for trial in plan.planned}
+        suspects = rescue(store, planned)
         done = store.done()
         missing = [t for t in plan.trials if t.id not in done or done[t.id] in retry]
         summary = Summary(plan.folder, planned=len(plan.trials))
@@ -90,7 +92,7 @@ def run(
         executor = LocalExecutor(plan.folder, n_jobs, limits or Limits(), interrupts.stopping)
         finished = False
         try:
-            for row in executor.rows(jobs(missing, n_jobs)):
+            for row in chain.from_iterable(map(executor.rows, _rounds(missing, suspects, n_jobs))):
                 row["workers"] = n_jobs
                 _record(store, summary, row)
                 if on_row:
@@ -101,21 +103,35 @@ def run(
         finally:
             if not finished:
                 executor.kill()
-                rescue(store)
+                rescue(store, planned)
             remove_folder(store.folder)
         summary.left = len(missing) - summary.done
         summary.interrupted = interrupts.asked
     return summary
 
 
-def rescue(store: Store) -> int:
+def _rounds(missing: list[Trial], suspects: set[str], n_jobs: int) -> Iterator[list[Job]]:
+    """Yield the jobs that may run side by side: the suspects come last, and alone.
+
+    One of them may end the run again; then the rows of all others are there.
+    """
+    yield jobs([trial for trial in missing if trial.id not in suspects], n_jobs)
+    for trial in missing:
+        if trial.id in suspects:
+            yield [Job((trial,))]
+
+
+def rescue(store: Store, planned: Collection[str]) -> set[str]:
     """Move finished rows from the journals of a run that was cut off to `trials.csv`.
 
-    Returns the number of rows that were saved. Call it with the folder's lock held.
+    Returns the planned trials that it had begun: one of them may have ended it. Call it with the
+    folder's lock held.
     """
     saved = 0
+    begun: set[str] = set()
     for journal in leftovers(store.folder):
-        rows, _ = journal.read()
+        rows, unfinished = journal.read()
+        begun |= {unfinished} if unfinished else set()
         done = store.done()
         for row in rows:
             if done.get(row["trial_id"]) != "ok":
@@ -124,7 +140,12 @@ def rescue(store: Store) -> int:
         journal.remove()
     if saved:
         log.warning("%d finished rows of an interrupted run were saved.", saved)
-    return saved
+    suspects = (begun & set(planned)) - set(store.done())
+    if suspects:
+        log.warning("%d trials had begun when a run was cut off: they come last.", len(suspects))
+    for trial_id in suspects:
+        Journal.suspect(store.folder, trial_id)
+    return suspects
 
 
 def _record(store: Store, summary: Summary, row: dict[str, Any]) -> None:

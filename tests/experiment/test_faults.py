@@ -14,7 +14,11 @@ import pytest
 from rfbench.errors import ResultsError
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
+from rfbench.experiment.executors import LocalExecutor
+from rfbench.experiment.journal import Journal
+from rfbench.experiment.plan import jobs
 from rfbench.experiment.run_plan import plan_run
+from rfbench.experiment.trial import run_trial
 from rfbench.experiment.worker import Limits
 from rfbench.results.store import Store
 from tests.support.runs import FAULTY, command, descendants, rows_of
@@ -164,14 +168,15 @@ def test_one_signal_stops_after_the_trials_in_flight(experiment_of, tmp_path, nu
     assert not (folder / ".unfinished").exists()
 
 
-def test_two_signals_stop_now_and_nothing_is_left_behind(experiment_of, tmp_path):
+def test_two_signals_stop_now_and_leave_a_note_of_what_was_cut_off(experiment_of, tmp_path):
     slow = LONG.replace("- rks", f"- {{class: '{FAULTY}:Faulty', label: faulty, fault: sleep}}")
     experiment_of(slow, name="long", allow_imports=True)
     words = command(tmp_path / "long.yaml", tmp_path / "out", "--jobs", "2", "--allow-imports")
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     unfinished = tmp_path / "out" / "long" / ".unfinished"
     limit = time.monotonic() + 60
-    while not list(unfinished.glob("*.jsonl")) and time.monotonic() < limit:
+    while not any(f.stat().st_size for f in unfinished.glob("*.jsonl")):
+        assert time.monotonic() < limit
         time.sleep(0.05)
     time.sleep(0.5)
     workers = descendants(process)
@@ -183,7 +188,9 @@ def test_two_signals_stop_now_and_nothing_is_left_behind(experiment_of, tmp_path
     assert "Traceback" not in message
     _, alive = psutil.wait_procs(workers, timeout=10)
     assert not alive
-    assert not unfinished.exists()
+    notes = [Journal(path).read() for path in unfinished.iterdir()]
+    assert [rows for rows, _ in notes] == [[]] * len(notes)
+    assert 1 <= len({begun for _, begun in notes}) <= 2
 
 
 def test_a_second_run_on_the_same_folder_is_refused_and_names_the_first(experiment_of, tmp_path):
@@ -207,10 +214,6 @@ def test_a_dead_process_keeps_no_lock(tmp_path):
 
 
 def test_rows_of_a_job_that_was_cut_off_are_rescued(experiment_of, tmp_path):
-    from rfbench.experiment.journal import Journal
-    from rfbench.experiment.plan import jobs
-    from rfbench.experiment.trial import run_trial
-
     work = plan_run([experiment_of()], tmp_path / "r")
     job = jobs(work.trials)[0]
     with Journal.open(tmp_path / "r", job) as journal:
@@ -222,6 +225,46 @@ def test_rows_of_a_job_that_was_cut_off_are_rescued(experiment_of, tmp_path):
     summary = runner.run(work)
     assert (summary.found, summary.done) == (1, 7)
     assert len({row["trial_id"] for row in rows_of(tmp_path / "r")}) == 8
+
+
+@pytest.mark.parametrize("fault", ["kill the run", "terminate the run"])
+def test_a_trial_that_ends_the_run_itself_costs_no_other_in_the_next(
+    experiment_of, tmp_path, fault
+):
+    """It is met first, then last and alone; both times it ends the run."""
+    experiment_of(faulty(fault), "trials=1", name="long", allow_imports=True)
+    words = command(tmp_path / "long.yaml", tmp_path / "out", "--jobs", "1", "--allow-imports")
+    folder = tmp_path / "out" / "long"
+    for _ in range(2):
+        process = subprocess.run(words, capture_output=True, check=False, timeout=120)
+        assert process.returncode != 0
+    measured = {("faulty", "4"), ("eerf", "4"), ("eerf", "8")}
+    assert {(row["label"], row["M"]) for row in rows_of(folder)} == measured
+
+
+def test_trials_that_had_begun_when_a_run_was_cut_off_run_last_and_alone(
+    experiment_of, tmp_path, monkeypatch
+):
+    folder = tmp_path / "r"
+    work = plan_run([experiment_of()], folder)
+    begun, other = jobs(work.trials, 2)[:2]
+    for job in (begun, other):
+        with Journal.open(folder, job) as journal:
+            journal.begin(job.trials[0].id)
+    gathered = []
+    rows = LocalExecutor.rows
+
+    def note(executor, jobs):
+        gathered.append([[trial.id for trial in job.trials] for job in jobs])
+        yield from rows(executor, jobs)
+
+    monkeypatch.setattr(LocalExecutor, "rows", note)
+    assert runner.run(work, n_jobs=2).done == 8
+    last = {begun.trials[0].id, other.trials[0].id}
+    assert [len(each) for each in gathered[1:]] == [1, 1]
+    assert {trial for each in gathered[1:] for (trial,) in each} == last
+    assert last.isdisjoint(trial for job in gathered[0] for trial in job)
+    assert not (folder / ".unfinished").exists()
 
 
 def test_a_full_disk_keeps_the_earlier_rows(experiment_of, tmp_path):

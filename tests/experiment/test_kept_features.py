@@ -129,7 +129,7 @@ def test_a_crash_between_lines_and_row_loses_and_doubles_nothing(
     with monkeypatch.context() as patch:
         patch.setattr(target, "append" if lost == "row" else "write", _die)
         with pytest.raises(KeyboardInterrupt):
-            runner.rescue(runner.Store(folder))
+            runner.rescue(runner.Store(folder), ())
     assert not set(runner.Store(folder).done()) & trials_of(tmp_path / "whole").keys()
     runner.run(work)
     assert in_order(folder) == in_order(tmp_path / "whole")
@@ -146,7 +146,7 @@ def test_a_finished_trial_in_the_journal_of_a_killed_run_has_its_lines(experimen
     row = run_trial(trial, Context())[0]
     with Journal.open(tmp_path / "r", Job((trial,))) as journal:
         journal.add(row)
-    runner.rescue(runner.Store(tmp_path / "r"))
+    runner.rescue(runner.Store(tmp_path / "r"), ())
     (lines,) = kept_features.by_trial(tmp_path / "r").values()
     assert [float(line["weight"]) for line in lines] == [
         one["weight"] for one in row[kept_features.KEY]

@@ -148,7 +148,7 @@ def test_a_repeated_trial_of_a_run_that_was_killed_is_rescued(experiment_of, tmp
     store.append({"trial_id": trial.id, "status": "failed"})
     with Journal.open(store.folder, Job((trial,))) as journal:
         journal.add(run_trial(trial, Context())[0])
-    runner.rescue(store)
+    runner.rescue(store, ())
     assert store.done() == {trial.id: "ok"}
 
 

@@ -104,6 +104,13 @@ def die_by_a_child():
     time.sleep(600)
 
 
+def end_the_run(number):
+    run = os.getppid()
+    while True:
+        os.kill(run, number)
+        time.sleep(0.1)
+
+
 def leave_a_child():
     context = multiprocessing.get_context("fork")
     context.Process(target=time.sleep, args=(600,)).start()
@@ -135,4 +142,6 @@ FAULTS = {
     "thread": leave_a_thread,
     "close": lambda: os.closerange(3, 200),
     "kill by a child": die_by_a_child,
+    "kill the run": lambda: end_the_run(signal.SIGKILL),
+    "terminate the run": lambda: end_the_run(signal.SIGTERM),
 }
