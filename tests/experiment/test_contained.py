@@ -23,7 +23,17 @@ from tests.support.runs import FAULTY, command, descendants, rows_of
 from .conftest import SMALL
 
 # Shared work is timed otherwise when a trial is repeated alone.
-NOT_MEASURED = ("t_", "cpu_", "peak_", "workers", "shared_M", "trial_id", "setting", "parameters")
+NOT_MEASURED = (
+    "t_",
+    "cpu_",
+    "peak_",
+    "workers",
+    "shared_M",
+    "trial_id",
+    "setting",
+    "parameters",
+    "check",
+)
 ENDS_IN_ITS_ROW = {
     "system exit": "SystemExit: 0",
     "interrupt": "KeyboardInterrupt:",
