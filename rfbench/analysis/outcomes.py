@@ -9,7 +9,7 @@ from rfbench.papers import Claim
 
 
 @dataclass(frozen=True)
-class ClaimComparison:
+class Comparison:
     """One comparison of a claim, with its p-values after Holm's correction.
 
     Attributes
@@ -93,9 +93,9 @@ class Outcome:
     compared, held, trials : int
         How many comparisons there are, how many are significantly within their bounds, and the
         smallest number of trials.
-    decisive : ClaimComparison or None
+    decisive : Comparison or None
         The least favourable comparison.
-    comparisons : tuple of ClaimComparison
+    comparisons : tuple of Comparison
         All on the paper's own data.
     gaps : tuple of Gap
     marks : tuple of Mark
@@ -115,8 +115,8 @@ class Outcome:
     compared: int = 0
     held: int = 0
     trials: int = 0
-    decisive: ClaimComparison | None = None
-    comparisons: tuple[ClaimComparison, ...] = ()
+    decisive: Comparison | None = None
+    comparisons: tuple[Comparison, ...] = ()
     gaps: tuple[Gap, ...] = ()
     marks: tuple[Mark, ...] = ()
     unlearnt: tuple[str, ...] = ()

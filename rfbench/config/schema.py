@@ -28,11 +28,19 @@ SHARED, ISOLATED = "shared", "isolated"
 PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
 # What a file of several runs has beside the keys of an experiment, see `rfbench.config.matrix`.
 AXES = {
-    PROTOCOLS: "what differs between protocols, by name: the run's `protocol`. "
+    PROTOCOLS: "what differs between protocols, by name (the run's `protocol`); "
     "`for: [NAME, ...]` keeps one to some of the data sets",
-    DATASETS: "what differs between data sets, by name: the run's `dataset`, unless it is given",
+    DATASETS: "what differs between data sets, by name (the run's `dataset`, unless it is given)",
     EXCEPTIONS: "what differs in a single run, by DATASET.PROTOCOL",
 }
+
+
+GRID, WHOLE = "a number, `1,2,5`, `50:1000:50`, `log:50:1000:8`", "a whole number"
+
+
+def _key(default: Any, meaning: str, values: str = "", **limits: Any) -> Any:
+    """Return a field with what `configs/README.md` says of it; see `rfbench.config.reference`."""
+    return Field(default, description=meaning, examples=[values] if values else None, **limits)
 
 
 def _expanded(value: Any) -> Any:
@@ -151,12 +159,25 @@ class SolverSpec(MethodSpec):
     Or the import path of an estimator (``class``), which has parameters of its own only.
     """
 
-    name: str = "ridge"
+    name: str = _key(
+        "ridge", "the solver; none: kernel errors only", "`rfbench list solvers`, none"
+    )
     imported: bool = False
-    alphas: Annotated[list[float], BeforeValidator(_expanded)] = Field(default=[1.0], min_length=1)
-    alpha_convention: Literal["absolute", "per-sample"] = "absolute"
-    selection: str | None = None
-    intercept: bool = True
+    alphas: Annotated[list[float], BeforeValidator(_expanded)] = _key(
+        [1.0], "the penalties to choose from", GRID, min_length=1
+    )
+    alpha_convention: Literal["absolute", "per-sample"] = _key(
+        "absolute",
+        "alpha |theta|^2 (half of it for logistic and svm) beside the sum over n rows, or n alpha "
+        "in its place",
+    )
+    selection: str | None = _key(
+        None,
+        "how a penalty is chosen (none: the solver's own way); test: by the test error, as papers "
+        "may have done",
+        "fixed, validation, cvK, test",
+    )
+    intercept: bool = _key(True, "a constant term, without penalty")
     parameters: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="before")
@@ -204,12 +225,14 @@ def _column(name: str) -> str:
 class CheckSpec(Section):
     """A statement about a column of the results, checked and printed with the table."""
 
-    column: Annotated[str, AfterValidator(_column)]
-    sampler: str | None = None
-    below: float | None = None
-    above: float | None = None
-    at_each: str | None = None
-    source: str = ""
+    column: Annotated[str, AfterValidator(_column)] = _key(
+        ..., "what is checked, as the mean over the trials", "a column of trials.csv"
+    )
+    sampler: str | None = _key(None, "of this sampler only", "a label")
+    below: float | None = _key(None, "its upper bound", "a number")
+    above: float | None = _key(None, "its lower bound", "a number")
+    at_each: str | None = _key(None, "checked for each value of this column", "a column")
+    source: str = _key("", "who says so", "text")
 
 
 def _split(value: Any) -> Any:
@@ -234,36 +257,81 @@ def keeps_published_split(split: str | dict[str, Any]) -> bool:
 
 
 class Experiment(Section):
-    """A checked configuration; see the README for what each key means."""
+    """A checked configuration of one run; `configs/README.md` says what each key means."""
 
     name: str
-    title: str = ""
-    description: str = ""
-    paper: str = ""
-    item: str = ""
-    protocol: Literal["printed", "matched", "tuned", "own"] = "own"
-    dataset: list[DatasetSpec] = Field(min_length=1)
-    rows: Annotated[int, Field(ge=2)] | None = None
-    split: Annotated[Literal["given"] | dict[str, float | int], BeforeValidator(_split)] = "given"
-    scaling: Literal["none", "standard", "minmax", "row-standard", "/255"] = "standard"
-    target: Literal["range", "raw", "standard"] = "range"
-    kernel: str = "gaussian"
-    bandwidth: float | str = "median"
-    feature_map: Literal["offset", "paired"] = "offset"
-    M: Annotated[KeptBy | list[int], BeforeValidator(_sizes)]
-    samplers: list[SamplerSpec] = Field(min_length=1)
-    solver: SolverSpec = SolverSpec()
-    trials: Annotated[int, Field(ge=1, le=100_000)] = 10
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
-    metric: str | None = None
-    kernel_error_rows: Annotated[int, Field(ge=2)] | None = None
-    train_error: bool = False
-    kept_features: bool = False
-    plugins: list[str] = Field(default_factory=list)
-    dtype: Literal["float64", "float32"] = "float64"
-    timing: Literal["shared", "isolated"] = "shared"
-    threads: Annotated[int, Field(ge=1, le=1024)] = 1
-    checks: list[CheckSpec] = Field(default_factory=list)
+    title: str = _key("", "the heading of tables and figures", "text")
+    description: str = _key("", "what is measured, in sentences", "text")
+    paper: str = _key("", "the paper whose numbers these are", "`rfbench list papers`")
+    item: str = _key("", "its tables and figures", "`table3, figure1`")
+    protocol: Literal["printed", "matched", "tuned", "own"] = _key(
+        "own",
+        "printed: what the paper says, the rest by the most usual reading. matched: choices under "
+        "which its numbers come out, or come nearer. tuned: a fair comparison",
+    )
+    dataset: list[DatasetSpec] = _key(
+        ...,
+        "one data set, or several of one table; lists of parameters stand for all combinations",
+        '`rfbench list datasets`, `{sphere: {d: "2:15"}}`, a list',
+        min_length=1,
+    )
+    rows: Annotated[int, Field(ge=2)] | None = _key(
+        None,
+        "at most so many training rows, drawn in each trial, and test rows in proportion",
+        WHOLE,
+    )
+    split: Annotated[Literal["given"] | dict[str, float | int], BeforeValidator(_split)] = _key(
+        "given",
+        "as published; random; as published, with so many of the training rows; or whole groups "
+        "(subjects). A share or a number",
+        "given, `{test_size: 0.3}`, `{train_size: 5000}`, `{leave_groups: 0.3}`",
+    )
+    scaling: Literal["none", "standard", "minmax", "row-standard", "/255"] = _key(
+        "standard", "of the columns (or of each row), learnt from the training rows"
+    )
+    target: Literal["range", "raw", "standard"] = _key(
+        "range", "regression: scaled to [-1, 1] over the training rows, left, or standardised"
+    )
+    kernel: str = _key("gaussian", "what the features approximate", "`rfbench list kernels`")
+    bandwidth: float | str = _key(
+        "median",
+        "sigma of the kernel: the number, the median distance, or the mean distance to the K-th "
+        "nearest neighbour (among 1,000 rows)",
+        "a number, median, knnK, knnK-sample",
+    )
+    feature_map: Literal["offset", "paired"] = _key(
+        "offset", "sqrt(2/M) cos(w'x + b), or sqrt(1/M) [cos w'x, sin w'x]: two columns each"
+    )
+    M: Annotated[KeptBy | list[int], BeforeValidator(_sizes)] = _key(
+        ..., "numbers of features; or as many as a sampler keeps", f"{GRID}, `{{kept_by: lkrf}}`"
+    )
+    samplers: list[SamplerSpec] = _key(
+        ...,
+        "the methods, with parameters (which may use M, d and n: `10*M`) and a label; "
+        "`{class: IMPORT.PATH}` takes one from elsewhere",
+        "`rfbench list samplers`, `- eerf: {pool_size: 10*M, label: mine}`",
+        min_length=1,
+    )
+    solver: SolverSpec = _key(SolverSpec(), "what is fitted on the features, see below", "`ridge`")
+    trials: Annotated[int, Field(ge=1, le=100_000)] = _key(
+        10, "each draws new features, and rows if the split is random", WHOLE
+    )
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = _key(0, "of all random numbers", WHOLE)
+    metric: str | None = _key(
+        None, "what tables show; none: the error of the task", "a metric of trials.csv"
+    )
+    kernel_error_rows: Annotated[int, Field(ge=2)] | None = _key(
+        None, "also measure |K - ZZ'| / |K| on so many random rows", WHOLE
+    )
+    train_error: bool = _key(False, "also measure the error on the training rows")
+    kept_features: bool = _key(False, "write kept.csv: the features that lkrf keeps")
+    plugins: list[str] = _key([], "packages that may be imported from, if you allow it", "a list")
+    dtype: Literal["float64", "float32"] = _key("float64", "of rows and features")
+    timing: Literal["shared", "isolated"] = _key(
+        "shared", "sizes share their work where all methods can, or each is measured alone"
+    )
+    threads: Annotated[int, Field(ge=1, le=1024)] = _key(1, "of BLAS, per worker", WHOLE)
+    checks: list[CheckSpec] = _key([], "statements on columns, checked with the table", "a list")
 
     @field_validator("dataset", mode="before")
     @classmethod
