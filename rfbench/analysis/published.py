@@ -67,23 +67,20 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
 
 def _numbers(chosen: list[str]) -> pd.DataFrame:
     """Return the published numbers of some papers, a line each."""
+    same = ("paper", "item", "dataset", "method", "M", "metric", "unit", "mark", "size")
+    facts = {name: name for name in same} | {
+        "published": "value",
+        "published_spread": "spread",
+        "published_error": "standard_error",
+        "published_trials": "trials",
+    }
     lines = [
-        {
-            "number": place,
-            **{name: getattr(one, name) for name in ("paper", "item", "dataset", "method", "M")},
-            "metric": one.metric,
-            "published": one.value,
-            "published_spread": one.spread,
-            "published_error": one.standard_error,
-            "published_trials": one.trials,
-            "unit": one.unit,
-            "mark": one.mark,
-            "size": one.size,
-        }
+        (place, *(getattr(one, name) for name in facts.values()))
         for place, one in enumerate(papers.published())
         if one.paper in chosen
     ]
-    return pd.DataFrame(lines).astype({"size": "float64", "published_spread": "float64"})
+    table = pd.DataFrame(lines, columns=["number", *facts])
+    return table.astype({"size": "float64", "published_spread": "float64"})
 
 
 def _places(selection: Selection, numbers: pd.DataFrame, measured: pd.Series[str]) -> pd.DataFrame:
@@ -99,7 +96,7 @@ def _places(selection: Selection, numbers: pd.DataFrame, measured: pd.Series[str
             and len(selection.select(name, [item], dataset, protocol))
         ]
         parts += [lines.assign(protocol=one) for one in (*papers.PROTOCOLS, *extra)]
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(parts or [numbers.assign(protocol="")], ignore_index=True)
 
 
 def _in_order(apart: pd.DataFrame) -> pd.DataFrame:

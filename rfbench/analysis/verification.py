@@ -85,7 +85,11 @@ def verify(paths: Iterable[str | Path], paper: str | None = None) -> Verificatio
     ResultsError
         If a path is not there, or there is no such paper.
     """
-    selection = Selection(collect(paths))
+    return of(Selection(collect(paths)), paper)
+
+
+def of(selection: Selection, paper: str | None = None) -> Verification:
+    """Hold the published numbers and the claims against what was read."""
     return Verification(
         selection, published(selection, paper), tuple(claims.evaluate(selection, paper))
     )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from rfbench.report import rules
+from rfbench.pages.rules import rules
 
 DEFAULT = Path("results")
 EXAMPLES = """
@@ -21,7 +20,7 @@ Examples:
 """
 
 
-@click.command(help=f"{rules.__doc__}{EXAMPLES}")
+@click.command(help=rules() + EXAMPLES)
 @click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--paper", metavar="P", help="Only this paper: see `rfbench list papers`.")
 @click.option("--protocol", metavar="P", help="Only one: printed, matched, tuned.")
@@ -48,37 +47,22 @@ def verify(
     strict: bool,
 ) -> None:
     """Print the scoreboard; without RESULTS it reads the folder results, if there is one."""
-    paths = folders or ((DEFAULT,) if DEFAULT.is_dir() else ())
-    if form == "csv":
-        contradicted, empty = _write_csv(paths, paper, protocol, claims_only)
-    else:
-        from rfbench.report import evidence, scoreboard
-        from rfbench.report.verify import board
-
-        gathered = evidence.gather(paths)
-        found = board(gathered, paper)
-        found = found.under(protocol) if protocol else found
-        click.echo(scoreboard.render(found, form, claims_only=claims_only).rstrip("\n"))
-        contradicted, empty = found.contradicted, not gathered.arms
-    if strict and empty:
-        click.echo("strict: there are no results of any paper, so nothing was compared", err=True)
-    if strict and (contradicted or empty):
-        raise click.exceptions.Exit(1)
-
-
-def _write_csv(
-    paths: Sequence[Path], paper: str | None, protocol: str | None, claims_only: bool
-) -> tuple[bool, bool]:
-    """Print the numbers or the claims; say whether one is contradicted, and if nothing is there."""
     from rfbench.analysis import claims
     from rfbench.analysis.published import COLUMNS
-    from rfbench.analysis.verification import verify
+    from rfbench.analysis.verification import verify as hold_against
+    from rfbench.pages.verify import markdown, text
 
-    found = verify(paths, paper)
+    found = hold_against(folders or ((DEFAULT,) if DEFAULT.is_dir() else ()), paper)
     found = found.under(protocol) if protocol else found
-    for note in found.selection.collection.notes:
-        click.echo(f"note: {note}", err=True)
-    table = claims.table(found.outcomes) if claims_only else found.own[COLUMNS]
-    text = table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
-    click.echo(text, nl=False)
-    return found.contradicted, found.empty
+    if form == "csv":
+        for note in found.selection.collection.notes:
+            click.echo(f"note: {note}", err=True)
+        table = claims.table(found.outcomes) if claims_only else found.own[COLUMNS]
+        said = table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+    else:
+        said = {"text": text, "markdown": markdown}[form](found, claims_only)
+    click.echo(said, nl=False)
+    if strict and found.empty:
+        click.echo("strict: there are no results of any paper, so nothing was compared", err=True)
+    if strict and (found.contradicted or found.empty):
+        raise click.exceptions.Exit(1)

@@ -58,6 +58,15 @@ def spread(mean: Any, error: Any, most: int = 4) -> str:
     return f"{mean:.{decimals}f} ± {error:.{decimals}f}"
 
 
+def plus_minus(mean: Any, error: Any, decimals: int) -> str:
+    """Write a mean and its standard error, both with so many decimals.
+
+    >>> plus_minus(55.738, 0.5412, 2), plus_minus(5.0, float("nan"), 1)
+    ('55.74 ± 0.54', '5.0 ± –')
+    """
+    return f"{number(mean, decimals)} ± {number(error, decimals)}"
+
+
 def span(low: Any, high: Any) -> str:
     """Write a range, or one number where both ends are the same.
 
@@ -109,9 +118,10 @@ def listing(items: Iterable[Any], none: str = "none") -> str:
     return ", ".join(map(str, items)) or none
 
 
-def link(target: Path, page_folder: Path, name: str = "") -> str:
+def link(target: str | Path, page_folder: Path, name: str = "") -> str:
     """Write a Markdown link to a file or folder, relative to the folder of the page."""
     import os
 
-    relative = Path(os.path.relpath(target.resolve(), page_folder.resolve())).as_posix()
-    return f"[{name or target.resolve().name}]({quote(relative)})"
+    there = Path(target).resolve()
+    relative = Path(os.path.relpath(there, page_folder.resolve())).as_posix()
+    return f"[{name or there.name}]({quote(relative)})"

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from rfbench.cli import main
 from rfbench.errors import ResultsError
 from rfbench.report import evidence, rules, scoreboard
 from rfbench.report.verify import COLUMNS, Board, Cell, board, interval, judge
@@ -277,35 +275,3 @@ def test_csv_has_the_documented_columns(write: Write) -> None:
     claims = pd.read_csv(io.StringIO(scoreboard.render(made, "csv", claims_only=True)))
     assert set(claims["id"]) == {"S1", "S2", "S3", "S4", "S5", "S6"}
     assert set(claims["verdict"]) <= set(rules.CLAIM_VERDICTS)
-
-
-def test_the_command(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RFBENCH_DATA", str(tmp_path))
-    run = CliRunner().invoke
-    nothing = run(main, ["verify"])
-    assert nothing.exit_code == 0
-    assert "no data" in nothing.output
-    (tmp_path / "empty").mkdir()
-    assert run(main, ["verify", "empty"]).exit_code == 0
-    folder = str(write(trials(80.0), **PAPER))
-    assert "differs" in run(main, ["verify", folder]).output
-    assert run(main, ["verify", folder]).exit_code == 0
-    assert run(main, ["verify", folder, "--strict"]).exit_code == 1
-    assert run(main, ["verify", folder, "--strict", "--paper", "tefm2015"]).exit_code == 0
-    assert run(main, ["verify", folder, "--strict", "--protocol", "matched"]).exit_code == 1
-    assert run(main, ["verify", folder, "--strict", "--protocol", "tuned"]).exit_code == 0
-    assert (
-        "printed"
-        not in run(main, ["verify", folder, "--protocol", "tuned", "--format", "csv"]).output
-    )
-    assert run(main, ["verify", folder, "--protocol", "matched"]).exit_code == 2
-    empty = run(main, ["verify", "empty", "--strict"])
-    assert empty.exit_code == 1
-    assert "nothing was compared" in empty.stderr
-    assert run(main, ["verify", folder, "--paper", "liu2002"]).exit_code == 2
-    assert run(main, ["verify", "nowhere"]).exit_code == 2
-    assert run(main, ["verify", "--claims", "--format", "csv"]).output.startswith("id,paper")
-    text = " ".join(run(main, ["verify", "--help"]).output.split())
-    for word in (*rules.CELL_VERDICTS, *rules.CLAIM_VERDICTS, "Small samples decide nothing"):
-        assert word in text

@@ -10,6 +10,8 @@ import pandas as pd
 
 from rfbench.analysis.frame import of
 from rfbench.analysis.selection import Selection
+from rfbench.analysis.verification import Verification
+from rfbench.analysis.verification import of as verify_selection
 from rfbench.results import Results
 from rfbench.results.schema import BOOLEAN, INTEGER, NUMBER, SCHEMA, TEXT
 from tests.support.results import ROW
@@ -48,3 +50,8 @@ def _typed(name: str, cells: list[Any]) -> pd.Series[Any]:
 def selection(*every: Results) -> Selection:
     """Put results into one frame."""
     return Selection(of(every))
+
+
+def verification(*every: Results) -> Verification:
+    """Hold the papers' numbers and claims against results."""
+    return verify_selection(selection(*every))

@@ -1,0 +1,14 @@
+"""The rules of the verdicts in words."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+from rfbench.analysis import verdicts
+
+
+def rules() -> str:
+    """Return the rules, with the constants of `rfbench.analysis.verdicts`; ``\\b`` is click's."""
+    file = resources.files("rfbench.pages").joinpath("templates", "rules.txt")
+    text = file.read_text(encoding="utf-8").format_map(vars(verdicts))
+    return text.replace("\\b", "\b")

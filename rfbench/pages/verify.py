@@ -1,0 +1,31 @@
+"""What `rfbench verify` prints: numbers and claims, for a terminal or as Markdown."""
+
+from __future__ import annotations
+
+import shutil
+from functools import partial
+from pathlib import Path
+
+from rfbench.analysis.verification import Verification
+from rfbench.pages import claims, grids, scoreboard
+from rfbench.pages.templates import render
+
+
+def markdown(found: Verification, claims_only: bool = False) -> str:
+    """Write the pages of `rfbench report`, with links relative to the current folder."""
+    pages = [] if claims_only else [scoreboard.page(found, Path())]
+    return "\n".join([*pages, claims.page(found, Path())])
+
+
+def text(found: Verification, claims_only: bool = False, width: int | None = None) -> str:
+    """Write for a terminal of so many characters; by default that of the terminal."""
+    width = width or shutil.get_terminal_size().columns
+    return render(
+        "verify.txt.j2",
+        **scoreboard.facts(found),
+        counted=scoreboard.numbers_grid(found),
+        papers=claims.by_paper(found),
+        claims_only=claims_only,
+        text=partial(grids.text, width=width),
+        width=width,
+    )

@@ -1,0 +1,97 @@
+"""What a method gains over another: means by hand."""
+
+import math
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from rfbench.analysis.gains import CHANCE, NOTHING_LEARNT, gains
+from rfbench.results import Results
+from tests.support.frames import results, selection
+
+SIZES = (14, 28, 56, 112, 224, 448, 896, 1792)
+PAPER = {"paper": "liu2020", "item": "table3"}
+
+
+def rows(protocol: str, better: float, **changes: Any) -> list[dict[str, Any]]:
+    """Plain features and leverage ones; the gain is `better` -1, 0, +1 by trial, + M / 1792."""
+    base = {"dataset": "eeg", "n_train": 7490, "n_test": 7490, "protocol": protocol, "error": ""}
+    return [
+        base
+        | {"sampler": method, "M": M, "trial": t}
+        | {"accuracy": 70 + (better + t - 1 + M / 1792 if method == "leverage-rff" else 0)}
+        | changes
+        for method in ("rks", "leverage-rff")
+        for M in SIZES
+        for t in range(3)
+    ]
+
+
+def lines(*every: Results) -> list[pd.Series]:
+    return [line for _, line in gains(selection(*every)).iterrows()]
+
+
+def test_a_gain_is_the_mean_over_sizes_and_trials() -> None:
+    """The sizes add (1 + 1/2 + ... + 1/128) / 8 = 0.249; the spread 1 over root three."""
+    printed, tuned = lines(
+        results(rows("printed", 2), "p", **PAPER), results(rows("tuned", -3), "t", **PAPER)
+    )
+    for line, mean, folder in ((printed, 2.249, "results/p"), (tuned, -2.751, "results/t")):
+        assert (line["dataset"], line["used"]) == ("EEG", "")
+        assert (line["method"], line["other"], line["sizes"]) == ("leverage-rff", "rks", SIZES)
+        assert line["published"] == pytest.approx(6.13, abs=0.01)  # by hand from Table 3
+        assert line["mean"] == pytest.approx(mean, abs=1e-3)
+        assert line["standard_error"] == pytest.approx(1 / math.sqrt(3))
+        assert (line["trials"], line["doubt"], line["folders"]) == (3, "", (folder,))
+
+
+def test_a_trial_that_lacks_a_size_is_left_out() -> None:
+    made = [row for row in rows("printed", 2) if (row["M"], row["trial"]) != (56, 2)]
+    (line,) = lines(results(made, **PAPER))
+    assert (line["mean"], line["trials"]) == (pytest.approx(1.749, abs=1e-3), 2)
+
+
+def test_a_stand_in_is_named() -> None:
+    (line,) = lines(results(rows("printed", 2, n_train=1000, n_test=1000), **PAPER))
+    assert (line["used"], line["used_rows"]) == ("eeg", 1000)
+
+
+def test_without_one_of_the_two_methods_there_is_no_line() -> None:
+    made = [row for row in rows("printed", 2) if row["sampler"] == "rks"]
+    assert lines(results(made, **PAPER)) == []
+
+
+@pytest.mark.parametrize("metric", ["error", "relative_squared_error"])
+def test_errors_count_the_other_way(metric: str) -> None:
+    base = {"dataset": "a9a", "n_train": 32561, "n_test": 16281, "protocol": "printed", "error": ""}
+    scale = 1 if metric == "error" else 100
+    made = [
+        base | {"sampler": method, "M": 100, "trial": t, metric: (20 + t - less) / scale}
+        for method, less in (("rks", 0), ("eerf", 1.5))
+        for t in range(2)
+    ]
+    (line,) = lines(results(made, paper="eerf2018", item="table3"))
+    assert (line["mean"], line["published"]) == (pytest.approx(1.5), pytest.approx(1.21))
+
+
+@pytest.mark.parametrize(("accuracy", "doubt"), [(55.6, CHANCE), (57.0, "")])
+def test_guessing_the_larger_class_is_called_chance(accuracy: float, doubt: str) -> None:
+    """Of the EEG rows 55.1 % are of the larger class; a point above it counts as learning."""
+    made = [row | {"accuracy": accuracy} for row in rows("printed", 0)]
+    (line,) = lines(results(made, **PAPER))
+    assert (line["mean"], line["doubt"]) == (0, doubt)
+
+
+@pytest.mark.parametrize(("r2", "doubt"), [(0.04, NOTHING_LEARNT), (0.06, "")])
+def test_a_regression_that_learns_nothing_is_marked(r2: float, doubt: str) -> None:
+    base = {"dataset": "news", "n_train": 26561, "n_test": 13083, "protocol": "printed"}
+    made = [
+        base
+        | {"sampler": method, "M": 200, "trial": t, "error": "", "r2": r2}
+        | {"relative_squared_error": 0.03}
+        for method in ("rks", "eerf")
+        for t in range(2)
+    ]
+    (line,) = lines(results(made, paper="eerf2018", item="table3"))
+    assert line["doubt"] == doubt

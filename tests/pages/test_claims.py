@@ -1,0 +1,82 @@
+"""The page of the claims: units, gaps and marks."""
+
+import pytest
+
+from rfbench import papers
+from rfbench.analysis.outcomes import Gap, Mark
+from rfbench.pages.claims import Lack, Mismatch, by_paper, findings, grid, lacks, mismatches, unit
+from rfbench.papers import Claim
+from tests.support.claims import rows
+from tests.support.frames import results, verification
+from tests.support.papers import PAPER, eeg
+
+
+def claim(name: str) -> Claim:
+    return next(one for one in papers.claims() if one.id == name)
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "joint", "expected"),
+    [
+        ("E1", 0, "", "points"),
+        ("E3", 0, "", "times"),
+        ("L1", 0, "", "features"),
+        ("L2", 0, "slope", "points per dimension"),
+        ("L3", 0, "", "of the weight"),
+        ("L7", 0, "plateau", "points"),
+        ("S3", 2, "growth", "s"),
+        ("T1", 0, "", "times"),
+    ],
+)
+def test_effects_have_their_unit(name: str, part: int, joint: str, expected: str) -> None:
+    assert unit(claim(name).parts[part], joint) == expected
+
+
+def test_data_sets_that_lack_the_same_stand_together() -> None:
+    gaps = [Gap(0, on, "a", other, 0, 1) for on in ("p", "q") for other in ("b", "c")]
+    gaps += [Gap(1, "p", "a", "b", 0, 1), Gap(0, "r", "a", "b", 2, 4), Gap(0, "s", "a", "", 0, 1)]
+    assert lacks(gaps) == [
+        Lack(("r",), (("a", ("b",)),), 2, 4),
+        Lack(("p", "q"), (("a", ("b", "c")),)),
+        Lack(("s",), (("a", ()),)),
+    ]
+
+
+def test_marks_that_come_out_differently_are_listed_by_method() -> None:
+    marks = [
+        Mark("EEG", "a", "14", True, False),
+        Mark("EEG", "a", "28", True, False),
+        Mark("EEG", "a", "56", False, True),
+        Mark("EEG", "b", "14", True, True),
+        Mark("EEG", "b", "28", True, None),
+    ]
+    assert mismatches(marks) == [
+        Mismatch("EEG", "a", True, ("14", "28")),
+        Mismatch("EEG", "a", False, ("56",)),
+    ]
+
+
+def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> None:
+    """S5: surrogate and leverage features within 1.5 points; here they are 3 apart."""
+    both = ("leverage-rff", "surrogate-leverage")
+    made = rows(lambda method, M: 70.0 + 3 * (method == both[1]), both, 10)
+    found = verification(results(made, paper="liu2020", item="table3"))
+    every = {one.id: lines for one, lines in findings(found.outcomes)}
+    assert len(every) == len(papers.claims())
+    assert every["E1"] == []
+    (one,) = every["S5"]
+    assert (one.outcome.verdict, one.unit, one.outside, one.few) == ("fails", "points", 5, 0)
+    assert one.part == claim("S5").parts[0]
+    assert one.lacks[0].datasets == ("cod-RNA", "covtype", "magic04")
+    ((protocol, verdict, counted, compared, effect, p, trials),) = grid([one]).rows
+    assert (protocol, verdict, counted, trials) == ("matched", "fails", "0, 5, 5", "10")
+    assert compared.startswith("accuracy(surrogate-leverage) - accuracy(leverage-rff), eeg, M = ")
+    assert effect.endswith(" points")
+    assert float(effect.split()[0]) == pytest.approx(one.outcome.effect, abs=0.01)
+    assert float(p) == pytest.approx(one.outcome.p, rel=0.1)
+
+
+def test_claims_stand_under_their_paper() -> None:
+    found = by_paper(verification(results(eeg(rks=68), **PAPER)))
+    assert list(found) == papers.papers()
+    assert [one.id for one, _ in found["liu2020"]] == ["S1", "S2", "S3", "S4", "S5", "S6"]

@@ -1,0 +1,73 @@
+"""The front page: counts beside an independent computation from the same outcomes."""
+
+from typing import Any
+
+import pytest
+
+from rfbench import papers
+from rfbench.pages.front import claims_grid, effort, gains_grid, machine, summary, unfinished
+from tests.support.frames import results, verification
+from tests.support.papers import PAPER, eeg, trials
+
+
+def found() -> Any:
+    every = eeg(rks=68.5, qmc=69.2, leverage_rff=60.0, surrogate_leverage=69.0)
+    tuned = [row | {"protocol": "tuned"} for row in eeg(rks=40.0)]
+    return verification(results(every, "a", **PAPER), results(tuned, "b", **PAPER))
+
+
+def test_the_first_screen_counts_numbers_and_claims() -> None:
+    verified = found()
+    shown = summary(verified)
+    percent = [number for number in papers.published() if number.unit == "%"]
+    assert (shown.numbers, shown.compared) == (len(percent), 4)
+    assert (shown.claims, shown.ours) == (len(papers.claims()), 1)
+    assert list(shown.protocols.index) == list(papers.PROTOCOLS)
+    line = shown.protocols.loc["matched"]
+    assert (line["compared"], line["agrees"] + line["close"], line["differs"]) == (4, 2, 2)
+    verdicts = {o.claim.id: o.verdict for o in verified.outcomes if o.protocol == "matched"}
+    assert verdicts["S5"] == "fails"
+    for verdict in ("holds", "fails", "inconclusive"):
+        assert line[verdict] == list(verdicts.values()).count(verdict)
+    assert line[["holds", "fails", "inconclusive", "not run"]].sum() == shown.claims
+    assert list(shown.protocols.loc["printed"])[:4] == [0, 0, 0, 0]
+    assert shown.protocols.loc["printed", "not run"] == shown.claims
+
+
+def test_each_claim_has_a_line_that_leads_to_its_own() -> None:
+    grid = claims_grid(found())
+    assert grid.head == ["claim", *papers.PROTOCOLS]
+    assert len(grid.rows) == len(papers.claims())
+    (s5,) = [row for row in grid.rows if row[0].startswith("[S5](claims.md#s5) ")]
+    assert s5[1:] == ["–", "fails", "–"]
+
+
+def test_a_gain_stands_beside_the_published_one() -> None:
+    sizes = (14, 28, 56, 112, 224, 448, 896, 1792)
+    made = [row for M in sizes for row in trials(70, M=M) + trials(71, M=M, sampler="leverage-rff")]
+    (row,) = gains_grid(verification(results(made, **PAPER))).rows
+    assert row == [
+        "liu2020 table3, EEG", "leverage-rff over rks", "14–1792", "+6.13",
+        "–", "+1.00 ± 0.00", "–",
+    ]  # fmt: skip
+
+
+def test_the_effort_is_the_sum_over_all_rows() -> None:
+    failed = [row | {"status": "failed"} for row in trials(1, n=3, sampler="qmc")]
+    every = results(eeg(rks=68.5) + failed, "a", **PAPER), results([{}], "own")
+    table = effort(verification(*every).selection.collection)
+    seconds = 0.25 + 0.5 + 1.25 + 0.125
+    assert list(table.loc["liu2020", ["folders", "rows", "failed"]]) == [1, 13, 3]
+    assert table.loc["liu2020", "seconds"] == pytest.approx(13 * seconds)
+    assert table.loc["", "seconds"] == pytest.approx(seconds)
+
+
+def test_an_unfinished_run_and_its_machine() -> None:
+    one = results(trials(1, n=2))
+    assert (unfinished(one), machine(one)) == (0, "")
+    one.manifest["trials"] = ["0", "1", "2"]
+    one.manifest.update(
+        machine={"cpu": "C", "cores": 2, "memory_gib": 4, "system": "S", "blas": None},
+        versions={"numpy": "2"},
+    )
+    assert (unfinished(one), machine(one)) == (1, "C, 2 cores, 4 GiB, S, numpy 2")

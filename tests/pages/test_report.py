@@ -1,0 +1,176 @@
+"""What `rfbench report` writes: files, links, errors."""
+
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from click.testing import CliRunner
+
+from rfbench import results
+from rfbench.cli import main
+from rfbench.errors import ResultsError, WriteError
+from rfbench.pages.scoreboard import anchor
+from rfbench.report.publish import publish as write
+from tests.support.papers import A9A, PAPER, eeg, trials
+from tests.support.results import write_folder
+
+TUNED = {"protocol": "tuned", "dataset": "digits"}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def folder(rows: list[dict[str, object]], name: str, **config: object) -> Path:
+    manifest = {"config": {"name": name, **config}}
+    return write_folder(Path("results") / name, rows, manifest)
+
+
+def mixed() -> None:
+    """Write a little of everything below results/."""
+    methods = eeg(rks=68.5, qmc=69.2, leverage_rff=60.0, surrogate_leverage=69.0)
+    folder(methods, "a.matched", **PAPER)
+    folder(trials(69.0, n_train=1000, n_test=1000), "short", **PAPER)
+    folder(trials(83.0, **A9A | {"M": 100}), "adult", paper="eerf2018", item="table3")
+    errors = {"rks": 10.0, "qmc": 9.0, "orf": 9.5}
+    folder(
+        [
+            {**TUNED, "dataset": data, "sampler": sampler, "trial": t, "error": error + t}
+            for data in ("digits", "letter", "magic04")
+            for sampler, error in errors.items()
+            for t in range(3)
+        ],
+        "many",
+    )
+
+
+def test_every_link_leads_to_something() -> None:
+    mixed()
+    written = write(["results"], "pages/deep")
+    links = 0
+    for file in written:
+        if file.suffix != ".md":
+            continue
+        for link in re.findall(r"\]\(([^)]+)\)", file.read_text(encoding="utf-8")):
+            links += 1
+            target, _, place = link.partition("#")
+            assert not target.startswith("/")
+            there = file.parent / unquote(target)
+            assert there.exists(), target
+            if place:
+                heads = re.findall(r"^#+ (.*)$", there.read_text(encoding="utf-8"), re.M)
+                assert place in map(anchor, heads)
+    assert links > 40
+
+
+def test_the_same_results_give_the_same_bytes() -> None:
+    mixed()
+    before = {file: file.read_bytes() for file in write(["results"], "results")}
+    assert {file.name for file in before} >= {
+        "README.md", "claims.md", "scoreboard.md", "which_method.md",
+        "liu2020_table3.matched.md", "eerf2018_table3.printed.md",
+    }  # fmt: skip
+    assert {file: file.read_bytes() for file in write(["results"], "results")} == before
+
+
+def test_data_on_the_disk_and_the_catalogue_play_no_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    mixed()
+
+    def refuse(*_: object) -> None:
+        raise AssertionError
+
+    for name in ("rfbench.datasets.on_disk", "rfbench.datasets.catalog.load"):
+        monkeypatch.setattr(name, refuse, raising=False)
+    assert write(["results"], "results")
+
+
+def test_each_file_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    mixed()
+    read: list[Path] = []
+    parse = results.reader.parse
+
+    def counted(file: Path) -> object:
+        read.append(file)
+        return parse(file)
+
+    monkeypatch.setattr(results.reader, "parse", counted)
+    write(["results"], "results")
+    assert sorted(read) == sorted(Path("results").rglob("trials.csv"))
+
+
+def test_tables_that_no_result_backs_are_removed_and_other_files_stay() -> None:
+    mixed()
+    write(["results"], "pages")
+    Path("pages/tables/mine.md").write_text("kept")
+    write(["results/adult"], "pages")
+    names = sorted(path.name for path in Path("pages").rglob("*") if path.is_file())
+    assert names == [
+        "README.md", "claims.md", "eerf2018_table3.printed.md", "mine.md", "scoreboard.md",
+        "which_method.md",
+    ]  # fmt: skip
+
+
+def test_broken_rows_are_left_out_with_a_word() -> None:
+    broken = folder(eeg(rks=68.5), "broken", **PAPER) / "trials.csv"
+    broken.write_text(broken.read_text().replace("sampler,", "smplr,", 1))
+    torn = folder(eeg(rks=68.5), "torn", **PAPER) / "trials.csv"
+    torn.write_bytes(torn.read_bytes()[:-20])
+    write(["results"], "results")
+    text = Path("results/README.md").read_text(encoding="utf-8")
+    assert "results/broken is left out" in text
+    assert "torn: trials.csv, line 11" in text
+
+
+def test_nothing_at_all_is_an_error() -> None:
+    Path("empty").mkdir()
+    with pytest.raises(ResultsError, match="no results to report on"):
+        write(["empty"], "pages")
+    with pytest.raises(ResultsError, match="nowhere"):
+        write(["nowhere"], "pages")
+    file = folder(eeg(rks=68.5), "broken", **PAPER) / "trials.csv"
+    file.write_text("")
+    with pytest.raises(ResultsError, match="is empty"):
+        write(["results"], "pages")
+    assert not Path("pages").exists()
+    folder(eeg(rks=68.5), "whole", **PAPER)
+    Path("pages").write_text("a file")
+    with pytest.raises(WriteError, match="cannot be written"):
+        write(["results"], "pages")
+
+
+def test_the_command() -> None:
+    run = CliRunner().invoke
+    assert run(main, ["report"]).exit_code == 2
+    folder(eeg(rks=68.5), "own")
+    shown = run(main, ["report"])
+    assert shown.exit_code == 0
+    assert "results/README.md" in shown.output.splitlines()
+    page = Path("results/README.md")
+    assert "(published)" not in page.read_text(encoding="utf-8")
+    folder(eeg(rks=68.5), "published/a.matched", **PAPER)
+    assert run(main, ["report"]).exit_code == 0
+    assert "(published)" in page.read_text(encoding="utf-8")
+    assert "rfbench report results/published --out results" in page.read_text(encoding="utf-8")
+
+
+def test_a_page_by_hand_is_not_overwritten() -> None:
+    mixed()
+    front = Path("results/README.md")
+    front.write_text("# My notes\n", encoding="utf-8")
+    with pytest.raises(ResultsError, match="would be overwritten.*--out"):
+        write(["results"], "results")
+    assert front.read_text(encoding="utf-8") == "# My notes\n"
+    assert not Path("results/claims.md").exists()
+
+
+def test_the_page_of_an_earlier_call_and_the_shipped_one_are_overwritten() -> None:
+    mixed()
+    front = Path("results/README.md")
+    front.write_text("# Results\n\nYour runs land here.\n", encoding="utf-8")
+    write(["results"], "results")
+    written = front.read_text(encoding="utf-8")
+    assert written.startswith("# The papers, reproduced\n")
+    write(["results"], "results")
+    assert front.read_text(encoding="utf-8") == written

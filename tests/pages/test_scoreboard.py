@@ -1,0 +1,87 @@
+"""The scoreboard: what stands beside each published number."""
+
+from typing import Any
+
+import pytest
+
+from rfbench.pages.scoreboard import anchor, counts, left_out, measured, numbers_grid
+from tests.support.frames import results, verification
+from tests.support.papers import A9A, PAPER, eeg, trials
+
+
+def test_a_data_set_shows_each_number_under_each_protocol() -> None:
+    tuned = [row | {"protocol": "tuned"} for row in trials(66.5, sd=1.0, n=4)]
+    (one,) = measured(verification(results(eeg(rks=68.6, qmc=75.0) + tuned, **PAPER)))
+    assert (one.paper, one.item, one.dataset, one.used) == ("liu2020", "table3", "EEG", "")
+    assert one.trials == {"matched": "10", "tuned": "4"}
+    assert one.spreads == ("sd",)
+    assert [str(folder) for folder in one.folders] == ["results/quickstart"]
+    percent, times = one.grids
+    assert percent.head == ["accuracy", "published", "matched", "tuned"]
+    rows = {row[0]: row[1:] for row in percent.rows}
+    assert len(rows) == 32
+    assert rows["rks 14"] == ["68.45 ± 0.89", "68.60 ± 0.16 agrees", "66.50 ± 0.50 differs"]
+    assert rows["qmc 14"] == ["67.83 ± 0.73", "75.00 ± 0.16 differs", "–"]
+    assert rows["rks 28"][1:] == ["–", "–"]
+    assert {row[0]: row[2] for row in times.rows}["rks 14"] == "0.750 ± 0.000"
+
+
+@pytest.mark.parametrize("changes", [{"dataset": "eeg[5000 rows]"}, {"n_train": 5000}])
+def test_a_subset_stands_apart_without_verdicts(changes: dict[str, Any]) -> None:
+    found = verification(results(trials(68.6, **changes), **PAPER))
+    (one,) = measured(found)
+    assert one.stand_in
+    assert one.used.startswith("eeg")
+    assert one.grids[0].rows[0] == ["rks 14", "68.45 ± 0.89", "68.60 ± 0.16"]
+    line = counts(found).loc[("liu2020", "table3", "EEG", "matched")]
+    assert (line["compared"], line["stand_in"]) == (0, 1)
+
+
+def test_own_data_stand_before_their_stand_in() -> None:
+    every = results(trials(68.6), "own", **PAPER), results(trials(68, n_test=9), "part", **PAPER)
+    assert [one.stand_in for one in measured(verification(*every))] == [False, True]
+
+
+def test_verdicts_are_counted_and_differences_averaged() -> None:
+    """Of the four published values at s = 14: 68.45, 67.83, 68.78, 68.62."""
+    found = verification(results(eeg(rks=68.55, qmc=68.63, leverage_rff=60.78), **PAPER))
+    line = counts(found).loc[("liu2020", "table3", "EEG", "matched")]
+    assert list(line[["agrees", "close", "differs", "compared", "numbers"]]) == [1, 1, 1, 3, 32]
+    assert line["distance"] == pytest.approx((0.1 + 0.8 + 8.0) / 3)
+    rows = {row[0]: row[1:] for row in numbers_grid(found).rows}
+    assert rows["liu2020 table3, EEG"] == ["32", "–", "1 / 1 / 1, 2.97", "–"]
+    assert rows["liu2020 table3, magic04"] == ["32", "–", "–", "–"]
+    (linked, *_) = numbers_grid(found, linked=True).rows[0]
+    assert linked == "[liu2020 table3, EEG](scoreboard.md#liu2020-table3-eeg)"
+
+
+def test_failures_best_sizes_and_other_measures_are_named() -> None:
+    made = [row for M in (100, 500) for row in trials(80 + M / 100, **A9A | {"M": M})]
+    failed = [row | {"status": "failed", "trial": row["trial"] + 10} for row in made]
+    (one,) = measured(verification(results(made + failed, paper="lkrf2016", item="table1")))
+    assert one.used == "a9a"
+    assert one.best
+    assert one.failed == {"printed": 10}
+    rows = {row[0]: row[2] for row in one.grids[0].rows}
+    assert rows["rks best"].startswith("15.00 ± ")
+    news = {"dataset": "news", "n_train": 26561, "n_test": 13083, "M": 200, "sampler": "eerf"}
+    blank = {"accuracy": "", "error": "", "relative_squared_error": 0.0163}
+    (one,) = measured(
+        verification(results(trials(0, **news, **blank), paper="eerf2018", item="table3"))
+    )
+    assert one.measures == ("relative_squared_error",)
+
+
+def test_what_is_left_out_is_named() -> None:
+    found = verification(
+        results(trials(68.6), "smoky", smoke=True, **PAPER),
+        results(trials(68.6, variant="solver.alphas=1"), "swept", **PAPER),
+        results(trials(68.6, variant="solver.alphas=1"), "own"),
+    )
+    assert measured(found) == []
+    left = left_out(found.selection.collection)
+    assert (left.smoke, left.swept, left.notes) == (("smoky",), {"swept": 10}, ())
+
+
+def test_anchors_are_those_of_markdown_pages() -> None:
+    assert anchor("liu2020 table3, cod-RNA") == "liu2020-table3-cod-rna"

@@ -1,0 +1,60 @@
+"""Every template is rendered, on a little of everything and on nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from rfbench.analysis import verdicts
+from rfbench.analysis.verification import Verification
+from rfbench.pages import claims, front, scoreboard, verify
+from rfbench.pages.rules import rules
+from tests.support.frames import results, verification
+from tests.support.papers import A9A, PAPER, eeg, trials
+
+
+def everything() -> Verification:
+    """Claims that hold, fail and are open; a stand-in, failures, a smoke run, a sweep, checks."""
+    failed = [row | {"status": "failed", "trial": 99} for row in eeg(rks=1)]
+    news = {"dataset": "news", "n_train": 26561, "n_test": 13083, "M": 200, "sampler": "eerf"}
+    blank = {"accuracy": "", "error": "", "relative_squared_error": 0.0163, "r2": 0.01}
+    check = {"column": "t_pp", "below": 0.1, "at_each": "M", "source": "Table 3"}
+    methods = eeg(rks=68.5, qmc=69.2, leverage_rff=60.0, surrogate_leverage=69.0)
+    return verification(
+        results(methods + failed, "a", checks=[check, {"column": "kept", "above": 1}], **PAPER),
+        results(trials(69.0, n=1, n_train=1000, n_test=1000), "short", **PAPER),
+        results(trials(69.0, M=28), "smoky", smoke=True, **PAPER),
+        results(trials(69.0, M=28, variant="x=1"), "swept", **PAPER),
+        results(trials(83, **A9A | {"M": 100}), "adult", paper="lkrf2016", item="table1"),
+        results(trials(0, **news, **blank), "news", paper="eerf2018", item="table3"),
+        results([{}], "own"),
+    )
+
+
+@pytest.mark.parametrize("found", [everything(), verification()], ids=["everything", "nothing"])
+def test_every_template(found: Verification, tmp_path: Path) -> None:
+    tables = {"table3": tmp_path / "tables" / "t.md"}
+    for page in (
+        scoreboard.page(found, tmp_path),
+        claims.page(found, tmp_path),
+        front.page(found, [tmp_path], tmp_path, tables),
+        verify.text(found, width=100),
+        verify.text(found, claims_only=True, width=40),
+        verify.markdown(found),
+    ):
+        assert "{" not in page
+        assert "None" not in page
+        assert "nan" not in page.split()
+        assert page.endswith("\n")
+        assert not page.endswith("\n\n")
+        assert "\n\n\n" not in page
+
+
+def test_the_rules_name_every_verdict() -> None:
+    for word in (*verdicts.NUMBER_VERDICTS, *verdicts.CLAIM_VERDICTS):
+        assert f"  {word}: " in rules()
+    assert "{" not in rules()
+
+
+def test_the_terminal_is_never_wider_than_it_is() -> None:
+    lines = verify.text(everything(), width=60).splitlines()
+    assert max(map(len, lines)) <= 60

@@ -1,0 +1,29 @@
+"""Trials for the papers' tables, with means that are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+EEG = {"dataset": "eeg", "n_train": 7490, "n_test": 7490, "protocol": "matched", "M": 14}
+A9A = {"dataset": "a9a", "n_train": 32561, "n_test": 16281, "protocol": "printed"}
+PAPER = {"paper": "liu2020", "item": "table3, figure1"}
+
+
+def trials(mean: float, sd: float = 0.5, n: int = 10, **changes: Any) -> list[dict[str, Any]]:
+    """Rows with exactly this mean and standard deviation of the accuracy."""
+    values = np.linspace(-1, 1, n)
+    values = mean + (sd * values / values.std(ddof=1) if n > 1 else 0 * values)
+    return [
+        {**EEG, "trial": t, "accuracy": v, "error": 100 - v, **changes}
+        for t, v in enumerate(values)
+    ]
+
+
+def eeg(**means: float) -> list[dict[str, Any]]:
+    """Rows of Table 3 of liu2020 at s = 14, by method (``_`` for ``-``)."""
+    made: list[dict[str, Any]] = []
+    for method, mean in means.items():
+        made += trials(mean, sampler=method.replace("_", "-"))
+    return made
