@@ -85,11 +85,11 @@ def footprints(trials: Iterable[Trial]) -> list[Footprint]:
 def estimate(trial: Trial) -> float | None:
     """Return about the bytes at the peak of a worker that runs the trial.
 
-    The bare worker, the rows of this and of the last trial, the frequencies, and the matrices of a
-    fit. A method says only how many frequencies it draws and how many columns come out. So not
-    counted are matrices that a sampler forms for its scores, as wide as its pool, the values of
-    sparse rows, and reading a file for the first time. What does not fit then is refused where it
-    would be made, see `rfbench.memory.check_fits`.
+    The bare worker, its rows, the frequencies, and the matrices of a fit. A method says only how
+    many frequencies it draws and how many columns come out. So not counted are matrices that a
+    sampler forms for its scores, as wide as its pool, the values of sparse rows, and reading a file
+    for the first time. What does not fit then is refused where it would be made, see
+    `rfbench.memory.check_fits`.
     """
     rows, experiment = row_sizes(trial), trial.experiment
     solver = None
@@ -142,16 +142,14 @@ def row_sizes(trial: Trial) -> RowSizes:
     experiment = trial.experiment
     entry = datasets.entry(trial.dataset.name)
     n, d, given = entry.rows, entry.columns, entry.train_rows
-    fixed = experiment.split == "given" and experiment.rows is None
     if entry.kind == "synthetic":
         values = PROBLEMS[entry.reader].complete(entry.name, trial.dataset.parameters)
         given, d = int(values["n_train"]), int(values["d"])
-        n, fixed = given + int(values["n_test"]), False
+        n = given + int(values["n_test"])
     train, test = planned_rows(n, given, experiment.split)
     if experiment.rows is not None and experiment.rows < train:
         train, test = experiment.rows, max(1, round(test * experiment.rows / train))
     itemsize = 4 if experiment.dtype == "float32" else 8
-    sets = 1 if fixed or experiment.trials == 1 else 2
     # Rows are read and scaled in float64, then cast.
-    held = 0.0 if entry.sparse else d * (8.0 * n + max(8, itemsize * sets) * (train + test))
+    held = 0.0 if entry.sparse else 8.0 * d * (n + train + test)
     return RowSizes(train, d, test, len(entry.classes), itemsize, held)
