@@ -41,7 +41,6 @@ READERS = ("analysis", "figures", "pages")
 READ = ("results", "papers", "analysis", *FLOORS[0])
 # For now: `report` is being taken apart into analysis, figures and pages.
 BEING_TAKEN_APART = ("report",)
-STILL_TWO = ["Comparison"]
 
 
 def name_of(file: Path) -> str:
@@ -165,7 +164,7 @@ def test_no_class_name_stands_for_two_things() -> None:
         for node in ast.walk(ast.parse(file.read_text()))
         if isinstance(node, ast.ClassDef)
     )
-    assert [name for name, count in names.items() if count > 1] == STILL_TWO
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_module_state_that_functions_change_is_known() -> None:
@@ -205,3 +204,17 @@ def test_every_method_keeps_the_contract_of_its_kind(registry) -> None:
     for found in registry.values():
         for cls in found.values() if registry is SOLVERS else [found]:
             assert re.search(rf"    (sampler|solver) = {cls.__name__}\n", tests), cls
+
+
+def test_no_test_imports_another_test() -> None:
+    """What several need stands in `tests.support`, or in a conftest."""
+    found = {
+        f"{file.relative_to(TESTS)}: {node.module}"
+        for file in sorted(TESTS.rglob("*.py"))
+        if file.parent.relative_to(TESTS).as_posix() != "report"  # being taken apart
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module
+        if (node.level or node.module.startswith("tests"))
+        and node.module.split(".")[-1].startswith("test_")
+    }
+    assert found == set()

@@ -20,7 +20,8 @@ The papers
   measured mean, standard error, trials, difference, verdict, the group and folder behind it; then
   the stand-ins.
 - `claims.evaluate(selection, paper)`: `outcomes.Outcome` per claim and protocol, with every
-  `Comparison`, `Gap` and `Mark` behind it. `claims.table` and `claims.comparisons` are DataFrames.
+  `ClaimComparison`, `Gap` and `Mark` behind it. `claims.table` and `claims.comparisons` are
+  DataFrames.
 - `verdicts`: the rules and their constants. `one_offs`: what one claim alone needs.
 
 One folder

@@ -13,7 +13,7 @@ from rfbench import papers
 from rfbench.analysis import marks, verdicts
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.one_offs import ONE_OFFS
-from rfbench.analysis.outcomes import Comparison, Gap, Outcome
+from rfbench.analysis.outcomes import ClaimComparison, Gap, Outcome
 from rfbench.analysis.paired import Quantity, Values, paired
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import corrected_t, holm, smallest_sign_p, trials_needed
@@ -129,7 +129,7 @@ def nothing_learnt(collection: Collection, lines: pd.DataFrame) -> bool:
 class _Found:
     """What the parts of a claim gave under one protocol."""
 
-    comparisons: list[Comparison] = field(default_factory=list)
+    comparisons: list[ClaimComparison] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     unlearnt: list[str] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)
@@ -166,7 +166,7 @@ def _gaps(part: Part, number: int, dataset: str, quantities: Sequence[Quantity])
     return gaps
 
 
-def _corrected(part: Part, number: int, quantities: Sequence[Quantity]) -> list[Comparison]:
+def _corrected(part: Part, number: int, quantities: Sequence[Quantity]) -> list[ClaimComparison]:
     """Test the quantities of a part and correct over each family."""
     families: dict[str, list[Quantity]] = {}
     for quantity in quantities:
@@ -185,14 +185,14 @@ def _corrected(part: Part, number: int, quantities: Sequence[Quantity]) -> list[
     return done
 
 
-def _tested(part: Part, number: int, quantity: Quantity) -> Comparison:
+def _tested(part: Part, number: int, quantity: Quantity) -> ClaimComparison:
     """Test one quantity against its bounds; the scale of quotients is the logarithm."""
     scale: Callable[[float], float] = math.log if part.scale == "ratio" else float
     values, mean = quantity.values, float(quantity.values.mean())
     sides = [] if part.low is None else [(values - scale(part.low), scale(part.low) - mean)]
     sides += [] if part.high is None else [(scale(part.high) - values, mean - scale(part.high))]
     tests = [one_sided(inward, quantity.ratio) for inward, _ in sides]
-    return Comparison(
+    return ClaimComparison(
         number,
         quantity.dataset,
         quantity.against,
@@ -227,12 +227,14 @@ def one_sided(values: Values, ratio: float) -> tuple[float, float]:
     return (floor if mean > 0 else 1.0), (floor if mean < 0 else 1.0)
 
 
-def _farthest(among: Sequence[Comparison], like: Comparison) -> Comparison:
+def _farthest(among: Sequence[ClaimComparison], like: ClaimComparison) -> ClaimComparison:
     """Return the comparison farthest outside its bounds, of the part that another belongs to."""
     return max((one for one in among if one.part == like.part), key=lambda one: one.excess)
 
 
-def _outcome(claim: Claim, protocol: str, found: Sequence[Comparison], complete: bool) -> Outcome:
+def _outcome(
+    claim: Claim, protocol: str, found: Sequence[ClaimComparison], complete: bool
+) -> Outcome:
     verdict = verdicts.of_claim(found, complete)
     if not found:
         return Outcome(claim, protocol, verdict)

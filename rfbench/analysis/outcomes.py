@@ -9,7 +9,7 @@ from rfbench.papers import Claim
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ClaimComparison:
     """One comparison of a claim, with its p-values after Holm's correction.
 
     Attributes
@@ -93,9 +93,9 @@ class Outcome:
     compared, held, trials : int
         How many comparisons there are, how many are significantly within their bounds, and the
         smallest number of trials.
-    decisive : Comparison or None
+    decisive : ClaimComparison or None
         The least favourable comparison.
-    comparisons : tuple of Comparison
+    comparisons : tuple of ClaimComparison
         All on the paper's own data.
     gaps : tuple of Gap
     marks : tuple of Mark
@@ -115,8 +115,8 @@ class Outcome:
     compared: int = 0
     held: int = 0
     trials: int = 0
-    decisive: Comparison | None = None
-    comparisons: tuple[Comparison, ...] = ()
+    decisive: ClaimComparison | None = None
+    comparisons: tuple[ClaimComparison, ...] = ()
     gaps: tuple[Gap, ...] = ()
     marks: tuple[Mark, ...] = ()
     unlearnt: tuple[str, ...] = ()

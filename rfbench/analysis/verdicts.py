@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rfbench.analysis.outcomes import Comparison
+    from rfbench.analysis.outcomes import ClaimComparison
 
 ALPHA = 0.05
 AGREES_POINTS = 0.5
@@ -68,17 +68,17 @@ def interval(
     return float(stdtrit(freedom, 0.975)) * math.sqrt(variance) + HALF_A_DIGIT
 
 
-def lies_inside(comparison: Comparison) -> bool:
+def lies_inside(comparison: ClaimComparison) -> bool:
     """Whether a comparison is significantly within its bounds."""
     return comparison.enough and comparison.p_inside <= ALPHA
 
 
-def lies_outside(comparison: Comparison) -> bool:
+def lies_outside(comparison: ClaimComparison) -> bool:
     """Whether a comparison is significantly outside its bounds."""
     return comparison.enough and comparison.p_outside <= ALPHA
 
 
-def of_claim(comparisons: Sequence[Comparison], complete: bool) -> str:
+def of_claim(comparisons: Sequence[ClaimComparison], complete: bool) -> str:
     """Return the verdict on a claim; `complete` says whether all that it speaks of is there."""
     if not comparisons:
         return NOT_RUN

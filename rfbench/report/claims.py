@@ -61,7 +61,7 @@ def _in_words(one: outcomes.Outcome) -> Outcome:
     )
 
 
-def _compared(part: Part, one: outcomes.Comparison) -> str:
+def _compared(part: Part, one: outcomes.ClaimComparison) -> str:
     """Say what is compared, and where."""
     sign = "/" if part.scale == "ratio" else "-"
     other = one.against or (part.method if part.against_metric else "")

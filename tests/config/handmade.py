@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from rfbench.datasets import catalog
-from tests.support.data_files import delimited, numbers, svmlight
+from tests.support.data_files import delimited, numbers, put_in_place, svmlight
 
 ROWS = 90
 
@@ -86,17 +86,4 @@ def write(name, folder):
     """Write the data set's files below a folder; return its entry with the counts of these rows."""
     entry = catalog.entry(name)
     contents, n_train = FORMATS[name](entry)
-    place = folder / entry.folder
-    place.mkdir(parents=True, exist_ok=True)
-    for member, content in zip(entry.files, contents, strict=True):
-        (place / member.name).write_bytes(content)
-    files = [member.model_copy(update={"sha256": None, "also": ()}) for member in entry.files]
-    counts = {
-        "rows": ROWS,
-        "train_rows": n_train,
-        "classes": dict.fromkeys(entry.classes),
-        "target_range": None,
-        "files": tuple(files),
-        "downloads": (),
-    }
-    return entry.model_copy(update=counts)
+    return put_in_place(entry, contents, folder, ROWS, n_train)

@@ -70,20 +70,6 @@ def test_sorf_is_the_product_of_its_matrices(d):
     assert_allclose(sampler.transform(NEW_ROWS[:, np.arange(d) % 5]), features, atol=1e-12)
 
 
-def test_structured_map_is_taken_apart_like_any_other():
-    sampler = SORF(20, bandwidth=2.0, random_state=0, feature_map="paired").fit(ROWS)
-    whole = sampler.feature_map_
-    features = whole.transform(NEW_ROWS)
-    pieces = list(whole.pieces(7))
-    assert [piece.n_frequencies for piece in pieces] == [7, 7, 6]
-    for start, piece in zip((0, 7, 14), pieces, strict=True):
-        own = whole.columns_of(np.arange(start, start + piece.n_frequencies))
-        assert_allclose(piece.transform(NEW_ROWS), features[:, own], atol=1e-14)
-    chosen = np.array([17, 3, 3, 9])
-    taken = whole.take(chosen).transform(NEW_ROWS)
-    assert_allclose(taken, features[:, whole.columns_of(chosen)], atol=1e-14)
-
-
 def test_structured_features_do_not_depend_on_the_chunk():
     rows = np.random.default_rng(0).standard_normal((300, 700))
     sampler = SORF(1500, bandwidth=20.0, random_state=0).fit(rows)
