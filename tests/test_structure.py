@@ -30,8 +30,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("experiment",),
     ("analysis",),
     ("figures", "pages"),
-    ("report",),
     ("audit",),
+    ("report",),
     ("cli",),
     ("__main__",),
 )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,50 +13,49 @@ from rfbench import grids, papers
 from rfbench.audit.target import Target
 from rfbench.errors import ConfigError
 
-
-@dataclass(frozen=True)
-class Option:
-    """One way to decide a choice: its name, and the keys of the configuration that it sets."""
-
-    name: str
-    settings: tuple[tuple[str, Any], ...]
+# By the name of an option: the keys of the configuration that it sets.
+Options = dict[str, dict[str, Any]]
+Choices = dict[str, Options]
 
 
-@dataclass(frozen=True)
-class Choice:
-    """Something that a paper leaves open."""
-
-    name: str
-    options: tuple[Option, ...]
-
-
-Combination = tuple[Option, ...]
-
-
-def known(target: Target) -> dict[str, Choice]:
+def known(target: Target) -> dict[str, Options]:
     """Return the choices that are known to be open for a target, by name.
 
     They stand in the ``open_choices.yaml`` of the paper; what is more special wins, choice by
     choice, and an empty list takes a choice away.
     """
-    found: dict[str, Choice] = {}
+    found: dict[str, Any] = {}
     entries = papers.open_choices()
     for place in sorted(entries, key=lambda place: place.count("/")):
         if target.lies_in(place):
-            for name, options in entries[place].items():
-                found[name] = _choice(name, options)
-    return {name: choice for name, choice in found.items() if choice.options}
+            found |= entries[place]
+    return {name: _options(name, options) for name, options in found.items() if options}
 
 
-def given(text: str, named: Mapping[str, Choice]) -> Choice:
-    """Read ``KEY=VALUES`` as a choice.
+def varied(texts: Sequence[str], target: Target) -> dict[str, Options]:
+    """Read several ``KEY=VALUES``, see `given`; ConfigError if a key is there twice."""
+    found: dict[str, Options] = {}
+    for text in texts:
+        name, options = given(text, known(target))
+        if name in found:
+            raise ConfigError(
+                f"{name} is varied twice.",
+                "",
+                f"Write its values in one: --vary {name}=a,b.",
+            )
+        found[name] = options
+    return found
+
+
+def given(text: str, named: Choices) -> tuple[str, Options]:
+    """Read ``KEY=VALUES`` as the name of a choice and its options.
 
     Parameters
     ----------
     text : str
-    named : mapping of str to Choice
-        The known ones; where the key is one of them and the values are names of its options, they
-        are picked from it.
+    named : dict of Options
+        The known choices; where the key is one of them and the values are names of its options,
+        they are picked from it.
 
     Raises
     ------
@@ -70,80 +68,78 @@ def given(text: str, named: Mapping[str, Choice]) -> Choice:
         raise ConfigError(
             f"--vary {text} is not KEY.PATH=VALUES.", "", "Write --vary scaling=standard,minmax."
         )
-    if key in named:
-        options = {option.name: option for option in named[key].options}
-        words = [word.strip() for word in values.split(",")]
-        if all(word in options for word in words):
-            return Choice(key, tuple(options[word] for word in words))
-    return _choice(key, grids.expand(values))
+    options = named.get(key, {})
+    words = [word.strip() for word in values.split(",")]
+    if set(words) <= set(options):
+        return key, {word: options[word] for word in words}
+    return key, _options(key, grids.expand(values))
 
 
-def _choice(name: str, options: Any) -> Choice:
+def _options(name: str, options: Any) -> Options:
     if isinstance(options, dict):
-        named = [Option(str(word), tuple(keys.items())) for word, keys in options.items()]
-    else:
-        named = [Option(_word(value), ((name, value),)) for value in options]
-    return Choice(name, tuple(named))
+        return {str(word): dict(keys) for word, keys in options.items()}
+    return {written(value): {name: value} for value in options}
 
 
-def _word(value: Any) -> str:
+def written(value: Any) -> str:
+    """Write a value as in a configuration."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def about(choice: Choice, samplers: Sequence[str]) -> Choice | None:
-    """Return the choice without the settings of samplers that are not there; None if none is left.
+def about(options: Options, samplers: Sequence[str]) -> Options:
+    """Return options without the settings of samplers that are not there; they may all go.
 
-    Options that are then the same become one.
+    Of options that are then the same the first stays.
     """
-    kept: dict[tuple[tuple[str, Any], ...], Option] = {}
-    for option in choice.options:
-        settings = tuple(
-            (key, value)
-            for key, value in option.settings
+    left: Options = {}
+    for name, settings in options.items():
+        kept = {
+            key: value
+            for key, value in settings.items()
             if not key.startswith("samplers.") or key.split(".")[1] in samplers
-        )
-        kept.setdefault(settings, Option(option.name, settings))
-    left = tuple(option for option in kept.values() if option.settings)
-    return Choice(choice.name, left) if left else None
+        }
+        if kept and kept not in left.values():
+            left[name] = kept
+    return left
 
 
-def count(choices: Sequence[Choice]) -> int:
+def size(choices: Choices) -> int:
     """Return the number of combinations."""
-    return math.prod(len(choice.options) for choice in choices)
+    return math.prod(map(len, choices.values()))
 
 
 def combinations(
-    choices: Sequence[Choice],
+    choices: Choices,
     most: int,
-    runs: Callable[[Combination], bool] = lambda combination: True,
+    runs: Callable[[dict[str, str]], bool] = lambda combination: True,
     seed: int = 0,
-) -> list[Combination]:
+) -> list[dict[str, str]]:
     """Return every combination that can be run, or so many of them drawn at random.
 
     Parameters
     ----------
-    choices : sequence of Choice
+    choices : dict of Options
     most : int
         If there are more combinations than this, they are drawn without replacement until so
         many can be run, or none is left.
     runs : callable
-        Whether a combination can be run; it may be asked more than once.
+        Whether a combination, the name of an option by choice, can be run; it may be asked more
+        than once.
     seed : int
         Of the draw.
     """
-    total = count(choices)
-    if total <= most:
-        return list(filter(runs, itertools.product(*(choice.options for choice in choices))))
-    size = most
+    total = size(choices)
+    shape = [len(options) for options in choices.values()]
+
+    def at(place: int) -> dict[str, str]:
+        picked = zip(choices.items(), np.unravel_index(place, shape), strict=True)
+        return {name: list(options)[int(i)] for (name, options), i in picked}
+
+    drawn = min(most, total)
     while True:
-        drawn = np.random.default_rng(seed).choice(total, size=size, replace=False).tolist()
-        found = list(itertools.islice((i for i in drawn if runs(_at(choices, i))), most))
-        if len(found) == most or size == total:
-            return [_at(choices, i) for i in sorted(found)]
-        size = min(total, 2 * size)
-
-
-def _at(choices: Sequence[Choice], place: int) -> Combination:
-    """Return the combination at a place in the order of all."""
-    places = np.unravel_index(place, [len(choice.options) for choice in choices])
-    return tuple(choice.options[int(i)] for choice, i in zip(choices, places, strict=True))
+        draw = np.random.default_rng(seed).choice
+        places = range(total) if total <= most else draw(total, drawn, replace=False).tolist()
+        found = list(itertools.islice((i for i in places if runs(at(i))), most))
+        if len(found) == most or drawn == total:
+            return [at(i) for i in sorted(found)]
+        drawn = min(total, 2 * drawn)

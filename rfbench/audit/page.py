@@ -1,24 +1,28 @@
-"""What an audit found, for a terminal, in Markdown and as CSV."""
+"""What an audit found: a page for a terminal or in Markdown, and a table."""
 
 from __future__ import annotations
 
+import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-import pandas as pd
-
-from rfbench.audit import told
-from rfbench.audit.ranking import DISTANCE, Placed, Ranking
+from rfbench import __version__
+from rfbench.audit.choices import Options, size, written
+from rfbench.audit.ranking import DISTANCE, VERDICTS, Ranking
+from rfbench.config import KeptBy
 from rfbench.errors import ResultsError, WriteError
-from rfbench.report import rules
-from rfbench.report.formats import Grid, Section, markdown, text
-from rfbench.report.scoreboard import measured, published
-from rfbench.report.summary import DASH
+from rfbench.pages import grids
+from rfbench.pages.templates import render as fill
+from rfbench.pages.words import DASH, absent, listing, number, signed, span, spread
+
+CONFIGS = "configs"
+TOP = 10
 
 
 def render(
-    ranking: Ranking, format: str, *, command: str = "", top: int = 10, width: int | None = None
+    ranking: Ranking, format: str, *, command: str = "", top: int = TOP, width: int | None = None
 ) -> str:
     """Write the best combinations, what each choice is worth, and the cells of the best one.
 
@@ -26,8 +30,9 @@ def render(
     ----------
     ranking : Ranking
     format : {'text', 'markdown'}
+        How tables are written.
     command : str
-        What repeats the audit, see `rfbench.audit.told.command`; it stands at the end.
+        What repeats the audit, see `command`; it stands at the end.
     top : int
         The number of combinations that are shown.
     width : int, optional
@@ -38,56 +43,122 @@ def render(
     ResultsError
         If no combination has all its cells.
     """
-    if not ranking.placed:
+    if ranking.table.empty:
         raise ResultsError(
             f"No combination has every number of {ranking.target}.",
             f"{ranking.incomplete} lack at least one: their trials failed or were not run.",
             "See `rfbench status` on the folder.",
         )
-    legend = Section(told.legend(ranking), [])
-    sections = [_best(ranking, top), legend, _worth(ranking), _row(ranking)]
-    write = {"text": text, "markdown": markdown}[format]
-    title = f"Audit of {ranking.target}"
     columns = width or shutil.get_terminal_size().columns
-    page = write(title, sections, told.notes(ranking), columns)
-    return page + (f"\nTo repeat this audit:\n\n    {command}\n" if command else "")
+    writer = grids.WRITERS[format]
+
+    def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+        return writer(grids.Grid(head, rows), columns)
+
+    def plain(text: object) -> str:
+        return str(text).translate(grids.MARKDOWN) if format == "markdown" else str(text)
+
+    return fill("audit.md.j2", **facts(ranking, top), command=command, table=table, plain=plain)
 
 
-def table(ranking: Ranking) -> pd.DataFrame:
-    """Return one row a combination: its options, distances, verdicts and trials."""
-    names = [choice.name for choice in ranking.audit.choices]
-    rows = []
-    for place, placed in zip(ranking.places, ranking.placed, strict=True):
-        options = [option.name for option in placed.combination]
-        rows.append(
-            {"place": place}
-            | dict(zip(names, options, strict=True))
-            | {
-                "rms_choosing": placed.choosing,
-                "rms_confirming": placed.confirming,
-                "largest_difference": placed.largest,
-                "cells": len(placed.cells),
-                "agree": None if ranking.stand_in else placed.verdicts(rules.AGREES),
-                "close": None if ranking.stand_in else placed.verdicts(rules.CLOSE),
-                "differ": None if ranking.stand_in else placed.verdicts(rules.DIFFERS),
-                "trials": placed.trials,
-                "tried": ranking.tried_in_all,
-            }
-        )
-    return pd.DataFrame(rows)
+def facts(ranking: Ranking, top: int = TOP) -> dict[str, Any]:
+    """Return what the template of the page speaks of.
+
+    Next to the ranking: ``best``, ``worth`` and ``cells``, rows of tables; ``measured`` (sizes,
+    trials and seed, but for one that is varied); ``halves``, the methods of each; ``settings``
+    (choice, option and the keys that it sets, where the name of the choice is not the key).
+    """
+    audit = ranking.audit
+    experiment = audit.experiments[0]
+    sizes = experiment.M
+    measured = {
+        "M": f"kept by {sizes.kept_by}" if isinstance(sizes, KeptBy) else ",".join(map(str, sizes)),
+        "trials": experiment.trials,
+        "seed": experiment.seed,
+    }
+    varied = audit.varied
+    methods = [number.method for number in ranking.target.numbers]
+    return {
+        "ranking": ranking,
+        "audit": audit,
+        "possible": size(audit.choices),
+        "trials": int(ranking.table["trials"].iloc[0]),
+        "best": _best(ranking, top),
+        "worth": _worth(ranking),
+        "cells": [_cell(cell) for cell in ranking.cells_of_first.to_dict("records")],
+        "version": __version__,
+        "measured": {name: value for name, value in measured.items() if name not in varied},
+        "halves": [[methods[i] for i in half] for half in ranking.target.halves()],
+        "settings": [line for name in varied for line in _settings(name, audit.choices[name])],
+    }
 
 
-def save(ranking: Ranking, folder: Path, *, command: str = "", top: int = 10) -> list[Path]:
+def _best(ranking: Ranking, top: int) -> list[list[str]]:
+    return [
+        [
+            number(line["place"]),
+            *(number(line[name], 2) for name in ("rms_choosing", "rms_confirming")),
+            number(line["largest_difference"], 2),
+            DASH if ranking.stand_in is not None else listing(line[name] for name in VERDICTS),
+            *(line[name] for name in ranking.audit.varied),
+        ]
+        for line in ranking.table.head(top).to_dict("records")
+    ]
+
+
+def _worth(ranking: Ranking) -> list[list[str]]:
+    rows = [
+        [
+            f"{line['choice']}: {line['option']}",
+            number(line["chosen"], 2),
+            span(line["low"], line["high"], 2),
+            number(line["place"]),
+        ]
+        for line in ranking.worth().to_dict("records")
+    ]
+    idle = [name for name in ranking.audit.varied if name in ranking.audit.idle]
+    options = ranking.audit.choices
+    return rows + [[f"{name}: {listing(options[name])}", *[DASH] * 3] for name in idle]
+
+
+def _cell(cell: Mapping[Hashable, Any]) -> list[str]:
+    printed = number(cell["published"])
+    if not absent(cell["published_spread"]):
+        printed += f" ± {number(cell['published_spread'])}"
+    return [
+        " ".join(filter(None, [cell["method"], cell["M"], cell["metric"]])),
+        "chose" if cell["chose"] else "confirms",
+        printed,
+        spread(cell["measured"], cell["standard_error"]),
+        number(cell["trials"]),
+        signed(cell["difference"]),
+        DASH if cell["stand_in"] else cell["verdict"],
+    ]
+
+
+def _settings(name: str, options: Options) -> list[tuple[str, str, dict[str, str]]]:
+    if all(list(keys) == [name] for keys in options.values()):
+        return []
+    return [
+        (name, option, {key: written(value) for key, value in keys.items()})
+        for option, keys in options.items()
+    ]
+
+
+def save(ranking: Ranking, folder: Path, *, command: str = "", top: int = TOP) -> list[Path]:
     """Write ``audit.csv`` and ``audit.md`` into a folder and return their paths.
 
     Raises
     ------
+    ResultsError
+        If no combination has all its cells.
     WriteError
         If there is no room or no permission.
     """
-    csv = table(ranking).to_csv(index=False, float_format=DISTANCE, lineterminator="\n")
-    shown = render(ranking, "markdown", command=command, top=top)
-    texts = {"audit.csv": csv, "audit.md": shown}
+    texts = {
+        "audit.csv": ranking.table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n"),
+        "audit.md": render(ranking, "markdown", command=command, top=top),
+    }
     try:
         for name, content in texts.items():
             (folder / name).write_text(content, encoding="utf-8")
@@ -100,78 +171,30 @@ def save(ranking: Ranking, folder: Path, *, command: str = "", top: int = 10) ->
     return [folder / name for name in texts]
 
 
-def _best(ranking: Ranking, top: int) -> Section:
-    varied = ranking.audit.varied
-    places = [ranking.audit.choices.index(choice) for choice in varied]
-    head = ["chosen by", "confirmed by", "largest", "agree, close, differ"]
-    head += [choice.name for choice in varied]
-    shown = zip(ranking.places[:top], ranking.placed[:top], strict=True)
-    rows = [
-        (
-            str(place),
-            [*_distances([p]), *_size(p, ranking), *(p.combination[i].name for i in places)],
-        )
-        for place, p in shown
-    ]
-    return Section(told.heading(ranking, top), [Grid("place", head, rows)])
+def command(
+    config: Path,
+    target: str,
+    *,
+    run: str = "",
+    fixed: Sequence[str] = (),
+    varied: Sequence[str] = (),
+    trials: int,
+    most: int,
+    top: int = TOP,
+    allow_imports: bool = False,
+) -> str:
+    """Return the command that repeats an audit, for a shell.
 
-
-def _distances(alike: Sequence[Placed]) -> list[str]:
-    """Write both distances; for several that are equally near the range of the second."""
-    return [f"{alike[0].choosing:.2f}", told.spread_out([p.confirming for p in alike])]
-
-
-def _size(placed: Placed, ranking: Ranking) -> list[str]:
-    verdicts = [placed.verdicts(v) for v in (rules.AGREES, rules.CLOSE, rules.DIFFERS)]
-    return [
-        f"{placed.largest:.2f}",
-        DASH if ranking.stand_in else ", ".join(map(str, verdicts)),
-    ]
-
-
-def _worth(ranking: Ranking) -> Section:
-    """Show for every option the nearest combinations that have it."""
-    rows = []
-    idle = False
-    for choice in ranking.audit.varied:
-        if choice.name in ranking.audit.idle:
-            words = ", ".join(option.name for option in choice.options)
-            rows.append((f"{choice.name}: {words}", [DASH] * 3))
-            idle = True
-            continue
-        for option in choice.options:
-            if found := ranking.nearest_with(option):
-                place = ranking.place_of(found[0].combination)
-                rows.append((f"{choice.name}: {option.name}", [*_distances(found), str(place)]))
-    nearest = "the nearest of those drawn" if ranking.audit.drawn else "the nearest combination"
-    heading = [f"What each choice is worth: {nearest} that has it"]
-    if idle:
-        heading.append(
-            f"{DASH}: no number that chooses depends on this choice, so the audit cannot tell its "
-            "options apart"
-        )
-    if ranking.absent:
-        why = "never drawn" if ranking.audit.drawn else "in no combination that can be run"
-        heading.append(f"{why}: {', '.join(ranking.absent)}")
-    return Section(
-        heading, [Grid("", ["chosen by", "confirmed by", "place"], rows)] if rows else []
-    )
-
-
-def _row(ranking: Ranking) -> Section:
-    choosing, _ = ranking.target.halves()
-    first = ranking.placed[0]
-    rows = []
-    for i, cell in enumerate(first.cells):
-        number = cell.number
-        name = " ".join(filter(None, [number.method, number.M, number.metric]))
-        verdict = DASH if ranking.stand_in else cell.verdict
-        half = "chose" if i in choosing else "confirms"
-        said = [published(number), measured(cell), str(cell.trials), f"{cell.difference:+.2f}"]
-        rows.append((name, [half, *said, verdict]))
-    head = ["half", "published", "measured", "trials", "difference", "verdict"]
-    which = "The nearest one"
-    if len(ranking.first) > 1:
-        which = f"The first listed of the {len(ranking.first)} nearest ones"
-    heading = f"{which}, number by number, in percent; spreads: theirs as printed, ours "
-    return Section([heading + "standard errors"], [Grid("", head, rows)])
+    It has what the result depends on, and names the configuration without the folders above.
+    """
+    inside = config.resolve().parent.name == CONFIGS
+    words = ["rfbench", "audit", f"{CONFIGS}/{config.name}" if inside else config.name]
+    words += ["--target", target]
+    words += ["--run", run] if run else []
+    for option, texts in (("--set", fixed), ("--vary", varied)):
+        for text in texts:
+            words += [option, text]
+    words += ["--trials", str(trials), "--most", str(most)]
+    words += ["--top", str(top)] if top != TOP else []
+    words += ["--allow-imports"] if allow_imports else []
+    return shlex.join(words)

@@ -3,88 +3,50 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from rfbench.audit.choices import Combination, Option
-from rfbench.audit.plan import Audit, Tried
+from rfbench import papers
+from rfbench.analysis import frame, verdicts
+from rfbench.analysis.published import published
+from rfbench.analysis.selection import Selection
+from rfbench.audit.plan import Audit
 from rfbench.audit.target import Target
 from rfbench.errors import ResultsError
 from rfbench.experiment.plan import plan
-from rfbench.report import rules
-from rfbench.report.arms import Arm
-from rfbench.report.evidence import arms_of, split_name, standing
-from rfbench.report.verify import Cell, measure, stand_in_name
 from rfbench.results import Results
 from rfbench.results.maintenance import rows_of
 
-DISTANCE = "%.6g"  # as the table has it
+DISTANCE = "%.6g"  # in a table; what is then equal is a tie
 POOLED_PART = 10  # the nearest tenth
 LEAST_POOLED = 5
+VERDICTS = {"agree": verdicts.AGREES, "close": verdicts.CLOSE, "differ": verdicts.DIFFERS}
 
 
 @dataclass(frozen=True)
-class Placed:
-    """A combination with what it gave.
-
-    Attributes
-    ----------
-    cells : tuple of Cell
-        One a number of the target, in its order.
-    choosing, confirming : float
-        Root mean square difference, in points, of the half of the numbers that chooses and of
-        the other one; NaN where there is none.
-    """
-
-    combination: Combination
-    cells: tuple[Cell, ...]
-    choosing: float
-    confirming: float
-
-    @property
-    def largest(self) -> float:
-        """The largest difference of all, in points."""
-        return max(abs(cell.difference) for cell in self.cells)
-
-    @property
-    def trials(self) -> int:
-        """The smallest number of trials behind a cell."""
-        return min(cell.trials for cell in self.cells)
-
-    def verdicts(self, verdict: str) -> int:
-        """Return the number of cells with a verdict."""
-        return sum(cell.verdict == verdict for cell in self.cells)
-
-
-@dataclass
 class Ranking:
     """The combinations of an audit in the order of their distance on the choosing half.
 
     Attributes
     ----------
     audit : Audit
-    placed : list of Placed
-        Of those that are equally near, the ones with earlier options come first.
-    incomplete : int
-        Combinations that lack a cell: not run yet, or failed.
-    stand_in : str
-        Name of the data where they are a subset or replacement of the paper's; else empty.
-    absent : list of str
-        The options that no combination had that was tried.
+    cells : DataFrame
+        One line per combination and published number that was measured: ``combination`` and
+        ``number``, places in the audit's `grid` and in the target's numbers, and the columns of
+        `rfbench.analysis.published.published` (differences in points).
     in_folder : int
         The number of combinations that the folder holds trials of, those of earlier audits too.
+        Combinations that measure the same, but are read by another metric, share their trials: so
+        the folder may seem to hold fewer than this audit has.
     """
 
     audit: Audit
-    placed: list[Placed]
-    incomplete: int = 0
-    stand_in: str = ""
-    absent: list[str] = field(default_factory=list)
+    cells: pd.DataFrame
     in_folder: int = 0
 
     @property
@@ -95,23 +57,76 @@ class Ranking:
     @property
     def tried(self) -> int:
         """The number of combinations of this audit."""
-        return len(self.placed) + self.incomplete
+        return len(self.audit.experiments)
 
     @property
-    def tried_in_all(self) -> int:
-        """The number of combinations of this audit and of earlier ones in the folder.
+    def incomplete(self) -> int:
+        """The number of combinations that lack a number: not run yet, or failed."""
+        return self.tried - len(self.table)
 
-        Combinations that measure the same, but are read by another metric, share their trials: so
-        the folder may seem to hold fewer than this audit has.
+    @cached_property
+    def stand_in(self) -> pd.Series[Any] | None:
+        """The first cell whose data are a subset or replacement of the paper's, if there is one."""
+        found = self.cells[self.cells["stand_in"]]
+        return next((cell for _, cell in found.iterrows()), None)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One line per combination that has all numbers, the nearest first; ties in their order.
+
+        The index is the combination. Columns: ``place`` (from 1; those that are equally near share
+        one), the option of each choice, ``rms_choosing`` and ``rms_confirming`` (root mean square
+        differences of the halves in points, NaN where there is none), ``largest_difference`` of
+        all, ``cells``, ``agree``, ``close`` and ``differ`` (numbers by their verdict; empty on a
+        stand-in), ``trials`` (the smallest number behind a cell), ``tried``.
         """
-        return max(self.tried, self.in_folder)
+        choosing, confirming = self.target.halves()
+        gaps = self._wide("difference").dropna()
+        table = self.audit.grid.loc[gaps.index]
+        table.insert(0, "place", 0)
+        table["rms_choosing"] = _rms(gaps[choosing])
+        table["rms_confirming"] = _rms(gaps[confirming])
+        table["largest_difference"] = gaps.abs().max(axis=1)
+        table["cells"] = len(self.target.numbers)
+        judged = self._wide("verdict").loc[gaps.index]
+        for name, verdict in VERDICTS.items():
+            table[name] = pd.NA if self.stand_in is not None else (judged == verdict).sum(axis=1)
+        table["trials"] = self._wide("trials").loc[gaps.index].min(axis=1).astype(int)
+        table["tried"] = max(self.tried, self.in_folder)
+        table["place"] = _places(table["rms_choosing"])
+        return table.sort_values("place", kind="stable")
+
+    def _wide(self, column: str) -> pd.DataFrame:
+        """Return a column of the cells, one line per combination, one column per number."""
+        wide = self.cells.pivot(index="combination", columns="number", values=column)
+        return pd.DataFrame(wide, columns=range(len(self.target.numbers)))
+
+    @property
+    def first(self) -> pd.DataFrame:
+        """The lines that share the first place."""
+        return pd.DataFrame(self.table[self.table["place"] == 1])
+
+    @property
+    def cells_of_first(self) -> pd.DataFrame:
+        """The cells of the first combination in the order of the numbers.
+
+        With ``chose``, whether the number is of the half that chooses.
+        """
+        cells = self.cells[self.cells["combination"] == self.table.index[0]].sort_values("number")
+        return pd.DataFrame(cells).assign(chose=cells["number"].isin(self.target.halves()[0]))
+
+    @property
+    def as_it_stands(self) -> pd.Series[Any] | None:
+        """The line of the configuration itself, if it has one."""
+        own = self.audit.as_it_stands
+        return next((line for place, line in self.table.iterrows() if place == own), None)
 
     @property
     def pooled(self) -> int:
         """The number of nearest combinations whose standard errors count for the noise."""
-        return min(len(self.placed), max(LEAST_POOLED, len(self.placed) // POOLED_PART))
+        return min(len(self.table), max(LEAST_POOLED, len(self.table) // POOLED_PART))
 
-    @property
+    @cached_property
     def noise(self) -> float:
         """The distance that the spread alone gives the right one on the choosing half, in points.
 
@@ -121,70 +136,61 @@ class Ranking:
         never would.
         """
         choosing, _ = self.target.halves()
-        cells = [self.placed[0].cells[i] for i in choosing]
-        known = [cell.number.standard_error for cell in cells]
-        theirs = np.array([np.nan if error is None else error for error in known])
-        nearest = self.placed[: self.pooled]
-        errors = [[placed.cells[i].standard_error for i in choosing] for placed in nearest]
-        ours = np.array([_rms(np.array(row)) for row in errors])
-        ours = ours[~np.isnan(ours)]
-        if not len(ours):
-            return math.nan
-        return float(np.hypot(_rms(theirs), np.median(ours)))
+        nearest = self.table.index[: self.pooled]
+        theirs = _rms(self._wide("published_error").loc[nearest, choosing])
+        ours = _rms(self._wide("standard_error").loc[nearest, choosing])
+        return float(np.hypot(theirs.iloc[0], ours.median()))
 
     @property
     def within_noise(self) -> int:
         """The number of combinations that are no farther than the noise on the choosing half."""
-        noise = self.noise
-        return sum(placed.choosing <= noise for placed in self.placed)
-
-    @property
-    def places(self) -> list[int]:
-        """The place of each combination, from 1; those that are equally near share one."""
-        return _places([placed.choosing for placed in self.placed])
-
-    @property
-    def first(self) -> list[Placed]:
-        """The combinations that share the first place."""
-        return self._equally_near(self.placed[0], self.placed)
+        return int((self.table["rms_choosing"] <= self.noise).sum())
 
     @property
     def places_confirmed(self) -> tuple[int, int] | None:
-        """The first and the last place of those on the confirming half, None where there is none.
+        """The first and the last place on the confirming half of those that share the first.
 
-        Of the combinations that share the first place on the choosing half.
+        None where nothing confirms.
         """
-        confirming = [placed.confirming for placed in self.placed]
-        if math.isnan(confirming[0]):
+        if self.table["rms_confirming"].isna().any():
             return None
-        places = _places(confirming)[: len(self.first)]
-        return min(places), max(places)
+        places = _places(self.table["rms_confirming"])[self.table["place"] == 1]
+        return int(places.min()), int(places.max())
 
     @property
     def correlation(self) -> float:
         """Spearman's rank correlation of the two halves; NaN where one has a single place."""
-        from scipy.stats import spearmanr
-
-        confirming = [placed.confirming for placed in self.placed]
-        halves = self.places, _places(confirming)
-        if len(confirming) < 3 or any(map(math.isnan, confirming)):
+        halves = self.table["rms_choosing"], self.table["rms_confirming"]
+        if len(self.table) < 3 or halves[1].isna().any():
             return math.nan
-        if any(len(set(places)) == 1 for places in halves):
+        choosing, confirming = map(_places, halves)
+        if choosing.nunique() == 1 or confirming.nunique() == 1:
             return math.nan
-        return float(spearmanr(*halves).statistic)
+        return float(choosing.corr(confirming, method="spearman"))
 
-    def nearest_with(self, option: Option) -> list[Placed]:
-        """Return the nearest combinations that have this option; several if equally near."""
-        having = [placed for placed in self.placed if option in placed.combination]
-        return self._equally_near(having[0], having) if having else []
+    def worth(self) -> pd.DataFrame:
+        """Return what each option of a choice is worth: the nearest combinations that have it.
 
-    def place_of(self, combination: Combination) -> int:
-        """Return the place of a combination; 0 if it has none."""
-        places = zip(self.placed, self.places, strict=True)
-        return next((place for placed, place in places if placed.combination == combination), 0)
-
-    def _equally_near(self, one: Placed, among: Sequence[Placed]) -> list[Placed]:
-        return [other for other in among if _digits(other.choosing) == _digits(one.choosing)]
+        One line per option that was tried, idle choices left out: ``choice``, ``option``,
+        ``chosen``, ``low`` and ``high`` (what confirms, smallest and largest), ``place``.
+        """
+        parts = [pd.DataFrame()]
+        for name in [name for name in self.audit.varied if name not in self.audit.idle]:
+            best = self.table.groupby(name)["place"].transform("min")
+            part = (
+                self.table[self.table["place"] == best]
+                .groupby(name)
+                .agg(
+                    chosen=("rms_choosing", "first"),
+                    low=("rms_confirming", "min"),
+                    high=("rms_confirming", "max"),
+                    place=("place", "first"),
+                )
+            )
+            order = [option for option in self.audit.choices[name] if option in part.index]
+            part = part.loc[order].rename_axis("option").reset_index()
+            parts.append(part.assign(choice=name))
+        return pd.concat(parts, ignore_index=True)
 
 
 def rank(audit: Audit, results: Results) -> Ranking:
@@ -195,29 +201,36 @@ def rank(audit: Audit, results: Results) -> Ranking:
     audit : Audit
     results : Results
         The folder that the audit's trials were run into.
-
-    Raises
-    ------
-    ConfigError
-        If the configuration's data set is neither the target's nor a stand-in for it.
     """
-    choosing, confirming = audit.target.halves()
+    return Ranking(audit, measured(audit, results), tried_in(results.folder))
+
+
+def measured(audit: Audit, results: Results) -> pd.DataFrame:
+    """Return the cells of every combination, see `Ranking`.
+
+    To `rfbench.analysis` each combination is a protocol of its own; so one trial may serve
+    several of them.
+    """
+    target = audit.target
     by_id = results.rows.set_index("trial_id", drop=False)
-    ranking = Ranking(audit, [], absent=_absent(audit))
-    ranking.in_folder = tried_in(results.folder)
-    for tried in audit.tried:
-        arms = _arms(tried, by_id, results)
-        cells = [measure(number, "", arms, rules.NOT_RUN) for number in audit.target.numbers]
-        if any(not cell.trials or math.isnan(cell.difference) for cell in cells):
-            ranking.incomplete += 1
-            continue
-        ranking.stand_in = _stand_in(audit.target, arms)
-        gaps = np.array([cell.difference for cell in cells])
-        ranking.placed.append(
-            Placed(tried.combination, tuple(cells), _rms(gaps[choosing]), _rms(gaps[confirming]))
-        )
-    ranking.placed.sort(key=lambda placed: _digits(placed.choosing))  # stable: ties stay in order
-    return ranking
+    each = []
+    for i, experiment in enumerate(audit.experiments):
+        ids = [trial.id for trial in plan(experiment)]
+        rows = by_id.loc[by_id.index.intersection(ids)].reset_index(drop=True)
+        config = experiment.model_dump(mode="json", include={"paper", "metric", "M"})
+        config["item"] = ",".join(target.items)
+        if len(rows):
+            rows = rows.assign(protocol=str(i), variant="")
+            each.append(Results(results.folder, results.name, rows, {"config": config}))
+    cells = published(Selection(frame.of(each)), target.paper)
+    every = list(papers.published())
+    places = {every.index(number): i for i, number in enumerate(target.numbers)}
+    cells = cells[cells["number"].isin(places) & cells["measured"].notna()]
+    cells = cells.assign(
+        number=cells["number"].map(places), combination=cells["protocol"].astype(int)
+    )
+    cells = cells.sort_values("stand_in", kind="stable")  # the paper's own data come first
+    return cells.drop_duplicates(["combination", "number"], ignore_index=True)
 
 
 def tried_in(folder: Path) -> int:
@@ -229,55 +242,18 @@ def tried_in(folder: Path) -> int:
     try:
         # As written: in `Results` a row names no setting of another sampler.
         rows = pd.DataFrame(rows_of(folder))
-        rows = rows[rows["variant"] != ""]
-        settings = rows.groupby(["variant", "label"])["setting"].nunique()
     except ResultsError:
         return 0
+    settings = rows[rows["variant"] != ""].groupby(["variant", "label"])["setting"].nunique()
     return int(settings.groupby("variant").max().sum())
 
 
-def _absent(audit: Audit) -> list[str]:
-    had = {
-        (choice.name, option.name)
-        for tried in audit.tried
-        for choice, option in zip(audit.choices, tried.combination, strict=True)
-    }
-    return [
-        f"{choice.name} {option.name}"
-        for choice in audit.choices
-        for option in choice.options
-        if (choice.name, option.name) not in had
-    ]
-
-
-def _arms(tried: Tried, by_id: pd.DataFrame, results: Results) -> list[Arm]:
-    ids = [trial.id for trial in plan(tried.experiment)]
-    rows = by_id.loc[by_id.index.intersection(ids)].reset_index(drop=True)
-    if rows.empty:
-        return []
-    config = tried.experiment.model_dump(mode="json")
-    return arms_of(Results(results.folder, results.name, rows, {"config": config}), rows, [])
-
-
-def _stand_in(target: Target, arms: Sequence[Arm]) -> str:
-    """Return the name of the data where they are not the paper's own."""
-    for arm in arms:
-        target.check_data(split_name(arm.dataset)[0])
-        if standing(target.source, target.items[0], arm):
-            return stand_in_name(arm)
-    return ""
-
-
-def _digits(distance: float) -> float:
-    """Return a distance with the digits that the table has: what is then equal is a tie."""
-    return float(DISTANCE % distance)
-
-
-def _places(distances: Sequence[float]) -> list[int]:
+def _places(distances: pd.Series[float]) -> pd.Series[int]:
     """Return one more than the number of smaller distances, for each."""
-    rounded = np.array([_digits(distance) for distance in distances])
-    return [1 + int(smaller) for smaller in np.searchsorted(np.sort(rounded), rounded)]
+    rounded = distances.map(lambda distance: float(DISTANCE % distance))
+    return rounded.rank(method="min").astype(int)
 
 
-def _rms(gaps: NDArray[np.float64]) -> float:
-    return float(np.sqrt(np.mean(gaps**2))) if len(gaps) else math.nan
+def _rms(values: pd.DataFrame) -> pd.Series[float]:
+    """Return the root mean square of each line, NaN with a value that is not known or none."""
+    return (values**2).mean(axis=1, skipna=False).astype(float) ** 0.5

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rfbench import papers
 from rfbench.errors import ConfigError, nearest
-from rfbench.papers import Published, Source
+from rfbench.papers import Published
 
 GRAMMAR = "PAPER/ITEM/DATASET, as they stand in published.csv; several items as ITEM,ITEM"
 
@@ -46,14 +46,9 @@ class Target:
         name = f"audit_{self.paper}_{'+'.join(self.items)}_{self.dataset}"
         return name if set(measured) >= set(self.methods) else f"{name}_{'+'.join(measured)}"
 
-    @property
-    def source(self) -> Source:
-        """What the data set is in the catalogue, and what stands in for it."""
-        return papers.sources()[self.paper][self.dataset]
-
     def check_data(self, dataset: str) -> None:
         """Raise ConfigError if a data set is neither the target's nor a stand-in for it."""
-        source = self.source
+        source = papers.sources()[self.paper][self.dataset]
         if dataset != source.dataset and dataset not in source.stand_ins:
             raise ConfigError(
                 f"The configuration measures {dataset}, the target is {self.dataset}.",
@@ -72,13 +67,13 @@ class Target:
 
     def of(self, methods: Sequence[str], sizes: Sequence[int] | None = None) -> Target:
         """Return the target with the numbers of these methods at these sizes, or at any."""
-        numbers = [
+        numbers = tuple(
             number
             for number in self.numbers
             if number.method in methods
             and (sizes is None or number.size is None or number.size in sizes)
-        ]
-        return Target(self.paper, self.items, self.dataset, tuple(numbers))
+        )
+        return replace(self, numbers=numbers)
 
     def halves(self) -> tuple[list[int], list[int]]:
         """Return the positions of the numbers that choose, and of those that confirm.

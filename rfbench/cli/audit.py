@@ -75,7 +75,7 @@ def audit(
     import os
 
     from rfbench import results
-    from rfbench.audit import choices, page, told
+    from rfbench.audit import choices, page
     from rfbench.audit.plan import plan
     from rfbench.audit.ranking import rank
     from rfbench.audit.target import find
@@ -89,29 +89,23 @@ def audit(
             "Vary less, or fix M and others with --set.",
         )
     target = find(aim)
-    named = choices.known(target)
     trials = trials or 2
     found = plan(
         config,
         target,
         overrides=[*overrides, f"trials={trials}"],
-        varied=[choices.given(text, named) for text in vary],
+        varied=choices.varied(vary, target),
         most=most,
         run=name,
         allow_imports=allow_imports,
     )
     base = out / "smoke" if smoke else out
     folder = base / target.folder(found.target.methods)
-    experiments = [tried.experiment for tried in found.tried]
-    variants = [
-        ", ".join(f"{c.name}={o.name}" for c, o in zip(found.choices, t.combination, strict=True))
-        or "as configured"
-        for t in found.tried
-    ]
+    experiments, variants = found.experiments, found.variants
     if dry_run:
-        click.echo(f"{len(experiments)} of {found.drawn_of} combinations of:")
-        for choice in found.choices:
-            click.echo(f"  {choice.name}: {', '.join(o.name for o in choice.options)}")
+        click.echo(f"{len(experiments)} of {choices.size(found.choices)} combinations of:")
+        for choice, open_options in found.choices.items():
+            click.echo(f"  {choice}: {', '.join(open_options)}")
         for line in found.refused[:3]:
             click.echo(f"cannot be run: {line}")
         say_what_would_run(experiments, variants, folder, smoke, chosen)
@@ -125,7 +119,7 @@ def audit(
         click.echo("interrupted: not ranked")
     elif summary.found + summary.done:
         ranking = rank(found, results.read(folder))
-        again = told.command(
+        again = page.command(
             config,
             aim,
             run=name,

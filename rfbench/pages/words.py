@@ -67,13 +67,14 @@ def plus_minus(mean: Any, error: Any, decimals: int) -> str:
     return f"{number(mean, decimals)} ± {number(error, decimals)}"
 
 
-def span(low: Any, high: Any) -> str:
-    """Write a range, or one number where both ends are the same.
+def span(low: Any, high: Any, decimals: int | None = None) -> str:
+    """Write a range, or one number where both ends are written the same.
 
-    >>> span(120, 214), span(3.0, 3.0)
-    ('120–214', '3')
+    >>> span(120, 214), span(3.0, 3.0), span(0.481, 0.484, 2)
+    ('120–214', '3', '0.48')
     """
-    return number(low) if low == high or absent(high) else f"{number(low)}{DASH}{number(high)}"
+    first, last = number(low, decimals), number(high, decimals)
+    return first if first == last or absent(high) else f"{first}{DASH}{last}"
 
 
 def p_value(value: Any) -> str:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from rfbench import papers
 from rfbench.analysis import ranking
+from rfbench.analysis.audits import audits
 from rfbench.analysis.verification import verify
 from rfbench.errors import ResultsError, WriteError
 from rfbench.pages import claims, front, paper_table, scoreboard
-from rfbench.report import audits, which_method
+from rfbench.pages.templates import render
+from rfbench.report import which_method
 
 TABLES = "tables"
 TITLES = ("# The papers, reproduced", "# Results")  # the second stands before any report
@@ -61,12 +63,13 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
     }
     comparison = ranking.gather(list(collection.experiments))
     named = {name: path for name, (path, _) in tables.items()}
+    tried = render("audits.md.j2", audits=audits(paths), out=out).strip()
     pages = {
         **dict(tables.values()),
         out / "scoreboard.md": scoreboard.page(found, out),
         out / "claims.md": claims.page(found, out),
         out / "which_method.md": which_method.page(comparison, out),
-        out / "README.md": front.page(found, paths, out, named, audits.section(paths, out)),
+        out / "README.md": front.page(found, paths, out, named, tried),
     }
     try:
         (out / TABLES).mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,41 @@
+"""One audit, run once: against a row whose protocol is known, because we made it."""
+
+import pytest
+
+from rfbench import config, papers, results
+from rfbench.audit.ranking import rank
+from rfbench.experiment import runner
+from rfbench.experiment.run_plan import plan_run
+from tests.support.audits import CONFIG, HIDDEN, found, planned, write_paper
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory):
+    """A folder with the configuration, the paper, and the results of the audit."""
+    home = tmp_path_factory.mktemp("audit")
+    path = home / "configs" / "invented.yaml"
+    path.parent.mkdir()
+    path.write_text(CONFIG)
+    hidden = [f"{key}={value}" for key, value in HIDDEN.items()]
+    experiment = config.read(path, [*hidden, "seed=99", "trials=4", "kernel_error_rows=null"])
+    runner.run(plan_run([experiment], home / "hidden"), n_jobs=1)
+    rows = results.read(home / "hidden").rows
+    means = rows[rows["label"] != "control"].groupby(["label", "M"])["error"].mean().to_dict()
+    write_paper(home / "papers", means)
+    with papers.read_from(home / "papers"):
+        audit = planned(home)
+        work = plan_run(audit.experiments, found(home), variants=audit.variants)
+        runner.run(work, n_jobs=1)
+    return home
+
+
+@pytest.fixture
+def invented(home):
+    """The same, while the paper is the only one."""
+    with papers.read_from(home / "papers"):
+        yield home
+
+
+@pytest.fixture
+def ranking(invented):
+    return rank(planned(invented), results.read(found(invented)))

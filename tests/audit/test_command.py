@@ -1,0 +1,97 @@
+"""`rfbench audit`: what it runs, ranks and writes."""
+
+import importlib
+import shlex
+import shutil
+
+import pandas as pd
+import pytest
+
+from rfbench.experiment import runner
+from tests.support import command_line
+from tests.support.audits import AIM, HIDDEN, VARY, found
+
+
+def call(*words, code=0):
+    return " ".join(command_line.call("audit", *words, code=code).split())
+
+
+@pytest.fixture
+def here(invented, tmp_path, monkeypatch):
+    """The configuration and the results of the audit, in a folder of the test's own."""
+    shutil.copytree(invented / "configs", tmp_path / "configs")
+    shutil.copytree(invented / "results", tmp_path / "results")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+COMMAND = ["configs/invented.yaml", "--target", AIM, "--jobs", 1]
+AGAIN = [*COMMAND, *(word for text in VARY for word in ("--vary", text))]
+PART = ["--set", "feature_map=paired", "--set", "M=10", "--set", "split.test_size=0.3"]
+
+
+def test_what_is_there_is_not_run_again_and_the_page_repeats_itself(here):
+    assert "0 run, 0 failed, 72 were there" in call(*AGAIN)
+    table = pd.read_csv(found(here) / "audit.csv", dtype={"bandwidth": str})
+    assert (len(table), set(table["tried"])) == (6, {6})
+    assert {name: table[name][0] for name in HIDDEN} == HIDDEN
+    content = (found(here) / "audit.md").read_text()
+    assert str(here) not in content
+    program, command, *words = shlex.split(content.splitlines()[-1])
+    assert (program, command) == ("rfbench", "audit")
+    (found(here) / "audit.md").unlink()
+    assert "0 run" in call(*words, "--jobs", 1)
+    assert (found(here) / "audit.md").read_text() == content
+
+
+def test_combinations_of_earlier_audits_count_as_tried(here):
+    call(*COMMAND, *PART, "--vary", "bandwidth=4,20", "--trials", 1)
+    assert set(pd.read_csv(found(here) / "audit.csv")["tried"]) == {6 + 2}
+    call(*AGAIN, "--most", 3)
+    part = pd.read_csv(found(here) / "audit.csv")
+    assert (len(part), set(part["tried"])) == (3, {6 + 2})
+
+
+def ended(monkeypatch, **summary):
+    """Let nothing be run, and every run end like this."""
+    command = importlib.import_module("rfbench.cli.audit")  # the package has the click object
+
+    def run(work, *others):
+        return runner.Summary(work.folder, **summary)
+
+    monkeypatch.setattr(command, "run_with_progress", run)
+
+
+def test_a_dry_run_and_a_smoke_run_rank_nothing(here, monkeypatch):
+    assert "6 of 6 combinations" in call(*AGAIN, "--dry-run")
+    ended(monkeypatch, done=6)
+    call(*AGAIN, "--smoke")
+    assert not list(here.rglob("audit.*"))
+
+
+def test_an_interrupted_audit_is_not_ranked(here, monkeypatch):
+    ended(monkeypatch, done=1, left=71, interrupted=True)
+    assert "left: 71" in call(*AGAIN, code=1)
+    assert not list(here.rglob("audit.*"))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--target", "invented2026/table1/digits"], "'Digits'"),
+        (["--set", "paper=liu2020"], "not about invented2026"),
+        (["--set", "samplers=[qmc]"], "no method"),
+        (["--set", "M=7"], "M = 10, 40; it has 7"),
+        (["--set", "seed=1", "--vary", "seed=1,2"], "fixed and varied"),
+        (["--vary", "samplers.control.bandwidth=1,2"], "no sampler"),
+        (["--vary", "scaling=none,sideways"], "'sideways'"),
+        (["--vary", "M=10,7"], "no size"),
+        (["--vary", "scaling=none", "--vary", "scaling=minmax"], "twice"),
+        (["--set", "dataset=letter"], "measures letter"),
+        (["--vary", "dataset=digits,letter"], "measures letter"),
+        (["--only", "M=10"], "--only"),
+    ],
+)
+def test_mistakes_are_answered_with_a_sentence(here, words, said):
+    target = [] if "--target" in words else ["--target", AIM]
+    assert said in call("configs/invented.yaml", *target, *words, "--jobs", 1, code=2)
