@@ -89,6 +89,11 @@ def test_a_missing_file_and_a_folder(tmp_path):
         yamlfile.load(tmp_path)
 
 
+def test_the_name_of_a_run_leads_to_its_file(tmp_path):
+    with pytest.raises(ConfigError, match=r"Did you mean .*liu2020_table3\.yaml"):
+        yamlfile.load(tmp_path / "liu2020_table3_eeg.printed.yaml")
+
+
 @given(st.one_of(st.text(max_size=80), st.binary(max_size=80)))
 def test_anything_is_read_or_refused(content):
     try:
