@@ -1,0 +1,185 @@
+"""The practitioner's page: which method, how many features, at what cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rfbench.analysis.choice import SizeTest, answers, cost, size_test
+from rfbench.analysis.ranking import (
+    BASELINE,
+    NEAR,
+    Comparison,
+    at_equal_time,
+    smallest_near,
+    time_ratios,
+)
+from rfbench.analysis.statistics import ALPHA
+from rfbench.pages.grids import Grid
+from rfbench.pages.templates import render
+from rfbench.pages.words import DASH, number, p_value, span
+from rfbench.results.schema import METRICS
+
+CONDITIONS = {
+    "kernel": "kernel",
+    "bandwidth": "bandwidth_rule",
+    "feature map": "feature_map",
+    "solver": "solver",
+    "penalty chosen by": "selection",
+}
+
+
+def page(comparison: Comparison | None, out: Path) -> str:
+    """Write the page.
+
+    Parameters
+    ----------
+    comparison : Comparison or None
+        See `rfbench.analysis.ranking.gather`.
+    out : Path
+        The folder of the page, for its links; the diagrams of
+        `rfbench.figures.critical_difference.diagrams` stand beside it.
+    """
+    if comparison is None:
+        return render("which_method.md.j2", comparison=None, baseline=BASELINE)
+    lines = comparison.lines
+    tests = [size_test(comparison, M) for M in comparison.sizes]
+    found = answers(comparison, tests)
+    return render(
+        "which_method.md.j2",
+        comparison=comparison,
+        baseline=BASELINE,
+        alpha=ALPHA,
+        near_share=NEAR,
+        out=out,
+        methods=_methods(lines),
+        datasets=list(lines["dataset"].unique()),
+        tests=tests,
+        answers=found,
+        cost=cost(comparison, found.best) if found else None,
+        quotients=_by_size(comparison.sizes, [test.against for test in tests], _quotient),
+        ranks=_ranks(tests),
+        figures=[test.M for test in tests if len(test.ranks)],
+        left_out=_left_out(comparison),
+        near=_near(comparison),
+        times=_times(comparison),
+        shared=list(lines.loc[lines["own_cost"] == 0, "method"].unique()),
+        equal_time=_equal_time(comparison),
+        n_train=(lines["n_train_min"].min(), lines["n_train_max"].max()),
+        conditions={word: list(lines[name].unique()) for word, name in CONDITIONS.items()},
+        data=_data(comparison),
+    )
+
+
+def _methods(lines: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Return the sampler and the parameters of each method."""
+    return {
+        str(name): (str(part["sampler"].iloc[0]), " or ".join(dict.fromkeys(part["given"])))
+        for name, part in lines.groupby("method", sort=False)
+    }
+
+
+def _by_size(
+    sizes: Sequence[int], tables: Sequence[pd.DataFrame], cell: Callable[[Any], str]
+) -> Grid | None:
+    """Lay out tables that are indexed by method, a column per size, in the order of the last."""
+    names = dict.fromkeys(str(name) for table in reversed(tables) for name in table.index)
+    rows = [
+        [name, *(cell(table.loc[name]) if name in table.index else DASH for table in tables)]
+        for name in names
+    ]
+    return Grid(["method", *(f"M = {M}" for M in sizes)], rows) if rows else None
+
+
+def _quotient(line: Any) -> str:
+    star = "*" if line["p"] <= ALPHA else ""
+    return f"{number(line['quotient'], 2)}{star} ({_range(line, 2)})"
+
+
+def _range(line: Any, decimals: int) -> str:
+    return f"{number(line['low'], decimals)}{DASH}{number(line['high'], decimals)}"
+
+
+def _ranks(tests: Sequence[SizeTest]) -> Grid | None:
+    tables = [test.ranks.to_frame("rank") for test in tests]
+    sizes = [test.M for test in tests]
+    grid = _by_size(sizes, tables, lambda line: number(line["rank"], 1))
+    if grid is None:
+        return None
+    rows = [
+        *grid.rows,
+        ["critical difference", *(number(test.difference, 1) for test in tests)],
+        ["Friedman's test, p", *(p_value(test.p) for test in tests)],
+    ]
+    return Grid(grid.head, rows)
+
+
+def _left_out(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return what plays no part in the tests, each different thing once with its sizes."""
+    found: list[dict[str, Any]] = []
+    for M in comparison.sizes:
+        ranked = comparison.complete(M)
+        facts = {"methods": ranked.methods, "gaps": ranked.gaps, "few": ranked.few}
+        same = next((one for one in found if one["facts"] == facts), None)
+        if same is None:
+            found.append({"facts": facts, "sizes": [M]})
+        else:
+            same["sizes"].append(M)
+    return found
+
+
+def _near(comparison: Comparison) -> Grid | None:
+    lines = comparison.learnt.lines
+    found = {
+        str(name): smallest_near(part)[1]
+        for name, part in lines.groupby("dataset")
+        if part["trials"].any()
+    }
+    methods = list(lines["method"].unique())
+    reached = {m: sum(sizes.get(m) is not None for sizes in found.values()) for m in methods}
+    rows = [
+        [m, f"{reached[m]} of {len(found)}", *(number(sizes.get(m)) for sizes in found.values())]
+        for m in sorted(methods, key=lambda m: (-reached[m], m))
+    ]
+    return Grid(["method", "comes near on", *found], rows) if found else None
+
+
+def _times(comparison: Comparison) -> Grid | None:
+    tables = [time_ratios(comparison, M).drop(BASELINE, errors="ignore") for M in comparison.sizes]
+    return _by_size(comparison.sizes, tables, _time)
+
+
+def _time(line: Any) -> str:
+    bound = {">=": "≥ ", "<=": "≤ "}.get(line["bound"], "")
+    return f"{bound}{line['ratio']:.2g} ({line['low']:.2g}{DASH}{line['high']:.2g})"
+
+
+def _equal_time(comparison: Comparison) -> Grid | None:
+    table = at_equal_time(comparison)
+    sizes = sorted(table["M"].unique())
+    tables = [table[table["M"] == M].set_index("method") for M in sizes]
+    return _by_size(
+        sizes, tables, lambda line: f"{line['better']} / {line['worse']} / {line['open']}"
+    )
+
+
+def _data(comparison: Comparison) -> Grid:
+    rows = []
+    for name, part in comparison.lines.groupby("dataset"):
+        trials = part.loc[part["trials"] > 0, "trials"]
+        rows.append(
+            [
+                str(name),
+                METRICS[part["metric"].iloc[0]],
+                span(part["n_test_min"].min(), part["n_test_max"].max()),
+                span(part["d"].min(), part["d"].max()),
+                str(part["method"].nunique()),
+                span(trials.min(), trials.max()) if len(trials) else "0",
+                str(part["failed"].sum()),
+            ]
+        )
+    head = ["data set", "error is", "test rows", "columns", "methods", "trials", "failed trials"]
+    return Grid(head, rows)
