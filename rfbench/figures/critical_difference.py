@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rfbench.analysis.choice import SizeTest, size_test
+from rfbench.analysis.ranking import Comparison
+from rfbench.analysis.ranking import groups as groups_of
+from rfbench.analysis.statistics import ALPHA
 from rfbench.figures.panels import new_figure
 from rfbench.figures.style import ink
 
@@ -66,3 +71,31 @@ def diagram(
     axes.set_title(title)
     figure.supxlabel(note)
     return figure
+
+
+def diagrams(comparison: Comparison, out: Path) -> list[Path]:
+    """Draw the diagram of each size that has ranks, for the page on methods; return the files."""
+    import matplotlib.style
+
+    from rfbench import figures
+    from rfbench.figures.style import settings
+
+    files = []
+    with matplotlib.style.context("default"), settings():
+        for test in (size_test(comparison, M) for M in comparison.sizes):
+            if len(test.ranks):
+                files.append(out / f"which_method_M{test.M}.png")
+                figures.save(_of_test(test), files[-1])
+    return files
+
+
+def _of_test(test: SizeTest) -> Figure:
+    return diagram(
+        {str(name): float(rank) for name, rank in test.ranks.items()},
+        test.difference,
+        groups_of(test.ranks, test.difference),
+        f"Test error at M = {test.M}",
+        f"Average ranks over {test.datasets} data sets, Nemenyi at {ALPHA:g}; Friedman "
+        f"p = {test.p:.3g}.\n"
+        "Rank 1: the smallest error. A bar joins ranks that do not differ significantly.",
+    )

@@ -10,9 +10,9 @@ from rfbench.analysis import ranking
 from rfbench.analysis.audits import audits
 from rfbench.analysis.verification import verify
 from rfbench.errors import ResultsError, WriteError
-from rfbench.pages import claims, front, paper_table, scoreboard
+from rfbench.figures import critical_difference
+from rfbench.pages import claims, front, paper_table, scoreboard, which_method
 from rfbench.pages.templates import render
-from rfbench.report import which_method
 
 TABLES = "tables"
 TITLES = ("# The papers, reproduced", "# Results")  # the second stands before any report
@@ -77,7 +77,7 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
             path.unlink()
         for path, text in pages.items():
             path.write_text(text, encoding="utf-8", newline="\n")
-        figures = which_method.diagrams(comparison, out) if comparison else []
+        figures = critical_difference.diagrams(comparison, out) if comparison else []
     except OSError as error:
         raise WriteError(
             f"The report cannot be written to {out}.",

@@ -1,0 +1,234 @@
+"""Which method: closed forms on small hand-made comparisons."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats as scipy_stats
+
+from rfbench.analysis import ranking
+from rfbench.analysis.ranking import against, at_equal_time, time_ratios
+from tests.support.comparisons import ERRORS, gathered, rows
+from tests.support.frames import results
+
+
+def test_only_tuned_comparisons_outside_the_papers_count() -> None:
+    made = rows(ERRORS)
+    folders = {
+        "paper": results(made, "paper", paper="liu2020", item="table3"),
+        "smoke": results(made, "smoke", smoke=True),
+        "own": results([row | {"protocol": "own"} for row in made], "own"),
+        "alone": results([row for row in made if row["sampler"] == "rks"], "alone"),
+        "no-rks": results([row | {"sampler": "qmc"} for row in made], "no-rks"),
+        "along-d": results(
+            [row | {"d": d} for row in made if row["M"] == 100 for d in (64, 65)], "along-d"
+        ),
+        "M-follows": results(made, "M-follows", M={"kept_by": "lkrf"}),
+        "empty": results([], "empty"),
+    }
+    for folder in folders.values():
+        assert ranking.gather([folder]) is None
+    counted = results(made, "counted")
+    assert gathered(*folders.values(), counted).folders == [counted.folder]
+
+
+def test_of_two_folders_with_a_data_set_the_one_with_more_trials_counts() -> None:
+    few, many = results(rows(ERRORS, 3), "few"), results(rows(ERRORS, 5), "many")
+    extra = results(rows({("pol", "rks", 100): 3.0, ("pol", "orf", 100): 4.0}), "extra")
+    assert gathered(few, many).folders == [many.folder]
+    assert gathered(many, few, extra).folders == [extra.folder, many.folder]
+
+
+def test_an_accuracy_is_turned_into_an_error() -> None:
+    made = [row | {"accuracy": 100 - row["error"]} for row in rows(ERRORS)]
+    assert gathered(results(made, metric="accuracy")).at(100).loc["eeg", "orf"] == 20.0
+
+
+def test_errors_that_differ_in_their_last_digit_are_tied() -> None:
+    tied = ERRORS | {("eeg", "orf", 100): 30.0 + 1e-13}
+    scores = gathered(results(rows(tied))).complete(100).scores
+    assert scores.loc["eeg", "orf"] == scores.loc["eeg", "rks"]
+
+
+def test_the_smallest_size_near_the_best_error() -> None:
+    lines = gathered(results(rows(ERRORS))).lines
+    best, sizes = ranking.smallest_near(lines[lines["dataset"] == "digits"])
+    assert best == 10.0
+    assert sizes == {"rks": 200, "orf": 100}
+    best, sizes = ranking.smallest_near(lines[lines["dataset"] == "eeg"])
+    assert (best, sizes) == (20.0, {"rks": None, "orf": 100})
+
+
+def test_a_wide_standard_error_does_not_widen_what_is_near() -> None:
+    spread = [row | {"error": 4 * row["error"] - 30} for row in rows(ERRORS)]
+    lines = gathered(results(spread)).lines
+    lines = lines[lines["dataset"] == "digits"].assign(se=5.0)
+    assert ranking.smallest_near(lines) == (10.0, {"rks": 200, "orf": None})
+
+
+def test_times_over_those_of_the_baseline() -> None:
+    made = rows(ERRORS, t_pp=0.0, t_features=0.0, t_train=1.0)
+    for row in made:
+        if row["sampler"] == "orf":
+            row["t_train"] = {"digits": 2.0, "eeg": 8.0}[row["dataset"]]
+    table = ranking.time_ratios(gathered(results(made)), 100)
+    assert list(table.index) == ["rks", "orf"]
+    assert table.loc["orf", "ratio"] == pytest.approx(4)
+    assert tuple(table.loc["orf", ["low", "high"]]) == pytest.approx((2, 8))
+    assert tuple(table.loc["orf", ["datasets", "bound"]]) == (2, "")
+
+
+def test_a_shared_time_below_the_largest_size_is_a_bound() -> None:
+    def shared(*names: str) -> ranking.Comparison:
+        made = [
+            row | {"timing": "shared" if row["sampler"] in names else "isolated"}
+            for row in rows(ERRORS)
+        ]
+        return gathered(results(made, "-".join(names)))
+
+    base, other, both = shared("rks"), shared("orf"), shared("rks", "orf")
+    assert ranking.time_ratios(base, 100).loc["orf", "bound"] == ">="
+    assert ranking.time_ratios(other, 100).loc["orf", "bound"] == "<="
+    assert list(ranking.time_ratios(both, 100).index) == ["rks"]
+    assert ranking.time_ratios(both, 200).loc["orf", "bound"] == ""
+    assert ranking.at_equal_time(both).empty
+    assert set(ranking.at_equal_time(other)["M"]) == {200}
+
+
+@pytest.mark.parametrize(
+    ("time", "error", "verdict"),
+    [
+        (2.0, 14.9, "better"),  # halfway between 1 s (20 %) and 4 s (10 %) on the logarithm: 15 %
+        (2.0, 15.1, "worse"),
+        (2.0, 15.0, "open"),
+        (0.5, 19.0, "better"),
+        (0.5, 21.0, "open"),
+        (8.0, 9.0, "open"),
+        (8.0, 11.0, "worse"),
+    ],
+)
+def test_in_the_same_time(time: float, error: float, verdict: str) -> None:
+    errors = {("digits", "rks", 100): 20.0, ("digits", "rks", 200): 10.0}
+    blank = {"t_pp": 0.0, "t_features": 0.0}
+    made = [row | {"t_train": 1.0 if row["M"] == 100 else 4.0} for row in rows(errors)]
+    made += rows({("digits", "orf", 100): error}, t_train=time)
+    table = ranking.at_equal_time(gathered(results([row | blank for row in made])))
+    assert len(table) == 1
+    line = table.iloc[0]
+    assert {name: line[name] for name in ("better", "worse", "open")} == {
+        name: int(name == verdict) for name in ("better", "worse", "open")
+    }
+
+
+def test_gaps_leave_out_methods_first_then_data_sets() -> None:
+    names = ("a", "b", "c")
+    errors = {(d, m, 100): 10.0 for d in names for m in ("rks", "orf", "svd")}
+    del errors["a", "svd", 100], errors["b", "svd", 100], errors["c", "orf", 100]
+    ranked = gathered(results(rows(errors))).complete(100)
+    assert list(ranked.scores.columns) == ["orf", "rks"]
+    assert list(ranked.scores.index) == ["a", "b"]
+    assert (ranked.methods, ranked.gaps, ranked.few) == (["svd"], ["c"], {})
+
+
+def scores(n: int, gap: float, seed: int = 0) -> pd.DataFrame:
+    """Errors of four methods on n data sets of different difficulty; ``good`` is the best."""
+    noise = np.random.default_rng(seed).uniform(0.99, 1.01, (n, 4))
+    level = np.geomspace(1, 30, n)[:, None]
+    names = ["rks", "good", "bad", "same"]
+    return pd.DataFrame(level * noise * [1, 1 - gap, 1 + gap, 1], columns=names)
+
+
+def test_against_the_baseline_is_wilcoxon_on_quotients_with_holm() -> None:
+    table = scores(12, 0.2)
+    found = against(table, "rks")
+    assert set(found.index) == {"good", "bad", "same"}
+    logs = np.log(table)
+    p = {name: scipy_stats.wilcoxon(logs[name] - logs["rks"]).pvalue for name in found.index}
+    small, middle, large = sorted(p.values())
+    expected = [3 * small, max(3 * small, 2 * middle), max(3 * small, 2 * middle, large)]
+    assert sorted(found["p"]) == pytest.approx(expected)
+    assert expected[0] < 0.05 < expected[2]
+    for name in found.index:
+        assert found.loc[name, "quotient"] == pytest.approx(
+            math.exp((logs[name] - logs["rks"]).mean())
+        )
+        assert found.loc[name, "smaller"] == (table[name] < table["rks"]).sum()
+
+
+def test_units_of_a_data_set_play_no_part() -> None:
+    table = scores(9, 0.1)
+    other = table.mul(np.geomspace(1e-3, 1e3, 9), axis=0)
+    pd.testing.assert_frame_equal(against(table, "rks"), against(other, "rks"))
+
+
+def regression(dataset: str, r2: float) -> list[dict[str, Any]]:
+    """Rows of rks and orf; orf has the given R^2 at M = 200, the others less."""
+    found = []
+    for row in rows({key: error for key, error in ERRORS.items() if key[0] == "eeg"}):
+        best = (row["sampler"], row["M"]) == ("orf", 200)
+        changes = {"error": "", "relative_rmse": row["error"], "r2": r2 if best else r2 - 0.01}
+        found.append(row | changes | {"dataset": dataset})
+    return found
+
+
+def test_few_trials_of_one_method_leave_the_data_set_out_of_ranks() -> None:
+    made = rows(ERRORS, 10)
+    made = [r for r in made if (r["dataset"], r["sampler"]) != ("eeg", "orf") or r["trial"] < 2]
+    comparison = gathered(results(made))
+    ranked = comparison.complete(100)
+    assert list(ranked.scores.index) == ["digits"]
+    assert ranked.few == {"eeg": (2, 10)}
+
+
+def test_three_trials_are_enough() -> None:
+    comparison = gathered(results(rows(ERRORS, 3)))
+    assert list(comparison.complete(100).scores.index) == ["digits", "eeg"]
+
+
+def test_a_data_set_where_nothing_is_learnt_is_named_and_left_out() -> None:
+    made = regression("news", 0.049) + regression("cpu", 0.9) + regression("pol", 0.05)
+    comparison = gathered(results(made, metric="relative_rmse"))
+    assert comparison.unlearnt == pytest.approx({"news": 0.049})
+    assert list(comparison.complete(100).scores.index) == ["cpu", "pol"]
+    assert time_ratios(comparison, 100).loc["orf", "datasets"] == 3
+
+
+def test_a_poor_r2_of_a_classification_does_not_count() -> None:
+    assert gathered(results([row | {"r2": 0.0} for row in rows(ERRORS)])).unlearnt == {}
+
+
+def timed(**changes: Any) -> list[dict[str, Any]]:
+    """Rows whose wall times are the same, and whose CPU times are 3 times as long for orf."""
+    cpu = {"rks": 1.0, "orf": 3.0}
+    blank = {"cpu_pp": 0.0, "cpu_features": 0.0}
+    return [row | blank | {"cpu_train": cpu[row["sampler"]]} | changes for row in rows(ERRORS)]
+
+
+def test_costs_are_cpu_times_where_there_are_any() -> None:
+    comparison = gathered(results(timed()))
+    assert time_ratios(comparison, 100).loc["orf", "ratio"] == pytest.approx(3)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"threads": 2},
+        {"threads": ""},
+        {"cpu_train": "", "cpu_pp": "", "cpu_features": ""},
+    ],
+)
+def test_costs_are_wall_times_on_several_threads_or_without_cpu_times(
+    changes: dict[str, Any],
+) -> None:
+    comparison = gathered(results(timed(**changes)))
+    assert time_ratios(comparison, 100).loc["orf", "ratio"] == pytest.approx(1)
+
+
+def test_a_data_set_with_one_size_of_the_baseline_is_not_compared_in_time() -> None:
+    gone = ("eeg", "rks", 100)
+    made = [row for row in timed() if (row["dataset"], row["sampler"], row["M"]) != gone]
+    table = at_equal_time(gathered(results(made)))
+    assert (table[["better", "worse", "open"]].sum(axis=1) == 1).all()
+    assert set(table["M"]) == {100, 200}

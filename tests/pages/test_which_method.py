@@ -1,0 +1,167 @@
+"""The page on methods: its answers as facts, and the template on some rows and on none."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfbench.analysis.choice import Answers, SizeTest, answers, cost, size_test
+from rfbench.analysis.ranking import Comparison
+from rfbench.figures.critical_difference import diagrams
+from rfbench.pages.templates import environment
+from rfbench.pages.which_method import page
+from rfbench.samplers import SAMPLERS
+from tests.support.comparisons import ERRORS, gathered, rows
+from tests.support.frames import results
+
+DATASETS = [f"data-{i}" for i in range(12)]
+
+
+def made(gap: float, datasets: list[str] = DATASETS, sizes: tuple[int, ...] = (100, 200)) -> Any:
+    """Rows of rks and of two methods whose errors are smaller and larger by this share."""
+    factors = {"rks": 1.0, "orf": 1 - gap, "ses": 1 + gap}
+    errors = {
+        (dataset, method, M): (10 + i) * factor * (100 / M)
+        for i, dataset in enumerate(datasets)
+        for method, factor in factors.items()
+        for M in sizes
+    }
+    return rows(errors)
+
+
+def answered(comparison: Comparison) -> tuple[list[SizeTest], Answers | None]:
+    tests = [size_test(comparison, M) for M in comparison.sizes]
+    return tests, answers(comparison, tests)
+
+
+def test_the_answers_are_those_of_the_tests() -> None:
+    comparison = gathered(results(made(0.2)))
+    tests, found = answered(comparison)
+    assert found is not None
+    assert (found.best, found.leaders) == ("orf", {"orf": 1.0, "rks": 2.0, "ses": 3.0})
+    assert found.apart
+    assert (found.always, found.worse, found.never) == (("orf",), {"ses": 2}, ())
+    assert found.falls == pytest.approx({"orf": 0.5, "rks": 0.5})
+    assert (found.small, found.needs) == (100, {200: 12})
+    assert tests[0].against.loc["orf", "quotient"] == pytest.approx(0.8)
+    assert tests[0].p == pytest.approx(math.exp(-12))  # chi-squared of 24 on 2 degrees
+    ratio = cost(comparison, "orf")
+    assert ratio is not None
+    assert ratio["ratio"] == pytest.approx(1)
+
+
+def test_equal_methods_are_told_from_nothing() -> None:
+    rng = np.random.default_rng(0)
+    same = [row | {"error": row["error"] * rng.uniform(0.99, 1.01)} for row in made(0.0)]
+    _, found = answered(gathered(results(same)))
+    assert found is not None
+    assert not found.apart
+    assert (found.always, found.worse) == ((), {})
+    assert set(found.never) == {"orf", "ses"}
+
+
+def test_few_data_sets_can_show_nothing() -> None:
+    (test,), found = answered(gathered(results(made(0.5, DATASETS[:4], (100,)))))
+    assert test.floor == pytest.approx(2 * 2.0**-3)
+    assert found is not None
+    assert (found.always, found.falls, found.needs) == ((), {}, {})
+    assert "0.25" in page(gathered(results(made(0.5, DATASETS[:4], (100,)))), Path())
+
+
+def test_one_data_set_is_not_ranked() -> None:
+    comparison = gathered(results(made(0.2, DATASETS[:1])))
+    tests, found = answered(comparison)
+    assert found is None
+    assert all(math.isnan(test.p) and test.ranks.empty for test in tests)
+    assert "which_method_M" not in page(comparison, Path())
+
+
+def test_the_baseline_needs_more_than_was_run() -> None:
+    """orf beats rks everywhere; on eeg even the largest rks does not reach its smaller size."""
+    better = {key: (5.0 if key[1] == "orf" else error) for key, error in ERRORS.items()}
+    better["digits", "orf", 100] = 10.0
+    slower = [row | {"cpu_pp": 1.0 if row["sampler"] == "orf" else 0.5, "cpu_features": 0.25,
+                     "cpu_train": 0.25} for row in rows(better)]  # fmt: skip
+    comparison = gathered(results(slower))
+    _, found = answered(comparison)
+    assert found is not None
+    assert found.needs == {200: 1, None: 1}
+    assert found.falls["rks"] == pytest.approx(1 - math.sqrt(10 / 20 * 28 / 30))
+    assert found.open_at == (100, 200)
+    ratio = cost(comparison, "orf")
+    assert ratio is not None
+    assert ratio["ratio"] == pytest.approx(1.5)
+
+
+def test_who_wins_in_the_same_time() -> None:
+    """At equal times orf is better on both data sets at M = 100, on eeg alone at M = 200."""
+    timed = [
+        row | {"cpu_pp": row["M"], "cpu_features": 0, "cpu_train": 0}
+        for row in rows(ERRORS | {("digits", "orf", 100): 19.0})
+    ]
+    _, found = answered(gathered(results(timed)))
+    assert found is not None
+    assert found.in_the_same_time == {100: [("orf", 2, 2)], 200: []}
+    assert found.open_at == ()
+
+
+def test_the_page_has_the_numbers_of_its_facts(tmp_path: Path) -> None:
+    text = page(gathered(results(made(0.2), folder=tmp_path / "results" / "mine")), tmp_path)
+    tables = [line for line in text.splitlines() if line.startswith("| orf ")]
+    assert r"0.80\* (0.80" in tables[0]
+    assert "1.0 " in tables[1]
+    assert "[mine](results/mine)" in text
+    assert text.count("which_method_M100.png") == 1
+    assert "\n\n\n" not in text
+
+
+def test_what_is_left_out_is_named() -> None:
+    broken = made(0.2)
+    broken[0] |= {"status": "failed", "error": ""}
+    gone = [row for row in broken if (row["dataset"], row["sampler"]) != ("data-1", "orf")]
+    comparison = gathered(results(gone))
+    text = page(comparison, Path())
+    for name, dataset in (("gaps", "data-1"), ("few", "data-0")):
+        assert dataset in getattr(comparison.complete(100), name)
+        assert any(dataset in line for line in text.splitlines() if line.startswith("- At M"))
+
+
+@pytest.mark.parametrize("shared", [[], ["rks"], ["orf"], ["rks", "orf", "ses"]])
+def test_shared_times_are_bounds(shared: list[str]) -> None:
+    timed = [
+        row | {"timing": "shared" if row["sampler"] in shared else "isolated"} for row in made(0.2)
+    ]
+    text = page(gathered(results(timed)), Path())
+    assert ("| ≥ 1" in " ".join(text.split())) == (shared == ["rks"])
+    assert ("| ≤ 1" in " ".join(text.split())) == (shared == ["orf"])
+
+
+def test_nothing_run_is_said() -> None:
+    text = page(None, Path())
+    assert "|" not in text
+    assert len(text.splitlines()) == 3
+
+
+def test_every_sampler_is_explained() -> None:
+    about: Any = environment().get_template("methods.j2").module
+    assert set(SAMPLERS) <= set(about.about)
+
+
+def test_the_diagrams_depend_on_the_rows_only(tmp_path: Path) -> None:
+    comparison = gathered(results(made(0.2)))
+    first = diagrams(comparison, tmp_path)
+    assert [file.name for file in first] == ["which_method_M100.png", "which_method_M200.png"]
+    before = [file.read_bytes() for file in first]
+    assert [file.read_bytes() for file in diagrams(comparison, tmp_path)] == before
+    single = gathered(results(made(0.2, DATASETS[:1])))
+    assert diagrams(single, tmp_path) == []
+
+
+def test_errors_of_zero_are_no_quotients() -> None:
+    zero = [row | {"error": 0.0} for row in made(0.2)]
+    comparison = gathered(results(zero))
+    assert isinstance(size_test(comparison, 100).against, pd.DataFrame)
+    assert "errors are zero" in page(comparison, Path())
