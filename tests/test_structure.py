@@ -65,10 +65,10 @@ def statements(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
         yield from statements(node)
 
 
-def imported(text: str) -> set[str]:
-    """Return the modules of the package that a source text imports."""
+def imported(tree: ast.Module) -> set[str]:
+    """Return the modules of the package that a module imports."""
     found = set()
-    for node in statements(ast.parse(text)):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         else:
@@ -78,7 +78,8 @@ def imported(text: str) -> set[str]:
     return found & set(MODULES)
 
 
-GRAPH = {module: imported(file.read_text()) - {module} for module, file in MODULES.items()}
+TREES = {module: ast.parse(file.read_text()) for module, file in MODULES.items()}
+GRAPH = {module: imported(tree) - {module} for module, tree in TREES.items()}
 
 
 def circles(graph: dict[str, set[str]]) -> set[str]:
@@ -102,7 +103,7 @@ if TYPE_CHECKING:
 def late():
     from rfbench import clock
 """
-    assert imported(text) == {"rfbench.clock"}
+    assert imported(ast.parse(text)) == {"rfbench.clock"}
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
@@ -146,10 +147,10 @@ def test_only_the_results_open_their_files() -> None:
 
 
 def test_only_the_command_line_prints() -> None:
-    for module, file in MODULES.items():
+    for module, tree in TREES.items():
         if room_of(module) == "cli":
             continue
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in ast.walk(tree):
             if isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
                 assert called not in ("print", "click.echo", "click.secho"), module
@@ -159,9 +160,9 @@ def test_only_the_command_line_prints() -> None:
 def test_no_class_name_stands_for_two_things() -> None:
     names = Counter(
         node.name
-        for module, file in MODULES.items()
+        for module, tree in TREES.items()
         if room_of(module) not in BEING_TAKEN_APART
-        for node in ast.walk(ast.parse(file.read_text()))
+        for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
     )
     assert [name for name, count in names.items() if count > 1] == []
@@ -171,8 +172,8 @@ def test_module_state_that_functions_change_is_known() -> None:
     """The limit of this process's memory, as the system's own limit is one of the process."""
     changing = {
         (module, name)
-        for module, file in MODULES.items()
-        for node in ast.walk(ast.parse(file.read_text()))
+        for module, tree in TREES.items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.Global)
         for name in node.names
     }
@@ -204,17 +205,3 @@ def test_every_method_keeps_the_contract_of_its_kind(registry) -> None:
     for found in registry.values():
         for cls in found.values() if registry is SOLVERS else [found]:
             assert re.search(rf"    (sampler|solver) = {cls.__name__}\n", tests), cls
-
-
-def test_no_test_imports_another_test() -> None:
-    """What several need stands in `tests.support`, or in a conftest."""
-    found = {
-        f"{file.relative_to(TESTS)}: {node.module}"
-        for file in sorted(TESTS.rglob("*.py"))
-        if file.parent.relative_to(TESTS).as_posix() != "report"  # being taken apart
-        for node in ast.walk(ast.parse(file.read_text()))
-        if isinstance(node, ast.ImportFrom) and node.module
-        if (node.level or node.module.startswith("tests"))
-        and node.module.split(".")[-1].startswith("test_")
-    }
-    assert found == set()

@@ -1,11 +1,11 @@
 """One trial costs only its own row, whatever its code does."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import threading
-import time
 import warnings
 
 import numpy as np
@@ -18,7 +18,7 @@ from rfbench.experiment import isolation, runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import Limits
 from tests.support import faulty
-from tests.support.runs import FAULTY, command, descendants, rows_of
+from tests.support.runs import FAULTY, command, rows_of
 
 from .conftest import SMALL
 
@@ -76,8 +76,8 @@ def measured(experiment_of, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("faults", [ENDS_IN_ITS_ROW, COSTS_ITS_WORKER])
-def test_all_other_rows_are_there_and_as_they_would_be_without_it(measured, faults):
+def test_all_other_rows_are_there_and_as_they_would_be_without_it(measured):
+    faults = ENDS_IN_ITS_ROW | COSTS_ITS_WORKER
     clean = measured(faults, "clean", harmless=True)
     found = measured(faults, "r")
     assert found.keys() == clean.keys()
@@ -90,17 +90,23 @@ def test_all_other_rows_are_there_and_as_they_would_be_without_it(measured, faul
             assert found[key] == row
 
 
+def processes_of(mark):
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get("RFBENCH_TEST") == mark:
+                yield process
+
+
 def test_a_run_ends_and_ends_the_processes_that_a_trial_left(experiment_of, tmp_path):
     own = f"- {{class: '{FAULTY}:Faulty', label: f, fault: child}}"
     experiment_of(SMALL.replace("- rks", own), allow_imports=True)
     words = command(tmp_path / "tiny.yaml", tmp_path / "out", "--jobs", "1", "--allow-imports")
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    seen = []
-    while process.poll() is None:
-        seen += [p for p in descendants(process) if p not in seen]
-        time.sleep(0.05)
-    assert process.returncode == 0
-    _, alive = psutil.wait_procs(seen, timeout=10)
+    words += ["--trials", "1"]
+    environment = os.environ | {"RFBENCH_TEST": str(tmp_path)}
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, env=environment)
+    assert process.pid in {each.pid for each in processes_of(str(tmp_path))}
+    assert process.wait() == 0
+    _, alive = psutil.wait_procs(list(processes_of(str(tmp_path))), timeout=10)
     assert alive == []
 
 
