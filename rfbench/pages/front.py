@@ -13,6 +13,7 @@ import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import verdicts
+from rfbench.analysis.audits import audits
 from rfbench.analysis.checks import Check, checks
 from rfbench.analysis.faults import wall_over_cpu
 from rfbench.analysis.frame import Collection
@@ -198,7 +199,6 @@ def page(
     paths: Sequence[Path],
     out: Path,
     tables: Mapping[str, Path],
-    audits: str = "",
 ) -> str:
     """Write ``README.md`` for a folder.
 
@@ -208,8 +208,6 @@ def page(
         Where the results were looked for.
     tables : mapping
         From the name of each table in its paper's own shape to its file.
-    audits : str
-        The section on the audits.
     """
     collection = found.selection.collection
     every = collection.experiments
@@ -229,7 +227,7 @@ def page(
         gains=gains_grid(found),
         gains_notes=[one.gains_note for one in papers.tables().values() if one.gains_note],
         statements=statements(every),
-        audits=audits,
+        audits=audits(paths),
         commands=[Path(os.path.relpath(path)).as_posix() for path in [*paths, out]],
         effort=_effort(spent),
         total=spent[["folders", "rows", "seconds"]].sum(),

@@ -7,12 +7,10 @@ from pathlib import Path
 
 from rfbench import papers
 from rfbench.analysis import ranking
-from rfbench.analysis.audits import audits
 from rfbench.analysis.verification import verify
 from rfbench.errors import ResultsError, WriteError
 from rfbench.figures import critical_difference
 from rfbench.pages import claims, front, paper_table, scoreboard, which_method
-from rfbench.pages.templates import render
 
 TABLES = "tables"
 TITLES = ("# The papers, reproduced", "# Results")  # the second stands before any report
@@ -63,13 +61,12 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
     }
     comparison = ranking.gather(list(collection.experiments))
     named = {name: path for name, (path, _) in tables.items()}
-    tried = render("audits.md.j2", audits=audits(paths), out=out).strip()
     pages = {
         **dict(tables.values()),
         out / "scoreboard.md": scoreboard.page(found, out),
         out / "claims.md": claims.page(found, out),
         out / "which_method.md": which_method.page(comparison, out),
-        out / "README.md": front.page(found, paths, out, named, tried),
+        out / "README.md": front.page(found, paths, out, named),
     }
     try:
         (out / TABLES).mkdir(parents=True, exist_ok=True)

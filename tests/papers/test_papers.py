@@ -8,11 +8,11 @@ import pytest
 from pydantic import ValidationError
 
 from rfbench import datasets, papers
+from rfbench.analysis.frame import SUMS
 from rfbench.errors import ResultsError
+from rfbench.pages.claims import SHARES
 from rfbench.papers import Claim, Part, Published
 from rfbench.registry import SAMPLERS
-from rfbench.report.arms import SUMS
-from rfbench.report.geometry import SHARES
 from rfbench.results.schema import METRICS, TIMES
 
 
