@@ -35,12 +35,6 @@ def test_the_weak_coordinates_count_with_their_weight():
     assert ratio == pytest.approx(weak, abs=4 * weak / np.sqrt(2 * 36))
 
 
-def test_the_same_generator_gives_the_same_rows():
-    for problem in PROBLEMS.values():
-        draws = [problem.draw(np.random.default_rng(5), d=3, n=4)[0] for _ in range(2)]
-        np.testing.assert_array_equal(*draws)
-
-
 def test_parameters_are_completed_with_the_papers_values():
     values = PROBLEMS["sphere"].complete("sphere", {"d": 3})
     assert values == {"d": 3, "n_train": 10_000, "n_test": 1_000}

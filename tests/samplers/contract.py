@@ -134,13 +134,6 @@ class SamplerContract:
         assert features.shape == (len(NEW_ROWS), self.expected_columns(8, feature_map))
         assert np.isfinite(features).all()
 
-    @pytest.mark.parametrize("feature_map", MAPS)
-    def test_new_rows_do_not_depend_on_their_batch(self, feature_map: str) -> None:
-        sampler = self.fit(self.make(feature_map=feature_map))
-        together = sampler.transform(NEW_ROWS)
-        for part in (slice(0, 1), slice(3, 11), slice(None, None, -1)):
-            assert_allclose(sampler.transform(NEW_ROWS[part]), together[part], atol=1e-12)
-
     def test_fit_transform_is_fit_then_transform_and_leaves_the_rows_alone(self) -> None:
         rows = ROWS.copy()
         target = TARGET if self.needs_target else None
