@@ -345,6 +345,8 @@ def test_a_closed_output_ends_nothing(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
     with pytest.raises(SystemExit) as ended:
         main(["list", "kernels"])
+    sys.stdout.close()
+    sys.stderr.close()
     assert ended.value.code == 0
 
 
