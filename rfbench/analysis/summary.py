@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -110,11 +108,13 @@ def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
     identity = [name for name in IDENTITY if not (name == "M" and follows(results))]
     chosen, varied = metrics(results, metric), axis(results)
-    lines = []
-    for key, group in rows.sort_values("trial").groupby(identity, dropna=False, sort=False):
-        line = dict(zip(identity, key, strict=True))
-        lines.append(line | _line(group, chosen[str(line["dataset"])]))
-    table = pd.DataFrame(lines)
+    rows = rows.sort_values("trial")
+    groups = rows.groupby(identity, dropna=False, sort=False)
+    table = groups.size().rename("rows").reset_index()
+    table["metric"] = table["dataset"].map(chosen)
+    table = table.join(_aggregates(rows, groups.ngroup(), chosen))
+    table["failed"] = table.pop("rows") - table["trials"]
+    table = table[[*identity, *_columns()]]
     whole = [name for name in identity if SCHEMA[name].kind == INTEGER]
     table[whole] = table[whole].astype("Int64")
     if varied in ("d", "M"):
@@ -140,29 +140,34 @@ def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
     return pd.concat([own, *(others.assign(x=x) for x in own["x"].unique())], ignore_index=True)
 
 
-def _line(group: pd.DataFrame, metric: str) -> dict[str, Any]:
-    ok = group[group["status"] == "ok"]
-    mean, sd, se, trials = _moments(ok[metric])
-    line: dict[str, Any] = {
-        "metric": metric,
-        "mean": mean,
-        "sd": sd,
-        "se": se,
-        "trials": trials,
-        "failed": len(group) - trials,
-    }
-    for name in ("M", *RANGES):
-        line[f"{name}_min"], line[f"{name}_max"] = ok[name].min(), ok[name].max()
-    for name in dict.fromkeys((*TIMES, *SUMS)):
-        line[name], _, line[f"{name}_se"], _ = _moments(ok[name])
-    line["alpha_scale_free"] = ok["alpha_scale_free"].median()
-    return line
+def _columns() -> list[str]:
+    """Name what is said of every line, in its order."""
+    ranges = [f"{name}_{end}" for name in ("M", *RANGES) for end in ("min", "max")]
+    times = [name + end for name in dict.fromkeys((*TIMES, *SUMS)) for end in ("", "_se")]
+    start = ["metric", "mean", "sd", "se", "trials", "failed"]
+    return [*start, *ranges, *times, "alpha_scale_free"]
 
 
-def _moments(values: pd.Series[Any]) -> tuple[float, float, float, int]:
-    """Mean, standard deviation (n - 1), standard error and number of the finite values."""
-    x = values.to_numpy(dtype=float, na_value=np.nan)
-    x = x[np.isfinite(x)]
-    n = len(x)
-    sd = float(x.std(ddof=1)) if n > 1 else np.nan
-    return float(x.mean()) if n else np.nan, sd, sd / np.sqrt(n) if n else np.nan, n
+def _aggregates(rows: pd.DataFrame, line: pd.Series[int], chosen: dict[str, str]) -> pd.DataFrame:
+    """Return the numbers of every line over the finite values of its rows that ended well."""
+    ranges, times = ["M", *RANGES], list(dict.fromkeys((*TIMES, *SUMS)))
+    values = rows[[*ranges, *times, "alpha_scale_free"]].astype("float64")
+    values["value"] = np.nan
+    for dataset, metric in chosen.items():
+        here = rows["dataset"] == dataset
+        values.loc[here, "value"] = rows.loc[here, metric].astype("float64")
+    values = values.replace([np.inf, -np.inf], np.nan)
+    values.loc[rows["status"] != "ok"] = np.nan
+    of = values.groupby(line)
+    mean, sd, count = of.mean(), of.std(ddof=1), of.count()
+    se = sd / count**0.5
+    table = pd.DataFrame(
+        {"mean": mean["value"], "sd": sd["value"], "se": se["value"], "trials": count["value"]}
+    )
+    for name in ranges:
+        table[f"{name}_min"], table[f"{name}_max"] = of[name].min(), of[name].max()
+    for name in times:
+        table[name], table[f"{name}_se"] = mean[name], se[name]
+    table["alpha_scale_free"] = of["alpha_scale_free"].median()
+    whole = [f"{n}_{end}" for n in ranges if SCHEMA[n].kind == INTEGER for end in ("min", "max")]
+    return table.astype(dict.fromkeys(whole, "Int64"))
