@@ -59,7 +59,7 @@ def run(
     Examples:
       rfbench run configs/quickstart.yaml
       rfbench run configs/*.yaml --offline --jobs 4
-      rfbench run configs/liu2020_table3.yaml --only dataset=eeg --only protocol=printed
+      rfbench run configs/PAPER_ITEM.yaml --only dataset=eeg --only protocol=printed
       rfbench run configs/quickstart.yaml --set samplers.eerf.pool_size=8000 --out /tmp/try
       rfbench run configs/quickstart.yaml --set M=50:200:50 --dry-run
     """

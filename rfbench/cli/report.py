@@ -33,7 +33,7 @@ def report(folders: tuple[Path, ...], out: Path) -> None:
       rfbench report results/published --out results
       rfbench report results/quickstart results/mine --out pages
     """
-    from rfbench.report.publish import publish
+    from rfbench.pages.report import publish
 
     paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
     for path in publish(paths, out):

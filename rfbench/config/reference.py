@@ -51,9 +51,9 @@ then the protocol, the data set, the exception. An entry has the keys of `--set`
 a key, `solver.alphas` or `samplers.eerf.pool_size` one within it. Titles and descriptions are put
 together.
 
-    rfbench run configs/liu2020_table3.yaml --only dataset=eeg --only protocol=printed
-    rfbench run configs/liu2020_table3.yaml --run eeg.printed
-    rfbench list configs liu2020_table3_eeg.printed     # with all that its parts make of it
+    rfbench run FILE.yaml --only dataset=eeg --only protocol=printed
+    rfbench run FILE.yaml --run eeg.printed
+    rfbench list configs FILE_eeg.printed     # with all that its parts make of it
 
 """
 TAIL = """\

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from rfbench import results
 from rfbench.cli import main
 from rfbench.errors import ResultsError, WriteError
+from rfbench.pages.report import publish as write
 from rfbench.pages.scoreboard import anchor
-from rfbench.report.publish import publish as write
 from tests.support.papers import A9A, PAPER, eeg, trials
 from tests.support.results import write_folder
 

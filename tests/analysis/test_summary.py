@@ -7,7 +7,6 @@ from rfbench.analysis.checks import checks
 from rfbench.analysis.faults import Fault, faults
 from rfbench.analysis.summary import axis, metrics, summarise
 from rfbench.errors import ResultsError
-from rfbench.report.summary import warnings
 from rfbench.results import read
 
 from .conftest import Write
@@ -49,7 +48,6 @@ def test_rows_whose_solver_stopped_early_are_counted_per_method(write: Write) ->
     results = read(write(rows))
     found = [fault for fault in faults(results) if fault.kind == "not converged"]
     assert [(fault.of, fault.count) for fault in found] == [("rks", 2)]
-    assert len(warnings(results)) == len(faults(results))
 
 
 def test_a_failed_row_that_does_not_know_d_joins_its_group(write: Write) -> None:

@@ -1,1 +1,0 @@
-"""What is made from ``trials.csv`` and its manifest: summaries, tables, figures."""
