@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,9 +56,16 @@ class TableRow:
 
     def cell(self, method: str, metric: str, size: str | None = None) -> dict[str, Any] | None:
         """Return the cell of a method and metric, at a size or the first; None if not run."""
-        here = self.cells[(self.cells["method"] == method) & (self.cells["metric"] == metric)]
-        here = here if size is None else here[here["M"] == size]
-        return {str(k): v for k, v in here.iloc[0].items()} if len(here) else None
+        return self._by_place.get((method, metric, size))
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[str, str, str | None], dict[str, Any]]:
+        places: dict[tuple[str, str, str | None], dict[str, Any]] = {}
+        for line in self.cells.to_dict("records"):
+            cell = {str(name): value for name, value in line.items()}
+            for size in (cell["M"], None):
+                places.setdefault((cell["method"], cell["metric"], size), cell)
+        return places
 
     def span(self, name: str) -> Span:
         """Return the range of ``M``, ``n_train``, ``n_test``, ``d`` or ``trials``."""
