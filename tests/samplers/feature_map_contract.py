@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from rfbench.samplers.feature_map import FeatureMap, FittedMap
+from rfbench.samplers.feature_map import FittedMap
 
 from .contract import NEW_ROWS
 
@@ -63,9 +63,6 @@ class FittedMapContract:
 
 class FeatureMapContract(FittedMapContract):
     """For maps that can be taken apart into their frequencies."""
-
-    def make(self) -> FeatureMap:
-        raise NotImplementedError
 
     def test_the_map_of_some_frequencies_has_their_columns(self, fitted: Any) -> None:
         whole = fitted.transform(NEW_ROWS)
