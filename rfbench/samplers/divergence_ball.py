@@ -50,12 +50,7 @@ def chi_square_weights(scores: NDArray[np.float64], rho: float) -> NDArray[np.fl
     Sinha and Duchi, Learning Kernels with Random Features, NIPS 2016, problem (4) with
     f(t) = t^2 - 1; Algorithm 1 there bisects instead.
     """
-    v = np.asarray(scores, dtype=np.float64)
-    if v.ndim != 1 or len(v) == 0 or not np.isfinite(v).all() or np.isnan(rho):
-        raise MethodError(
-            "The scores or rho cannot be used.",
-            f"{v.size} scores, {int(np.sum(~np.isfinite(v)))} of them NaN or infinite, rho {rho}.",
-        )
+    v = _checked(scores, rho)
     n = len(v)
     order = np.argsort(-v, kind="stable")
     span = v[order[0]] - v[order[-1]]
