@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import copy
+import re
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.arrays import Rows
 from rfbench.errors import MethodError, nearest
 from rfbench.kernels import centred
-from rfbench.parameters import number, one_of
+from rfbench.parameters import Rule, number, one_of
 
 RULES = ("median", "knn50", "knn50-sample")
-ALLOWED = number(above=0) | one_of(*RULES)
+_MULTIPLE = re.compile(rf"(?:([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *\* *)?({'|'.join(RULES)})")
+
+
+def is_multiple(rule: Any) -> bool:
+    """Tell whether this is a rule, or a positive multiple of one: ``0.5*median``."""
+    match = _MULTIPLE.fullmatch(rule) if isinstance(rule, str) else None
+    return match is not None and 0 < float(match[1] or 1) < float("inf")
+
+
+ALLOWED = number(above=0) | one_of(*RULES) | Rule("a multiple of one (0.5*median)", is_multiple)
+# What `bandwidth: cv` chooses from: powers of two around the median.
+GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
 NEIGHBOUR = 50
 
 
@@ -22,7 +38,7 @@ def resolve(
 
     Parameters
     ----------
-    rule : float or {'median', 'knn50', 'knn50-sample'}
+    rule : float or {'median', 'knn50', 'knn50-sample'}, or a multiple: '0.5*median'
         A number is returned as it is. ``median`` is the median distance between distinct rows of
         a random sample. ``knn50`` is the mean distance to the 50th nearest other row, over a
         random sample of query rows against all rows (as in EERF, after Yu et al. 2016);
@@ -36,12 +52,13 @@ def resolve(
         The rule is unknown, the number not positive, or all sampled rows coincide.
     """
     if isinstance(rule, str):
-        if rule not in RULES:
+        if not is_multiple(rule):
             raise MethodError(
                 f"There is no bandwidth rule '{rule}'.{nearest(rule, list(RULES))}",
                 f"A bandwidth is a positive number or one of {', '.join(RULES)}.",
             )
-        value = _from_rows(rule, X, generator, queries)
+        factor, base = _parts(rule)
+        value = factor * _from_rows(base, X, generator, queries)
     else:
         value = float(rule)
     if not (np.isfinite(value) and value > 0):
@@ -51,6 +68,26 @@ def resolve(
             "Set the bandwidth to a number.",
         )
     return value
+
+
+def candidates(
+    rules: Iterable[float | str], X: Rows, generator: np.random.Generator
+) -> list[float]:
+    """Return the bandwidths that rules give, each of them on the same sample, the largest first."""
+    found: dict[float | str, float] = {}
+    values = set()
+    for rule in rules:
+        factor, base = _parts(rule) if is_multiple(rule) else (1.0, rule)
+        if base not in found:
+            found[base] = resolve(base, X, copy.deepcopy(generator))
+        values.add(factor * found[base])
+    return sorted(values, reverse=True)
+
+
+def _parts(rule: Any) -> tuple[float, str]:
+    match = _MULTIPLE.fullmatch(rule)
+    assert match is not None
+    return float(match[1] or 1), match[2]
 
 
 def _from_rows(rule: str, X: Rows, generator: np.random.Generator, queries: int) -> float:

@@ -65,8 +65,8 @@ class Clock:
         """Book to the fit."""
         return self.part("train")
 
-    def charge(self, other: Clock) -> None:
-        """Add what another clock has booked."""
+    def charge(self, other: Clock, to: str | None = None) -> None:
+        """Add what another clock has booked, part by part, or all of it `to` one part."""
         for part in PARTS:
-            self.wall[part] += other.wall[part]
-            self.cpu[part] += other.cpu[part]
+            self.wall[to or part] += other.wall[part]
+            self.cpu[to or part] += other.cpu[part]

@@ -71,3 +71,20 @@ def test_single_precision_is_as_good_as_its_rows():
             bandwidths.resolve(rule, rows.astype(t), np.random.default_rng(0)) for t in "fd"
         )
         assert_allclose(single, double, rtol=1e-12)
+
+
+def test_multiples_of_a_rule_see_one_sample():
+    rows = np.random.default_rng(0).standard_normal((300, 3))
+    median = bandwidths.resolve("median", rows, np.random.default_rng(1), queries=1000)
+    found = bandwidths.candidates(
+        ["0.5*median", "median", 3.0, "2 * median", "1*median"], rows, np.random.default_rng(1)
+    )
+    assert_allclose(found, sorted([0.5 * median, median, 3.0, 2 * median], reverse=True))
+    assert bandwidths.resolve("0.5*median", rows, np.random.default_rng(1)) == found[-1]
+
+
+@pytest.mark.parametrize("rule", ["0*median", "-1*median", "2*mean", "2*", "1e999*median"])
+def test_a_multiple_of_nothing_is_refused(rule):
+    assert not bandwidths.ALLOWED.holds(rule)
+    with pytest.raises(MethodError):
+        bandwidths.candidates([rule], np.eye(9), np.random.default_rng(0))

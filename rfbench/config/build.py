@@ -6,7 +6,7 @@ from typing import Any
 
 from rfbench import methods
 from rfbench.config.expressions import resolve_parameters
-from rfbench.config.schema import Experiment, SamplerSpec
+from rfbench.config.schema import BandwidthGrid, Experiment, SamplerSpec
 
 
 def sampler_of(
@@ -29,7 +29,7 @@ def sampler_of(
         {
             "n_components": M,
             "kernel": experiment.kernel,
-            "bandwidth": experiment.bandwidth if bandwidth is None else bandwidth,
+            "bandwidth": _first(experiment) if bandwidth is None else bandwidth,
             "feature_map": experiment.feature_map,
             "random_state": random_state,
         },
@@ -44,15 +44,23 @@ def solver_of(
 ) -> Any:
     """Return the unfitted solver for a task, see `rfbench.methods.build_solver`."""
     spec = experiment.solver
+    keywords = spec.parameters if spec.imported else spec.keywords()
+    if isinstance(experiment.bandwidth, BandwidthGrid):
+        keywords = {"selection": "cv5", **keywords}
     return methods.build_solver(
         spec.name,
-        spec.parameters if spec.imported else spec.keywords(),
+        keywords,
         {
             "kernel": experiment.kernel,
-            "bandwidth": experiment.bandwidth if bandwidth is None else bandwidth,
+            "bandwidth": _first(experiment) if bandwidth is None else bandwidth,
             "random_state": random_state,
         },
         task=task,
         imported=spec.imported,
         folder=spec.folder,
     )
+
+
+def _first(experiment: Experiment) -> float | str:
+    rule = experiment.bandwidth
+    return rule.cv[0] if isinstance(rule, BandwidthGrid) else rule

@@ -9,7 +9,14 @@ from typing import Any
 from rfbench import yamlfile
 from rfbench.config.build import sampler_of, solver_of
 from rfbench.config.messages import located, where
-from rfbench.config.schema import NO_SOLVER, Experiment, KeptBy, SamplerSpec, keeps_published_split
+from rfbench.config.schema import (
+    NO_SOLVER,
+    BandwidthGrid,
+    Experiment,
+    KeptBy,
+    SamplerSpec,
+    keeps_published_split,
+)
 from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.registry import KERNELS, SAMPLERS
 
@@ -61,9 +68,36 @@ def check_combinations(
             solver_of(experiment, task=task, random_state=0)
     except RfbenchError as error:
         raise located(document, ("solver",), error) from None
+    _check_bandwidths(experiment, document)
     _check_sizes(experiment, document)
     _check_kept_features(experiment, document)
     _check_samplers(experiment, document, allow_imports)
+
+
+def _check_bandwidths(experiment: Experiment, document: yamlfile.Document) -> None:
+    """Refuse a choice of the bandwidth where nothing chooses it, or nothing has it."""
+    if not isinstance(experiment.bandwidth, BandwidthGrid):
+        return
+    solver = experiment.solver
+    own = [spec.label for spec in experiment.samplers if "bandwidth" in spec.parameters]
+    reasons = {
+        f"selection is {solver.selection}": solver.selection == "fixed",
+        "there is no solver": solver.name == NO_SOLVER,
+        f"{solver.name} chooses no penalty": solver.imported,
+        "M is kept_by a sampler, which has to have the same bandwidth": isinstance(
+            experiment.M, KeptBy
+        ),
+        f"the kernel {experiment.kernel} has none": not (
+            KERNELS.find(experiment.kernel).has_bandwidth
+        ),
+        f"{', '.join(own)} has one of its own": bool(own),
+    }
+    for why in (words for words, holds in reasons.items() if holds):
+        raise ConfigError(
+            f"{where(document, ('bandwidth',))}: the bandwidth cannot be chosen: {why}.",
+            "It is chosen with the penalty, on the same rows.",
+            "Write `bandwidth: median`, say.",
+        )
 
 
 def _check_sizes(experiment: Experiment, document: yamlfile.Document) -> None:
@@ -124,6 +158,12 @@ def _check_samplers(
         except RfbenchError as error:
             place = _shared_key(error, sampler, document) or ("samplers", position)
             raise located(document, place, error) from None
+        if isinstance(experiment.bandwidth, BandwidthGrid) and not hasattr(built, "bandwidth"):
+            raise ConfigError(
+                f"{where(document, ('samplers', position))}: {sampler.label} has no bandwidth.",
+                "So none can be chosen for it.",
+                "Write `bandwidth: median`, say.",
+            )
         if experiment.solver.name == NO_SOLVER and not getattr(built, "approximates_kernel", False):
             raise ConfigError(
                 f"{where(document, ('samplers', position))}: {sampler.label} does not approximate "

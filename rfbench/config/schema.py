@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from rfbench import grids
+from rfbench import bandwidths, grids
 from rfbench.errors import ConfigError, nearest
 from rfbench.registry import SAMPLERS
 
@@ -66,6 +66,19 @@ def _sizes(value: Any) -> Any:
             f"M is whole numbers of at least 1, a list or {grids.GRAMMAR}, or {{kept_by: SAMPLER}}"
         )
     return sizes
+
+
+def _bandwidth(value: Any) -> Any:
+    """Expand the bandwidths to choose from; one that is given stays as it is."""
+    if value == "cv":
+        return {"cv": list(bandwidths.GRID)}
+    if not isinstance(value, dict):
+        return value
+    listed = _expanded(value.get("cv"))
+    good = isinstance(listed, list) and all(map(bandwidths.ALLOWED.holds, listed))
+    if set(value) != {"cv"} or not good or not listed:
+        raise ValueError(f"write {{cv: ...}} with a list; each is {bandwidths.ALLOWED.words}")
+    return {"cv": listed}
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -206,6 +219,15 @@ class SolverSpec(MethodSpec):
         return {**changed, **self.parameters}
 
 
+class BandwidthGrid(Section):
+    """The bandwidth is chosen with the penalty, on the same rows."""
+
+    cv: list[float | str]
+
+    def __str__(self) -> str:
+        return "cv: " + ", ".join(map(str, self.cv))
+
+
 class KeptBy(Section):
     """M is the number of features that a sampler of the list keeps in the same trial."""
 
@@ -293,11 +315,13 @@ class Experiment(Section):
         "range", "regression: scaled to [-1, 1] over the training rows, left, or standardised"
     )
     kernel: str = _key("gaussian", "what the features approximate", "`rfbench list kernels`")
-    bandwidth: float | str = _key(
+    bandwidth: Annotated[float | str | BandwidthGrid, BeforeValidator(_bandwidth)] = _key(
         "median",
-        "sigma of the kernel: the number, the median distance, or the mean distance to the K-th "
-        "nearest neighbour (among 1,000 rows)",
-        "a number, median, knnK, knnK-sample",
+        "sigma of the kernel: the number, the median distance, the mean distance to the 50th "
+        "nearest neighbour (among 1,000 rows), or multiples of these. cv: chosen with the penalty "
+        f"as `solver.selection` says (none: cv5), by default from {', '.join(bandwidths.GRID)}; "
+        "its time is in t_train",
+        "a number, median, knn50, knn50-sample, `0.5*median`, cv, `{cv: [0.5*median, median]}`",
     )
     feature_map: Literal["offset", "paired"] = _key(
         "offset", "sqrt(2/M) cos(w'x + b), or sqrt(1/M) [cos w'x, sin w'x]: two columns each"

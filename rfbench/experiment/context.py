@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rfbench import bandwidths, datasets
 from rfbench.arrays import Rows
+from rfbench.config import BandwidthGrid
 from rfbench.datasets import Prepared
 from rfbench.experiment.kernel_error import spectral_norm
 from rfbench.experiment.plan import Trial
@@ -43,18 +44,18 @@ class Context:
         """Return the trial's training and test rows, scaled, encoded and read-only."""
         return self._last("rows", _rows_of(trial), lambda: frozen(_prepare(trial)))
 
-    def bandwidth(self, trial: Trial) -> float | None:
-        """Return the bandwidth that the experiment's rule gives on the training rows, if any."""
+    def bandwidths(self, trial: Trial) -> list[float]:
+        """Return the bandwidths to choose from, the largest first; none of a kernel without."""
         experiment = trial.experiment
         if not KERNELS.find(experiment.kernel).has_bandwidth:
-            return None
+            return []
+        rule = experiment.bandwidth
+        rules = rule.cv if isinstance(rule, BandwidthGrid) else [rule]
         generator = generator_for(experiment.seed, "bandwidth", trial.number)
         return self._last(
             "bandwidth",
-            (_rows_of(trial), trial.number, experiment.bandwidth),
-            lambda: bandwidths.resolve(
-                experiment.bandwidth, self.prepared(trial).X_train, generator
-            ),
+            (_rows_of(trial), trial.number, rule),
+            lambda: bandwidths.candidates(rules, self.prepared(trial).X_train, generator),
         )
 
     def exact_kernel(

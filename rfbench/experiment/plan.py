@@ -12,6 +12,7 @@ from typing import Any
 from rfbench import datasets, plugins, solvers
 from rfbench.config import (
     SHARED,
+    BandwidthGrid,
     DatasetSpec,
     Experiment,
     KeptBy,
@@ -180,11 +181,13 @@ def _gather(trials: list[Trial], key: Callable[[Trial], Hashable]) -> list[Job]:
 def shares_work(trial: Trial) -> bool:
     """Tell whether the sizes of the trial's sampler share their work.
 
-    They do, unless the configuration asks for isolated timing, if every sampler of the experiment
-    can: shared times are upper bounds, and beside a time that is none they would mislead.
+    They do, unless the configuration asks for isolated timing or each size chooses its bandwidth,
+    if every sampler of the experiment can: shared times are upper bounds, and beside a time that is
+    none they would mislead.
     """
     experiment = trial.experiment
-    return experiment.timing == SHARED and trial.M is not None and not without_prefixes(experiment)
+    apart = trial.M is None or isinstance(experiment.bandwidth, BandwidthGrid)
+    return experiment.timing == SHARED and not apart and not without_prefixes(experiment)
 
 
 def without_prefixes(experiment: Experiment) -> list[str]:

@@ -90,6 +90,9 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         Number of coefficients of a decision column.
     evaluation_decisions_ : array of shape (n, t)
         Decision values of the evaluation rows, where the selection was made on them.
+    selection_loss_ : float or None
+        Mean loss of the chosen value on the rows that chose it: squared error, or misclassification
+        (0 to 1); None where nothing was chosen.
     """
 
     # One more when the solver measures something else: then its trials have new identities.
@@ -163,21 +166,25 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         design.clock = clock
         groups = self._groups(selection, design.n)
         fits = self._fits(design, targets, groups, clock)
-        best, seen = 0, None
+        losses, held_rows, seen = None, 1, None
         if evaluation is not None and selection == "test":
             with clock.part("test"):
                 decisions = fits.path.decisions(evaluation)
-                best = int(np.argmin(loss(decisions, None)))
-                seen = decisions[best].copy()
-        elif fits.held_loss is not None:
-            best = int(np.argmin(fits.held_loss))
+                losses = loss(decisions, None)
+                seen = decisions[int(np.argmin(losses))].copy()
         elif groups is not None:
-            with clock.part("train"):
-                total = np.zeros(len(self.grid()))
-                for g, fitted in enumerate(fits.partial):
-                    rows = np.flatnonzero(groups == g)
-                    total += loss(fitted.decisions(design.take(rows)), rows) * len(rows)
-                best = int(np.argmin(total))
+            held_rows = int(np.count_nonzero(groups >= 0))
+            losses = fits.held_loss
+            if losses is None:
+                with clock.part("train"):
+                    losses = np.zeros(len(self.grid()))
+                    for g, fitted in enumerate(fits.partial):
+                        rows = np.flatnonzero(groups == g)
+                        losses += loss(fitted.decisions(design.take(rows)), rows) * len(rows)
+            else:
+                held_rows *= targets.columns.shape[1]
+        best = 0 if losses is None else int(np.argmin(losses))
+        self.selection_loss_ = None if losses is None else float(losses[best]) / held_rows
         self.evaluation_decisions_ = seen
         self.notes_ = list(fits.path.notes[best])
         reached = fits.path.converged

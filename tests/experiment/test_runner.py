@@ -77,7 +77,7 @@ def test_samplers_of_a_trial_share_rows_and_trials_differ(experiment_of):
     text = SMALL.replace("bandwidth: 1.0", "bandwidth: median")
     trials = plan_run([experiment_of(text)], None).trials
     first = [t for t in trials if t.number == 0]
-    assert len({Context().bandwidth(t) for t in first}) == 1
+    assert len({tuple(Context().bandwidths(t)) for t in first}) == 1
     rows = [Context().prepared(t).X_train for t in first]
     assert all(np.array_equal(rows[0], other) for other in rows[1:])
     other = next(t for t in trials if t.number == 1)

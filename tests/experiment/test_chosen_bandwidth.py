@@ -1,0 +1,222 @@
+"""`bandwidth: cv`: chosen with the penalty by the same rows, against loops over scikit-learn."""
+
+import itertools
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn import linear_model
+from sklearn.kernel_ridge import KernelRidge
+
+from rfbench import registry
+from rfbench.clock import Clock
+from rfbench.errors import ConfigError
+from rfbench.experiment import trial as trials
+from rfbench.experiment.context import Context
+from rfbench.experiment.footprint import estimate
+from rfbench.experiment.plan import Job, plan, shares_work
+from rfbench.experiment.replay import trials_like
+from rfbench.experiment.seeds import integer_for
+from rfbench.experiment.trial import run_job, run_trial
+from rfbench.kernels import Gaussian
+
+from .conftest import SMALL
+
+GRID = [0.25, 0.5, 1.0, 2.0, 4.0]
+TUNED = SMALL.replace("bandwidth: 1.0", f"bandwidth: {{cv: {GRID}}}")
+
+
+def ok(text, experiment_of, *overrides):
+    found = plan(experiment_of(text, "samplers=rks", *overrides))
+    rows = list(run_job(Job(tuple(found))))
+    assert {row["status"] for row in rows} == {"ok"}, rows[0]["message"]
+    by_id = {trial.id: trial for trial in found}
+    return [(by_id[row["trial_id"]], row) for row in rows]
+
+
+def folds_of(trial, n):
+    generator = np.random.default_rng(integer_for(0, "folds", trial.number))
+    order = generator.permutation(n)
+    if trial.experiment.solver.selection == "validation":
+        groups = np.full(n, -1)
+        groups[order[: round(0.2 * n)]] = 0
+        return groups, 1
+    return order % 5, 5
+
+
+def features_of(trial, bandwidth, X):
+    sampler = registry.SAMPLERS.find(trial.sampler.name)
+    seed = integer_for(0, "features", trial.number)
+    made = sampler(trial.M, bandwidth=bandwidth, random_state=seed)
+    return made.fit_transform(X)
+
+
+def least(loss):
+    """Return the pair with the smallest loss, of equal ones the largest."""
+    return max(loss, key=lambda pair: (-round(loss[pair], 9), *pair))
+
+
+@pytest.mark.parametrize("selection", ["cv5", "validation"])
+@pytest.mark.parametrize("number", [0, 1])
+def test_bandwidth_and_penalty_of_a_classification_by_brute_force(experiment_of, selection, number):
+    for trial, row in ok(TUNED, experiment_of, f"solver.selection={selection}"):
+        if trial.number != number:
+            continue
+        data = Context().prepared(trial)
+        groups, k = folds_of(trial, len(data.X_train))
+        loss = {}
+        for bandwidth, alpha in itertools.product(GRID, [0.01, 1.0]):
+            Z = features_of(trial, bandwidth, data.X_train)
+            wrong = 0
+            for g in range(k):
+                fitted = linear_model.RidgeClassifier(alpha).fit(
+                    Z[groups != g], data.labels_train[groups != g]
+                )
+                held = groups == g
+                wrong += np.sum(fitted.predict(Z[held]) != data.labels_train[held])
+            loss[bandwidth, alpha] = float(wrong)
+        assert (row["bandwidth"], row["alpha"]) == least(loss)
+        assert row["bandwidth_rule"] == "cv: 0.25, 0.5, 1.0, 2.0, 4.0"
+        assert row["selection"] == selection
+
+
+@pytest.fixture
+def curve(monkeypatch):
+    """Rows of a smooth function of three columns."""
+    X = np.random.default_rng(0).uniform(-1, 1, (90, 3))
+    y = np.sin(3 * X[:, 0]) + X[:, 1] ** 2
+    made = SimpleNamespace(
+        X_train=X[:60], X_test=X[60:], y_train=y[:60], y_test=y[60:],
+        labels_train=None, labels_test=None,
+    )  # fmt: skip
+    monkeypatch.setattr(Context, "prepared", lambda self, trial: made)
+    return made
+
+
+@pytest.mark.parametrize("solver", ["ridge", "kernel-ridge"])
+def test_of_a_regression_by_brute_force(experiment_of, curve, solver):
+    for trial, row in ok(TUNED, experiment_of, f"solver.name={solver}", "solver.intercept=false"):
+        groups, _ = folds_of(trial, 60)
+        loss = {}
+        for bandwidth, alpha in itertools.product(GRID, [0.01, 1.0]):
+            if solver == "ridge":
+                Z = features_of(trial, bandwidth, curve.X_train)
+                model = linear_model.Ridge(alpha, fit_intercept=False)
+            else:
+                Z = Gaussian(bandwidth)(curve.X_train, curve.X_train)
+                model = KernelRidge(alpha=alpha, kernel="precomputed")
+            loss[bandwidth, alpha] = 0.0
+            for g in range(5):
+                rest, held = groups != g, groups == g
+                whole = solver == "ridge"
+                fitted = model.fit(Z[rest] if whole else Z[np.ix_(rest, rest)], curve.y_train[rest])
+                found = fitted.predict(Z[held] if whole else Z[np.ix_(held, rest)])
+                loss[bandwidth, alpha] += np.sum((found - curve.y_train[held]) ** 2)
+        assert (row["bandwidth"], row["alpha"]) == least(loss)
+
+
+def test_a_choice_on_the_test_rows_has_their_smallest_error(experiment_of):
+    tested = ok(TUNED, experiment_of, "solver.selection=test")
+    for trial, row in tested:
+        fixed = [
+            run_trial(other, Context())[0]["error"]
+            for b in GRID
+            for other in plan(
+                experiment_of(TUNED, "samplers=rks", "solver.selection=test", f"bandwidth={b}")
+            )
+            if (other.M, other.number) == (trial.M, trial.number)
+        ]
+        assert row["error"] == min(fixed)
+
+
+def test_the_row_is_that_of_the_chosen_bandwidth_alone(experiment_of):
+    """Each size chooses for itself, in spite of shared timing; one trial alone gives the same."""
+    for trial, row in ok(TUNED, experiment_of):
+        assert not shares_work(trial)
+        assert row["timing"] == "isolated"
+        alone, _ = run_trial(trial, Context())
+        fixed = experiment_of(TUNED, "samplers=rks", f"bandwidth={row['bandwidth']}")
+        twin = next(t for t in plan(fixed) if (t.M, t.number) == (trial.M, trial.number))
+        known = run_trial(twin, Context())[0]
+        for column in ("bandwidth", "alpha", "error", "columns"):
+            assert row[column] == alone[column] == known[column]
+
+
+@pytest.mark.parametrize(
+    ("solver", "name"),
+    [
+        *(("ridge", name) for name in registry.SAMPLERS),
+        *((name, "rks") for name in registry.SOLVERS),
+    ],
+)
+def test_every_method_can_have_its_bandwidth_chosen(experiment_of, solver, name):
+    alphas = "0.1,1"
+    text = (
+        TUNED.split("samplers:")[0] + f"samplers: [{name}]\nsolver: {{name: {solver}}}\ntrials: 1\n"
+    )
+    overrides = [f"solver.alphas={alphas}"] if solver != "constrained" else []
+    trial = plan(experiment_of(text, "M=8", "bandwidth={cv: [1, 2]}", *overrides))[0]
+    row, _ = run_trial(trial, Context())
+    assert row["status"] == "ok", row["message"]
+    assert row["bandwidth"] in (1.0, 2.0)
+    assert estimate(trial) is None or estimate(trial) > 0
+
+
+def test_the_search_is_time_of_training(experiment_of, monkeypatch):
+    """Every look at the clock is a second."""
+    monkeypatch.setattr("time.perf_counter", itertools.count().__next__)
+    trial = plan(experiment_of(TUNED, "samplers=rks"))[0]
+    twin = plan(experiment_of(TUNED, "samplers=rks", "bandwidth=1", "timing=isolated"))[0]
+    row, fixed = run_trial(trial, Context())[0], run_trial(twin, Context())[0]
+    for part in ("t_pp", "t_features", "t_test"):
+        assert row[part] == fixed[part]
+    assert row["t_train"] > 5 * fixed["t_train"]
+    clock, search = Clock(), Clock()
+    search.wall.update(pp=1.0, features=2.0, train=3.0, test=4.0)
+    clock.charge(search, to="train")
+    assert clock.wall == {"pp": 0.0, "features": 0.0, "train": 10.0, "test": 0.0}
+
+
+def test_cv_is_the_stated_grid_and_its_dump_is_read_back(experiment_of):
+    short = experiment_of(TUNED, "bandwidth=cv")
+    spelt = experiment_of(
+        TUNED, "bandwidth={cv: [0.25*median, 0.5*median, median, 2*median, 4*median]}"
+    )
+    assert plan(short)[0].id == plan(spelt)[0].id != plan(experiment_of(TUNED))[0].id
+    text = experiment_of(TUNED, "bandwidth={cv: log:0.1:10:3}")
+    assert text.bandwidth.cv == [0.1, 1.0, 10.0]
+    manifest = json.loads(json.dumps({"config": short.model_dump(mode="json")}))
+    again = trials_like({"trial": "0", "M": "4"}, manifest)
+    assert again[0].id == plan(short)[0].id
+
+
+@pytest.mark.parametrize(
+    ("overrides", "word"),
+    [
+        (["solver.alphas=1", "solver.selection=fixed"], "selection is fixed"),
+        (["solver.name=none", "kernel_error_rows=50"], "no solver"),
+        (["kernel=arc-cosine-1"], "has none"),
+        (["M={kept_by: rks}"], "kept_by"),
+        (["samplers.rks.bandwidth=2"], "rks has one of its own"),
+        (["bandwidth={cv: []}"], "list"),
+        (["bandwidth={cv: [1, -1]}"], "above 0"),
+        (["bandwidth={cv: [mean]}"], "median"),
+        (["bandwidth={of: [1]}"], "cv"),
+    ],
+)
+def test_where_nothing_can_choose_it_is_refused(experiment_of, overrides, word):
+    with pytest.raises(ConfigError, match=word):
+        experiment_of(TUNED, *overrides)
+
+
+def test_a_transformer_without_a_bandwidth_is_refused(experiment_of):
+    text = TUNED.replace("- rks", "- {class: sklearn.kernel_approximation.SkewedChi2Sampler}")
+    with pytest.raises(ConfigError, match="no bandwidth"):
+        experiment_of(text, allow_imports=True)
+
+
+def test_one_penalty_and_no_word_on_selection_is_chosen_by_five_folds(experiment_of):
+    text = TUNED.replace("alphas: [0.01, 1.0], selection: cv5", "alphas: 0.1")
+    assert {row["selection"] for _, row in ok(text, experiment_of)} == {"cv5"}
+    assert trials.describe(plan(experiment_of(text))[0])["selection"] == "cv5"
