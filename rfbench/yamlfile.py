@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from rfbench.errors import ConfigError
+from rfbench.errors import ConfigError, nearest
 
 # Of what is written, and once more of what it stands for when aliases are followed.
 MAX_NODES = 20_000
@@ -104,8 +104,11 @@ def load(path: Path) -> Document:
         kind = "is a folder" if isinstance(error, IsADirectoryError) else reason.lower()
         from rfbench import shipped
 
-        known = [each for each in shipped.every() if f"{path.stem}_".startswith(f"{each.stem}_")]
-        hint = f"Did you mean {known[0]}?" if known else "`rfbench list configs` shows some."
+        every = shipped.every()
+        known = [each for each in every if f"{path.stem}_".startswith(f"{each.stem}_")]
+        close = nearest(path.stem, [each.stem for each in every]).strip()
+        hint = f"Did you mean {known[0]}?" if known else close
+        hint = hint or "`rfbench list configs` shows some."
         raise ConfigError(f"The configuration {path} cannot be read: {kind}.", "", hint) from error
     return parse(raw, str(path))
 

@@ -31,7 +31,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("analysis",),
     ("figures",),
     ("pages",),
-    ("audit",),
+    ("audit", "api", "testing"),
     ("cli",),
     ("__main__",),
 )

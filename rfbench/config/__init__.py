@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rfbench import yamlfile
+from rfbench import shipped, yamlfile
 from rfbench.config import matrix
 from rfbench.config.build import sampler_of, solver_of
 from rfbench.config.combinations import check_combinations
@@ -48,6 +48,7 @@ __all__ = [
     "read",
     "read_all",
     "resolve_parameters",
+    "runs_of",
     "sampler_of",
     "short",
     "solver_of",
@@ -98,8 +99,18 @@ def read_all(
 
 
 def documents(path: Path, overrides: Sequence[str] = ()) -> dict[str, yamlfile.Document]:
-    """Return the runs of a configuration file by name, not yet checked."""
-    found = matrix.runs(yamlfile.load(path), _stem(path))
+    """Return the runs of a configuration file by name, not yet checked.
+
+    The path may be the name of a configuration that comes with rfbench.
+    """
+    return runs_of(yamlfile.load(shipped.locate(path)), _stem(path), overrides)
+
+
+def runs_of(
+    document: yamlfile.Document, stem: str, overrides: Sequence[str] = ()
+) -> dict[str, yamlfile.Document]:
+    """Return the runs of a document by name, not yet checked."""
+    found = matrix.runs(document, stem)
     for document in found.values():
         for text in overrides:
             override(document, text)

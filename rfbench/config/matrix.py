@@ -101,7 +101,7 @@ def _run(
     for axis, name, word in ((DATASETS, dataset, "dataset"), (PROTOCOLS, protocol, "protocol")):
         if name:
             run.value[word] = name
-            run.lines[word,] = document.lines[axis, name]
+            run.move(document, (axis, name), (word,))
     entries = []
     for axis, name in ((PROTOCOLS, protocol), (DATASETS, dataset), (EXCEPTIONS, key)):
         entries.append(axes[axis].get(name, {}))

@@ -1,0 +1,95 @@
+"""Two methods of one results folder, paired trial by trial."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+
+from rfbench.analysis import frame
+from rfbench.analysis.paired import OF_THE_FEATURES, Trials, Values, is_time
+from rfbench.analysis.statistics import ALPHA, corrected_t, holm
+from rfbench.analysis.summary import metrics
+from rfbench.errors import ResultsError, unknown
+from rfbench.results import Results
+
+PLACE = ["dataset", "protocol", "d", "M"]
+COLUMNS = [
+    *PLACE, "variant", "metric", "mean_first", "mean_second", "difference", "low", "high",
+    "trials", "p", "p_holm", "note",
+]  # fmt: skip
+
+
+def compare(
+    results: Results, first: str, second: str, metric: str | None = None, *, alpha: float = ALPHA
+) -> pd.DataFrame:
+    """Compare two methods where they ran the same trials.
+
+    Parameters
+    ----------
+    results : Results
+    first, second : str
+        Labels of two methods.
+    metric : str, optional
+        A metric of the rows, or a time (``t_total``: CPU seconds without testing, wall seconds
+        where CPU time was not measured); by default what the table of the results shows.
+    alpha : float
+        One less the coverage of the interval.
+
+    Returns
+    -------
+    DataFrame
+        One line per data set, size and swept setting that both have: the means of both and of
+        ``difference`` (first less second) over their common trials, the interval ``low`` to
+        ``high``, ``trials``, the two-sided ``p`` of Nadeau and Bengio's corrected t-test (the
+        plain paired one where the split is fixed), Holm's correction of it over the lines, and a
+        ``note`` where the test is not defined.
+
+    Raises
+    ------
+    ResultsError
+        There is no such method or metric, or the two have no trial in common.
+    """
+    collection = frame.of([results])
+    lines = collection.groups.assign(group=collection.groups.index)
+    for name in (first, second):
+        if not lines[["method", "alias"]].isin([name]).any(axis=None):
+            raise unknown("method", name, dict.fromkeys(lines["method"]), ResultsError)
+    timed = metric is not None and metric in frame.SUMS and is_time(metric)
+    shown = {} if timed else metrics(results, metric)
+    found = []
+    for place, here in lines.groupby(PLACE, dropna=False):
+        trials = Trials(collection, here)
+        wanted = str(metric) if timed else shown[str(place[0])]
+        table, variants = trials.table(wanted), list(here["variant"])
+        for a, b in itertools.product(trials.of_method(first), trials.of_method(second)):
+            swept = {variants[a], variants[b]} - {""}
+            if len(swept) < 2 and np.isfinite(table[:, a] - table[:, b]).any():
+                fixed = timed or wanted.startswith(OF_THE_FEATURES)
+                ratio = 0.0 if fixed else float(trials.facts["ratio"][[a, b]].max())
+                line = _compared(table[:, a], table[:, b], ratio, alpha)
+                found.append([*place, *(swept or [""]), wanted, *line])
+    if not found:
+        raise ResultsError(
+            f"{first} and {second} have no trial in common.",
+            "A comparison needs both on the same data set, size and split.",
+        )
+    lined_up = pd.DataFrame(found, columns=[name for name in COLUMNS if name != "p_holm"])
+    lined_up["p_holm"] = holm(lined_up["p"])
+    return lined_up[COLUMNS].astype({"d": "Int64", "M": "Int64"})
+
+
+def _compared(a: Values, b: Values, ratio: float, alpha: float) -> list[object]:
+    from scipy.special import stdtrit
+
+    both = np.isfinite(a - b)
+    a, b = a[both], b[both]
+    test = corrected_t(a, b, test_train_ratio=ratio)
+    half = math.nan
+    if test.n > 1:
+        error = math.sqrt((1 / test.n + ratio) * float((a - b).var(ddof=1)))
+        half = float(stdtrit(test.n - 1, 1 - alpha / 2)) * error
+    ends = [test.effect - half, test.effect + half]
+    return [a.mean(), b.mean(), test.effect, *ends, test.n, test.p, test.note]

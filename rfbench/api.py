@@ -1,0 +1,199 @@
+"""Running and reading from Python, as the command line does it."""
+
+from __future__ import annotations
+
+import html
+import logging
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rfbench.results import Results, reader
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from rfbench.config import Experiment
+
+SHOWN = ["mean", "se", "trials", "failed", "t_total"]
+log = logging.getLogger(__name__)
+
+
+class RunResults(Results):
+    """What was measured: `rows`, one per trial, and the table of them.
+
+    The fields are those of `rfbench.results.Results`. A notebook shows the table; ``print`` shows
+    what the terminal would.
+    """
+
+    def summary(self, metric: str | None = None) -> pd.DataFrame:
+        """Return one line per data set, method and size; see `rfbench.summarise`."""
+        from rfbench.analysis.summary import summarise
+
+        return summarise(self, metric)
+
+    @property
+    def failures(self) -> pd.DataFrame:
+        """The rows of the trials that did not end well; the column ``message`` says why."""
+        return self.rows[self.rows["status"] != "ok"]
+
+    def __repr__(self) -> str:
+        return f"<RunResults {self.name}: {len(self.rows)} trials in {self.folder}>"
+
+    def __str__(self) -> str:
+        from rfbench.pages import summary_table
+
+        return summary_table.render(self)
+
+    def _repr_html_(self) -> str:
+        from rfbench.analysis.summary import axis
+
+        table = self.summary()
+        lines = [f"{self.name}: {len(self.rows)} trials in {self.folder}", *self.notes]
+        said = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+        if table.empty:
+            return said
+        table = table.rename(columns={"x": axis(self)}) if axis(self) not in table else table
+        columns = ["dataset", "method", axis(self), "metric", *SHOWN]
+        numbers = table[columns].to_html(index=False, float_format="{:.4g}".format, na_rep="")
+        return said + numbers
+
+
+def read_results(folder: str | Path) -> RunResults:
+    """Read one results folder; see `rfbench.results.read`.
+
+    Raises
+    ------
+    ResultsError
+        If it is none.
+    """
+    return RunResults(**vars(reader.read(folder)))
+
+
+def read_config(
+    config: Experiment | Mapping[str, Any] | str | Path,
+    overrides: Sequence[str] = (),
+    *,
+    run: str = "",
+    name: str = "python",
+    allow_imports: bool = False,
+) -> Experiment:
+    """Check a configuration.
+
+    Parameters
+    ----------
+    config : mapping, str or path
+        The keys of ``configs/README.md``; or a YAML file; or the name of a configuration that
+        comes with rfbench. (One that was checked is returned as it is.)
+    overrides : sequence of str
+        ``key.path=value`` each, as given to ``--set``.
+    run : str
+        Which run, where the configuration has several.
+    name : str
+        What a mapping's results folder is called.
+    allow_imports : bool
+        Let it import any class: that runs its code.
+
+    Raises
+    ------
+    ConfigError
+        Naming the place, what is allowed and the nearest right word.
+    """
+    from rfbench import config as configurations
+    from rfbench import yamlfile
+
+    if isinstance(config, configurations.Experiment):
+        return config
+    if isinstance(config, Mapping):
+        document = yamlfile.Document(_plain(config), "the configuration")
+        path, found = Path(name), configurations.runs_of(document, name, overrides)
+    else:
+        path = Path(config)
+        found = configurations.documents(path, overrides)
+    full, document = configurations.choose(path, found, run)
+    return configurations.from_document(document, full, allow_imports=allow_imports)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as YAML would have it: arrays, ranges and tuples are lists."""
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple | range):
+        return [_plain(part) for part in value]
+    if isinstance(value, Path):
+        return str(value)
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def run(
+    config: Experiment | Mapping[str, Any] | str | Path,
+    overrides: Sequence[str] = (),
+    *,
+    run: str = "",
+    name: str = "python",
+    out: str | Path = "results",
+    n_jobs: int | None = None,
+    memory: str = "80%",
+    timeout: float | None = None,
+    retry: Collection[str] = (),
+    only: Sequence[str] = (),
+    smoke: bool = False,
+    fail_fast: bool = False,
+    allow_imports: bool = False,
+    on_row: Callable[[dict[str, Any]], None] | None = None,
+) -> RunResults:
+    """Measure what is missing of a configuration, and return all its rows.
+
+    A trial that has a row already is not repeated. One that fails is a row that says why.
+
+    Parameters
+    ----------
+    config, overrides, run, name, allow_imports
+        See `read_config`.
+    out : path
+        The rows land in ``OUT/NAME/trials.csv``; those of a smoke run in ``OUT/smoke/NAME``.
+    n_jobs : int, optional
+        Worker processes, by default one per core. The results do not depend on it.
+    memory : str
+        For all workers: a share of what is free, or GiB (``'6'``).
+    timeout : float, optional
+        Longest time of one trial; seconds.
+    retry : collection of str
+        Statuses whose trials are run again: failed, timeout, crashed, memory.
+    only : sequence of str
+        ``KEY=VALUE`` each: only trials with this dataset, sampler, label, M, trial, d.
+    smoke : bool
+        Few rows, one trial: does it run?
+    fail_fast : bool
+        Begin no further trials after one that failed.
+    on_row : callable, optional
+        Called with each new row.
+
+    Raises
+    ------
+    RfbenchError
+        What is asked for cannot be, or a row cannot be written.
+    KeyboardInterrupt
+        After Ctrl-C; the trials in flight were finished first, and all rows are kept.
+    """
+    from rfbench.experiment import runner
+    from rfbench.experiment.run_plan import plan_run
+    from rfbench.experiment.worker import Limits, memory_share
+
+    experiment = read_config(config, overrides, run=run, name=name, allow_imports=allow_imports)
+    folder = Path(out) / ("smoke" if smoke else "") / experiment.name
+    workers = n_jobs or os.cpu_count() or 1
+    summary = runner.run(
+        plan_run([experiment], folder, smoke=smoke).only(only),
+        n_jobs=workers,
+        limits=Limits(memory_share(memory, workers), timeout),
+        retry=retry,
+        fail_fast=fail_fast,
+        on_row=on_row,
+    )
+    if summary.interrupted:
+        raise KeyboardInterrupt
+    for message in list(dict.fromkeys(summary.messages))[:5]:
+        log.warning("%s", message)
+    return read_results(folder)

@@ -1,0 +1,186 @@
+"""rfbench from Python: the public names, and what a script or a notebook does with them."""
+
+import ast
+import inspect
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+import rfbench
+from rfbench import shipped
+from rfbench.errors import ConfigError, ResultsError
+
+TINY = {
+    "dataset": "digits",
+    "rows": 200,
+    "split": {"test_size": 0.25},
+    "M": np.array([5, 10]),
+    "samplers": ["rks", {"eerf": {"pool_size": 30}}],
+    "solver": {"alphas": 0.1},
+    "trials": 4,
+}
+PUBLIC = {
+    *("RfbenchError", "RunResults", "compare", "datasets", "kernels", "plot", "read_config"),
+    *("read_results", "report", "run", "samplers", "solvers", "summarise"),
+}
+
+
+def python(code, **words):
+    environment = {**os.environ, "PYTHONPATH": str(Path(rfbench.__file__).parents[1])}
+    return subprocess.run(
+        [sys.executable, *([code] if str(code).endswith(".py") else ["-c", code])],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env=environment,
+        **words,
+    )
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    return rfbench.run(TINY, name="tiny", out=tmp_path_factory.mktemp("out"), n_jobs=1)
+
+
+def test_the_public_names_are_these():
+    assert set(rfbench.__all__) == PUBLIC
+    for name in rfbench.__all__:
+        assert inspect.getdoc(getattr(rfbench, name)), name
+        assert name in dir(rfbench)
+    with pytest.raises(AttributeError, match="runn"):
+        rfbench.runn  # noqa: B018
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse(Path(rfbench.__file__).read_text())
+    (typed,) = (node for node in tree.body if isinstance(node, ast.If))
+    names = {alias.asname or alias.name for node in typed.body for alias in node.names}
+    assert names == PUBLIC
+
+
+def test_no_public_function_has_the_name_of_a_module():
+    folder = Path(rfbench.__file__).parent
+    for name in PUBLIC:
+        module = (folder / name).is_dir() or (folder / f"{name}.py").exists()
+        assert module == inspect.ismodule(getattr(rfbench, name)), name
+
+
+def test_the_import_brings_nothing_heavy():
+    heavy = ["numpy", "pandas", "scipy", "sklearn", "numba", "pydantic", "matplotlib"]
+    done = python(f"import sys, rfbench; print(sorted(set({heavy}) & set(sys.modules)))")
+    assert done.stdout == "[]\n"
+
+
+def test_a_dict_is_run_once(ran, tmp_path):
+    assert len(ran.rows) == 16
+    assert (ran.rows["status"] == "ok").all()
+    assert ran.failures.empty
+    shutil.copytree(ran.folder, tmp_path / "tiny")
+    seen = []
+    again = rfbench.run(TINY, name="tiny", out=tmp_path, n_jobs=1, on_row=seen.append)
+    pd.testing.assert_frame_equal(again.rows, ran.rows)
+    assert seen == []
+    more = rfbench.run(TINY, ["trials=5"], name="tiny", out=tmp_path, on_row=seen.append)
+    assert (len(seen), len(more.rows)) == (4, 20)
+
+
+def test_a_failed_trial_is_a_row(tmp_path):
+    (tmp_path / "bad.py").write_text(
+        "class Bad:\n    def fit(self, X, y=None):\n        raise ValueError('on purpose')\n"
+        "    def transform(self, X):\n        return X\n"
+    )
+    bad = {"class": f"{tmp_path}/bad.py:Bad", "label": "bad"}
+    wrong = {**TINY, "M": 5, "trials": 1, "samplers": [bad, "rks"]}
+    with pytest.raises(rfbench.RfbenchError, match="not imported"):
+        rfbench.run(wrong, out=tmp_path)
+    found = rfbench.run(wrong, out=tmp_path, n_jobs=1, allow_imports=True)
+    assert found.folder == tmp_path / "python"
+    assert list(found.failures["label"]) == ["bad"]
+    assert "on purpose" in found.failures["message"].item()
+
+
+def test_configurations_are_dicts_names_and_files(tmp_path):
+    named = rfbench.read_config("quickstart")
+    assert named == rfbench.read_config(shipped.find("quickstart"))
+    assert rfbench.read_config(named) is named
+    assert rfbench.read_config(TINY, ["M=7"], name="x").M == [7]
+    assert rfbench.read_config({**TINY, "M": range(5, 20, 5)}).M == [5, 10, 15]
+    assert np.ndim(TINY["M"]) == 1, "the dict is left alone"
+    several = {**TINY, "protocols": {"printed": {"seed": 1}, "tuned": {"seed": 2}}}
+    assert rfbench.read_config(several, run="tuned").seed == 2
+    with pytest.raises(ConfigError, match="several runs"):
+        rfbench.read_config(several)
+    with pytest.raises(ConfigError, match="'trials'"):
+        rfbench.read_config({**TINY, "trails": 3})
+    with pytest.raises(ConfigError, match="quickstart"):
+        rfbench.read_config("quikstart")
+
+
+def test_a_notebook_shows_the_table_and_no_markup_of_a_name(ran):
+    page = ran._repr_html_()
+    assert page.count("<tr") == 1 + len(ran.summary()) == 5
+    assert "eerf" in str(ran)
+    hostile = ran.rows.assign(label=ran.rows["label"].replace("eerf", "<script>x</script>"))
+    shown = rfbench.RunResults(ran.folder, "<b>", hostile, {}, ["<i>"])._repr_html_()
+    assert not any(mark in shown for mark in ("<script", "<b>", "<i>"))
+    assert "&lt;script" in shown
+    empty = rfbench.RunResults(ran.folder, "empty", ran.rows.iloc[:0], {}, [])
+    assert "empty" in empty._repr_html_()
+
+
+def test_read_results_is_what_run_returned(ran):
+    read = rfbench.read_results(ran.folder)
+    pd.testing.assert_frame_equal(read.summary(), rfbench.summarise(ran))
+    with pytest.raises(ResultsError):
+        rfbench.read_results(ran.folder / "nowhere")
+
+
+def test_compare_is_the_paired_difference(ran):
+    table = rfbench.compare(ran, "eerf", "rks")
+    assert list(table["M"]) == [5, 10]
+    for M, line in table.set_index("M").iterrows():
+        here = ran.rows[ran.rows["M"] == M].pivot(index="trial", columns="label", values="error")
+        d = (here["eerf"] - here["rks"]).to_numpy()
+        assert (line["trials"], line["metric"]) == (4, "error")
+        assert_allclose(line["difference"], d.mean())
+        assert_allclose(line["mean_first"] - line["mean_second"], d.mean())
+        # Nadeau and Bengio: test rows over training rows, drawn anew in every trial.
+        sides = ran.rows.iloc[0][["n_test", "n_train"]]
+        error = np.sqrt((1 / 4 + sides["n_test"] / sides["n_train"]) * d.var(ddof=1))
+        low, high = stats.t.interval(0.95, 3, d.mean(), error)
+        assert_allclose([line["low"], line["high"]], [low, high])
+        assert_allclose(line["p"], 2 * stats.t.sf(abs(d.mean()) / error, 3))
+    assert table["p_holm"].min() >= table["p"].min()
+    back = rfbench.compare(ran, "rks", "eerf")
+    assert_allclose(back["difference"], -table["difference"])
+    times = rfbench.compare(ran, "eerf", "rks", "t_total")
+    assert (times["difference"] > 0).all(), "eerf scores a pool first"
+
+
+def test_compare_refuses_what_cannot_be_compared(ran):
+    with pytest.raises(ResultsError, match="eerf"):
+        rfbench.compare(ran, "erf", "rks")
+    with pytest.raises(ResultsError, match="metric"):
+        rfbench.compare(ran, "eerf", "rks", "eror")
+    odd = ran.rows["trial"] % 2 == 1
+    apart = ran.rows[odd == (ran.rows["label"] == "rks")]
+    with pytest.raises(ResultsError, match="no trial in common"):
+        rfbench.compare(rfbench.RunResults(ran.folder, "x", apart), "eerf", "rks")
+
+
+def test_a_script_needs_no_guard(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"import rfbench\nfound = rfbench.run({dict(TINY, M=[5, 10], trials=2)!r}, n_jobs=2)\n"
+        "print(len(found.rows), found.folder)\n"
+    )
+    done = python(script, cwd=tmp_path)
+    assert done.stdout == "8 results/python\n", done.stderr
