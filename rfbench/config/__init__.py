@@ -25,7 +25,6 @@ from rfbench.config.schema import (
     KeptBy,
     SamplerSpec,
     SolverSpec,
-    keeps_published_split,
 )
 from rfbench.errors import ConfigError, RfbenchError, nearest
 
@@ -44,7 +43,6 @@ __all__ = [
     "choose",
     "documents",
     "from_document",
-    "keeps_published_split",
     "read",
     "read_all",
     "resolve_parameters",

@@ -9,14 +9,7 @@ from typing import Any
 from rfbench import yamlfile
 from rfbench.config.build import sampler_of, solver_of
 from rfbench.config.messages import located, where
-from rfbench.config.schema import (
-    NO_SOLVER,
-    BandwidthGrid,
-    Experiment,
-    KeptBy,
-    SamplerSpec,
-    keeps_published_split,
-)
+from rfbench.config.schema import NO_SOLVER, BandwidthGrid, Experiment, KeptBy, SamplerSpec
 from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.registry import KERNELS, SAMPLERS
 
@@ -26,6 +19,7 @@ def check_combinations(
 ) -> None:
     """Refuse what is well-formed but cannot run; ConfigError names the line."""
     from rfbench import datasets, plugins
+    from rfbench.datasets.split import is_given
 
     tasks = set()
     for spec in experiment.dataset:
@@ -34,7 +28,7 @@ def check_combinations(
         except RfbenchError as error:
             raise located(document, ("dataset",), error) from None
         tasks.add("regression" if entry.task == "regression" else "class")
-        given = keeps_published_split(experiment.split)
+        given = is_given(experiment.split)
         if given and entry.train_rows is None and entry.kind != "synthetic":
             raise ConfigError(
                 f"{where(document, ('split',))}: {spec.name} has no given split.",

@@ -258,24 +258,20 @@ class CheckSpec(Section):
 
 
 def _split(value: Any) -> Any:
+    from rfbench.datasets import split
+
     sizes = value.values() if isinstance(value, dict) else ()
     if any(type(size) is float and not 0 < size < 1 for size in sizes):
         raise ValueError("a share of the rows or groups lies between 0 and 1")
     if any(type(size) is bool or (type(size) is int and size < 1) for size in sizes):
         raise ValueError("a number of rows or groups is at least 1")
-    ways = ({"test_size"}, {"test_size", "train_size"}, {"train_size"}, {"leave_groups"})
-    if value == "given" or (isinstance(value, dict) and set(value) in ways):
-        return value
-    raise ValueError(
-        "a split is `given`, `{train_size: 5000}` (of the given training rows), "
-        "`{test_size: 0.5}` (with train_size if you like) or "
-        f"`{{leave_groups: 0.3}}`.{nearest(str(value), ['given'])}"
-    )
+    words = [key for key, size in value.items() if isinstance(size, str)] if sizes else []
+    if split.way_of(value) is None or set(words) - {"column"}:
+        raise ValueError(f"a split is {split.EXAMPLES}.{nearest(str(value), ['given'])}")
+    return value
 
 
-def keeps_published_split(split: str | dict[str, Any]) -> bool:
-    """Whether the test rows are the published ones, in every trial."""
-    return split == "given" or (isinstance(split, dict) and set(split) == {"train_size"})
+Split = Annotated[Literal["given"] | dict[str, float | int | str], BeforeValidator(_split)]
 
 
 class Experiment(Section):
@@ -302,11 +298,13 @@ class Experiment(Section):
         "at most so many training rows, drawn in each trial, and test rows in proportion",
         WHOLE,
     )
-    split: Annotated[Literal["given"] | dict[str, float | int], BeforeValidator(_split)] = _key(
+    split: Split = _key(
         "given",
-        "as published; random; as published, with so many of the training rows; or whole groups "
-        "(subjects). A share or a number",
-        "given, `{test_size: 0.3}`, `{train_size: 5000}`, `{leave_groups: 0.3}`",
+        "as published; random (`stratified`: so much of each class); as published, with so many of "
+        "the training rows; whole groups (subjects), or blocks of consecutive rows; the last rows; "
+        "as a column of your own data says. A share or a number",
+        "given, `{test_size: 0.3}`, `{stratified: 0.3}`, `{train_size: 5000}`, "
+        "`{leave_groups: 0.3}`, `{blocks: 10, test_size: 0.3}`, `{last: 0.3}`, `{column: part}`",
     )
     scaling: Literal["none", "standard", "minmax", "row-standard", "/255"] = _key(
         "standard", "of the columns (or of each row), learnt from the training rows"

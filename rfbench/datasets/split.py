@@ -2,31 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.datasets.dataset import Dataset
 from rfbench.errors import DataError
 
+if TYPE_CHECKING:
+    from rfbench.datasets.dataset import Dataset
+
 Index = NDArray[np.int64]
+Rule = str | Mapping[str, Any]
+
+WAYS: dict[str, frozenset[str]] = {
+    "random": frozenset({"test_size"}),
+    "published": frozenset({"train_size"}),
+    "stratified": frozenset({"stratified"}),
+    "groups": frozenset({"leave_groups"}),
+    "last": frozenset({"last"}),
+    "blocks": frozenset({"blocks", "test_size"}),
+    "column": frozenset({"column"}),
+}
+EXAMPLES = (
+    "`given`, `{train_size: 5000}` (of the given training rows), `{test_size: 0.5}` (with "
+    "train_size if you like), `{stratified: 0.3}`, `{leave_groups: 0.3}`, `{last: 0.3}`, "
+    "`{blocks: 10, test_size: 0.3}` or `{column: part}`"
+)
 
 
-def split_rows(
-    dataset: Dataset, rule: str | Mapping[str, Any], generator: np.random.Generator
-) -> tuple[Index, Index]:
+def way_of(rule: object) -> str | None:
+    """Return which way of splitting a rule names: 'given' or a key of `WAYS`; None: no way."""
+    if rule == "given":
+        return "given"
+    keys = frozenset(rule) if isinstance(rule, Mapping) else frozenset()
+    keys = keys - {"train_size"} if "test_size" in keys and "blocks" not in keys else keys
+    return next((way for way, wanted in WAYS.items() if keys == wanted), None)
+
+
+def is_given(rule: Rule) -> bool:
+    """Whether the data set itself says which rows test: its published split, or a column."""
+    return way_of(rule) in ("given", "published", "column")
+
+
+def is_fixed(rule: Rule) -> bool:
+    """Whether every trial has the same training and test rows."""
+    return way_of(rule) in ("given", "column", "last")
+
+
+def split_rows(dataset: Dataset, rule: Rule, generator: np.random.Generator) -> tuple[Index, Index]:
     """Return the training and the test rows, each in ascending order.
 
     Parameters
     ----------
     dataset : Dataset
     rule : 'given' or mapping
-        'given' is the published split; ``{'train_size': s}`` is it with s of its training rows,
-        drawn at random, or all if there are fewer. ``{'test_size': t, 'train_size': s}`` draws
-        both sides at random, s the rest by default; t and s are fractions or numbers of rows.
-        ``{'leave_groups': g}`` puts g whole groups (or a fraction of the groups) on the test side.
+        Sizes are fractions or numbers of what they count.
+
+        - 'given' is the published split, ``{'column': c}`` the one that column c of a data set of
+          one's own says; ``{'train_size': s}`` is the published one with s of its training rows,
+          drawn at random, or all if there are fewer.
+        - ``{'test_size': t, 'train_size': s}`` draws both sides at random, s the rest by default.
+        - ``{'stratified': t}`` draws t of the rows of each class for the test side.
+        - ``{'leave_groups': g}`` draws g whole groups for the test side.
+        - ``{'last': t}`` tests on the last t rows.
+        - ``{'blocks': b, 'test_size': t}`` cuts the rows into b blocks of consecutive rows, equal
+          but for one row, and draws t of the blocks for the test side.
     generator : numpy.random.Generator
         Source of the draws.
 
@@ -40,35 +82,11 @@ def split_rows(
     DataError
         If the rule is unknown, does not fit the data set, or leaves a side empty.
     """
-    n = len(dataset.y)
-    if rule == "given":
-        train, test = _published(dataset)
-    elif isinstance(rule, Mapping) and set(rule) == {"train_size"}:
-        train, test = _published(dataset)
-        size = min(len(train), _amount(rule["train_size"], len(train), "train_size"))
-        train = np.sort(generator.choice(train, size, replace=False))
-    elif isinstance(rule, Mapping) and set(rule) == {"leave_groups"}:
-        train, test = _leave_groups(dataset, rule["leave_groups"], generator)
-    elif isinstance(rule, Mapping) and {"test_size"} <= set(rule) <= {"test_size", "train_size"}:
-        n_test = _amount(rule["test_size"], n, "test_size")
-        rest = max(0, n - n_test)
-        n_train = _amount(rule["train_size"], n, "train_size") if "train_size" in rule else rest
-        if n_train + n_test > n:
-            raise DataError(
-                f"{n_train} training and {n_test} test rows are more than the {n} rows of "
-                f"{dataset.name}.",
-                "No row can be on both sides.",
-                "Ask for fewer.",
-            )
-        order = generator.permutation(n)
-        test, train = np.sort(order[:n_test]), np.sort(order[n_test : n_test + n_train])
-    else:
-        raise DataError(
-            f"The split {rule!r} is unknown.",
-            "",
-            "Choose 'given', {test_size: ...} and {train_size: ...}, one or both, or "
-            "{leave_groups: ...}.",
-        )
+    way = way_of(rule)
+    if way is None:
+        raise DataError(f"The split {rule!r} is unknown.", "", f"Choose {EXAMPLES}.")
+    in_test = _SPLITS[way](dataset, rule if isinstance(rule, Mapping) else {}, generator)
+    train, test = np.flatnonzero(in_test == 0), np.flatnonzero(in_test == 1)
     if not len(train) or not len(test):
         raise DataError(
             f"The split {rule!r} leaves {len(train)} training and {len(test)} test rows of "
@@ -79,51 +97,139 @@ def split_rows(
     return train.astype(np.int64), test.astype(np.int64)
 
 
-def _published(dataset: Dataset) -> tuple[Index, Index]:
+# Each returns, for every row, 0 for training, 1 for test and -1 for neither.
+
+
+def _published(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Index:
     if dataset.n_given_train is None:
         raise DataError(
             f"{dataset.name} has no published split.",
             "Its rows come in one piece.",
             "Use a split like {test_size: 0.5}.",
         )
-    return np.arange(dataset.n_given_train), np.arange(dataset.n_given_train, len(dataset.y))
+    in_test = (np.arange(len(dataset.y)) >= dataset.n_given_train).astype(np.int64)
+    if "train_size" in rule:
+        train = np.arange(dataset.n_given_train)
+        size = min(len(train), _amount(rule["train_size"], len(train), "train_size"))
+        in_test[train] = -1
+        in_test[generator.choice(train, size, replace=False)] = 0
+    return in_test
 
 
-def planned_rows(n: int, n_given: int | None, rule: str | Mapping[str, Any]) -> tuple[int, int]:
-    """Return how many training and test rows a split will give, of n.
-
-    Of whole groups that are left out, their share of the rows; where only their number is known,
-    all rows train.
-    """
-    published = n if n_given is None else n_given
-    if isinstance(rule, str):
-        return published, n - published
-    if set(rule) == {"train_size"}:
-        wanted = _amount(rule["train_size"], published, "train_size")
-        return min(published, wanted), n - published
-    if "leave_groups" in rule:
-        left = rule["leave_groups"]
-        n_test = round(left * n) if isinstance(left, float) else 0
-        return n - n_test, n_test
-    n_test = min(n, _amount(rule["test_size"], n, "test_size"))
-    rest = n - n_test
-    wanted = _amount(rule["train_size"], n, "train_size") if "train_size" in rule else rest
-    return min(rest, wanted), n_test
+def _random(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Index:
+    n = len(dataset.y)
+    n_test = _amount(rule["test_size"], n, "test_size")
+    rest = max(0, n - n_test)
+    n_train = _amount(rule["train_size"], n, "train_size") if "train_size" in rule else rest
+    if n_train + n_test > n:
+        raise DataError(
+            f"{n_train} training and {n_test} test rows are more than the {n} rows of "
+            f"{dataset.name}.",
+            "No row can be on both sides.",
+            "Ask for fewer.",
+        )
+    order, in_test = generator.permutation(n), np.full(n, -1)
+    in_test[order[:n_test]], in_test[order[n_test : n_test + n_train]] = 1, 0
+    return in_test
 
 
-def _leave_groups(
-    dataset: Dataset, size: object, generator: np.random.Generator
-) -> tuple[Index, Index]:
+def _stratified(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Index:
+    from sklearn.model_selection import StratifiedShuffleSplit
+
+    if dataset.task == "regression":
+        raise DataError(
+            f"{dataset.name} has no classes to stratify by.",
+            "Its target is a number.",
+            "Use a split like {test_size: 0.5}.",
+        )
+    size = _amount(rule["stratified"], len(dataset.y), "stratified")
+    seed = int(generator.integers(2**31))
+    splitter = StratifiedShuffleSplit(1, test_size=size, random_state=seed)
+    try:
+        _, test = next(splitter.split(np.empty(len(dataset.y)), dataset.y))
+    except ValueError as error:
+        raise DataError(
+            f"{dataset.name} cannot be stratified.",
+            f"{error}",
+            "Use a split like {test_size: 0.5}, or leave out the rare classes.",
+        ) from None
+    return _marked(len(dataset.y), test)
+
+
+def _last(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Index:
+    n = len(dataset.y)
+    return _marked(n, np.arange(n)[-_amount(rule["last"], n, "last") :])
+
+
+def _groups(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Index:
     if dataset.groups is None:
         raise DataError(
             f"{dataset.name} has no groups.",
             "Its rows do not say which subject they come from.",
-            "Use a split like {test_size: 0.5}.",
+            "Use a split like {test_size: 0.5}, or name the column: `groups: COLUMN`.",
         )
-    groups = np.unique(dataset.groups)
-    left = generator.permutation(groups)[: _amount(size, len(groups), "leave_groups")]
-    in_test = np.isin(dataset.groups, left)
-    return np.flatnonzero(~in_test), np.flatnonzero(in_test)
+    return _some_of(dataset.groups, rule["leave_groups"], "leave_groups", generator)
+
+
+def _blocks(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Index:
+    n, count = len(dataset.y), rule["blocks"]
+    if type(count) is not int or not 2 <= count <= n:
+        raise DataError(
+            f"blocks is {count!r}.",
+            f"{dataset.name} has {n} rows; they are cut into a whole number of blocks, from 2 on.",
+            "Correct it in the split.",
+        )
+    return _some_of(np.arange(n) * count // n, rule["test_size"], "test_size", generator)
+
+
+def _some_of(numbers: Index, size: object, key: str, generator: np.random.Generator) -> Index:
+    """Draw some of the groups that the rows are numbered by for the test side."""
+    groups = np.unique(numbers)
+    left = generator.permutation(groups)[: _amount(size, len(groups), key)]
+    return np.isin(numbers, left).astype(np.int64)
+
+
+def _marked(n: int, test: Index) -> Index:
+    in_test = np.zeros(n, dtype=np.int64)
+    in_test[test] = 1
+    return in_test
+
+
+_SPLITS: dict[str, Callable[[Dataset, Mapping[str, Any], np.random.Generator], Index]] = {
+    "given": _published,
+    "published": _published,
+    "column": _published,
+    "random": _random,
+    "stratified": _stratified,
+    "groups": _groups,
+    "last": _last,
+    "blocks": _blocks,
+}
+
+
+def planned_rows(n: int, n_given: int | None, rule: Rule) -> tuple[int, int]:
+    """Return how many training and test rows a split will give, of n.
+
+    Of whole groups or blocks that are left out, their share of the rows; where only the number of
+    the groups is known, all rows train.
+    """
+    sizes = rule if isinstance(rule, Mapping) else {}
+    if is_given(rule):
+        published = n if n_given is None else n_given
+        wanted = published
+        if "train_size" in sizes:
+            wanted = _amount(sizes["train_size"], published, "train_size")
+        return min(published, wanted), n - published
+    key = next(key for key in ("test_size", "stratified", "leave_groups", "last") if key in sizes)
+    size = sizes[key]
+    if key == "leave_groups" and not isinstance(size, float):
+        return n, 0
+    if "blocks" in sizes and not isinstance(size, float):
+        size *= n // int(sizes["blocks"])
+    n_test = min(n, _amount(size, n, key))
+    rest = n - n_test
+    wanted = _amount(sizes["train_size"], n, "train_size") if "train_size" in sizes else rest
+    return min(rest, wanted), n_test
 
 
 def _amount(size: object, n: int, key: str) -> int:

@@ -12,6 +12,7 @@ from rfbench import bandwidths, datasets
 from rfbench.arrays import Rows
 from rfbench.config import BandwidthGrid
 from rfbench.datasets import Prepared
+from rfbench.datasets.split import is_fixed
 from rfbench.experiment.kernel_error import spectral_norm
 from rfbench.experiment.plan import Trial
 from rfbench.experiment.seeds import generator_for
@@ -86,7 +87,7 @@ def _rows_of(trial: Trial) -> tuple[object, ...]:
 
 def _row_number(trial: Trial) -> int:
     """Return the number that the rows are drawn with: 0 where all trials see the same ones."""
-    fixed = trial.experiment.split == "given" and trial.experiment.rows is None
+    fixed = is_fixed(trial.experiment.split) and trial.experiment.rows is None
     return 0 if fixed and datasets.entry(trial.dataset.name).kind != "synthetic" else trial.number
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfbench.datasets import Dataset, split_rows
-from rfbench.datasets.split import planned_rows, subset_rows
+from rfbench.datasets.split import is_fixed, planned_rows, subset_rows
 from rfbench.errors import DataError
 
 
@@ -144,3 +144,99 @@ def test_a_subset_of_more_rows_than_there_are_is_everything():
 def test_a_subset_of_no_rows_is_refused(rows):
     with pytest.raises(DataError, match="above 0"):
         subset_rows(np.arange(6), np.arange(6, 10), rows, rng())
+
+
+def test_the_last_rows_test():
+    train, test = split_rows(dataset(10), {"last": 0.3}, rng())
+    assert (train.tolist(), test.tolist()) == (list(range(7)), [7, 8, 9])
+    assert split_rows(dataset(10), {"last": 4}, rng())[1].tolist() == [6, 7, 8, 9]
+
+
+@given(n=st.integers(4, 60), blocks=st.integers(2, 12), share=st.floats(0.05, 0.95))
+def test_blocks_of_consecutive_rows_stay_whole(n, blocks, share):
+    blocks = min(blocks, n)
+    n_test = max(1, round(share * blocks))
+    rule = {"blocks": blocks, "test_size": share}
+    if n_test == blocks:
+        with pytest.raises(DataError, match="leaves 0 training"):
+            split_rows(dataset(n), rule, rng())
+        return
+    train, test = split_rows(dataset(n), rule, rng())
+    assert sorted([*train, *test]) == list(range(n))
+    sizes = [len(part) for part in np.array_split(np.arange(n), blocks)]
+    assert min(sizes) * n_test <= len(test) <= max(sizes) * n_test
+    cuts = np.count_nonzero(np.diff(np.isin(np.arange(n), test)))
+    assert cuts <= 2 * n_test
+    # A block of the test side ends where the next block begins, never within one.
+    ends = {-(-n * number // blocks) for number in range(blocks + 1)}
+    assert {int(i) + 1 for i in np.flatnonzero(np.diff(np.isin(np.arange(n), test)))} <= ends
+
+
+def test_each_block_is_as_likely_in_the_test_part():
+    generator, counts = rng(1), np.zeros(20)
+    for _ in range(2000):
+        counts[split_rows(dataset(), {"blocks": 10, "test_size": 3}, generator)[1]] += 1
+    z = (counts - 600) / np.sqrt(2000 * 0.3 * 0.7)
+    assert np.abs(z).max() < 4.5
+
+
+def test_a_stratified_split_has_each_class_in_its_share():
+    y = np.repeat([0, 1, 2], [60, 30, 10])
+    data = Dataset("d", np.zeros((100, 1)), y, "multiclass", ("a", "b", "c"), None, None, "0")
+    drawn = set()
+    for seed in range(5):
+        train, test = split_rows(data, {"stratified": 0.3}, rng(seed))
+        assert np.bincount(y[test]).tolist() == [18, 9, 3]
+        assert sorted([*train, *test]) == list(range(100))
+        drawn.add(tuple(test))
+    assert len(drawn) == 5
+
+
+def test_what_cannot_be_stratified_or_cut_is_refused():
+    data = Dataset("d", np.zeros((4, 1)), np.arange(4.0), "regression", (), None, None, "0")
+    with pytest.raises(DataError, match="no classes"):
+        split_rows(data, {"stratified": 0.5}, rng())
+    lonely = Dataset("d", np.zeros((4, 1)), np.array([0, 0, 0, 1]), "binary", ("a", "b"), None,
+                     None, "0")  # fmt: skip
+    with pytest.raises(DataError, match="cannot be stratified"):
+        split_rows(lonely, {"stratified": 0.5}, rng())
+    for blocks in (1, 21, 2.5, True):
+        with pytest.raises(DataError, match="blocks is"):
+            split_rows(dataset(), {"blocks": blocks, "test_size": 1}, rng())
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "given",
+        {"test_size": 0.3},
+        {"test_size": 7, "train_size": 0.2},
+        {"train_size": 5},
+        {"stratified": 0.3},
+        {"leave_groups": 0.5},
+        {"last": 6},
+        {"blocks": 5, "test_size": 0.4},
+        {"blocks": 5, "test_size": 2},
+    ],
+)
+def test_the_planned_rows_are_those_that_come(rule):
+    data = dataset(20, n_given_train=12, groups=np.arange(20) // 2)
+    sides = split_rows(data, rule, rng())
+    assert tuple(map(len, sides)) == planned_rows(20, 12, rule)
+
+
+@pytest.mark.parametrize(
+    ("rule", "fixed"),
+    [
+        ("given", True),
+        ({"last": 0.3}, True),
+        ({"column": "part"}, True),
+        ({"train_size": 5}, False),
+        ({"blocks": 5, "test_size": 2}, False),
+    ],
+)
+def test_fixed_splits_are_the_same_in_every_trial(rule, fixed):
+    data = dataset(20, n_given_train=12)
+    assert is_fixed(rule) == fixed
+    drawn = {tuple(split_rows(data, rule, rng(seed))[0]) for seed in range(4)}
+    assert (len(drawn) == 1) == fixed
