@@ -39,35 +39,62 @@ def test_the_defaults_and_numbers_of_numpy_are_taken(cls, make):
         make(max_iter=np.int64(3), tol=np.float32(0.1))
 
 
+NAN, INF = float("nan"), float("inf")
+POSITIVE = (0, -1, NAN, INF)
+OUT_OF_RANGE = {
+    "rks": {
+        "n_components": (0, -3, 2.5, True),
+        "bandwidth": POSITIVE,
+        "penalty_divisor": (*POSITIVE, True),
+        "random_state": (-1, True),
+    },
+    "eerf": {"pool_size": (0,), "score_rows": (0, 1.5, True)},
+    "lkrf": {"rho": (-1.0, NAN), "power": (1.5, True), "penalty": (0.0,)},
+    "greedy": {"center_target": (2,)},
+    "leverage-rff": {"alpha": (0.0,), "pool_size": (0,), "score_rows": (1.5,)},
+    "surrogate-leverage": {"equation": (13,), "score_rows": (1.5,)},
+    "nystroem": {"alpha": (-1.0,), "score_rows": (0,)},
+    "tefm-g": {"power": (3,), "base_size": (0,)},
+    "ses": {"penalty": (-1.0, True), "pairs_per_feature": (0,)},
+    "ridge": {"alphas": (-1.0, True, []), "selection": ("cv1",)},
+    "logistic": {"max_iter": POSITIVE, "tol": POSITIVE, "intercept": (-1, 0)},
+    "svm": {"max_iter": (*POSITIVE, 2.5, True), "tol": POSITIVE, "intercept_scaling": POSITIVE},
+    "constrained": {
+        "max_iter": POSITIVE,
+        "tol": POSITIVE,
+        "bounds": (0.0,),
+        "normalised": (-1, 0),
+    },
+    "kernel-svm": {"cache_mb": POSITIVE, "memory_gib": POSITIVE, "max_iter": (0, -2)},
+    "kernel-ridge": {"memory_gib": POSITIVE, "bandwidth": (*POSITIVE, "knn5")},
+    "joint": {"max_iter": POSITIVE, "tol": POSITIVE, "rho": POSITIVE, "normalised": (-1, 0)},
+}
+
+
+@pytest.mark.parametrize("name", OUT_OF_RANGE)
+def test_a_value_out_of_its_range_is_refused(name):
+    make = samplers.make if name in SAMPLERS else solvers.make
+    for word, values in OUT_OF_RANGE[name].items():
+        for value in values:
+            with pytest.raises(MethodError, match=f"^{word} is "):
+                make(name, **{word: value})
+
+
 @pytest.mark.parametrize(
-    ("name", "word", "wrong"),
+    ("name", "size", "words"),
     [
-        (name, word, value)
-        for name, words in {
-            "logistic": ("max_iter", "tol", "intercept"),
-            "svm": ("max_iter", "tol", "intercept_scaling", "intercept"),
-            "constrained": ("max_iter", "tol", "normalised", "intercept"),
-            "kernel-svm": ("cache_mb", "tol", "memory_gib", "bandwidth"),
-            "kernel-ridge": ("memory_gib", "bandwidth", "intercept"),
-            "joint": ("max_iter", "tol", "rho", "normalised"),
-        }.items()
-        for word in words
-        for value in (-1, 0, float("nan"), float("inf"))
-    ]
-    + [
-        ("kernel-svm", "max_iter", 0),
-        ("kernel-svm", "max_iter", -2),
-        ("svm", "max_iter", 2.5),
-        ("svm", "max_iter", True),
-        ("svm", "random_state", -1),
-        ("ridge", "alphas", True),
-        ("ridge", "alphas", []),
+        *((name, "pool_size", {}) for name in ("eerf", "lkrf", "greedy", "uniform-pool")),
+        *(
+            (name, "pool_size", {"replace": False})
+            for name in ("leverage-rff", "surrogate-leverage")
+        ),
+        *((name, "base_size", {}) for name in ("svd", "tefm-g", "tefm-s", "comp")),
     ],
 )
-def test_a_number_out_of_its_range_is_refused(name, word, wrong):
-    with pytest.raises(MethodError) as caught:
-        solvers.make(name, **{word: wrong})
-    assert word in caught.value.what
+def test_what_is_chosen_from_holds_as_many_as_are_chosen(name, size, words):
+    samplers.make(name, n_components=100, **{size: 100}, **words)
+    with pytest.raises(MethodError, match="99"):
+        samplers.make(name, n_components=100, **{size: 99}, **words)
 
 
 def test_an_estimator_of_scikit_learn_is_checked_by_its_own_rules():

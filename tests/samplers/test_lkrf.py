@@ -2,12 +2,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from rfbench import kernels
 from rfbench.errors import MethodError
 from rfbench.samplers import LKRF, RKS, UniformPool
-from rfbench.samplers.base import streams
 from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights, power_weights
 
+from .candidates import candidates, frequencies
 from .contract import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
 
 LABELS = np.digitize(ROWS[:, 0] + 0.3 * ROWS[:, 1], [-0.7, 0.2, 0.9])
@@ -28,19 +27,9 @@ class TestPenalised(SamplerContract):
     options = {"pool_size": 40, "penalty": 0.5, "power": 3.0, "weighted": False}
 
 
-def pool(feature_map, kernel="gaussian", rows=ROWS, size=40):
-    """Return the unit features of the pool, shape (column kinds, n, size)."""
-    random = streams(0)
-    frequencies = kernels.make(kernel, 2.0).frequencies(random.frequencies, 5, size)
-    if feature_map == "paired":
-        return np.stack([np.cos(rows @ frequencies.T), np.sin(rows @ frequencies.T)])
-    offsets = random.offsets.uniform(0, 2 * np.pi, size)
-    return np.sqrt(2.0) * np.cos(rows @ frequencies.T + offsets)[None]
-
-
 def alignment(feature_map, columns):
     """Return v_m, summed over cos, sin and the target's columns."""
-    return (np.einsum("kim,ic->kmc", pool(feature_map), columns) ** 2).sum(axis=(0, 2))
+    return (np.einsum("kim,ic->kmc", candidates(40, feature_map), columns) ** 2).sum(axis=(0, 2))
 
 
 def make(**words):
@@ -72,35 +61,35 @@ def test_top_and_all_are_columns_of_the_pool(feature_map, weighted, estimator):
     count = 5 if estimator == "top" else sampler.kept_
     chosen = np.argsort(-q)[:count]
     factors = np.sqrt(q[chosen]) if weighted else np.full(count, count**-0.5)
-    expected = np.concatenate(pool(feature_map, rows=NEW_ROWS)[:, :, chosen] * factors, axis=1)
+    expected = np.concatenate(
+        candidates(40, feature_map, rows=NEW_ROWS)[:, :, chosen] * factors, axis=1
+    )
     assert_allclose(sampler.transform(NEW_ROWS), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("words", [{"rho": 0.0}, {"rho": 9.0}, {"penalty": 0.01, "power": 3.0}])
 def test_top_breaks_ties_of_q_by_the_score(words):
-    scores = np.einsum("n,knm->km", TARGET, pool("offset"))[0] ** 2
-    frequencies = kernels.make("gaussian", 2.0).frequencies(streams(0).frequencies, 5, 40)
-    sampler = LKRF(
-        30, pool_size=40, bandwidth=2.0, weighted=False, random_state=0, **words
-    ).fit(ROWS, TARGET)  # fmt: skip
-    assert_array_equal(sampler.feature_map_.frequencies.T, frequencies[np.argsort(-scores)[:30]])
+    scores = np.einsum("n,knm->km", TARGET, candidates(40))[0] ** 2
+    sampler = make(n_components=30, weighted=False, **words).fit(ROWS, TARGET)
+    order = np.argsort(-scores)[:30]
+    assert_array_equal(sampler.feature_map_.frequencies.T, frequencies(40)[order])
 
 
 @pytest.mark.parametrize("weighted", [True, False])
 def test_top_notes_how_many_are_beyond_what_is_kept(weighted):
-    words = {"pool_size": 40, "bandwidth": 2.0, "weighted": weighted, "random_state": 0}
-    sampler = LKRF(30, rho=9.0, **words).fit(ROWS, TARGET)
+    words = {"n_components": 30, "weighted": weighted}
+    sampler = make(rho=9.0, **words).fit(ROWS, TARGET)
     beyond = 30 - sampler.kept_
     assert beyond > 0
     assert sampler.notes_[0].startswith(f"{beyond} of 30 ")
     zero = (sampler.transform(NEW_ROWS) == 0).all(axis=0).sum()
     assert zero == (beyond if weighted else 0)
-    assert LKRF(30, rho=0.0, **words).fit(ROWS, TARGET).notes_ == []
+    assert make(rho=0.0, **words).fit(ROWS, TARGET).notes_ == []
 
 
 def test_draws_follow_the_distribution():
     sampler = make(n_components=20_000, rho=3.0, estimator="draw").fit(ROWS, TARGET)
-    first = pool("offset", rows=ROWS[:1])[0, 0] / np.sqrt(20_000)
+    first = candidates(40, rows=ROWS[:1])[0, 0] / np.sqrt(20_000)
     drawn = sampler.transform(ROWS[:1])[0]
     member = np.abs(drawn[:, None] - first).argmin(axis=1)
     share = np.bincount(member, minlength=40) / 20_000
@@ -177,25 +166,3 @@ def test_example_of_the_authors():
             errors[name].append(np.mean(predicted != (target[test] > 0)))
     assert 0.10 < np.mean(errors["optimised"]) < 0.17
     assert 0.28 < np.mean(errors["random"]) < 0.38
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"rho": -1.0},
-        {"rho": float("nan")},
-        {"rho": "much"},
-        {"power": 1.5},
-        {"power": True},
-        {"penalty": 0.0},
-        {"penalty": "x"},
-        {"estimator": "best"},
-        {"weighted": "no"},
-        {"center_target": "maybe"},
-        {"pool_size": 99},
-    ],
-)
-def test_wrong_parameters_are_named(wrong):
-    ((name, _),) = wrong.items()
-    with pytest.raises(MethodError, match=name):
-        LKRF(100, **wrong).check_parameters()

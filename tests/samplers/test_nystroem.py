@@ -7,7 +7,6 @@ from scipy import sparse
 from sklearn.kernel_approximation import Nystroem as ReferenceNystroem
 
 from rfbench import kernels
-from rfbench.errors import MethodError
 from rfbench.registry import KERNELS
 from rfbench.samplers import Nystroem
 from rfbench.samplers.nystroem import ridge_leverage_of_rows
@@ -125,11 +124,3 @@ def test_rows_go_through_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = Nystroem(12, **words).fit(ROWS).transform(NEW_ROWS)
     monkeypatch.setattr(projected, "BLOCK_BYTES", 1)
     assert_allclose(Nystroem(12, **words).fit(ROWS).transform(NEW_ROWS), whole, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"landmarks": "leverage"}, {"alpha": -1.0}, {"score_rows": 0}], ids=str
-)
-def test_wrong_options_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(MethodError, match=next(iter(wrong))):
-        Nystroem(**wrong).check_parameters()

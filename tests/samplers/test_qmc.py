@@ -93,13 +93,6 @@ def test_sobol_points_end_at_21201_dimensions():
         QMC(2, bandwidth=1.0).fit(np.zeros((2, 21202)))
 
 
-@pytest.mark.parametrize("wrong", [{"sequence": "sobel"}, {"scramble": "yes"}])
-def test_wrong_parameters_are_named(wrong):
-    ((name, value),) = wrong.items()
-    with pytest.raises(MethodError, match=f"{name} is '{value}'"):
-        QMC(**wrong).check_parameters()
-
-
 def test_features_are_those_of_the_frequencies():
     sampler = QMC(9, bandwidth=2.0, random_state=0, feature_map="paired").fit(ROWS)
     phases = NEW_ROWS @ sampler.feature_map_.frequencies

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from rfbench.errors import MethodError
 from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier
 
@@ -27,9 +26,3 @@ def test_a_penalty_on_divided_features_is_the_divided_penalty_on_plain_ones(feat
         small.decision_function(plain.transform(NEW_ROWS)),
         rtol=1e-7,
     )
-
-
-@pytest.mark.parametrize("divisor", [0.0, -1.0, "2", True, np.inf])
-def test_a_divisor_that_is_no_positive_number_is_refused(divisor):
-    with pytest.raises(MethodError, match="penalty_divisor is"):
-        RKS(4, penalty_divisor=divisor).fit(ROWS)

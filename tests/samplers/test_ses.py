@@ -4,7 +4,6 @@ from numpy.testing import assert_allclose
 from scipy.optimize import lsq_linear
 
 from rfbench import kernels
-from rfbench.errors import MethodError
 from rfbench.samplers import RKS, SES
 from rfbench.samplers.pair_equations import all_pairs, some_pairs
 
@@ -107,20 +106,3 @@ def test_penalty_is_chosen_on_held_out_pairs():
     few = SES(30, pairs_per_feature=2, bandwidth=2.0, random_state=0).fit(ROWS)
     many = SES(5, equations="exact", bandwidth=2.0, random_state=0).fit(ROWS)
     assert few.penalty_ > many.penalty_
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"equations": "exakt"},
-        {"weights": "negative"},
-        {"penalty": -1.0},
-        {"penalty": "validate"},
-        {"penalty": True},
-        {"pairs_per_feature": 0},
-    ],
-)
-def test_wrong_parameters_are_named(wrong):
-    ((name, _),) = wrong.items()
-    with pytest.raises(MethodError, match=f"{name} is"):
-        SES(**wrong).check_parameters()

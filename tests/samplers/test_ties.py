@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from rfbench import kernels
 from rfbench.samplers import EERF
-from rfbench.samplers.base import streams
 from rfbench.samplers.ties import decreasing
+
+from .candidates import frequencies
 
 DATA = np.random.default_rng(0)
 X = DATA.standard_normal((300, 4))
@@ -45,7 +45,7 @@ def test_pairs_on_one_row_are_all_tied(dtype, multiclass):
     sampler = EERF(
         20, bandwidth=2.0, center_target=False, multiclass=multiclass, **words
     ).fit(X.astype(dtype), target)  # fmt: skip
-    pool = kernels.make("gaussian", 2.0).frequencies(streams(0).frequencies, 4, 200)
+    pool = frequencies(200, d=4)
     assert_array_equal(sampler.feature_map_.frequencies.T, pool[:20].astype(dtype))
 
 
@@ -59,7 +59,7 @@ def test_steps_are_ranked_as_in_exact_arithmetic(dtype, center, classes):
     target = np.where(labels == 1, 1, -1)[:, None]
     if classes > 2:
         target = (labels[:, None] == np.arange(classes)).astype(int)
-    pool = kernels.make("arc-cosine-0").frequencies(streams(0).frequencies, 4, 400)
+    pool = frequencies(400, "arc-cosine-0", d=4)
     on = (rows.astype(float) @ pool.T > 0).astype(int)
     moments, sums, means = on.T @ target, on.sum(axis=0), target.sum(axis=0)
     energies = [

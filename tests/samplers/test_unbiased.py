@@ -43,7 +43,7 @@ def test_kernel_estimate_is_unbiased(name, kernel):
 
 
 @pytest.mark.parametrize("feature_map", MAPS)
-@pytest.mark.parametrize("factor", [2.0, 0.5, np.sqrt(2.0), np.sqrt(0.5)])
+@pytest.mark.parametrize("factor", [np.sqrt(2.0), np.sqrt(0.5)])
 @pytest.mark.parametrize("name", METHODS)
 def test_wrong_bandwidth_does_not_pass_for_unbiased(name, factor, feature_map):
     make, rows = maker(name, "gaussian", feature_map, bandwidth=2.0 * factor)

@@ -1,0 +1,24 @@
+"""The pool of candidates that the samplers with a pool choose from, written out."""
+
+import numpy as np
+
+from rfbench import kernels
+from rfbench.samplers.base import streams
+
+from .contract import ROWS
+
+
+def frequencies(size, kernel="gaussian", d=5):
+    """Return the frequencies of the pool of seed 0 at bandwidth 2, shape (size, d)."""
+    return kernels.make(kernel, 2.0).frequencies(streams(0).frequencies, d, size)
+
+
+def candidates(size, feature_map="offset", kernel="gaussian", rows=ROWS):
+    """Return its features of mean square k(x, x), shape (kinds, n, size): cosines, then sines."""
+    random = streams(0)
+    phases = rows @ kernels.make(kernel, 2.0).frequencies(random.frequencies, 5, size).T
+    if kernel.startswith("arc-cosine"):
+        return np.sqrt(2.0) * np.where(phases > 0, phases ** int(kernel[-1]), 0.0)[None]
+    if feature_map == "paired":
+        return np.stack([np.cos(phases), np.sin(phases)])
+    return np.sqrt(2.0) * np.cos(phases + random.offsets.uniform(0, 2 * np.pi, size))[None]
