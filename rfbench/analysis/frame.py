@@ -263,7 +263,7 @@ def _json(text: str) -> Any:
 
 def _keeps_published_rows(split: str) -> bool:
     parts = _json(split)
-    fixed = ({"train_size"}, {"column"}, {"last"})
+    fixed = ({"train_size"}, {"column"}, {"last"}, {"held_out"}, {"held_out", "train_size"})
     return parts == "given" or (isinstance(parts, dict) and set(parts) in fixed)
 
 

@@ -300,10 +300,11 @@ class Experiment(Section):
     )
     split: Split = _key(
         "given",
-        "as published; random (`stratified`: so much of each class); as published, with so many of "
-        "the training rows; whole groups (subjects), or blocks of consecutive rows; the last rows; "
+        "as published; random (`stratified`: so much of each class; `held_out`: the same rows in "
+        "all trials); as published, with so many of the training rows; whole groups (subjects), or "
+        "blocks of consecutive rows; the last rows; "
         "as a column of your own data says. A share or a number",
-        "given, `{test_size: 0.3}`, `{stratified: 0.3}`, `{train_size: 5000}`, "
+        "given, `{test_size: 0.3}`, `{stratified: 0.3}`, `{held_out: 0.3}`, `{train_size: 5000}`, "
         "`{leave_groups: 0.3}`, `{blocks: 10, test_size: 0.3}`, `{last: 0.3}`, `{column: part}`",
     )
     scaling: Literal["none", "standard", "minmax", "row-standard", "/255"] = _key(

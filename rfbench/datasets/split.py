@@ -20,6 +20,7 @@ WAYS: dict[str, frozenset[str]] = {
     "random": frozenset({"test_size"}),
     "published": frozenset({"train_size"}),
     "stratified": frozenset({"stratified"}),
+    "held out": frozenset({"held_out"}),
     "groups": frozenset({"leave_groups"}),
     "last": frozenset({"last"}),
     "blocks": frozenset({"blocks", "test_size"}),
@@ -27,8 +28,8 @@ WAYS: dict[str, frozenset[str]] = {
 }
 EXAMPLES = (
     "`given`, `{train_size: 5000}` (of the given training rows), `{test_size: 0.5}` (with "
-    "train_size if you like), `{stratified: 0.3}`, `{leave_groups: 0.3}`, `{last: 0.3}`, "
-    "`{blocks: 10, test_size: 0.3}` or `{column: part}`"
+    "train_size if you like), `{stratified: 0.3}`, `{held_out: 0.3}`, `{leave_groups: 0.3}`, "
+    "`{last: 0.3}`, `{blocks: 10, test_size: 0.3}` or `{column: part}`"
 )
 
 
@@ -37,7 +38,8 @@ def way_of(rule: object) -> str | None:
     if rule == "given":
         return "given"
     keys = frozenset(rule) if isinstance(rule, Mapping) else frozenset()
-    keys = keys - {"train_size"} if "test_size" in keys and "blocks" not in keys else keys
+    if keys & {"test_size", "held_out"} and "blocks" not in keys:
+        keys = keys - {"train_size"}
     return next((way for way, wanted in WAYS.items() if keys == wanted), None)
 
 
@@ -48,7 +50,7 @@ def is_given(rule: Rule) -> bool:
 
 def is_fixed(rule: Rule) -> bool:
     """Whether every trial has the same training and test rows."""
-    return way_of(rule) in ("given", "column", "last")
+    return way_of(rule) in ("given", "column", "last", "held out")
 
 
 def split_rows(dataset: Dataset, rule: Rule, generator: np.random.Generator) -> tuple[Index, Index]:
@@ -65,6 +67,8 @@ def split_rows(dataset: Dataset, rule: Rule, generator: np.random.Generator) -> 
           drawn at random, or all if there are fewer.
         - ``{'test_size': t, 'train_size': s}`` draws both sides at random, s the rest by default.
         - ``{'stratified': t}`` draws t of the rows of each class for the test side.
+        - ``{'held_out': t, 'train_size': s}`` draws both sides once for all trials, about t of the
+          rows of each class, and a row of each class for training as long as there are such.
         - ``{'leave_groups': g}`` draws g whole groups for the test side.
         - ``{'last': t}`` tests on the last t rows.
         - ``{'blocks': b, 'test_size': t}`` cuts the rows into b blocks of consecutive rows, equal
@@ -156,6 +160,28 @@ def _stratified(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.
     return _marked(len(dataset.y), test)
 
 
+def _held_out(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Index:
+    n = len(dataset.y)
+    classes = np.zeros(n) if dataset.task == "regression" else np.asarray(dataset.y)
+    order, in_test = generator.permutation(n), np.full(n, -1)
+    n_test = min(n, _amount(rule["held_out"], n, "held_out"))
+    test = order[_evenly(classes[order], 0.5)[:n_test]]
+    in_test[test] = 1
+    rest = order[in_test[order] != 1]
+    wanted = _amount(rule["train_size"], n, "train_size") if "train_size" in rule else n
+    in_test[rest[_evenly(classes[rest], 0.0)[:wanted]]] = 0
+    return in_test
+
+
+def _evenly(classes: NDArray[Any], offset: float) -> Index:
+    """Return an order in which every class is spread evenly, its first row at offset / its size."""
+    place = np.empty(len(classes))
+    for label in np.unique(classes):
+        members = np.flatnonzero(classes == label)
+        place[members] = (np.arange(len(members)) + offset) / len(members)
+    return np.argsort(place, kind="stable")
+
+
 def _last(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Index:
     n = len(dataset.y)
     return _marked(n, np.arange(n)[-_amount(rule["last"], n, "last") :])
@@ -201,6 +227,7 @@ _SPLITS: dict[str, Callable[[Dataset, Mapping[str, Any], np.random.Generator], I
     "column": _published,
     "random": _random,
     "stratified": _stratified,
+    "held out": _held_out,
     "groups": _groups,
     "last": _last,
     "blocks": _blocks,
@@ -220,7 +247,8 @@ def planned_rows(n: int, n_given: int | None, rule: Rule) -> tuple[int, int]:
         if "train_size" in sizes:
             wanted = _amount(sizes["train_size"], published, "train_size")
         return min(published, wanted), n - published
-    key = next(key for key in ("test_size", "stratified", "leave_groups", "last") if key in sizes)
+    keys = ("test_size", "stratified", "held_out", "leave_groups", "last")
+    key = next(key for key in keys if key in sizes)
     size = sizes[key]
     if key == "leave_groups" and not isinstance(size, float):
         return n, 0

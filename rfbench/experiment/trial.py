@@ -291,6 +291,7 @@ def _fit_solver(solver: Any, sampler: Any, prepared: Prepared, clock: Clock) -> 
         **score(solver, prepared, clock),
         "columns": solver.n_columns_,
         "selection": solver.chosen_selection(),
+        "selection_loss": solver.selection_loss_,
         "alpha": solver.alpha_,
         "alpha_scale_free": solver.alpha_scale_free_,
         "converged": solver.converged_,

@@ -107,6 +107,7 @@ _WHAT = (
     ),
     Column("alpha_scale_free", NUMBER, "absolute penalty / mean squared norm of the features"),
     Column("selection", TEXT, "how the penalty was chosen"),
+    Column("selection_loss", NUMBER, "mean loss of that choice on the rows that made it"),
     Column("converged", BOOLEAN, "whether the solver reached its tolerance, where it has one"),
     Column("intercept", BOOLEAN, "whether the solver fits an intercept"),
     Column("split", TEXT, "how training and test rows were split", "word or JSON"),

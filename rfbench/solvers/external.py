@@ -28,6 +28,7 @@ class ExternalSolver:
     uses_features = True
     evaluation_decisions_: Array | None = None
     alpha_ = alpha_scale_free_ = float("nan")
+    selection_loss_: float | None = None
 
     def __init__(self, estimator: Any, *, classification: bool) -> None:
         self.estimator, self.classification = estimator, classification

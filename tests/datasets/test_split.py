@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -213,6 +215,8 @@ def test_what_cannot_be_stratified_or_cut_is_refused():
         {"test_size": 7, "train_size": 0.2},
         {"train_size": 5},
         {"stratified": 0.3},
+        {"held_out": 0.3},
+        {"held_out": 5, "train_size": 9},
         {"leave_groups": 0.5},
         {"last": 6},
         {"blocks": 5, "test_size": 0.4},
@@ -240,3 +244,16 @@ def test_fixed_splits_are_the_same_in_every_trial(rule, fixed):
     assert is_fixed(rule) == fixed
     drawn = {tuple(split_rows(data, rule, rng(seed))[0]) for seed in range(4)}
     assert (len(drawn) == 1) == fixed
+
+
+def test_rows_held_out_are_spread_over_the_classes():
+    data = dataset(40)
+    data = replace(data, task="multiclass", y=np.repeat([0, 1, 2, 3], [28, 9, 2, 1]))
+    train, test = split_rows(data, {"held_out": 10}, rng())
+    assert sorted([*train, *test]) == list(range(40))
+    assert np.bincount(data.y[test], minlength=4).tolist() == [7, 2, 1, 0]
+    few, same = split_rows(data, {"held_out": 10, "train_size": 5}, rng())
+    assert same.tolist() == test.tolist()
+    assert set(data.y[few]) == {0, 1, 2, 3}
+    assert set(few) < set(train)
+    assert len({tuple(split_rows(data, {"held_out": 10}, rng(seed))[1]) for seed in range(4)}) == 4
