@@ -257,10 +257,17 @@ def test_no_colour_is_as_wished(here, monkeypatch):
     assert "\x1b[" not in CliRunner().invoke(main, words, color=True).output
 
 
-def test_the_configurations_are_not_in_a_wheel(monkeypatch):
+def test_an_installation_without_configurations_says_so(monkeypatch):
     monkeypatch.setattr(shipped, "every", list)
     for words in (["list", "configs"], ["list", "configs", "quickstart"]):
-        assert "repository" in call(*words, code=2)
+        assert "Install" in call(*words, code=2)
+
+
+def test_a_configuration_is_run_by_its_name_where_there_is_no_such_file(here):
+    assert "quickstart: 50 trials of" in call("run", "quickstart", "--dry-run")
+    assert "quickstart" in call("run", "quikstart", "--dry-run", code=2)
+    (here / "quickstart").write_text(SMALL)
+    assert "quickstart: 8 trials of" in call("run", "quickstart", "--dry-run")
 
 
 def test_a_torn_csv_is_shown_with_a_note(here):

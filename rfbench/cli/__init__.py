@@ -83,7 +83,7 @@ def _check_streams_and_folder() -> None:
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Start with: rfbench run configs/quickstart.yaml",
+    epilog="Start with: rfbench run quickstart",
 )
 @click.version_option(__version__, prog_name="rfbench")
 @click.option("--debug", is_flag=True, help="Show tracebacks and debug messages.")

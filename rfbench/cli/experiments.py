@@ -50,14 +50,14 @@ def run(
     dry_run: bool,
     **options: Any,
 ) -> None:
-    """Run what is missing of one or several configurations.
+    """Run what is missing of one or several configurations, named as files or by their names.
 
     Trials that have a row in OUT/NAME/trials.csv are not repeated, so a run that was interrupted
     goes on where it stopped, and a larger --trials adds only the new ones.
 
     \b
     Examples:
-      rfbench run configs/quickstart.yaml
+      rfbench run quickstart
       rfbench run configs/*.yaml --offline --jobs 4
       rfbench run configs/PAPER_ITEM.yaml --only dataset=eeg --only protocol=printed
       rfbench run configs/quickstart.yaml --set samplers.eerf.pool_size=8000 --out /tmp/try

@@ -178,8 +178,8 @@ def list_(what: str, name: str | None) -> None:
     if not rows:
         raise ConfigError(
             f"There are no {what} here.",
-            "They lie in configs/ of rfbench's repository, not in the installed package.",
-            "Run it in a checkout of the repository, or name your own file to `rfbench run`.",
+            "This installation is incomplete.",
+            "Install rfbench again, or name your own file to `rfbench run`.",
         )
     if name is None:
         print_columns(rows)

@@ -1,0 +1,66 @@
+"""What a wheel has in it, without building one."""
+
+import runpy
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import rfbench
+from rfbench import papers, shipped
+
+PACKAGE = Path(rfbench.__file__).parent
+TOP = PACKAGE.parent
+PROJECT = tomllib.loads((TOP / "pyproject.toml").read_text())
+
+
+def test_every_file_of_the_package_is_in_the_wheel():
+    patterns = PROJECT["tool"]["setuptools"]["package-data"]["rfbench"]
+    listed = {file for pattern in patterns for file in PACKAGE.glob(pattern)}
+    files = {file for file in PACKAGE.rglob("*") if file.is_file() and file.suffix != ".py"}
+    assert {file for file in files if "__pycache__" not in file.parts} - listed == set()
+    for pattern in patterns:
+        assert list(PACKAGE.glob(pattern)), pattern
+
+
+def test_every_folder_of_code_is_a_package():
+    for file in PACKAGE.rglob("*.py"):
+        assert (file.parent / "__init__.py").exists(), file
+
+
+def test_the_wheel_has_the_configurations(tmp_path, monkeypatch):
+    setuptools = pytest.importorskip("setuptools")
+    command = runpy.run_path(str(TOP / "setup.py"))["BuildWithConfigs"]
+    build = command(setuptools.Distribution({"packages": []}))
+    build.build_lib = str(tmp_path)
+    build.ensure_finalized()
+    build.run()
+    inside = tmp_path / "rfbench" / "configs"
+    assert sorted(p.name for p in inside.iterdir()) == [path.name for path in shipped.every()]
+
+
+def test_an_installed_package_finds_its_own_configurations(tmp_path, monkeypatch):
+    site = tmp_path / "site-packages"
+    (site / "configs").mkdir(parents=True)
+    (site / "configs" / "somebody_elses.yaml").touch()
+    monkeypatch.setattr(shipped, "__file__", str(site / "rfbench" / "shipped.py"))
+    assert shipped.every() == []
+    (site / "rfbench" / "configs").mkdir(parents=True)
+    (site / "rfbench" / "configs" / "quickstart.yaml").touch()
+    assert shipped.find("quickstart").parent.parent.name == "rfbench"
+
+
+def test_the_citation_names_this_version_and_every_paper():
+    cited = yaml.safe_load((TOP / "CITATION.cff").read_text())
+    assert PROJECT["project"]["version"] == rfbench.__version__ == cited["version"]
+    titles = {papers.paper(name).title for name in papers.papers()}
+    assert {one["title"] for one in cited["references"]} == titles
+
+
+def test_the_templates_for_issues_are_whole():
+    for file in (TOP / ".github" / "ISSUE_TEMPLATE").glob("*.yml"):
+        form = yaml.safe_load(file.read_text())
+        assert {"name", "description", "body"} <= set(form), file
+        fields = [part for part in form["body"] if part["type"] != "markdown"]
+        assert len({part["id"] for part in fields}) == len(fields) > 2, file
