@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis.claims import nothing_learnt
+from rfbench.analysis.chance import beats_constant
 from rfbench.analysis.paired import Trials, Values
 from rfbench.analysis.selection import Selection, of_method
 from rfbench.papers import Published
 
 CHANCE, NOTHING_LEARNT = "chance", "nothing learnt"
-CHANCE_POINTS = 1.0
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,6 @@ def _of_pair(
     paper, item, dataset = numbers[0].paper, numbers[0].item, numbers[0].dataset
     sizes = sorted({n.size for n in numbers if n.method == other and n.size is not None})
     printed = [_better(numbers, method, M) - _better(numbers, other, M) for M in sizes]
-    shares = papers.sources()[paper][dataset].larger_class
     for protocol, stand_in in itertools.product(papers.PROTOCOLS, (False, True)):
         lines = selection.select(paper, [item], dataset, protocol, stand_in)
         by = ["dataset", "n_train"] if stand_in else ["paper"]
@@ -108,7 +106,7 @@ def _of_pair(
                 float(values.mean()),
                 float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan,
                 n,
-                _doubt(selection, both, shares),
+                _doubt(selection, both),
                 tuple(dict.fromkeys(both["folder"])),
             )
 
@@ -139,11 +137,9 @@ def gain(trials: Trials, method: str, other: str, sizes: Sequence[int]) -> Value
     return means[np.isfinite(means)]
 
 
-def _doubt(selection: Selection, lines: pd.DataFrame, shares: Mapping[str, float]) -> str:
+def _doubt(selection: Selection, lines: pd.DataFrame) -> str:
     """Say whether neither method learns anything, by R^2 or against the larger class."""
-    collection = selection.collection
-    if nothing_learnt(collection, lines):
-        return NOTHING_LEARNT
-    chance = 100 * (1 - lines["source"].map(shares).astype("float64"))
-    better = (chance - collection.means("error_percent")[lines["group"]]).dropna()
-    return CHANCE if len(better) and not (better > CHANCE_POINTS).any() else ""
+    beats = beats_constant(selection.collection, lines)
+    if np.isnan(beats).all() or np.nanmax(beats):
+        return ""
+    return CHANCE if (lines["error_metric"] == "error").any() else NOTHING_LEARNT

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import verdicts
+from rfbench.analysis.chance import beats_constant
 from rfbench.analysis.paired import PERCENT
 from rfbench.analysis.selection import Selection
 
 COLUMNS = [
     "paper", "item", "dataset", "method", "M", "metric", "protocol", "published",
-    "published_spread", "measured", "standard_error", "trials", "difference", "verdict",
+    "published_spread", "measured", "standard_error", "trials", "difference", "half_width",
+    "verdict",
 ]  # fmt: skip
 PLACE = ["number", "protocol", "stand_in", "used", "used_rows"]
+CELL = ["paper", "item", "dataset", "M", *PLACE[1:]]
 BEST = "best"
 
 
@@ -37,11 +37,12 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     -------
     DataFrame
         First the papers' own data, a line per number and protocol; then the stand-ins, a line per
-        number, protocol and stand-in that was measured. `COLUMNS` and: ``unit``, ``stand_in``,
-        ``number`` (its place in `rfbench.papers.published`); of the group behind it (NaN or
-        ``""`` without one) ``group``, ``folder``, ``used`` and ``used_rows`` (its data set and
-        training rows), ``used_M``, ``failed`` (trials that did not end well), ``shared``,
-        ``error_metric`` (what stands for ``error``).
+        number, protocol and stand-in that was measured. `COLUMNS` (``half_width`` is that of the
+        interval of the difference) and: ``unit``, ``same_as``, ``stand_in``, ``number`` (its place
+        in `rfbench.papers.published`); of the group behind it (NaN or ``""`` without one)
+        ``group``, ``folder``, ``used`` and ``used_rows`` (its data set and training rows),
+        ``used_M``, ``failed`` (trials that did not end well), ``shared``, ``error_metric`` (what
+        stands for ``error``), ``at_chance`` (at this size no method beats a constant).
 
     Raises
     ------
@@ -58,7 +59,23 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     every = pd.concat([whole.assign(stand_in=False), _in_order(apart)], ignore_index=True)
     every["trials"] = every["trials"].fillna(0).astype(int)
     every["difference"] = every["measured"] - every["published"]
-    every["verdict"] = [_verdict(line) for line in every.to_dict("records")]
+    every["at_chance"] = every["at_chance"].eq(True)
+    every["half_width"] = verdicts.intervals(
+        every["published_error"],
+        every["published_trials"],
+        every["standard_error"],
+        every["trials"],
+    )
+    every["verdict"] = np.select(
+        [
+            every["trials"] == 0,
+            every["stand_in"] | (every["unit"] != "%"),
+            every["same_as"] != "",
+            every["at_chance"],
+        ],
+        [verdicts.NOT_RUN, verdicts.NOT_JUDGED, verdicts.REPEATED, verdicts.AT_CHANCE],
+        verdicts.of_numbers(every["difference"], every["half_width"]),
+    )
     texts = ["folder", "used", "error_metric"]
     every[texts] = every[texts].fillna("")
     rest = [name for name in every if name not in COLUMNS and name not in ("place", "order")]
@@ -67,7 +84,7 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
 
 def _numbers(chosen: list[str]) -> pd.DataFrame:
     """Return the published numbers of some papers, a line each."""
-    same = ("paper", "item", "dataset", "method", "M", "metric", "unit", "mark", "size")
+    same = ("paper", "item", "dataset", "method", "M", "metric", "unit", "mark", "size", "same_as")
     facts = {name: name for name in same} | {
         "published": "value",
         "published_spread": "spread",
@@ -80,7 +97,14 @@ def _numbers(chosen: list[str]) -> pd.DataFrame:
         if one.paper in chosen
     ]
     table = pd.DataFrame(lines, columns=["number", *facts])
-    return table.astype({"size": "float64", "published_spread": "float64"})
+    return table.astype(
+        {
+            "size": "float64",
+            "published_spread": "float64",
+            "published_error": "float64",
+            "published_trials": "float64",
+        }
+    )
 
 
 def _places(selection: Selection, numbers: pd.DataFrame, measured: pd.Series[str]) -> pd.DataFrame:
@@ -139,12 +163,19 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
-    """Add mean, standard error and number of the values that the groups have."""
+    """Add mean, standard error and number of the values that the groups have, and chance."""
     kept = ["number", "protocol", "stand_in", "group", "folder", "used", "used_rows", "used_M",
-            "failed", "shared", "error_metric"]  # fmt: skip
+            "failed", "shared", "error_metric", "at_chance"]  # fmt: skip
     if picked.empty:
         nothing = dict.fromkeys(["measured", "standard_error", "trials"], 0.0)
-        return picked[kept].assign(**nothing)
+        return picked.reindex(columns=kept).assign(**nothing)
+    beats = beats_constant(selection.collection, picked.assign(target=picked["dataset"]))
+    best = (
+        pd.Series(beats, picked.index)
+        .fillna(1.0)
+        .groupby([picked[name] for name in CELL], dropna=False)
+    )
+    picked = picked.assign(at_chance=best.transform("max") == 0)
     names = [
         papers.paper(paper).measured_as.get(metric, PERCENT.get(metric, metric))
         for paper, metric in zip(picked["paper"], picked["metric"], strict=True)
@@ -158,18 +189,3 @@ def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     mean, sd, trials = (found[name].to_numpy() for name in ("mean", "std", "count"))
     measured = {"measured": mean, "standard_error": sd / np.sqrt(trials), "trials": trials}
     return picked[kept].reset_index(drop=True).assign(**measured)
-
-
-def _verdict(line: Mapping[Any, Any]) -> str:
-    if not line["trials"]:
-        return verdicts.NOT_RUN
-    if line["stand_in"] or line["unit"] != "%":
-        return verdicts.NOT_JUDGED
-    spread, trials = line["published_error"], line["published_trials"]
-    half = verdicts.interval(
-        None if pd.isna(spread) else spread,
-        None if pd.isna(trials) else int(trials),
-        line["standard_error"],
-        line["trials"],
-    )
-    return verdicts.of_number(line["difference"], half)

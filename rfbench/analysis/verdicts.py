@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
     from rfbench.analysis.outcomes import ClaimComparison
@@ -12,60 +14,67 @@ if TYPE_CHECKING:
 ALPHA = 0.05
 AGREES_POINTS = 0.5
 CLOSE_POINTS = 1.0
-WIDEST_POINTS = 1.0
 HALF_A_DIGIT = 0.005
+CHANCE_POINTS = 1.0
 LEARNT = 0.05  # of R^2
 
-AGREES, CLOSE, DIFFERS = "agrees", "close", "differs"
-NOT_JUDGED, NOT_RUN = "not judged", "not run"
+AGREES, CLOSE, DIFFERS, NOT_CLEAR = "agrees", "close", "differs", "not clear"
+AT_CHANCE, REPEATED, NOT_JUDGED, NOT_RUN = "at chance", "repeated", "not judged", "not run"
 HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
-COMPARED = (AGREES, CLOSE, DIFFERS)
-NUMBER_VERDICTS = (*COMPARED, NOT_JUDGED, NOT_RUN)
+COMPARED = (AGREES, CLOSE, NOT_CLEAR, DIFFERS)
+NUMBER_VERDICTS = (*COMPARED, AT_CHANCE, REPEATED, NOT_JUDGED, NOT_RUN)
 CLAIM_VERDICTS = (HOLDS, FAILS, INCONCLUSIVE, NOT_RUN)
 
 
-def of_number(distance: float, half_width: float) -> str:
-    """Return the verdict on a number in percent.
+def of_numbers(distance: ArrayLike, half_width: ArrayLike) -> NDArray[np.str_]:
+    """Return the verdicts on numbers in percent, from the intervals of their differences to ours.
+
+    That the 90 % interval lies within bounds is two one-sided tests at 5 %; that it lies beyond a
+    bound is one. So neither "agrees" at a true difference of `AGREES_POINTS` nor "close" or
+    "differs" at one of `CLOSE_POINTS` is said more than once in twenty times, and more trials of
+    the same mean never take a verdict back.
 
     Parameters
     ----------
-    distance : float
-        Between the measured mean and the published number, in points.
-    half_width : float
-        Of the interval of their difference, see `interval`; NaN where it is not known.
+    distance : array
+        Between measured means and published numbers, in points.
+    half_width : array
+        See `intervals`; NaN where it is not known.
     """
-    distance = round(abs(distance), 9)
-    if distance > CLOSE_POINTS:
-        return DIFFERS
-    if distance <= min(AGREES_POINTS, half_width) and half_width <= WIDEST_POINTS:
-        return AGREES
-    return CLOSE
+    size, half = np.abs(distance), np.asarray(half_width)
+    cases = [size + half <= AGREES_POINTS, size + half <= CLOSE_POINTS, size - half > CLOSE_POINTS]
+    return np.select(cases, [AGREES, CLOSE, DIFFERS], NOT_CLEAR)
 
 
-def interval(
-    published_error: float | None, published_trials: int | None, error: float, trials: int
-) -> float:
-    """Return half the width of the 95 % interval of a difference of two means, in points.
+def intervals(
+    published_error: ArrayLike, published_trials: ArrayLike, error: ArrayLike, trials: ArrayLike
+) -> NDArray[np.float64]:
+    """Return half the width of the 90 % intervals of differences of two means, in points.
 
-    Welch's degrees of freedom, or ours alone where the paper does not state its trials; NaN
-    where the published standard error is not known or we have fewer than two trials.
+    Welch's degrees of freedom, or ours alone where the paper does not state its trials. A number
+    without a spread counts as one trial that scatters as ours do. Half a unit of the last printed
+    digit is added. NaN where we have fewer than two trials.
 
     Parameters
     ----------
-    published_error, error : float
+    published_error, error : array
         Standard errors of the means.
+    published_trials, trials : array
+        Their numbers of trials; NaN, as in `published_error`, where the paper does not say.
     """
     from scipy.special import stdtrit
 
-    if published_error is None or trials < 2:
-        return math.nan
-    variance, freedom = published_error**2 + error**2, trials - 1.0
-    if variance == 0:
-        return HALF_A_DIGIT
-    if published_trials:
-        spread = error**4 / (trials - 1) + published_error**4 / (published_trials - 1)
-        freedom = variance**2 / spread
-    return float(stdtrit(freedom, 0.975)) * math.sqrt(variance) + HALF_A_DIGIT
+    theirs, many, ours, n = (
+        np.asarray(one, dtype=float) for one in (published_error, published_trials, error, trials)
+    )
+    n = np.where(n < 2, np.nan, n)
+    many = np.where(np.isnan(theirs) | (many < 2), np.nan, many)
+    theirs = np.where(np.isnan(theirs), ours * np.sqrt(n), theirs)
+    variance = theirs**2 + ours**2
+    with np.errstate(invalid="ignore"):  # where neither side varies
+        welch = variance**2 / (ours**4 / (n - 1) + theirs**4 / (many - 1))
+    freedom = np.where(np.isfinite(welch), welch, n - 1)
+    return np.asarray(stdtrit(freedom, 1 - ALPHA) * np.sqrt(variance) + HALF_A_DIGIT)
 
 
 def lies_inside(comparison: ClaimComparison) -> bool:

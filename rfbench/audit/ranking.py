@@ -77,8 +77,8 @@ class Ranking:
         The index is the combination. Columns: ``place`` (from 1; those that are equally near share
         one), the option of each choice, ``rms_choosing`` and ``rms_confirming`` (root mean square
         differences of the halves in points, NaN where there is none), ``largest_difference`` of
-        all, ``cells``, ``agree``, ``close`` and ``differ`` (numbers by their verdict; empty on a
-        stand-in), ``trials`` (the smallest number behind a cell), ``tried``.
+        all, ``cells``, ``agree``, ``close`` and ``differ`` (numbers by their verdict, the rest is
+        not clear; empty on a stand-in), ``trials`` (the smallest number behind a cell), ``tried``.
         """
         choosing, confirming = self.target.halves()
         gaps = self._wide("difference").dropna()

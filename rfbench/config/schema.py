@@ -284,8 +284,8 @@ class Experiment(Section):
     item: str = _key("", "its tables and figures", "`table3, figure1`")
     protocol: Literal["printed", "matched", "tuned", "own"] = _key(
         "own",
-        "printed: what the paper says, the rest by the most usual reading. matched: choices under "
-        "which its numbers come out, or come nearer. tuned: a fair comparison",
+        "printed: the settings of the paper, our reading where it is silent. matched: choices "
+        "under which its numbers come out, or come nearer. tuned: a fair comparison",
     )
     dataset: list[DatasetSpec] = _key(
         ...,

@@ -20,52 +20,39 @@ from rfbench.analysis.frame import Collection
 from rfbench.analysis.gains import gains
 from rfbench.analysis.verification import Verification
 from rfbench.pages.grids import Grid
-from rfbench.pages.scoreboard import anchor, counts, left_out, numbers_grid
+from rfbench.pages.scoreboard import anchor, counts, numbers_grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number, seconds, signed, span
 from rfbench.results import Results
 
 MEASURED_TIMES = ["t_pp", "t_features", "t_train", "t_test"]
-DECIDED = (verdicts.HOLDS, verdicts.FAILS, verdicts.INCONCLUSIVE)
+DECIDED = [verdict for verdict in verdicts.CLAIM_VERDICTS if verdict != verdicts.NOT_RUN]
+COUNTED = [*verdicts.COMPARED, verdicts.AT_CHANCE]
 
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """What the first screen says.
+    """What the first screen says."""
 
-    Attributes
-    ----------
-    numbers, compared : int
-        Percentages that the papers print; those compared under any protocol.
-    claims, ours, tested : int
-        All claims; those of them that are not the papers'; those with a verdict.
-    protocols : DataFrame
-        One line per protocol: ``compared``, a column per verdict on a number, then one per
-        verdict on a claim.
-    """
-
-    numbers: int
-    compared: int
+    numbers: int  # percentages that the papers print
+    compared: int  # of these, under any protocol
     claims: int
-    ours: int
-    tested: int
-    protocols: pd.DataFrame
+    ours: int  # claims that are not the papers'
+    tested: int  # claims with a verdict
+    by_number: pd.DataFrame  # a line per protocol: compared, and a column per verdict
+    by_claim: pd.DataFrame  # a line per protocol, a column per verdict
 
 
 def summary(found: Verification) -> FirstScreen:
-    """Count numbers and claims by verdict."""
-    table = counts(found)
-    own = found.own[found.own["unit"] == "%"]
-    names = ["compared", *verdicts.COMPARED]
-    numbers = table.groupby("protocol", sort=False)[names].sum()
+    """Count numbers and claims by verdict, each number once."""
+    own = found.own[(found.own["unit"] == "%") & (found.own["same_as"] == "")]
     ids = {outcome.claim.id for outcome in found.outcomes}
     every = [(one.protocol, one.verdict) for one in found.outcomes if one.protocol]
     seen = pd.DataFrame(every, columns=["protocol", "verdict"])
-    claims = pd.crosstab(seen["protocol"], seen["verdict"]).reindex(columns=DECIDED, fill_value=0)
-    both = numbers.join(claims, how="outer").fillna(0).astype(int)
-    order = [*numbers.index, *sorted(set(both.index) - set(numbers.index))]
-    both = both.loc[order].assign(**{verdicts.NOT_RUN: 0})
-    both[verdicts.NOT_RUN] = len(ids) - both[list(DECIDED)].sum(axis=1)
+    by_number = counts(found).groupby("protocol", sort=False)[["compared", *COUNTED]].sum()
+    by_claim = pd.crosstab(seen["protocol"], seen["verdict"])
+    order = list(dict.fromkeys([*by_number.index, *sorted(by_claim.index)]))
+    by_claim = by_claim.reindex(order, columns=DECIDED, fill_value=0)
     added = {name for paper in papers.papers() for name in papers.paper(paper).added.claims}
     return FirstScreen(
         own["number"].nunique(),
@@ -73,20 +60,25 @@ def summary(found: Verification) -> FirstScreen:
         len(ids),
         len(ids & added),
         len({one.claim.id for one in found.outcomes if one.verdict in DECIDED}),
-        both,
+        by_number.reindex(order, fill_value=0),
+        by_claim.assign(**{verdicts.NOT_RUN: len(ids) - by_claim.sum(axis=1)}),
     )
 
 
 def _protocols(found: FirstScreen) -> Grid:
-    numbers, claims = ["numbers compared", *verdicts.COMPARED], [*DECIDED, verdicts.NOT_RUN]
-    rows = [[str(name), *map(str, line)] for name, *line in found.protocols.itertuples()]
-    return Grid(["protocol", *numbers, f"claims: {claims[0]}", *claims[1:]], rows)
+    first, *others = found.by_claim
+    head = ["protocol", "numbers compared", *COUNTED, f"claims: {first}", *map(str, others)]
+    rows = [
+        [protocol, *map(str, [*found.by_number.loc[protocol], *line])]
+        for protocol, *line in found.by_claim.itertuples()
+    ]
+    return Grid(head, rows)
 
 
 def claims_grid(found: Verification) -> Grid:
     """Lay out the verdict on each claim, a column per protocol."""
-    protocols = list(dict.fromkeys([*papers.PROTOCOLS, *(o.protocol for o in found.outcomes)]))
-    protocols = list(filter(None, protocols))
+    protocols = [o.protocol for o in found.outcomes if o.protocol]
+    protocols = list(dict.fromkeys([*papers.PROTOCOLS, *protocols]))
     seen = {(one.claim.id, one.protocol): one.verdict for one in found.outcomes}
     order = papers.papers()
     claims = {one.claim.id: one.claim for one in found.outcomes}
@@ -102,11 +94,11 @@ def claims_grid(found: Verification) -> Grid:
 
 def gains_grid(found: Verification) -> Grid:
     """Lay out what the papers' methods gain, a line per pair and data set."""
-    table = gains(found.selection)
     by = ["paper", "item", "dataset", "method", "other", "used"]
     rows = []
-    for key, lines in table.groupby(by, sort=False):
-        paper, item, dataset, method, other, used = map(str, key)
+    for (paper, item, dataset, method, other, used), lines in gains(found.selection).groupby(
+        by, sort=False
+    ):
         one = lines.iloc[0]
         cells = {line["protocol"]: _gain(line) for line in lines.to_dict("records")}
         rows.append(
@@ -135,36 +127,44 @@ def effort(collection: Collection) -> pd.DataFrame:
         ``folders``, ``rows``, ``failed`` (that did not end well), ``seconds`` (measured: drawing,
         features, fit and test) and ``wall_over_cpu``.
     """
-    lines = {}
-    for paper in [*papers.papers(), ""]:
-        every = [
-            one for one in collection.experiments if str(one.config.get("paper") or "") == paper
+    rows = collection.rows
+    folders = Counter(str(one.config.get("paper") or "") for one in collection.experiments)
+    lines = {
+        paper: [
+            folders[paper],
+            len(here),
+            int((here["status"] != "ok").sum()),
+            float(here[MEASURED_TIMES].sum().sum()),
+            wall_over_cpu(here),
         ]
-        if every:
-            rows = collection.rows[collection.rows["paper"] == paper]
-            lines[paper] = [
-                len(every),
-                len(rows),
-                int((rows["status"] != "ok").sum()),
-                float(rows[MEASURED_TIMES].sum().sum()),
-                wall_over_cpu(rows),
-            ]
+        for paper in [*papers.papers(), ""]
+        if folders[paper]
+        for here in [rows[rows["paper"] == paper]]
+    }
     names = ["folders", "rows", "failed", "seconds", "wall_over_cpu"]
     return pd.DataFrame.from_dict(lines, orient="index", columns=names)
 
 
 def _effort(table: pd.DataFrame) -> Grid:
     rows = [
-        [
-            str(paper) or "own",
-            *(str(line[name]) for name in ("folders", "rows", "failed")),
-            seconds(line["seconds"]),
-            number(line["wall_over_cpu"], 2),
-        ]
-        for paper, line in table.to_dict("index").items()
+        [paper or "own", *map(str, counted), seconds(measured), number(ratio, 2)]
+        for paper, *counted, measured, ratio in table.itertuples(name=None)
     ]
     head = ["paper", "folders", "rows", "did not end well", "measured time", "wall / CPU"]
     return Grid(head, rows)
+
+
+def _undecidable(found: Verification) -> list[tuple[str, str, str]]:
+    """Return data set, protocol and reason of numbers at chance, as the papers' folders say."""
+    chance = found.numbers[found.numbers["verdict"] == verdicts.AT_CHANCE]
+    at = set(chance[["paper", "dataset", "protocol"]].itertuples(index=False, name=None))
+    return [
+        (f"{paper}, {one.dataset}", protocol, one.reason)
+        for paper in papers.papers()
+        for one in papers.paper(paper).undecidable
+        for protocol in one.protocols
+        if (paper, one.dataset, protocol) in at
+    ]
 
 
 def unfinished(results: Results) -> int:
@@ -200,15 +200,7 @@ def page(
     out: Path,
     tables: Mapping[str, Path],
 ) -> str:
-    """Write ``README.md`` for a folder.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        Where the results were looked for.
-    tables : mapping
-        From the name of each table in its paper's own shape to its file.
-    """
+    """Write ``README.md`` for a folder, from results below `paths`, with links to `tables`."""
     collection = found.selection.collection
     every = collection.experiments
     counted = summary(found)
@@ -220,6 +212,7 @@ def page(
         summary=counted,
         protocols=_protocols(counted),
         papers=[papers.paper(name) for name in papers.papers()],
+        undecidable=_undecidable(found),
         rules=verdicts,
         tables=tables,
         numbers=numbers_grid(found, linked=True),
@@ -233,5 +226,5 @@ def page(
         total=spent[["folders", "rows", "seconds"]].sum(),
         machines=sorted(Counter(map(machine, every)).items()),
         unfinished=[one.name for one in every if unfinished(one)],
-        left_out=left_out(collection),
+        collection=collection,
     )

@@ -30,12 +30,15 @@ def absent(value: Any) -> bool:
 
 
 def signed(value: Any, decimals: int = 2) -> str:
-    """Write a difference with its sign.
+    """Write a difference with its sign; what rounds to nothing has none.
 
-    >>> signed(1.234), signed(-0.5)
-    ('+1.23', '-0.50')
+    >>> signed(1.234), signed(-0.5), signed(-0.001)
+    ('+1.23', '-0.50', '0.00')
     """
-    return DASH if absent(value) else f"{float(value):+.{decimals}f}"
+    if absent(value):
+        return DASH
+    text = f"{float(value):+.{decimals}f}"
+    return text if float(text) else text[1:]
 
 
 def spread(mean: Any, error: Any, most: int = 4) -> str:

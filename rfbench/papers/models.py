@@ -21,7 +21,8 @@ class Published(_PaperSection):
 
     `M` is a number of features, ``'best'`` (the best test value over all sizes) or empty (not
     stated). `spread` is a standard deviation (``'sd'``) or a standard error (``'se'``) over the
-    paper's trials; `mark` is ``'significant'`` where the paper's table says so.
+    paper's trials; `mark` is ``'significant'`` where the paper's table says so. `same_as` is the
+    item that prints the very number as well: there it is judged and counted, here it is not.
     """
 
     paper: str
@@ -36,6 +37,7 @@ class Published(_PaperSection):
     unit: Literal["%", "s"]
     mark: Literal["significant", ""]
     note: str
+    same_as: str = ""
 
     @field_validator("spread", mode="before")
     @classmethod
@@ -90,6 +92,14 @@ class Source(_PaperSection):
     stand_ins: list[str] = Field(default_factory=list)
     larger_class: dict[str, float] = Field(default_factory=dict)
     reason: str = ""
+
+
+class Undecidable(_PaperSection):
+    """Why every method names the larger class on a data set under some protocols, if it does."""
+
+    dataset: str
+    protocols: list[str]
+    reason: str
 
 
 class Doubt(_PaperSection):
@@ -218,6 +228,8 @@ class Paper(_PaperSection):
     tables : dict of str to Layout
         By item, in the paper's order.
     added : Added
+    undecidable : list of Undecidable
+        What stands beside the numbers at chance.
     readings : list of str
         How we read what the paper does not say.
     doubts : list of Doubt
@@ -237,6 +249,7 @@ class Paper(_PaperSection):
     time_axis: str = "t_total"
     tables: dict[str, Layout] = Field(default_factory=dict)
     added: Added = Added()
+    undecidable: list[Undecidable] = Field(default_factory=list)
     readings: list[str] = Field(default_factory=list)
     doubts: list[Doubt] = Field(default_factory=list)
 

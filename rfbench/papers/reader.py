@@ -139,12 +139,23 @@ def _strangers(found: Folder, name: str) -> Iterator[tuple[str, str]]:
             yield file, f"it names the paper {other}; the name is that of the folder, leave it out"
 
 
+def _place(number: Published) -> tuple[str, str, str, str]:
+    return number.dataset, number.method, number.M, number.metric
+
+
 def _misfits(found: Folder) -> Iterator[tuple[str, str]]:
     """Yield what in one file has no counterpart in the others: the file, and what is wrong."""
     paper, numbers = found.paper, found.published
     for number in numbers:
         if number.dataset not in paper.datasets:
             yield PUBLISHED, f"the data set {number.dataset} is not in {PAPER}"
+    printed = {(*_place(number), number.item): number.value for number in numbers}
+    for number in numbers:
+        if number.same_as and printed.get((*_place(number), number.same_as)) != number.value:
+            yield PUBLISHED, f"{number.same_as} does not print the {number.value} of {number.item}"
+    for one in paper.undecidable:
+        if one.dataset not in paper.datasets:
+            yield PAPER, f"undecidable: there is no data set {one.dataset}"
     for claim in found.claims:
         for name in (name for part in claim.parts for name in part.datasets):
             if name not in paper.datasets:

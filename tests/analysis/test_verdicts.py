@@ -1,51 +1,104 @@
-"""The verdict on a published number: its thresholds and its interval."""
+"""The verdict on a published number: its bounds, its interval, its error rates."""
 
 import math
 
+import numpy as np
 import pytest
 from scipy.stats import t
 
-from rfbench.analysis.verdicts import HALF_A_DIGIT, interval, of_number
+from rfbench.analysis.verdicts import COMPARED, HALF_A_DIGIT, intervals, of_numbers
 
 ERROR, TRIALS = 0.89 / 10**0.5, 10  # as printed: 68.45 ± 0.89 over 10 trials
 
 
 @pytest.mark.parametrize(
-    ("mean", "sd", "n", "verdict"),
+    ("distance", "half", "verdict"),
     [
-        (68.45, 0.9, 10, "agrees"),
-        (68.90, 0.9, 10, "agrees"),
-        (68.96, 0.9, 10, "close"),
-        (69.45, 0.9, 10, "close"),
-        (67.44, 0.9, 10, "differs"),
-        (68.45, 9.0, 10, "close"),
-        (68.45, 9.0, 3, "close"),
-        (68.45, 0.0, 1, "close"),
-        (99.00, 0.0, 1, "differs"),
+        (0.2, 0.29, "agrees"),
+        (-0.2, 0.31, "close"),
+        (0.75, 0.2, "close"),
+        (0.75, 0.3, "not clear"),
+        (-1.2, 0.3, "not clear"),
+        (-1.2, 0.19, "differs"),
+        (9.0, 8.5, "not clear"),
+        (0.0, 1.1, "not clear"),
+        (99.0, math.nan, "not clear"),
     ],
 )
-def test_verdicts(mean: float, sd: float, n: int, verdict: str) -> None:
-    half = interval(ERROR, TRIALS, sd / n**0.5 if n > 1 else math.nan, n)
-    assert of_number(mean - 68.45, half) == verdict
-
-
-def test_a_difference_of_less_than_half_a_point_may_be_significant() -> None:
-    half = interval(0.01 / 10**0.5, TRIALS, 0.01, 10)
-    assert of_number(0.30, half) == "close"
-    assert of_number(0.01, half) == "agrees"
-
-
-def test_without_a_published_spread_nothing_agrees() -> None:
-    half = interval(None, None, 0.1, 10)
-    assert of_number(0.0, half) == "close"
-    assert of_number(2.0, half) == "differs"
+def test_the_interval_decides(distance: float, half: float, verdict: str) -> None:
+    assert of_numbers(distance, half) == verdict
 
 
 def test_the_interval_is_welchs() -> None:
     variances = 0.89**2 / 10, 0.3**2
     freedom = sum(variances) ** 2 / sum(v**2 / 9 for v in variances)
-    half = t.ppf(0.975, freedom) * sum(variances) ** 0.5 + HALF_A_DIGIT
-    assert interval(ERROR, TRIALS, 0.3, 10) == pytest.approx(half)
-    one_sided = t.ppf(0.975, 3) * (0.89**2 + 0.09) ** 0.5 + HALF_A_DIGIT
-    assert interval(0.89, None, 0.3, 4) == pytest.approx(one_sided)
-    assert interval(0.0, 10, 0.0, 10) == HALF_A_DIGIT
+    half = t.ppf(0.95, freedom) * sum(variances) ** 0.5 + HALF_A_DIGIT
+    assert intervals(ERROR, TRIALS, 0.3, 10) == pytest.approx(half)
+    ours_alone = t.ppf(0.95, 3) * (0.89**2 + 0.09) ** 0.5 + HALF_A_DIGIT
+    assert intervals(0.89, math.nan, 0.3, 4) == pytest.approx(ours_alone)
+    assert intervals(0.0, 10, 0.0, 10) == HALF_A_DIGIT
+    assert math.isnan(intervals(ERROR, TRIALS, math.nan, 1))
+
+
+def test_a_number_without_a_spread_is_one_more_trial_of_ours() -> None:
+    half = t.ppf(0.95, 9) * 0.6 * (1 + 1 / 10) ** 0.5 + HALF_A_DIGIT
+    assert intervals(math.nan, math.nan, 0.6 / 10**0.5, 10) == pytest.approx(half)
+
+
+@pytest.mark.parametrize("distance", [0.0, 0.3, 0.45, 0.7, 1.4])
+def test_more_trials_take_no_verdict_back(distance: float) -> None:
+    """Each may only leave "not clear", or go from "close" to "agrees"."""
+    trials = 2 ** np.arange(1, 14)
+    said = of_numbers(distance, intervals(0.0, math.nan, 0.9 / np.sqrt(trials), trials))
+    order = ["not clear", "close", "agrees"] if distance < 1 else ["not clear", "differs"]
+    places = list(map(order.index, said))
+    assert places == sorted(places)
+    assert said[0] == "not clear"
+    assert said[-1] == {0.7: "close", 1.4: "differs"}.get(distance, "agrees")
+
+
+def rates(truth: float, theirs: float, trials: int, ours: float, n: int, known: str) -> dict:
+    """Return how often each verdict is said, of a paper of `trials` and our `n` trials."""
+    rng, times = np.random.default_rng(0), 20_000
+    printed = theirs * rng.standard_normal((times, trials))
+    measured = truth + ours * rng.standard_normal((times, n))
+    means = np.round(50 + printed.mean(axis=1), 2), 50 + measured.mean(axis=1)
+    errors = printed.std(axis=1, ddof=min(1, trials - 1)) / trials**0.5
+    half = intervals(
+        math.nan if known == "nothing" else errors,
+        trials if known == "all" else math.nan,
+        measured.std(axis=1, ddof=1) / n**0.5,
+        n,
+    )
+    said = of_numbers(means[1] - means[0], half)
+    return {verdict: float((said == verdict).mean()) for verdict in COMPARED}
+
+
+SIDES = [
+    (0.3, 10, 0.3, 10, "all"),
+    (0.1, 10, 0.8, 20, "all"),
+    (0.5, 50, 0.2, 10, "spread"),
+    (0.2, 1, 0.2, 10, "nothing"),
+    (0.2, 20, 0.2, 10, "nothing"),
+]
+
+
+@pytest.mark.parametrize("sides", SIDES)
+def test_at_the_bounds_each_verdict_is_wrong_once_in_twenty(sides: tuple) -> None:
+    most = 0.05 + 4 * (0.05 * 0.95 / 20_000) ** 0.5
+    assert rates(0.5, *sides)["agrees"] <= most
+    assert rates(-0.5, *sides)["agrees"] <= most
+    at_one_point = rates(1.0, *sides)
+    assert at_one_point["differs"] <= most
+    assert at_one_point["agrees"] + at_one_point["close"] <= most
+    assert rates(0.0, *sides)["differs"] == 0
+
+
+def test_the_tests_have_power() -> None:
+    """The rates at the bounds are near 5 %, not 0, and what is true is said."""
+    sides = SIDES[0]
+    assert rates(0.5, *sides)["agrees"] > 0.03
+    assert rates(1.0, *sides)["differs"] > 0.03
+    assert rates(0.0, *sides)["agrees"] > 0.9
+    assert rates(0.75, *sides)["close"] > 0.4
+    assert rates(1.5, *sides)["differs"] > 0.9

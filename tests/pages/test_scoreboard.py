@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from rfbench.pages.scoreboard import anchor, counts, left_out, measured, numbers_grid
+from rfbench.pages.scoreboard import anchor, counts, measured, numbers_grid
+from rfbench.pages.templates import render
 from tests.support.frames import results, verification
 from tests.support.papers import A9A, PAPER, eeg, trials
 
@@ -14,13 +15,13 @@ def test_a_data_set_shows_each_number_under_each_protocol() -> None:
     (one,) = measured(verification(results(eeg(rks=68.6, qmc=75.0) + tuned, **PAPER)))
     assert (one.paper, one.item, one.dataset, one.used) == ("liu2020", "table3", "EEG", "")
     assert one.trials == {"matched": "10", "tuned": "4"}
-    assert one.spreads == ("sd",)
+    assert one.spreads == {"sd"}
     assert [str(folder) for folder in one.folders] == ["results/quickstart"]
     percent, times = one.grids
     assert percent.head == ["accuracy", "published", "matched", "tuned"]
     rows = {row[0]: row[1:] for row in percent.rows}
     assert len(rows) == 32
-    assert rows["rks 14"] == ["68.45 ± 0.89", "68.60 ± 0.16 agrees", "66.50 ± 0.50 differs"]
+    assert rows["rks 14"] == ["68.45 ± 0.89", "68.60 ± 0.16 close", "66.50 ± 0.50 not clear"]
     assert rows["qmc 14"] == ["67.83 ± 0.73", "75.00 ± 0.16 differs", "–"]
     assert rows["rks 28"][1:] == ["–", "–"]
     assert {row[0]: row[2] for row in times.rows}["rks 14"] == "0.750 ± 0.000"
@@ -46,10 +47,11 @@ def test_verdicts_are_counted_and_differences_averaged() -> None:
     """Of the four published values at s = 14: 68.45, 67.83, 68.78, 68.62."""
     found = verification(results(eeg(rks=68.55, qmc=68.63, leverage_rff=60.78), **PAPER))
     line = counts(found).loc[("liu2020", "table3", "EEG", "matched")]
-    assert list(line[["agrees", "close", "differs", "compared", "numbers"]]) == [1, 1, 1, 3, 32]
+    names = ["agrees", "close", "not clear", "differs", "at chance", "compared", "numbers"]
+    assert list(line[names]) == [0, 1, 1, 1, 0, 3, 32]
     assert line["distance"] == pytest.approx((0.1 + 0.8 + 8.0) / 3)
     rows = {row[0]: row[1:] for row in numbers_grid(found).rows}
-    assert rows["liu2020 table3, EEG"] == ["32", "–", "1 / 1 / 1, 2.97", "–"]
+    assert rows["liu2020 table3, EEG"] == ["32", "–", "0 / 1 / 1 / 1, 2.97", "–"]
     assert rows["liu2020 table3, magic04"] == ["32", "–", "–", "–"]
     (linked, *_) = numbers_grid(found, linked=True).rows[0]
     assert linked == "[liu2020 table3, EEG](scoreboard.md#liu2020-table3-eeg)"
@@ -69,7 +71,34 @@ def test_failures_best_sizes_and_other_measures_are_named() -> None:
     (one,) = measured(
         verification(results(trials(0, **news, **blank), paper="eerf2018", item="table3"))
     )
-    assert one.measures == ("relative_squared_error",)
+    assert one.measures == ["relative_squared_error"]
+
+
+def test_chance_is_counted_apart_with_its_reason() -> None:
+    """A size at which one method learns counts; the other sizes do not."""
+    made = [row | {"protocol": "printed"} for row in eeg(rks=55.2, qmc=56.0)]
+    learnt = trials(55.2, M=28, protocol="printed")
+    learnt += trials(57.0, M=28, protocol="printed", sampler="qmc")
+    found = verification(results(made + learnt, **PAPER))
+    line = counts(found).loc[("liu2020", "table3", "EEG", "printed")]
+    assert (line["at chance"], line["compared"], line["differs"]) == (2, 2, 2)
+    assert line["distance"] == pytest.approx((71.44 - 55.2 + 70.89 - 57.0) / 2)
+    (one,) = measured(found)
+    assert list(one.chance) == ["printed"]
+    assert "sensor" in one.chance["printed"][0]
+    assert numbers_grid(found).rows[0][2] == "0 / 0 / 0 / 2, 15.06, 2 at chance"
+
+
+def test_a_number_that_is_printed_twice_counts_once() -> None:
+    both = trials(83.84, **A9A, M=100, sampler="eerf")
+    found = verification(results(both, paper="eerf2018", item="table3, table5"))
+    table = counts(found).xs("printed", level="protocol")
+    assert table.loc[("eerf2018", "table3", "adult"), "compared"] == 1
+    assert table.loc[("eerf2018", "table5", "adult"), "compared"] == 0
+    every = counts(verification()).xs("printed", level="protocol")["numbers"]
+    assert every.groupby("paper").sum()["eerf2018"] == 22 - 4
+    (five,) = [one for one in measured(found) if one.item == "table5"]
+    assert five.repeated == ["table3"]
 
 
 def test_what_is_left_out_is_named() -> None:
@@ -79,8 +108,9 @@ def test_what_is_left_out_is_named() -> None:
         results(trials(68.6, variant="solver.alphas=1"), "own"),
     )
     assert measured(found) == []
-    left = left_out(found.selection.collection)
-    assert (left.smoke, left.swept, left.notes) == (("smoky",), {"swept": 10}, ())
+    said = render("left_out.j2", collection=found.selection.collection).splitlines()
+    assert [line.split()[1].rstrip(":") for line in said] == ["smoky", "swept"]
+    assert "10 rows" in said[1]
 
 
 def test_anchors_are_those_of_markdown_pages() -> None:

@@ -1,0 +1,38 @@
+"""Whether a method does better than a constant: the larger class, or the mean of the target."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rfbench import papers
+from rfbench.analysis.frame import Collection
+from rfbench.analysis.verdicts import CHANCE_POINTS, LEARNT
+
+
+def beats_constant(collection: Collection, lines: pd.DataFrame) -> NDArray[np.float64]:
+    """Say for each line whether its group does better than a constant: 1, 0, or NaN.
+
+    In classification by more than `CHANCE_POINTS` over the share of the larger class that the
+    paper's folder states; in regression by an R^2 of at least `LEARNT`. NaN where neither is known.
+
+    Parameters
+    ----------
+    lines : DataFrame
+        With ``paper``, ``target`` (what the paper calls the data set), ``source``, ``group`` and
+        ``error_metric``.
+    """
+    sources = papers.sources()
+    shares = [
+        sources[paper][target].larger_class.get(source, np.nan)
+        for paper, target, source in zip(
+            lines["paper"], lines["target"], lines["source"], strict=True
+        )
+    ]
+    groups = lines["group"].to_numpy(dtype=np.intp)
+    classified = (lines["error_metric"] == "error").to_numpy()
+    better = 100 * (1 - np.array(shares, dtype=float)) - collection.means("error_percent")[groups]
+    gained = np.where(classified, better - CHANCE_POINTS, collection.means("r2")[groups] - LEARNT)
+    beats = np.where(classified, gained > 0, gained >= 0)
+    return np.where(np.isfinite(gained), beats, np.nan)
