@@ -97,6 +97,22 @@ def test_what_is_chosen_from_holds_as_many_as_are_chosen(name, size, words):
         samplers.make(name, n_components=100, **{size: 99}, **words)
 
 
+@pytest.mark.parametrize(
+    ("name", "words", "sentence"),
+    [
+        ("ridge", {"multiclas": 1}, "Did you mean 'multiclass'"),
+        ("ridge", {"multiclass": "one-vs-on"}, "Did you mean 'one-vs-one'"),
+        ("constrained", {"alphas": 1.0}, "no parameter 'alphas'"),
+        ("logistic", {"alphas": 0.0}, "penalties above 0"),
+        ("kernel-svm", {"intercept": False}, "cannot leave the constant out"),
+        ("svm", {"task": "regression"}, "does not do regression"),
+    ],
+)
+def test_what_a_solver_does_not_have_or_do(name, words, sentence):
+    with pytest.raises(MethodError, match=sentence):
+        solvers.make(name, **words)
+
+
 def test_an_estimator_of_scikit_learn_is_checked_by_its_own_rules():
     assert build_foreign(PCA, "mine", {"n_components": 2}).n_components == 2
     with pytest.raises(MethodError, match="svd_solver"):

@@ -5,13 +5,12 @@ from scipy.linalg import hadamard
 from rfbench.compute.hadamard import fwht_inplace
 
 TYPES = pytest.mark.parametrize("dtype", [np.float64, np.float32])
-rng = np.random.default_rng(0)
 
 
 @TYPES
 @pytest.mark.parametrize("p", [2**k for k in range(11)])
 @pytest.mark.parametrize("other", [1, 3, 70])
-def test_agrees_with_the_matrix_on_both_axes(p, other, dtype):
+def test_agrees_with_the_matrix_on_both_axes(p, other, dtype, rng):
     matrix = hadamard(p).astype(float)
     bound = p * np.finfo(dtype).eps * 8
     a = rng.standard_normal((p, other)).astype(dtype)
@@ -27,7 +26,7 @@ def test_agrees_with_the_matrix_on_both_axes(p, other, dtype):
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-def test_twice_gives_p_times_itself(axis):
+def test_twice_gives_p_times_itself(axis, rng):
     a = rng.integers(-9, 10, (4096, 200) if axis == 0 else (20, 4096)).astype(float)
     result = a.copy()
     fwht_inplace(result, axis)
@@ -35,7 +34,7 @@ def test_twice_gives_p_times_itself(axis):
     np.testing.assert_array_equal(result, 4096 * a)
 
 
-def test_columns_wider_than_a_strip():
+def test_columns_wider_than_a_strip(rng):
     a = rng.integers(-9, 10, (512, 1000)).astype(float)
     result = a.copy()
     fwht_inplace(result, 0)

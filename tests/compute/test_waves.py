@@ -9,11 +9,10 @@ from rfbench.compute import waves
 
 BOUND = {np.float64: 1e-15, np.float32: 2e-7}
 TYPES = pytest.mark.parametrize("dtype", [np.float64, np.float32])
-rng = np.random.default_rng(0)
 QUARTERS = np.arange(-60_000, 60_000) * (math.pi / 2)
 
 
-def phases(name, dtype):
+def phases(name, dtype, rng):
     values = {
         "small": rng.uniform(-10, 10, 200_000),
         "wide": rng.uniform(-1e5, 1e5, 200_000),
@@ -39,8 +38,8 @@ def pair(phase, scale=1.0):
 
 @TYPES
 @pytest.mark.parametrize("name", ["small", "wide", "quarters", "limit", "huge", "tiny"])
-def test_errors_stay_below_the_bound(name, dtype):
-    phase = phases(name, dtype)
+def test_errors_stay_below_the_bound(name, dtype, rng):
+    phase = phases(name, dtype, rng)
     wide = np.longdouble if name != "huge" else np.float64
     cos, sin = np.cos(phase.astype(wide)), np.sin(phase.astype(wide))
     cosines, sines = pair(phase)
@@ -52,7 +51,7 @@ def test_errors_stay_below_the_bound(name, dtype):
 @TYPES
 @pytest.mark.parametrize("columns", [1, 2, 3, 7, 8, 31, 33, 100, 257, 1023, 1024, 1025, 3000])
 @pytest.mark.parametrize("rows", [1, 5])
-def test_every_size_with_offsets_and_scale(rows, columns, dtype):
+def test_every_size_with_offsets_and_scale(rows, columns, dtype, rng):
     phase = rng.uniform(-30, 30, (rows, columns)).astype(dtype)
     offsets = rng.uniform(0, 2 * np.pi, columns).astype(dtype)
     expected = 0.3 * np.cos((phase + offsets).astype(np.longdouble))
@@ -90,7 +89,7 @@ def test_a_scale_beyond_the_limit_of_phases(dtype):
     np.testing.assert_allclose(result, 1e6 * np.cos(phase.astype(float)), rtol=1e-6)
 
 
-def test_one_far_phase_does_not_disturb_a_row():
+def test_one_far_phase_does_not_disturb_a_row(rng):
     phase = rng.uniform(-5, 5, (2, 2000))
     phase[1, 1000] = 1e300
     assert abs(cosine(phase) - np.cos(phase)).max() < 1e-15
@@ -120,7 +119,7 @@ def test_empty(shape, dtype):
     waves.arc_cosine_inplace(phase, 1, 1.0)
 
 
-def test_offsets_may_be_read_only_or_strided():
+def test_offsets_may_be_read_only_or_strided(rng):
     phase = rng.uniform(-3, 3, (4, 20))
     offsets = rng.uniform(0, 6, 40)[::2]
     frozen = offsets.copy()
@@ -129,7 +128,7 @@ def test_offsets_may_be_read_only_or_strided():
 
 
 @TYPES
-def test_cos_sin_fills_a_column_block_and_nothing_else(dtype):
+def test_cos_sin_fills_a_column_block_and_nothing_else(dtype, rng):
     phase = rng.uniform(-3, 3, (5, 6)).astype(dtype)
     wide = np.full((5, 20), 7, dtype)
     waves.cos_sin(phase, 0.5, wide[:, 3:15])
@@ -146,7 +145,7 @@ def test_cos_sin_of_one_row():
 
 @TYPES
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_arc_cosine(order, dtype):
+def test_arc_cosine(order, dtype, rng):
     phase = rng.standard_normal((7, 33)).astype(dtype)
     phase[0, :5] = 0.0, -0.0, np.inf, -np.inf, np.nan
     x = phase.astype(float)

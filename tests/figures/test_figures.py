@@ -30,11 +30,10 @@ def test_an_added_figure_needs_one_function_and_its_registration(
     assert figure.axes[0].lines[0].get_xydata().tolist() == [[10, 5], [50, 25]]
 
 
-@pytest.mark.parametrize("suffix", list(figures.METADATA))
-def test_the_same_figure_gives_the_same_bytes(write: Write, tmp_path: Path, suffix: str) -> None:
+def test_the_same_figure_gives_the_same_svg(write: Write, tmp_path: Path) -> None:
     results, files = read(write([{"M": 10}, {"M": 50}])), []
     for copy in "ab":
-        files.append(tmp_path / copy / f"figure{suffix}")
+        files.append(tmp_path / copy / "figure.svg")
         with settings():
             figures.save(dict(figures.figures_of(results))["error_vs_M"], files[-1])
     first, second = (file.read_bytes() for file in files)
@@ -42,7 +41,10 @@ def test_the_same_figure_gives_the_same_bytes(write: Write, tmp_path: Path, suff
     assert b"atplotlib v" not in first
 
 
-def test_a_style_changes_the_picture_of_that_call_alone(write: Write, tmp_path: Path) -> None:
+def test_a_style_changes_the_picture_of_that_call_alone(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "FIGURES", figures.FIGURES[:1])
     results = read(write([{"M": 10}, {"M": 50}]))
     before, styled, after = (
         figures.plot(results, tmp_path / name, style)[0].read_bytes()

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from rfbench.figures import figures_of, plot
+from rfbench.figures import figures_of
 from rfbench.figures.style import settings
 from rfbench.results import read
 from tests.support.results import Write
@@ -71,8 +71,8 @@ def test_each_sampler_that_keeps_has_its_figure(write: Write) -> None:
     pd.DataFrame([line | {"trial_id": name} for name in "ab"]).to_csv(
         folder / "kept.csv", index=False
     )
-    names = [path.name for path in plot(read(folder)) if path.suffix == ".png"]
-    assert names[-2:] == ["kept_frequencies_a.png", "kept_frequencies_b.png"]
+    *_, first, second = (name for name, _ in figures_of(read(folder)))
+    assert (first, second) == ("kept_frequencies_a", "kept_frequencies_b")
 
 
 def test_without_kept_features_there_is_no_figure(write: Write) -> None:

@@ -3,11 +3,6 @@ import pytest
 
 
 @pytest.fixture
-def rng():
-    return np.random.default_rng(0)
-
-
-@pytest.fixture
 def regression(rng):
     """60 rows of 5 columns, a target with a mean far from zero."""
     X = rng.standard_normal((60, 5)) + 0.5

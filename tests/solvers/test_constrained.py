@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from scipy.optimize import lsq_linear, minimize
+from scipy.optimize import lsq_linear
 from scipy.special import expit
 
 from rfbench.solvers import ConstrainedClassifier, ConstrainedRegressor
@@ -29,7 +29,7 @@ class TestConstrainedRegressor(SolverContract):
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("C", [0.5, 2.0, 6.0])
+@pytest.mark.parametrize("C", [0.5, 2.0, 6.0, 1e3])
 def test_least_squares_in_a_box_equals_scipy(regression, intercept, C):
     X, y = regression
     solver = ConstrainedRegressor(C, intercept=intercept, normalised=False).fit(X, y)
@@ -39,14 +39,6 @@ def test_least_squares_in_a_box_equals_scipy(regression, intercept, C):
     found = lsq_linear(Z, y, (-limit, limit), method="bvls", tol=1e-14)
     np.testing.assert_allclose(solver.coef_[0], found.x[:5], atol=1e-7)
     assert np.abs(solver.coef_).max() <= C / 5
-
-
-def test_without_active_bounds_it_is_least_squares(regression):
-    X, y = regression
-    solver = ConstrainedRegressor(1e3).fit(X, y)
-    full = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), y)[0]
-    np.testing.assert_allclose(solver.coef_[0], full[:5], rtol=1e-6)
-    assert solver.intercept_[0] == pytest.approx(full[5], rel=1e-6)
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
@@ -70,18 +62,6 @@ def test_a_wider_box_fits_no_worse_and_the_optimality_conditions_hold(binary, lo
         assert abs(pull.sum()) < 1e-6 * scale
         assert solver.notes_ == [f"bound C = {C:g}"]
     assert (np.diff(losses) <= 1e-9).all()
-
-
-def test_the_logistic_loss_equals_a_general_solver(binary):
-    X, y = binary
-    signs = 2.0 * y - 1
-    solver = ConstrainedClassifier(3.0, loss="logistic", normalised=False).fit(X, y)
-
-    def value(x):
-        return np.logaddexp(0, -signs * (X @ x[:4] + x[4])).sum()
-
-    found = minimize(value, np.zeros(5), bounds=[(-0.75, 0.75)] * 4 + [(None, None)], tol=1e-12)
-    np.testing.assert_allclose(solver.coef_[0], found.x[:4], atol=1e-3)
 
 
 def test_the_bound_is_for_features_without_their_factor(regression):

@@ -1,4 +1,4 @@
-"""Whether a fit reached its tolerance is a fact of it, beside the note that says so in words."""
+"""Whether a fit reached its tolerance is a fact of it, and noted."""
 
 import numpy as np
 import pytest
@@ -25,6 +25,7 @@ def test_a_fit_that_is_cut_short_did_not_converge(name, words):
     short = solvers.make(name, **words).fit(X, SIGNS)
     whole = solvers.make(name, **{k: v for k, v in words.items() if k == "bandwidth"})
     assert short.converged_ is False
+    assert short.notes_
     assert whole.fit(X, SIGNS).converged_ is True
 
 

@@ -140,14 +140,6 @@ def test_the_classifier_learns_the_kernel_of_the_labels():
     )
 
 
-def test_a_grid_is_selected_from(binary):
-    X, y = binary
-    solver = JointClassifier([0.1, 1.0, 10.0], rho=2.0, selection="cv3", random_state=0)
-    solver.fit(X, y)
-    assert solver.alpha_ in (0.1, 1.0, 10.0)
-    assert solver.kernel_weights_.shape == (4,)
-
-
 def test_what_it_cannot_do_is_a_sentence(several, binary, monkeypatch):
     with pytest.raises(MethodError, match="for two classes, there are 4"):
         JointClassifier().fit(*several)

@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 
-from rfbench.solvers import KernelSVMClassifier, LogisticClassifier, SVMClassifier, svm
+from rfbench.solvers import KernelSVMClassifier, SVMClassifier, svm
 from rfbench.solvers.coding import Coding
 
 from .contract import MANY_FITS, SolverContract
@@ -22,24 +20,6 @@ class TestKernelSVM(SolverContract):
     solver = KernelSVMClassifier
     options = {"tol": 1e-9, "bandwidth": 3.0}
     exceptions = MANY_FITS
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-def test_the_gradient_of_the_logistic_loss_is_zero(binary, intercept):
-    X, y = binary
-    solver = LogisticClassifier(0.3, intercept=intercept, tol=1e-10).fit(X, y)
-    signs = 2.0 * y - 1
-    pull = signs * expit(-signs * solver.decisions(X)[:, 0])
-    np.testing.assert_allclose(0.3 * solver.coef_[0], X.T @ pull, atol=1e-8)
-    if intercept:
-        assert abs(pull.sum()) < 1e-8
-
-
-def test_logistic_equals_scikit_learn(several):
-    X, y = several
-    ours = LogisticClassifier(0.5, tol=1e-9).fit(X, y)
-    theirs = LogisticRegression(C=2.0, tol=1e-9, max_iter=5000).fit(X, y)
-    np.testing.assert_allclose(ours.decisions(X), theirs.decision_function(X), atol=1e-5)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])
@@ -86,14 +66,6 @@ def test_svm_one_vs_rest_equals_scikit_learn_and_one_vs_one_its_pairs(several):
         pair = SVMClassifier(0.5, tol=1e-8).fit(X[rows], y[rows])
         np.testing.assert_allclose(pairs.coef_[column], pair.coef_[0], atol=1e-9)
     assert pairs.score(X, y) > 0.7
-
-
-def test_an_svm_that_stops_early_is_noted(binary):
-    X, y = binary
-    solver = SVMClassifier(1e-8, loss="hinge", max_iter=1).fit(X, y)
-    assert solver.notes_ == ["no convergence in 1 iterations"]
-    kernel = KernelSVMClassifier(1e-6, max_iter=1, bandwidth=1.0).fit(X, y)
-    assert kernel.notes_ == ["no convergence in 1 iterations"]
 
 
 def test_kernel_svm_equals_scikit_learn(several):

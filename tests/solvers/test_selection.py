@@ -9,41 +9,6 @@ from rfbench.solvers import RidgeClassifier, RidgeRegressor, make
 CLASSIFIERS = [name for name, tasks in SOLVERS.items() if "classification" in tasks]
 
 
-def grid_of(name, values):
-    return {"bounds" if name == "constrained" else "alphas": values}
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters", "sentence"),
-    [
-        ("rigde", {}, "Did you mean 'ridge'"),
-        ("ridge", {"multiclas": 1}, "Did you mean 'multiclass'"),
-        ("ridge", {"multiclass": "one-vs-on"}, "Did you mean 'one-vs-one'"),
-        ("ridge", {"alphas": -1.0}, "^alphas is -1.0"),
-        ("ridge", {"alpha_convention": "per-row"}, "^alpha_convention is"),
-        ("ridge", {"selection": "cv1"}, "^selection is 'cv1'"),
-        ("logistic", {"alphas": 0.0}, "needs penalties above 0"),
-        ("svm", {"loss": "hing"}, "Did you mean 'hinge'"),
-        ("svm", {"intercept_scaling": 0.0}, "above 0"),
-        ("constrained", {"alphas": 1.0}, "no parameter 'alphas'"),
-        ("constrained", {"bounds": 0.0}, "^bounds is 0.0"),
-        ("kernel-ridge", {"kernel": "gausian"}, "Did you mean 'gaussian'"),
-        ("kernel-ridge", {"bandwidth": "knn5"}, "Did you mean 'knn50'"),
-        ("kernel-ridge", {"bandwidth": -1.0}, "^bandwidth is -1.0"),
-        ("kernel-svm", {"intercept": False}, "cannot leave the constant out"),
-        ("joint", {"rho": 0.0}, "above 0"),
-    ],
-)
-def test_a_wrong_parameter_is_named(name, parameters, sentence):
-    with pytest.raises(MethodError, match=sentence):
-        make(name, **parameters)
-
-
-def test_a_task_that_a_solver_does_not_do():
-    with pytest.raises(MethodError, match="The solver svm does not do regression"):
-        make("svm", "regression")
-
-
 def test_ties_prefer_the_largest_penalty(rng):
     X = np.concatenate([rng.uniform(1, 2, (20, 1)), rng.uniform(-2, -1, (20, 1))])
     y = np.repeat([1, 0], 20)
