@@ -20,9 +20,10 @@ The papers
   measured mean, standard error, trials, difference, verdict, the group and folder behind it; then
   the stand-ins.
 - `claims.evaluate(selection, paper)`: `outcomes.Outcome` per claim and protocol, with every
-  `ClaimComparison`, `Gap` and `Mark` behind it. `claims.table` and `claims.comparisons` are
+  `ClaimComparison` and `Gap` behind it. `claims.table` and `claims.comparisons` are
   DataFrames.
-- `verdicts`: the rules and their constants. `one_offs`: what one claim alone needs.
+- `verdicts`: the rules and their constants. `one_offs`: what one claim alone needs. `chance`: the
+  data that decide nothing. `marks`: a paper's own test of significance.
 
 One folder
 

@@ -7,8 +7,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rfbench import papers
-from rfbench.analysis.frame import Collection
-from rfbench.analysis.verdicts import CHANCE_POINTS, LEARNT
+from rfbench.analysis.frame import KERNEL_ERRORS, Collection
+from rfbench.analysis.verdicts import CHANCE_POINTS, CONSTANT_KERNEL, LEARNT
+
+CHANCE, NOTHING_LEARNT, CONSTANT = "chance", "nothing learnt", "constant kernel"
 
 
 def beats_constant(collection: Collection, lines: pd.DataFrame) -> NDArray[np.float64]:
@@ -36,3 +38,22 @@ def beats_constant(collection: Collection, lines: pd.DataFrame) -> NDArray[np.fl
     gained = np.where(classified, better - CHANCE_POINTS, collection.means("r2")[groups] - LEARNT)
     beats = np.where(classified, gained > 0, gained >= 0)
     return np.where(np.isfinite(gained), beats, np.nan)
+
+
+def doubt(collection: Collection, lines: pd.DataFrame) -> str:
+    """Say why errors say nothing about methods none of which beats a constant; ``""`` else."""
+    beats = beats_constant(collection, lines)
+    if np.isnan(beats).all() or np.nanmax(beats):
+        return ""
+    return CHANCE if (lines["error_metric"] == "error").any() else NOTHING_LEARNT
+
+
+def constant_kernel(collection: Collection, lines: pd.DataFrame) -> str:
+    r"""Say whether a kernel matrix is nearly constant, from how near plain features come to it.
+
+    Where all entries off the diagonal are k, that of an entry has the standard deviation
+    :math:`(1 - k^2) / \sqrt{2 M}` over the draws of M paired features: at k = 1 all are exact.
+    """
+    plain = lines[lines["method"] == "rks"]
+    errors = (collection.means(KERNEL_ERRORS[0])[plain["group"]] * np.sqrt(plain["M"])).dropna()
+    return CONSTANT if len(errors) and (errors < CONSTANT_KERNEL).all() else ""

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-import numpy as np
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import marks, verdicts
-from rfbench.analysis.frame import Collection
+from rfbench.analysis import verdicts
+from rfbench.analysis.chance import constant_kernel, doubt
+from rfbench.analysis.frame import KERNEL_ERRORS, REGRESSION, Collection
 from rfbench.analysis.one_offs import ONE_OFFS
 from rfbench.analysis.outcomes import ClaimComparison, Gap, Outcome
-from rfbench.analysis.paired import Quantity, Values, paired
-from rfbench.analysis.selection import Selection
-from rfbench.analysis.statistics import corrected_t, holm, smallest_sign_p, trials_needed
+from rfbench.analysis.paired import PERCENT, Quantity, Values, paired
+from rfbench.analysis.selection import Selection, of_method
+from rfbench.analysis.statistics import corrected_t, holm, smallest_sign_p, trials_for
 from rfbench.papers import Claim, Part
 
 
@@ -40,159 +40,119 @@ def evaluate(selection: Selection, paper: str | None = None) -> list[Outcome]:
 
 def outcomes_of(claim: Claim, selection: Selection) -> list[Outcome]:
     """Return the verdict on one claim under each protocol that was run, or one 'not run'."""
-    if claim.kind == "marks":
-        return marks.outcomes_of(claim, selection)
     items = [item for part in claim.parts for item in part.items]
     outcomes = []
     for protocol in selection.protocols(claim.paper, items):
         own = _collect(claim, selection, protocol, stand_in=False)
         others = _collect(claim, selection, protocol, stand_in=True)
-        if not own.comparisons and not others.comparisons:
+        undecided = tuple(dict.fromkeys(own.undecided + others.undecided))
+        if not own.quantities and not others.quantities and not undecided:
             continue
-        names = dict.fromkeys(c.dataset for c in others.comparisons)
-        apart = _outcome(claim, protocol, others.comparisons, complete=True).verdict
-        outcome = _outcome(claim, protocol, own.comparisons, complete=not own.gaps)
+        names = tuple(dict.fromkeys(q.dataset for _, q in others.quantities))
+        outcome = judge(claim, protocol, own.quantities, own.gaps)
+        if not own.quantities and not own.undecided:
+            outcome = replace(outcome, verdict=verdicts.NOT_RUN)
         outcomes.append(
             replace(
                 outcome,
-                gaps=tuple(own.gaps),
-                unlearnt=tuple(dict.fromkeys(own.unlearnt + others.unlearnt)),
-                stand_ins=tuple(names),
-                on_stand_ins=apart if names else "",
+                undecided=undecided,
+                stand_ins=names,
+                on_stand_ins=judge(claim, protocol, others.quantities).verdict if names else "",
                 folders=tuple(sorted({*own.folders, *others.folders})),
             )
         )
-    return outcomes or [Outcome(claim, "", verdicts.NOT_RUN)]
-
-
-def table(outcomes: Sequence[Outcome]) -> pd.DataFrame:
-    """Return the verdicts, a line per claim and protocol, without their details.
-
-    ``metric``, ``method``, ``against``, ``dataset``, ``along`` and ``x`` say which comparison
-    decides; ``on_stand_ins`` is the verdict on stand-ins alone.
-    """
-    return pd.DataFrame([_line(one) for one in outcomes])
-
-
-def _line(one: Outcome) -> dict[str, object]:
-    claim, decisive = one.claim, one.decisive
-    part = None if decisive is None else claim.parts[decisive.part]
-    return {
-        "id": claim.id,
-        "paper": claim.paper,
-        "where": claim.where,
-        "claim": claim.claim,
-        "protocol": one.protocol,
-        "verdict": one.verdict,
-        "effect": one.effect,
-        "p_value": one.p,
-        "comparisons": one.compared,
-        "held": one.held,
-        "trials": one.trials,
-        "metric": part and part.metric,
-        "method": part and part.method,
-        "against": decisive and (decisive.against or (part and part.against_metric)),
-        "dataset": decisive and decisive.dataset,
-        "along": part and (part.along if decisive and decisive.x else part.at),
-        "x": decisive and decisive.x,
-        "gaps": len(one.gaps),
-        "on_stand_ins": one.on_stand_ins,
-    }
-
-
-def comparisons(outcomes: Sequence[Outcome]) -> pd.DataFrame:
-    """Return every comparison behind the verdicts, a line each, with claim and protocol."""
-    return pd.DataFrame(
-        [
-            {"id": outcome.claim.id, "protocol": outcome.protocol, **asdict(comparison)}
-            for outcome in outcomes
-            for comparison in outcome.comparisons
-        ]
-    )
-
-
-def nothing_learnt(collection: Collection, lines: pd.DataFrame) -> bool:
-    """Whether no method at any size explains a twentieth of the variance of a real target.
-
-    Parameters
-    ----------
-    lines : DataFrame
-        Lines of `Selection.bearing`.
-    """
-    if (lines["error_metric"] == "error").any():
-        return False
-    best = collection.means("r2")[lines["group"]]
-    return bool(np.isfinite(best).any() and np.nanmax(best) < verdicts.LEARNT)
+    lacking = _collect(claim, selection, "", stand_in=False).gaps
+    return outcomes or [replace(judge(claim, "", [], lacking), verdict=verdicts.NOT_RUN)]
 
 
 @dataclass
 class _Found:
-    """What the parts of a claim gave under one protocol."""
+    """What the parts of a claim gave under one protocol: quantities with the number of the part."""
 
-    comparisons: list[ClaimComparison] = field(default_factory=list)
+    quantities: list[tuple[int, Quantity]] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
-    unlearnt: list[str] = field(default_factory=list)
+    undecided: list[tuple[str, str]] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)
 
 
 def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) -> _Found:
     found = _Found()
     for number, part in enumerate(claim.parts):
-        if part.protocols and protocol not in part.protocols:
+        if not _counts(part, protocol):
             continue
         own = ONE_OFFS[claim.id] if part.at == "own" else None
-        every: list[Quantity] = []
         for dataset in part.datasets:
             lines = selection.select(claim.paper, part.items, dataset, protocol, stand_in)
             found.folders += list(lines["folder"])
             here: list[Quantity] = []
             for name, named in lines.groupby("dataset", sort=False):
-                if nothing_learnt(selection.collection, named):
-                    found.unlearnt.append(str(name))
+                if why := _why_undecided(part, selection.collection, named):
+                    found.undecided.append((str(name), why))
                 else:
                     here += paired(part, selection.collection, named, own)
-            every += here
-            found.gaps += _gaps(part, number, dataset, here)
-        found.comparisons += _corrected(part, number, every)
+            found.quantities += [(number, quantity) for quantity in here]
+            for other in part.against or [""]:
+                places = max((q.found for q in here if q.against == other), default=0)
+                if places < part.values:
+                    gap = Gap(number, dataset, part.method, other, places, part.values)
+                    found.gaps.append(gap)
     return found
 
 
-def _gaps(part: Part, number: int, dataset: str, quantities: Sequence[Quantity]) -> list[Gap]:
-    gaps = []
-    for other in part.against or [""]:
-        found = max((q.found for q in quantities if q.against == other), default=0)
-        if found < part.values:
-            gaps.append(Gap(number, dataset, part.method, other, found, part.values))
-    return gaps
+def _counts(part: Part, protocol: str) -> bool:
+    return not part.protocols or protocol in part.protocols
 
 
-def _corrected(part: Part, number: int, quantities: Sequence[Quantity]) -> list[ClaimComparison]:
-    """Test the quantities of a part and correct over each family."""
-    families: dict[str, list[Quantity]] = {}
-    for quantity in quantities:
-        family = quantity.dataset if part.family == "dataset" else ""
-        families.setdefault(family, []).append(quantity)
-    done = []
-    for members in families.values():
-        tested = [_tested(part, number, quantity) for quantity in members]
-        inside = holm([one.p_inside for one in tested])
-        outside = holm([one.p_outside for one in tested])
-        needed = trials_needed(len(members), verdicts.ALPHA)
-        done += [
-            replace(one, p_inside=float(p), p_outside=float(q), enough=one.trials >= needed)
-            for one, p, q in zip(tested, inside, outside, strict=True)
-        ]
-    return done
+def _why_undecided(part: Part, collection: Collection, lines: pd.DataFrame) -> str:
+    if part.metric in KERNEL_ERRORS:
+        return constant_kernel(collection, lines)
+    named = pd.concat([of_method(lines, name) for name in (part.method, *part.against)])
+    judged = len(named) and part.metric in (*PERCENT, *REGRESSION)
+    return doubt(collection, named) if judged else ""
+
+
+def judge(
+    claim: Claim,
+    protocol: str,
+    quantities: Sequence[tuple[int, Quantity]],
+    gaps: Sequence[Gap] = (),
+) -> Outcome:
+    """Return the verdict on a claim of which something was measured.
+
+    Parameters
+    ----------
+    quantities : sequence
+        With the number of the part of each.
+    """
+    tested = [_tested(claim.parts[number], number, quantity) for number, quantity in quantities]
+    outside = holm([one.p_outside for one in tested])
+    found = [replace(one, p_outside=float(p)) for one, p in zip(tested, outside, strict=True)]
+    wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
+    whole = wanted - {gap.dataset for gap in gaps}
+    settled_by = _settled_by(claim, found)
+    verdict = verdicts.of_claim(found, len(whole), len(wanted), settled_by)
+    if claim.kind == "shown":
+        verdict, settled_by = verdicts.SHOWN, math.nan
+    decisive, p = _least_favourable(found)
+    return Outcome(
+        claim,
+        protocol,
+        verdict,
+        tuple(found),
+        decisive,
+        p,
+        len(whole),
+        len(wanted),
+        math.nan if verdict == verdicts.FAILS else settled_by,
+        tuple(gaps),
+    )
 
 
 def _tested(part: Part, number: int, quantity: Quantity) -> ClaimComparison:
     """Test one quantity against its bounds; the scale of quotients is the logarithm."""
-    scale: Callable[[float], float] = math.log if part.scale == "ratio" else float
+    logarithmic = part.scale == "ratio"
     values, mean = quantity.values, float(quantity.values.mean())
-    sides = [] if part.low is None else [(values - scale(part.low), scale(part.low) - mean)]
-    sides += [] if part.high is None else [(scale(part.high) - values, mean - scale(part.high))]
-    tests = [one_sided(inward, quantity.ratio) for inward, _ in sides]
-    return ClaimComparison(
+    one = ClaimComparison(
         number,
         quantity.dataset,
         quantity.against,
@@ -201,7 +161,24 @@ def _tested(part: Part, number: int, quantity: Quantity) -> ClaimComparison:
         quantity.seconds,
         quantity.joint,
         len(values),
-        effect=math.exp(mean) if part.scale == "ratio" else mean,
+        effect=math.exp(mean) if logarithmic else mean,
+        spread=float(values.std(ddof=1)) if len(values) > 1 else math.nan,
+        ratio=quantity.ratio,
+    )
+    low, high = (
+        math.log(bound) if logarithmic and bound else bound for bound in (part.low, part.high)
+    )
+    sides = [] if low is None else [(values - low, low - mean)]
+    sides += [] if high is None else [(high - values, mean - high)]
+    if not sides:
+        return one
+    if quantity.share:
+        assert high is not None
+        tests = [one_sided_share(values, high)]
+    else:
+        tests = [one_sided(inward, quantity.ratio) for inward, _ in sides]
+    return replace(
+        one,
         excess=max(gap for _, gap in sides),
         p_inside=max(above for above, _ in tests),
         p_outside=min(1.0, len(tests) * min(below for _, below in tests)),
@@ -218,44 +195,109 @@ def one_sided(values: Values, ratio: float) -> tuple[float, float]:
     ratio : float
         Test rows over training rows where every trial splits the same rows anew, else 0.
     """
-    above = corrected_t(values, test_train_ratio=ratio, alternative="greater").p
-    below = corrected_t(values, test_train_ratio=ratio, alternative="less").p
-    if above == above:
-        return above, below
-    mean = float(values.mean())
-    floor = smallest_sign_p(len(values), "greater") if len(values) > 1 else 1.0
-    return (floor if mean > 0 else 1.0), (floor if mean < 0 else 1.0)
+    from scipy.special import stdtr
+
+    test = corrected_t(values, test_train_ratio=ratio)
+    if math.isfinite(test.statistic):
+        t, freedom = test.statistic, test.n - 1
+        return float(stdtr(freedom, -t)), float(stdtr(freedom, t))
+    floor = smallest_sign_p(test.n, "greater") if test.n > 1 else 1.0
+    return (floor if test.effect > 0 else 1.0), (floor if test.effect < 0 else 1.0)
 
 
-def _farthest(among: Sequence[ClaimComparison], like: ClaimComparison) -> ClaimComparison:
-    """Return the comparison farthest outside its bounds, of the part that another belongs to."""
-    return max((one for one in among if one.part == like.part), key=lambda one: one.excess)
+def one_sided_share(values: Values, high: float) -> tuple[float, float]:
+    """Return the exact p-values of a share below a bound and above it, of values 0 and 1."""
+    from scipy.special import bdtr, bdtrc
+
+    n, ones = len(values), int(values.sum())
+    return float(bdtr(ones, n, high)), float(bdtrc(ones - 1, n, high)) if ones else 1.0
 
 
-def _outcome(
-    claim: Claim, protocol: str, found: Sequence[ClaimComparison], complete: bool
-) -> Outcome:
-    verdict = verdicts.of_claim(found, complete)
-    if not found:
-        return Outcome(claim, protocol, verdict)
+def _settled_by(claim: Claim, found: Sequence[ClaimComparison]) -> float:
+    """Return how many trials would settle a claim whose means and spreads stay as they are.
+
+    It fails with the first comparison that lies outside its bounds, after the correction over all
+    of them; if none does it holds with the last one.
+    """
+    open_ones = [one for one in found if not verdicts.lies_inside(one) and one.excess == one.excess]
+    beyond = [one for one in open_ones if one.excess > 0]
+    needed = []
+    for one in beyond or open_ones:
+        part = claim.parts[one.part]
+        bounds = (part.low is not None) + (part.high is not None)
+        alpha = verdicts.ALPHA / (len(found) * bounds if beyond else 1)
+        if one.trials > 1:
+            found_by = trials_for(abs(one.excess), one.spread, one.ratio, alpha, verdicts.POWER)
+            needed.append(max(found_by, verdicts.FEWEST))
+    return (min if beyond else max)(needed, default=math.nan)
+
+
+def _least_favourable(found: Sequence[ClaimComparison]) -> tuple[ClaimComparison | None, float]:
+    """Return the comparison that decides, with its p-value.
+
+    Of the part with the smallest p outside, if any lies there, or the largest p inside: the one
+    farthest outside its bounds.
+    """
     outside = [one for one in found if verdicts.lies_outside(one)]
-    open_ones = [one for one in found if not verdicts.lies_inside(one)]
-    if verdict == verdicts.FAILS:
-        decisive = _farthest(outside, min(outside, key=lambda one: one.p_outside))
-        p = decisive.p_outside
-    else:
-        among = open_ones or found
-        decisive = _farthest(among, max(among, key=lambda one: one.p_inside))
-        p = decisive.p_inside
-    return Outcome(
-        claim,
-        protocol,
-        verdict,
-        decisive.effect,
-        p,
-        compared=len(found),
-        held=len(found) - len(open_ones),
-        trials=min(one.trials for one in found),
-        decisive=decisive,
-        comparisons=tuple(found),
+    among = outside or [one for one in found if not verdicts.lies_inside(one)] or list(found)
+    if not among:
+        return None, math.nan
+    worst = (
+        min(among, key=lambda one: one.p_outside)
+        if outside
+        else max(among, key=lambda one: one.p_inside)
+    )
+    decisive = max((one for one in among if one.part == worst.part), key=lambda one: one.excess)
+    return decisive, decisive.p_outside if outside else decisive.p_inside
+
+
+def table(outcomes: Sequence[Outcome]) -> pd.DataFrame:
+    """Return the verdicts, a line per claim and protocol, without their details.
+
+    ``metric``, ``method``, ``against``, ``dataset``, ``along`` and ``x`` say which comparison
+    decides; ``tested`` of ``datasets`` are there; ``settled_by`` and ``reason`` say what an open
+    claim needs; ``on_stand_ins`` is the verdict on stand-ins alone.
+    """
+    return pd.DataFrame([_line(one) for one in outcomes])
+
+
+def _line(one: Outcome) -> dict[str, object]:
+    claim, decisive = one.claim, one.decisive
+    part = None if decisive is None else claim.parts[decisive.part]
+    return {
+        "id": claim.id,
+        "paper": claim.paper,
+        "where": claim.where,
+        "claim": claim.claim,
+        "protocol": one.protocol,
+        "verdict": one.verdict,
+        "effect": one.effect,
+        "p_value": one.p,
+        "comparisons": len(one.comparisons),
+        "held": sum(map(verdicts.lies_inside, one.comparisons)),
+        "trials": one.trials,
+        "metric": part and part.metric,
+        "method": part and part.method,
+        "against": decisive and decisive.against,
+        "dataset": decisive and decisive.dataset,
+        "along": part and (part.along if decisive and decisive.x else part.at),
+        "x": decisive and decisive.x,
+        "gaps": len(one.gaps),
+        "on_stand_ins": one.on_stand_ins,
+        "spread": decisive.spread if decisive else math.nan,
+        "tested": one.tested,
+        "datasets": one.wanted,
+        "settled_by": one.settled_by,
+        "reason": one.reason,
+    }
+
+
+def comparisons(outcomes: Sequence[Outcome]) -> pd.DataFrame:
+    """Return every comparison behind the verdicts, a line each, with claim and protocol."""
+    return pd.DataFrame(
+        [
+            {"id": outcome.claim.id, "protocol": outcome.protocol, **asdict(comparison)}
+            for outcome in outcomes
+            for comparison in outcome.comparisons
+        ]
     )

@@ -36,7 +36,8 @@ GROUPED_BY = [
 
 GROUPS = [
     "experiment", *GROUPED_BY[:-1], "paper", "items", "smoke", "M", "source", "sampled", "method",
-    "alias", "trials", "failed", "n_train", "n_test", "ratio", "shared", "error_metric",
+    "alias", "trials", "failed", "n_train", "n_test", "columns", "parameters", "ratio", "shared",
+    "error_metric",
 ]  # fmt: skip
 
 
@@ -59,10 +60,10 @@ class Collection:
         order of first appearance: these, `experiment`, `paper`, `items`, `smoke`; `M`, NaN where
         it follows another method; `source` and `sampled`, the data set's name and the number in
         ``name[5000 rows]`` (or NaN); `method`, the label, or ``joint``; `alias`, the sampler where
-        it names no other label (or ``""``); `trials` and `failed`; `n_train` and `n_test`,
-        medians; `ratio`, test rows over training rows where every trial splits the same rows
-        anew, else 0; `shared`, whether times are charged with other sizes' work; `error_metric`,
-        what `error_percent` is.
+        it names no other label (or ``""``); `trials` and `failed`; `n_train`, `n_test` and
+        `columns`, medians; `parameters`, the sampler's as JSON; `ratio`, test rows over training
+        rows where every trial splits the same rows anew, else 0; `shared`, whether times are
+        charged with other sizes' work; `error_metric`, what `error_percent` is.
     experiments : tuple of Results
         What was read, folder by folder: name, configuration, manifest, notes of the reader.
     notes : tuple of str
@@ -207,7 +208,9 @@ def follows(one: Results) -> bool:
 
 
 def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -> pd.DataFrame:
-    first = ["experiment", *GROUPED_BY[:-1], "paper", "items", "smoke", "metric"]
+    first = [
+        "experiment", *GROUPED_BY[:-1], "parameters", "paper", "items", "smoke", "metric"
+    ]  # fmt: skip
     groups = rows.assign(M=size)[[*first, "M"]][~rows["group"].duplicated()]
     groups = groups.reset_index(drop=True).astype({"M": "float64", "d": "float64"})
     parts = groups["dataset"].str.extract(r"^(.*?)(?:\[(\d+) rows\])?$")
@@ -217,8 +220,9 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
     counted = rows[rows["counts"]]
     groups["trials"] = counted.groupby("group").size().reindex(groups.index, fill_value=0)
     groups["failed"] = (rows["status"] != "ok").groupby(rows["group"]).sum()
-    middle = counted.astype({"n_train": "float64", "n_test": "float64"}).groupby("group")
-    for name in ("n_train", "n_test"):
+    counts = ["n_train", "n_test", "columns"]
+    middle = counted.astype(dict.fromkeys(counts, "float64")).groupby("group")
+    for name in counts:
         groups[name] = middle[name].median().reindex(groups.index)
     sampled = groups["sampled"].to_numpy()[rows["group"]]
     anew = ~_by_text(rows["split"], _keeps_published_rows)

@@ -11,12 +11,10 @@ import numpy as np
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis.chance import beats_constant
+from rfbench.analysis.chance import doubt
 from rfbench.analysis.paired import Trials, Values
 from rfbench.analysis.selection import Selection, of_method
 from rfbench.papers import Published
-
-CHANCE, NOTHING_LEARNT = "chance", "nothing learnt"
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def _of_pair(
                 float(values.mean()),
                 float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan,
                 n,
-                _doubt(selection, both),
+                doubt(selection.collection, both),
                 tuple(dict.fromkeys(both["folder"])),
             )
 
@@ -135,11 +133,3 @@ def gain(trials: Trials, method: str, other: str, sizes: Sequence[int]) -> Value
     steps = np.array([at(other, size) - at(method, size) for size in sizes])
     means: Values = steps.mean(axis=0) if len(steps) else np.array([])
     return means[np.isfinite(means)]
-
-
-def _doubt(selection: Selection, lines: pd.DataFrame) -> str:
-    """Say whether neither method learns anything, by R^2 or against the larger class."""
-    beats = beats_constant(selection.collection, lines)
-    if np.isnan(beats).all() or np.nanmax(beats):
-        return ""
-    return CHANCE if (lines["error_metric"] == "error").any() else NOTHING_LEARNT

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from rfbench.analysis.verdicts import CANNOT
 from rfbench.papers import Claim
+
+POWERLESS = "more trials do not help"
 
 
 @dataclass(frozen=True)
 class ClaimComparison:
-    """One comparison of a claim, with its p-values after Holm's correction.
+    """One comparison of a claim.
 
     Attributes
     ----------
@@ -22,14 +25,17 @@ class ClaimComparison:
         Where, see `rfbench.analysis.paired.Quantity`.
     trials : int
         Number of pairs.
-    effect : float
-        The mean difference, or the geometric mean of the quotients.
+    effect, spread : float
+        The mean difference and the standard deviation over the trials; or the geometric mean of the
+        quotients and that of their logarithms.
+    ratio : float
+        See `rfbench.analysis.paired.Quantity`.
     excess : float
-        How far the mean lies beyond the bound, below zero inside; of quotients, the logarithm.
+        How far the mean lies beyond the bound, below zero inside; of quotients, the logarithm. NaN
+        without bounds.
     p_inside, p_outside : float
-        Of a mean that is not within its bounds, and of one that is not outside.
-    enough : bool
-        Whether so many trials could be significant by a sign test.
+        Of a mean that is not within its bounds; of one that is not outside, with Holm's correction
+        over the claim.
     """
 
     part: int
@@ -41,10 +47,11 @@ class ClaimComparison:
     joint: str
     trials: int
     effect: float
-    excess: float
-    p_inside: float
-    p_outside: float
-    enough: bool = False
+    spread: float
+    ratio: float
+    excess: float = math.nan
+    p_inside: float = math.nan
+    p_outside: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -63,20 +70,6 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Mark:
-    """A cell that a paper marks as significant or not, and how the test came out here.
-
-    `significant` is None where too few trials decide nothing.
-    """
-
-    dataset: str
-    method: str
-    M: str
-    marked: bool
-    significant: bool | None
-
-
-@dataclass(frozen=True)
 class Outcome:
     """The verdict on a claim under one protocol, and what it rests on.
 
@@ -87,20 +80,20 @@ class Outcome:
         Empty where nothing was run.
     verdict : str
         One of `rfbench.analysis.verdicts.CLAIM_VERDICTS`.
-    effect, p : float
-        Of the comparison that decides: its effect, and its corrected p-value, of lying within the
-        bounds or, where the claim fails, outside. Of marks, the share that came out.
-    compared, held, trials : int
-        How many comparisons there are, how many are significantly within their bounds, and the
-        smallest number of trials.
-    decisive : ClaimComparison or None
-        The least favourable comparison.
     comparisons : tuple of ClaimComparison
         All on the paper's own data.
+    decisive : ClaimComparison or None
+        The least favourable comparison.
+    p : float
+        Its p-value, of lying within the bounds or, where the claim fails, outside.
+    tested, wanted : int
+        Data sets on which all is there that the claim speaks of, and those that it speaks of.
+    settled_by : float
+        Where a comparison is open: with how many trials the claim would be settled, if the present
+        means and spreads are the true ones; infinite where with no number. NaN otherwise.
     gaps : tuple of Gap
-    marks : tuple of Mark
-    unlearnt : tuple of str
-        Data sets on which no method learns anything; they decide nothing.
+    undecided : tuple of (str, str)
+        Data sets that decide nothing, and why, see `rfbench.analysis.chance`.
     stand_ins : tuple of str
         Data sets that stand in for the paper's, and `on_stand_ins`, the verdict on them alone.
     folders : tuple of str
@@ -110,16 +103,31 @@ class Outcome:
     claim: Claim
     protocol: str
     verdict: str
-    effect: float = math.nan
-    p: float = math.nan
-    compared: int = 0
-    held: int = 0
-    trials: int = 0
-    decisive: ClaimComparison | None = None
     comparisons: tuple[ClaimComparison, ...] = ()
+    decisive: ClaimComparison | None = None
+    p: float = math.nan
+    tested: int = 0
+    wanted: int = 0
+    settled_by: float = math.nan
     gaps: tuple[Gap, ...] = ()
-    marks: tuple[Mark, ...] = ()
-    unlearnt: tuple[str, ...] = ()
+    undecided: tuple[tuple[str, str], ...] = ()
     stand_ins: tuple[str, ...] = ()
     on_stand_ins: str = ""
     folders: tuple[str, ...] = ()
+
+    @property
+    def effect(self) -> float:
+        """The effect of the least favourable comparison."""
+        return self.decisive.effect if self.decisive else math.nan
+
+    @property
+    def trials(self) -> int:
+        """The smallest number of trials behind a comparison."""
+        return min((one.trials for one in self.comparisons), default=0)
+
+    @property
+    def reason(self) -> str:
+        """Why it cannot be settled: what the data are, or that more trials do not help the test."""
+        if self.verdict != CANNOT:
+            return ""
+        return POWERLESS if self.comparisons else ", ".join({why for _, why in self.undecided})

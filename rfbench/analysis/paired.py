@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +18,6 @@ from rfbench.papers import Part
 
 # What does not depend on the test rows: resampling them does not make its trials dependent.
 OF_THE_FEATURES = ("kernel_error", "kept")
-EQUAL_TIME = ("equal-time", "equal-time-last")
 PERCENT = {"error": "error_percent", "accuracy": "accuracy_percent"}
 
 Curve = dict[int, list[int]]  # groups by M or d, ascending; one without a size stands at 0
@@ -37,8 +38,10 @@ class Quantity:
     seconds : float
         The time at which two methods are compared.
     joint : str
-        What the values are where they are made of several places: ``'slope'``, ``'growth'``,
-        ``'plateau'``; else ``""``.
+        What the values are where the claim's own function makes them: ``'slope over d'``; else
+        ``""``.
+    share : bool
+        Whether each value is 0 or 1, so that their mean is a share of the trials.
     found : int
         How many places of the axis this pair of methods has in all.
     dataset : str
@@ -54,6 +57,7 @@ class Quantity:
     other_x: int | None = None
     seconds: float = math.nan
     joint: str = ""
+    share: bool = False
     found: int = 1
     dataset: str = ""
     against: str = ""
@@ -72,7 +76,17 @@ class Trials:
 
     def __init__(self, collection: Collection, lines: pd.DataFrame) -> None:
         self.collection = collection
-        names = ("method", "alias", "experiment", "M", "d", "group", "trials", "ratio")
+        names = (
+            "method",
+            "alias",
+            "experiment",
+            "M",
+            "columns",
+            "d",
+            "group",
+            "trials",
+            "parameters",
+        )
         self.facts = {name: lines[name].to_numpy() for name in names}
         self.pairs, self._cells = collection.side_by_side(self.facts["group"])
         self._tables: dict[str, Values] = {}
@@ -112,18 +126,24 @@ class Trials:
 class Pairing:
     """What a part of a claim compares on one data set: its trials, on its scale.
 
-    Values are arrays with one place per pair of `trials`, NaN where it is missing.
+    Values are arrays with one place per pair of `trials`, NaN where it is missing. `target` is the
+    data set as the paper calls it.
     """
 
     part: Part
     trials: Trials
+    paper: str
+    target: str
 
     def curve(self, method: str) -> Curve:
-        """Sort the columns of a method along the axis."""
+        """Sort the columns of a method along the axis, of rows with the settings of the part."""
         curve: Curve = {}
-        places = np.nan_to_num(self.trials.facts[self.part.along]).astype(int)
+        wanted = self.part.settings.get(method, {})
+        texts = self.trials.facts["parameters"]
+        places = np.nan_to_num(self.trials.facts[self.part.along].astype(float)).astype(int)
         for column in sorted(self.trials.of_method(method), key=lambda column: places[column]):
-            curve.setdefault(int(places[column]), []).append(column)
+            if not wanted or _has(json.loads(texts[column]), wanted):
+                curve.setdefault(int(places[column]), []).append(column)
         return curve
 
     def table(self, metric: str) -> Values:
@@ -133,9 +153,7 @@ class Pairing:
             return table
         return np.log(table, where=table > 0, out=np.full_like(table, np.nan))
 
-    def difference(
-        self, mine: Sequence[int], theirs: Sequence[int] | None, second: str | None = None
-    ) -> Values:
+    def difference(self, mine: Sequence[int], theirs: Sequence[int] | None) -> Values:
         """Return the values of the experiments that have the most trials in common.
 
         Methods that no experiment ran together are paired across experiments.
@@ -144,34 +162,33 @@ class Pairing:
         ----------
         theirs : sequence of int, optional
             Columns of the other method; without it the values are those of `mine` alone.
-        second : str, optional
-            The other's metric; by default that of the part.
         """
-        left, right = (
-            self.table(metric) for metric in (self.part.metric, second or self.part.metric)
+        table, experiments = self.table(self.part.metric), self.trials.facts["experiment"]
+        every = itertools.product(mine, [None] if theirs is None else theirs)
+        pairs = [(a, b, b is None or experiments[a] == experiments[b]) for a, b in every]
+        together = any(both for *_, both in pairs)
+        candidates = (
+            table[:, a] - (0.0 if b is None else table[:, b])
+            for a, b, both in pairs
+            if both or not together
         )
-        if theirs is None:
-            return self._most(left[:, a] for a in mine)
-        experiments = self.trials.facts["experiment"]
-        every = list(itertools.product(mine, theirs))
-        together = [(a, b) for a, b in every if experiments[a] == experiments[b]]
-        return self._most(left[:, a] - right[:, b] for a, b in together or every)
-
-    def _most(self, candidates: Iterable[Values]) -> Values:
-        """Return the candidate with the most values; the first of as many."""
         none = np.full(len(self.trials.pairs), np.nan)
         return max(candidates, key=lambda values: np.isfinite(values).sum(), default=none)
 
     def steps(self, mine: Curve, theirs: Curve | None) -> dict[int, Values]:
         """Return the differences along the axis, where there are any."""
-        part, steps = self.part, {}
-        for x, columns in mine.items():
-            others = None if theirs is None else theirs.get(x * part.against_factor, [])
-            others = columns if part.against_metric else others
-            values = self.difference(columns, others, part.against_metric)
-            if np.isfinite(values).any():
-                steps[x] = values
-        return steps
+        every = {
+            x: self.difference(columns, None if theirs is None else theirs.get(x, []))
+            for x, columns in mine.items()
+        }
+        return {x: values for x, values in every.items() if np.isfinite(values).any()}
+
+
+def _has(parameters: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    return all(
+        parameters.get(name) in (those if isinstance(those, list) else [those])
+        for name, those in wanted.items()
+    )
 
 
 OneOff = Callable[[Pairing, Curve, Curve | None], list[Quantity]]
@@ -194,29 +211,24 @@ def paired(
     own : callable, optional
         What the claim's own function makes of two methods, see `rfbench.analysis.one_offs`.
     """
-    if part.at in EQUAL_TIME or is_time(part.metric):
+    if part.of_times:
         lines = lines[~lines["shared"].astype(bool)]
     if lines.empty:
         return []
-    pairing = Pairing(part, Trials(collection, lines))
+    pairing = Pairing(part, Trials(collection, lines), *lines[["paper", "target"]].iloc[0])
     mine = pairing.curve(part.method)
     if not mine:
         return []
     split = not is_time(part.metric) and not part.metric.startswith(OF_THE_FEATURES)
-    ratios = pairing.trials.facts["ratio"][[a for columns in mine.values() for a in columns]]
-    made = []
-    for other in part.against or [""]:
-        theirs = pairing.curve(other) if other else None
-        for one in (own or LANGUAGE.get(part.at, _along))(pairing, mine, theirs):
-            values = one.values[np.isfinite(one.values)]
-            if len(values):
-                dataset, ratio = (
-                    str(lines["dataset"].iloc[0]),
-                    float(ratios.max()) if split else 0.0,
-                )
-                made.append(
-                    replace(one, values=values, dataset=dataset, against=other, ratio=ratio)
-                )
+    ratio = float(lines["ratio"].max()) if split else 0.0
+    dataset = str(lines["dataset"].iloc[0])
+    make = own or LANGUAGE.get(part.at, _along)
+    made = [
+        replace(one, values=values, dataset=dataset, against=other, ratio=ratio)
+        for other in part.against or [""]
+        for one in make(pairing, mine, pairing.curve(other) if other else None)
+        if len(values := one.values[np.isfinite(one.values)])
+    ]
     return made
 
 
@@ -253,7 +265,7 @@ def _at_best(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quanti
     return [Quantity(pairing.difference([ours[1]], [other[1]]), ours[0] or None, other[0] or None)]
 
 
-def _at_equal_time(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quantity]:
+def at_equal_time(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quantity]:
     """Compare with the other's value at the mean total time of each of our sizes.
 
     The other's values are interpolated, trial by trial, over the logarithm of its mean times;
@@ -273,8 +285,6 @@ def _at_equal_time(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[
         )
         found = _within(pairing, own, list(others.values()))
         best = found if len(found) > len(best) else best
-    if pairing.part.at == "equal-time-last":
-        best = best[-1:]
     return [replace(one, found=len(best)) for one in best]
 
 
@@ -308,8 +318,4 @@ def _within(pairing: Pairing, mine: Mapping[int, int], theirs: Sequence[int]) ->
     return made
 
 
-LANGUAGE: dict[str, OneOff] = {
-    "best": _at_best,
-    "equal-time": _at_equal_time,
-    "equal-time-last": _at_equal_time,
-}
+LANGUAGE: dict[str, OneOff] = {"best": _at_best, "equal-time": at_equal_time}

@@ -124,13 +124,33 @@ def smallest_sign_p(n: int, alternative: Alternative = "two-sided") -> float:
     return min(1.0, (2.0 if alternative == "two-sided" else 1.0) * 0.5**n)
 
 
-def trials_needed(comparisons: int, alpha: float = ALPHA) -> int:
-    """Return the fewest trials whose one-sided sign test is significant after Holm's correction.
+def trials_for(gap: float, spread: float, ratio: float, alpha: float, power: float) -> float:
+    r"""Return how many trials make a true mean significant with the power asked for.
 
-    >>> trials_needed(1), trials_needed(8), trials_needed(40)
-    (5, 8, 10)
+    From the normal approximation of `corrected_t`, with z the sum of the normal quantiles of
+    1 - alpha and of the power,
+
+    .. math:: n = \frac{z^2 s_d^2}{gap^2 - z^2 s_d^2 n_{test} / n_{train}} + z_{1-\alpha}^2 / 2.
+
+    Infinite where that is not above 0: the corrected statistic of ever more trials stays small.
+
+    Parameters
+    ----------
+    gap, spread : float
+        The distance of the true mean from the bound, and the standard deviation over the trials.
+    ratio : float
+        Test rows over training rows, see `corrected_t`.
+
+    Examples
+    --------
+    >>> trials_for(0.5, 1.0, 0.0, 0.05, 0.8), trials_for(0.5, 1.0, 1.0, 0.05, 0.8)
+    (27, inf)
     """
-    return math.ceil(math.log2(max(comparisons, 1) / alpha) - 1e-12)
+    from scipy.special import ndtri
+
+    scaled = ((ndtri(1 - alpha) + ndtri(power)) * spread) ** 2
+    room = gap**2 - scaled * ratio
+    return math.ceil(scaled / room + ndtri(1 - alpha) ** 2 / 2) if room > 0 else math.inf
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:

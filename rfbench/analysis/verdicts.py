@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -17,13 +18,18 @@ CLOSE_POINTS = 1.0
 HALF_A_DIGIT = 0.005
 CHANCE_POINTS = 1.0
 LEARNT = 0.05  # of R^2
+CONSTANT_KERNEL = 0.05  # relative spectral error of plain features, times the root of their number
+FEWEST = 5  # trials: with fewer not even a sign test could be significant
+POWER = 0.8
 
 AGREES, CLOSE, DIFFERS, NOT_CLEAR = "agrees", "close", "differs", "not clear"
 AT_CHANCE, REPEATED, NOT_JUDGED, NOT_RUN = "at chance", "repeated", "not judged", "not run"
-HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
+HOLDS, HOLDS_TESTED, FAILS = "holds", "holds where tested", "fails"
+CANNOT, SHOWN = "cannot be settled", "shown"
 COMPARED = (AGREES, CLOSE, NOT_CLEAR, DIFFERS)
 NUMBER_VERDICTS = (*COMPARED, AT_CHANCE, REPEATED, NOT_JUDGED, NOT_RUN)
-CLAIM_VERDICTS = (HOLDS, FAILS, INCONCLUSIVE, NOT_RUN)
+JUDGED = (HOLDS, HOLDS_TESTED, FAILS, NOT_CLEAR, CANNOT)
+CLAIM_VERDICTS = (*JUDGED, SHOWN, NOT_RUN)
 
 
 def of_numbers(distance: ArrayLike, half_width: ArrayLike) -> NDArray[np.str_]:
@@ -78,32 +84,37 @@ def intervals(
 
 
 def lies_inside(comparison: ClaimComparison) -> bool:
-    """Whether a comparison is significantly within its bounds."""
-    return comparison.enough and comparison.p_inside <= ALPHA
+    """Whether a comparison is significantly within its bounds, by itself.
+
+    That all of a claim's are is an intersection-union test, which needs no correction: where one
+    lies on a bound, all of them come out with a probability of at most `ALPHA`.
+    """
+    return comparison.trials >= FEWEST and comparison.p_inside <= ALPHA
 
 
 def lies_outside(comparison: ClaimComparison) -> bool:
-    """Whether a comparison is significantly outside its bounds."""
-    return comparison.enough and comparison.p_outside <= ALPHA
+    """Whether a comparison is significantly outside its bounds, corrected over the whole claim."""
+    return comparison.trials >= FEWEST and comparison.p_outside <= ALPHA
 
 
-def of_claim(comparisons: Sequence[ClaimComparison], complete: bool) -> str:
-    """Return the verdict on a claim; `complete` says whether all that it speaks of is there."""
-    if not comparisons:
-        return NOT_RUN
-    if any(map(lies_outside, comparisons)):
-        return FAILS
-    return HOLDS if complete and all(map(lies_inside, comparisons)) else INCONCLUSIVE
-
-
-def of_marks(cells: int, decided: int, wrong: int, tolerance: float) -> str:
-    """Return the verdict on marks of significance, of which some come out differently.
+def of_claim(
+    comparisons: Sequence[ClaimComparison], tested: int, wanted: int, settled_by: float
+) -> str:
+    """Return the verdict on a claim of which something was measured.
 
     Parameters
     ----------
-    tolerance : float
-        The share of all cells, measured or not, beyond which the claim fails.
+    tested, wanted : int
+        Data sets on which all is there that the claim speaks of, and those that it speaks of.
+    settled_by : float
+        How many trials would settle it: infinite where no number does.
     """
-    if wrong > tolerance * cells:
+    if not comparisons:
+        return CANNOT
+    if any(map(lies_outside, comparisons)):
         return FAILS
-    return HOLDS if decided == cells and not wrong else INCONCLUSIVE
+    if not all(map(lies_inside, comparisons)):
+        return CANNOT if math.isinf(settled_by) else NOT_CLEAR
+    if tested == wanted:
+        return HOLDS
+    return HOLDS_TESTED if tested else NOT_CLEAR

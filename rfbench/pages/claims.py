@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rfbench import papers
 from rfbench.analysis import verdicts
-from rfbench.analysis.outcomes import Gap, Mark, Outcome
+from rfbench.analysis.outcomes import Gap, Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import environment, render
-from rfbench.pages.words import DASH, p_value
+from rfbench.pages.words import DASH, listing, number, p_value
 from rfbench.papers import Claim, Part
 
 PERCENT = ("error", "accuracy", "train_error")
@@ -34,19 +35,6 @@ class Lack:
 
 
 @dataclass(frozen=True)
-class Mismatch:
-    """Sizes at which a mark of a paper comes out differently here.
-
-    `marked` says whether the paper marks them as significant.
-    """
-
-    dataset: str
-    method: str
-    marked: bool
-    sizes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Finding:
     """What came of a claim under one protocol, with what the page counts.
 
@@ -57,24 +45,19 @@ class Finding:
         That of the comparison that decides.
     unit : str
         Of the effect.
-    outside : int
-        Comparisons that are significantly outside their bounds.
-    few : int
-        Comparisons with too few trials to decide.
+    inside, outside, few : int
+        Comparisons that are significantly inside and outside their bounds, and those with too few
+        trials to decide.
     lacks : tuple of Lack
-    open_marks : int
-        Cells that lack paired trials.
-    mismatches : tuple of Mismatch
     """
 
     outcome: Outcome
     part: Part | None
     unit: str
+    inside: int
     outside: int
     few: int
     lacks: tuple[Lack, ...]
-    open_marks: int
-    mismatches: tuple[Mismatch, ...]
 
 
 def findings(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Finding]]]:
@@ -92,12 +75,11 @@ def _finding(one: Outcome) -> Finding:
     return Finding(
         one,
         part,
-        unit(part, one.decisive.joint) if part and one.decisive else "%",
+        unit(part, one.decisive.joint) if part and one.decisive else "",
+        sum(map(verdicts.lies_inside, one.comparisons)),
         sum(map(verdicts.lies_outside, one.comparisons)),
-        sum(not comparison.enough for comparison in one.comparisons),
+        sum(comparison.trials < verdicts.FEWEST for comparison in one.comparisons),
         tuple(lacks(one.gaps)),
-        sum(mark.significant is None for mark in one.marks),
-        tuple(mismatches(one.marks)),
     )
 
 
@@ -108,13 +90,12 @@ def unit(part: Part, joint: str = "") -> str:
     if part.metric in PERCENT:
         found = "points" if part.against or joint else "%"
     elif part.metric == "kept":
-        found = "features"
+        found = "of the draws" if joint else "features"
     elif part.metric.startswith("t_"):
         found = "s"
     else:
         found = "of the weight" if part.metric in SHARES else ""
-    each = {"d": " per dimension", "M": " per feature"}[part.along] if joint == "slope" else ""
-    return found + each
+    return found + (" per dimension" if joint == "slope over d" else "")
 
 
 def lacks(gaps: Sequence[Gap]) -> list[Lack]:
@@ -140,31 +121,61 @@ def _named(gap: Gap) -> tuple[str, ...]:
     return (gap.against,) if gap.against else ()
 
 
-def mismatches(marks: Sequence[Mark]) -> list[Mismatch]:
-    """List the marks that come out differently, by data set and method."""
-    found: dict[tuple[str, str, bool], list[str]] = {}
-    for mark in marks:
-        if mark.significant is (not mark.marked):
-            found.setdefault((mark.dataset, mark.method, mark.marked), []).append(mark.M)
-    return [Mismatch(*key, tuple(sizes)) for key, sizes in found.items()]
-
-
 def grid(every: Sequence[Finding]) -> Grid:
-    """Lay out the verdicts on a claim, a line per protocol."""
+    """Lay out the verdicts on a claim, a line per protocol; if it is shown, per comparison."""
     words = environment().get_template("claim.j2").module
-    head = ["protocol", "verdict", "inside, outside, all", "least favourable comparison"]
+    effect = ["effect ± sd", "trials"]
+
+    def said(one: Finding) -> list[str]:
+        return [str(getattr(words, name)(one)).strip() for name in ("compared", "effect")]
+
+    if every and every[0].outcome.claim.kind == "shown":
+        each = [
+            _finding(replace(one.outcome, decisive=comparison))
+            for one in every
+            for comparison in one.outcome.comparisons
+        ]
+        shown = [
+            [one.outcome.protocol, *said(one), str(one.outcome.decisive.trials)]
+            for one in each
+            if one.outcome.decisive
+        ]
+        return Grid(["protocol", "comparison", *effect], shown)
     rows = []
     for one in every:
         outcome = one.outcome
-        counted = f"{outcome.held}, {one.outside}, {outcome.compared}"
-        if outcome.marks:
-            counted = f"{outcome.held}, {outcome.compared - outcome.held}, {outcome.compared}"
-        said = [str(getattr(words, name)(one)).strip() for name in ("compared", "effect")]
-        compared = [counted, *said, p_value(outcome.p), str(outcome.trials)]
-        rows.append(
-            [outcome.protocol, outcome.verdict, *(compared if outcome.compared else [DASH] * 5)]
-        )
-    return Grid([*head, "effect", "p", "trials"], rows)
+        cells = [DASH] * 5
+        if outcome.decisive:
+            counted = f"{one.inside}, {one.outside}, {len(outcome.comparisons)}"
+            compared, size = said(one)
+            cells = [counted, compared, size, str(outcome.trials), p_value(outcome.p)]
+        rows.append([outcome.protocol, verdict(outcome), *cells])
+    counts = ["inside, outside, all", "least favourable comparison"]
+    return Grid(["protocol", "verdict", *counts, *effect, "p"], rows)
+
+
+def verdict(one: Outcome) -> str:
+    """Write the verdict, with the number of data sets where that is not all."""
+    if one.verdict == verdicts.HOLDS_TESTED:
+        return f"{one.verdict} ({one.tested} of {one.wanted} data sets)"
+    return f"{one.verdict} ({one.reason})" if one.verdict == verdicts.CANNOT else one.verdict
+
+
+def needs(outcomes: Iterable[Outcome]) -> Grid:
+    """Lay out what the claims that are not settled still need, a line per claim and protocol."""
+    settled = (verdicts.HOLDS, verdicts.FAILS, verdicts.SHOWN)
+    rows = [
+        [
+            one.claim.id,
+            one.protocol or DASH,
+            verdict(one),
+            listing(dict.fromkeys(gap.dataset for gap in one.gaps), DASH),
+            "no number" if math.isinf(one.settled_by) else number(one.settled_by, 0),
+        ]
+        for one in outcomes
+        if one.verdict not in settled
+    ]
+    return Grid(["claim", "protocol", "verdict", "data", "trials"], rows)
 
 
 def by_remark(every: Sequence[Finding], remarks: Callable[[Finding], str]) -> dict[str, list[str]]:
@@ -178,7 +189,16 @@ def by_remark(every: Sequence[Finding], remarks: Callable[[Finding], str]) -> di
 
 def page(found: Verification, out: Path) -> str:
     """Write ``claims.md`` for a folder."""
-    return render("claims.md.j2", papers=by_paper(found), out=out, grid=grid, by_remark=by_remark)
+    return render(
+        "claims.md.j2",
+        papers=by_paper(found),
+        ours={name for paper in papers.papers() for name in papers.paper(paper).added.claims},
+        rules=verdicts,
+        out=out,
+        grid=grid,
+        by_remark=by_remark,
+        needs=needs(found.outcomes),
+    )
 
 
 def by_paper(found: Verification) -> dict[str, list[tuple[Claim, list[Finding]]]]:

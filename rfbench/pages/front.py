@@ -19,6 +19,7 @@ from rfbench.analysis.faults import wall_over_cpu
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.gains import gains
 from rfbench.analysis.verification import Verification
+from rfbench.pages.claims import verdict
 from rfbench.pages.grids import Grid
 from rfbench.pages.scoreboard import anchor, counts, numbers_grid
 from rfbench.pages.templates import render
@@ -26,7 +27,6 @@ from rfbench.pages.words import DASH, number, seconds, signed, span
 from rfbench.results import Results
 
 MEASURED_TIMES = ["t_pp", "t_features", "t_train", "t_test"]
-DECIDED = [verdict for verdict in verdicts.CLAIM_VERDICTS if verdict != verdicts.NOT_RUN]
 COUNTED = [*verdicts.COMPARED, verdicts.AT_CHANCE]
 
 
@@ -36,9 +36,10 @@ class FirstScreen:
 
     numbers: int  # percentages that the papers print
     compared: int  # of these, under any protocol
-    claims: int
-    ours: int  # claims that are not the papers'
-    tested: int  # claims with a verdict
+    claims: int  # that are judged
+    ours: int  # of these, not the papers'
+    tested: int  # of these, with a verdict
+    shown: int  # claims that are only shown
     by_number: pd.DataFrame  # a line per protocol: compared, and a column per verdict
     by_claim: pd.DataFrame  # a line per protocol, a column per verdict
 
@@ -46,20 +47,21 @@ class FirstScreen:
 def summary(found: Verification) -> FirstScreen:
     """Count numbers and claims by verdict, each number once."""
     own = found.own[(found.own["unit"] == "%") & (found.own["same_as"] == "")]
-    ids = {outcome.claim.id for outcome in found.outcomes}
+    ids = {one.claim.id for one in found.outcomes if one.claim.kind == "judged"}
     every = [(one.protocol, one.verdict) for one in found.outcomes if one.protocol]
     seen = pd.DataFrame(every, columns=["protocol", "verdict"])
     by_number = counts(found).groupby("protocol", sort=False)[["compared", *COUNTED]].sum()
     by_claim = pd.crosstab(seen["protocol"], seen["verdict"])
     order = list(dict.fromkeys([*by_number.index, *sorted(by_claim.index)]))
-    by_claim = by_claim.reindex(order, columns=DECIDED, fill_value=0)
+    by_claim = by_claim.reindex(order, columns=list(verdicts.JUDGED), fill_value=0)
     added = {name for paper in papers.papers() for name in papers.paper(paper).added.claims}
     return FirstScreen(
         own["number"].nunique(),
         own.loc[own["verdict"].isin(verdicts.COMPARED), "number"].nunique(),
         len(ids),
         len(ids & added),
-        len({one.claim.id for one in found.outcomes if one.verdict in DECIDED}),
+        len({one.claim.id for one in found.outcomes if one.verdict in verdicts.JUDGED}),
+        len({one.claim.id for one in found.outcomes} - ids),
         by_number.reindex(order, fill_value=0),
         by_claim.assign(**{verdicts.NOT_RUN: len(ids) - by_claim.sum(axis=1)}),
     )
@@ -79,7 +81,7 @@ def claims_grid(found: Verification) -> Grid:
     """Lay out the verdict on each claim, a column per protocol."""
     protocols = [o.protocol for o in found.outcomes if o.protocol]
     protocols = list(dict.fromkeys([*papers.PROTOCOLS, *protocols]))
-    seen = {(one.claim.id, one.protocol): one.verdict for one in found.outcomes}
+    seen = {(one.claim.id, one.protocol): verdict(one) for one in found.outcomes}
     order = papers.papers()
     claims = {one.claim.id: one.claim for one in found.outcomes}
     rows = [

@@ -262,11 +262,10 @@ class Paper(_PaperSection):
 
 
 class Part(_PaperSection):
-    """A comparison that a claim asserts: a paired quantity lies between `low` and `high`.
+    """A comparison of a claim: a paired quantity, which lies between `low` and `high` if it holds.
 
-    The quantity is `metric` of `method`, less that of each method of `against` (or less
-    `against_metric` of the same method), trial by trial; with the scale ``'ratio'`` it is the
-    quotient. Without `against` it is the metric itself.
+    The quantity is `metric` of `method`, less that of each method of `against`, trial by trial;
+    with the scale ``'ratio'`` it is the quotient. Without `against` it is the metric itself.
 
     Attributes
     ----------
@@ -274,20 +273,19 @@ class Part(_PaperSection):
         The comparison in words.
     items, datasets, protocols : list of str
         Which experiments count; no protocols means every one.
-    along : {'M', 'd'}
-        What `at` selects on.
+    settings : dict
+        By method, what parameters of the sampler its rows must have: a value, or a list of those
+        that will do.
+    along : {'M', 'columns', 'd'}
+        What `at` selects on, and what two methods are compared at the same of: features as the
+        paper counts them, real columns, or the dimension of the data.
     at : str
         ``each`` value; the ``largest``; the ``lower-half`` or ``upper-half`` of the values;
-        ``best``, each method at its own size of the smallest mean test error; ``equal-time`` and
-        ``equal-time-last``, the other method's error interpolated at the time that `method` took,
-        at each or at the largest time that both reached; ``own``, what the claim's own function
-        says, see `rfbench.analysis.one_offs`.
-    against_factor : int
-        The other method has so many times the features.
+        ``best``, each method at its own size of the smallest mean test error; ``equal-time``, the
+        other method's error interpolated at the time that `method` took, at each time that both
+        reached; ``own``, what the claim's own function says, see `rfbench.analysis.one_offs`.
     low, high : float or None
         The bounds, in the metric's units or as a quotient.
-    family : {'claim', 'dataset'}
-        Over which comparisons Holm's correction runs.
     values : int
         The smallest number of values along the axis with which the part can hold.
     """
@@ -299,32 +297,25 @@ class Part(_PaperSection):
     metric: str
     method: str
     against: list[str] = Field(default_factory=list)
-    against_metric: str | None = None
-    against_factor: int = 1
-    along: Literal["M", "d"] = "M"
-    at: Literal[
-        "each", "largest", "lower-half", "upper-half", "best", "equal-time", "equal-time-last",
-        "own",
-    ]  # fmt: skip
+    settings: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    along: Literal["M", "columns", "d"] = "M"
+    at: Literal["each", "largest", "lower-half", "upper-half", "best", "equal-time", "own"]
     scale: Literal["difference", "ratio"] = "difference"
     low: float | None = None
     high: float | None = None
-    family: Literal["claim", "dataset"] = "dataset"
     values: int = 1
 
-    @model_validator(mode="after")
-    def _bounded(self) -> Part:
-        if self.low is None and self.high is None:
-            raise ValueError("a part needs a bound, low or high")
-        return self
+    @property
+    def of_times(self) -> bool:
+        """Whether times are compared, or what is reached in the same time."""
+        return self.metric.startswith("t_") or self.at == "equal-time"
 
 
 class Claim(_PaperSection):
     """A claim of a paper, in own words, with what would show it.
 
-    `kind` is ``order``, ``equality``, ``bound``, ``ratio`` or ``trend`` (words for the reader: the
-    parts are what is tested; all must hold), or ``marks``: the marks of significance of
-    `published.csv`, of which a share of at most `tolerance` may come out differently.
+    One that is ``shown`` and not judged is no claim that a test could settle: its effects stand on
+    the page, without bounds. `note` is what a reader of the verdict must know.
     """
 
     id: str
@@ -332,15 +323,21 @@ class Claim(_PaperSection):
     where: str
     claim: str
     source: str
-    kind: Literal["order", "equality", "bound", "ratio", "trend", "marks"]
-    parts: list[Part] = Field(default_factory=list)
-    tolerance: float = 0.0
+    kind: Literal["judged", "shown"] = "judged"
+    note: str = ""
+    parts: list[Part] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _testable(self) -> Claim:
-        if (self.kind == "marks") == bool(self.parts):
-            raise ValueError(f"{self.id}: parts are for every kind but marks, and needed there")
+    def _bounded(self) -> Claim:
+        bounded = {part.low is not None or part.high is not None for part in self.parts}
+        if bounded != {self.kind == "judged"}:
+            raise ValueError("a part needs a bound, low or high, unless the claim is only shown")
         return self
+
+    @property
+    def of_times(self) -> bool:
+        """Whether the verdict rests on times, and so belongs to a program and a machine."""
+        return any(part.of_times for part in self.parts)
 
 
 class Claims(_PaperSection):

@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from rfbench.analysis.gains import CHANCE, NOTHING_LEARNT, gains
+from rfbench.analysis.chance import CHANCE, NOTHING_LEARNT
+from rfbench.analysis.gains import gains
 from rfbench.results import Results
 from tests.support.frames import results, selection
 

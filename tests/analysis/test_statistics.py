@@ -81,13 +81,6 @@ def test_holm_keeps_the_order_and_only_grows(p: list[float]) -> None:
     assert (np.diff(adjusted[order]) >= 0).all()
 
 
-def test_trials_needed_is_the_smallest_that_can_be_significant() -> None:
-    for m in range(1, 200):
-        n = stats.trials_needed(m)
-        assert m * stats.smallest_sign_p(n, "greater") <= 0.05
-        assert m * stats.smallest_sign_p(n - 1, "greater") > 0.05
-
-
 @pytest.mark.parametrize("n", [6, 9, 20])
 def test_wilcoxon_is_that_of_scipy(n: int) -> None:
     a, b = RNG.normal(0.5, 1, n), RNG.normal(0, 1, n)

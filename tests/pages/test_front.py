@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from rfbench import papers
+from rfbench.analysis.verdicts import JUDGED
 from rfbench.pages.front import claims_grid, effort, gains_grid, machine, summary, unfinished
 from tests.support.frames import results, verification
 from tests.support.papers import PAPER, eeg, trials
@@ -21,16 +22,18 @@ def test_the_first_screen_counts_numbers_and_claims() -> None:
     shown = summary(verified)
     percent = [one for one in papers.published() if one.unit == "%" and not one.same_as]
     assert (shown.numbers, shown.compared) == (len(percent), 4)
-    assert (shown.claims, shown.ours) == (len(papers.claims()), 1)
+    kinds = [claim.kind for claim in papers.claims()]
+    assert (shown.claims, shown.ours) == (kinds.count("judged"), 1)
+    assert shown.shown == kinds.count("shown") == 2
     assert list(shown.by_claim.index) == list(papers.PROTOCOLS)
     line = shown.by_number.loc["matched"]
     assert (line["compared"], line["close"] + line["not clear"], line["differs"]) == (4, 3, 1)
     verdicts = {o.claim.id: o.verdict for o in verified.outcomes if o.protocol == "matched"}
     assert verdicts["S5"] == "fails"
     line = shown.by_claim.loc["matched"]
-    for verdict in ("holds", "fails", "inconclusive"):
+    for verdict in JUDGED:
         assert line[verdict] == list(verdicts.values()).count(verdict)
-    assert line[["holds", "fails", "inconclusive", "not run"]].sum() == shown.claims
+    assert line[[*JUDGED, "not run"]].sum() == shown.claims
     assert not shown.by_number.loc["printed"].any()
     assert shown.by_claim.loc["printed", "not run"] == shown.claims
 

@@ -43,7 +43,6 @@ claims:
     where: Table 7
     claim: "Less than nine tenths of the digits are taken for others."
     source: invented
-    kind: bound
     parts:
       - says: error below 90
         items: [table7]
@@ -154,7 +153,7 @@ def test_only_paper_yaml_is_needed_and_the_newest_is_first(tmp_path: Path) -> No
         ("published", "99.5", "many", r"doe2030/published.csv, line 2\b.*value"),
         ("published", "12.5,,", "12.5,,,", r"doe2030/published.csv, line 3\b"),
         ("published", "Digits,rks,40,error", "Letters,rks,40,error", r"published.csv: .*Letters"),
-        ("claims", "at: each", "at: some", r"doe2030/claims.yaml, line 13\b.*at"),
+        ("claims", "at: each", "at: some", r"doe2030/claims.yaml, line 12\b.*at"),
         ("claims", "[Digits]", "[Letters]", r"doe2030/claims.yaml: .*Letters"),
         ("open_choices", "all:", "all", r"doe2030/open_choices.yaml, line 1\b"),
         ("open_choices", "[offset, paired]", "offset", r"doe2030/open_choices.yaml, line 2\b"),
