@@ -31,7 +31,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("analysis",),
     ("figures",),
     ("pages",),
-    ("audit", "api", "testing"),
+    ("audit", "api", "choosing", "testing"),
     ("cli",),
     ("__main__",),
 )

@@ -15,6 +15,7 @@ import click
 
 from rfbench import __version__
 from rfbench.cli.audit import audit
+from rfbench.cli.choose import choose
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
 from rfbench.cli.maintenance import merge, replay, status
@@ -109,6 +110,7 @@ for command in (
     verify,
     audit,
     report,
+    choose,
     status,
     merge,
     replay,

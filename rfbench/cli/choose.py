@@ -1,0 +1,94 @@
+"""`rfbench choose` and `rfbench new`: for data of one's own."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rfbench.errors import ConfigError, nearest
+
+DATA = click.argument("file", metavar="FILE")
+TARGET = click.option("--target", metavar="COLUMN", help="The column to predict.")
+
+
+class Seconds(click.ParamType):  # type: ignore[type-arg]
+    """A time: 60, 60s, 5m or 1h."""
+
+    name = "TIME"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return seconds above 0."""
+        match = re.fullmatch(r"([0-9]*\.?[0-9]+) *([smh]?)", str(value))
+        seconds = float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]] if match else 0
+        if seconds <= 0:
+            self.fail(f"'{value}' is no time; write 60s, 5m or 1h.", param, ctx)
+        return seconds
+
+
+@click.command()
+@DATA
+@TARGET
+@click.option("--budget", type=Seconds(), default="60s", show_default=True, help="60s, 5m, 1h.")
+@click.option("--jobs", type=click.IntRange(1), help="Worker processes; default: one per core.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Results folder; default: results/choose-FILE.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+def choose(
+    file: str, target: str | None, budget: float, jobs: int | None, out: Path | None, seed: int
+) -> None:
+    """Say which random features to take for FILE, or for a data set of the catalogue.
+
+    Runs the methods that matter over sizes, penalties and bandwidths, the small ones first, until
+    the budget is used; then measures the choice on rows that took no part in it, beside plain
+    features, a linear model and gradient boosting. Every trial lands in a results folder; the same
+    command goes on from there.
+
+    \b
+    Examples:
+      rfbench choose prices.csv --target price
+      rfbench choose prices.csv --target price --budget 5m --jobs 4
+      rfbench choose digits
+    """
+    from rfbench.choosing import choose_for
+    from rfbench.pages.templates import render
+
+    dataset = _dataset(file, target)
+    stem = re.sub(r"[^A-Za-z0-9._+=-]", "-", Path(file).name)
+    folder = out or Path("results") / f"choose-{stem}"
+    start = time.monotonic()
+
+    def progress(row: dict[str, Any]) -> None:
+        loss = row.get("selection_loss")
+        said = row["message"] if row["status"] != "ok" else "" if loss is None else f"{loss:.4g}"
+        seconds = f"{time.monotonic() - start:.0f} of {budget:.0f} s"
+        click.echo(f"{seconds}: {row['label']}, M = {row['M']}: {row['status']} {said}", err=True)
+
+    found = choose_for(dataset, budget=budget, n_jobs=jobs, out=folder, seed=seed, on_row=progress)
+    facts = {name: getattr(found, name) for name in found.__dataclass_fields__}
+    click.echo(
+        render("choose.txt.j2", against=found.against, sampled=found.sampled, **facts), nl=False
+    )
+
+
+def _dataset(file: str, target: str | None) -> str | dict[str, Any]:
+    """Return the key `dataset` for a file, or for a name of the catalogue."""
+    from rfbench.datasets import names
+
+    if target is None and file in names():
+        return file
+    if target is None:
+        raise ConfigError(
+            f"Which column of {file} is to be predicted?{nearest(file, names())}",
+            "",
+            "Name it: --target COLUMN.",
+        )
+    return {"file": file, "target": target}
