@@ -34,7 +34,7 @@ def check_allowed(path: str, asked: list[str], anything: bool) -> None:
         todo += f", or write `allow_imports: [{package}]` into {settings_file()}"
     asks = f", which asks for the packages {', '.join(asked)}" if asked else ""
     raise MethodError(
-        f"The class {path} is not imported.",
+        f"{path} is not imported.",
         f"Importing it would run code that the configuration names{asks}.",
         todo + ".",
     )
@@ -67,7 +67,15 @@ def allowed_by_settings() -> list[str]:
 
 
 def load_class(path: str, folder: Path | None = None) -> type[Any]:
-    """Import ``package.module.Class`` or ``folder/file.py:Class``.
+    """Import a class; the parameters, and what is raised, are those of `load_object`."""
+    found = load_object(path, folder)
+    if not isinstance(found, type):
+        raise MethodError(f"{path} is not a class.", f"It is a {type(found).__name__}.")
+    return found
+
+
+def load_object(path: str, folder: Path | None = None) -> Any:
+    """Import ``package.module.name`` or ``folder/file.py:name``, a class or a function.
 
     Parameters
     ----------
@@ -78,7 +86,7 @@ def load_class(path: str, folder: Path | None = None) -> type[Any]:
     Raises
     ------
     MethodError
-        The module, the file or the class is not there, or it is not a class.
+        The module, the file or the name is not there.
     """
     try:
         if ":" in path:
@@ -87,18 +95,15 @@ def load_class(path: str, folder: Path | None = None) -> type[Any]:
         else:
             owner, _, name = path.rpartition(".")
             module = importlib.import_module(owner)
-        found = getattr(module, name)
+        return getattr(module, name)
     except MethodError:
         raise
     except (Exception, SystemExit) as error:
         raise MethodError(
-            f"The class {path} cannot be imported.",
+            f"{path} cannot be imported.",
             f"{type(error).__name__}: {error}.",
-            "Write package.module.Class, or folder/file.py:Class.",
+            "Write package.module.Name, or folder/file.py:Name.",
         ) from error
-    if not isinstance(found, type):
-        raise MethodError(f"{path} is not a class.", f"It is a {type(found).__name__}.")
-    return found
 
 
 def _file_of(path: str, folder: Path | None) -> Path:
@@ -109,7 +114,7 @@ def _file_of(path: str, folder: Path | None) -> Path:
             return place / file
     beside = "beside the configuration or " if folder else ""
     raise MethodError(
-        f"The file {file} of the class {path} is not there.",
+        f"The file {file} of {path} is not there.",
         f"It is not {beside}in the current folder.",
         "Run the command from the folder that has it.",
     )

@@ -93,7 +93,7 @@ def _with_data(experiments: list[Experiment]) -> list[Experiment]:
 
     here = []
     for experiment in experiments:
-        names = dict.fromkeys(spec.name for spec in experiment.dataset)
+        names = dict.fromkeys(s.name for s in experiment.dataset if not s.own)
         absent = [name for name in names if not datasets.on_disk(name)]
         if absent:
             click.echo(f"left out: {experiment.name}, no data here: {', '.join(absent)}", err=True)
@@ -214,6 +214,7 @@ def _carry_out(
             continue
         plan = plan_run(experiments, base / name, variants=variants, smoke=smoke, progress=True)
         plan = plan.only(options.only)
+        _say_own_data(plan)
         summary = run_with_progress(plan, workers, options, limits)
         _report(summary)
         failed += summary.failed
@@ -238,8 +239,9 @@ def say_what_would_run(
 
     workers = workers or os.cpu_count() or 1
     limits = options.limits(workers)
-    names = list(dict.fromkeys(spec.name for e in experiments for spec in e.dataset))
-    absent = [name for name in names if not datasets.on_disk(name)]
+    specs = {spec.name: spec for e in experiments for spec in e.dataset}
+    names = list(specs)
+    absent = [name for name in names if not (specs[name].own or datasets.on_disk(name))]
     if absent:
         click.echo(f"{folder.name}: would download {', '.join(absent)} first.")
         chosen = [smoke_variant(e) for e in experiments] if smoke else experiments
@@ -257,6 +259,20 @@ def say_what_would_run(
     )
     _say_timing(experiments[0])
     say_memory(missing, workers, limits)
+
+
+def _say_own_data(plan: RunPlan) -> None:
+    """Say what was made of data of one's own, and whether they changed since the last run."""
+    from rfbench.results import manifest
+    from rfbench.results.manifest import data_key
+
+    before = manifest.read_if_sound(plan.folder, []).get("data", {})
+    for spec, sha256 in {t.dataset.name: (t.dataset, t.data_sha256) for t in plan.trials}.values():
+        if spec.own:
+            click.echo(f"{spec.name}: {spec.entry.note}", err=True)
+            if before.get(data_key(spec.name, spec.parameters), sha256) != sha256:
+                text = "its content has changed since the last run, so all its trials are new"
+                click.echo(f"{spec.name}: {text}", err=True)
 
 
 def _say_timing(experiment: Experiment) -> None:

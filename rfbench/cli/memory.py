@@ -35,7 +35,6 @@ def memory_lines(trials: Sequence[Trial], workers: int, limit: float | None) -> 
     limit : float or None
         Bytes that one worker may use.
     """
-    from rfbench import datasets
     from rfbench.experiment.footprint import footprints
 
     found = footprints(trials)
@@ -53,7 +52,7 @@ def memory_lines(trials: Sequence[Trial], workers: int, limit: float | None) -> 
             f"memory: not estimated: {', '.join(unknown)}, whose number of features is known only "
             "once they are fitted"
         )
-    sparse = {f.trial.dataset.name for f in found if datasets.entry(f.trial.dataset.name).sparse}
+    sparse = {f.trial.dataset.name for f in found if f.trial.dataset.entry.sparse}
     if sparse:
         yield f"memory: not counted: the rows of {', '.join(sorted(sparse))}, which are sparse"
     above = [f for f in known if limit is not None and (f.bytes or 0.0) > limit]

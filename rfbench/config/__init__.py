@@ -167,8 +167,7 @@ def from_document(
         raise ConfigError(explain(error, document)) from None
     except RfbenchError as error:
         raise ConfigError(f"{document.source}: {error}") from None
-    for spec in (*experiment.samplers, experiment.solver):
-        if spec.imported:
-            spec.came_from(Path(document.source).parent.absolute())
+    for spec in (*experiment.dataset, *experiment.samplers, experiment.solver):
+        spec.came_from(Path(document.source).parent.absolute())
     check_combinations(experiment, document, allow_imports)
     return experiment

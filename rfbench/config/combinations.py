@@ -9,7 +9,14 @@ from typing import Any
 from rfbench import yamlfile
 from rfbench.config.build import sampler_of, solver_of
 from rfbench.config.messages import located, where
-from rfbench.config.schema import NO_SOLVER, BandwidthGrid, Experiment, KeptBy, SamplerSpec
+from rfbench.config.schema import (
+    NO_SOLVER,
+    BandwidthGrid,
+    DatasetSpec,
+    Experiment,
+    KeptBy,
+    SamplerSpec,
+)
 from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.registry import KERNELS, SAMPLERS
 
@@ -18,13 +25,15 @@ def check_combinations(
     experiment: Experiment, document: yamlfile.Document, allow_imports: bool
 ) -> None:
     """Refuse what is well-formed but cannot run; ConfigError names the line."""
-    from rfbench import datasets, plugins
+    from rfbench import plugins
     from rfbench.datasets.split import is_given
 
     tasks = set()
     for spec in experiment.dataset:
         try:
-            entry = datasets.entry(spec.name)
+            if spec.code:
+                plugins.check_allowed(spec.code, experiment.plugins, allow_imports)
+            entry = spec.entry
         except RfbenchError as error:
             raise located(document, ("dataset",), error) from None
         tasks.add("regression" if entry.task == "regression" else "class")
@@ -125,7 +134,7 @@ def _check_kept_features(experiment: Experiment, document: yamlfile.Document) ->
             f"{place}: no sampler of the list decides which features it keeps.",
             "kept.csv is for those that do: lkrf.",
         )
-    shapes = {_shape(experiment, spec.name, spec.parameters) for spec in experiment.dataset}
+    shapes = {_shape(experiment, spec) for spec in experiment.dataset}
     d = max(columns for _, columns in shapes)
     if d > MOST_DIMENSIONS and KERNELS.find(experiment.kernel).feature != "coordinate":
         raise ConfigError(
@@ -142,7 +151,7 @@ def _check_samplers(
     from rfbench import plugins
 
     sizes = [1] if isinstance(experiment.M, KeptBy) else sorted(set(experiment.M))
-    shapes = {_shape(experiment, spec.name, spec.parameters) for spec in experiment.dataset}
+    shapes = {_shape(experiment, spec) for spec in experiment.dataset}
     for position, sampler in enumerate(experiment.samplers):
         try:
             if sampler.imported:
@@ -178,12 +187,11 @@ def _shared_key(
     return ()
 
 
-def _shape(experiment: Experiment, name: str, parameters: dict[str, Any]) -> tuple[int, int]:
+def _shape(experiment: Experiment, spec: DatasetSpec) -> tuple[int, int]:
     """Return about how many training rows and exactly how many columns a data set has."""
-    from rfbench import datasets
     from rfbench.datasets.split import planned_rows
 
-    entry = datasets.entry(name)
+    entry, parameters = spec.entry, spec.parameters
     if entry.kind == "synthetic":
         n, d = parameters.get("n_train", 10_000), parameters.get("d", 2)
         return (n if isinstance(n, int) else 1000), (d if isinstance(d, int) else 2)

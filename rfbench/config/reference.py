@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from rfbench import shipped
-from rfbench.config.schema import AXES, CheckSpec, Experiment, SolverSpec
+from rfbench.config.schema import AXES, CheckSpec, Experiment, OwnData, SolverSpec
 
 EXAMPLE = """\
 title: "Table 1"              # of a run: "Table 1, EEG, printed"
@@ -68,6 +68,11 @@ def render() -> str:
     tables: list[tuple[str, Sequence[Sequence[str]]]] = [
         ("## Keys", _rows(Experiment, leave=("name",))),
         ("## Keys of a file with several runs", axes),
+        (
+            "## Keys of data of your own, under `dataset`\n\nOne of the first four, and what is "
+            "needed of the others; `data/README.md` has examples.",
+            _rows(OwnData),
+        ),
         (
             "## Keys of `solver`\n\nBeside these, the solver's own: `rfbench list solvers NAME`.",
             _rows(SolverSpec, leave=("imported", "parameters")),

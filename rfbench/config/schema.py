@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -14,6 +14,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
+    ValidationError,
     field_validator,
     model_validator,
 )
@@ -22,8 +23,12 @@ from rfbench import bandwidths, grids
 from rfbench.errors import ConfigError, nearest
 from rfbench.registry import SAMPLERS
 
+if TYPE_CHECKING:
+    from rfbench.datasets import Entry
+
 MOST_SETTINGS, MOST_TRIALS = 50_000, 1_000_000
 NO_SOLVER = "none"
+OWN_SOURCES = ("file", "load", "openml", "sklearn")
 SHARED, ISOLATED = "shared", "isolated"
 PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
 # What a file of several runs has beside the keys of an experiment, see `rfbench.config.matrix`.
@@ -104,39 +109,137 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class MethodSpec(Section):
-    """A method: its name here, or the import path of a class."""
+class Located(Section):
+    """What may name files or code: it knows the folder of its configuration."""
 
-    name: str
-    imported: bool = False
     _folder: Path | None = PrivateAttr(default=None)
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the configuration file, where a file of code is looked for first."""
+        """The folder of the configuration file, where relative paths start."""
         return self._folder
 
     def came_from(self, folder: Path) -> None:
         """Note the folder; it is no part of the configuration, nor of a trial's identity."""
         self._folder = folder
 
+    @property
+    def code(self) -> str | None:
+        """The import path of code that this names, which somebody has to allow."""
+        return None
 
-class DatasetSpec(Section):
-    """A data set's name with the parameters of its generator."""
+
+class MethodSpec(Located):
+    """A method: its name here, or the import path of a class."""
+
+    name: str
+    imported: bool = False
+
+    @property
+    def code(self) -> str | None:
+        """The import path of its class, if it has one."""
+        return self.name if self.imported else None
+
+
+class OwnData(BaseModel):
+    """Where data of one's own are, and how they are read."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+
+    file: str | None = _key(
+        None,
+        "a file, from the configuration's folder: CSV, TSV (also .gz), Parquet, NPZ, NPY, "
+        "svmlight or ARFF",
+        "a path",
+    )
+    load: str | None = _key(
+        None,
+        "a function that returns `X, y`, a Bunch or a DataFrame; all other keys are its arguments",
+        "`mine.py:rows`, `package.module.rows`",
+    )
+    openml: int | None = _key(None, "a data set of OpenML", "its number")
+    sklearn: str | None = _key(None, "a data set of scikit-learn", "`wine`, `california_housing`")
+    name: str | None = _key(None, "what results call the data; none: after the file", "a word")
+    target: str | int | None = _key(
+        None,
+        "the column to predict, where it is not apart",
+        "a name, or a number from 0 (-1: last)",
+    )
+    task: Literal["classification", "binary", "multiclass", "regression"] | None = _key(
+        None, "none: guessed from the target", "classification, binary, multiclass, regression"
+    )
+    drop: list[str | int] | str | int | None = _key(None, "columns to leave out", "names")
+    groups: str | int | None = _key(None, "numbers of subjects, for `leave_groups`", "a column")
+    missing: Literal["error", "drop", "mean"] = _key(
+        "error", "missing values: an error, no row, or the mean over the training rows"
+    )
+    header: bool = _key(True, "of a CSV: whether its first line names the columns")
+    separator: str | None = _key(None, "of a CSV; none: comma, or tab in a .tsv", "one character")
+
+
+class DatasetSpec(Located):
+    """A data set's name with the parameters of its generator, or where data of one's own are."""
 
     name: str
     parameters: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def own(self) -> bool:
+        """Whether it is none of the catalogue's."""
+        return bool(set(self.parameters) & set(OWN_SOURCES))
+
+    @property
+    def code(self) -> str | None:
+        """The import path of the function that returns the rows, if it has one."""
+        return self.parameters.get("load")
+
+    @property
+    def entry(self) -> Entry:
+        """What is known of it; of data of one's own, after they are read."""
+        from rfbench import datasets
+
+        return datasets.entry(self.name, self.parameters, self.folder)
 
     @model_validator(mode="before")
     @classmethod
     def _gather(cls, value: Any) -> Any:
         if isinstance(value, dict) and "parameters" in value:
             return value
+        if isinstance(value, dict) and set(value) & set(OWN_SOURCES):
+            return _own(value)
         flat = _single_key(value, "eeg")
         return {
             "name": flat.get("name"),
             "parameters": {k: v for k, v in flat.items() if k != "name"},
         }
+
+
+def _own(value: dict[str, Any]) -> dict[str, Any]:
+    """Return name and parameters of data of one's own, which are checked."""
+    from rfbench.datasets import catalog, own
+
+    sources = [source for source in OWN_SOURCES if source in value]
+    allowed = [key for key in OwnData.model_fields if key not in OWN_SOURCES]
+    if sources[0] != "file":
+        allowed = [key for key in allowed if key not in own.READING]
+    for key in value:
+        if len(sources) > 1 or (key not in (*sources, *allowed, "part") and "load" not in value):
+            raise ValueError(
+                f"`{sources[0]}` has no key '{key}' beside it.{nearest(str(key), allowed)} "
+                f"Allowed: {', '.join(allowed)}"
+            )
+    try:
+        OwnData.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ValueError(f"{first['loc'][0]} is {first['input']!r}: {first['msg']}") from None
+    parameters = {key: given for key, given in value.items() if key != "name"}
+    name = value.get("name") or own.default_name(parameters)
+    if name in catalog.names():
+        raise ValueError(
+            f"'{name}' is a data set of the catalogue; call yours otherwise: `name: my-{name}`"
+        )
+    return {"name": name, "parameters": parameters}
 
 
 class SamplerSpec(MethodSpec):
@@ -290,7 +393,8 @@ class Experiment(Section):
     dataset: list[DatasetSpec] = _key(
         ...,
         "one data set, or several of one table; lists of parameters stand for all combinations",
-        '`rfbench list datasets`, `{sphere: {d: "2:15"}}`, a list',
+        '`rfbench list datasets`, `{sphere: {d: "2:15"}}`, `{file: prices.csv, target: price}`, '
+        "see below; a list",
         min_length=1,
     )
     rows: Annotated[int, Field(ge=2)] | None = _key(
@@ -356,6 +460,23 @@ class Experiment(Section):
     threads: Annotated[int, Field(ge=1, le=1024)] = _key(1, "of BLAS, per worker", WHOLE)
     checks: list[CheckSpec] = _key([], "statements on columns, checked with the table", "a list")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _part(cls, value: Any) -> Any:
+        """Tell data of one's own which column says `train` or `test`, so that it is no feature."""
+        split = value.get("split") if isinstance(value, dict) else None
+        if not isinstance(split, dict) or set(split) != {"column"}:
+            return value
+        told: list[Any] = []
+        for spec in _as_list(value.get("dataset")):
+            if isinstance(spec, dict) and set(spec) & set(OWN_SOURCES):
+                told.append({**spec, "part": split["column"]})
+            elif isinstance(spec, DatasetSpec) or (isinstance(spec, dict) and "parameters" in spec):
+                told.append(spec)  # read before
+            else:
+                raise ValueError("`split: {column: ...}` is for data of your own, see `dataset`")
+        return {**value, "dataset": told}
+
     @field_validator("dataset", mode="before")
     @classmethod
     def _datasets(cls, value: Any) -> Any:
@@ -408,6 +529,8 @@ class Experiment(Section):
 
 def _every_combination(spec: DatasetSpec) -> list[DatasetSpec]:
     """Return the data sets that lists of parameter values stand for (d: 2:15)."""
+    if spec.own:
+        return [spec]
     keys = list(spec.parameters)
     choices = [
         _as_list(_expanded(value)) if isinstance(value, str | list) else [value]

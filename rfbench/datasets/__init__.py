@@ -1,7 +1,7 @@
 """Data sets: the catalogue, the files, the arrays, and their preparation for a trial."""
 
-from rfbench.datasets.catalog import Entry, entry, names
-from rfbench.datasets.dataset import Dataset, data_sha256, load
+from rfbench.datasets.catalog import Entry, names, source_of
+from rfbench.datasets.dataset import Dataset, data_sha256, entry, load
 from rfbench.datasets.fetch import add, fetch
 from rfbench.datasets.locate import FileCheck, data_folder, on_disk, paths, verify
 from rfbench.datasets.prepare import Prepared, prepare
@@ -22,6 +22,7 @@ __all__ = [
     "on_disk",
     "paths",
     "prepare",
+    "source_of",
     "split_rows",
     "verify",
 ]

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from rfbench.arrays import Rows
 from rfbench.datasets.archives import FoundFiles
-from rfbench.datasets.readers import Parsed, Rows
+from rfbench.datasets.readers import Parsed
 
 log = logging.getLogger(__name__)
 
@@ -82,6 +83,7 @@ def _write(stage: Path, parsed: Parsed, dtype: str) -> None:
         "shape": list(X.shape),
         "n_given_train": parsed.n_given_train,
         "groups": parsed.groups is not None,
+        "about": parsed.about,
         "sha256": {path.name: _file_digest(path) for path in sorted(stage.glob("*.npy"))},
     }
     (stage / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
@@ -127,7 +129,7 @@ def load(folder: Path) -> Parsed | None:
         groups = np.load(folder / "groups.npy") if facts["groups"] else None
         if X.shape != (rows, columns) or y.shape != (rows,):
             raise ValueError("the shapes do not fit together")
-        return Parsed(X, y, facts["n_given_train"], groups)
+        return Parsed(X, y, facts["n_given_train"], groups, facts.get("about"))
     except Exception as error:  # a damaged file makes numpy raise almost anything
         log.warning("%s cannot be used and is made anew: %r", folder, error)
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Any, Literal
@@ -13,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from rfbench.errors import DataError, unknown
 
+SOURCES = ("file", "load", "openml", "sklearn")
+"""Where data of one's own come from: a file, a function, an id or a name there."""
 Task = Literal["binary", "multiclass", "regression"]
 
 
@@ -59,26 +62,28 @@ class Entry(_CatalogSection):
     subsets share the folder of the full set), `train_rows` the size of the published training
     part. `classes` gives the number of rows of each class (or None), in the order of the codes,
     `labels` the code of each label in the files where that is not simply the order of `classes`.
+    `fills_gaps` says that missing values (NaN) are filled when the rows are prepared.
     """
 
     name: str
     title: str
-    kind: Literal["files", "bundled", "synthetic"] = "files"
+    kind: Literal["files", "bundled", "synthetic", "own"] = "files"
     task: Task
-    reader: str
+    reader: str = ""
     options: dict[str, Any] = Field(default_factory=dict)
-    folder: str
+    folder: str = ""
     downloads: tuple[Download, ...] = ()
     files: tuple[Member, ...] = ()
     rows: int
     columns: int
     train_rows: int | None = None
     sparse: bool = False
+    fills_gaps: bool = False
     classes: dict[str, int | None] = Field(default_factory=dict)
     labels: dict[str, int] = Field(default_factory=dict)
     target_range: tuple[float, float] | None = None
-    licence: str
-    citation: str
+    licence: str = ""
+    citation: str = ""
     note: str = ""
 
     @model_validator(mode="after")
@@ -130,6 +135,11 @@ class Entry(_CatalogSection):
                     "The files are another version of the data, or a part of it.",
                     f"Get the files again with `rfbench data fetch {self.name}`.",
                 )
+
+
+def source_of(parameters: Mapping[str, Any] | None) -> str | None:
+    """Return which of `SOURCES` the parameters of a data set name; None: it is the catalogue's."""
+    return next((source for source in SOURCES if source in (parameters or {})), None)
 
 
 @cache

@@ -6,17 +6,19 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import Rows
 from rfbench.datasets import cache, catalog
 from rfbench.datasets.archives import FoundFiles
-from rfbench.datasets.catalog import Entry
+from rfbench.datasets.catalog import Entry, source_of
 from rfbench.datasets.fetch import obtain
 from rfbench.datasets.locate import complete, content_hashes, data_folder, pin
-from rfbench.datasets.readers import READERS, Parsed, Rows
+from rfbench.datasets.readers import READERS, Parsed
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import DataError
 
@@ -44,6 +46,8 @@ class Dataset:
         Numbers of the subjects (patients) that the rows come from.
     sha256 : str
         Identity of the data: hash over the files' hashes and how they are read.
+    fills_gaps : bool
+        NaN in the rows is filled when they are prepared, by the mean of the training rows.
     """
 
     name: str
@@ -54,6 +58,33 @@ class Dataset:
     n_given_train: int | None
     groups: NDArray[np.int64] | None
     sha256: str
+    fills_gaps: bool = False
+
+
+def entry(
+    name: str, parameters: Mapping[str, Any] | None = None, folder: Path | None = None
+) -> Entry:
+    """Return what is known of a data set: the catalogue's entry, or one made from its rows.
+
+    Parameters
+    ----------
+    name : str
+        Name in the catalogue, or of data of one's own.
+    parameters : mapping, optional
+        Of a synthetic problem; or where data of one's own are, see `rfbench.datasets.own`.
+    folder : Path, optional
+        Where relative paths of data of one's own start.
+
+    Raises
+    ------
+    DataError
+        If there are no such data.
+    """
+    if parameters and source_of(parameters):
+        from rfbench.datasets import own
+
+        return own.read(name, parameters, folder)[0]
+    return catalog.entry(name)
 
 
 def load(
@@ -62,6 +93,8 @@ def load(
     dtype: str = "float64",
     parameters: Mapping[str, object] | None = None,
     generator: np.random.Generator | None = None,
+    folder: Path | None = None,
+    sha256: str | None = None,
 ) -> Dataset:
     """Load a data set; its files are downloaded if they are not on disk.
 
@@ -71,10 +104,12 @@ def load(
         Name in the catalogue.
     dtype : {'float64', 'float32'}
         Type of the rows.
-    parameters : mapping, optional
-        Parameters of a synthetic problem.
+    parameters, folder
+        See `entry`.
     generator : numpy.random.Generator, optional
         Source of the draws of a synthetic problem, which needs it.
+    sha256 : str, optional
+        Identity that data of one's own have to have.
 
     Raises
     ------
@@ -82,11 +117,16 @@ def load(
         If the name is unknown, if files are missing, broken or not what the catalogue says, or if
         a parameter is wrong.
     """
-    entry = catalog.entry(name)
     if dtype not in ("float64", "float32"):
         raise DataError(
             f"Rows of type '{dtype}' cannot be loaded.", "", "Choose 'float64' or 'float32'."
         )
+    if parameters and source_of(parameters):
+        from rfbench.datasets import own
+
+        entry, parsed, sha256 = own.read(name, parameters, folder, sha256)
+        return _dataset(entry, parsed, sha256, dtype)
+    entry = catalog.entry(name)
     _refuse_parameters(entry, parameters)
     if entry.kind == "synthetic":
         parsed = _generate(entry, parameters, generator)
@@ -98,9 +138,13 @@ def load(
         sources = obtain(entry)
         sha256 = _files_sha256(entry, sources)
         parsed = _parse(entry, sources, sha256, dtype)
+    return _dataset(entry, parsed, sha256, dtype)
+
+
+def _dataset(entry: Entry, parsed: Parsed, sha256: str, dtype: str) -> Dataset:
     X: Any = parsed.X if parsed.X.dtype == dtype else parsed.X.astype(dtype)
     return Dataset(
-        name=name,
+        name=entry.name,
         X=X,
         y=parsed.y,
         task=entry.task,
@@ -108,17 +152,24 @@ def load(
         n_given_train=parsed.n_given_train,
         groups=parsed.groups,
         sha256=sha256,
+        fills_gaps=entry.fills_gaps,
     )
 
 
-def data_sha256(name: str, parameters: Mapping[str, object] | None = None) -> str:
-    """Return the identity of a data set without reading it into arrays.
+def data_sha256(
+    name: str, parameters: Mapping[str, Any] | None = None, folder: Path | None = None
+) -> str:
+    """Return the identity of a data set, without reading those of the catalogue into arrays.
 
     Raises
     ------
     DataError
         If a file is missing or wrong, or a parameter is unknown.
     """
+    if parameters and source_of(parameters):
+        from rfbench.datasets import own
+
+        return own.read(name, parameters, folder)[2]
     entry = catalog.entry(name)
     _refuse_parameters(entry, parameters)
     if entry.kind == "synthetic":

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from rfbench.arrays import Rows
 from rfbench.datasets.dataset import Dataset
-from rfbench.datasets.readers import Rows
 from rfbench.datasets.split import Index, split_rows, subset_rows
 from rfbench.errors import DataError, nearest
 
@@ -100,6 +100,8 @@ def prepare(
     if rows is not None:
         train, test = subset_rows(train, test, rows, generator)
     X_train, X_test = (_take(dataset, side, "float64") for side in (train, test))
+    if dataset.fills_gaps:
+        _fill(X_train, X_test)
     _scale(X_train, X_test, scaling, dtype)
     X_train, X_test = _cast(X_train, dataset, dtype), _cast(X_test, dataset, dtype)
     y = dataset.y
@@ -152,9 +154,19 @@ def _take(dataset: Dataset, index: Index, dtype: str) -> Rows:
     taken = np.empty((len(index), X.shape[1]), dtype)
     for block in _blocks(taken):
         taken[block] = X[index[block]]
-        for row, column in np.argwhere(~np.isfinite(taken[block]))[:1]:
+        refused = np.isinf if dataset.fills_gaps else lambda values: ~np.isfinite(values)
+        for row, column in np.argwhere(refused(taken[block]))[:1]:
             raise _not_finite(dataset, index[block][row], column)
     return taken
+
+
+def _fill(X_train: Rows, X_test: Rows) -> None:
+    """Put the mean of a column's training rows (0 if it has none there) for missing values."""
+    there = ~np.isnan(X_train)
+    means = X_train.sum(axis=0, where=there) / np.maximum(1, there.sum(axis=0))
+    for X in (X_train, X_test):
+        rows, columns = np.nonzero(np.isnan(X))
+        X[rows, columns] = means[columns]
 
 
 def _cast(X: Rows, dataset: Dataset, dtype: str) -> Rows:

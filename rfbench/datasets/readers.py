@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from rfbench.arrays import Rows
 from rfbench.datasets import adult, svmlight, tables
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Entry
 from rfbench.datasets.tables import DelimitedText, broken
-
-Rows = NDArray[Any] | sparse.csr_array
 
 
 @dataclass(frozen=True)
@@ -29,12 +28,15 @@ class Parsed:
         int64 class codes, or the float64 target of a regression.
     n_given_train : int or None
     groups : ndarray of shape (n,) or None
+    about : mapping or None
+        Of data of one's own: what a catalogue would say of them, as JSON values.
     """
 
     X: Rows
     y: NDArray[Any]
     n_given_train: int | None = None
     groups: NDArray[np.int64] | None = None
+    about: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def _rows_of(trial: Trial) -> tuple[object, ...]:
 def _row_number(trial: Trial) -> int:
     """Return the number that the rows are drawn with: 0 where all trials see the same ones."""
     fixed = is_fixed(trial.experiment.split) and trial.experiment.rows is None
-    return 0 if fixed and datasets.entry(trial.dataset.name).kind != "synthetic" else trial.number
+    return 0 if fixed and trial.dataset.entry.kind != "synthetic" else trial.number
 
 
 def _prepare(trial: Trial) -> Prepared:
@@ -97,6 +97,8 @@ def _prepare(trial: Trial) -> Prepared:
         trial.dataset.name,
         parameters=trial.dataset.parameters or None,
         generator=generator_for(experiment.seed, "data", number),
+        folder=trial.dataset.folder,
+        sha256=trial.data_sha256,
     )
     return datasets.prepare(
         dataset,

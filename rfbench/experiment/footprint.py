@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rfbench import datasets
 from rfbench.config import NO_SOLVER, sampler_of, solver_of
 from rfbench.datasets.split import planned_rows
 from rfbench.datasets.synthetic import PROBLEMS
@@ -140,7 +139,7 @@ def _groups(selection: str) -> int:
 def row_sizes(trial: Trial) -> RowSizes:
     """Return the sizes of a trial's rows, from the configuration and the catalogue."""
     experiment = trial.experiment
-    entry = datasets.entry(trial.dataset.name)
+    entry = trial.dataset.entry
     n, d, given = entry.rows, entry.columns, entry.train_rows
     if entry.kind == "synthetic":
         values = PROBLEMS[entry.reader].complete(entry.name, trial.dataset.parameters)

@@ -86,7 +86,8 @@ class Trial:
         known = {
             "version": IDENTITY_VERSION,
             "shared": shared,
-            "dataset": self.dataset.model_dump(mode="json"),
+            # Own data are known by their content, whatever they are called.
+            "dataset": {} if self.dataset.own else self.dataset.model_dump(mode="json"),
             "data": self.data_sha256,
             "sampler": identity_of(self.sampler),
         }
@@ -137,7 +138,7 @@ def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
     )
     identity = {
         json.dumps(spec.model_dump(), sort_keys=True): datasets.data_sha256(
-            spec.name, spec.parameters
+            spec.name, spec.parameters, spec.folder
         )
         for spec in experiment.dataset
     }

@@ -29,10 +29,10 @@ def trials_like(
     found = []
     for each in [manifest["config"], *manifest.get("variants", [])]:
         experiment = Experiment.model_validate(each)
-        for spec in (*experiment.samplers, experiment.solver):
-            if spec.imported:
-                check_allowed(spec.name, experiment.plugins, allow_imports)
-                spec.came_from(Path.cwd())
+        for spec in (*experiment.dataset, *experiment.samplers, experiment.solver):
+            if spec.code:
+                check_allowed(spec.code, experiment.plugins, allow_imports)
+            spec.came_from(Path.cwd())
         update: dict[str, Any] = {"trials": int(row["trial"]) + 1}
         if not isinstance(experiment.M, KeptBy):
             update["M"] = [int(row["M"])]

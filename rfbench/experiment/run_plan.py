@@ -95,7 +95,7 @@ def plan_run(
 ) -> RunPlan:
     """Return the trials of the experiments; data that are not on disk are downloaded first."""
     chosen = [smoke_variant(e) for e in experiments] if smoke else list(experiments)
-    for name in dict.fromkeys(spec.name for e in chosen for spec in e.dataset):
+    for name in dict.fromkeys(s.name for e in chosen for s in e.dataset if not s.own):
         if datasets.entry(name).kind == "files":
             datasets.fetch(name, progress=progress)
     words = list(variants) or [""] * len(chosen)

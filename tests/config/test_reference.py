@@ -7,7 +7,7 @@ import pytest
 
 from rfbench import config, shipped
 from rfbench.config import reference
-from rfbench.config.schema import AXES, CheckSpec, Experiment, SolverSpec
+from rfbench.config.schema import AXES, CheckSpec, Experiment, OwnData, SolverSpec
 
 PAGE = shipped.folder() / "README.md"
 
@@ -16,16 +16,16 @@ def test_the_page_is_what_the_schema_says():
     assert PAGE.read_text(encoding="utf-8") == reference.render()
 
 
-@pytest.mark.parametrize("model", [Experiment, SolverSpec, CheckSpec])
+@pytest.mark.parametrize("model", [Experiment, SolverSpec, CheckSpec, OwnData])
 def test_each_key_has_a_meaning_and_values(model):
     inner = {"name", "imported", "parameters"}
     fields = {k: f for k, f in model.model_fields.items() if f.description or k not in inner}
     lines = reference.render().splitlines()
     for key, field in fields.items():
         assert field.description
-        (cells,) = {tuple(line.split(" | ")) for line in lines if line.startswith(f"| `{key}` |")}
-        assert len(cells) == 4
-        assert all(cells)
+        found = [line.split(" | ") for line in lines if line.startswith(f"| `{key}` |")]
+        assert found
+        assert all(len(cells) == 4 and all(cells) for cells in found)
     assert all(any(line.startswith(f"| `{key}` |") for line in lines) for key in AXES)
 
 

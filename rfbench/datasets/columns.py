@@ -1,0 +1,405 @@
+"""Columns of anything to rows of numbers and a target, with what was done said."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Sequence
+from typing import Any, TypeGuard
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from rfbench.arrays import Rows
+from rfbench.datasets.readers import Parsed
+from rfbench.errors import DataError, nearest
+
+MOST_WORDS = 255  # of a column that becomes one column for each
+MOST_CLASSES = 1000
+FEW, MANY = 2, 30  # whole numbers: up to FEW are classes, more than MANY a quantity, else unclear
+MOST_NAMED = 8
+SIDES = {"train": 0, "training": 0, "test": 1, "testing": 1}
+DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?")
+
+
+def is_sparse(X: object) -> TypeGuard[sparse.csr_array]:
+    """Whether rows are sparse."""
+    return bool(sparse.issparse(X))
+
+
+def tabled(
+    what: str, X: Any, y: Any, names: Sequence[Any] | None = None
+) -> tuple[pd.DataFrame | Rows, pd.Series[Any] | None]:
+    """Return rows as a table (or sparse) and the target as one column.
+
+    Raises
+    ------
+    DataError
+        If X is no table, or y has another number of rows.
+    """
+    if is_sparse(X):
+        X = sparse.csr_array(X)
+    elif not isinstance(X, pd.DataFrame):
+        array = np.asarray(X)
+        if array.ndim != 2 or array.dtype.kind == "c":
+            raise DataError(
+                f"X of {what} has the shape {array.shape} and the type {array.dtype}.",
+                "It has to have rows and columns of numbers or words.",
+                "Reshape it to (rows, columns).",
+            )
+        X = pd.DataFrame(array, columns=None if names is None else list(names))
+    if y is None:
+        return X, None
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+        y = y.iloc[:, 0] if isinstance(y, pd.DataFrame) else np.ravel(y)
+    if np.ndim(y) != 1 or len(y) != X.shape[0]:
+        raise DataError(
+            f"y of {what} has the shape {np.shape(y)}, and X has {X.shape[0]} rows.",
+            "There has to be one target per row.",
+            "Correct what is returned.",
+        )
+    return X, y.reset_index(drop=True) if isinstance(y, pd.Series) else pd.Series(y)
+
+
+def parsed(
+    name: str,
+    X: pd.DataFrame | Rows,
+    y: pd.Series[Any] | None,
+    *,
+    target: str | int | None = None,
+    task: str | None = None,
+    drop: Sequence[str | int] | str | int = (),
+    groups: str | int | None = None,
+    part: str | int | None = None,
+    missing: str = "error",
+    labels: Sequence[Any] = (),
+) -> Parsed:
+    """Return rows of numbers, the target, the groups and the given split of a table.
+
+    Parameters
+    ----------
+    name : str
+        What the data are called, for errors.
+    X : DataFrame or csr_array of shape (n, d)
+    y : Series of shape (n,) or None
+        None: it is the column `target` of X.
+    task : {'binary', 'multiclass', 'classification', 'regression'}, optional
+        None: guessed from the target, and refused where that is doubtful.
+    drop, groups, part
+        Columns that are left out, that number the groups, and that say `train` or `test`.
+    missing : {'error', 'drop', 'mean'}
+        What is done where a value is missing. The mean is that of the training rows, later.
+    labels : sequence
+        Names of the classes 0, 1, ..., where they are known.
+
+    Returns
+    -------
+    Parsed
+        Its `about` has the fields of a catalogue's entry that are known now; `note` says in
+        sentences what was done.
+
+    Raises
+    ------
+    DataError
+        If a column is not there, or cannot be used as it is.
+    """
+    said: list[str] = []
+    apart: dict[str, pd.Series[Any]] = {}
+    if isinstance(X, pd.DataFrame):
+        X = X.reset_index(drop=True)
+        X.columns = pd.Index([str(column).strip() for column in X.columns])
+        for twice in X.columns[X.columns.duplicated()][:1]:
+            raise DataError(
+                f"{name} has two columns '{twice}'.",
+                "Names tell columns apart.",
+                "Rename one of them.",
+            )
+        listed = [drop] if isinstance(drop, str | int) else list(drop)
+        gone = [_column(name, X, column, "drop") for column in listed]
+        wanted = {"groups": groups, "part": part} | ({"target": target} if y is None else {})
+        for key, column in wanted.items():
+            if column is not None:
+                apart[key] = X[_column(name, X, column, key)]
+        if y is None and target is None:
+            raise DataError(
+                f"The target of {name} is not named.",
+                f"It has the columns {_named(list(X.columns))}.",
+                f"Write `target: {X.columns[-1]}`, say.",
+            )
+        X = X.drop(columns=[*gone, *(str(column.name) for column in apart.values())])
+    elif drop or groups is not None or part is not None:
+        raise DataError(
+            f"{name} has no columns with names.",
+            "Its rows are sparse.",
+            "Leave out drop and groups.",
+        )
+    target_column = apart.pop("target") if y is None else y
+    X, target_column, apart = _complete(name, X, target_column, apart, missing, said)
+    if X.shape[0] < 2 or X.shape[1] < 1:
+        raise DataError(
+            f"{name} has {X.shape[0]} rows and {X.shape[1]} columns beside the target.",
+            "That is too little to learn from.",
+            "Is it the right file, the right way round, with the right separator?",
+        )
+    codes, classes, found = _target(name, target_column, task, labels, said)
+    rows = _numbers(name, X, said) if isinstance(X, pd.DataFrame) else _sparse(name, X, said)
+    numbers = pd.factorize(apart["groups"], sort=True)[0] if "groups" in apart else None
+    n_given_train = None
+    if "part" in apart:
+        side = _sides(name, apart["part"])
+        order = np.argsort(side, kind="stable")
+        rows, codes = rows[order], codes[order]
+        numbers = None if numbers is None else numbers[order]
+        n_given_train = int((side == 0).sum())
+    counts = np.bincount(codes, minlength=len(classes)).tolist() if classes else []
+    about = {
+        "kind": "own",
+        "task": found,
+        "rows": rows.shape[0],
+        "columns": rows.shape[1],
+        "train_rows": n_given_train,
+        "sparse": is_sparse(rows),
+        "fills_gaps": missing == "mean",
+        "classes": dict(zip(classes, counts, strict=True)),
+        "note": " ".join(said),
+    }
+    return Parsed(rows, codes, n_given_train, numbers, about)
+
+
+def _column(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
+    names = list(table.columns)
+    if str(column) in names:
+        return str(column)
+    if isinstance(column, int) and -len(names) <= column < len(names):
+        return str(names[column])
+    raise DataError(
+        f"{name} has no column '{column}'.{nearest(str(column), names)}",
+        f"Its columns are {_named(names)}.",
+        f"Correct `{key}`.",
+    )
+
+
+def _named(names: Sequence[Any]) -> str:
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(map(str, names[:MOST_NAMED])) + more
+
+
+def _complete(
+    name: str,
+    X: pd.DataFrame | Rows,
+    y: pd.Series[Any],
+    apart: dict[str, pd.Series[Any]],
+    missing: str,
+    said: list[str],
+) -> tuple[pd.DataFrame | Rows, pd.Series[Any], dict[str, pd.Series[Any]]]:
+    """Deal with missing values as asked; those of the target, groups and part cannot be filled."""
+    needed = pd.concat([y.rename("the target"), *apart.values()], axis=1)
+    gaps = needed if is_sparse(X) else pd.concat([needed, pd.DataFrame(X)], axis=1)
+    counts = gaps.isna().sum()
+    counts = counts[counts > 0]
+    if isinstance(X, pd.DataFrame):
+        empty = [str(c) for c in X.columns[X.isna().all()]]
+        if empty and len(X):
+            X = X.drop(columns=empty)
+            gaps, counts = gaps.drop(columns=empty), counts.drop(empty)
+            said.append(f"Left out, without any value: {_named(empty)}.")
+    if not len(counts):
+        return X, y, apart
+    ranked = counts.sort_values(ascending=False, kind="stable")
+    words = _named([f"{column} ({count:,})" for column, count in ranked.items()])
+    keep = ~(gaps if missing == "drop" else needed).isna().any(axis=1)
+    if missing == "error":
+        left, n = int((~gaps.isna().any(axis=1)).sum()), len(y)
+        raise DataError(
+            f"{name} has {int(counts.sum()):,} missing values: {words}.",
+            "No method here can use them.",
+            f"Write `missing: drop` (which leaves {left:,} of {n:,} rows), `missing: mean` (of "
+            "the training rows), or leave columns out: `drop: [COLUMN]`.",
+        )
+    if not keep.all():
+        said.append(f"{int((~keep).sum()):,} rows with missing values are left out: {words}.")
+        X = X[keep.to_numpy()]
+        X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
+        y = y[keep].reset_index(drop=True)
+        apart = {key: values[keep].reset_index(drop=True) for key, values in apart.items()}
+    if missing == "mean":
+        said.append(
+            "Missing numbers become the mean of the training rows, missing words a word of their "
+            f"own: {words}."
+        )
+    return X, y, apart
+
+
+def _numbers(name: str, table: pd.DataFrame, said: list[str]) -> NDArray[np.float64]:
+    """Return the columns as numbers: words as one column for each, constant ones left out."""
+    made = {
+        str(column): _words(name, table[column])
+        for column, dtype in table.dtypes.items()
+        if not pd.api.types.is_numeric_dtype(dtype)
+    }
+    table = table.assign(**made)
+    words = {column: made[column].nunique() for column in made if not _is_number(made[column])}
+    constant = [column for column, count in words.items() if count == 1]
+    table, words = table.drop(columns=constant), {c: k for c, k in words.items() if k > 1}
+    if words:
+        many = {column: count for column, count in words.items() if count > MOST_WORDS}
+        for column, count in many.items():
+            raise DataError(
+                f"Column '{column}' of {name} has {count:,} different words.",
+                f"One column for each would be more than the {MOST_WORDS} allowed: it looks like "
+                "names, numbers in another notation, or text.",
+                f"Leave it out: `drop: [{column}]`.",
+            )
+        shown = _named([f"{column} ({count})" for column, count in words.items()])
+        said.append(f"Columns of words became one column of 0 and 1 per word: {shown}.")
+        table = pd.get_dummies(table, columns=list(words), prefix_sep="=", dtype=np.float64)
+    X = np.ascontiguousarray(table.to_numpy(dtype=np.float64, na_value=np.nan))
+    if np.isinf(X).any():
+        row, column = np.argwhere(np.isinf(X))[0]
+        raise DataError(
+            f"Row {row + 1} of column '{table.columns[column]}' of {name} is infinite.",
+            "No method here can use it.",
+            "Correct it, or leave the row or the column out.",
+        )
+    flat = X.min(axis=0) == X.max(axis=0)
+    constant += list(table.columns[flat])
+    if constant:
+        said.append(f"Left out, constant: {_named(constant)}.")
+        X = np.ascontiguousarray(X[:, ~flat])
+    if not X.shape[1]:
+        raise DataError(f"All columns of {name} are constant.", "Nothing can be learnt from them.")
+    return X
+
+
+def _sparse(name: str, X: Any, said: list[str]) -> Rows:
+    if not np.isfinite(X.data).all():
+        raise DataError(f"{name} has values that are not finite.", "", "Correct or remove them.")
+    if X.nnz < X.shape[0] * X.shape[1] / 4:
+        return sparse.csr_array(X, dtype=np.float64)
+    said.append("The rows are stored as dense ones, since more than a quarter of them is not 0.")
+    return np.asarray(X.toarray(), dtype=np.float64)
+
+
+def _is_number(column: pd.Series[Any]) -> bool:
+    return bool(pd.api.types.is_numeric_dtype(column.dtype))  # truth values as well
+
+
+def _words(name: str, column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column of words, or the numbers that they stand for.
+
+    Dates are refused, and numbers with words among them.
+    """
+    present = column.dropna()
+    if pd.api.types.is_datetime64_any_dtype(column.dtype) or _are_dates(present):
+        raise DataError(
+            f"Column '{column.name}' of {name} holds dates or times, such as {present.iloc[0]}.",
+            "They are neither numbers nor classes.",
+            f"Leave it out (`drop: [{column.name}]`) or make a number of it, days say. Where the "
+            "rows stand in time, test on the last ones: `split: {last: 0.3}`.",
+        )
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.astype(str).where(column.notna(), "missing")
+    truth = len(present) > 0 and isinstance(present.iloc[0], bool)
+    numbers = pd.to_numeric(present, errors="coerce")
+    if not truth and 2 * numbers.notna().sum() > len(present):
+        odd = present[numbers.isna()]
+        if len(odd):
+            raise DataError(
+                f"Column '{column.name}' of {name} holds numbers and {len(odd):,} words, the "
+                f"first in row {int(odd.index[0]) + 1}: {str(odd.iloc[0])[:40]!r}.",
+                "It is neither a column of numbers nor of words.",
+                f"Correct them (an empty field is a missing value), or `drop: [{column.name}]`.",
+            )
+        return pd.to_numeric(column)
+    text = present.astype(str)
+    if len(text) and text.str.fullmatch(r"-?\d+,\d+").all():
+        raise DataError(
+            f"Column '{column.name}' of {name} has numbers with a comma, such as {text.iloc[0]}.",
+            "They would be taken for words.",
+            "Write them with a point.",
+        )
+    return column.astype(object).where(column.notna(), "missing").astype(str)
+
+
+def _are_dates(present: pd.Series[Any]) -> bool:
+    if not len(present):
+        return False
+    if isinstance(present.iloc[0], datetime.date | datetime.time):
+        return True
+    return isinstance(present.iloc[0], str) and bool(
+        present.astype(str).str.fullmatch(DATE.pattern).all()
+    )
+
+
+def _target(
+    name: str, y: pd.Series[Any], task: str | None, labels: Sequence[Any], said: list[str]
+) -> tuple[NDArray[Any], list[str], str]:
+    """Return the target, the labels of its classes and the task."""
+    different = int(y.nunique())
+    what = f"The target{'' if y.name in (None, 0) else f' {y.name!r}'} of {name}"
+    if different < 2:
+        raise DataError(f"{what} is constant.", "Nothing can be learnt.", "Name another column.")
+    if not _is_number(y):
+        y = _words(name, y.rename(str(y.name or "target")))
+    words = not _is_number(y) or y.dtype == bool
+    if not words and not np.isfinite(y.to_numpy(dtype=float)).all():
+        raise DataError(f"{what} is not finite in some rows.", "", "Correct or remove them.")
+    known = [str(label) for label in labels] if len(labels) == different else []
+    regression = (
+        task == "regression"
+        if task
+        else not words and not known and _is_quantity(what, y, different)
+    )
+    if regression and words:
+        raise DataError(
+            f"{what} holds words, such as {str(y.iloc[0])[:40]!r}.",
+            "A regression needs numbers.",
+            "Write `task: classification`, or name another column.",
+        )
+    guess = "" if task else ", by its target"
+    if regression:
+        said.append(f"Regression{guess}: {different:,} different numbers.")
+        return y.to_numpy(dtype=np.float64), [], "regression"
+    if different > MOST_CLASSES or 2 * different > len(y) > 4:
+        raise DataError(
+            f"{what} has {different:,} different labels in {len(y):,} rows.",
+            "That looks like a name, a number or a text, not like classes.",
+            "Name another column, or write `task: regression` if it is a quantity.",
+        )
+    found = "binary" if different == 2 else "multiclass"
+    if task not in (None, "classification", found):
+        raise DataError(
+            f"{what} has {different} classes, and task is {task}.", "", f"Write `task: {found}`."
+        )
+    codes, values = pd.factorize(y, sort=True)
+    classes = known or [str(v) if words else format(v, "g") for v in values]
+    said.append(f"Classification{guess}: {different} classes, {_named(classes)}.")
+    return codes.astype(np.int64), classes, found
+
+
+def _is_quantity(what: str, y: pd.Series[Any], different: int) -> bool:
+    """Whether numbers are a quantity rather than classes, as far as they tell."""
+    values = y.to_numpy(dtype=float)
+    if different <= FEW:
+        return False
+    if different > MANY or 2 * different > len(y) or (values != np.round(values)).any():
+        return True
+    raise DataError(
+        f"{what} has {different} different whole numbers: are they classes or a quantity?",
+        f"They are {_named([format(v, 'g') for v in np.unique(values)])}.",
+        "Write `task: classification` or `task: regression`.",
+    )
+
+
+def _sides(name: str, part: pd.Series[Any]) -> NDArray[np.int64]:
+    words = part.astype(str).str.strip().str.lower()
+    sides = words.map(SIDES)
+    if sides.isna().any() or sides.nunique() < 2:
+        raise DataError(
+            f"Column '{part.name}' of {name} does not say which rows train and which test.",
+            f"It holds {_named(sorted(map(str, part.unique())))}.",
+            "It has to hold the words train and test, both of them.",
+        )
+    return np.asarray(sides, dtype=np.int64)

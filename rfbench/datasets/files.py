@@ -1,0 +1,206 @@
+"""Files of one's own: which format they are in, and what stands in them."""
+
+from __future__ import annotations
+
+import re
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rfbench.arrays import Rows
+from rfbench.datasets import columns
+from rfbench.errors import DataError, nearest
+
+PACKED = (".gz", ".bz2", ".xz", ".zip")
+SEPARATORS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'", " ": "' '"}
+Table = tuple[pd.DataFrame | Rows, "pd.Series[Any] | None"]
+
+
+def find(path: str, folder: Path | None) -> Path:
+    """Return a file, relative to a folder (None: the current one).
+
+    Raises
+    ------
+    DataError
+        If there is none; the nearest name in the same folder is named.
+    """
+    file = (folder or Path()) / Path(path).expanduser()
+    if file.is_file():
+        return file
+    there = [each.name for each in file.parent.iterdir()] if file.parent.is_dir() else []
+    raise DataError(
+        f"There is no file {file}.{nearest(file.name, there)}",
+        "A relative path starts from the folder of the configuration.",
+        "Correct the path.",
+    )
+
+
+def read(
+    path: Path,
+    *,
+    target: str | int | None = None,
+    header: bool = True,
+    separator: str | None = None,
+) -> Table:
+    """Return the columns of a file and, where the format has it apart, the target.
+
+    Parameters
+    ----------
+    path : Path
+        CSV, TSV (also packed), Parquet, NPY, NPZ, svmlight or ARFF, by its suffix or its content.
+    target : str or int, optional
+        Of an NPZ: the array of the target.
+    header, separator
+        Of a CSV.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read.
+    """
+    reader = _READERS[format_of(path)]
+    try:
+        if path.stat().st_size == 0:
+            raise pd.errors.EmptyDataError
+        return reader(path, target, header, separator)
+    except pd.errors.EmptyDataError:
+        raise DataError(f"{path.name} is empty.", "", "Name another file.") from None
+    except (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, NotImplementedError,
+            StopIteration, pd.errors.ParserWarning) as error:  # fmt: skip
+        if isinstance(error, DataError):
+            raise
+        raise DataError(
+            f"{path.name} cannot be read as {format_of(path)}.",
+            f"{' '.join(str(error).split())[:300] or type(error).__name__}.",
+            "Correct the file, or name the right separator.",
+        ) from error
+
+
+def format_of(path: Path) -> str:
+    """Return which format a file is in, by its suffix, or else by its first line."""
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in PACKED]
+    suffix = (suffixes or [""])[-1]
+    known = {".pq": "parquet", ".svm": "svmlight", ".libsvm": "svmlight"}
+    found = known.get(suffix, suffix[1:])
+    if found in _READERS:
+        return found
+    with path.open("rb") as stream:
+        top = stream.readline(100_000)
+    if re.fullmatch(rb"[-+.\w]+(\s+\d+:[-+.\w]+)+\s*(#.*)?", top.strip()):
+        return "svmlight"
+    return "csv"
+
+
+def _csv(path: Path, target: object, header: bool, separator: str | None) -> Table:
+    chosen = separator or ("\t" if format_of(path) == "tsv" else ",")
+
+    def parse(encoding: str) -> pd.DataFrame:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            table: pd.DataFrame = pd.read_csv(
+                path,
+                sep=r"\s+" if chosen == " " else chosen,
+                header=0 if header else None,
+                index_col=False,  # or a field too many would make an index of the first column
+                na_values=["?"],
+                skipinitialspace=True,
+                low_memory=False,
+                encoding=encoding,
+            )
+            return table
+
+    try:
+        table = parse("utf-8-sig")
+    except UnicodeDecodeError:
+        table = parse("latin-1")
+    if table.shape[1] == 1:
+        _refuse_one_column(path, str(table.columns[0]) + str(table.iloc[:1, 0].to_list()), chosen)
+    if header and all(re.fullmatch(r"-?\d+(\.\d+)*(e[-+]?\d+)?", str(c)) for c in table.columns):
+        raise DataError(
+            f"The first line of {path.name} holds numbers and no names.",
+            "It would be taken for the names of the columns.",
+            "Write `header: false`, and the target as a number: 0 is the first, -1 the last.",
+        )
+    return table, None
+
+
+def _refuse_one_column(path: Path, text: str, separator: str) -> None:
+    counts = {mark: text.count(mark) for mark in SEPARATORS if mark != separator}
+    likely = max(counts, key=lambda mark: counts[mark])
+    todo = "Name the separator: `separator: ';'`."
+    if counts[likely]:
+        todo = f"Write `separator: {SEPARATORS[likely]}`, which is there {counts[likely]} times."
+    shown = SEPARATORS.get(separator, repr(separator))
+    raise DataError(f"{path.name} has one column only.", f"Its separator is not {shown}.", todo)
+
+
+def _parquet(path: Path, target: object, header: bool, separator: str | None) -> Table:
+    try:
+        return pd.read_parquet(path), None
+    except ImportError:
+        raise DataError(
+            f"{path.name} is a Parquet file, and pyarrow is not installed.",
+            "It is left out by default: it is larger than all of rfbench, for one format.",
+            "Run `pip install 'rfbench[parquet]'`, or save the data as CSV.",
+        ) from None
+
+
+def _npy(path: Path, target: object, header: bool, separator: str | None) -> Table:
+    array = np.load(path, allow_pickle=False)
+    if array.ndim != 2:
+        raise ValueError(f"Its shape is {array.shape}; it has to be a table of rows and columns")
+    return pd.DataFrame(array), None
+
+
+def _npz(path: Path, target: object, header: bool, separator: str | None) -> Table:
+    with np.load(path, allow_pickle=False) as stored:
+        names = list(stored)
+        pairs = [("X", "y"), ("data", "target"), ("x", "y")]
+        if target is not None and target in names:
+            others = [name for name in names if name != target]
+            pairs = [(others[0], str(target))] if len(others) == 1 else [("X", str(target))]
+        found = next((pair for pair in pairs if set(pair) <= set(names)), None)
+        if found is None:
+            raise ValueError(f"It holds the arrays {', '.join(names)}, and X and y are looked for")
+        X, y = (stored[name] for name in found)
+    return columns.tabled(path.name, X, y)
+
+
+def _svmlight(path: Path, target: object, header: bool, separator: str | None) -> Table:
+    from sklearn.datasets import load_svmlight_file
+
+    X, y = load_svmlight_file(str(path))
+    return columns.tabled(path.name, X, y)
+
+
+def _arff(path: Path, target: object, header: bool, separator: str | None) -> Table:
+    import gzip
+
+    from scipy.io import arff
+
+    opened: Callable[..., Any] = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8", errors="replace") as stream:
+        records, attributes = arff.loadarff(stream)
+    table = pd.DataFrame({name: records[name] for name in attributes.names()})
+    for name, kind in zip(attributes.names(), attributes.types(), strict=True):
+        if kind == "nominal":
+            words = table[name].str.decode("utf-8")
+            table[name] = words.where(words != "?").astype("category")
+    return table, None
+
+
+_READERS: dict[str, Callable[[Path, Any, bool, str | None], Table]] = {
+    "csv": _csv,
+    "tsv": _csv,
+    "parquet": _parquet,
+    "npy": _npy,
+    "npz": _npz,
+    "svmlight": _svmlight,
+    "arff": _arff,
+}

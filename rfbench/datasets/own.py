@@ -1,0 +1,228 @@
+"""Data of one's own: a file, a function, a data set of OpenML or of scikit-learn."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rfbench import plugins
+from rfbench.datasets import cache, columns, files
+from rfbench.datasets.catalog import Entry, source_of
+from rfbench.datasets.locate import data_folder, memory
+from rfbench.datasets.readers import Parsed
+from rfbench.errors import DataError, RfbenchError, nearest
+
+# What shapes the rows; of `load`, all other keys are arguments of the function.
+SHAPING = ("target", "task", "drop", "groups", "part", "missing")
+READING = ("header", "separator")
+VERSION = 1
+
+Options = Mapping[str, Any]
+
+
+def default_name(parameters: Options) -> str:
+    """Return what data of one's own are called in results, where no name is given."""
+    source = str(source_of(parameters))
+    value = str(parameters[source])
+    if source == "file":
+        return Path(value).name
+    return value.replace(".py:", "-") if source == "load" else f"{source}-{value}"
+
+
+def read(
+    name: str, parameters: Options, folder: Path | None = None, sha256: str | None = None
+) -> tuple[Entry, Parsed, str]:
+    """Return what the catalogue would say of the data, their rows and their identity.
+
+    Parameters
+    ----------
+    name : str
+        What they are called in results.
+    parameters : mapping
+        One of `rfbench.datasets.catalog.SOURCES`, and how it is read.
+    folder : Path, optional
+        What relative paths start from, the configuration's; None: the current folder.
+    sha256 : str, optional
+        The identity, where it is known: then rows that were read before are found by it.
+
+    Raises
+    ------
+    DataError
+        If there is no such file or data set, or if no method could use the rows.
+    """
+    known = sha256 or _known(parameters, folder)
+    parsed = cache.load(_place(known)) if known else None
+    if parsed is None or known is None:
+        parsed = _parse(parameters, folder)
+        known = identity(parameters, folder, parsed)
+        parsed = cache.store(_place(known), parsed, "float64") or parsed
+        if source_of(parameters) != "file":
+            cache.add_json(memory(), _key(parameters), known)
+    if sha256 not in (None, known):
+        raise DataError(
+            f"The rows of {name} are others than a moment ago.",
+            "Each trial has to see the same rows.",
+            "Let the function return the same rows each time: fix its random numbers.",
+        )
+    entry = Entry.model_validate({"name": name, "title": name, **(parsed.about or {})})
+    return entry, parsed, known
+
+
+def identity(parameters: Options, folder: Path | None, parsed: Parsed | None = None) -> str:
+    """Return the hash of the content and of how it is read, whatever its path or name."""
+    shape = {key: parameters[key] for key in (*SHAPING, *READING) if key in parameters}
+    if source_of(parameters) == "file":
+        path = files.find(str(parameters["file"]), folder)
+        content = f"{files.format_of(path)} {cache.file_sha256(path, memory())}"
+    else:
+        assert parsed is not None
+        content = _arrays_sha256(parsed)
+    return hashlib.sha256(
+        json.dumps([VERSION, shape, content], sort_keys=True).encode()
+    ).hexdigest()
+
+
+def _known(parameters: Options, folder: Path | None) -> str | None:
+    """Return the identity where it can be had without reading the rows."""
+    source = source_of(parameters)
+    if source == "file":
+        return identity(parameters, folder)
+    if source == "load":
+        code = plugins.identity(str(parameters["load"]), folder)
+        return _of_function(json.dumps(dict(parameters)), folder, code)
+    return cache.read_json(memory()).get(_key(parameters))
+
+
+@functools.cache
+def _of_function(parameters: str, folder: Path | None, code: str) -> str:
+    """Call the function once per process, and store its rows for the workers."""
+    options = json.loads(parameters)
+    parsed = _parse(options, folder)
+    known = identity(options, folder, parsed)
+    cache.store(_place(known), parsed, "float64")
+    return known
+
+
+def _key(parameters: Options) -> str:
+    import sklearn
+
+    return json.dumps([sklearn.__version__, dict(parameters)], sort_keys=True)
+
+
+def _place(sha256: str) -> Path:
+    return data_folder() / "cache" / f"own-{sha256[:32]}"
+
+
+def _arrays_sha256(parsed: Parsed) -> str:
+    X, groups = parsed.X, parsed.groups
+    facts = {key: value for key, value in (parsed.about or {}).items() if key != "note"}
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
+    arrays = (X.data, X.indices, X.indptr) if columns.is_sparse(X) else (X,)
+    for array in (*arrays, parsed.y, *(() if groups is None else (groups,))):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _parse(parameters: Options, folder: Path | None) -> Parsed:
+    source = str(source_of(parameters))
+    what = str(parameters[source])
+    shaping = {key: parameters[key] for key in SHAPING if key in parameters}
+    try:
+        if source == "file":
+            reading = {key: parameters[key] for key in READING if key in parameters}
+            path = files.find(what, folder)
+            X, y = files.read(path, target=shaping.get("target"), **reading)
+            return columns.parsed(path.name, X, y, **shaping)
+        if source == "load":
+            arguments = {k: v for k, v in parameters.items() if k not in ("load", *SHAPING)}
+            return _taken(what, _called(what, folder, arguments), shaping)
+        return _taken(f"{source} {what}", _fetched(source, parameters[source], shaping), shaping)
+    except MemoryError as error:
+        raise DataError(
+            f"{what} does not fit into memory.", f"{error}", "Take fewer rows or columns of it."
+        ) from None
+
+
+def _called(path: str, folder: Path | None, arguments: Options) -> Any:
+    function = plugins.load_object(path, folder)
+    try:
+        return function(**arguments)
+    except RfbenchError:
+        raise
+    except (Exception, SystemExit) as error:
+        given = f" with the arguments {', '.join(arguments)}" if arguments else ""
+        raise DataError(
+            f"{path} could not be called{given}.",
+            f"{type(error).__name__}: {error}.",
+            "It has to return X and y, a Bunch of scikit-learn, or a DataFrame.",
+        ) from error
+
+
+def _taken(what: str, found: Any, shaping: Options) -> Parsed:
+    """Turn what a function or a fetcher returns into rows."""
+    labels: Any = ()
+    if isinstance(found, Mapping) and "data" in found:
+        X, y = found["data"], found.get("target")
+        names = found.get("feature_names")
+        labels = [] if found.get("target_names") is None else list(found["target_names"])
+    elif isinstance(found, pd.DataFrame):
+        X, y, names = found, None, None
+    elif isinstance(found, tuple) and len(found) == 2:
+        (X, y), names = found, None
+    else:
+        raise DataError(
+            f"{what} returns {type(found).__name__}, which is no data set.",
+            "It has to return X and y, a Bunch of scikit-learn, or a DataFrame.",
+            "Write `return X, y`.",
+        )
+    return columns.parsed(what, *columns.tabled(what, X, y, names), labels=labels, **shaping)
+
+
+def _fetched(source: str, which: Any, shaping: Options) -> Any:
+    from sklearn import datasets
+
+    home = str(data_folder() / "sklearn")
+    if source == "openml":
+        target = shaping.get("target", "default-target")
+        fetch = functools.partial(
+            datasets.fetch_openml, data_id=which, data_home=home, target_column=target
+        )
+    else:
+        loaders = [
+            n for n in dir(datasets) if n.startswith(("load_", "fetch_")) and n not in OTHERS
+        ]
+        found = [name for name in loaders if name.partition("_")[2] == which]
+        if not found:
+            names = sorted(name.partition("_")[2] for name in loaders)
+            raise DataError(
+                f"scikit-learn has no data set '{which}'.{nearest(str(which), names)}",
+                f"It has {', '.join(names)}.",
+            )
+        fetch = getattr(datasets, found[0])
+        if found[0].startswith("fetch_"):
+            fetch = functools.partial(fetch, data_home=home)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it tries again, and that it had no such file
+            return fetch()
+    except Exception as error:  # what the network, a server or a damaged file make it raise
+        raise DataError(
+            f"{source} {which} is not on this machine and could not be fetched.",
+            f"{type(error).__name__}: {str(error)[:200]}.",
+            "Run the same command once with a network (the data are kept then, in "
+            f"{home}), or save them as a file and write `file: PATH`.",
+        ) from error
+
+
+OTHERS = (
+    *("load_files", "load_sample_image", "load_sample_images", "load_svmlight_file"),
+    *("load_svmlight_files", "fetch_file", "fetch_openml"),
+)

@@ -1,0 +1,139 @@
+"""Data of one's own in a configuration: what may stand there, and what becomes of it."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from rfbench import config
+from rfbench.cli import main
+from rfbench.errors import ConfigError
+from rfbench.experiment.context import Context
+from rfbench.experiment.plan import plan
+
+CODE = """
+import numpy as np
+def rows(n=30):
+    X = np.arange(3.0 * n).reshape(n, 3) % 7
+    return X, np.arange(n) / 2
+"""
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """A folder with a CSV and code; return what reads a configuration there."""
+    monkeypatch.delenv("RFBENCH_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "mine.py").write_text(CODE)
+    write(folder)
+
+    def read(dataset, split="{test_size: 0.3}", **options):
+        text = f"dataset: {dataset}\nsplit: {split}\nM: 4\nsamplers: [rks]\ntrials: 2\n"
+        (folder / "c.yaml").write_text(text)
+        return config.read(folder / "c.yaml", **options)
+
+    read.folder = folder
+    return read
+
+
+def write(folder, factor=2.0, name="prices.csv"):
+    lines = [
+        f"{i},{(i * 7) % 11},{'test' if i % 3 == 0 else 'train'},{i // 5},{factor * i + 0.5}\n"
+        for i in range(30)
+    ]
+    (folder / name).write_text("a,b,part,who,price\n" + "".join(lines))
+
+
+FILE = "{file: prices.csv, target: price, drop: [part, who]}"
+
+
+def rows_of(experiment):
+    return [Context().prepared(trial) for trial in plan(experiment)]
+
+
+def test_paths_start_at_the_configuration(mine):
+    (spec,) = mine(FILE).dataset
+    assert (spec.name, spec.own) == ("prices.csv", True)
+    assert (spec.entry.rows, spec.entry.columns, spec.entry.task) == (30, 2, "regression")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "match"),
+    [
+        ("{file: prices.csv, target: prise}", "line 1.*Did you mean 'price'"),
+        ("{file: price.csv, target: price}", "Did you mean 'prices.csv'"),
+        ("{file: prices.csv, traget: price}", "Did you mean 'target'"),
+        ("{file: prices.csv, load: mine.py:rows}", "beside it"),
+        ("{sklearn: wine, header: false}", "no key 'header'"),
+        ("{file: prices.csv, target: price, missing: mode}", "missing is 'mode'"),
+        ("{file: prices.csv, target: price, header: 1}", "header is 1"),
+        ("{file: prices.csv, target: price, name: eeg}", "of the catalogue"),
+        ("{openml: abc}", "openml is 'abc'"),
+    ],
+)
+def test_what_is_wrong_is_answered_with_its_line(mine, dataset, match):
+    with pytest.raises(ConfigError, match=match):
+        mine(dataset)
+
+
+def test_code_needs_permission_and_its_other_keys_are_arguments(mine):
+    with pytest.raises(ConfigError, match="--allow-imports"):
+        mine("{load: mine.py:rows, n: 24}")
+    experiment = mine("{load: mine.py:rows, n: 24}", allow_imports=True)
+    assert experiment.dataset[0].entry.rows == 24
+    assert rows_of(experiment)[0].X_train.shape == (17, 3)
+
+
+def test_identity_is_the_content(mine):
+    ids = [trial.id for trial in plan(mine(FILE))]
+    write(mine.folder, name="renamed.csv")
+    assert [t.id for t in plan(mine(FILE.replace("prices", "renamed")))] == ids
+    write(mine.folder, factor=3.0)
+    assert not set(ids) & {trial.id for trial in plan(mine(FILE))}
+
+
+def test_a_column_says_which_rows_test(mine):
+    experiment = mine("{file: prices.csv, target: price, drop: who}", "{column: part}")
+    first, second = rows_of(experiment)
+    assert first.X_train.shape == (20, 2)
+    np.testing.assert_array_equal(first.X_test, second.X_test)
+    again = type(experiment).model_validate(experiment.model_dump(mode="json"))
+    assert again.dataset[0].parameters["part"] == "part"
+    with pytest.raises(ConfigError, match="data of your own"):
+        mine("eeg", "{column: part}")
+
+
+def test_groups_stay_whole(mine):
+    experiment = mine(
+        "{file: prices.csv, target: price, drop: part, groups: who}", "{leave_groups: 2}"
+    )
+    for prepared in rows_of(experiment):
+        assert not set(prepared.test_rows // 5) & set(prepared.train_rows // 5)
+        assert len(prepared.test_rows) == 10
+
+
+def test_a_published_split_is_not_there(mine):
+    with pytest.raises(ConfigError, match="no given split"):
+        mine(FILE, "given")
+
+
+def test_a_run_says_what_was_made_of_them_and_that_they_changed(mine):
+    def run():
+        return CliRunner().invoke(main, ["run", str(mine.folder / "c.yaml"), "--jobs", "1"])
+
+    mine(FILE)
+    first = run()
+    assert first.exit_code == 0, first.output
+    assert "prices.csv: Regression" in first.output
+    assert "2 run, 0 failed" in first.output
+    assert "2 were there already" in run().output
+    write(mine.folder, factor=3.0)
+    changed = run()
+    assert "changed since the last run" in changed.output
+    assert "2 run, 0 failed" in changed.output
+    kept = json.loads((mine.folder.parent / "results" / "c" / "manifest.json").read_text())
+    assert kept["config"]["dataset"][0]["name"] == "prices.csv"

@@ -1,0 +1,433 @@
+"""Data of one's own: each file and function that a person may bring is read or answered."""
+
+import datetime
+import gzip
+import io
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.datasets import load_wine
+
+from rfbench import datasets
+from rfbench.datasets import columns, files, own
+from rfbench.errors import DataError, RfbenchError
+
+N = 40
+
+
+def frame(**more):
+    number = np.arange(N)
+    return pd.DataFrame(
+        {
+            "area": number + 0.5,
+            "rooms": number % 5,
+            "town": np.array(["Bonn", "Kiel", "Ulm"])[number % 3],
+            "price": number * 1.25,
+            **more,
+        }
+    )
+
+
+@pytest.fixture
+def put(home, tmp_path):
+    """Write a file into the folder of the configuration; return what reads it."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+
+    def read(content, name="prices.csv", **parameters):
+        if isinstance(content, pd.DataFrame):
+            content = content.to_csv(index=False)
+        data = content if isinstance(content, bytes) else content.encode()
+        (folder / name).write_bytes(data)
+        return own.read("d", {"file": name, **parameters}, folder)
+
+    read.folder = folder
+    return read
+
+
+def refused(read, *arguments, match, **parameters):
+    with pytest.raises(DataError, match=match) as caught:
+        read(*arguments, **parameters)
+    assert len(str(caught.value)) < 600
+    return caught.value
+
+
+class TestColumns:
+    def test_words_become_columns_and_it_is_said(self, put):
+        entry, parsed, _ = put(frame(), target="price")
+        expected = np.column_stack(
+            [np.arange(N) + 0.5, np.arange(N) % 5, *(np.arange(N) % 3 == k for k in range(3))]
+        )
+        assert_array_equal(parsed.X, expected)
+        assert_array_equal(parsed.y, frame()["price"])
+        assert (entry.kind, entry.task, entry.rows, entry.columns) == ("own", "regression", N, 5)
+        assert "town (3)" in entry.note
+
+    def test_columns_apart_are_no_features(self, put):
+        table = frame(who=np.arange(N) // 4, part=["test", "train"] * (N // 2), day="x")
+        entry, parsed, _ = put(
+            table, target="price", groups="who", part="part", drop=["day", "town", 1]
+        )
+        order = np.r_[1:N:2, 0:N:2]
+        assert_array_equal(parsed.X[:, 0], order + 0.5)
+        assert parsed.X.shape == (N, 1)
+        assert_array_equal(parsed.y, order * 1.25)
+        assert_array_equal(parsed.groups, order // 4)
+        assert parsed.n_given_train == entry.train_rows == N // 2
+
+    @pytest.mark.parametrize("key", ["target", "drop", "groups", "part"])
+    def test_a_wrong_name_brings_the_nearest(self, put, key):
+        parameters = {"target": "price", key: "aera"}
+        refused(put, frame(), match=f"Did you mean 'area'.*`{key}`", **parameters)
+
+    def test_constant_and_empty_columns_are_left_out_and_it_is_said(self, put):
+        table = frame(one=3, country="DE", nothing=None)
+        entry, parsed, _ = put(table, target="price")
+        assert parsed.X.shape == (N, 5)
+        assert all(name in entry.note for name in ("one", "country", "nothing"))
+        refused(put, frame()[["price"]].assign(a=1), target="price", match="constant")
+
+    @pytest.mark.parametrize(
+        ("column", "match"),
+        [
+            ([f"2020-01-{1 + i % 28:02}" for i in range(N)], "holds dates.*`split"),
+            ([f"12:{i:02}" for i in range(N)], "holds dates"),
+            ([f"{i},5" for i in range(N)], "with a comma"),
+            ([f"{i}" for i in range(N - 1)] + ["n/k"], "numbers and 1 words.*row 40.*'n/k'"),
+            (["inf", *range(N - 1)], "row 1 .*infinite|Row 1 .*infinite"),
+        ],
+    )
+    def test_a_column_that_is_neither_is_refused_with_what_to_do(self, put, column, match):
+        error = refused(put, frame(odd=column), target="price", match=match)
+        assert "odd" in str(error)
+
+    def test_too_many_words_are_refused(self, home):
+        table = pd.DataFrame({"text": [f"w{i}" for i in range(300)], "y": np.arange(300) / 2})
+        refused(columns.parsed, "d", table, None, target="y", match="text.*300 different words")
+
+    def test_numbers_written_as_words_are_numbers(self):
+        table = frame(n=[str(i) for i in range(N)], yes=[True, False] * (N // 2))
+        parsed = columns.parsed("d", table[["n", "yes", "price"]], None, target="price")
+        assert_array_equal(parsed.X, np.column_stack([np.arange(N), np.arange(N) % 2 == 0]))
+
+    @pytest.mark.parametrize(
+        "day", [datetime.date(2020, 1, 2), pd.Timestamp("2020-01-02"), datetime.time(12)]
+    )
+    def test_dates_of_a_frame_are_known(self, day):
+        refused(columns.parsed, "d", frame(day=day), None, target="price", match="dates")
+
+    def test_forty_thousand_columns_are_read_and_errors_about_them_are_short(self):
+        table = pd.DataFrame(np.random.default_rng(0).normal(size=(4, 40_000)))
+        parsed = columns.parsed("d", table, pd.Series([0, 1, 0, 1]))
+        assert parsed.X.shape == (4, 40_000)
+        table.iloc[:2] = np.nan
+        refused(columns.parsed, "d", table, pd.Series([0, 1, 0, 1]), match="80,000 missing")
+        refused(columns.parsed, "d", table, None, target="y", match="39,992 more")
+
+
+class TestMissing:
+    TABLE = frame(area=[np.nan, *range(1, N)], town=["Ulm", None, *["Kiel"] * (N - 2)])
+
+    def test_they_are_counted_and_their_columns_named(self, put):
+        error = refused(put, self.TABLE, target="price", match="2 missing values")
+        assert all(part in str(error) for part in ("area (1)", "town (1)", "38 of 40"))
+
+    def test_rows_are_dropped(self, put):
+        entry, parsed, _ = put(self.TABLE, target="price", missing="drop")
+        assert (parsed.X.shape[0], parsed.y[0]) == (N - 2, 2.5)
+        assert "2 rows" in entry.note
+
+    def test_the_mean_is_that_of_the_training_rows(self, put):
+        entry, parsed, _ = put(self.TABLE, target="price", missing="mean")
+        assert entry.fills_gaps
+        assert np.isnan(parsed.X[0, 0])
+        assert_array_equal(parsed.X[:3, 2:].sum(axis=1), 1)  # the missing word is one of its own
+        data = datasets.load(
+            "d", parameters={"file": "prices.csv", "target": "price", "missing": "mean"},
+            folder=put.folder,
+        )  # fmt: skip
+        prepared = datasets.prepare(
+            data, split={"last": 10}, target="raw", generator=np.random.default_rng(0)
+        )
+        assert prepared.X_train[0, 0] == np.arange(1, 30).mean()
+        first = datasets.prepare(data, split={"test_size": 1}, generator=np.random.default_rng(0))
+        assert np.isfinite(first.X_train).all()
+
+    @pytest.mark.parametrize("missing", ["drop", "mean"])
+    def test_a_row_without_target_cannot_be_filled(self, put, missing):
+        table = frame(price=[np.nan, *range(1, N)])
+        assert put(table, target="price", missing=missing)[1].X.shape[0] == N - 1
+        refused(put, table, target="price", match="the target \\(1\\)|price \\(1\\)")
+
+
+class TestTarget:
+    @pytest.mark.parametrize(
+        ("values", "task"),
+        [
+            ([0.5 * i for i in range(N)], "regression"),
+            (list(range(N)), "regression"),
+            ([0, 1] * (N // 2), "binary"),
+            ([-1.5, 2.5] * (N // 2), "binary"),
+            (["no", "yes"] * (N // 2), "binary"),
+            (["a", "b", "c", "d"] * (N // 4), "multiclass"),
+            ([True, False] * (N // 2), "binary"),
+        ],
+    )
+    def test_the_task_is_guessed_and_said(self, put, values, task):
+        entry, parsed, _ = put(frame(price=values), target="price")
+        assert entry.task == task
+        assert "by its target" in entry.note
+        if task != "regression":
+            labels = [entry.classes and list(entry.classes)[code] for code in parsed.y]
+            assert labels == [format(v, "g") if type(v) in (int, float) else str(v) for v in values]
+            assert sum(entry.classes.values()) == N
+
+    def test_a_doubtful_one_is_refused_until_it_is_said(self, put):
+        table = frame(price=np.arange(N) % 5)
+        refused(put, table, target="price", match="classes or a quantity")
+        assert put(table, target="price", task="classification")[0].task == "multiclass"
+        assert put(table, target="price", task="regression")[0].task == "regression"
+
+    @pytest.mark.parametrize(
+        ("values", "task", "match"),
+        [
+            ([f"id{i}" for i in range(N)], None, "40 different labels"),
+            (list(range(N)), "classification", "40 different labels"),
+            (["a", "b"] * (N // 2), "regression", "holds words"),
+            (["a", "b"] * (N // 2), "multiclass", "task: binary"),
+            ([7] * N, None, "constant"),
+        ],
+    )
+    def test_what_cannot_be_a_target_is_refused(self, put, values, task, match):
+        parameters = {"task": task} if task else {}
+        refused(put, frame(price=values), target="price", match=match, **parameters)
+
+    def test_twenty_thousand_labels_are_no_classes(self):
+        who = pd.Series([f"u{i % 20_000}" for i in range(60_000)])
+        refused(columns.parsed, "d", who.to_frame("x"), who, match="20,000 different labels")
+
+
+class TestFiles:
+    def csv(self, **options):
+        return frame().to_csv(index=False, **options)
+
+    def test_each_way_to_write_a_table(self, put, tmp_path):
+        _, expected, _ = put(frame(), target="price")
+        packed = gzip.compress(self.csv().encode())
+        for content, name, more in [
+            (self.csv(sep="\t"), "p.tsv", {}),
+            (gzip.compress(self.csv(sep="\t").encode()), "p.tsv.gz", {}),
+            (packed, "p.csv.gz", {}),
+            (self.csv(sep=";"), "p.txt", {"separator": ";"}),
+            (self.csv(sep=" "), "p.dat", {"separator": " "}),
+            ("\ufeff" + self.csv().replace("\n", "\r\n"), "bom.csv", {}),
+            (self.csv(header=False), "bare.csv", {"header": False, "target": 3}),
+            (self.csv(header=False), "bare2.csv", {"header": False, "target": -1}),
+        ]:
+            _, found, _ = put(content, name, **{"target": "price", **more})
+            assert_array_equal(found.X, expected.X)
+            assert_array_equal(found.y, expected.y)
+
+    def test_arrays(self, put):
+        X, y = np.arange(60.0).reshape(20, 3), np.arange(20) % 2
+        for names in (("X", "y"), ("data", "target")):
+            stream = io.BytesIO()
+            np.savez(stream, **dict(zip(names, (X, y), strict=True)))
+            entry, parsed, _ = put(stream.getvalue(), "a.npz")
+            assert_array_equal(parsed.X, X)
+            assert (entry.task, list(entry.classes)) == ("binary", ["0", "1"])
+        stream = io.BytesIO()
+        np.save(stream, X)
+        assert_array_equal(put(stream.getvalue(), "a.npy", target=0)[1].y, X[:, 0])
+
+    @pytest.mark.parametrize("name", ["a.svm", "a.svmlight", "a.libsvm", "a"])
+    def test_svmlight_stays_sparse_where_it_is(self, put, name):
+        lines = "".join(f"{i % 2} {1 + i % 7}:{i + 1}.5 9:1\n" for i in range(20))
+        entry, parsed, _ = put(lines, name)
+        assert (entry.sparse, parsed.X.shape) == (True, (20, 9))
+        assert isinstance(parsed.X, sparse.csr_array)
+        assert_array_equal(parsed.X.toarray()[3, [3, 8]], [4.5, 1])
+        entry, parsed, _ = put("1 1:1 2:2\n0 1:2 2:3\n" * 3, name)
+        assert (entry.sparse, parsed.X.tolist()[:2]) == (False, [[1, 2], [2, 3]])
+
+    def test_arff(self, put):
+        head = "@relation x\n@attribute a numeric\n@attribute c {red,blue}\n@attribute y {0,1}\n"
+        rows = "".join(f"{i},{'red' if i % 3 else 'blue'},{i % 2}\n" for i in range(9))
+        entry, parsed, _ = put(f"{head}@data\n{rows}", "a.arff", target="y")
+        number = np.arange(9)
+        assert_array_equal(parsed.X, np.column_stack([number, number % 3 == 0, number % 3 > 0]))
+        assert (entry.task, parsed.y.tolist()) == ("binary", (number % 2).tolist())
+        refused(put, f"{head}@data\n{rows}1,?,1\n", "b.arff", target="y", match="c \\(1\\)")
+
+    def test_parquet_is_read_where_pyarrow_is(self, put, monkeypatch):
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+        monkeypatch.setitem(sys.modules, "fastparquet", None)
+        refused(put, b"PAR1", "p.parquet", target="price", match=r"rfbench\[parquet\]")
+        monkeypatch.setattr(pd, "read_parquet", lambda path: frame())
+        assert put(b"PAR1", "p.parquet", target="price")[1].X.shape == (N, 5)
+
+    @pytest.mark.parametrize(
+        ("content", "name", "match"),
+        [
+            ("", "a.csv", "is empty"),
+            ("\n\n", "a.csv", "is empty"),
+            ("x,b\n", "a.csv", "0 rows"),
+            ("a;b;c\n1;2;3\n", "a.csv", "`separator: ';'`"),
+            ("1,2\n3,4\n", "a.csv", "header: false"),
+            ("a,b\n1,2\n3,4,5\n", "a.csv", "line 3"),
+            ("a,b\n1,2,3\n3,4,5\n", "a.csv", "cannot be read"),
+            ("a, a\n1,2\n3,4\n", "a.csv", "two columns|no column"),
+            (b"no gzip", "a.csv.gz", "cannot be read"),
+            (b"no numpy", "a.npz", "cannot be read"),
+            (b"no numpy", "a.npy", "cannot be read"),
+            ("1 2:x\n", "a.svm", "cannot be read"),
+            ("@relation x\n@attribute a string\n@data\nq\n", "a.arff", "cannot be read"),
+        ],
+    )
+    def test_a_broken_file_is_answered(self, put, content, name, match):
+        refused(put, content, name, target="x", match=match)
+
+    def test_a_missing_file_brings_the_nearest_name(self, put, tmp_path):
+        put(frame(), target="price")
+        with pytest.raises(DataError, match=r"Did you mean 'prices\.csv'"):
+            files.find("price.csv", tmp_path / "mine")
+
+    @given(st.binary(max_size=200), st.sampled_from(["a.csv", "a.svm", "a.arff", "a.npy", "a"]))
+    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    def test_any_bytes_are_read_or_refused(self, put, content, name):
+        try:
+            _, parsed, _ = put(content, name, target=0)
+        except RfbenchError:
+            return
+        assert parsed.X.shape[0] == len(parsed.y)
+
+
+class TestIdentity:
+    def test_it_is_the_content_and_not_the_path(self, put):
+        *_, first = put(frame(), target="price")
+        *_, moved = put(frame(), "other.csv", target="price")
+        *_, changed = put(frame(area=np.arange(N) + 0.25), target="price")
+        *_, otherwise = put(frame(), target="price", drop="town")
+        assert first == moved
+        assert len({first, changed, otherwise}) == 3
+
+    def test_the_same_bytes_in_another_format_are_other_data(self, put):
+        content = "1 1:2 3:4\n0 2:1\n1 1:1\n0 3:1\n"
+        svm = put(content, "a.svm")[2]
+        assert own.identity({"file": "a.svm"}, put.folder) == svm
+        with pytest.raises(DataError):
+            put(content, "a.csv", target=0)
+
+    def test_rows_that_were_read_are_found_again(self, put, monkeypatch):
+        first = put(frame(), target="price")
+        monkeypatch.setattr(columns, "parsed", None)  # would fail if it were called
+        entry, parsed, sha256 = put(frame(), target="price")
+        assert (entry, sha256) == (first[0], first[2])
+        assert_array_equal(parsed.X, first[1].X)
+
+    def test_rows_of_another_identity_are_refused(self, put):
+        put(frame(), target="price")
+        with pytest.raises(DataError, match="others than"):
+            datasets.load("d", parameters={"file": "prices.csv", "target": "price"},
+                          folder=put.folder, sha256="0" * 64)  # fmt: skip
+
+
+MINE = """
+import numpy as np
+import pandas as pd
+from sklearn.utils import Bunch
+
+calls = []
+
+def rows(n=20, kind="pair", seed=0):
+    calls.append(n)
+    X = np.random.default_rng(seed).normal(size=(n, 3))
+    y = np.arange(n) % 2
+    table = pd.DataFrame(X, columns=list("abc")).assign(y=y)
+    return {"pair": (X, y), "frame": table, "bunch": Bunch(data=X, target=y),
+            "column": (X, y[:, None]), "list": [1], "long": (X, y[:-1])}[kind]
+
+def broken():
+    raise SystemExit("no")
+"""
+
+
+class TestFunctions:
+    @pytest.fixture
+    def call(self, home, tmp_path):
+        (tmp_path / "mine.py").write_text(MINE)
+
+        def call(function="rows", **parameters):
+            return own.read("d", {"load": f"mine.py:{function}", **parameters}, tmp_path)
+
+        return call
+
+    @pytest.mark.parametrize(
+        ("kind", "more"), [("pair", {}), ("bunch", {}), ("column", {}), ("frame", {"target": "y"})]
+    )
+    def test_each_thing_it_may_return(self, call, kind, more):
+        entry, parsed, sha256 = call(kind=kind, **more)
+        assert_array_equal(parsed.X, np.random.default_rng(0).normal(size=(20, 3)))
+        assert (entry.task, parsed.y.tolist(), len(sha256)) == ("binary", [0, 1] * 10, 64)
+
+    def test_its_rows_are_its_identity_and_it_is_called_once(self, call, tmp_path):
+        from rfbench import plugins
+
+        first = call(n=22)[2]
+        assert call(n=22)[2] == first != call(n=24)[2]
+        function = plugins.load_object("mine.py:rows", tmp_path)
+        assert function.__globals__["calls"].count(22) == 1
+
+    @pytest.mark.parametrize(
+        ("parameters", "match"),
+        [
+            ({"kind": "list"}, "returns list"),
+            ({"kind": "long"}, "one target per row"),
+            ({"wrong": 1}, "wrong"),
+            ({"function": "broken"}, "SystemExit"),
+            ({"function": "nothing"}, "cannot be imported"),
+        ],
+    )
+    def test_what_is_no_data_set_is_answered(self, call, parameters, match):
+        with pytest.raises(RfbenchError, match=match):
+            call(**parameters)
+
+
+class TestFetchers:
+    def test_what_comes_with_scikit_learn(self, home):
+        entry, parsed, _ = own.read("d", {"sklearn": "wine"})
+        assert_array_equal(parsed.X, load_wine().data)
+        assert (entry.task, list(entry.classes)) == ("multiclass", list(load_wine().target_names))
+        assert own.read("d", {"sklearn": "diabetes"})[0].task == "regression"
+        with pytest.raises(DataError, match="Did you mean 'wine'"):
+            own.read("d", {"sklearn": "wines"})
+
+    def test_openml_is_kept_and_known_by_its_rows(self, home, monkeypatch):
+        asked = []
+
+        def fetch(**words):
+            asked.append(words)
+            bunch = load_wine(as_frame=True)
+            bunch.target = bunch.target.map(str).astype("category")
+            return bunch
+
+        monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
+        first = own.read("d", {"openml": 44136})
+        again = own.read("d", {"openml": 44136})
+        assert (first[0], first[2]) == (again[0], again[2])
+        assert [words["data_id"] for words in asked] == [44136]
+        assert str(home) in asked[0]["data_home"]
+
+    def test_without_a_network_it_says_what_to_do(self, home, monkeypatch):
+        def fetch(**words):
+            raise OSError("no route to host")
+
+        monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
+        with pytest.raises(DataError, match=r"no route.*once with a network.*file: PATH"):
+            own.read("d", {"openml": 44136})
