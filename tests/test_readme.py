@@ -23,7 +23,7 @@ def test_the_configuration_of_the_readme_is_valid():
     assert experiment.trials == 5
 
 
-def test_the_new_sampler_of_the_readme_runs(tmp_path, monkeypatch):
+def test_the_new_sampler_of_the_readme_runs(tmp_path, monkeypatch, no_pictures):
     monkeypatch.chdir(tmp_path)
     (code,) = [block for block in blocks("python") if "mine.py" in block]
     (text,) = [block for block in blocks("yaml") if "mine.yaml" in block]
