@@ -7,6 +7,9 @@ from rfbench.errors import MemoryLimit
 GIB = 2**30
 # Of features that are computed at a time, see `rfbench.compute.blocks`, for a large Gram matrix.
 BLOCK_ROWS = 1024
+# Features larger than this are not held: they are formed anew, block by block.
+MATRIX_BYTES = 2**30
+MATRIX_SHARE = 0.25
 
 _limit: float | None = None
 
@@ -38,6 +41,11 @@ def check_fits(needed: float, what: str, todo: str, limit_gib: float | None = No
             f"{'Free now' if limit_gib is None else 'Allowed'} are {free / GIB:.3g} GiB.",
             todo,
         )
+
+
+def may_hold(needed: float) -> bool:
+    """Tell whether a matrix of features of so many bytes is held rather than formed again."""
+    return needed <= min(MATRIX_BYTES, free_bytes() * MATRIX_SHARE)
 
 
 def free_bytes() -> float:

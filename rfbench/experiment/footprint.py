@@ -13,11 +13,10 @@ from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import RfbenchError
 from rfbench.experiment.plan import Trial, shares_work
 from rfbench.experiment.worker import LEAST_MEMORY
-from rfbench.memory import BLOCK_ROWS
+from rfbench.memory import BLOCK_ROWS, MATRIX_BYTES
 from rfbench.samplers import RandomFeatures
 from rfbench.solvers import Solver
 from rfbench.solvers.coding import ONE_VS_REST, Coding
-from rfbench.solvers.curve import MATRIX_BYTES
 from rfbench.solvers.grouped_fits import gram_matrices, pair_gram_matrices
 
 # How often a fit holds what it is made from. Frequencies: as drawn, turned, and those of the last

@@ -23,7 +23,7 @@ from rfbench.registry import SAMPLERS
 
 # Keys left at their defaults are not part of the identity, so that a new key does not orphan old
 # results; a changed default, or a method that measures something else, needs a new version. For a
-# solver that is its `revision`: it changes the identities of that solver's trials only.
+# sampler or a solver that is its `revision`: it changes the identities of its own trials only.
 IDENTITY_VERSION = 1
 # Defaults of samplers that have changed: always part of the identity, so that rows of the old
 # default are not taken for the new one.
@@ -121,6 +121,8 @@ def identity_of(spec: SamplerSpec) -> dict[str, Any]:
     known: dict[str, Any] = {"name": spec.name, "parameters": parameters}
     if spec.imported:
         known["code"] = plugins.identity(spec.name, spec.folder)
+    elif (revision := SAMPLERS.find(spec.name).revision) > 1:
+        known["revision"] = revision
     return known
 
 

@@ -257,8 +257,9 @@ def _fit_sampler(
         M = int(built(trial.reference, 1).fit(X, target).kept_)
     pools.settle(Clock())
     sampler = built(trial.sampler, M)
+    fit = sampler.fit_forming if isinstance(sampler, RandomFeatures) else sampler.fit
     with clock.part("pp"):
-        sampler.fit(X, target)
+        fit(X, target)
     pools.settle(clock)
     return sampler, M
 

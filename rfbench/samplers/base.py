@@ -21,7 +21,15 @@ from rfbench.errors import MethodError
 from rfbench.kernels import Kernel
 from rfbench.parameters import RANDOM_STATE, Checked, estimator, one_of, parameter, ruled, whole
 from rfbench.registry import KERNELS
-from rfbench.samplers.feature_map import OFFSET, PAIRED, PLAIN, FeatureMap, FittedMap, Projection
+from rfbench.samplers.feature_map import (
+    OFFSET,
+    PAIRED,
+    PLAIN,
+    FeatureMap,
+    FittedMap,
+    FormedFeatures,
+    Projection,
+)
 
 RandomState = int | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
 
@@ -83,6 +91,8 @@ class RandomFeatures(
     feature_map_ : FittedMap
     notes_ : list of str
         What a reader of the results has to know about this fit.
+    formed_ : FormedFeatures or None
+        See `fit_forming`.
     """
 
     needs_target: ClassVar[bool] = False
@@ -90,6 +100,9 @@ class RandomFeatures(
     approximates_kernel: ClassVar[bool] = True
     keeps_some: ClassVar[bool] = False
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
+    # One more when the method measures something else: then its trials have new identities.
+    revision: ClassVar[int] = 1
+    _holds_formed = False
 
     n_components: int = field(default=100, kw_only=False, metadata=ruled(whole(1)))
     kernel: str = parameter("gaussian", one_of(*KERNELS))
@@ -139,9 +152,22 @@ class RandomFeatures(
         )
         self.kernel_ = kernels.make(self.kernel, self.bandwidth_)
         self.notes_: list[str] = []
+        self.formed_: FormedFeatures | None = None
         self.feature_map_ = self._draw(X, targets, random).astype(X.dtype)
         self._n_features_out = self.feature_map_.n_columns
         return self
+
+    def fit_forming(self, X: Rows, y: Any = None) -> RandomFeatures:
+        """Fit, and hold in `formed_` the features of X where scoring makes them all.
+
+        They are held where they fit, see `rfbench.memory.may_hold`. A solver that is fitted on the
+        same X then reads them there.
+        """
+        self._holds_formed = True
+        try:
+            return self.fit(X, y)
+        finally:
+            self._holds_formed = False
 
     @abstractmethod
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FittedMap:

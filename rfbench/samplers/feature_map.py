@@ -138,8 +138,13 @@ class FeatureMap(FittedMap):
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
         if self.feature == "coordinate":
-            picked = rows[:, self.frequencies]
-            np.multiply(dense(picked), self.scale, out)
+            columns: NDArray[Any] = self.frequencies
+            if isinstance(rows, np.ndarray):
+                # Without "clip" numpy gathers into a copy of `out`.
+                np.take(rows, columns, axis=1, out=out, mode="clip")
+            else:
+                out[...] = dense(rows[:, columns])
+            out *= self.scale
         else:
             from rfbench.compute import waves
 
@@ -169,3 +174,31 @@ class FeatureMap(FittedMap):
             return phases
         out[...] = phases
         return out
+
+
+@dataclass(frozen=True, eq=False)
+class FormedFeatures:
+    """What scoring made of the rows of `fit`: their features need not be made again.
+
+    Attributes
+    ----------
+    rows : array or CSR matrix of shape (n, d)
+        Those rows themselves.
+    columns : array of shape (n, l)
+        The unnormalised columns of the pool.
+    chosen : array of shape (n_columns,)
+        Numbers of the columns that became features.
+    factors : array of shape (n_columns,)
+        What those columns are multiplied by.
+    """
+
+    rows: Rows
+    columns: FloatArray
+    chosen: NDArray[np.intp]
+    factors: FloatArray
+
+    @property
+    def feature_map_(self) -> FeatureMap:
+        """The map from the columns to the features."""
+        chosen: NDArray[Any] = self.chosen
+        return FeatureMap("coordinate", PLAIN, chosen, weights=self.factors)

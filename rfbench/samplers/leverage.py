@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import lapack
 
-from rfbench.arrays import Rows
+from rfbench.arrays import FloatArray, Rows
 from rfbench.parameters import TRUTH, estimator, number, one_of, parameter
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import feature_blocks, target_moments
@@ -59,11 +59,24 @@ bandwidth, feature_map, random_state
     alpha: float = parameter(0.05, number(above=0))
 
     def _column_scores(
-        self, pool: FeatureMap, rows: Rows, targets: NDArray[np.float64]
+        self,
+        pool: FeatureMap,
+        rows: Rows,
+        targets: NDArray[np.float64],
+        formed: FloatArray | None,
     ) -> NDArray[np.float64]:
         from rfbench.compute.gram import accumulate
 
-        transform = pool.astype(rows.dtype).transform_into
+        unit = pool.astype(rows.dtype)
+        done = 0
+
+        def transform(block: Rows, out: FloatArray) -> None:
+            nonlocal done
+            unit.transform_into(block, out)
+            if formed is not None:
+                formed[done : done + len(out)] = out
+                done += len(out)
+
         equations = accumulate(transform, rows, targets, pool.n_columns, dtype=rows.dtype)
         size = pool.n_frequencies
         return size * ridge_leverage(equations.gram / size, rows.shape[0] * self.alpha)
@@ -123,13 +136,17 @@ bandwidth, feature_map, random_state
     center_target: bool = parameter(False, TRUTH)
 
     def _column_scores(
-        self, pool: FeatureMap, rows: Rows, targets: NDArray[np.float64]
+        self,
+        pool: FeatureMap,
+        rows: Rows,
+        targets: NDArray[np.float64],
+        formed: FloatArray | None,
     ) -> NDArray[np.float64]:
         if self.center_target:
             targets = targets - targets.mean(axis=0)
         if self.equation == 14:
-            return np.asarray((target_moments(pool, rows, targets) ** 2).sum(axis=1))
-        moments, squares = _moments_and_squares(pool, rows, targets)
+            return np.asarray((target_moments(pool, rows, targets, formed) ** 2).sum(axis=1))
+        moments, squares = _moments_and_squares(pool, rows, targets, formed)
         return np.asarray((moments**2).sum(axis=1) + rows.shape[0] * squares)
 
 
@@ -165,13 +182,13 @@ def ridge_leverage(gram: NDArray[np.float64], penalty: float) -> NDArray[np.floa
 
 
 def _moments_and_squares(
-    pool: FeatureMap, rows: Rows, targets: NDArray[np.float64]
+    pool: FeatureMap, rows: Rows, targets: NDArray[np.float64], formed: FloatArray | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return Z'Y, shape (n_columns, k), and the squared norms of the columns of Z."""
     moments = np.zeros((pool.n_columns, targets.shape[1]))
     squares = np.zeros(pool.n_columns)
     coded = targets.astype(rows.dtype)
-    for picked, columns, features in feature_blocks(pool, rows):
+    for picked, columns, features in feature_blocks(pool, rows, formed):
         moments[columns] += features.T @ coded[picked]
         squares[columns] += np.einsum("ij,ij->j", features, features)
     return moments, squares

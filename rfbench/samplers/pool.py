@@ -22,11 +22,12 @@ CENTRING = one_of("auto", True, False)
 
 
 def feature_blocks(
-    unit: FeatureMap, X: Rows
+    unit: FeatureMap, X: Rows, formed: FloatArray | None = None
 ) -> Iterator[tuple[slice, NDArray[np.intp], FloatArray]]:
     """Yield rows, column numbers and the features of those rows and columns, small blocks each.
 
-    The features are overwritten by the next block of their shape.
+    The features are overwritten by the next block of their shape, and stay in `formed`, shape
+    (n, n_columns), where it is given.
     """
     pieces = [piece.astype(X.dtype) for piece in unit.pieces(BLOCK_FREQUENCIES)]
     buffers: dict[tuple[int, int], FloatArray] = {}
@@ -38,19 +39,29 @@ def feature_blocks(
             shape = (rows.shape[0], piece.n_columns)
             features = buffers.setdefault(shape, np.empty(shape, dtype=X.dtype))
             piece.transform_into(rows, features)
-            own = np.arange(first, first + piece.n_frequencies)
-            yield picked, unit.columns_of(own), features
-            first += piece.n_frequencies
+            count = piece.n_frequencies
+            if formed is not None:
+                for part in range(piece.n_columns // count):
+                    start_at = part * unit.n_frequencies + first
+                    block = features[:, part * count : (part + 1) * count]
+                    formed[picked, start_at : start_at + count] = block
+            yield picked, unit.columns_of(np.arange(first, first + count)), features
+            first += count
 
 
-def target_moments(unit: FeatureMap, X: Rows, targets: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Z'Y of the pool's columns, shape (n_columns, k), never holding all of Z.
+def target_moments(
+    unit: FeatureMap,
+    X: Rows,
+    targets: NDArray[np.float64],
+    formed: FloatArray | None = None,
+) -> NDArray[np.float64]:
+    """Return Z'Y of the pool's columns, shape (n_columns, k), with Z in `formed` where it is given.
 
     Streamed over blocks of rows and of frequencies small enough for the cache.
     """
     total = np.zeros((unit.n_columns, targets.shape[1]))
     coded = targets.astype(X.dtype)
-    for rows, columns, features in feature_blocks(unit, X):
+    for rows, columns, features in feature_blocks(unit, X, formed):
         total[columns] += features.T @ coded[rows]
     return total
 

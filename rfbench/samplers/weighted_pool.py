@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace as replaced
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.arrays import Rows
+from rfbench.arrays import FloatArray, Rows
 from rfbench.errors import MethodError
+from rfbench.memory import may_hold
 from rfbench.parameters import NOTHING, TRUTH, estimator, one_of, parameter, whole
 from rfbench.samplers.base import Streams
-from rfbench.samplers.feature_map import OFFSET, PAIRED, FeatureMap
+from rfbench.samplers.feature_map import OFFSET, PAIRED, FeatureMap, FormedFeatures
 from rfbench.samplers.pool import ScoredFeatures, fold_pairs
 
 INVERSE = "inverse"
@@ -58,6 +60,8 @@ class WeightedPool(ScoredFeatures):
         q.
     """
 
+    revision: ClassVar[int] = 2
+
     pool_size: int | None = parameter(None, whole(1) | NOTHING)
     replace: bool = parameter(True, TRUTH)
     reweight: bool | str = parameter(True, one_of(True, False, INVERSE))
@@ -88,28 +92,48 @@ class WeightedPool(ScoredFeatures):
         pool = self.draw_unit_map(random, X.shape[1], self.n_drawn)
         none = np.empty((X.shape[0], 0))
         rows, y = self.scoring_rows(X, none if targets is None else targets, random)
-        scores = self._column_scores(pool, rows, y)
+        formed = self._room_for(pool, X) if rows is X and self._holds_formed else None
+        scores = self._column_scores(pool, rows, y, formed)
         if not self.per_column:
             scores = fold_pairs(pool, scores)
         self.scores_ = _raised_above_zero(scores)
         self.pool_weights_ = q = self.scores_ / self.scores_.sum()
         weights = self._weights(q)
+        if len(weights) < pool.n_columns:
+            weights = np.tile(weights, 2)
+        kept, columns = pool, np.arange(pool.n_columns)
         if self.resample:
             candidates = _columns_apart(pool) if self.per_column else pool
             count = self.n_components * (len(q) // pool.n_frequencies)
             chosen = random.selection.choice(len(q), size=count, replace=self.replace, p=q)
-            kept = candidates.take(chosen).times(self.n_components**-0.5)
-            return kept.weighted_by(weights[chosen])
-        whole = pool.times(pool.n_frequencies**-0.5)
-        if self.per_column:
-            return replaced(whole, weights=weights)
-        return whole.weighted_by(weights)
+            columns = chosen if self.per_column else pool.columns_of(chosen)
+            kept = candidates.take(chosen)
+        scale = (self.n_components if self.resample else pool.n_frequencies) ** -0.5
+        weights = weights[columns]
+        if formed is not None:
+            self.formed_ = FormedFeatures(X, formed, columns, (scale * weights).astype(X.dtype))
+        return replaced(kept.times(scale), weights=weights)
+
+    def _room_for(self, pool: FeatureMap, X: Rows) -> FloatArray | None:
+        """Return an array for all features of the rows, None where it would be too large."""
+        shape = (X.shape[0], pool.n_columns)
+        if may_hold(float(X.dtype.itemsize) * shape[0] * shape[1]):
+            return np.empty(shape, X.dtype)
+        self.notes_.append("the scored features do not fit into memory and are made again")
+        return None
 
     @abstractmethod
     def _column_scores(
-        self, pool: FeatureMap, rows: Rows, targets: NDArray[np.float64]
+        self,
+        pool: FeatureMap,
+        rows: Rows,
+        targets: NDArray[np.float64],
+        formed: FloatArray | None,
     ) -> NDArray[np.float64]:
-        """Return p for every column of the unnormalised pool, shape (n_columns,)."""
+        """Return p for every column of the unnormalised pool, shape (n_columns,).
+
+        Its features, shape (n, n_columns), are left in `formed` where that is given.
+        """
 
     def _weights(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         if not self.reweight:

@@ -16,13 +16,10 @@ from numpy.typing import NDArray
 from rfbench.arrays import FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.compute.gram import NormalEquations
-from rfbench.memory import free_bytes
+from rfbench.memory import may_hold
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.solvers.design import Design
 
-# Features larger than this are not kept: they are formed anew for each size, block by block.
-MATRIX_BYTES = 2**30
-MATRIX_SHARE = 0.25
 GATHERED_ROWS = 4096
 
 
@@ -64,8 +61,7 @@ class Curve:
         for rows, features in self._matrices:
             if rows is X:
                 return features
-        allowed = min(MATRIX_BYTES, free_bytes() * MATRIX_SHARE)
-        if X.shape[0] * self.full.n_columns * X.dtype.itemsize > allowed:
+        if not may_hold(X.shape[0] * self.full.n_columns * X.dtype.itemsize):
             return None
         with self.clock.part("features" if X is self.train else "test"):
             features = Design(X, self.sampler).matrix()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from rfbench.compute.gram import NormalEquations
 from rfbench.errors import MethodError
 from rfbench.kernels import dense
 from rfbench.memory import check_fits
-from rfbench.samplers.feature_map import FittedMap
+from rfbench.samplers.feature_map import FittedMap, FormedFeatures
 
 BLOCK_BYTES = 2**19
 
@@ -141,6 +142,52 @@ class Design:
         return max(16, BLOCK_BYTES // (8 * self.n_columns))
 
 
+class FormedDesign(Design):
+    """A design of features that are columns formed already, picked and rescaled.
+
+    Parameters
+    ----------
+    formed : FormedFeatures
+    """
+
+    def __init__(self, formed: FormedFeatures) -> None:
+        super().__init__(formed.columns, formed)
+        self._formed = formed
+
+    def take(self, chosen: NDArray[np.intp]) -> Design:
+        """Return the design of some of the rows."""
+        part = FormedDesign(replace(self._formed, columns=self.X[chosen]))
+        part.clock = self.clock
+        return part
+
+    def multiply(self, coefficients: FloatArray) -> NDArray[np.float64]:
+        """Return Z @ coefficients."""
+        check_columns(self.n_columns, coefficients.shape[0])
+        whole = np.zeros((self.X.shape[1], coefficients.shape[1]), self.X.dtype)
+        np.add.at(whole, self._formed.chosen, coefficients * self._formed.factors[:, None])
+        return np.asarray(self.X @ whole, dtype=np.float64)
+
+    def equations(
+        self,
+        targets: NDArray[np.float64],
+        groups: NDArray[np.intp],
+        clock: Clock,
+        matrices: int,
+        centre: bool,
+    ) -> list[NormalEquations]:
+        """Return the normal equations of the features, one per group.
+
+        Where the columns are no more than the features, they are picked and rescaled in the
+        equations. Then nothing is left to form, and the columns are read once.
+        """
+        if self.X.shape[1] > self.n_columns:
+            return super().equations(targets, groups, clock, matrices, centre)
+        held = matrices + int(groups.max(initial=0)) + 1
+        whole = Design(self.X).equations(targets, groups, clock, held, centre)
+        with clock.part("train"):
+            return [part.subset(self._formed.chosen, self._formed.factors) for part in whole]
+
+
 def _matrix(features: Any, n: int) -> FloatArray:
     """Return what a transformer made of n rows as an array of shape (n, columns)."""
     block: FloatArray = np.asarray(dense(features))
@@ -177,7 +224,10 @@ def check_columns(found: int, expected: int) -> None:
 
 
 def design_of(X: Rows, features: Any) -> Design:
-    """Return the design of rows, the features' own where they have one."""
+    """Return the design of rows: the features' own, or of columns that are formed already."""
+    formed = getattr(features, "formed_", None)
+    if isinstance(formed, FormedFeatures) and formed.rows is X:
+        return FormedDesign(formed)
     own = getattr(features, "design", None)
     found: Design = Design(X, features) if own is None else own(X)
     return found

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from rfbench import memory
 from rfbench.cli import main
 from rfbench.clock import Clock
 from rfbench.experiment.plan import jobs, plan, shares_work
@@ -65,7 +66,7 @@ def test_shared_work_gives_the_results_of_work_alone(experiment_of, name, featur
 )
 @pytest.mark.parametrize("limit", [0, 2**30])
 def test_for_every_selection_with_and_without_a_matrix(experiment_of, monkeypatch, solver, limit):
-    monkeypatch.setattr(curves, "MATRIX_BYTES", limit)
+    monkeypatch.setattr(memory, "MATRIX_BYTES", limit)
     text = TEXT.replace("SAMPLER", "rks").replace(
         "{name: ridge, alphas: [0.01, 1.0], selection: cv5}", solver
     )

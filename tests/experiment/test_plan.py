@@ -2,6 +2,7 @@ import pytest
 
 from rfbench import solvers
 from rfbench.experiment.plan import jobs, plan
+from rfbench.samplers import EERF
 
 from .conftest import SMALL
 
@@ -68,6 +69,14 @@ def test_a_new_revision_of_a_solver_changes_the_identities_of_its_trials_only(
     third = ids(experiment_of(SMALL, "solver.name=logistic"))
     for one, other in ((first, logistic), (first, third), (logistic, third)):
         assert not one & other
+
+
+def test_a_new_revision_of_a_sampler_changes_the_identities_of_its_trials_only(
+    experiment_of, monkeypatch
+):
+    before = ids(experiment_of())
+    monkeypatch.setattr(EERF, "revision", 2)
+    assert len(before & ids(experiment_of())) == len(before) // 2
 
 
 @pytest.mark.parametrize(
