@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rfbench import papers
 from rfbench.analysis import verdicts
-from rfbench.analysis.outcomes import Gap, Outcome
+from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import environment, render
@@ -18,20 +18,6 @@ from rfbench.papers import Claim, Part
 
 PERCENT = ("error", "accuracy", "train_error")
 SHARES = ("kept_near_corners", "kept_near_offsets")
-
-
-@dataclass(frozen=True)
-class Lack:
-    """Data sets of a claim on which the same methods lack rows.
-
-    `pairs` are a method and those it is held against (none where it stands alone). On a single
-    data set where some values are there, `found` of the `wanted` ones are.
-    """
-
-    datasets: tuple[str, ...]
-    pairs: tuple[tuple[str, tuple[str, ...]], ...]
-    found: int = 0
-    wanted: int = 0
 
 
 @dataclass(frozen=True)
@@ -48,7 +34,6 @@ class Finding:
     inside, outside, few : int
         Comparisons that are significantly inside and outside their bounds, and those with too few
         trials to decide.
-    lacks : tuple of Lack
     """
 
     outcome: Outcome
@@ -57,7 +42,6 @@ class Finding:
     inside: int
     outside: int
     few: int
-    lacks: tuple[Lack, ...]
 
 
 def findings(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Finding]]]:
@@ -79,7 +63,6 @@ def _finding(one: Outcome) -> Finding:
         sum(map(verdicts.lies_inside, one.comparisons)),
         sum(map(verdicts.lies_outside, one.comparisons)),
         sum(comparison.trials < verdicts.FEWEST for comparison in one.comparisons),
-        tuple(lacks(one.gaps)),
     )
 
 
@@ -96,29 +79,6 @@ def unit(part: Part, joint: str = "") -> str:
     else:
         found = "of the weight" if part.metric in SHARES else ""
     return found + (" per dimension" if joint == "slope over d" else "")
-
-
-def lacks(gaps: Sequence[Gap]) -> list[Lack]:
-    """Put the data sets together that lack the same comparisons."""
-    short = dict.fromkeys(
-        Lack((gap.dataset,), ((gap.method, _named(gap)),), gap.found, gap.wanted)
-        for gap in gaps
-        if gap.found
-    )
-    absent: dict[str, dict[str, dict[str, None]]] = {}
-    for gap in gaps:
-        if not gap.found:
-            others = absent.setdefault(gap.dataset, {}).setdefault(gap.method, {})
-            others.update(dict.fromkeys(_named(gap)))
-    alike: dict[tuple[tuple[str, tuple[str, ...]], ...], list[str]] = {}
-    for dataset, methods in absent.items():
-        pairs = tuple((method, tuple(others)) for method, others in methods.items())
-        alike.setdefault(pairs, []).append(dataset)
-    return [*short, *(Lack(tuple(on), pairs) for pairs, on in alike.items())]
-
-
-def _named(gap: Gap) -> tuple[str, ...]:
-    return (gap.against,) if gap.against else ()
 
 
 def grid(every: Sequence[Finding]) -> Grid:

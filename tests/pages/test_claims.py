@@ -3,8 +3,7 @@
 import pytest
 
 from rfbench import papers
-from rfbench.analysis.outcomes import Gap
-from rfbench.pages.claims import Lack, by_paper, findings, grid, lacks, needs, unit
+from rfbench.pages.claims import by_paper, findings, grid, needs, unit
 from rfbench.papers import Claim
 from tests.support.claims import rows
 from tests.support.frames import results, verification
@@ -32,16 +31,6 @@ def test_effects_have_their_unit(name: str, part: int, joint: str, expected: str
     assert unit(claim(name).parts[part], joint) == expected
 
 
-def test_data_sets_that_lack_the_same_stand_together() -> None:
-    gaps = [Gap(0, on, "a", other, 0, 1) for on in ("p", "q") for other in ("b", "c")]
-    gaps += [Gap(1, "p", "a", "b", 0, 1), Gap(0, "r", "a", "b", 2, 4), Gap(0, "s", "a", "", 0, 1)]
-    assert lacks(gaps) == [
-        Lack(("r",), (("a", ("b",)),), 2, 4),
-        Lack(("p", "q"), (("a", ("b", "c")),)),
-        Lack(("s",), (("a", ()),)),
-    ]
-
-
 def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> None:
     """S5: surrogate and leverage features within 1.5 points; here they are 3 apart."""
     both = ("leverage-rff", "surrogate-leverage")
@@ -53,7 +42,7 @@ def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> N
     (one,) = every["S5"]
     assert (one.outcome.verdict, one.unit, one.outside, one.few) == ("fails", "points", 5, 0)
     assert one.part == claim("S5").parts[0]
-    assert one.lacks[0].datasets == ("cod-RNA", "covtype", "magic04")
+    assert [gap.dataset for gap in one.outcome.gaps] == ["cod-RNA", "covtype", "magic04"]
     ((protocol, verdict, counted, compared, effect, trials, p),) = grid([one]).rows
     assert (protocol, verdict, counted, trials) == ("matched", "fails", "0, 5, 5", "10")
     assert compared.startswith("accuracy(surrogate-leverage) - accuracy(leverage-rff), eeg, M = ")
