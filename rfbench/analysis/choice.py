@@ -87,6 +87,11 @@ class Answers:
     open_at: tuple[int, ...]
 
 
+def size_tests(comparison: Comparison) -> list[SizeTest]:
+    """Test the mean errors at each size."""
+    return [size_test(comparison, M) for M in comparison.sizes]
+
+
 def size_test(comparison: Comparison, M: int) -> SizeTest:
     """Test the mean errors at one size."""
     scores = comparison.complete(M).scores

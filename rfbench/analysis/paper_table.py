@@ -49,7 +49,7 @@ class TableRow:
     groups: pd.DataFrame
     significant: dict[tuple[str, str], bool | None]
 
-    @property
+    @cached_property
     def measured(self) -> pd.DataFrame:
         """The cells that have a value."""
         return self.cells[self.cells["trials"] > 0]
@@ -106,28 +106,37 @@ def rows(
         & (numbers["protocol"] == protocol)
         & numbers["group"].notna()
     ]
-    printed = [one for one in papers.published() if (one.paper, one.item) == (paper, item)]
+    here = here.assign(
+        used=here["used"].where(here["stand_in"], ""),
+        used_rows=here["used_rows"].where(here["stand_in"]),
+    )
+    by = ["dataset", "stand_in", "used", "used_rows"]  # own data come first in the frame
+    parts: dict[Any, list[pd.DataFrame]] = {}
+    for key, part in here.groupby(by, sort=False, dropna=False):
+        parts.setdefault(key[0], []).append(part)
+    every = _groups(selection, here["group"].drop_duplicates().astype(int))
+    sizes: dict[str, list[str]] = {}
+    for one in papers.published():
+        if (one.paper, one.item) == (paper, item):
+            sizes.setdefault(one.dataset, []).append(one.M)
     found: list[TableRow] = []
-    for dataset in dict.fromkeys(number.dataset for number in printed):
-        sizes = list(dict.fromkeys(one.M for one in printed if one.dataset == dataset))
-        cells = here[here["dataset"] == dataset]
-        own, others = cells[~cells["stand_in"].astype(bool)], cells[cells["stand_in"].astype(bool)]
-        parts = [("", np.nan, own)] if len(own) else []
-        stand_ins = others.groupby(["used", "used_rows"], sort=False, dropna=False)
-        parts += [(*part[["used", "used_rows"]].iloc[0], part) for _, part in stand_ins]
-        for used, used_rows, part in parts or [("", np.nan, own)]:
-            groups = _groups(selection, part)
+    for dataset, printed in sizes.items():
+        for part in parts.get(dataset, [here.iloc[:0]]):
+            used, used_rows = part[["used", "used_rows"]].iloc[0] if len(part) else ("", np.nan)
+            groups = every.loc[part["group"].drop_duplicates().astype(int)]
             marks = _marks(selection, layout, part, groups)
-            found.append(TableRow(dataset, used, used_rows, sizes, part, groups, marks))
+            known = list(dict.fromkeys(printed))
+            found.append(TableRow(dataset, used, used_rows, known, part, groups, marks))
     return found
 
 
-def _groups(selection: Selection, cells: pd.DataFrame) -> pd.DataFrame:
+def _groups(selection: Selection, codes: pd.Series[int]) -> pd.DataFrame:
     collection = selection.collection
-    codes = cells["group"].drop_duplicates().astype(int)
     groups = collection.groups.loc[codes]
-    sizes = collection.counted.groupby("group")["M"].agg(["min", "max"]).reindex(codes)
-    every = collection.rows[collection.rows["group"].isin(set(codes))]
+    counted, every = (
+        rows[rows["group"].isin(set(codes))] for rows in (collection.counted, collection.rows)
+    )
+    sizes = counted.groupby("group")["M"].agg(["min", "max"]).reindex(codes)
     texts = every[every["parameters"] != ""].groupby("group")["parameters"].first()
     return groups.assign(
         M_low=groups["M"].fillna(sizes["min"].astype("float64")),

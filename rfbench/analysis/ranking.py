@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -76,21 +77,21 @@ class Comparison:
         here = self.lines[(self.lines["M"] == M) & (self.lines["trials"] > 0)]
         return here.pivot(index="dataset", columns="method", values=column).astype("float64")
 
-    @property
+    @cached_property
     def clock(self) -> str:
         """The column of times: CPU seconds if every run was on one thread and has them."""
         done = self.lines[self.lines["trials"] > 0]
         alone = done["threads"].eq(1).fillna(False).all()
         return "cpu_total" if alone and done["cpu_total"].notna().all() else "t_total"
 
-    @property
+    @cached_property
     def unlearnt(self) -> dict[str, float]:
         """The best mean R^2 of the regression data sets on which no method learns anything."""
         lines = self.lines[~self.lines["metric"].isin(["error", "accuracy"])]
         best = lines.groupby("dataset")["r2"].max()
         return {str(name): float(value) for name, value in best.items() if value < LEARNT}
 
-    @property
+    @cached_property
     def learnt(self) -> Comparison:
         """The same without the data sets on which no method learns anything."""
         return Comparison(self.lines[~self.lines["dataset"].isin(list(self.unlearnt))])
@@ -181,11 +182,8 @@ def smallest_near(lines: pd.DataFrame) -> tuple[float, dict[str, int | None]]:
     measured = lines[lines["trials"] > 0]
     best = float(measured["mean"].min())
     limit = (1 + NEAR) * best
-    sizes: dict[str, int | None] = {}
-    for method, own in lines.groupby("method", sort=False):
-        enough = own.loc[own["mean"] <= limit, "M"]
-        sizes[str(method)] = int(enough.min()) if len(enough) else None
-    return best, sizes
+    near = lines[lines["mean"] <= limit].groupby("method")["M"].min()
+    return best, {str(m): int(near[m]) if m in near else None for m in lines["method"].unique()}
 
 
 def time_ratios(comparison: Comparison, M: int) -> pd.DataFrame:

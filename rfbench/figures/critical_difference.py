@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rfbench.analysis.choice import SizeTest, size_test
-from rfbench.analysis.ranking import Comparison
+from rfbench.analysis.choice import SizeTest
 from rfbench.analysis.ranking import groups as groups_of
 from rfbench.analysis.statistics import ALPHA
 from rfbench.figures.panels import new_figure
@@ -73,7 +72,7 @@ def diagram(
     return figure
 
 
-def diagrams(comparison: Comparison, out: Path) -> list[Path]:
+def diagrams(tests: Iterable[SizeTest], out: Path) -> list[Path]:
     """Draw the diagram of each size that has ranks, for the page on methods; return the files."""
     import matplotlib.style
 
@@ -82,7 +81,7 @@ def diagrams(comparison: Comparison, out: Path) -> list[Path]:
 
     files = []
     with matplotlib.style.context("default"), settings():
-        for test in (size_test(comparison, M) for M in comparison.sizes):
+        for test in tests:
             if len(test.ranks):
                 files.append(out / f"which_method_M{test.M}.png")
                 figures.save(_of_test(test), files[-1])

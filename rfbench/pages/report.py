@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rfbench import papers
 from rfbench.analysis import ranking
+from rfbench.analysis.choice import size_tests
 from rfbench.analysis.verification import verify
 from rfbench.errors import ResultsError, WriteError
 from rfbench.figures import critical_difference
@@ -60,12 +61,13 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
         ).items()
     }
     comparison = ranking.gather(list(collection.experiments))
+    tests = size_tests(comparison) if comparison else []
     named = {name: path for name, (path, _) in tables.items()}
     pages = {
         **dict(tables.values()),
         out / "scoreboard.md": scoreboard.page(found, out),
         out / "claims.md": claims.page(found, out),
-        out / "which_method.md": which_method.page(comparison, out),
+        out / "which_method.md": which_method.page(comparison, tests, out),
         out / "README.md": front.page(found, paths, out, named),
     }
     try:
@@ -74,7 +76,7 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
             path.unlink()
         for path, text in pages.items():
             path.write_text(text, encoding="utf-8", newline="\n")
-        figures = critical_difference.diagrams(comparison, out) if comparison else []
+        figures = critical_difference.diagrams(tests, out) if tests else []
     except OSError as error:
         raise WriteError(
             f"The report cannot be written to {out}.",

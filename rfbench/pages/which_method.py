@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from rfbench.analysis.choice import SizeTest, answers, cost, size_test
+from rfbench.analysis.choice import SizeTest, answers, cost
 from rfbench.analysis.ranking import (
     BASELINE,
     NEAR,
@@ -32,21 +32,11 @@ CONDITIONS = {
 }
 
 
-def page(comparison: Comparison | None, out: Path) -> str:
-    """Write the page.
-
-    Parameters
-    ----------
-    comparison : Comparison or None
-        See `rfbench.analysis.ranking.gather`.
-    out : Path
-        The folder of the page, for its links; the diagrams of
-        `rfbench.figures.critical_difference.diagrams` stand beside it.
-    """
+def page(comparison: Comparison | None, tests: list[SizeTest], out: Path) -> str:
+    """Write the page for a folder, from `rfbench.analysis.ranking.gather` and the tests of it."""
     if comparison is None:
         return render("which_method.md.j2", comparison=None, baseline=BASELINE)
     lines = comparison.lines
-    tests = [size_test(comparison, M) for M in comparison.sizes]
     found = answers(comparison, tests)
     return render(
         "which_method.md.j2",

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfbench.analysis.choice import Answers, SizeTest, answers, cost, size_test
+from rfbench.analysis.choice import Answers, SizeTest, answers, cost, size_tests
 from rfbench.analysis.ranking import Comparison
 from rfbench.figures.critical_difference import diagrams
+from rfbench.pages import which_method
 from rfbench.pages.templates import environment
-from rfbench.pages.which_method import page
 from rfbench.samplers import SAMPLERS
 from tests.support.comparisons import ERRORS, gathered, rows
 from tests.support.frames import results
@@ -32,8 +32,12 @@ def made(gap: float, datasets: list[str] = DATASETS, sizes: tuple[int, ...] = (1
     return rows(errors)
 
 
+def page(comparison: Comparison | None, out: Path = Path()) -> str:
+    return which_method.page(comparison, size_tests(comparison) if comparison else [], out)
+
+
 def answered(comparison: Comparison) -> tuple[list[SizeTest], Answers | None]:
-    tests = [size_test(comparison, M) for M in comparison.sizes]
+    tests = size_tests(comparison)
     return tests, answers(comparison, tests)
 
 
@@ -152,16 +156,16 @@ def test_every_sampler_is_explained() -> None:
 
 def test_the_diagrams_depend_on_the_rows_only(tmp_path: Path) -> None:
     comparison = gathered(results(made(0.2)))
-    first = diagrams(comparison, tmp_path)
+    first = diagrams(size_tests(comparison), tmp_path)
     assert [file.name for file in first] == ["which_method_M100.png", "which_method_M200.png"]
     before = [file.read_bytes() for file in first]
-    assert [file.read_bytes() for file in diagrams(comparison, tmp_path)] == before
+    assert [file.read_bytes() for file in diagrams(size_tests(comparison), tmp_path)] == before
     single = gathered(results(made(0.2, DATASETS[:1])))
-    assert diagrams(single, tmp_path) == []
+    assert diagrams(size_tests(single), tmp_path) == []
 
 
 def test_errors_of_zero_are_no_quotients() -> None:
     zero = [row | {"error": 0.0} for row in made(0.2)]
     comparison = gathered(results(zero))
-    assert isinstance(size_test(comparison, 100).against, pd.DataFrame)
+    assert isinstance(size_tests(comparison, 100).against, pd.DataFrame)
     assert "errors are zero" in page(comparison, Path())
