@@ -84,5 +84,7 @@ def replay(results: Path, row: str, allow_imports: bool) -> None:
             click.echo(f"{metric:24} {float(then[metric] or 'nan'):18.12g} {value:18.12g}{mark}")
     if then["status"] != now["status"]:
         click.echo(f"status {then['status']} then, {now['status']} now: {now.get('message', '')}")
+    if found.differences:
+        click.echo("core of the BLAS: {} then, {} now".format(*found.cores))
     if found.differences or then["status"] != now["status"]:
         raise click.exceptions.Exit(1)

@@ -10,6 +10,7 @@ from typing import Any
 
 from rfbench.config import Experiment, KeptBy
 from rfbench.errors import ResultsError
+from rfbench.experiment.environment import blas
 from rfbench.experiment.executors import LocalExecutor
 from rfbench.experiment.plan import Job, Trial, plan
 from rfbench.experiment.worker import Limits
@@ -50,11 +51,15 @@ class Replay:
         As it stands in the file, and as it came out now.
     differences : dict
         Metric: (then, now), for those further apart than 1e-9.
+    cores : tuple of str
+        The processor cores that the BLAS was made for, then and now: where they differ, sums are
+        taken in another order. Of several runs into one folder, then is that of the first.
     """
 
     row: dict[str, str]
     again: dict[str, Any]
     differences: dict[str, tuple[float, float]]
+    cores: tuple[str, str]
 
 
 def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
@@ -84,7 +89,8 @@ def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
             f"A row is named by its number, 1 to {len(rows)}, or by its trial_id.",
         )
     row = found[0]
-    alike = trials_like(row, manifests.read(folder), allow_imports)
+    manifest = manifests.read(folder)
+    alike = trials_like(row, manifest, allow_imports)
     trial = next((t for t in alike if t.id == row["trial_id"]), None)
     if trial is None:
         raise ResultsError(
@@ -101,4 +107,9 @@ def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
         close = abs(then - now) <= TOLERANCE * max(1.0, abs(then))
         if not close and not (then != then and now != now):
             differences[metric] = (then, now)
-    return Replay(row, again, differences)
+    then_blas = (manifest.get("machine") or {}).get("blas")
+    return Replay(row, again, differences, (_cores(then_blas), _cores(blas())))
+
+
+def _cores(libraries: list[dict[str, Any]] | None) -> str:
+    return ", ".join(sorted({str(one.get("core")) for one in libraries or []})) or "unknown"

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 from rfbench.cli import main
 from rfbench.errors import MethodError, ResultsError
 from rfbench.experiment import runner
+from rfbench.experiment.environment import blas
 from rfbench.experiment.replay import replay
 from rfbench.experiment.run_plan import plan_run
 from rfbench.results.maintenance import merge, rows_of, status_of
@@ -110,6 +111,7 @@ def test_replay_finds_a_changed_number(first):
         store.append(one)
     output = call("replay", first, 1, code=1)
     assert "differs" in output
+    assert f"{blas()[0]['core']} now" in output
 
 
 def test_replay_of_no_row(first):
