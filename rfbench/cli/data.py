@@ -43,6 +43,7 @@ def _lines() -> list[tuple[str, ...]]:
         entry = datasets.entry(name)
         place = {"synthetic": "generated", "bundled": "built in"}.get(entry.kind)
         place = place or ("yes" if datasets.on_disk(name) else "no")
+        place += ", unpinned" if entry.unpinned else ""
         size = "as asked" if entry.kind == "synthetic" else f"{entry.rows:,} x {entry.columns:,}"
         lines.append((name, entry.task, size, place, entry.licence))
     return lines
@@ -92,6 +93,8 @@ def verify(names: tuple[str, ...]) -> None:
             wrong = wrong or check.status in ("mismatch", "missing")
             found = f"sha256 {check.sha256}" if check.sha256 else "not found"
             click.echo(f"{name:15} {check.name:32} {check.status:9} {found}")
+            if check.status == "unpinned":
+                click.echo(f"{'':15} {'':32} to pin it: write this hash into the catalogue")
             if check.status == "mismatch":
                 click.echo(f"{'':15} {'':32} expected  sha256 {check.expected}")
     if wrong:

@@ -22,6 +22,7 @@ from rfbench.errors import DataError
 LIMIT = 1 << 30
 """The most bytes that one member may hold once unpacked."""
 
+MOST_NAMED = 8
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2")
 _BROKEN = (
     OSError,
@@ -65,12 +66,28 @@ class FoundFiles:
             found.update(_read(path, self.pattern, limit))
         if len(found) != self.count:
             where = ", ".join(map(str, self.paths[:3]))
+            inside = [name for path in self.paths for name in names_in(path)]
+            more = f" and {len(inside) - MOST_NAMED:,} more" if len(inside) > MOST_NAMED else ""
+            holds = f" It has {', '.join(inside[:MOST_NAMED])}{more}." if inside else ""
             raise DataError(
-                f"{where} holds {len(found)} files named '{self.pattern}', not {self.count}.",
+                f"{where} holds {len(found)} files named '{self.pattern}', not {self.count}."
+                + holds,
                 "It is incomplete, or another archive under this name.",
                 "Remove the file and get it again.",
             )
         return dict(sorted(found.items()))
+
+
+def names_in(path: Path) -> list[str]:
+    """Return the names of an archive's files; none if it is no archive that can be read."""
+    try:
+        if path.name.endswith(".zip"):
+            with zipfile.ZipFile(path) as opened:
+                return opened.namelist()
+        with tarfile.open(path) as packed:
+            return packed.getnames()
+    except _BROKEN:
+        return []
 
 
 def _read(path: Path, pattern: str, limit: int) -> dict[str, bytes]:

@@ -38,16 +38,22 @@ class Download(_CatalogSection):
 class Member(_CatalogSection):
     """A file that a reader reads, unpacked; it stands alone or inside a download.
 
+    Of several sources, any one will do; they are tried in their order.
     `path` is the end of its path inside an archive, `also` holds the hashes of copies that were
     written again with the same values, `count` says how many files match the pattern.
     """
 
     name: str
-    source: str | None = None
+    source: str | tuple[str, ...] | None = None
     path: str | None = None
     sha256: str | None = None
     also: tuple[str, ...] = ()
     count: int = 1
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Names of the downloads that it comes in."""
+        return (self.source,) if isinstance(self.source, str) else self.source or ()
 
     @property
     def pattern(self) -> str:
@@ -90,8 +96,8 @@ class Entry(_CatalogSection):
     def _consistent(self) -> Entry:
         known = {download.name for download in self.downloads}
         for member in self.files:
-            if member.source is not None and member.source not in known:
-                raise ValueError(f"{self.name}: '{member.source}' is not among the downloads")
+            if not known.issuperset(member.sources):
+                raise ValueError(f"{self.name}: {member.sources} are not among the downloads")
         if (self.task == "regression") == bool(self.classes):
             raise ValueError(f"{self.name}: classes are for classification, and needed there")
         if self.task != "regression" and (self.task == "binary") != (len(self.classes) == 2):
@@ -105,9 +111,18 @@ class Entry(_CatalogSection):
         """The class code of each label as the files spell it."""
         return self.labels or {label: code for code, label in enumerate(self.classes)}
 
-    def download(self, name: str | None) -> Download | None:
-        """Return the download of this name, or None."""
-        return next((each for each in self.downloads if each.name == name), None)
+    def downloads_of(self, member: Member) -> list[Download]:
+        """Return the downloads that a file comes in, in the order of its sources."""
+        named = {each.name: each for each in self.downloads}
+        return [named[name] for name in member.sources if name in named]
+
+    @property
+    def unpinned(self) -> bool:
+        """Whether the hash of a file is known neither by itself nor by its download."""
+        return any(
+            not (member.sha256 or any(each.sha256 for each in self.downloads_of(member)))
+            for member in self.files
+        )
 
     def check(self, shape: tuple[int, ...], y: NDArray[Any], n_given_train: int | None) -> None:
         """Compare what was read with the catalogue.

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import rfbench
 from rfbench.datasets import cache, catalog
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Download, Entry, Member
@@ -60,13 +61,12 @@ def obtain(entry: Entry, *, progress: bool = False) -> list[FoundFiles]:
     """Return the checked sources of an entry, downloading and pinning what is needed."""
     done: set[str] = set()
     for member, source in zip(entry.files, locate(entry), strict=True):
-        if source is not None or member.source in done:
+        if source is not None or done.intersection(member.sources):
             continue
-        download = entry.download(member.source)
-        if download is None:
+        downloads = entry.downloads_of(member)
+        if not downloads:
             raise missing(entry, member, "It was not found on disk.")
-        _download(entry, member, download, progress)
-        done.add(download.name)
+        done.add(_download(entry, member, downloads, progress))
     sources = complete(entry)
     content_hashes(entry, sources)
     if done:
@@ -74,13 +74,14 @@ def obtain(entry: Entry, *, progress: bool = False) -> list[FoundFiles]:
     return sources
 
 
-def _download(entry: Entry, member: Member, download: Download, progress: bool) -> None:
+def _download(entry: Entry, member: Member, downloads: list[Download], progress: bool) -> str:
+    """Fetch the first of the downloads that can be had, and return its name."""
     folder = data_folder() / entry.folder
     reasons = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
-            for url in download.urls:
+            for download, url in ((each, url) for each in downloads for url in each.urls):
                 try:
                     staged = _from(url, Path(stage), download.name, progress)
                     _check_staged(entry, download, staged)
@@ -90,7 +91,7 @@ def _download(entry: Entry, member: Member, download: Download, progress: bool) 
                 else:
                     staged.chmod(0o644)
                     os.replace(staged, folder / download.name)
-                    return
+                    return download.name
     except OSError as error:
         reasons.append(str(error))
     with contextlib.suppress(OSError):
@@ -126,7 +127,9 @@ def _from(url: str, folder: Path, name: str, progress: bool) -> Path:
     )
     try:
         (folder / name).unlink(missing_ok=True)
-        return Path(pup.fetch(name, downloader=pooch.HTTPDownloader(progressbar=bar or False)))
+        agent = {"User-Agent": f"rfbench/{rfbench.__version__}"}  # some servers refuse requests'
+        downloader = pooch.HTTPDownloader(progressbar=bar or False, headers=agent)
+        return Path(pup.fetch(name, downloader=downloader))
     finally:
         if bar:
             bar.close()
@@ -134,15 +137,14 @@ def _from(url: str, folder: Path, name: str, progress: bool) -> Path:
 
 def _check_staged(entry: Entry, download: Download, staged: Path) -> None:
     for member in entry.files:
-        if member.source == download.name:
+        if download.name in member.sources:
             source = FoundFiles((staged,), member.pattern, member.count)
             result = check(entry, member, source)
             if result.status == "mismatch":
-                found = result.sha256 or "not to be had, it cannot be read"
-                raise DataError(
-                    f"what came is not {member.name}: its sha256 is {found}, "
-                    f"expected is {result.expected}"
+                why = result.problem or (
+                    f"its sha256 is {result.sha256}, expected is {result.expected}"
                 )
+                raise DataError(f"what came is not {member.name}: {why}")
 
 
 class _Bar:
@@ -242,9 +244,8 @@ def _target_name(entry: Entry, file: Path) -> str:
 
 def _check_added(entry: Entry, staged: Path) -> None:
     for member in entry.files:
-        download = entry.download(member.source)
         loose = (member.name, f"{member.name}.gz", f"{member.name}.bz2")
-        inside = download is not None and staged.name == download.name
+        inside = staged.name in member.sources
         one_of_many = member.count > 1 and staged.match(member.name)
         if one_of_many or not (inside or any(staged.match(each) for each in loose)):
             continue

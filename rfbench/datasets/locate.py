@@ -22,7 +22,7 @@ class FileCheck:
 
     `status` is 'ok' (a known hash), 'unpinned' (no hash is known yet), 'mismatch' or 'missing';
     `path` is where it was found (the first path of several), `sha256` the hash of its content,
-    `expected` the hash that it should have, where one is known.
+    `expected` the hash that it should have, where one is known, `problem` why it cannot be read.
     """
 
     name: str
@@ -30,6 +30,7 @@ class FileCheck:
     sha256: str | None
     status: Literal["ok", "unpinned", "mismatch", "missing"]
     expected: str | None = None
+    problem: str = ""
 
 
 def data_folder() -> Path:
@@ -74,9 +75,8 @@ def _in_folder(folder: Path, entry: Entry, member: Member) -> FoundFiles | None:
     loose = sorted(path for path in folder.glob(member.name) if path.is_file())
     if len(loose) == member.count:
         return FoundFiles(tuple(loose), member.name, member.count)
-    download = entry.download(member.source)
-    for name in (f"{member.name}.gz", f"{member.name}.bz2", download.name if download else ""):
-        if name and (folder / name).is_file():
+    for name in (f"{member.name}.gz", f"{member.name}.bz2", *member.sources):
+        if (folder / name).is_file():
             return FoundFiles((folder / name,), member.pattern, member.count)
     return None
 
@@ -123,30 +123,36 @@ def complete(entry: Entry) -> list[FoundFiles]:
 def missing(entry: Entry, member: Member, why: str) -> DataError:
     """Return the error for a file that cannot be had: what it is, where to get and to put it."""
     folder = data_folder() / entry.folder
-    download = entry.download(member.source)
-    what = f"'{download.name if download else member.name}' of {entry.name} is missing."
-    if download is None:
-        todo = f"It cannot be downloaded: put it into {folder}"
-    else:
-        todo = f"Get it from {' or '.join(download.urls)} and put it into {folder}"
+    what = f"'{(member.sources or (member.name,))[0]}' of {entry.name} is missing."
+    todo = f"It cannot be downloaded: put it into {folder}"
+    if urls := homes(entry, member):
+        todo = f"Get it from {urls} and put it into {folder}"
     return DataError(what, why, f"{todo}, or run `rfbench data add {entry.name} FILE`.")
+
+
+def homes(entry: Entry, member: Member) -> str:
+    """Return where a file may be had, in words; empty if it has no address."""
+    return " or ".join(url for each in entry.downloads_of(member) for url in each.urls)
 
 
 def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
     """Compare one file with the hashes that are known for it."""
-    download = entry.download(member.source)
     path = source.paths[0]
+    download = next((d for d in entry.downloads_of(member) if d.name == path.name), None)
     expected = member.sha256
-    if expected is None and download is not None and path.name == download.name:
+    if expected is None and download is not None:
         expected = download.sha256
     try:
         found = cache.content_sha256(source, memory())
     except DataError as error:
         log.warning("%s", error)
-        return FileCheck(member.name, path, None, "mismatch", expected)
+        urls = homes(entry, member)
+        why = f"{error.what}{f' Its home is {urls}.' if urls else ''}"
+        why += f" Its sha256 is {expected}." if expected else ""
+        return FileCheck(member.name, path, None, "mismatch", expected, why)
     if found in (member.sha256, *member.also):
         return FileCheck(member.name, path, found, "ok", found)
-    if download is not None and path.name == download.name and download.sha256 is not None:
+    if download is not None and download.sha256 is not None:
         whole = cache.file_sha256(path, memory())
         if whole in (download.sha256, *download.also):
             return FileCheck(member.name, path, found, "ok", found)
@@ -190,8 +196,7 @@ def mismatch(entry: Entry, result: FileCheck) -> DataError:
     """Return the error for a file with another hash than expected."""
     return DataError(
         f"{result.path} is not the expected '{result.name}' of {entry.name}.",
-        f"Its sha256 is {result.sha256 or 'not to be had, it cannot be read'}, "
-        f"expected is {result.expected or 'a readable file'}.",
+        result.problem or f"Its sha256 is {result.sha256}, expected is {result.expected}.",
         f"Remove it and run `rfbench data fetch {entry.name}`.",
     )
 

@@ -32,7 +32,7 @@ def site(tmp_path, monkeypatch):
     """A web server on this machine: its folder, its address, and what it was asked for."""
     folder = tmp_path / "site"
     folder.mkdir()
-    asked = []
+    asked, agents = [], []
 
     class Handler(http.server.SimpleHTTPRequestHandler):
         def __init__(self, *arguments):
@@ -40,13 +40,17 @@ def site(tmp_path, monkeypatch):
 
         def log_message(self, *arguments):
             asked.append(self.path)
+            agents.append(self.headers["User-Agent"])
 
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield SimpleNamespace(
-            folder=folder, address=f"http://127.0.0.1:{server.server_port}", asked=asked
+            folder=folder,
+            address=f"http://127.0.0.1:{server.server_port}",
+            asked=asked,
+            agents=agents,
         )
         server.shutdown()
         thread.join()

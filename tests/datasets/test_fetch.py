@@ -335,3 +335,46 @@ def test_a_real_entry_reads_its_original_archive(home, catalogue):
     assert loaded.y.tolist() == y
     assert loaded.n_given_train == 2
     assert loaded.groups.tolist() == [1, 1, 3, 4]
+
+
+class TestSources:
+    """A file that comes in one of several downloads, as the Buzz data do."""
+
+    @staticmethod
+    def entry(site):
+        entry = letters(["https://x"])
+        downloads = [
+            {"name": name, "urls": [f"{site.address}/{name}"]} for name in ("letters.data", "l.zip")
+        ]
+        file = entry.files[0].model_dump() | {"source": ("letters.data", "l.zip")}
+        fields = entry.model_dump() | {"downloads": downloads, "files": [file]}
+        return type(entry).model_validate(fields)
+
+    @pytest.mark.parametrize("name", ["letters.data", "l.zip"])
+    def test_any_of_them_will_do(self, home, site, catalogue, name):
+        content = {"letters.data": LETTERS, "l.zip": zipped([("in/letters.data", LETTERS)])}
+        put(site.folder, name, content[name])
+        catalogue(self.entry(site))
+        assert datasets.entry("letters").unpinned
+        assert datasets.fetch("letters") == [home / "letters" / name]
+        assert datasets.load("letters").y.tolist() == [0, 1]
+        assert all(agent.startswith("rfbench/") for agent in site.agents)
+
+    def test_a_wrong_archive_says_what_is_in_it_and_where_the_right_file_is(
+        self, home, site, catalogue
+    ):
+        catalogue(self.entry(site))
+        put(home / "letters", "l.zip", zipped([("regression.csv", b"1"), ("notes.txt", b"2")]))
+        with pytest.raises(DataError) as caught:
+            datasets.load("letters")
+        for part in ("regression.csv", "notes.txt", f"{site.address}/letters.data"):
+            assert part in str(caught.value)
+
+
+def test_the_buzz_files_have_their_own_homes():
+    buzz, regression = map(datasets.entry, ("buzz", "buzz-regression"))
+    assert all("archive.ics.uci.edu" not in url for d in buzz.downloads for url in d.urls)
+    assert (buzz.rows, regression.rows, regression.task) == (140_707, 583_250, "regression")
+    assert [datasets.entry(name).unpinned for name in ("year", "buzz", "letter")] == [
+        False, True, False,
+    ]  # fmt: skip
