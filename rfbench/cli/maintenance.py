@@ -20,10 +20,9 @@ def status(folders: tuple[Path, ...]) -> None:
     Example:
       rfbench status results/
     """
-    from rfbench.results import find
-    from rfbench.results.maintenance import status_of
+    from rfbench.results.maintenance import started, status_of
 
-    for folder in find(folders):
+    for folder in started(folders):
         found = status_of(folder)
         parts = [f"{count} {word}" for word, count in sorted(found.counts.items())]
         parts.append(f"{found.missing} missing of {found.planned}")
@@ -38,15 +37,18 @@ def status(folders: tuple[Path, ...]) -> None:
 
 @click.command()
 @click.argument("target", type=FOLDER)
-@click.argument("others", nargs=-1, required=True, type=FOLDER)
+@click.argument("others", nargs=-1, type=FOLDER)
 def merge(target: Path, others: tuple[Path, ...]) -> None:
     """Add the rows of OTHERS, from other machines say, that TARGET does not have.
+
+    Without OTHERS they are those of the shards of TARGET, see `rfbench run --shard`.
 
     Refused are data of another hash and trials of another configuration or protocol.
 
     \b
     Example:
       rfbench merge results/quickstart laptop/results/quickstart
+      rfbench merge results/quickstart
     """
     from rfbench.results.maintenance import merge as join
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import tempfile
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rfbench.config import Experiment, KeptBy
 from rfbench.errors import ResultsError
+from rfbench.experiment import executors
 from rfbench.experiment.environment import blas
-from rfbench.experiment.executors import LocalExecutor
 from rfbench.experiment.plan import Job, Trial, plan
+from rfbench.experiment.schedule import Schedule
 from rfbench.experiment.worker import Limits
 from rfbench.plugins import check_allowed
 from rfbench.results import manifest as manifests
@@ -98,8 +98,9 @@ def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
             "The folder's configuration, its data, or rfbench changed since it was measured.",
         )
     with tempfile.TemporaryDirectory(prefix="rfbench-") as scratch:
-        executor = LocalExecutor(Path(scratch), 1, Limits(), threading.Event())
-        again = next(iter(executor.rows([Job((trial,))])))
+        executor = executors.local(1)
+        (again,) = Schedule(Path(scratch), executor, Limits()).rows([Job((trial,))])
+        executor.close()
     differences = {}
     for metric in METRICS:
         value = again.get(metric)

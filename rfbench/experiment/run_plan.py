@@ -12,8 +12,9 @@ from rfbench import datasets
 from rfbench.config import Experiment, KeptBy
 from rfbench.errors import ConfigError, nearest
 from rfbench.experiment import environment
-from rfbench.experiment.plan import Trial, plan
+from rfbench.experiment.plan import Trial, digest, jobs, plan
 from rfbench.results.manifest import data_key
+from rfbench.results.reader import SHARDS
 
 SMOKE_ROWS = 400
 SMOKE_SIZE = 40
@@ -35,6 +36,8 @@ class RunPlan:
         All trials of the experiments, of which --only may have picked some.
     smoke : bool
         Small, fast and meaningless; kept apart from real results.
+    whole : Path, optional
+        The folder that the rows of a shard are merged into; what is there is not run again.
     """
 
     folder: Path
@@ -42,6 +45,18 @@ class RunPlan:
     trials: list[Trial]
     planned: list[Trial]
     smoke: bool = False
+    whole: Path | None = None
+
+    def shard(self, number: int, count: int) -> RunPlan:
+        """Return one of `count` parts of the plan, from 1, in a folder of its own.
+
+        The parts are disjoint, make the whole, and differ by one job at most. A job's trials, which
+        share work, stay together, so that the rows are those of one run.
+        """
+        every = sorted(jobs(self.trials, count), key=lambda job: digest([t.id for t in job.trials]))
+        trials = [trial for job in every[number - 1 :: count] for trial in job.trials]
+        folder = self.folder / SHARDS / f"{number}-of-{count}"
+        return replace(self, folder=folder, trials=trials, whole=self.folder)
 
     def only(self, conditions: Sequence[str]) -> RunPlan:
         """Return the plan whose trials meet every ``KEY=VALUE``.

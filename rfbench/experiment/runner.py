@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from rfbench.experiment import semaphores
-from rfbench.experiment.executors import LocalExecutor
+from rfbench.experiment.executors import Executor, local
 from rfbench.experiment.interrupts import Interrupts
 from rfbench.experiment.journal import Journal, leftovers, remove_folder
-from rfbench.experiment.plan import Job, Trial, jobs
+from rfbench.experiment.plan import jobs
 from rfbench.experiment.run_plan import RunPlan, manifest
+from rfbench.experiment.schedule import Schedule
 from rfbench.experiment.worker import Limits
 from rfbench.results import kept_features
 from rfbench.results import manifest as manifests
@@ -51,6 +50,7 @@ def run(
     plan: RunPlan,
     *,
     n_jobs: int = 1,
+    executor: Executor | None = None,
     limits: Limits | None = None,
     retry: Collection[str] = (),
     fail_fast: bool = False,
@@ -80,25 +80,31 @@ def run(
     """
     store = Store(plan.folder)
     with store.lock(), Interrupts(on_interrupt) as interrupts:
-        semaphores.sweep()
         store.mend()
         planned = {trial.id for trial in plan.planned}
         suspects = rescue(store, planned)
         done = store.done()
+        if plan.whole:
+            done = Store(plan.whole).done() | done
         missing = [t for t in plan.trials if t.id not in done or done[t.id] in retry]
         summary = Summary(plan.folder, planned=len(plan.trials))
         summary.found = summary.planned - len(missing)
         manifests.write(plan.folder, manifest(plan))
-        executor = LocalExecutor(plan.folder, n_jobs, limits or Limits(), interrupts.stopping)
+        executor = executor or local(n_jobs)
+        workers = executor.workers()
+        schedule = Schedule(plan.folder, executor, limits or Limits(), interrupts.stopping)
+        calm = jobs([trial for trial in missing if trial.id not in suspects], workers)
+        last = [trial for trial in missing if trial.id in suspects]
         finished = False
         try:
-            for row in chain.from_iterable(map(executor.rows, _rounds(missing, suspects, n_jobs))):
-                row["workers"] = n_jobs
+            for row in schedule.rows(calm, last):
+                row["workers"] = workers
                 _record(store, summary, row)
                 if on_row:
                     on_row(row)
                 if fail_fast and summary.failed:
                     interrupts.stopping.set()
+            executor.close()
             finished = True
         finally:
             if not finished:
@@ -108,17 +114,6 @@ def run(
         summary.left = len(missing) - summary.done
         summary.interrupted = interrupts.asked
     return summary
-
-
-def _rounds(missing: list[Trial], suspects: set[str], n_jobs: int) -> Iterator[list[Job]]:
-    """Yield the jobs that may run side by side: the suspects come last, and alone.
-
-    One of them may end the run again; then the rows of all others are there.
-    """
-    yield jobs([trial for trial in missing if trial.id not in suspects], n_jobs)
-    for trial in missing:
-        if trial.id in suspects:
-            yield [Job((trial,))]
 
 
 def rescue(store: Store, planned: Collection[str]) -> set[str]:

@@ -5,21 +5,16 @@ from __future__ import annotations
 import contextlib
 import errno
 import faulthandler
-import os
-import signal
-import threading
-import time
 from dataclasses import dataclass
-from multiprocessing import util
 from pathlib import Path
 from typing import Any
 
 from rfbench import memory
 from rfbench.errors import ConfigError
+from rfbench.experiment.children import end
 from rfbench.experiment.journal import Journal
 from rfbench.experiment.plan import Job
 
-PARENT_CHECK_SECONDS = 1.0
 LEAST_MEMORY = 400 * 2**20
 
 
@@ -96,34 +91,15 @@ def _check_there(text: str, wanted: float) -> None:
         )
 
 
-def start(limits: Limits, parent: int) -> None:
-    """Prepare a fresh worker: Ctrl-C is the parent's business, and so is its life."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    # Before Python waits for the threads and children that a trial left, perhaps for ever.
-    util.Finalize(None, _end, args=(0,), exitpriority=0)
+def obey(limits: Limits) -> None:
+    """Set the memory that this process may use; a larger allocation is a MemoryError."""
     memory.limit_to(limits.memory)
-    if limits.memory is not None:
-        with contextlib.suppress(ImportError, ValueError, OSError):
-            import resource
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
 
-            resource.setrlimit(resource.RLIMIT_DATA, (limits.memory, limits.memory))
-
-
-def _end(code: int) -> None:
-    """End this process at once, and the processes that trials left running in it."""
-    import psutil
-
-    with contextlib.suppress(OSError, psutil.Error):
-        for child in psutil.Process().children(recursive=True):
-            child.kill()
-    os._exit(code)
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(PARENT_CHECK_SECONDS)
-    os._exit(1)
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        soft = hard if limits.memory is None else limits.memory
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
@@ -135,6 +111,7 @@ def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
     from rfbench.experiment.isolation import RUINED
     from rfbench.experiment.trial import run_job
 
+    obey(limits)
     rows = []
     with Journal.open(folder, job) as journal, journal.traces() as traces:
         faulthandler.enable(traces)
@@ -145,10 +122,10 @@ def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
                     journal.add(row)
                 except OSError as error:
                     if ruined or error.errno == errno.EBADF:
-                        _end(1)
+                        end(1)
                     raise
                 if ruined:
-                    _end(1)
+                    end(1)
                 rows.append(row)
         finally:
             faulthandler.cancel_dump_traceback_later()

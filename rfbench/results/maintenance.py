@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from rfbench.errors import ResultsError
 from rfbench.results import kept_features
 from rfbench.results import manifest as manifests
-from rfbench.results.reader import read_rows
+from rfbench.results.reader import SHARDS, TRIALS, read_rows
 from rfbench.results.schema import TIMES
 from rfbench.results.store import Store
 
@@ -29,6 +32,36 @@ def rows_of(folder: Path) -> list[dict[str, str]]:
             f"{folder} holds no trials.", "", "Name a folder that `rfbench run` wrote."
         )
     return rows
+
+
+def shards_of(folder: Path) -> list[Path]:
+    """Return the folders of a results folder's shards that have begun."""
+    return sorted(file.parent for file in (folder / SHARDS).glob(f"*/{manifests.MANIFEST}"))
+
+
+def started(paths: Iterable[Path]) -> list[Path]:
+    """Return the results folders at or below paths, those with nothing but shards among them.
+
+    Raises
+    ------
+    ResultsError
+        There are none at or below a path.
+    """
+    found: set[Path] = set()
+    for path in paths:
+        folders = {file.parent for file in path.rglob(manifests.MANIFEST)}
+        folders |= {file.parent for file in path.rglob(TRIALS)}
+        if not folders:
+            raise ResultsError(f"{path} holds no results.", "", "Name what `rfbench run` wrote.")
+        found |= {f.parents[1] if f.parent.name == SHARDS else f for f in folders}
+    return sorted(found)
+
+
+def _largest_manifest(folder: Path) -> dict[str, Any]:
+    """Return a folder's manifest, or that of one of its shards if it plans more trials."""
+    shards = shards_of(folder)
+    own = [folder] if (folder / manifests.MANIFEST).exists() or not shards else []
+    return max(map(manifests.read, own + shards), key=lambda found: len(found["trials"]))
 
 
 @dataclass(frozen=True)
@@ -59,10 +92,12 @@ class Status:
 
 
 def status_of(folder: Path) -> Status:
-    """Return the state of a results folder, from its files alone."""
-    manifest = manifests.read(folder)
+    """Return the state of a results folder and its shards, from their files alone."""
+    manifest = _largest_manifest(folder)
     notes: list[str] = []
-    rows = read_rows(folder, notes)
+    places = [f for f in (folder, *shards_of(folder)) if (f / TRIALS).exists()] or [folder]
+    rows = pd.concat([read_rows(place, notes) for place in places], ignore_index=True)
+    rows = rows.drop_duplicates("trial_id")
     current = rows[rows["setting"].isin(manifest["settings"])]
     seconds = current.loc[current["status"] == "ok", TIMES[:4]].sum(axis=1)
     missing = len(set(manifest["trials"]) - set(current["trial_id"]))
@@ -80,6 +115,12 @@ def status_of(folder: Path) -> Status:
 def merge(target: Path, others: list[Path]) -> int:
     """Add the rows of other folders that the target does not have, with their kept features.
 
+    Parameters
+    ----------
+    target : Path
+    others : list of Path
+        None: the shards of the target.
+
     Returns the number of rows.
 
     Raises
@@ -89,6 +130,9 @@ def merge(target: Path, others: list[Path]) -> int:
     """
     store = Store(target)
     with store.lock():
+        if not others:
+            manifests.write(target, _largest_manifest(target))
+            others = [f for f in shards_of(target) if (f / TRIALS).exists()]
         own = manifests.read(target)
         store.mend()
         done = store.done()

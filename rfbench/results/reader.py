@@ -15,6 +15,7 @@ from rfbench.results import manifest as manifests
 from rfbench.results.schema import CHECK, REQUIRED, SCHEMA, check_of
 
 TRIALS = "trials.csv"
+SHARDS = "shards"
 NAMED_LINES = 5
 
 
@@ -115,7 +116,7 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
                 "Results are looked for where the command line says.",
                 "Check the path, or make results with 'rfbench run CONFIG'.",
             )
-        found = [path] if path.name == TRIALS and path.is_file() else list(path.rglob(TRIALS))
+        found = [path] if path.name == TRIALS and path.is_file() else _below(path)
         if not found:
             raise ResultsError(
                 f"{path} holds no results.",
@@ -124,6 +125,11 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
             )
         folders.update(file.parent for file in found)
     return sorted(folders)
+
+
+def _below(path: Path) -> list[Path]:
+    """Return the ``trials.csv`` of results folders; what is in shards counts once it is merged."""
+    return [file for file in path.rglob(TRIALS) if SHARDS not in file.relative_to(path).parts[:-2]]
 
 
 def read(folder: str | Path) -> Results:

@@ -1,12 +1,9 @@
 import os
 import random
-import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 import psutil
 import pytest
@@ -14,31 +11,18 @@ import pytest
 from rfbench.errors import ResultsError
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
-from rfbench.experiment.executors import LocalExecutor
 from rfbench.experiment.journal import Journal
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import run_trial
 from rfbench.experiment.worker import Limits
 from rfbench.results.store import Store
-from tests.support.runs import FAULTY, command, descendants, rows_of
+from tests.support.runs import FAULTY, command, descendants, rows_of, without_times
 
 from .conftest import SMALL
 
 NIGHTLY = bool(os.environ.get("RFBENCH_NIGHTLY"))
-KILLS = 50 if NIGHTLY else 5
-
-
-def without_times(folder):
-    kept = [
-        {
-            k: v
-            for k, v in row.items()
-            if not k.startswith(("t_", "cpu_", "peak_rss_mb", "workers", "check"))
-        }
-        for row in rows_of(folder)
-    ]
-    return sorted(kept, key=lambda row: row["trial_id"])
+KILLS = 50 if NIGHTLY else 3
 
 
 def faulty(fault):
@@ -46,34 +30,35 @@ def faulty(fault):
     return SMALL.replace("- rks", own)
 
 
-@pytest.mark.parametrize(
-    ("fault", "status", "message"),
-    [
-        ("raise", "failed", "ZeroDivisionError: on purpose"),
-        ("segfault", "crashed", "Segmentation fault"),
-        ("exit", "crashed", "worker"),
-        ("sleep", "timeout", "longer than --timeout"),
-        ("memory", "memory", "memory"),
-    ],
-)
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_fault_costs_its_own_trial_and_no_other(
-    experiment_of, tmp_path, fault, status, message, n_jobs
-):
-    experiment = experiment_of(faulty(fault), "trials=1", allow_imports=True)
-    work = plan_run([experiment], tmp_path / "r")
-    timeout = 3.0 if fault == "sleep" else None
-    memory = 2**30 if fault == "memory" else None
-    summary = runner.run(work, n_jobs=n_jobs, limits=Limits(memory, timeout))
-    rows = {(row["label"], row["M"]): row for row in rows_of(tmp_path / "r")}
-    assert len(rows) == 4
+FAULTS = {
+    "raise": ("failed", "ZeroDivisionError: on purpose"),
+    "segfault": ("crashed", "Segmentation fault"),
+    "exit": ("crashed", "exit code 3"),
+    "sleep": ("timeout", "longer than --timeout"),
+    "memory": ("memory", "memory"),
+}
+
+
+def test_a_fault_costs_its_own_trial_and_no_other(experiment_of, tmp_path):
+    methods = "".join(
+        f"  - {{class: '{FAULTY}:Faulty', label: {fault}, fault: {fault}}}\n" for fault in FAULTS
+    )
+    text = SMALL.replace("solver:", methods + "solver:")
+    folder = tmp_path / "r"
+    work = plan_run([experiment_of(text, "trials=1", allow_imports=True)], folder)
+    summary = runner.run(work, n_jobs=2, limits=Limits(2**30, 5.0))
+    rows = {(row["label"], row["M"]): row for row in rows_of(folder)}
+    assert len(rows) == 14
     assert {k: r["status"] for k, r in rows.items() if r["status"] != "ok"} == {
-        ("faulty", "8"): status
+        (fault, "8"): status for fault, (status, _) in FAULTS.items()
     }
-    assert message in rows["faulty", "8"]["message"]
-    assert (summary.done, summary.failed) == (4, 1)
-    assert (tmp_path / "r" / "failures").exists() or status == "memory"
-    assert not (tmp_path / "r" / ".unfinished").exists()
+    for fault, (status, message) in FAULTS.items():
+        row = rows[fault, "8"]
+        assert message in row["message"]
+        trace = folder / "failures" / f"{row['trial_id']}.txt"
+        assert trace.exists() or status == "memory"
+    assert (summary.done, summary.failed) == (14, 5)
+    assert not (folder / ".unfinished").exists()
 
 
 def test_failed_trials_are_repeated_on_request_only(experiment_of, tmp_path):
@@ -101,14 +86,6 @@ def start(path, out):
     return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def left_behind(process):
-    """Return the temporary files and shared memory of a run, whose names have its number."""
-    places = [Path("/dev/shm"), Path(tempfile.gettempdir())]
-    kinds = re.compile(rf"(sem\.loky|loky|joblib|rfbench|psm)\D.*\b{process.pid}\b")
-    found = [p for place in places if place.is_dir() for p in place.iterdir()]
-    return [p for p in found if kinds.search(p.name.replace("_", "-"))]
-
-
 def wait_until(met, seconds=60.0):
     limit = time.monotonic() + seconds
     while not met() and time.monotonic() < limit:
@@ -126,39 +103,34 @@ def test_killed_at_random_moments_no_row_is_lost_or_doubled(experiment_of, tmp_p
     seen = 0
     for _ in range(KILLS):
         process = start(path, tmp_path / "out")
-        wait_until(lambda process=process: left_behind(process) or process.poll() is not None)
+        wait_until(lambda process=process: descendants(process) or process.poll() is not None)
         limit = time.monotonic() + moments.uniform(0.0, 3.0)
         while time.monotonic() < limit and process.poll() is None:
             time.sleep(0.02)
         workers = descendants(process)
-        seen += len(left_behind(process))
+        seen += len(workers)
         process.kill()
         process.wait()
         _, alive = psutil.wait_procs(workers, timeout=10)
         assert not alive
-        wait_until(lambda process=process: not left_behind(process), 10.0)
-        assert left_behind(process) == []
         if (folder / "trials.csv").exists():
             Store(folder).done()
             now = [row["trial_id"] for row in rows_of(folder)]
             assert now[: len(kept)] == kept
             kept = now
-    assert seen > 0  # there was something to leave behind
+    assert seen > 0  # there were workers to be killed
     summary = runner.run(plan_run([experiment], folder), n_jobs=2)
     assert summary.done + summary.found == len(expected)
     assert without_times(folder) == expected
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_one_signal_stops_after_the_trials_in_flight(experiment_of, tmp_path, number):
+def test_one_signal_stops_after_the_trials_in_flight(experiment_of, tmp_path):
     experiment_of(LONG.replace("trials: 6", "trials: 400"), name="long")
     folder = tmp_path / "out" / "long"
     process = start(tmp_path / "long.yaml", tmp_path / "out")
-    limit = time.monotonic() + 60
-    while not (folder / "trials.csv").exists() and time.monotonic() < limit:
-        time.sleep(0.05)
+    wait_until((folder / "trials.csv").exists)
     workers = descendants(process)
-    process.send_signal(number)
+    process.send_signal(signal.SIGINT)
     assert process.wait(timeout=60) == 1
     _, alive = psutil.wait_procs(workers, timeout=10)
     assert not alive
@@ -174,15 +146,11 @@ def test_two_signals_stop_now_and_leave_a_note_of_what_was_cut_off(experiment_of
     words = command(tmp_path / "long.yaml", tmp_path / "out", "--jobs", "2", "--allow-imports")
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     unfinished = tmp_path / "out" / "long" / ".unfinished"
-    limit = time.monotonic() + 60
-    while not any(f.stat().st_size for f in unfinished.glob("*.jsonl")):
-        assert time.monotonic() < limit
-        time.sleep(0.05)
-    time.sleep(0.5)
+    wait_until(lambda: any(f.stat().st_size for f in unfinished.glob("*.jsonl")))
     workers = descendants(process)
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    assert next(line for line in process.stderr if "stopping" in line)
+    process.send_signal(signal.SIGTERM)
     _, message = process.communicate(timeout=30)
     assert process.returncode != 0
     assert "Traceback" not in message
@@ -227,12 +195,9 @@ def test_rows_of_a_job_that_was_cut_off_are_rescued(experiment_of, tmp_path):
     assert len({row["trial_id"] for row in rows_of(tmp_path / "r")}) == 8
 
 
-@pytest.mark.parametrize("fault", ["kill the run", "terminate the run"])
-def test_a_trial_that_ends_the_run_itself_costs_no_other_in_the_next(
-    experiment_of, tmp_path, fault
-):
+def test_a_trial_that_ends_the_run_itself_costs_no_other_in_the_next(experiment_of, tmp_path):
     """It is met first, then last and alone; both times it ends the run."""
-    experiment_of(faulty(fault), "trials=1", name="long", allow_imports=True)
+    experiment_of(faulty("kill the run"), "trials=1", name="long", allow_imports=True)
     words = command(tmp_path / "long.yaml", tmp_path / "out", "--jobs", "1", "--allow-imports")
     folder = tmp_path / "out" / "long"
     for _ in range(2):
@@ -240,31 +205,6 @@ def test_a_trial_that_ends_the_run_itself_costs_no_other_in_the_next(
         assert process.returncode != 0
     measured = {("faulty", "4"), ("eerf", "4"), ("eerf", "8")}
     assert {(row["label"], row["M"]) for row in rows_of(folder)} == measured
-
-
-def test_trials_that_had_begun_when_a_run_was_cut_off_run_last_and_alone(
-    experiment_of, tmp_path, monkeypatch
-):
-    folder = tmp_path / "r"
-    work = plan_run([experiment_of()], folder)
-    begun, other = jobs(work.trials, 2)[:2]
-    for job in (begun, other):
-        with Journal.open(folder, job) as journal:
-            journal.begin(job.trials[0].id)
-    gathered = []
-    rows = LocalExecutor.rows
-
-    def note(executor, jobs):
-        gathered.append([[trial.id for trial in job.trials] for job in jobs])
-        yield from rows(executor, jobs)
-
-    monkeypatch.setattr(LocalExecutor, "rows", note)
-    assert runner.run(work, n_jobs=2).done == 8
-    last = {begun.trials[0].id, other.trials[0].id}
-    assert [len(each) for each in gathered[1:]] == [1, 1]
-    assert {trial for each in gathered[1:] for (trial,) in each} == last
-    assert last.isdisjoint(trial for job in gathered[0] for trial in job)
-    assert not (folder / ".unfinished").exists()
 
 
 def test_a_full_disk_keeps_the_earlier_rows(experiment_of, tmp_path):

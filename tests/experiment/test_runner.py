@@ -1,4 +1,3 @@
-import csv
 import json
 
 import numpy as np
@@ -11,25 +10,14 @@ from rfbench.experiment.trial import measure, run_trial
 from rfbench.results.store import Store
 from rfbench.samplers import EERF
 from rfbench.solvers import RidgeClassifier
+from tests.support.runs import rows_of, without_times
 
 from .conftest import SMALL
-
-TIMES = ("t_", "cpu_", "peak_rss_mb", "workers")
 
 
 def run(experiment, folder, **keywords):
     work = plan_run([experiment], folder)
     return work, runner.run(work, **keywords)
-
-
-def rows_of(folder):
-    with (folder / "trials.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def without_times(rows):
-    kept = [{k: v for k, v in row.items() if not k.startswith((*TIMES, "check"))} for row in rows]
-    return sorted(kept, key=lambda row: row["trial_id"])
 
 
 def test_a_second_run_does_nothing_and_more_trials_add_only_new_rows(experiment_of, tmp_path):
@@ -48,7 +36,7 @@ def test_a_second_run_does_nothing_and_more_trials_add_only_new_rows(experiment_
 def test_two_workers_give_the_results_of_one(experiment_of, tmp_path):
     run(experiment_of(), tmp_path / "one", n_jobs=1)
     run(experiment_of(), tmp_path / "two", n_jobs=2)
-    assert without_times(rows_of(tmp_path / "one")) == without_times(rows_of(tmp_path / "two"))
+    assert without_times(tmp_path / "one") == without_times(tmp_path / "two")
 
 
 def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
@@ -167,11 +155,11 @@ def test_kernel_errors_and_no_solver(experiment_of):
 def test_a_row_that_was_changed_on_the_disk_is_measured_again(experiment_of, tmp_path):
     folder = tmp_path / "tiny"
     run(experiment_of(), folder)
-    before, csv = rows_of(folder), folder / "trials.csv"
+    before, csv = without_times(folder), folder / "trials.csv"
     csv.write_bytes(csv.read_bytes().replace(b",rks,", b",rk\xf3,", 1))
     _, summary = run(experiment_of(), folder)
     assert (summary.found, summary.done) == (7, 1)
-    assert without_times(rows_of(folder)) == without_times(before)
+    assert without_times(folder) == before
 
 
 def test_the_manifest_has_a_hash_per_name_and_parameters(experiment_of, tmp_path):

@@ -14,6 +14,13 @@ def rows_of(folder):
         return list(csv.DictReader(file))
 
 
+def without_times(folder):
+    """Return the rows of a folder, in the order of their identities, without what varies."""
+    varies = ("t_", "cpu_", "peak_rss_mb", "workers", "check")
+    rows = [{k: v for k, v in row.items() if not k.startswith(varies)} for row in rows_of(folder)]
+    return sorted(rows, key=lambda row: row["trial_id"])
+
+
 def command(path, out, *words):
     return [sys.executable, "-m", "rfbench", "run", str(path), "--out", str(out), *words]
 

@@ -1,0 +1,195 @@
+"""Processes of their own for trials: a crash costs the child, never its parent.
+
+A child is a fresh Python that does one call at a time and sends the result back through a socket.
+It is no `multiprocessing` process, because those may not be started by a daemon, as the workers of
+dask are. It ends when its parent does, and after a minute without work.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from multiprocessing.connection import Connection, Pipe
+from typing import Any
+
+from rfbench.errors import WriteError
+
+IDLE_SECONDS = 60.0
+PARENT_CHECK_SECONDS = 1.0
+DEATH_CHECK_SECONDS = 0.2
+START = """\
+import sys
+sys.path[:] = {path!r}
+from rfbench.experiment import children
+children.serve({number}, {parent})
+"""
+
+
+class ChildDied(Exception):
+    """The process ended before it had a result."""
+
+
+class Child:
+    """A process that waits for calls."""
+
+    def __init__(self) -> None:
+        self.connection, other = Pipe()
+        number = other.fileno()
+        # Ctrl-C is the parent's business: blocked from the start, ignored by `serve`.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        try:
+            code = START.format(path=sys.path, number=number, parent=os.getpid())
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", code], stdin=subprocess.DEVNULL, pass_fds=[number]
+            )
+        except OSError as error:
+            raise WriteError(
+                f"No worker process could be started: {error.strerror or error}.",
+                "",
+                "Take fewer --jobs, or end other processes, and run the same command again.",
+            ) from error
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            other.close()
+        self.idle_since = 0.0
+
+    def call(self, function: Callable[..., Any], *words: Any) -> Any:
+        """Return the result of a call, or raise what it raised; ChildDied if there is none."""
+        try:
+            self.connection.send((function, words))
+            # A process that the call left running may hold the socket open: no end of file then.
+            while not self.connection.poll(DEATH_CHECK_SECONDS):
+                if self.process.poll() is not None and not self.connection.poll():
+                    raise EOFError
+            fine, result = self.connection.recv()
+        except (EOFError, ConnectionError):
+            code = self.end()
+            died = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+            raise ChildDied(f"The worker process ended {died}.") from None
+        if not fine:
+            raise result
+        return result
+
+    def end(self) -> int:
+        """Kill the process; return its exit code, that of its own end if it had ended."""
+        self.connection.close()
+        try:
+            # Its own end may be a moment away, and its exit code says more than ours.
+            code = self.process.wait(DEATH_CHECK_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            code = self.process.wait()
+        return code
+
+
+_idle: list[Child] = []
+"""Children without work: those of a run are found by the next one in the same process."""
+
+
+@atexit.register
+def _end_idle() -> None:
+    """Let the idle children end, and with them what trials have left in them."""
+    for child in _idle:
+        child.connection.close()
+    for child in _idle:
+        child.process.wait()
+
+
+class Children:
+    """Runs calls in children, so many at a time, as a `concurrent.futures` executor does."""
+
+    def __init__(self, count: int) -> None:
+        self._threads = ThreadPoolExecutor(count)
+        self._busy: set[Child] = set()
+        self._killed = False
+
+    def submit(self, function: Callable[..., Any], *words: Any) -> Future[Any]:
+        """Begin a call; its future raises ChildDied if its process does not survive it."""
+        return self._threads.submit(self._call, function, *words)
+
+    def _call(self, function: Callable[..., Any], *words: Any) -> Any:
+        child = _fresh() or Child()
+        self._busy.add(child)
+        try:
+            if self._killed:
+                child.process.kill()
+            return child.call(function, *words)
+        finally:
+            self._busy.discard(child)
+            if not child.connection.closed:
+                child.idle_since = time.monotonic()
+                _idle.append(child)
+
+    def close(self) -> None:
+        """Take no further calls, and wait for those that have begun."""
+        self._threads.shutdown()
+
+    def kill(self) -> None:
+        """End the children in the middle of what they do."""
+        self._killed = True
+        for child in list(self._busy):
+            child.process.kill()
+        self._threads.shutdown(cancel_futures=True)
+
+
+def _fresh() -> Child | None:
+    """Return an idle child that will not end by itself in this moment."""
+    while _idle:
+        child = _idle.pop()
+        if time.monotonic() - child.idle_since < IDLE_SECONDS / 2 and child.process.poll() is None:
+            return child
+        child.end()
+    return None
+
+
+def serve(number: int, parent: int) -> None:
+    """Do calls that come through a socket, until the parent is gone or sends none for long.
+
+    Parameters
+    ----------
+    number : int
+        The socket's file descriptor.
+    parent : int
+        Id of the process at its other end.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    connection = Connection(number)
+    os.set_inheritable(number, False)
+    try:
+        while connection.poll(IDLE_SECONDS):
+            function, words = connection.recv()
+            try:
+                answer = True, function(*words)
+            except Exception as error:
+                answer = False, error
+            connection.send(answer)
+    except (EOFError, OSError):
+        pass
+    end(0)
+
+
+def end(code: int) -> None:
+    """End this process at once, and the processes that trials left running in it."""
+    import psutil
+
+    try:
+        for child in psutil.Process().children(recursive=True):
+            child.kill()
+    except (OSError, psutil.Error):
+        pass
+    os._exit(code)
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(PARENT_CHECK_SECONDS)
+    os._exit(1)
