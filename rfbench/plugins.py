@@ -88,12 +88,22 @@ def load_object(path: str, folder: Path | None = None) -> Any:
     MethodError
         The module, the file or the name is not there.
     """
+    found = load(path, folder)
+    if not isinstance(found, type):
+        raise MethodError(f"{path} is not a class.", f"It is a {type(found).__name__}.")
+    return found
+
+
+def load(path: str, folder: Path | None = None) -> Any:
+    """Import ``package.module.name``, ``package.module:name`` or ``folder/file.py:name``.
+
+    Parameters and errors are those of `load_class`.
+    """
+    owner, _, name = path.rpartition(":" if ":" in path else ".")
     try:
-        if ":" in path:
-            name = path.rpartition(":")[2]
-            module = _module_of_file(_file_of(path, folder))
+        if owner.endswith(".py"):
+            module = _module_of_file(file_of(path, folder))
         else:
-            owner, _, name = path.rpartition(".")
             module = importlib.import_module(owner)
         return getattr(module, name)
     except MethodError:
@@ -106,7 +116,7 @@ def load_object(path: str, folder: Path | None = None) -> Any:
         ) from error
 
 
-def _file_of(path: str, folder: Path | None) -> Path:
+def file_of(path: str, folder: Path | None) -> Path:
     """Return the file of ``folder/file.py:Class``, beside the configuration or from here."""
     file = Path(path.rpartition(":")[0])
     for place in ([folder] if folder else []) + [Path()]:
@@ -143,7 +153,7 @@ def identity(path: str, folder: Path | None = None) -> str:
     The parameters, and what is raised, are those of `load_class`.
     """
     if ":" in path:
-        return hashlib.sha256(_file_of(path, folder).read_bytes()).hexdigest()[:16]
+        return hashlib.sha256(file_of(path, folder).read_bytes()).hexdigest()[:16]
     package = path.split(".")[0]
     names = metadata.packages_distributions().get(package, [package])
     try:

@@ -21,6 +21,7 @@ from rfbench.cli.experiments import run, sweep
 from rfbench.cli.maintenance import merge, replay, status
 from rfbench.cli.report import report
 from rfbench.cli.show import doctor, list_, plot, table
+from rfbench.cli.slurm import slurm
 from rfbench.cli.verify import verify
 from rfbench.errors import RfbenchError
 
@@ -105,6 +106,7 @@ def main(debug: bool) -> None:
 for command in (
     run,
     sweep,
+    slurm,
     plot,
     table,
     verify,

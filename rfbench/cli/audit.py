@@ -72,8 +72,6 @@ def audit(
       rfbench audit CONFIG --target PAPER/ITEM/DATASET --set M=56,112,224
       rfbench audit CONFIG --target PAPER/ITEM,ITEM/DATASET --vary scaling=none,standard,minmax
     """
-    import os
-
     from rfbench import results
     from rfbench.audit import choices, page
     from rfbench.audit.plan import plan
@@ -82,10 +80,10 @@ def audit(
     from rfbench.experiment.run_plan import plan_run
 
     chosen = RunOptions(**options)
-    if chosen.only:
+    if chosen.only or chosen.shard:
         raise ConfigError(
-            "--only is not for an audit.",
-            "--only would leave combinations without their numbers.",
+            "--only and --shard are not for an audit.",
+            "They would leave combinations without their numbers.",
             "Vary less, or fix M and others with --set.",
         )
     target = find(aim)
@@ -108,11 +106,10 @@ def audit(
             click.echo(f"  {choice}: {', '.join(open_options)}")
         for line in found.refused[:3]:
             click.echo(f"cannot be run: {line}")
-        say_what_would_run(experiments, variants, folder, smoke, chosen)
+        say_what_would_run(experiments, variants, folder, smoke, chosen, jobs)
         return
     work = plan_run(experiments, folder, variants=variants, smoke=smoke, progress=True)
-    workers = jobs or os.cpu_count() or 1
-    summary = run_with_progress(work, workers, chosen, chosen.limits(workers))
+    summary = run_with_progress(work, jobs, chosen, allow_imports=allow_imports)
     if smoke:
         click.echo("ranked: nothing, because the numbers of a smoke run mean nothing")
     elif summary.interrupted or summary.left:

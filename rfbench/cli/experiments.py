@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rfbench.experiment.plan import Trial
     from rfbench.experiment.run_plan import RunPlan
     from rfbench.experiment.runner import Summary
-    from rfbench.experiment.worker import Limits
 
 
 @click.command()
@@ -84,7 +83,7 @@ def run(
     if options["only"] and len(experiments) > 1:
         experiments = _with_trials(experiments, options["only"])
     work = [([e], [""], e.name) for e in (_with_data(experiments) if offline else experiments)]
-    _carry_out(work, jobs, out, smoke, dry_run, RunOptions(**options))
+    _carry_out(work, jobs, out, smoke, dry_run, allow_imports, RunOptions(**options))
 
 
 def _with_data(experiments: list[Experiment]) -> list[Experiment]:
@@ -180,7 +179,7 @@ def sweep(
     ]
     name = _sweep_name(experiments[0].name, [*([f"M={sizes}"] if sizes else []), *settings])
     work = (experiments, [", ".join(c) for c in combinations], name)
-    _carry_out([work], jobs, out, smoke, dry_run, RunOptions(**options))
+    _carry_out([work], jobs, out, smoke, dry_run, allow_imports, RunOptions(**options))
 
 
 def _sweep_name(stem: str, settings: Iterable[str]) -> str:
@@ -199,29 +198,32 @@ def _carry_out(
     out: Path,
     smoke: bool,
     dry_run: bool,
+    allow_imports: bool,
     options: RunOptions,
 ) -> None:
     from rfbench.experiment.run_plan import plan_run
 
     base = out / "smoke" if smoke else out
-    workers = jobs or os.cpu_count() or 1
-    # Once for all configurations: other limits would start other worker processes.
-    limits = options.limits(workers)
     failed = 0
     for experiments, variants, name in several:
         if dry_run:
-            say_what_would_run(experiments, variants, base / name, smoke, options, workers)
+            say_what_would_run(experiments, variants, base / name, smoke, options, jobs)
             continue
         plan = plan_run(experiments, base / name, variants=variants, smoke=smoke, progress=True)
-        plan = plan.only(options.only)
+        plan = _chosen(plan, options)
         _say_own_data(plan)
-        summary = run_with_progress(plan, workers, options, limits)
-        _report(summary)
+        summary = run_with_progress(plan, jobs, options, allow_imports=allow_imports)
+        _report(summary, plan.whole)
         failed += summary.failed
         if summary.interrupted or (options.fail_fast and summary.failed):
             break
     if failed or (not dry_run and summary.interrupted):
         raise click.exceptions.Exit(1)
+
+
+def _chosen(plan: RunPlan, options: RunOptions) -> RunPlan:
+    plan = plan.only(options.only)
+    return plan.shard(*options.shard) if options.shard else plan
 
 
 def say_what_would_run(
@@ -246,16 +248,16 @@ def say_what_would_run(
         click.echo(f"{folder.name}: would download {', '.join(absent)} first.")
         chosen = [smoke_variant(e) for e in experiments] if smoke else experiments
         trials = trials_without_data(chosen)
-        planned = RunPlan(folder, chosen, trials, trials, smoke).only(options.only)
+        planned = _chosen(RunPlan(folder, chosen, trials, trials, smoke), options)
         say_memory(planned.trials, workers, limits)
         return
-    plan = plan_run(experiments, folder, variants=variants, smoke=smoke).only(options.only)
+    plan = _chosen(plan_run(experiments, folder, variants=variants, smoke=smoke), options)
     missing = _missing(plan, options)
     labels = ", ".join(spec.label for spec in plan.experiments[0].samplers)
     click.echo(
         f"{folder.name}: {len(plan.trials)} trials of {labels} on {', '.join(names)}; "
         f"{len(plan.trials) - len(missing)} are done, {len(missing)} would run, "
-        f"into {folder}/trials.csv."
+        f"into {plan.folder}/trials.csv."
     )
     _say_timing(experiments[0])
     say_memory(missing, workers, limits)
@@ -292,27 +294,30 @@ def _say_timing(experiment: Experiment) -> None:
 def _missing(plan: RunPlan, options: RunOptions) -> list[Trial]:
     from rfbench.results.store import Store
 
-    done = Store(plan.folder).done()
+    done = (Store(plan.whole).done() if plan.whole else {}) | Store(plan.folder).done()
     return [t for t in plan.trials if t.id not in done or done[t.id] in options.retry]
 
 
 def run_with_progress(
-    plan: RunPlan, jobs: int, options: RunOptions, limits: Limits | None
+    plan: RunPlan, jobs: int | None, options: RunOptions, *, allow_imports: bool = False
 ) -> Summary:
     """Run what is missing beside a progress bar; the first Ctrl-C is answered."""
     from rfbench.cli.memory import say_memory
     from rfbench.cli.progress import Progress
-    from rfbench.experiment import runner
+    from rfbench.experiment import clusters, runner
 
+    executor = clusters.find(options.executor, jobs, allow_imports=allow_imports)
+    workers = executor.workers()
+    limits = options.limits(workers)
     missing = _missing(plan, options)
     if missing:
         _say_timing(plan.experiments[0])
-    say_memory(missing, jobs, limits)
+    say_memory(missing, workers, limits)
     done = len(plan.trials) - len(missing)
     with Progress(plan.folder.name, len(missing), done) as progress:
         return runner.run(
             plan,
-            n_jobs=jobs,
+            executor=executor,
             limits=limits,
             retry=options.retry,
             fail_fast=options.fail_fast,
@@ -327,14 +332,19 @@ def _say_stopping() -> None:
     )
 
 
-def _report(summary: Summary) -> None:
-    """Print the table and say where everything is; a figure that fails does not hide the table."""
+def _report(summary: Summary, whole: Path | None) -> None:
+    """Print the table and say where everything is; a figure that fails does not hide the table.
+
+    The rows of a shard make no table: `whole` is where they belong.
+    """
     from rfbench import figures, results
     from rfbench.pages import summary_table
 
     for text in list(dict.fromkeys(summary.messages))[:5]:
         click.secho(f"failed: {text}", fg="red", err=True)
-    if summary.done + summary.found:
+    if whole:
+        click.echo(f"shard:   {summary.folder}; once all are done: rfbench merge {whole}")
+    elif summary.done + summary.found:
         read = results.read(summary.folder)
         click.echo()
         click.echo(summary_table.render(read, "text").rstrip("\n") + "\n")

@@ -24,12 +24,27 @@ class RunOptions:
     retry: tuple[str, ...]
     only: tuple[str, ...]
     fail_fast: bool
+    shard: tuple[int, int] | None = None
+    executor: str = "local"
 
     def limits(self, jobs: int) -> Limits:
-        """Return the limits of one of so many workers."""
+        """Return the limits of one of so many workers; a remote one has them for itself."""
         from rfbench.experiment.worker import Limits, memory_share
 
+        if self.executor != "local":
+            amount = None if self.memory.endswith("%") else memory_share(self.memory, 1)
+            return Limits(amount, self.timeout)
         return Limits(memory_share(self.memory, jobs), self.timeout)
+
+
+def _shard(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
+    """Return the number of a part, from 1, and how many there are."""
+    if value is None:
+        return None
+    number, _, count = value.partition("/")
+    if number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count):
+        return int(number), int(count)
+    raise click.BadParameter(f"{value} is not a part of a run; write 3/20.")
 
 
 RUN = "The run of the file, as `rfbench list configs` has it: eeg.printed"
@@ -75,7 +90,15 @@ def run_options(command: Command) -> Command:
                 "--memory",
                 default="80%",
                 show_default=True,
-                help="Memory for all workers: a share of what is free, or GiB (6, 1.5).",
+                help="Memory for all workers: a share of what is free, or GiB (6, 1.5). With "
+                "--executor, GiB for each of them.",
+            ),
+            click.option(
+                "--executor",
+                default="local",
+                show_default=True,
+                metavar="WHERE",
+                help="dask:ADDRESS, ray[:ADDRESS], or module:factory of an executor.",
             ),
             click.option(
                 "--retry",
@@ -88,6 +111,12 @@ def run_options(command: Command) -> Command:
                 multiple=True,
                 metavar="KEY=VALUE",
                 help="Only trials with this: dataset, protocol, sampler, label, M, trial, d.",
+            ),
+            click.option(
+                "--shard",
+                callback=_shard,
+                metavar="K/N",
+                help="Run the K-th of N parts, in OUT/NAME/shards; then `rfbench merge OUT/NAME`.",
             ),
             click.option("--fail-fast", is_flag=True, help="Stop at the first failed trial."),
             click.option(

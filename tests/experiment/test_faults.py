@@ -17,7 +17,7 @@ from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import run_trial
 from rfbench.experiment.worker import Limits
 from rfbench.results.store import Store
-from tests.support.runs import FAULTY, command, descendants, rows_of, without_times
+from tests.support.runs import FAULTY, command, descendants, rows_of, wait_until, without_times
 
 from .conftest import SMALL
 
@@ -84,12 +84,6 @@ LONG = SMALL.replace("trials: 2", "trials: 6").replace("n_train: 120", "n_train:
 def start(path, out):
     words = command(path, out, "--jobs", "2")
     return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def wait_until(met, seconds=60.0):
-    limit = time.monotonic() + seconds
-    while not met() and time.monotonic() < limit:
-        time.sleep(0.02)
 
 
 def test_killed_at_random_moments_no_row_is_lost_or_doubled(experiment_of, tmp_path):

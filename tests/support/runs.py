@@ -2,6 +2,7 @@
 
 import csv
 import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -30,3 +31,9 @@ def descendants(process):
         return psutil.Process(process.pid).children(recursive=True)
     except psutil.NoSuchProcess:
         return []
+
+
+def wait_until(met, seconds=60.0):
+    limit = time.monotonic() + seconds
+    while not met() and time.monotonic() < limit:
+        time.sleep(0.02)

@@ -1,0 +1,151 @@
+"""Executors of other machines: dask, ray, and all with the interface of `concurrent.futures`."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import time
+import uuid
+import warnings
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Future
+from typing import Any
+
+from rfbench import plugins
+from rfbench.errors import ConfigError, ExecutorError
+from rfbench.experiment import remote
+from rfbench.experiment.executors import Executor, local
+
+FRESH_SECONDS = 1.0
+CONNECT_SECONDS = 10
+
+
+def find(text: str, n_jobs: int | None = None, *, allow_imports: bool = False) -> Executor:
+    """Return the executor that ``--executor`` names.
+
+    Parameters
+    ----------
+    text : str
+        ``local``, ``dask:ADDRESS``, ``ray`` or ``ray:ADDRESS``, or ``module:factory``: a function
+        without parameters that returns an executor with the interface of `concurrent.futures`.
+    n_jobs : int, optional
+        Jobs in flight; None: one per core here, or as many as the cluster has threads.
+    allow_imports : bool
+        See `rfbench.plugins.check_allowed`.
+
+    Raises
+    ------
+    ConfigError, MethodError, ExecutorError
+        It is no executor; its import needs permission; it is not there.
+    """
+    kind, _, address = text.partition(":")
+    if text == "local":
+        return local(n_jobs or os.cpu_count() or 1)
+    if kind == "dask" and address:
+        return dask(address, n_jobs)
+    if kind == "ray":
+        return ray(address, n_jobs)
+    if kind and address:
+        return imported(text, n_jobs, allow_imports=allow_imports)
+    raise ConfigError(
+        f"--executor {text} is no executor.",
+        "",
+        "Write local, dask:ADDRESS, ray, ray:ADDRESS or module:factory.",
+    )
+
+
+def dask(address: str, n_jobs: int | None = None) -> Executor:
+    """Return the workers of a dask scheduler, such as ``tcp://10.0.0.1:8786``."""
+    try:
+        import distributed
+    except ImportError as error:
+        raise _not_installed("dask") from error
+    library: Any = distributed
+    try:
+        client = library.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:  # TimeoutError is an OSError
+        raise _unreachable(f"dask scheduler at {address}", error) from error
+    pool = client.get_executor(pure=False)
+    run = uuid.uuid4().hex
+
+    def carry(*words: Any) -> Future[Any]:
+        with warnings.catch_warnings():  # of large parcels: those with data
+            warnings.simplefilter("ignore", UserWarning)
+            future: Future[Any] = pool.submit(*words)
+        return future
+
+    def kill() -> None:
+        with contextlib.suppress(Exception):
+            client.run(remote.stop, run)
+        client.close(timeout=CONNECT_SECONDS)
+
+    return Executor(
+        remote.sender(carry, (library.KilledWorker,), run),
+        functools.partial(_fresh, lambda: n_jobs or sum(client.nthreads().values()), [0.0, 1]),
+        (library.KilledWorker,),
+        kill=kill,
+        close=client.close,
+        remote=True,
+    )
+
+
+def _fresh(count: Callable[[], int], known: list[float]) -> int:
+    """Return how many jobs may be in flight, asked for again when the answer is old."""
+    if time.monotonic() - known[0] > FRESH_SECONDS:
+        known[:] = [time.monotonic(), max(1, count())]
+    return int(known[1])
+
+
+def ray(address: str = "", n_jobs: int | None = None) -> Executor:
+    """Return the workers of a ray cluster; without an address one is started here."""
+    try:
+        import ray as library
+    except ImportError as error:
+        raise _not_installed("ray") from error
+    try:
+        library.init(address=address or None, ignore_reinit_error=True, log_to_driver=False)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise _unreachable(f"ray cluster at {address}", error) from error
+    broken = (library.exceptions.WorkerCrashedError, library.exceptions.NodeDiedError)
+    task = library.remote(_call)
+    run = uuid.uuid4().hex
+    return Executor(
+        remote.sender(lambda *words: task.remote(*words).future(), broken, run),
+        lambda: n_jobs or int(library.cluster_resources().get("CPU", 1)),
+        broken,
+        kill=library.shutdown,
+        close=library.shutdown,
+        remote=True,
+    )
+
+
+def _call(function: Callable[..., Any], *words: Any) -> Any:
+    return function(*words)
+
+
+def imported(path: str, n_jobs: int | None = None, *, allow_imports: bool = False) -> Executor:
+    """Return the executor that a function makes, see `find`."""
+    module = path.rpartition(":")[0]
+    plugins.check_allowed(path if module.endswith(".py") else module, [], allow_imports)
+    pool = plugins.load(path)()
+    return Executor(
+        remote.sender(pool.submit, (BrokenExecutor,), uuid.uuid4().hex),
+        lambda: n_jobs or getattr(pool, "_max_workers", None) or os.cpu_count() or 1,
+        (BrokenExecutor,),
+        kill=functools.partial(pool.shutdown, wait=False, cancel_futures=True),
+        close=pool.shutdown,
+        remote=True,
+    )
+
+
+def _not_installed(extra: str) -> ExecutorError:
+    return ExecutorError(
+        f"{extra} is not installed.", "", f"Install it: pip install 'rfbench[{extra}]'."
+    )
+
+
+def _unreachable(what: str, error: Exception) -> ExecutorError:
+    return ExecutorError(
+        f"There is no {what}.", f"{type(error).__name__}: {error}.", "Start it, or correct it."
+    )

@@ -1,0 +1,193 @@
+"""Workers on other machines: a dask scheduler with two workers on the loopback interface."""
+
+import dataclasses
+import functools
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from rfbench.errors import ConfigError, DataError, ExecutorError, MethodError
+from rfbench.experiment import clusters, remote, runner
+from rfbench.experiment.plan import jobs
+from rfbench.experiment.run_plan import plan_run
+from rfbench.experiment.worker import Limits
+from tests.support.command_line import call
+from tests.support.runs import FAULTY, rows_of, wait_until, without_times
+
+from .conftest import SMALL
+
+distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0"
+    ) as found:
+        yield found
+
+
+def pids(cluster):
+    with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+        return set(client.run(os.getpid).values())
+
+
+def run(plan, cluster, **keywords):
+    return runner.run(plan, executor=clusters.find(f"dask:{cluster.scheduler_address}"), **keywords)
+
+
+FAULTS = {"exit": "crashed", "sleep": "timeout"}
+
+
+def test_rows_are_the_local_ones_and_a_fault_costs_its_trial(
+    experiment_of, tmp_path, cluster, monkeypatch
+):
+    """The code of a class travels: the folder of the configuration is not the workers'."""
+    (tmp_path / "mine.py").write_text(FAULTY.read_text())
+    methods = "".join(
+        f"  - {{class: 'mine.py:Faulty', label: {name}, fault: {name}}}\n" for name in FAULTS
+    )
+    experiment = experiment_of(
+        SMALL.replace("solver:", methods + "solver:"), "trials=1", allow_imports=True
+    )
+    local, far = (plan_run([experiment], tmp_path / name) for name in ("local", "far"))
+    before = pids(cluster)
+    limits = Limits(timeout=3.0)
+    assert runner.run(local, n_jobs=2, limits=limits).failed == 2
+    assert run(far, cluster, limits=limits).failed == 2
+    assert pids(cluster) == before  # no worker was lost
+    for folder in (local.folder, far.folder):
+        bad = {(r["label"], r["M"]): r["status"] for r in rows_of(folder) if r["status"] != "ok"}
+        assert bad == {(name, "8"): status for name, status in FAULTS.items()}
+    assert _comparable(far.folder) == _comparable(local.folder)
+    assert run(far, cluster).done == 0
+
+
+def _comparable(folder):
+    """Return rows without the message of a crash, which names a line of a thread's stack."""
+    return [row | {"message": ""} for row in without_times(folder)]
+
+
+def test_a_worker_that_is_killed_costs_no_row(experiment_of, tmp_path, cluster):
+    plan = plan_run([experiment_of(SMALL, "trials=10")], tmp_path / "r")
+    victims = iter(pids(cluster))
+
+    def kill(row):
+        if len(rows_of(plan.folder)) == 4:
+            os.kill(next(victims), signal.SIGKILL)
+
+    summary = run(plan, cluster, on_row=kill)
+    assert (summary.done, summary.failed, summary.left) == (40, 0, 0)
+    assert next(victims, None) is not None  # one of two
+    rows = rows_of(plan.folder)
+    assert len(rows) == len({row["trial_id"] for row in rows}) == 40
+
+
+def at_work():
+    return any(remote._running.values())
+
+
+def test_a_run_that_is_cut_off_leaves_no_trial_at_work(experiment_of, tmp_path, cluster):
+    own = f"- {{class: '{FAULTY}:Faulty', label: f, fault: sleep, at: 4}}"
+    experiment = experiment_of(SMALL.replace("- rks", own), "trials=1", allow_imports=True)
+
+    def cut(row):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(plan_run([experiment], tmp_path), cluster, on_row=cut)
+    with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+        wait_until(lambda: not any(client.run(at_work).values()))
+        assert not any(client.run(at_work).values())
+
+
+def test_on_the_command_line(tmp_path, cluster):
+    path = tmp_path / "tiny.yaml"
+    path.write_text(SMALL)
+    words = ("run", path, "--out", tmp_path, "--trials", "1")
+    said = call(*words, "--executor", f"dask:{cluster.scheduler_address}")
+    assert "4 run, 0 failed" in said
+    assert {row["workers"] for row in rows_of(tmp_path / "tiny")} == {"2"}
+    assert "4 were there already" in call(*words)
+
+
+# Parcels, with no process but the children.
+
+
+@pytest.fixture
+def parcel(experiment_of):
+    job = jobs(plan_run([experiment_of()], None).trials, 9)[0]
+    return remote.Parcel("run", job, Limits(), remote.versions(), {})
+
+
+def test_another_version_is_refused(parcel):
+    for name in parcel.versions:
+        other = dataclasses.replace(parcel, versions=parcel.versions | {name: "0.0.0"})
+        with pytest.raises(ExecutorError, match=f"{name} .* 0.0.0"):
+            remote.do_parcel(other)
+
+
+def test_data_travel_once_and_are_kept_by_their_hash(parcel, tmp_path, monkeypatch):
+    """The machine of the workers: no data folder of its own, and an empty cache."""
+    trial = parcel.job.trials[0]
+    files = {"letters/letters.data": b"1,2,3\n"}
+    kept = tmp_path / "kept"
+    monkeypatch.setattr(remote, "_kept", lambda: kept)
+    monkeypatch.setattr(remote, "_has", lambda trial: False)
+    monkeypatch.setattr(remote, "_data_of", lambda job: files)
+    answers = []
+
+    def carry(function, parcel):
+        place = remote._place_of_data(parcel)
+        answers.append((place, len(parcel.data)))
+        return pool.submit(lambda: [] if place else remote.Lacking())
+
+    with ThreadPoolExecutor(1) as pool:
+        submit = remote.sender(carry, (), "run")
+        for _ in range(2):
+            assert submit(None, parcel.job, tmp_path, Limits()).result() == []
+    place = str(kept / trial.data_sha256)
+    assert answers == [(None, 0), (place, 1), (place, 0)]
+    assert (Path(place) / "letters" / "letters.data").read_bytes() == b"1,2,3\n"
+    assert [path.name for path in kept.iterdir()] == [trial.data_sha256]
+
+
+def test_data_that_did_not_arrive_whole_are_refused(parcel, tmp_path, monkeypatch):
+    monkeypatch.setenv(remote.DATA, "before")
+    seen = functools.partial(os.environ.get, remote.DATA)
+    trial = parcel.job.trials[0]
+    monkeypatch.setattr(remote, "_has", lambda trial: seen() == str(tmp_path))
+    assert remote.within(str(tmp_path), trial, seen) == str(tmp_path)
+    assert remote.within("", trial, seen) == seen() == "before"
+    with pytest.raises(DataError, match="did not arrive whole"):
+        remote.within("elsewhere", trial, seen)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("nobody", ConfigError),
+        ("dask:", ConfigError),
+        ("dask:no-scheme://x", ExecutorError),
+        ("nowhere:factory", MethodError),
+    ],
+)
+def test_what_is_no_executor_is_refused(text, error):
+    with pytest.raises(error):
+        clusters.find(text, allow_imports=True)
+
+
+def test_any_executor_of_concurrent_futures(experiment_of, tmp_path, monkeypatch):
+    path = tmp_path / "mine.py"
+    path.write_text("from concurrent.futures import ThreadPoolExecutor\n"
+                    "def make(): return ThreadPoolExecutor(3)\n")  # fmt: skip
+    with pytest.raises(MethodError, match="--allow-imports"):
+        clusters.find(f"{path}:make")
+    executor = clusters.find(f"{path}:make", allow_imports=True)
+    assert executor.workers() == 3
+    plan = plan_run([experiment_of(SMALL, "trials=1")], tmp_path / "r")
+    assert runner.run(plan, executor=executor).done == 4
