@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rfbench.analysis.compare import compare
     from rfbench.analysis.summary import summarise
     from rfbench.api import RunResults, read_config, read_results, run
+    from rfbench.choosing import choose
     from rfbench.errors import RfbenchError
     from rfbench.figures import plot
     from rfbench.pages.report import publish as report
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 __all__ = [
     "RfbenchError",
     "RunResults",
+    "choose",
     "compare",
     "datasets",
     "kernels",
@@ -46,6 +48,7 @@ __all__ = [
 _PLACES = {
     "RfbenchError": "rfbench.errors:RfbenchError",
     "RunResults": "rfbench.api:RunResults",
+    "choose": "rfbench.choosing:choose",
     "compare": "rfbench.analysis.compare:compare",
     "plot": "rfbench.figures:plot",
     "read_config": "rfbench.api:read_config",

@@ -28,8 +28,17 @@ TINY = {
     "trials": 4,
 }
 PUBLIC = {
-    *("RfbenchError", "RunResults", "compare", "datasets", "kernels", "plot", "read_config"),
-    *("read_results", "report", "run", "samplers", "solvers", "summarise"),
+    *(
+        "RfbenchError",
+        "RunResults",
+        "choose",
+        "compare",
+        "datasets",
+        "kernels",
+        "plot",
+        "read_config",
+    ),
+    *("read_config", "read_results", "report", "run", "samplers", "solvers", "summarise"),
 }
 
 

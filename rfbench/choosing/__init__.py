@@ -86,6 +86,8 @@ class Choice:
 
     Attributes
     ----------
+    note : str
+        What was made of the columns of data of one's own.
     metric : str
         ``error`` (misclassification in %) or ``rmse`` (in units of the target).
     rows, n_train, n_test, d : int
@@ -110,6 +112,7 @@ class Choice:
 
     folder: Path
     dataset: str
+    note: str
     metric: str
     rows: int
     n_train: int
@@ -205,6 +208,39 @@ def choose_for(
     others = runs.run(_others(runs, data.X.shape[1], regression=regression), "others")
     seen = search(runs, first, median, n_train, start + SEARCH_SHARE * budget)
     return _confirm(runs, seen, others, data, prepared, budget=budget, start=start)
+
+
+def choose(
+    X: Any,
+    y: Any,
+    *,
+    budget: float = 60.0,
+    n_jobs: int | None = None,
+    out: str | Path = "results/choose",
+    seed: int = 0,
+) -> Choice:
+    """Choose random features for rows in memory; they are kept in the results folder.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), or DataFrame
+    y : array of shape (n,)
+        Labels (integers, words) or a real target (floats).
+    out : path
+        Results folder. The other parameters, and the errors, are those of `choose_for`.
+    """
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    target = np.asarray(y)
+    task = "regression" if target.dtype.kind == "f" else "classification"
+    if isinstance(X, pd.DataFrame):
+        file, column = folder / "data.csv", "target"
+        X.assign(**{column: target}).to_csv(file, index=False)
+    else:
+        file, column = folder / "data.npz", "y"
+        np.savez(file, X=np.asarray(X), y=target)
+    spec = {"file": str(file), "target": column, "task": task}
+    return choose_for(spec, budget=budget, n_jobs=n_jobs, out=folder, seed=seed)
 
 
 def check(data: Dataset) -> None:
@@ -306,7 +342,8 @@ def _confirm(
 
     wanted = [fixed(row) for row in ([best] if best["label"] == PLAIN else [best, plain])]
     rows = runs.run(wanted, "check")
-    pipeline = pipeline_of(plan(wanted[0])[0], prepared)
+    trial = plan(wanted[0])[0]
+    pipeline = pipeline_of(trial, prepared)
     train, test = prepared.train_rows, prepared.test_rows
     pipeline.fit(data.X[train], data.y[train])
     np.savez(runs.folder / "rows.npz", train=train, test=test)
@@ -318,6 +355,7 @@ def _confirm(
     return Choice(
         folder=runs.folder,
         dataset=data.name,
+        note=trial.dataset.entry.note if trial.dataset.own else "",
         metric=metric,
         rows=len(data.y),
         n_train=len(train),
@@ -331,7 +369,7 @@ def _confirm(
         alpha=rounded(best["alpha"]),
         model_bytes=len(pickle.dumps(pipeline)),
         pipeline=pipeline,
-        code=code_of(pipeline, data, runs.folder / "rows.npz", metric),
+        code=code_of(pipeline, trial.dataset, runs.folder / "rows.npz", metric),
         tried=tried.sort_values(["M", "selection_loss"], ignore_index=True),
         stopped=seen.stopped,
         budget=budget,

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rfbench.config import sampler_of
-from rfbench.datasets import Dataset, Prepared
+from rfbench.config import DatasetSpec, sampler_of
+from rfbench.datasets import Prepared
 from rfbench.experiment.plan import Trial
 from rfbench.experiment.seeds import integer_for
 from rfbench.solvers import solver_class
@@ -30,24 +31,28 @@ def pipeline_of(trial: Trial, prepared: Prepared) -> Pipeline:
     )
     task = "regression" if prepared.labels_train is None else "classification"
     solver = solver_class(experiment.solver.name, task)(experiment.solver.alphas[0])
+    filled = [SimpleImputer()] if trial.dataset.entry.fills_gaps else []
     scaler = [StandardScaler()] if experiment.scaling == "standard" else []
-    return make_pipeline(*scaler, sampler, solver)
+    return make_pipeline(*filled, *scaler, sampler, solver)
 
 
-def code_of(pipeline: Pipeline, data: Dataset, rows: Path, metric: str) -> str:
+def code_of(pipeline: Pipeline, spec: DatasetSpec, rows: Path, metric: str) -> str:
     """Return Python that builds the pipeline, fits it and prints its error on the test rows."""
     steps = [f"    {_built(step)},\n" for _, step in pipeline.steps]
     score = {
         "error": "100 * np.mean(model.predict(X[test]) != y[test])",
         "rmse": "np.sqrt(np.mean((model.predict(X[test]) - y[test]) ** 2))",
     }
-    scaled = "from sklearn.preprocessing import StandardScaler\n" if len(steps) > 2 else ""
+    names = [type(step).__name__ for _, step in pipeline.steps]
+    imports = {"StandardScaler": "preprocessing", "SimpleImputer": "impute"}
+    scaled = "".join(f"from sklearn.{imports[n]} import {n}\n" for n in names if n in imports)
+    parameters = f", parameters={spec.parameters!r}" if spec.parameters else ""
     return (
         "import numpy as np\n"
         "from sklearn.pipeline import make_pipeline\n"
         f"{scaled}"
         "from rfbench import datasets, samplers, solvers\n\n"
-        f"data = datasets.load({data.name!r})\n"
+        f"data = datasets.load({spec.name!r}{parameters})\n"
         f"X, y, rows = data.X, data.y, np.load({str(rows)!r})\n"
         "train, test = rows['train'], rows['test']\n"
         f"model = make_pipeline(\n{''.join(steps)})\n"

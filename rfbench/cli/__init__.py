@@ -15,7 +15,7 @@ import click
 
 from rfbench import __version__
 from rfbench.cli.audit import audit
-from rfbench.cli.choose import choose
+from rfbench.cli.choose import choose, new
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
 from rfbench.cli.maintenance import merge, replay, status
@@ -113,6 +113,7 @@ for command in (
     audit,
     report,
     choose,
+    new,
     status,
     merge,
     replay,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import time
 from pathlib import Path
@@ -79,6 +81,54 @@ def choose(
     )
 
 
+@click.command()
+@DATA
+@TARGET
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The configuration to write; default: FILE's name with .yaml.",
+)
+def new(file: str, target: str | None, out: Path | None) -> None:
+    """Write a commented configuration for FILE, ready for `rfbench run`.
+
+    \b
+    Examples:
+      rfbench new prices.csv --target price
+      rfbench new prices.csv --target price --out configs/prices.yaml
+    """
+    from rfbench.config import DatasetSpec
+    from rfbench.pages.templates import render
+
+    path = out or Path(re.sub(r"[^A-Za-z0-9_+=-]", "-", Path(file).stem) + ".yaml")
+    if path.exists():
+        raise ConfigError(f"{path} is there already.", "", "Name another one: --out.")
+    value = _dataset(file, target)
+    if isinstance(value, str):
+        raise ConfigError(f"{value} is a name of the catalogue, not a file.", "", "")
+    entry = DatasetSpec.model_validate(value).entry
+    train = max(10, round(0.75 * entry.rows))
+    text = render(
+        "new.yaml.j2",
+        name=json.dumps(entry.title),
+        file=json.dumps(os.path.relpath(file, path.parent)),
+        target=json.dumps(value["target"]),
+        task=entry.task,
+        rows=entry.rows,
+        d=entry.columns,
+        sparse=entry.sparse,
+        classes=entry.classes,
+        least=min((count or 0 for count in entry.classes.values()), default=0),
+        note=entry.note.splitlines(),
+        sizes=[size for size in (50, 100, 200, 400) if size <= train] or [train // 2],
+    )
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written.", f"{error.strerror}.", "") from None
+    click.echo(f"{path}\nTry it: rfbench run {path} --smoke")
+
+
 def _dataset(file: str, target: str | None) -> str | dict[str, Any]:
     """Return the key `dataset` for a file, or for a name of the catalogue."""
     from rfbench.datasets import names
@@ -91,4 +141,5 @@ def _dataset(file: str, target: str | None) -> str | dict[str, Any]:
             "",
             "Name it: --target COLUMN.",
         )
-    return {"file": file, "target": target}
+    number = re.fullmatch(r"-?[0-9]+", target)
+    return {"file": file, "target": int(target) if number else target}
