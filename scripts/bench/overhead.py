@@ -1,6 +1,6 @@
 """`python -m scripts.bench.overhead`: what a trial costs beside its work, locally and over dask.
 
-Trials of next to no work (three rows, one feature, no solver), each a job of its own, one worker.
+Trials of next to no work (twenty rows, one feature), each a job of its own, one worker.
 What the same trials take in this process is subtracted.
 """
 
@@ -19,11 +19,11 @@ from rfbench.experiment.trial import run_job
 
 MOST_MS = {"local": 10.0, "dask": 30.0}
 CONFIG = """
-dataset: {{sphere: {{d: 2, n_train: 3, n_test: 2}}}}
+dataset: {{sphere: {{d: 2, n_train: 20, n_test: 10}}}}
 bandwidth: 1.0
 M: 1
 samplers: [rks]
-solver: none
+solver: {{name: ridge, alphas: 0.1, selection: fixed}}
 trials: {trials}
 """
 
