@@ -45,7 +45,7 @@ HELD_OUT, MOST_HELD_OUT = 0.25, 10_000
 # Training rows for each second of the budget, and bounds of them.
 ROWS_A_SECOND, LEAST_SAMPLE, MOST_ROWS = 300, 2_000, 50_000
 # Of the budget, what one trial may take.
-TRIAL_SHARE = 0.3
+TRIAL_SHARE = 0.2
 DRAWS = 5
 LINEAR, BOOSTING = "linear", "boosting"
 RAW = {"class": "sklearn.preprocessing.FunctionTransformer"}

@@ -36,7 +36,7 @@ SURVIVORS = (7, 4, 3, 2)
 # Twice the features take at most about so many times the time: between M and M^3.
 GROWTH = 5.0
 # What is left of the budget for the check on the rows that are held out.
-SEARCH_SHARE = 0.8
+SEARCH_SHARE = 0.7
 TIMES = ["t_pp", "t_features", "t_train", "t_test"]
 
 Rows = pd.DataFrame
