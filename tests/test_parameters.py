@@ -49,7 +49,7 @@ OUT_OF_RANGE = {
         "random_state": (-1, True),
     },
     "eerf": {"pool_size": (0,), "score_rows": (0, 1.5, True)},
-    "lkrf": {"rho": (-1.0, NAN), "power": (1.5, True), "penalty": (0.0,)},
+    "lkrf": {"rho": (-1.0, NAN), "power": (1.5, True), "penalty": (0.0, "validated")},
     "greedy": {"center_target": (2,)},
     "leverage-rff": {"alpha": (0.0,), "pool_size": (0,), "score_rows": (1.5,)},
     "surrogate-leverage": {"equation": (13,), "score_rows": (1.5,)},

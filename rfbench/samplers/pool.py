@@ -176,15 +176,19 @@ class PooledFeatures(ScoredFeatures):
         pool = self.pool(random, X.shape[1])
 
         def make() -> PoolScores:
-            rows, y = self.scoring_rows(X, targets, random)
-            sums = target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
-            means = y.mean(axis=0)
-            errors = rounding_of(sums, float(np.finfo(X.dtype).eps), len(y))
-            rounding = errors[:-1] + errors[-1] * np.abs(means)
-            return PoolScores(pool, sums[:, :-1], sums[:, -1], means, len(y), rounding)
+            return self._scores_of(pool, *self.scoring_rows(X, targets, random))
 
         facts = (*self._pool_facts(), type(self).scoring_rows, self.score_rows)
         return cached_scores(facts, self.random_state, X, targets, make)
+
+    @staticmethod
+    def _scores_of(pool: FeatureMap, rows: Rows, y: NDArray[np.float64]) -> PoolScores:
+        """Return the sums of a pool's features on some rows."""
+        sums = target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
+        means = y.mean(axis=0)
+        errors = rounding_of(sums, float(np.finfo(rows.dtype).eps), len(y))
+        rounding = errors[:-1] + errors[-1] * np.abs(means)
+        return PoolScores(pool, sums[:, :-1], sums[:, -1], means, len(y), rounding)
 
     def _pool_facts(self) -> tuple[Any, ...]:
         how = (type(self).draw_pool, type(self).unit_map)

@@ -56,6 +56,13 @@ class PoolScores:
             return self.moments
         return self.moments - np.outer(self.sums, self.target_means)
 
+    def less(self, part: PoolScores) -> PoolScores:
+        """Return the scores on the other rows than those of a part."""
+        n = self.n - part.n
+        means = (self.n * self.target_means - part.n * part.target_means) / n
+        moments, sums = self.moments - part.moments, self.sums - part.sums
+        return PoolScores(self.pool, moments, sums, means, n, self.rounding)
+
 
 @dataclass
 class PoolCache:

@@ -84,7 +84,7 @@ def planned(folder: Path, experiments: Sequence[Experiment]) -> list[str]:
     }
     alone = {name: data for (name, _), data in hashes.items()}
 
-    def known(name: str, parameters: dict[str, Any] | None = None) -> str:
+    def known(name: str, parameters: dict[str, Any] | None = None, folder: Any = None) -> str:
         return hashes.get((name, (parameters or {}).get("d", -1)), alone[name])
 
     with mock.patch.object(datasets, "data_sha256", known):

@@ -1,10 +1,14 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
 
 from rfbench.errors import MethodError
 from rfbench.samplers import LKRF, RKS, UniformPool
+from rfbench.samplers.base import streams
 from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights, power_weights
+from rfbench.samplers.pool_cache import cached_pools
 
 from .candidates import candidates, frequencies
 from .contract import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
@@ -25,6 +29,11 @@ class TestDraw(SamplerContract):
 class TestPenalised(SamplerContract):
     sampler = LKRF
     options = {"pool_size": 40, "penalty": 0.5, "power": 3.0, "weighted": False}
+
+
+class TestValidated(SamplerContract):
+    sampler = LKRF
+    options = {"pool_size": 40, "penalty": "validation", "estimator": "draw", "score_rows": 0.5}
 
 
 def alignment(feature_map, columns):
@@ -110,6 +119,85 @@ def test_estimator_of_the_paper_draws_only_below_the_kept_number():
 @pytest.mark.parametrize("rho", [0.5, 3.0, 12.0])
 def test_as_many_features_are_kept_as_the_radius_demands(rho):
     assert make(n_components=1, rho=rho).fit(ROWS, TARGET).kept_ >= 40 / (1 + rho)
+
+
+SPHERE = np.random.default_rng(5).standard_normal((300, 5))
+
+
+def brute_force_errors(rows, target, words, generator, scoring):
+    """Return, by penalty, the least squared error on the fifth of the scoring rows held out."""
+    order = scoring[generator.permutation(len(scoring))]
+    held, used = order[: len(order) // 5], order[len(order) // 5 :]
+    state = generator.bit_generator.state
+    scored = target[used] - target[used].mean() * words.get("center_target", False)
+    columns = candidates(40, rows=rows)[0]
+    v = (columns[used].T @ scored) ** 2
+    errors = {}
+    for power in range(-5, 6):
+        q = penalised_weights(v, 10.0**power, words.get("power", 2.0))
+        generator.bit_generator.state = state
+        if words["estimator"] == "draw":
+            chosen = generator.choice(40, size=12, p=q)
+            Z = columns[:, chosen] / np.sqrt(12)
+        else:
+            Z = (columns * np.sqrt(q))[
+                :, np.argsort(-q)[: 12 if words["estimator"] == "top" else 40]
+            ]
+        sums = []
+        for exponent in range(-6, 1):
+            fit = Ridge(alpha=len(used) * 10.0**exponent).fit(Z[used], target[used])
+            sums.append(np.sum((fit.predict(Z[held]) - target[held]) ** 2))
+        errors[10.0**power] = min(sums)
+    return errors
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"estimator": "draw"},
+        {"estimator": "draw", "center_target": True, "score_rows": 200},
+        {"estimator": "draw", "power": 3.0},
+        {"estimator": "top"},
+        {"estimator": "all"},
+    ],
+)
+@pytest.mark.parametrize("shape", ["ball", "wave"])
+def test_penalty_by_validation_is_that_of_a_loop_over_the_grid(words, shape):
+    target = np.where(np.linalg.norm(SPHERE, axis=1) > 2.1, 1.0, -1.0)
+    if shape == "wave":  # one candidate, which small penalties find
+        target = candidates(40, rows=SPHERE)[0, :, 17] + 0.1 * SPHERE[:, 0]
+    random = streams(0)
+    n, count = len(SPHERE), words.get("score_rows", 300)
+    rows = np.arange(n) if count == n else np.sort(random.rows.choice(n, count, replace=False))
+    generator = random.selection.spawn(1)[0]
+    errors = brute_force_errors(SPHERE, target, words, generator, rows)
+    sampler = make(n_components=12, penalty="validation", **words).fit(SPHERE, target)
+    least = min(errors.values())
+    best = max(penalty for penalty in errors if np.isclose(errors[penalty], least, rtol=1e-9))
+    assert_allclose(sampler.penalty_, best)
+    assert len(set(errors.values())) > 3
+    assert sampler.notes_[0] == f"penalty {best:g} by validation"
+    if shape == "wave":
+        assert best <= 1
+
+
+@pytest.mark.parametrize("estimator", ["draw", "top", "all", "paper"])
+def test_features_are_those_of_the_chosen_penalty_given(estimator):
+    words = {"n_components": 12, "estimator": estimator, "score_rows": 0.5}
+    found = make(penalty="validation", **words).fit(ROWS, TARGET)
+    given = make(penalty=found.penalty_, **words).fit(ROWS, TARGET)
+    assert_array_equal(found.transform(NEW_ROWS), given.transform(NEW_ROWS))
+    with cached_pools():
+        for cached in (given, found):  # the second one finds its pool scored
+            again = clone(cached).fit(ROWS, TARGET)
+            assert_array_equal(again.transform(NEW_ROWS), found.transform(NEW_ROWS))
+            assert again.penalty_ == found.penalty_
+
+
+def test_penalty_of_a_target_without_signal_is_the_flattest():
+    flat = make(n_components=12, penalty="validation", estimator="draw").fit(ROWS, 0 * TARGET)
+    assert flat.penalty_ == 1e5
+    assert flat.kept_ == 40
 
 
 def test_radius_zero_is_the_uniform_pool():
