@@ -75,7 +75,7 @@ def load_class(path: str, folder: Path | None = None) -> type[Any]:
 
 
 def load_object(path: str, folder: Path | None = None) -> Any:
-    """Import ``package.module.name`` or ``folder/file.py:name``, a class or a function.
+    """Import ``package.module.name``, ``package.module:name`` or ``folder/file.py:name``.
 
     Parameters
     ----------
@@ -87,17 +87,6 @@ def load_object(path: str, folder: Path | None = None) -> Any:
     ------
     MethodError
         The module, the file or the name is not there.
-    """
-    found = load(path, folder)
-    if not isinstance(found, type):
-        raise MethodError(f"{path} is not a class.", f"It is a {type(found).__name__}.")
-    return found
-
-
-def load(path: str, folder: Path | None = None) -> Any:
-    """Import ``package.module.name``, ``package.module:name`` or ``folder/file.py:name``.
-
-    Parameters and errors are those of `load_class`.
     """
     owner, _, name = path.rpartition(":" if ":" in path else ".")
     try:

@@ -128,7 +128,7 @@ def imported(path: str, n_jobs: int | None = None, *, allow_imports: bool = Fals
     """Return the executor that a function makes, see `find`."""
     module = path.rpartition(":")[0]
     plugins.check_allowed(path if module.endswith(".py") else module, [], allow_imports)
-    pool = plugins.load(path)()
+    pool = plugins.load_object(path)()
     return Executor(
         remote.sender(pool.submit, (BrokenExecutor,), uuid.uuid4().hex),
         lambda: n_jobs or getattr(pool, "_max_workers", None) or os.cpu_count() or 1,
