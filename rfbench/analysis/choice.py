@@ -188,9 +188,9 @@ def _in_the_same_time(
     return winners, tuple(open_at)
 
 
-def cost(comparison: Comparison, method: str) -> dict[str, object] | None:
+def cost(comparison: Comparison, method: str, time: str = "all") -> dict[str, object] | None:
     """Return the line of `time_ratios` for a method at the largest size."""
-    times = time_ratios(comparison, comparison.sizes[-1])
+    times = time_ratios(comparison, comparison.sizes[-1], time)
     if method not in times.index:
         return None
     return {str(key): value for key, value in times.loc[method].items()}

@@ -79,10 +79,15 @@ class Comparison:
 
     @cached_property
     def clock(self) -> str:
-        """The column of times: CPU seconds if every run was on one thread and has them."""
+        """``cpu`` if every run was on one thread and has CPU times, else ``t``, wall times."""
         done = self.lines[self.lines["trials"] > 0]
         alone = done["threads"].eq(1).fillna(False).all()
-        return "cpu_total" if alone and done["cpu_total"].notna().all() else "t_total"
+        return "cpu" if alone and done["cpu_all"].notna().all() else "t"
+
+    def prediction(self, M: int) -> pd.Series[float]:
+        """Return the milliseconds per 1,000 predicted rows, by method: the geometric mean."""
+        seconds = self.at(M, f"{self.clock}_test") / self.at(M, "n_test_min")
+        return pd.Series(np.exp(np.log(seconds.where(seconds > 0)).mean()) * 1e6)
 
     @cached_property
     def unlearnt(self) -> dict[str, float]:
@@ -157,6 +162,7 @@ def _lines(results: Results) -> pd.DataFrame:
     usable = (table["protocol"] == PROTOCOL) & (table["variant"] == "") & table["M"].notna()
     table = table[usable].copy()
     table["folder"] = str(results.folder)
+    table["cpu_test"] = table["cpu_all"] - table["cpu_total"]
     given = {str(s["label"]): s.get("parameters") or {} for s in results.config.get("samplers", [])}
     table["given"] = [
         ", ".join(f"{key} {value}" for key, value in given.get(str(name), {}).items())
@@ -186,11 +192,11 @@ def smallest_near(lines: pd.DataFrame) -> tuple[float, dict[str, int | None]]:
     return best, {str(m): int(near[m]) if m in near else None for m in lines["method"].unique()}
 
 
-def time_ratios(comparison: Comparison, M: int) -> pd.DataFrame:
-    """Compare the total time (drawing, features, fit) with the baseline's at the same size.
+def time_ratios(comparison: Comparison, M: int, time: str = "all") -> pd.DataFrame:
+    """Compare a time with the baseline's at the same size: all of it, or that of a part (``test``).
 
-    Where only one of the two is charged for its own work alone, the quotient is a bound; where
-    neither is, there is none.
+    All of it is drawing, features, fit and predicting the test rows. Where only one of the two is
+    charged for its own work alone, the quotient is a bound; where neither is, there is none.
 
     Returns
     -------
@@ -199,7 +205,8 @@ def time_ratios(comparison: Comparison, M: int) -> pd.DataFrame:
         and ``high`` (smallest and largest over the data sets), ``datasets``, ``bound`` (``''``,
         ``'>='`` or ``'<='``).
     """
-    times, own = comparison.at(M, comparison.clock), comparison.at(M, "own_cost")
+    times = comparison.at(M, f"{comparison.clock}_{time}")
+    own = comparison.at(M, "own_cost")
     if BASELINE not in times:
         return pd.DataFrame(columns=["ratio", "low", "high", "datasets", "bound"])
     alone = {str(name): bool((column.dropna() == 1).all()) for name, column in own.items()}
@@ -220,21 +227,22 @@ def time_ratios(comparison: Comparison, M: int) -> pd.DataFrame:
 
 
 def at_equal_time(comparison: Comparison) -> pd.DataFrame:
-    """Hold the mean error of each method against that of the baseline in the same total time.
+    """Hold the mean error of each method against that of the baseline in the same time.
 
-    Between the times of two sizes the baseline's error is interpolated over the logarithm of
-    time. Outside them only dominance counts: a method that is faster than the baseline ever was
-    is better if its error is below that of the baseline's fastest size; one that is slower is
-    worse if its error is above that of the slowest size; else it is open. Times that are charged
-    with the work of other sizes do not take part, nor do data sets on which fewer than two sizes
-    of the baseline have times of their own, or nothing is learnt.
+    The time is that of drawing, features, fit and predicting the test rows. Between the times of
+    two sizes the baseline's error is interpolated over the logarithm of time. Outside them only
+    dominance counts: a method that is faster than the baseline ever was is better if its error is
+    below that of the baseline's fastest size; one that is slower is worse if its error is above
+    that of the slowest size; else it is open. Times that are charged with the work of other sizes
+    do not take part, nor do data sets on which fewer than two sizes of the baseline have times of
+    their own, or nothing is learnt.
 
     Returns
     -------
     DataFrame
         Columns ``method``, ``M``, and the numbers of data sets ``better``, ``worse``, ``open``.
     """
-    lines, clock = comparison.learnt.lines, comparison.clock
+    lines, clock = comparison.learnt.lines, f"{comparison.clock}_all"
     lines = lines[(lines["trials"] > 0) & (lines["own_cost"] == 1) & (lines[clock] > 0)]
     count: dict[tuple[str, int], dict[str, int]] = {}
     for _, part in lines.groupby("dataset"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -50,12 +51,14 @@ def page(comparison: Comparison | None, tests: list[SizeTest], out: Path) -> str
         tests=tests,
         answers=found,
         cost=cost(comparison, found.best) if found else None,
+        predicting=cost(comparison, found.best, "test") if found else None,
         quotients=_by_size(comparison.sizes, [test.against for test in tests], _quotient),
         ranks=_ranks(tests),
         figures=[test.M for test in tests if len(test.ranks)],
         left_out=_left_out(comparison),
         near=_near(comparison),
         times=_times(comparison),
+        predictions=_predictions(comparison),
         shared=list(lines.loc[lines["own_cost"] == 0, "method"].unique()),
         equal_time=_equal_time(comparison),
         n_train=(lines["n_train_min"].min(), lines["n_train_max"].max()),
@@ -137,9 +140,21 @@ def _near(comparison: Comparison) -> Grid | None:
     return Grid(["method", "comes near on", *found], rows) if found else None
 
 
-def _times(comparison: Comparison) -> Grid | None:
-    tables = [time_ratios(comparison, M).drop(BASELINE, errors="ignore") for M in comparison.sizes]
+def _times(comparison: Comparison, time: str = "all") -> Grid | None:
+    found = [time_ratios(comparison, M, time) for M in comparison.sizes]
+    tables = [table.drop(BASELINE, errors="ignore") for table in found]
     return _by_size(comparison.sizes, tables, _time)
+
+
+def _predictions(comparison: Comparison) -> Grid | None:
+    grid, largest = _times(comparison, "test"), comparison.sizes[-1]
+    if grid is None:
+        return None
+    each = comparison.prediction(largest)
+    rows = [[*row, number(each.get(row[0], math.nan), 2)] for row in grid.rows]
+    head = [*grid.head, f"ms per 1,000 rows, M = {largest}"]
+    empty = [DASH] * len(comparison.sizes)
+    return Grid(head, [[BASELINE, *empty, number(each.get(BASELINE, math.nan), 2)], *rows])
 
 
 def _time(line: Any) -> str:

@@ -69,7 +69,7 @@ def test_a_wide_standard_error_does_not_widen_what_is_near() -> None:
 
 
 def test_times_over_those_of_the_baseline() -> None:
-    made = rows(ERRORS, t_pp=0.0, t_features=0.0, t_train=1.0)
+    made = rows(ERRORS, t_pp=0.0, t_features=0.0, t_train=1.0, t_test=0.0)
     for row in made:
         if row["sampler"] == "orf":
             row["t_train"] = {"digits": 2.0, "eeg": 8.0}[row["dataset"]]
@@ -78,6 +78,18 @@ def test_times_over_those_of_the_baseline() -> None:
     assert table.loc["orf", "ratio"] == pytest.approx(4)
     assert tuple(table.loc["orf", ["low", "high"]]) == pytest.approx((2, 8))
     assert tuple(table.loc["orf", ["datasets", "bound"]]) == (2, "")
+
+
+def test_prediction_stands_in_the_cost_and_alone() -> None:
+    made = rows(ERRORS, t_pp=0.0, t_features=0.0, t_train=1.0, t_test=1.0, n_test=500)
+    for row in made:
+        row["t_test"] = 9.0 if row["sampler"] == "orf" else 1.0
+    comparison = gathered(results(made))
+    assert ranking.time_ratios(comparison, 100).loc["orf", "ratio"] == pytest.approx(10 / 2)
+    assert ranking.time_ratios(comparison, 100, "test").loc["orf", "ratio"] == pytest.approx(9)
+    assert comparison.prediction(100).to_dict() == pytest.approx({"rks": 2e3, "orf": 18e3})
+    slower = ranking.at_equal_time(comparison)  # the baseline never took 10 s
+    assert slower["better"].sum() == 0
 
 
 def test_a_shared_time_below_the_largest_size_is_a_bound() -> None:
@@ -111,7 +123,7 @@ def test_a_shared_time_below_the_largest_size_is_a_bound() -> None:
 )
 def test_in_the_same_time(time: float, error: float, verdict: str) -> None:
     errors = {("digits", "rks", 100): 20.0, ("digits", "rks", 200): 10.0}
-    blank = {"t_pp": 0.0, "t_features": 0.0}
+    blank = {"t_pp": 0.0, "t_features": 0.0, "t_test": 0.0}
     made = [row | {"t_train": 1.0 if row["M"] == 100 else 4.0} for row in rows(errors)]
     made += rows({("digits", "orf", 100): error}, t_train=time)
     table = ranking.at_equal_time(gathered(results([row | blank for row in made])))
