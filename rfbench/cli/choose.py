@@ -112,7 +112,7 @@ def new(file: str, target: str | None, out: Path | None) -> None:
         "new.yaml.j2",
         name=json.dumps(entry.title),
         file=json.dumps(os.path.relpath(file, path.parent)),
-        target=json.dumps(value["target"]),
+        target=json.dumps(value["target"]) if "target" in value else "",
         task=entry.task,
         rows=entry.rows,
         d=entry.columns,
@@ -132,9 +132,12 @@ def new(file: str, target: str | None, out: Path | None) -> None:
 def _dataset(file: str, target: str | None) -> str | dict[str, Any]:
     """Return the key `dataset` for a file, or for a name of the catalogue."""
     from rfbench.datasets import names
+    from rfbench.datasets.files import has_target_apart
 
     if target is None and file in names():
         return file
+    if target is None and has_target_apart(Path(file)):
+        return {"file": file}
     if target is None:
         raise ConfigError(
             f"Which column of {file} is to be predicted?{nearest(file, names())}",

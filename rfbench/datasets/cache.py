@@ -115,7 +115,7 @@ def load(folder: Path) -> Parsed | None:
     try:
         facts: dict[str, Any] = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
         for name, expected in facts["sha256"].items():
-            if _known_digest(folder / name, _state(folder / name)) != expected:
+            if _known_digest(folder / name, state(folder / name)) != expected:
                 raise ValueError(f"the checksum of {name} is another")
         rows, columns = facts["shape"]
         X: Rows
@@ -178,17 +178,18 @@ def content_sha256(source: FoundFiles, memory: Path) -> str:
             return next(iter(digests.values()))
         return _digest("".join(f"{digest} {name}\n" for name, digest in digests.items()).encode())
 
-    key = "|".join((source.pattern, *map(_state, source.paths)))
-    return _remembered(memory, key if len(source.paths) == 1 else _digest(key.encode()), compute)
+    key = "|".join((source.pattern, *map(state, source.paths)))
+    return remembered(memory, key if len(source.paths) == 1 else _digest(key.encode()), compute)
 
 
 def file_sha256(path: Path, memory: Path) -> str:
     """Return the hash of a file as it lies on disk, remembered as in `content_sha256`."""
 
-    return _remembered(memory, _state(path), lambda: _file_digest(path))
+    return remembered(memory, state(path), lambda: _file_digest(path))
 
 
-def _remembered(memory: Path, key: str, compute: Callable[[], str]) -> str:
+def remembered(memory: Path, key: str, compute: Callable[[], str]) -> str:
+    """Return what the file `memory` has under a key; of none, compute and add it."""
     known = read_json(memory).get(key)
     if known is None:
         known = compute()
@@ -196,9 +197,10 @@ def _remembered(memory: Path, key: str, compute: Callable[[], str]) -> str:
     return known
 
 
-def _state(path: Path) -> str:
+def state(path: Path) -> str:
+    """Return what changes when a file does: its place, size and times (a copy may keep one)."""
     status = path.stat()
-    return f"{path.resolve()}|{status.st_size}|{status.st_mtime_ns}"
+    return f"{path.resolve()}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
 
 
 @cache

@@ -84,7 +84,7 @@ def parsed(
         What the data are called, for errors.
     X : DataFrame or csr_array of shape (n, d)
     y : Series of shape (n,) or None
-        None: it is the column `target` of X.
+        None: it is the column `target` of X; else there is no such column.
     task : {'binary', 'multiclass', 'classification', 'regression'}, optional
         None: guessed from the target, and refused where that is doubtful.
     drop, groups, part
@@ -107,6 +107,12 @@ def parsed(
     """
     said: list[str] = []
     apart: dict[str, pd.Series[Any]] = {}
+    if y is not None and target is not None:
+        raise DataError(
+            f"The target of {name} stands apart from its columns, and target is '{target}'.",
+            "It would not be used.",
+            "Leave out `target`.",
+        )
     if isinstance(X, pd.DataFrame):
         X = X.reset_index(drop=True)
         X.columns = pd.Index([str(column).strip() for column in X.columns])
@@ -233,7 +239,7 @@ def _complete(
 
 
 def _numbers(name: str, table: pd.DataFrame, said: list[str]) -> NDArray[np.float64]:
-    """Return the columns as numbers: words as one column for each, constant ones left out."""
+    """Return the columns as numbers: words as columns of 0 and 1, constant ones left out."""
     made = {
         str(column): _words(name, table[column])
         for column, dtype in table.dtypes.items()
@@ -243,6 +249,12 @@ def _numbers(name: str, table: pd.DataFrame, said: list[str]) -> NDArray[np.floa
     words = {column: made[column].nunique() for column in made if not _is_number(made[column])}
     constant = [column for column, count in words.items() if count == 1]
     table, words = table.drop(columns=constant), {c: k for c, k in words.items() if k > 1}
+    ones = {column: made[column].max() for column, count in words.items() if count == 2}
+    if ones:
+        shown = _named([f"{column} (1 is {word})" for column, word in ones.items()])
+        said.append(f"Columns of two words became one column of 0 and 1: {shown}.")
+        table = table.assign(**{c: (made[c] == word).astype(float) for c, word in ones.items()})
+        words = {column: count for column, count in words.items() if column not in ones}
     if words:
         many = {column: count for column, count in words.items() if count > MOST_WORDS}
         for column, count in many.items():

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import hashlib
+import lzma
 import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +22,8 @@ from rfbench.arrays import Rows
 from rfbench.datasets import columns
 from rfbench.errors import DataError, nearest
 
-PACKED = (".gz", ".bz2", ".xz", ".zip")
+UNPACK: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+PACKED = (*UNPACK, ".zip")
 SEPARATORS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'", " ": "' '"}
 Table = tuple[pd.DataFrame | Rows, "pd.Series[Any] | None"]
 
@@ -64,19 +70,39 @@ def read(
     DataError
         If it cannot be read.
     """
-    reader = _READERS[format_of(path)]
-    try:
+    with _answered(path):
         if path.stat().st_size == 0:
             raise pd.errors.EmptyDataError
-        return reader(path, target, header, separator)
+        return _READERS[format_of(path)](path, target, header, separator)
+
+
+def content_sha256(path: Path) -> str:
+    """Return the hash of a file's content, unpacked, so that packing does not change it.
+
+    Raises
+    ------
+    DataError
+        If it cannot be unpacked.
+    """
+    with _answered(path), _opened(path) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _opened(path: Path, mode: str = "rb", **words: Any) -> Any:
+    return UNPACK.get(path.suffix.lower(), open)(path, mode, **words)
+
+
+@contextmanager
+def _answered(path: Path) -> Iterator[None]:
+    """Turn what the readers raise into a DataError."""
+    try:
+        yield
     except pd.errors.EmptyDataError:
         raise DataError(f"{path.name} is empty.", "", "Name another file.") from None
-    except (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, NotImplementedError,
-            StopIteration, pd.errors.ParserWarning) as error:  # fmt: skip
-        if isinstance(error, DataError):
-            raise
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
+            NotImplementedError, StopIteration, pd.errors.ParserWarning) as error:  # fmt: skip
         raise DataError(
-            f"{path.name} cannot be read as {format_of(path)}.",
+            f"{path.name} cannot be read.",
             f"{' '.join(str(error).split())[:300] or type(error).__name__}.",
             "Correct the file, or name the right separator.",
         ) from error
@@ -90,11 +116,16 @@ def format_of(path: Path) -> str:
     found = known.get(suffix, suffix[1:])
     if found in _READERS:
         return found
-    with path.open("rb") as stream:
+    with _opened(path) as stream:
         top = stream.readline(100_000)
     if re.fullmatch(rb"[-+.\w]+(\s+\d+:[-+.\w]+)+\s*(#.*)?", top.strip()):
         return "svmlight"
     return "csv"
+
+
+def has_target_apart(path: Path) -> bool:
+    """Whether a file is there, in a format that has the target beside the columns."""
+    return path.is_file() and format_of(path) in ("npz", "svmlight")
 
 
 def _csv(path: Path, target: object, header: bool, separator: str | None) -> Table:
@@ -162,7 +193,9 @@ def _npz(path: Path, target: object, header: bool, separator: str | None) -> Tab
     with np.load(path, allow_pickle=False) as stored:
         names = list(stored)
         pairs = [("X", "y"), ("data", "target"), ("x", "y")]
-        if target is not None and target in names:
+        if target is not None:
+            if target not in names:
+                raise ValueError(f"It holds the arrays {', '.join(names)}, and no '{target}'")
             others = [name for name in names if name != target]
             pairs = [(others[0], str(target))] if len(others) == 1 else [("X", str(target))]
         found = next((pair for pair in pairs if set(pair) <= set(names)), None)
@@ -180,12 +213,9 @@ def _svmlight(path: Path, target: object, header: bool, separator: str | None) -
 
 
 def _arff(path: Path, target: object, header: bool, separator: str | None) -> Table:
-    import gzip
-
     from scipy.io import arff
 
-    opened: Callable[..., Any] = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8", errors="replace") as stream:
+    with _opened(path, "rt", encoding="utf-8", errors="replace") as stream:
         records, attributes = arff.loadarff(stream)
     table = pd.DataFrame({name: records[name] for name in attributes.names()})
     for name, kind in zip(attributes.names(), attributes.types(), strict=True):

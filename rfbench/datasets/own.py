@@ -23,7 +23,7 @@ from rfbench.errors import DataError, RfbenchError, nearest
 # What shapes the rows; of `load`, all other keys are arguments of the function.
 SHAPING = ("target", "task", "drop", "groups", "part", "missing")
 READING = ("header", "separator")
-VERSION = 1
+VERSION = 2  # 1: two words made two columns
 
 Options = Mapping[str, Any]
 
@@ -81,7 +81,10 @@ def identity(parameters: Options, folder: Path | None, parsed: Parsed | None = N
     shape = {key: parameters[key] for key in (*SHAPING, *READING) if key in parameters}
     if source_of(parameters) == "file":
         path = files.find(str(parameters["file"]), folder)
-        content = f"{files.format_of(path)} {cache.file_sha256(path, memory())}"
+        digest = cache.remembered(
+            memory(), f"content|{cache.state(path)}", lambda: files.content_sha256(path)
+        )
+        content = f"{files.format_of(path)} {digest}"
     else:
         assert parsed is not None
         content = _arrays_sha256(parsed)
@@ -140,11 +143,16 @@ def _parse(parameters: Options, folder: Path | None) -> Parsed:
             reading = {key: parameters[key] for key in READING if key in parameters}
             path = files.find(what, folder)
             X, y = files.read(path, target=shaping.get("target"), **reading)
+            if files.format_of(path) == "npz":
+                shaping.pop("target", None)  # it named the array
             return columns.parsed(path.name, X, y, **shaping)
         if source == "load":
             arguments = {k: v for k, v in parameters.items() if k not in ("load", *SHAPING)}
             return _taken(what, _called(what, folder, arguments), shaping)
-        return _taken(f"{source} {what}", _fetched(source, parameters[source], shaping), shaping)
+        found = _fetched(source, parameters[source], shaping)
+        if source == "openml":
+            shaping.pop("target", None)  # it was fetched as such
+        return _taken(f"{source} {what}", found, shaping)
     except MemoryError as error:
         raise DataError(
             f"{what} does not fit into memory.", f"{error}", "Take fewer rows or columns of it."

@@ -42,6 +42,13 @@ def test_what_new_writes_is_read_and_runs(folder, target, task):
     assert CliRunner().invoke(main, words).exit_code == 2  # it is not overwritten
 
 
+def test_a_file_whose_target_stands_apart_needs_none_named(folder):
+    (folder / "rows.svm").write_text("0 1:1 9:2\n1 2:3 9:1\n" * 20)
+    assert CliRunner().invoke(main, ["new", "rows.svm"]).exit_code == 0
+    assert config.read(folder / "rows.yaml").dataset[0].entry.task == "binary"
+    assert CliRunner().invoke(main, ["new", "rows.svm", "--target", "0"]).exit_code == 2
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -5,8 +5,10 @@ import logging
 import os
 
 import pytest
+from click.testing import CliRunner
 
 from rfbench import datasets
+from rfbench.cli import main
 from rfbench.errors import DataError
 from tests.support import data_files
 from tests.support.data_files import LETTERS, letters, sha256, zipped
@@ -137,6 +139,10 @@ class TestVerify:
         catalogue(letters())
         put(home / "letters", "letters.data", LETTERS)
         assert [check.status for check in datasets.verify("letters")] == ["unpinned"]
+        shown = CliRunner().invoke(main, ["data", "verify", "letters"])
+        assert (shown.exit_code, shown.output.count(sha256(LETTERS))) == (0, 1)
+        assert "unpinned" in shown.output
+        assert "to pin it" in shown.output
         datasets.load("letters")
         assert json.loads((home / "pins.json").read_text()) == {
             "letters/letters.data": sha256(LETTERS)

@@ -3,6 +3,7 @@
 import datetime
 import gzip
 import io
+import os
 import sys
 
 import numpy as np
@@ -107,6 +108,12 @@ class TestColumns:
         error = refused(put, frame(odd=column), target="price", match=match)
         assert "odd" in str(error)
 
+    def test_two_words_become_one_column_in_its_place_and_it_is_said(self, put):
+        entry, parsed, _ = put(frame(sex=["f", "m", "f", "f"] * (N // 4))[["sex", "area", "price"]],
+                               target="price")  # fmt: skip
+        assert_array_equal(parsed.X, np.column_stack([np.arange(N) % 4 == 1, np.arange(N) + 0.5]))
+        assert "sex (1 is m)" in entry.note
+
     def test_too_many_words_are_refused(self, home):
         table = pd.DataFrame({"text": [f"w{i}" for i in range(300)], "y": np.arange(300) / 2})
         refused(columns.parsed, "d", table, None, target="y", match="text.*300 different words")
@@ -148,6 +155,7 @@ class TestMissing:
         assert entry.fills_gaps
         assert np.isnan(parsed.X[0, 0])
         assert_array_equal(parsed.X[:3, 2:].sum(axis=1), 1)  # the missing word is one of its own
+        assert parsed.X.shape == (N, 5)
         data = datasets.load(
             "d", parameters={"file": "prices.csv", "target": "price", "missing": "mean"},
             folder=put.folder,
@@ -261,16 +269,35 @@ class TestFiles:
         rows = "".join(f"{i},{'red' if i % 3 else 'blue'},{i % 2}\n" for i in range(9))
         entry, parsed, _ = put(f"{head}@data\n{rows}", "a.arff", target="y")
         number = np.arange(9)
-        assert_array_equal(parsed.X, np.column_stack([number, number % 3 == 0, number % 3 > 0]))
+        assert_array_equal(parsed.X, np.column_stack([number, number % 3 > 0]))
         assert (entry.task, parsed.y.tolist()) == ("binary", (number % 2).tolist())
         refused(put, f"{head}@data\n{rows}1,?,1\n", "b.arff", target="y", match="c \\(1\\)")
 
-    def test_parquet_is_read_where_pyarrow_is(self, put, monkeypatch):
+    @pytest.mark.parametrize("form", [
+        {}, {"town": "category"}, {"rooms": "Int16", "area": "float32[pyarrow]"},
+    ])  # fmt: skip
+    def test_parquet_is_what_the_csv_is(self, put, form):
+        _, expected, _ = put(frame(), target="price")
+        content = frame().astype(form).to_parquet()
+        _, found, _ = put(content, "p.parquet", target="price")
+        assert_array_equal(found.X, expected.X)
+        assert_array_equal(found.y, expected.y)
+        refused(put, content[:-9], "p.parquet", target="price", match="cannot be read")
+        odd = frame(day=pd.Timestamp("2020-01-02"), area=pd.array([None, *range(1, N)], "Int64"))
+        put(odd.to_parquet(), "p.pq", target="price", drop="day", missing="mean")
+        refused(put, odd.to_parquet(), "p.pq", target="price", match="1 missing", drop="day")
+        refused(put, odd.to_parquet(), "p.pq", target="price", match="dates", missing="drop")
+
+    def test_without_pyarrow_it_says_what_to_install(self, put, monkeypatch):
         monkeypatch.setitem(sys.modules, "pyarrow", None)
         monkeypatch.setitem(sys.modules, "fastparquet", None)
         refused(put, b"PAR1", "p.parquet", target="price", match=r"rfbench\[parquet\]")
-        monkeypatch.setattr(pd, "read_parquet", lambda path: frame())
-        assert put(b"PAR1", "p.parquet", target="price")[1].X.shape == (N, 5)
+
+    def test_a_target_beside_one_that_stands_apart_is_refused(self, put):
+        stream = io.BytesIO()
+        np.savez(stream, X=np.arange(60.0).reshape(20, 3), y=np.arange(20) % 2)
+        refused(put, "1 1:1 2:2\n0 1:2 2:3\n" * 3, "a.svm", target=0, match="stands apart")
+        refused(put, stream.getvalue(), "a.npz", target="z", match="no 'z'")
 
     @pytest.mark.parametrize(
         ("content", "name", "match"),
@@ -302,7 +329,7 @@ class TestFiles:
     @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
     def test_any_bytes_are_read_or_refused(self, put, content, name):
         try:
-            _, parsed, _ = put(content, name, target=0)
+            _, parsed, _ = put(content, name, **({} if name == "a.svm" else {"target": 0}))
         except RfbenchError:
             return
         assert parsed.X.shape[0] == len(parsed.y)
@@ -314,7 +341,9 @@ class TestIdentity:
         *_, moved = put(frame(), "other.csv", target="price")
         *_, changed = put(frame(area=np.arange(N) + 0.25), target="price")
         *_, otherwise = put(frame(), target="price", drop="town")
-        assert first == moved
+        *_, packed = put(gzip.compress(frame().to_csv(index=False).encode()), "p.csv.gz",
+                         target="price")  # fmt: skip
+        assert first == moved == packed
         assert len({first, changed, otherwise}) == 3
 
     def test_the_same_bytes_in_another_format_are_other_data(self, put):
@@ -330,6 +359,14 @@ class TestIdentity:
         entry, parsed, sha256 = put(frame(), target="price")
         assert (entry, sha256) == (first[0], first[2])
         assert_array_equal(parsed.X, first[1].X)
+
+    def test_a_change_that_keeps_size_and_time_is_noticed(self, put):
+        put("a,y\n1,2\n3,4\n5,9\n", target="y")
+        path = put.folder / "prices.csv"
+        was = path.stat()
+        path.write_text("a,y\n1,2\n7,4\n5,9\n")
+        os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
+        assert own.read("d", {"file": "prices.csv", "target": "y"}, put.folder)[1].X[1, 0] == 7
 
     def test_rows_of_another_identity_are_refused(self, put):
         put(frame(), target="price")
@@ -390,6 +427,7 @@ class TestFunctions:
             ({"kind": "list"}, "returns list"),
             ({"kind": "long"}, "one target per row"),
             ({"wrong": 1}, "wrong"),
+            ({"target": "y"}, "stands apart"),
             ({"function": "broken"}, "SystemExit"),
             ({"function": "nothing"}, "cannot be imported"),
         ],
