@@ -12,10 +12,10 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from rfbench.errors import DataError
 
@@ -24,29 +24,19 @@ LIMIT = 1 << 30
 
 MOST_NAMED = 8
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2")
+_UNPACK: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 _BROKEN = (
-    OSError,
-    EOFError,
-    RuntimeError,
-    ValueError,
-    zlib.error,
-    zipfile.BadZipFile,
-    tarfile.TarError,
+    *(OSError, EOFError, RuntimeError, ValueError),
+    *(zlib.error, zipfile.BadZipFile, tarfile.TarError),
 )
 
 
 @dataclass(frozen=True)
 class FoundFiles:
-    """One file of a data set (or several files of one pattern) at the place where it was found.
+    """One file of a data set (or several of one pattern) at the place where it was found.
 
-    Parameters
-    ----------
-    paths : tuple of Path
-        The files on disk: one file or archive, or several loose files.
-    pattern : str
-        The end of the member's path inside an archive; may hold ``*``.
-    count : int
-        How many files have to match the pattern.
+    `paths` are the files on disk: a file or archive, or several loose files; `pattern` is the end
+    of the member's path inside an archive and may hold ``*``; `count` files have to match it.
     """
 
     paths: tuple[Path, ...]
@@ -56,10 +46,7 @@ class FoundFiles:
     def read(self, limit: int = LIMIT) -> dict[str, bytes]:
         """Return the unpacked content of every file, in the order of the names.
 
-        Raises
-        ------
-        DataError
-            If a file cannot be read, is too large or unsafe, or if the number is wrong.
+        DataError if one cannot be read, is too large or unsafe, or if the number is wrong.
         """
         found: dict[str, bytes] = {}
         for path in self.paths:
@@ -96,13 +83,10 @@ def _read(path: Path, pattern: str, limit: int) -> dict[str, bytes]:
         with path.open("rb") as stream:
             if name.endswith(_ARCHIVES):
                 return _search(stream, path.name, pattern, limit)
-            if name.endswith(".gz"):
-                with gzip.open(stream) as unpacked:
-                    return {name.removesuffix(".gz"): _bounded(unpacked, name, limit)}
-            if name.endswith(".bz2"):
-                with bz2.open(stream) as unpacked:
-                    return {name.removesuffix(".bz2"): _bounded(unpacked, name, limit)}
-            return {name: _bounded(stream, name, limit)}
+            if path.suffix not in _UNPACK:
+                return {name: _bounded(stream, name, limit)}
+            with _UNPACK[path.suffix](stream) as unpacked:
+                return {path.stem: _bounded(unpacked, name, limit)}
     except _BROKEN as error:
         raise DataError(
             f"{path} cannot be read.",
@@ -123,36 +107,32 @@ def _search(
         found[PurePosixPath(name).parts[-1]] = content
     if found or nested:
         return found
-    stream.seek(0)
     for suffix in _ARCHIVES:
+        stream.seek(0)
         for name, content in members(stream, archive, f"*{suffix}", limit):
             found.update(_search(io.BytesIO(content), name, pattern, limit, nested=True))
-        stream.seek(0)
     return found
 
 
-def _zip_members(
-    stream: IO[bytes], archive: str, pattern: str, limit: int
-) -> Iterator[tuple[str, bytes]]:
+Members = Iterator[tuple[str, bytes]]
+
+
+def _zip_members(stream: IO[bytes], archive: str, pattern: str, limit: int) -> Members:
     with zipfile.ZipFile(stream) as opened:
         for info in opened.infolist():
-            if info.is_dir() or not _wanted(info.filename, pattern):
+            if info.is_dir() or not _wanted(archive, info.filename, pattern):
                 continue
-            _refuse_unsafe(archive, info.filename)
             if stat.S_ISLNK(info.external_attr >> 16):
                 raise _refused(archive, info.filename, "is a link")
             with opened.open(info) as member:
                 yield info.filename, _bounded(member, info.filename, limit)
 
 
-def _tar_members(
-    stream: IO[bytes], archive: str, pattern: str, limit: int
-) -> Iterator[tuple[str, bytes]]:
+def _tar_members(stream: IO[bytes], archive: str, pattern: str, limit: int) -> Members:
     with tarfile.open(fileobj=stream) as opened:
         for info in opened:
-            if info.isdir() or not _wanted(info.name, pattern):
+            if info.isdir() or not _wanted(archive, info.name, pattern):
                 continue
-            _refuse_unsafe(archive, info.name)
             member = opened.extractfile(info) if info.isreg() else None
             if member is None:
                 raise _refused(archive, info.name, "is a link or a device")
@@ -160,17 +140,15 @@ def _tar_members(
                 yield info.name, _bounded(member, info.name, limit)
 
 
-def _wanted(name: str, pattern: str) -> bool:
-    return not PurePosixPath(name).name.startswith("._") and PurePosixPath(name).match(pattern)
-
-
-def _refuse_unsafe(archive: str, name: str) -> None:
+def _wanted(archive: str, name: str, pattern: str) -> bool:
     path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts:
+    wanted = not path.name.startswith("._") and path.match(pattern)
+    if wanted and (path.is_absolute() or ".." in path.parts):
         raise _refused(archive, name, "points outside of the archive")
+    return wanted
 
 
-def _bounded(stream: IO[bytes] | gzip.GzipFile, name: str, limit: int) -> bytes:
+def _bounded(stream: IO[bytes], name: str, limit: int) -> bytes:
     content = stream.read(limit + 1)
     if len(content) > limit:
         raise DataError(

@@ -8,19 +8,16 @@ import json
 import logging
 import os
 import re
-import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from rfbench.arrays import Rows
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.readers import Parsed
 
@@ -28,111 +25,89 @@ log = logging.getLogger(__name__)
 
 _ROWS_AT_ONCE = 4096
 _OLD_SECONDS = 3600
+_CSR = ("data", "indices", "indptr")
 
 
-def store(folder: Path, parsed: Parsed, dtype: str) -> Parsed | None:
-    """Write arrays to `folder` and return them as they are read from there.
+def store(place: Path, parsed: Parsed, dtype: str) -> Parsed | None:
+    """Write arrays and return them as they are read from there; None if that cannot be.
 
-    The folder appears whole or not at all. Returns None if it cannot be written.
+    Dense rows go to PLACE.npy, all else to PLACE.npz, which knows the hash of the first and comes
+    last. Each appears whole or not at all; of several writers, which write the same, any may win.
     """
-    _sweep(folder.parent)
-    stage = _beside(folder)
-    try:
-        stage.mkdir(parents=True)
-        _write(stage, parsed, dtype)
-        _publish(stage, folder)
-    except OSError as error:
-        log.warning("%s cannot be written, so the data are parsed each time: %s", folder, error)
-        return None
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
-    return load(folder)
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}-{uuid4().hex}")
-
-
-def _sweep(parent: Path) -> None:
-    """Remove what writers that were killed have left, once it is older than any write takes."""
-    with contextlib.suppress(OSError):
-        for path in parent.iterdir():
-            abandoned = re.fullmatch(r"\..+-[0-9a-f]{32}", path.name)
-            if abandoned and path.lstat().st_mtime < time.time() - _OLD_SECONDS:
-                if path.is_dir() and not path.is_symlink():
-                    shutil.rmtree(path, ignore_errors=True)
-                else:
-                    path.unlink(missing_ok=True)
-
-
-def _write(stage: Path, parsed: Parsed, dtype: str) -> None:
     X = parsed.X
-    if isinstance(X, np.ndarray):
-        target = np.lib.format.open_memmap(stage / "X.npy", "w+", np.dtype(dtype), X.shape)
-        for start in range(0, len(X), _ROWS_AT_ONCE):
-            target[start : start + _ROWS_AT_ONCE] = X[start : start + _ROWS_AT_ONCE]
-        target.flush()
-    else:
-        np.save(stage / "data.npy", X.data.astype(dtype))
-        np.save(stage / "indices.npy", X.indices)
-        np.save(stage / "indptr.npy", X.indptr)
-    np.save(stage / "y.npy", parsed.y)
-    if parsed.groups is not None:
-        np.save(stage / "groups.npy", parsed.groups)
-    facts = {
-        "shape": list(X.shape),
-        "n_given_train": parsed.n_given_train,
-        "groups": parsed.groups is not None,
-        "about": parsed.about,
-        "sha256": {path.name: _file_digest(path) for path in sorted(stage.glob("*.npy"))},
-    }
-    (stage / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
-
-
-def _publish(stage: Path, folder: Path) -> None:
-    """Move the stage to its place; another process may have been faster, then its copy stays."""
-    if folder.exists():
-        if load(folder) is not None:
-            return
-        old = _beside(folder)
-        with contextlib.suppress(OSError):
-            os.replace(folder, old)
-        shutil.rmtree(old, ignore_errors=True)
+    arrays = {"y": parsed.y} | ({} if parsed.groups is None else {"groups": parsed.groups})
+    facts = {"shape": X.shape, "n_given_train": parsed.n_given_train, "about": parsed.about}
     try:
-        os.rename(stage, folder)
-    except OSError:
-        if load(folder) is None:
-            raise
+        if isinstance(X, np.ndarray):
+            with _whole(_rows_of(place)) as stage:
+                target = np.lib.format.open_memmap(stage, "w+", np.dtype(dtype), X.shape)
+                for start in range(0, len(X), _ROWS_AT_ONCE):
+                    target[start : start + _ROWS_AT_ONCE] = X[start : start + _ROWS_AT_ONCE]
+                target.flush()
+                facts["sha256"] = _file_digest(stage)
+        else:
+            arrays |= {part: getattr(X, part) for part in _CSR} | {"data": X.data.astype(dtype)}
+        with _whole(_rest_of(place)) as stage, stage.open("wb") as stream:
+            np.savez(stream, facts=np.array(json.dumps(facts)), **arrays)  # type: ignore[arg-type]
+    except OSError as error:
+        log.warning("%s cannot be written, so the data are parsed each time: %s", place, error)
+        return None
+    return load(place)
 
 
-def load(folder: Path) -> Parsed | None:
+def load(place: Path) -> Parsed | None:
     """Read arrays that `store` wrote, dense rows as a memory map; None if they are not usable.
 
-    Their checksums are compared once per process and state of the files.
+    The checksum of a map is compared once per process and state of its file.
     """
-    if not folder.is_dir():
+    if not _rest_of(place).is_file():
         return None
     try:
-        facts: dict[str, Any] = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
-        for name, expected in facts["sha256"].items():
-            if _known_digest(folder / name, state(folder / name)) != expected:
-                raise ValueError(f"the checksum of {name} is another")
-        rows, columns = facts["shape"]
-        X: Rows
-        if (folder / "X.npy").exists():
-            X = np.asarray(np.load(folder / "X.npy", mmap_mode="r"))
+        with _rest_of(place).open("rb") as stream, np.load(stream, allow_pickle=False) as kept:
+            arrays = {name: kept[name] for name in kept}  # zipfile compares their checksums
+        facts: dict[str, Any] = json.loads(str(arrays["facts"]))
+        if "sha256" in facts:
+            rows = _rows_of(place)
+            if _known_digest(rows, state(rows)) != facts["sha256"]:
+                raise ValueError(f"the checksum of {rows.name} is another")
+            X: Any = np.asarray(np.load(rows, mmap_mode="r"))
         else:
-            parts = tuple(np.load(folder / f"{part}.npy") for part in ("data", "indices", "indptr"))
-            X = sparse.csr_array(parts, shape=(rows, columns))
+            X = sparse.csr_array(tuple(arrays[part] for part in _CSR), shape=facts["shape"])
             X.check_format(full_check=True)
-        y: NDArray[Any] = np.load(folder / "y.npy")
-        groups = np.load(folder / "groups.npy") if facts["groups"] else None
-        if X.shape != (rows, columns) or y.shape != (rows,):
+        if list(X.shape) != facts["shape"] or arrays["y"].shape != X.shape[:1]:
             raise ValueError("the shapes do not fit together")
-        return Parsed(X, y, facts["n_given_train"], groups, facts.get("about"))
+        return Parsed(X, arrays["y"], facts["n_given_train"], arrays.get("groups"), facts["about"])
     except Exception as error:  # a damaged file makes numpy raise almost anything
-        log.warning("%s cannot be used and is made anew: %r", folder, error)
+        log.warning("%s cannot be used and is made anew: %r", place, error)
         return None
+
+
+def _rows_of(place: Path) -> Path:
+    return place.with_name(f"{place.name}.npy")
+
+
+def _rest_of(place: Path) -> Path:
+    return place.with_name(f"{place.name}.npz")
+
+
+@contextlib.contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """Give the place to write a file to that appears whole or not at all.
+
+    What writers that were killed left is removed, once it is older than any write takes.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for other in path.parent.glob(".*-*"):
+        with contextlib.suppress(OSError):
+            old = other.lstat().st_mtime < time.time() - _OLD_SECONDS
+            if old and re.fullmatch(r"\..+-[0-9a-f]{32}", other.name):
+                other.unlink()
+    stage = path.with_name(f".{path.name}-{uuid4().hex}")
+    try:
+        yield stage
+        os.replace(stage, path)
+    finally:
+        stage.unlink(missing_ok=True)
 
 
 def read_json(path: Path) -> dict[str, str]:
@@ -146,30 +121,19 @@ def read_json(path: Path) -> dict[str, str]:
 
 def add_json(path: Path, key: str, value: str) -> None:
     """Add one entry to a JSON object on disk, whole or not at all."""
-    stage = _beside(path)
+    text = json.dumps({**read_json(path), key: value}, indent=1, sort_keys=True)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        stage.write_text(
-            json.dumps({**read_json(path), key: value}, indent=1, sort_keys=True), encoding="utf-8"
-        )
-        os.replace(stage, path)
+        with _whole(path) as stage:
+            stage.write_text(text, encoding="utf-8")
     except OSError as error:
         log.warning("%s cannot be written: %s", path, error)
-    finally:
-        with contextlib.suppress(OSError):
-            stage.unlink(missing_ok=True)
 
 
 def content_sha256(source: FoundFiles, memory: Path) -> str:
-    """Return the hash of a source's unpacked content.
+    """Return the hash of a source's unpacked content; of several files, over names and hashes.
 
-    Hashes are remembered in the file `memory` by path, size and time of the last change. The hash
-    of several files is the hash over their names and hashes.
-
-    Raises
-    ------
-    DataError
-        If the source cannot be read.
+    The file `memory` keeps it while the files stay as they are. Raises DataError if the source
+    cannot be read.
     """
 
     def compute() -> str:
@@ -184,7 +148,6 @@ def content_sha256(source: FoundFiles, memory: Path) -> str:
 
 def file_sha256(path: Path, memory: Path) -> str:
     """Return the hash of a file as it lies on disk, remembered as in `content_sha256`."""
-
     return remembered(memory, state(path), lambda: _file_digest(path))
 
 

@@ -22,6 +22,8 @@ from rfbench.datasets.readers import READERS, Parsed
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import DataError
 
+Parameters = Mapping[str, Any] | None
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -30,7 +32,6 @@ class Dataset:
     Parameters
     ----------
     name : str
-        Name in the catalogue; a subset has a name of its own.
     X : ndarray or csr_array of shape (n, d)
         The rows; dense ones may be a read-only memory map.
     y : ndarray of shape (n,)
@@ -61,37 +62,31 @@ class Dataset:
     fills_gaps: bool = False
 
 
-def entry(
-    name: str, parameters: Mapping[str, Any] | None = None, folder: Path | None = None
-) -> Entry:
+def entry(name: str, parameters: Parameters = None, folder: Path | None = None) -> Entry:
     """Return what is known of a data set: the catalogue's entry, or one made from its rows.
 
-    Parameters
-    ----------
-    name : str
-        Name in the catalogue, or of data of one's own.
-    parameters : mapping, optional
-        Of a synthetic problem; or where data of one's own are, see `rfbench.datasets.own`.
-    folder : Path, optional
-        Where relative paths of data of one's own start.
-
-    Raises
-    ------
-    DataError
-        If there are no such data.
+    The arguments are those of `load`; DataError if there are no such data.
     """
-    if parameters and source_of(parameters):
-        from rfbench.datasets import own
+    own = _own(name, parameters, folder)
+    return own[0] if own else catalog.entry(name)
 
-        return own.read(name, parameters, folder)[0]
-    return catalog.entry(name)
+
+def _own(
+    name: str, parameters: Parameters, folder: Path | None, sha256: str | None = None
+) -> tuple[Entry, Parsed, str] | None:
+    """Return data of one's own, see `rfbench.datasets.own.read`; None if they are none."""
+    if not parameters or not source_of(parameters):
+        return None
+    from rfbench.datasets import own
+
+    return own.read(name, parameters, folder, sha256)
 
 
 def load(
     name: str,
     *,
     dtype: str = "float64",
-    parameters: Mapping[str, object] | None = None,
+    parameters: Parameters = None,
     generator: np.random.Generator | None = None,
     folder: Path | None = None,
     sha256: str | None = None,
@@ -101,13 +96,15 @@ def load(
     Parameters
     ----------
     name : str
-        Name in the catalogue.
+        Name in the catalogue, or of data of one's own.
     dtype : {'float64', 'float32'}
         Type of the rows.
-    parameters, folder
-        See `entry`.
+    parameters : mapping, optional
+        Of a synthetic problem; or where data of one's own are, see `rfbench.datasets.own`.
     generator : numpy.random.Generator, optional
         Source of the draws of a synthetic problem, which needs it.
+    folder : Path, optional
+        Where relative paths of data of one's own start.
     sha256 : str, optional
         Identity that data of one's own have to have.
 
@@ -121,27 +118,19 @@ def load(
         raise DataError(
             f"Rows of type '{dtype}' cannot be loaded.", "", "Choose 'float64' or 'float32'."
         )
-    if parameters and source_of(parameters):
-        from rfbench.datasets import own
-
-        entry, parsed, sha256 = own.read(name, parameters, folder, sha256)
-        return _dataset(entry, parsed, sha256, dtype)
-    entry = catalog.entry(name)
-    _refuse_parameters(entry, parameters)
-    if entry.kind == "synthetic":
-        parsed = _generate(entry, parameters, generator)
-        sha256 = _generated_sha256(entry, parameters)
-    elif entry.kind == "bundled":
-        parsed, sha256 = _digits(), _bundled_sha256(entry)
-        entry.check(parsed.X.shape, parsed.y, parsed.n_given_train)
+    if own := _own(name, parameters, folder, sha256):
+        entry, parsed, identity = own
     else:
-        sources = obtain(entry)
-        sha256 = _files_sha256(entry, sources)
-        parsed = _parse(entry, sources, sha256, dtype)
-    return _dataset(entry, parsed, sha256, dtype)
-
-
-def _dataset(entry: Entry, parsed: Parsed, sha256: str, dtype: str) -> Dataset:
+        entry = catalog.entry(name)
+        sources = [] if parameters else obtain(entry)
+        identity = _sha256(entry, parameters, sources)
+        if entry.kind == "synthetic":
+            parsed = _generate(entry, parameters, generator)
+        elif entry.kind == "bundled":
+            parsed = _digits()
+            entry.check(parsed.X.shape, parsed.y, parsed.n_given_train)
+        else:
+            parsed = _parse(entry, sources, identity, dtype)
     X: Any = parsed.X if parsed.X.dtype == dtype else parsed.X.astype(dtype)
     return Dataset(
         name=entry.name,
@@ -151,41 +140,37 @@ def _dataset(entry: Entry, parsed: Parsed, sha256: str, dtype: str) -> Dataset:
         classes=tuple(entry.classes),
         n_given_train=parsed.n_given_train,
         groups=parsed.groups,
-        sha256=sha256,
+        sha256=identity,
         fills_gaps=entry.fills_gaps,
     )
 
 
-def data_sha256(
-    name: str, parameters: Mapping[str, Any] | None = None, folder: Path | None = None
-) -> str:
+def data_sha256(name: str, parameters: Parameters = None, folder: Path | None = None) -> str:
     """Return the identity of a data set, without reading those of the catalogue into arrays.
 
-    Raises
-    ------
-    DataError
-        If a file is missing or wrong, or a parameter is unknown.
+    DataError if a file is missing or wrong, or a parameter is unknown.
     """
-    if parameters and source_of(parameters):
-        from rfbench.datasets import own
-
-        return own.read(name, parameters, folder)[2]
+    if own := _own(name, parameters, folder):
+        return own[2]
     entry = catalog.entry(name)
-    _refuse_parameters(entry, parameters)
+    return _sha256(entry, parameters, complete(entry))
+
+
+def _sha256(entry: Entry, parameters: Parameters, sources: list[FoundFiles]) -> str:
+    parts: list[Any] = [entry.reader, 1]
     if entry.kind == "synthetic":
-        return _generated_sha256(entry, parameters)
-    if entry.kind == "bundled":
-        return _bundled_sha256(entry)
-    return _files_sha256(entry, complete(entry))
-
-
-def _refuse_parameters(entry: Entry, parameters: Mapping[str, object] | None) -> None:
-    if parameters and entry.kind != "synthetic":
+        problem = PROBLEMS[entry.reader]
+        parts = [entry.reader, problem.version, problem.complete(entry.name, parameters)]
+    elif parameters:
         raise DataError(
             f"{entry.name} takes no parameters, but was given {', '.join(parameters)}.",
             "Only synthetic problems have parameters.",
             "Remove them.",
         )
+    if entry.kind == "files":
+        parts = [entry.reader, READERS[entry.reader].version, entry.options, entry.codes]
+        parts += [entry.sparse, content_hashes(entry, sources)]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _parse(entry: Entry, sources: list[FoundFiles], sha256: str, dtype: str) -> Parsed:
@@ -200,7 +185,7 @@ def _parse(entry: Entry, sources: list[FoundFiles], sha256: str, dtype: str) -> 
 
 
 def _generate(
-    entry: Entry, parameters: Mapping[str, object] | None, generator: np.random.Generator | None
+    entry: Entry, parameters: Parameters, generator: np.random.Generator | None
 ) -> Parsed:
     if generator is None:
         raise DataError(
@@ -220,27 +205,3 @@ def _digits() -> Parsed:
 
     X, y = load_digits(return_X_y=True)
     return Parsed(X, y.astype(np.int64))
-
-
-def _files_sha256(entry: Entry, sources: list[FoundFiles]) -> str:
-    return _identity(
-        entry.reader,
-        READERS[entry.reader].version,
-        entry.options,
-        entry.codes,
-        entry.sparse,
-        content_hashes(entry, sources),
-    )
-
-
-def _generated_sha256(entry: Entry, parameters: Mapping[str, object] | None) -> str:
-    problem = PROBLEMS[entry.reader]
-    return _identity(entry.reader, problem.version, problem.complete(entry.name, parameters))
-
-
-def _bundled_sha256(entry: Entry) -> str:
-    return _identity(entry.reader, 1)
-
-
-def _identity(*parts: object) -> str:
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -35,24 +35,9 @@ RETRIES = 2
 
 
 def fetch(name: str, *, progress: bool = False) -> list[Path]:
-    """Download the files of a data set that are not on disk yet, and check them all.
+    """Download the files of a data set that are not on disk yet, check and return them all.
 
-    Parameters
-    ----------
-    name : str
-        Name in the catalogue.
-    progress : bool
-        Show a progress bar on the terminal.
-
-    Returns
-    -------
-    list of Path
-        All files of the data set.
-
-    Raises
-    ------
-    DataError
-        If a file cannot be had, or is not the right one.
+    `progress` shows a bar. DataError if a file cannot be had, or is not the right one.
     """
     return files_of(obtain(catalog.entry(name), progress=progress))
 
@@ -84,7 +69,7 @@ def _download(entry: Entry, member: Member, downloads: list[Download], progress:
             for download, url in ((each, url) for each in downloads for url in each.urls):
                 try:
                     staged = _from(url, Path(stage), download.name, progress)
-                    _check_staged(entry, download, staged)
+                    _check_staged(entry, staged)
                 except Exception as error:  # pooch passes on whatever its transport raises
                     log.info("%s from %s: %s", download.name, url, error)
                     reasons.append(f"{url}: {_reason(error)}")
@@ -96,8 +81,7 @@ def _download(entry: Entry, member: Member, downloads: list[Download], progress:
         reasons.append(str(error))
     with contextlib.suppress(OSError):
         folder.rmdir()  # only where nothing is in it
-    why = f"The download failed ({'; '.join(reasons)})."
-    raise missing(entry, member, why)
+    raise missing(entry, member, f"The download failed ({'; '.join(reasons)}).")
 
 
 def _reason(error: Exception) -> str:
@@ -135,16 +119,19 @@ def _from(url: str, folder: Path, name: str, progress: bool) -> Path:
             bar.close()
 
 
-def _check_staged(entry: Entry, download: Download, staged: Path) -> None:
+def _check_staged(entry: Entry, staged: Path) -> None:
+    """Check a file that is not in its place yet against each that it is or has in it."""
     for member in entry.files:
-        if download.name in member.sources:
-            source = FoundFiles((staged,), member.pattern, member.count)
-            result = check(entry, member, source)
+        one_of_many = member.count > 1 and staged.match(member.name)
+        if not one_of_many and any(staged.match(name) for name in _names(member)):
+            result = check(entry, member, FoundFiles((staged,), member.pattern, member.count))
             if result.status == "mismatch":
-                why = result.problem or (
-                    f"its sha256 is {result.sha256}, expected is {result.expected}"
-                )
-                raise DataError(f"what came is not {member.name}: {why}")
+                raise mismatch(entry, result)
+
+
+def _names(member: Member) -> tuple[str, ...]:
+    """Return the names that a file may have on disk: its own, packed, or its downloads'."""
+    return (member.name, f"{member.name}.gz", f"{member.name}.bz2", *member.sources)
 
 
 class _Bar:
@@ -161,7 +148,6 @@ class _Bar:
 
     @property
     def total(self) -> float | None:
-        """Number of bytes to come."""
         return self._progress.tasks[0].total
 
     @total.setter
@@ -169,38 +155,20 @@ class _Bar:
         self._progress.update(self._task, total=value or None)
 
     def update(self, count: int) -> None:
-        """Add a number of bytes."""
         self._progress.advance(self._task, count)
 
     def reset(self) -> None:
-        """Begin again at zero."""
         self._progress.update(self._task, completed=0)
 
     def close(self) -> None:
-        """Leave the bar as it stands."""
         self._progress.stop()
 
 
 def add(name: str, file: Path) -> Path:
-    """Copy a file that the user has downloaded to where it is looked for.
+    """Copy a file that the user has downloaded to where it is looked for; return the copy.
 
-    Parameters
-    ----------
-    name : str
-        Name in the catalogue.
-    file : Path
-        One of the data set's files, or an archive with them, under its original name (or under
-        any name if its hash is known).
-
-    Returns
-    -------
-    Path
-        The copy.
-
-    Raises
-    ------
-    DataError
-        If the file is not there, is none of the data set's files, or has the wrong hash.
+    It is one of the data set's files, or an archive with them, under its original name (or under
+    any name if its hash is known). DataError if it is not, or has the wrong hash.
     """
     entry = catalog.entry(name)
     file = Path(file)
@@ -213,7 +181,7 @@ def add(name: str, file: Path) -> Path:
         with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
             staged = Path(stage) / target
             shutil.copyfile(file, staged)
-            _check_added(entry, staged)
+            _check_staged(entry, staged)
             os.replace(staged, folder / target)
     except OSError as error:
         raise DataError(
@@ -225,8 +193,7 @@ def add(name: str, file: Path) -> Path:
 def _target_name(entry: Entry, file: Path) -> str:
     """Return the name under which a file is looked for, by its own name or else by its hash."""
     accepted = [download.name for download in entry.downloads]
-    for member in entry.files:
-        accepted += [member.name, f"{member.name}.gz", f"{member.name}.bz2"]
+    accepted += [name for member in entry.files for name in _names(member)]
     if any(file.match(name) for name in accepted):
         return file.name
     digest = cache.file_sha256(file, memory())
@@ -240,15 +207,3 @@ def _target_name(entry: Entry, file: Path) -> str:
         "Neither its name nor its hash is known.",
         f"Rename it to one of: {', '.join(dict.fromkeys(accepted))}.",
     )
-
-
-def _check_added(entry: Entry, staged: Path) -> None:
-    for member in entry.files:
-        loose = (member.name, f"{member.name}.gz", f"{member.name}.bz2")
-        inside = staged.name in member.sources
-        one_of_many = member.count > 1 and staged.match(member.name)
-        if one_of_many or not (inside or any(staged.match(each) for each in loose)):
-            continue
-        result = check(entry, member, FoundFiles((staged,), member.pattern, member.count))
-        if result.status == "mismatch":
-            raise mismatch(entry, result)

@@ -34,11 +34,7 @@ class FileCheck:
 
 
 def data_folder() -> Path:
-    """Return the folder for downloads and caches.
-
-    It is `./data` if that exists, else `data` beside the package in a checkout, else the user's
-    cache folder.
-    """
+    """Return `./data` if it exists, else `data` of a checkout, else the user's cache folder."""
     here = Path.cwd() / "data"
     if here.is_dir():
         return here
@@ -53,10 +49,7 @@ def data_folder() -> Path:
 def search_folders() -> list[Path]:
     """Return the folders that are searched, in order: the one in RFBENCH_DATA, the data folder.
 
-    Raises
-    ------
-    DataError
-        If RFBENCH_DATA names something that is not a folder.
+    DataError if RFBENCH_DATA names something that is not a folder.
     """
     given = os.environ.get("RFBENCH_DATA")
     if not given:
@@ -96,13 +89,7 @@ def on_disk(name: str) -> bool:
 
 
 def paths(name: str) -> list[Path]:
-    """Return the files of a data set; none if it needs no file.
-
-    Raises
-    ------
-    DataError
-        If a file is missing.
-    """
+    """Return the files of a data set; none if it needs no file. DataError if one is missing."""
     return files_of(complete(catalog.entry(name)))
 
 
@@ -112,22 +99,25 @@ def files_of(sources: list[FoundFiles]) -> list[Path]:
 
 
 def complete(entry: Entry) -> list[FoundFiles]:
-    """Return where each file of an entry stands; an error if one is missing."""
-    found = locate(entry)
-    for member, source in zip(entry.files, found, strict=True):
+    """Return where each file of an entry stands; DataError if one is missing."""
+    found = []
+    for member, source in zip(entry.files, locate(entry), strict=True):
         if source is None:
             raise missing(entry, member, "It was not found on disk.")
-    return [source for source in found if source is not None]
+        found.append(source)
+    return found
 
 
 def missing(entry: Entry, member: Member, why: str) -> DataError:
     """Return the error for a file that cannot be had: what it is, where to get and to put it."""
     folder = data_folder() / entry.folder
-    what = f"'{(member.sources or (member.name,))[0]}' of {entry.name} is missing."
-    todo = f"It cannot be downloaded: put it into {folder}"
-    if urls := homes(entry, member):
-        todo = f"Get it from {urls} and put it into {folder}"
-    return DataError(what, why, f"{todo}, or run `rfbench data add {entry.name} FILE`.")
+    urls = homes(entry, member)
+    return DataError(
+        f"'{(member.sources or (member.name,))[0]}' of {entry.name} is missing.",
+        why,
+        f"{f'Get it from {urls} and' if urls else 'It cannot be downloaded:'} put it into "
+        f"{folder}, or run `rfbench data add {entry.name} FILE`.",
+    )
 
 
 def homes(entry: Entry, member: Member) -> str:
@@ -139,25 +129,23 @@ def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
     """Compare one file with the hashes that are known for it."""
     path = source.paths[0]
     download = next((d for d in entry.downloads_of(member) if d.name == path.name), None)
-    expected = member.sha256
-    if expected is None and download is not None:
-        expected = download.sha256
+    whole = download.sha256 if download else None
+    expected = member.sha256 or whole
     try:
         found = cache.content_sha256(source, memory())
     except DataError as error:
         log.warning("%s", error)
-        urls = homes(entry, member)
-        why = f"{error.what}{f' Its home is {urls}.' if urls else ''}"
-        why += f" Its sha256 is {expected}." if expected else ""
+        facts = {"Its home is": homes(entry, member), "Its sha256 is": expected}
+        why = " ".join([error.what, *(f"{word} {fact}." for word, fact in facts.items() if fact)])
         return FileCheck(member.name, path, None, "mismatch", expected, why)
     if found in (member.sha256, *member.also):
         return FileCheck(member.name, path, found, "ok", found)
-    if download is not None and download.sha256 is not None:
-        whole = cache.file_sha256(path, memory())
-        if whole in (download.sha256, *download.also):
+    if download and whole:
+        seen = cache.file_sha256(path, memory())
+        if seen in (whole, *download.also):
             return FileCheck(member.name, path, found, "ok", found)
         if member.sha256 is None:
-            return FileCheck(member.name, path, whole, "mismatch", expected)
+            return FileCheck(member.name, path, seen, "mismatch", whole)
     pinned = member.sha256 or cache.read_json(_pins()).get(_pin_key(entry, member))
     if pinned is None:
         return FileCheck(member.name, path, found, "unpinned")
@@ -176,13 +164,7 @@ def verify(name: str) -> list[FileCheck]:
 
 
 def content_hashes(entry: Entry, sources: list[FoundFiles]) -> list[str]:
-    """Return the hash of each file's content, all of them checked.
-
-    Raises
-    ------
-    DataError
-        If a file is not what the catalogue, or the first download, says.
-    """
+    """Return the hash of each file's content; DataError if one is not what is known of it."""
     hashes = []
     for member, source in zip(entry.files, sources, strict=True):
         result = check(entry, member, source)
