@@ -125,28 +125,27 @@ class Entry(_CatalogSection):
         )
 
     def check(self, shape: tuple[int, ...], y: NDArray[Any], n_given_train: int | None) -> None:
-        """Compare what was read with the catalogue.
+        """Compare shape, split, class counts and range of the target with the catalogue's.
 
-        Raises
-        ------
-        DataError
-            If shape, split, class counts or range of the target are not the catalogue's.
+        DataError if one is another.
         """
-        expected: dict[str, object] = {"shape": (self.rows, self.columns)}
-        found: dict[str, object] = {"shape": tuple(shape)}
-        expected["training rows"], found["training rows"] = self.train_rows, n_given_train
+        facts: list[tuple[str, object, object]] = [
+            ("shape", tuple(shape), (self.rows, self.columns)),
+            ("training rows", n_given_train, self.train_rows),
+        ]
         counts = np.bincount(y, minlength=len(self.classes)) if self.classes else ()
         for (label, count), seen in zip(self.classes.items(), counts, strict=True):
-            if count is not None:
-                expected[f"rows of class '{label}'"] = count
-                found[f"rows of class '{label}'"] = int(seen)
+            facts.append(
+                (f"rows of class '{label}'", int(seen), int(seen if count is None else count))
+            )
         if self.target_range is not None:
-            expected["range of the target"] = self.target_range
-            found["range of the target"] = (float(y.min()), float(y.max()))
-        for what, value in expected.items():
-            if found[what] != value:
+            facts.append(
+                ("range of the target", (float(y.min()), float(y.max())), self.target_range)
+            )
+        for what, found, expected in facts:
+            if found != expected:
                 raise DataError(
-                    f"{self.name} has {what} {found[what]}, the catalogue says {value}.",
+                    f"{self.name} has {what} {found}, the catalogue says {expected}.",
                     "The files are another version of the data, or a part of it.",
                     f"Get the files again with `rfbench data fetch {self.name}`.",
                 )
@@ -174,14 +173,7 @@ def names() -> list[str]:
 
 
 def entry(name: str) -> Entry:
-    """Return the entry of a data set.
-
-    Raises
-    ------
-    DataError
-        If the catalogue has no such name; the nearest one is named.
-    """
-    try:
-        return entries()[name]
-    except KeyError:
-        raise unknown("data set", name, names(), DataError) from None
+    """Return the entry of a data set; DataError, with the nearest name, if there is none."""
+    if name not in entries():
+        raise unknown("data set", name, names(), DataError)
+    return entries()[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,11 +22,7 @@ FEW, MANY = 2, 30  # whole numbers: up to FEW are classes, more than MANY a quan
 MOST_NAMED = 8
 SIDES = {"train": 0, "training": 0, "test": 1, "testing": 1}
 DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?")
-
-
-def is_sparse(X: object) -> TypeGuard[sparse.csr_array]:
-    """Whether rows are sparse."""
-    return bool(sparse.issparse(X))
+Apart = dict[str, "pd.Series[Any]"]
 
 
 def tabled(
@@ -34,12 +30,9 @@ def tabled(
 ) -> tuple[pd.DataFrame | Rows, pd.Series[Any] | None]:
     """Return rows as a table (or sparse) and the target as one column.
 
-    Raises
-    ------
-    DataError
-        If X is no table, or y has another number of rows.
+    DataError if X is no table, or y has another number of rows.
     """
-    if is_sparse(X):
+    if hasattr(X, "tocsr"):
         X = sparse.csr_array(X)
     elif not isinstance(X, pd.DataFrame):
         array = np.asarray(X)
@@ -85,14 +78,11 @@ def parsed(
     X : DataFrame or csr_array of shape (n, d)
     y : Series of shape (n,) or None
         None: it is the column `target` of X; else there is no such column.
-    task : {'binary', 'multiclass', 'classification', 'regression'}, optional
-        None: guessed from the target, and refused where that is doubtful.
-    drop, groups, part
-        Columns that are left out, that number the groups, and that say `train` or `test`.
-    missing : {'error', 'drop', 'mean'}
-        What is done where a value is missing. The mean is that of the training rows, later.
     labels : sequence
         Names of the classes 0, 1, ..., where they are known.
+
+    The other parameters are the keys of `rfbench.config.schema.OwnData`; `part` is the column that
+    says `train` or `test`. The mean that fills gaps is that of the training rows, taken later.
 
     Returns
     -------
@@ -106,7 +96,7 @@ def parsed(
         If a column is not there, or cannot be used as it is.
     """
     said: list[str] = []
-    apart: dict[str, pd.Series[Any]] = {}
+    apart: Apart = {}
     if y is not None and target is not None:
         raise DataError(
             f"The target of {name} stands apart from its columns, and target is '{target}'.",
@@ -117,11 +107,7 @@ def parsed(
         X = X.reset_index(drop=True)
         X.columns = pd.Index([str(column).strip() for column in X.columns])
         for twice in X.columns[X.columns.duplicated()][:1]:
-            raise DataError(
-                f"{name} has two columns '{twice}'.",
-                "Names tell columns apart.",
-                "Rename one of them.",
-            )
+            raise DataError(f"{name} has two columns '{twice}'.", "", "Rename one of them.")
         listed = [drop] if isinstance(drop, str | int) else list(drop)
         gone = [_column(name, X, column, "drop") for column in listed]
         wanted = {"groups": groups, "part": part} | ({"target": target} if y is None else {})
@@ -136,20 +122,16 @@ def parsed(
             )
         X = X.drop(columns=[*gone, *(str(column.name) for column in apart.values())])
     elif drop or groups is not None or part is not None:
-        raise DataError(
-            f"{name} has no columns with names.",
-            "Its rows are sparse.",
-            "Leave out drop and groups.",
-        )
-    target_column = apart.pop("target") if y is None else y
-    X, target_column, apart = _complete(name, X, target_column, apart, missing, said)
+        raise DataError(f"{name} is sparse, without names.", "", "Leave out drop and groups.")
+    y = apart.pop("target") if y is None else y
+    X, y, apart = _complete(name, X, y, apart, missing, said)
     if X.shape[0] < 2 or X.shape[1] < 1:
         raise DataError(
             f"{name} has {X.shape[0]} rows and {X.shape[1]} columns beside the target.",
             "That is too little to learn from.",
             "Is it the right file, the right way round, with the right separator?",
         )
-    codes, classes, found = _target(name, target_column, task, labels, said)
+    codes, classes, found = _target(name, y, task, labels, said)
     rows = _numbers(name, X, said) if isinstance(X, pd.DataFrame) else _sparse(name, X, said)
     numbers = pd.factorize(apart["groups"], sort=True)[0] if "groups" in apart else None
     n_given_train = None
@@ -166,7 +148,7 @@ def parsed(
         "rows": rows.shape[0],
         "columns": rows.shape[1],
         "train_rows": n_given_train,
-        "sparse": is_sparse(rows),
+        "sparse": sparse.issparse(rows),
         "fills_gaps": missing == "mean",
         "classes": dict(zip(classes, counts, strict=True)),
         "note": " ".join(said),
@@ -196,28 +178,28 @@ def _complete(
     name: str,
     X: pd.DataFrame | Rows,
     y: pd.Series[Any],
-    apart: dict[str, pd.Series[Any]],
+    apart: Apart,
     missing: str,
     said: list[str],
-) -> tuple[pd.DataFrame | Rows, pd.Series[Any], dict[str, pd.Series[Any]]]:
+) -> tuple[pd.DataFrame | Rows, pd.Series[Any], Apart]:
     """Deal with missing values as asked; those of the target, groups and part cannot be filled."""
-    needed = pd.concat([y.rename("the target"), *apart.values()], axis=1)
-    gaps = needed if is_sparse(X) else pd.concat([needed, pd.DataFrame(X)], axis=1)
-    counts = gaps.isna().sum()
-    counts = counts[counts > 0]
+    needed = pd.concat([y.rename("the target"), *apart.values()], axis=1).isna()
+    gaps = needed
     if isinstance(X, pd.DataFrame):
-        empty = [str(c) for c in X.columns[X.isna().all()]]
-        if empty and len(X):
-            X = X.drop(columns=empty)
-            gaps, counts = gaps.drop(columns=empty), counts.drop(empty)
+        inside = X.isna()
+        empty = [str(c) for c in X.columns[inside.all()]] if len(X) else []
+        if empty:
+            X, inside = X.drop(columns=empty), inside.drop(columns=empty)
             said.append(f"Left out, without any value: {_named(empty)}.")
+        gaps = pd.concat([needed, inside], axis=1)
+    counts = gaps.sum()
+    counts = counts[counts > 0].sort_values(ascending=False, kind="stable")
     if not len(counts):
         return X, y, apart
-    ranked = counts.sort_values(ascending=False, kind="stable")
-    words = _named([f"{column} ({count:,})" for column, count in ranked.items()])
-    keep = ~(gaps if missing == "drop" else needed).isna().any(axis=1)
+    words = _named([f"{column} ({count:,})" for column, count in counts.items()])
+    keep = ~(gaps if missing == "drop" else needed).any(axis=1)
     if missing == "error":
-        left, n = int((~gaps.isna().any(axis=1)).sum()), len(y)
+        left, n = int((~gaps.any(axis=1)).sum()), len(y)
         raise DataError(
             f"{name} has {int(counts.sum()):,} missing values: {words}.",
             "No method here can use them.",
@@ -329,8 +311,7 @@ def _words(name: str, column: pd.Series[Any]) -> pd.Series[Any]:
     if len(text) and text.str.fullmatch(r"-?\d+,\d+").all():
         raise DataError(
             f"Column '{column.name}' of {name} has numbers with a comma, such as {text.iloc[0]}.",
-            "They would be taken for words.",
-            "Write them with a point.",
+            todo="Write them with a point.",
         )
     return column.astype(object).where(column.notna(), "missing").astype(str)
 
@@ -338,11 +319,9 @@ def _words(name: str, column: pd.Series[Any]) -> pd.Series[Any]:
 def _are_dates(present: pd.Series[Any]) -> bool:
     if not len(present):
         return False
-    if isinstance(present.iloc[0], datetime.date | datetime.time):
-        return True
-    return isinstance(present.iloc[0], str) and bool(
-        present.astype(str).str.fullmatch(DATE.pattern).all()
-    )
+    if isinstance(present.iloc[0], str):
+        return bool(present.astype(str).str.fullmatch(DATE.pattern).all())
+    return isinstance(present.iloc[0], datetime.date | datetime.time)
 
 
 def _target(
@@ -359,11 +338,10 @@ def _target(
     if not words and not np.isfinite(y.to_numpy(dtype=float)).all():
         raise DataError(f"{what} is not finite in some rows.", "", "Correct or remove them.")
     known = [str(label) for label in labels] if len(labels) == different else []
-    regression = (
-        task == "regression"
-        if task
-        else not words and not known and _is_quantity(what, y, different)
-    )
+    if task:
+        regression = task == "regression"
+    else:
+        regression = not words and not known and _is_quantity(what, y, different)
     if regression and words:
         raise DataError(
             f"{what} holds words, such as {str(y.iloc[0])[:40]!r}.",

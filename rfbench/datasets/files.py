@@ -31,10 +31,7 @@ Table = tuple[pd.DataFrame | Rows, "pd.Series[Any] | None"]
 def find(path: str, folder: Path | None) -> Path:
     """Return a file, relative to a folder (None: the current one).
 
-    Raises
-    ------
-    DataError
-        If there is none; the nearest name in the same folder is named.
+    DataError if there is none; the nearest name in the same folder is named.
     """
     file = (folder or Path()) / Path(path).expanduser()
     if file.is_file():
@@ -79,10 +76,7 @@ def read(
 def content_sha256(path: Path) -> str:
     """Return the hash of a file's content, unpacked, so that packing does not change it.
 
-    Raises
-    ------
-    DataError
-        If it cannot be unpacked.
+    DataError if it cannot be unpacked.
     """
     with _answered(path), _opened(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -18,11 +18,20 @@ from rfbench.datasets import cache, columns, files
 from rfbench.datasets.catalog import Entry, source_of
 from rfbench.datasets.locate import data_folder, memory
 from rfbench.datasets.readers import Parsed
-from rfbench.errors import DataError, RfbenchError, nearest
+from rfbench.errors import DataError, RfbenchError, unknown
 
-# What shapes the rows; of `load`, all other keys are arguments of the function.
+# How rows are shaped, see `columns.parsed`; of `load`, all other keys are the function's arguments.
 SHAPING = ("target", "task", "drop", "groups", "part", "missing")
 READING = ("header", "separator")
+OTHERS = {
+    "files",
+    "sample_image",
+    "sample_images",
+    "svmlight_file",
+    "svmlight_files",
+    "file",
+    "openml",
+}
 VERSION = 2  # 1: two words made two columns
 
 Options = Mapping[str, Any]
@@ -56,7 +65,7 @@ def read(
     Raises
     ------
     DataError
-        If there is no such file or data set, or if no method could use the rows.
+        There are no such data, or no method could use them.
     """
     known = sha256 or _known(parameters, folder)
     parsed = cache.load(_place(known)) if known else None
@@ -128,7 +137,7 @@ def _arrays_sha256(parsed: Parsed) -> str:
     X, groups = parsed.X, parsed.groups
     facts = {key: value for key, value in (parsed.about or {}).items() if key != "note"}
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
-    arrays = (X.data, X.indices, X.indptr) if columns.is_sparse(X) else (X,)
+    arrays = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
     for array in (*arrays, parsed.y, *(() if groups is None else (groups,))):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
@@ -204,18 +213,15 @@ def _fetched(source: str, which: Any, shaping: Options) -> Any:
             datasets.fetch_openml, data_id=which, data_home=home, target_column=target
         )
     else:
-        loaders = [
-            n for n in dir(datasets) if n.startswith(("load_", "fetch_")) and n not in OTHERS
-        ]
-        found = [name for name in loaders if name.partition("_")[2] == which]
-        if not found:
-            names = sorted(name.partition("_")[2] for name in loaders)
-            raise DataError(
-                f"scikit-learn has no data set '{which}'.{nearest(str(which), names)}",
-                f"It has {', '.join(names)}.",
-            )
-        fetch = getattr(datasets, found[0])
-        if found[0].startswith("fetch_"):
+        loaders = {
+            name.partition("_")[2]: getattr(datasets, name)
+            for name in dir(datasets)
+            if name.startswith(("load_", "fetch_")) and name.partition("_")[2] not in OTHERS
+        }
+        if which not in loaders:
+            raise unknown("data set of scikit-learn", which, sorted(loaders), DataError)
+        fetch = loaders[which]
+        if fetch.__name__.startswith("fetch_"):
             fetch = functools.partial(fetch, data_home=home)
     try:
         with warnings.catch_warnings():
@@ -228,9 +234,3 @@ def _fetched(source: str, which: Any, shaping: Options) -> Any:
             "Run the same command once with a network (the data are kept then, in "
             f"{home}), or save them as a file and write `file: PATH`.",
         ) from error
-
-
-OTHERS = (
-    *("load_files", "load_sample_image", "load_sample_images", "load_svmlight_file"),
-    *("load_svmlight_files", "fetch_file", "fetch_openml"),
-)

@@ -17,6 +17,7 @@ from rfbench.errors import DataError, nearest
 
 SCALINGS = ["none", "standard", "minmax", "row-standard", "/255"]
 TARGETS = ["range", "raw", "standard"]
+DTYPES = ["float64", "float32"]
 
 _ROWS_AT_ONCE = 4096
 
@@ -32,11 +33,10 @@ class Prepared:
     labels_train, labels_test : ndarray of shape (n,) or None
         int64 class codes; None for a regression.
     y_train, y_test : ndarray of shape (n,) or (n, K)
-        float64 targets: -1 and +1 for a binary task, one column of -1 and +1 a class for several
+        float64 targets: -1 and +1 for a binary task, one column of -1 and +1 per class for several
         classes, the mapped target for a regression.
-    task : {'binary', 'multiclass', 'regression'}
-    classes : tuple of str
-        Labels in the order of the codes.
+    task, classes
+        See `Dataset`.
     train_rows, test_rows : ndarray of int64
         Which rows of the data set these are.
     """
@@ -63,13 +63,10 @@ def prepare(
     rows: int | None = None,
     dtype: str = "float64",
 ) -> Prepared:
-    """Split a data set, scale its rows and encode its target.
-
-    Every statistic comes from the training rows alone.
+    """Split a data set, scale its rows and encode its target, by the training rows alone.
 
     Parameters
     ----------
-    dataset : Dataset
     split : 'given' or mapping
         See `split_rows`.
     scaling : {'none', 'standard', 'minmax', 'row-standard', '/255'}
@@ -93,65 +90,50 @@ def prepare(
         If an option is unknown or does not fit, if a used value is not finite, if a side is empty,
         if a class has no training row, or if the training target is constant.
     """
-    _choose("scaling", scaling, SCALINGS)
-    _choose("target", target, TARGETS)
-    _choose("dtype", dtype, ["float64", "float32"])
+    options = ("scaling", scaling, SCALINGS), ("target", target, TARGETS), ("dtype", dtype, DTYPES)
+    for key, value, allowed in options:
+        if value not in allowed:
+            raise DataError(
+                f"{key} is {value!r}.{nearest(str(value), allowed)}",
+                "There is no such choice.",
+                f"Choose one of: {', '.join(allowed)}.",
+            )
     train, test = split_rows(dataset, split, generator)
     if rows is not None:
         train, test = subset_rows(train, test, rows, generator)
-    X_train, X_test = (_take(dataset, side, "float64") for side in (train, test))
+    X_train, X_test = (_take(dataset, side) for side in (train, test))
     if dataset.fills_gaps:
         _fill(X_train, X_test)
     _scale(X_train, X_test, scaling, dtype)
     X_train, X_test = _cast(X_train, dataset, dtype), _cast(X_test, dataset, dtype)
     y = dataset.y
+    labels: tuple[Index | None, Index | None] = None, None
     if dataset.task == "regression":
-        y_train, y_test = _map_target(y[train], y[test], target, dataset.name)
-        labels_train = labels_test = None
+        targets = _map_target(y[train], y[test], target, dataset.name)
     else:
-        labels_train, labels_test = y[train].astype(np.int64), y[test].astype(np.int64)
-        _check_classes(dataset, labels_train)
-        y_train, y_test = (
-            _encode(labels, len(dataset.classes)) for labels in (labels_train, labels_test)
-        )
+        labels = y[train].astype(np.int64), y[test].astype(np.int64)
+        _check_classes(dataset, labels[0])
+        targets = _encode(labels[0], len(dataset.classes)), _encode(labels[1], len(dataset.classes))
     return Prepared(
-        X_train=X_train,
-        X_test=X_test,
-        labels_train=labels_train,
-        labels_test=labels_test,
-        y_train=y_train,
-        y_test=y_test,
-        task=dataset.task,
-        classes=dataset.classes,
-        train_rows=train,
-        test_rows=test,
-    )
-
-
-def _choose(key: str, value: object, allowed: list[str]) -> None:
-    if value not in allowed:
-        raise DataError(
-            f"{key} is {value!r}.{nearest(str(value), allowed)}",
-            "There is no such choice.",
-            f"Choose one of: {', '.join(allowed)}.",
-        )
+        X_train, X_test, *labels, *targets, dataset.task, dataset.classes, train, test
+    )  # fmt: skip
 
 
 def _blocks(X: NDArray[Any]) -> Iterator[slice]:
     return (slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(X), _ROWS_AT_ONCE))
 
 
-def _take(dataset: Dataset, index: Index, dtype: str) -> Rows:
-    """Copy rows, and refuse values that are not finite."""
+def _take(dataset: Dataset, index: Index) -> Rows:
+    """Copy rows in double precision, and refuse values that are not finite."""
     X = dataset.X
     if not isinstance(X, np.ndarray):
         chosen = sparse.csr_array(X[index])
-        chosen.data = chosen.data.astype(dtype)
+        chosen.data = chosen.data.astype(np.float64)
         for position in np.flatnonzero(~np.isfinite(chosen.data))[:1]:
             row = np.searchsorted(chosen.indptr, position, side="right") - 1
             raise _not_finite(dataset, index[row], chosen.indices[position])
         return chosen
-    taken = np.empty((len(index), X.shape[1]), dtype)
+    taken = np.empty((len(index), X.shape[1]))
     for block in _blocks(taken):
         taken[block] = X[index[block]]
         refused = np.isinf if dataset.fills_gaps else lambda values: ~np.isfinite(values)
@@ -174,20 +156,15 @@ def _cast(X: Rows, dataset: Dataset, dtype: str) -> Rows:
     with np.errstate(over="ignore"):
         cast: Any = X.astype(dtype, copy=False)
     if not np.isfinite(cast if isinstance(cast, np.ndarray) else cast.data).all():
-        raise DataError(
-            f"A value of {dataset.name} is too large for {dtype}.",
-            "It would become infinite.",
-            "Scale the rows, or take dtype float64.",
-        )
-    rows: Rows = cast
-    return rows
+        what = f"A value of {dataset.name} is too large for {dtype}."
+        raise DataError(what, todo="Scale the rows, or take dtype float64.")
+    return cast
 
 
 def _not_finite(dataset: Dataset, row: Any, column: Any) -> DataError:
     return DataError(
         f"Row {int(row)}, column {int(column)} of {dataset.name} is NaN or infinite.",
-        "No method here can use such a value.",
-        "Remove the row, or fill the value in.",
+        todo="Remove the row, or fill the value in.",
     )
 
 
@@ -211,11 +188,7 @@ def _scale(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> None:
             _standardise_rows(X)
         return
     low, high = X_train.min(axis=0), X_train.max(axis=0)
-    shift, width = (
-        _moments(X_train)
-        if scaling == "standard"
-        else (low.astype(float), high - low.astype(float))
-    )
+    shift, width = _moments(X_train) if scaling == "standard" else (low, high - low)
     width = np.where((low == high) | (width == 0), np.inf, width)
     most = float(np.finfo(dtype).max)  # of a column that hardly varies in training
     for X in (X_train, X_test):
@@ -259,11 +232,8 @@ def _map_target(
         "standard": (mean, sd),
     }[target]
     if low == high and target != "raw":
-        raise DataError(
-            f"The training target of {name} is constant.",
-            "It cannot be mapped to a range.",
-            "Use more rows, or the target 'raw'.",
-        )
+        what = f"The training target of {name} is constant."
+        raise DataError(what, todo="Use more rows, or the target 'raw'.")
     return (y_train - shift) / width, (y_test - shift) / width
 
 

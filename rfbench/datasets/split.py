@@ -16,16 +16,6 @@ if TYPE_CHECKING:
 Index = NDArray[np.int64]
 Rule = str | Mapping[str, Any]
 
-WAYS: dict[str, frozenset[str]] = {
-    "random": frozenset({"test_size"}),
-    "published": frozenset({"train_size"}),
-    "stratified": frozenset({"stratified"}),
-    "held out": frozenset({"held_out"}),
-    "groups": frozenset({"leave_groups"}),
-    "last": frozenset({"last"}),
-    "blocks": frozenset({"blocks", "test_size"}),
-    "column": frozenset({"column"}),
-}
 EXAMPLES = (
     "`given`, `{train_size: 5000}` (of the given training rows), `{test_size: 0.5}` (with "
     "train_size if you like), `{stratified: 0.3}`, `{held_out: 0.3}`, `{leave_groups: 0.3}`, "
@@ -34,13 +24,13 @@ EXAMPLES = (
 
 
 def way_of(rule: object) -> str | None:
-    """Return which way of splitting a rule names: 'given' or a key of `WAYS`; None: no way."""
+    """Return which way of splitting a rule names: 'given' or a key of `_WAYS`; None: no way."""
     if rule == "given":
         return "given"
     keys = frozenset(rule) if isinstance(rule, Mapping) else frozenset()
     if keys & {"test_size", "held_out"} and "blocks" not in keys:
         keys = keys - {"train_size"}
-    return next((way for way, wanted in WAYS.items() if keys == wanted), None)
+    return next((way for way, (wanted, _) in _WAYS.items() if keys == set(wanted)), None)
 
 
 def is_given(rule: Rule) -> bool:
@@ -89,7 +79,8 @@ def split_rows(dataset: Dataset, rule: Rule, generator: np.random.Generator) -> 
     way = way_of(rule)
     if way is None:
         raise DataError(f"The split {rule!r} is unknown.", "", f"Choose {EXAMPLES}.")
-    in_test = _SPLITS[way](dataset, rule if isinstance(rule, Mapping) else {}, generator)
+    draw = _published if way == "given" else _WAYS[way][1]
+    in_test = draw(dataset, rule if isinstance(rule, Mapping) else {}, generator)
     train, test = np.flatnonzero(in_test == 0), np.flatnonzero(in_test == 1)
     if not len(train) or not len(test):
         raise DataError(
@@ -106,11 +97,8 @@ def split_rows(dataset: Dataset, rule: Rule, generator: np.random.Generator) -> 
 
 def _published(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Index:
     if dataset.n_given_train is None:
-        raise DataError(
-            f"{dataset.name} has no published split.",
-            "Its rows come in one piece.",
-            "Use a split like {test_size: 0.5}.",
-        )
+        what = f"{dataset.name} has no published split."
+        raise DataError(what, todo="Use a split like {test_size: 0.5}.")
     in_test = (np.arange(len(dataset.y)) >= dataset.n_given_train).astype(np.int64)
     if "train_size" in rule:
         train = np.arange(dataset.n_given_train)
@@ -129,8 +117,7 @@ def _random(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gene
         raise DataError(
             f"{n_train} training and {n_test} test rows are more than the {n} rows of "
             f"{dataset.name}.",
-            "No row can be on both sides.",
-            "Ask for fewer.",
+            todo="Ask for fewer.",
         )
     order, in_test = generator.permutation(n), np.full(n, -1)
     in_test[order[:n_test]], in_test[order[n_test : n_test + n_train]] = 1, 0
@@ -141,11 +128,8 @@ def _stratified(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.
     from sklearn.model_selection import StratifiedShuffleSplit
 
     if dataset.task == "regression":
-        raise DataError(
-            f"{dataset.name} has no classes to stratify by.",
-            "Its target is a number.",
-            "Use a split like {test_size: 0.5}.",
-        )
+        what = f"{dataset.name} has no classes to stratify by."
+        raise DataError(what, todo="Use a split like {test_size: 0.5}.")
     size = _amount(rule["stratified"], len(dataset.y), "stratified")
     seed = int(generator.integers(2**31))
     splitter = StratifiedShuffleSplit(1, test_size=size, random_state=seed)
@@ -191,8 +175,7 @@ def _groups(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gene
     if dataset.groups is None:
         raise DataError(
             f"{dataset.name} has no groups.",
-            "Its rows do not say which subject they come from.",
-            "Use a split like {test_size: 0.5}, or name the column: `groups: COLUMN`.",
+            todo="Use a split like {test_size: 0.5}, or name the column: `groups: COLUMN`.",
         )
     return _some_of(dataset.groups, rule["leave_groups"], "leave_groups", generator)
 
@@ -221,16 +204,16 @@ def _marked(n: int, test: Index) -> Index:
     return in_test
 
 
-_SPLITS: dict[str, Callable[[Dataset, Mapping[str, Any], np.random.Generator], Index]] = {
-    "given": _published,
-    "published": _published,
-    "column": _published,
-    "random": _random,
-    "stratified": _stratified,
-    "held out": _held_out,
-    "groups": _groups,
-    "last": _last,
-    "blocks": _blocks,
+Draw = Callable[["Dataset", Mapping[str, Any], np.random.Generator], Index]
+_WAYS: dict[str, tuple[tuple[str, ...], Draw]] = {
+    "random": (("test_size",), _random),
+    "published": (("train_size",), _published),
+    "stratified": (("stratified",), _stratified),
+    "held out": (("held_out",), _held_out),
+    "groups": (("leave_groups",), _groups),
+    "last": (("last",), _last),
+    "blocks": (("blocks", "test_size"), _blocks),
+    "column": (("column",), _published),
 }
 
 
@@ -275,22 +258,11 @@ def _amount(size: object, n: int, key: str) -> int:
 def subset_rows(
     train: Index, test: Index, rows: int, generator: np.random.Generator
 ) -> tuple[Index, Index]:
-    """Return so many training rows, drawn at random, and test rows in proportion.
-
-    Raises
-    ------
-    DataError
-        If `rows` is not above 0.
-    """
+    """Return so many training rows, drawn at random, and test rows in proportion."""
     if isinstance(rows, bool) or rows < 1:
-        raise DataError(
-            f"rows is {rows!r}.", "It has to be above 0.", "Correct it, or leave it out."
-        )
+        raise DataError(f"rows is {rows!r}.", "It has to be above 0.")
     if rows >= len(train):
         return train, test
     n_test = max(1, round(len(test) * rows / len(train)))
-    chosen = (
-        generator.choice(side, size, replace=False)
-        for side, size in ((train, rows), (test, n_test))
-    )
-    return tuple(np.sort(side) for side in chosen)  # type: ignore[return-value]
+    some = np.sort(generator.choice(train, rows, replace=False))
+    return some, np.sort(generator.choice(test, n_test, replace=False))

@@ -14,26 +14,10 @@ from rfbench.errors import DataError
 
 
 def parse(content: bytes, name: str, columns: int) -> tuple[csr_array, NDArray[np.float64]]:
-    """Read rows of ``label index:value ...``, indices counted from 1.
+    """Read rows of ``label index:value ...``, indices counted from 1; return rows and labels.
 
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    name : str
-        Name of the file, for errors.
-    columns : int
-        Number of columns; the largest index in a file may be smaller.
-
-    Returns
-    -------
-    X : csr_array of shape (n, columns)
-    labels : ndarray of shape (n,)
-
-    Raises
-    ------
-    DataError
-        If there is no row, or if a line does not fit the format.
+    `name` is that of the file, for errors; the largest index in a file may be below `columns`.
+    DataError if there is no row, or if a line does not fit the format.
     """
     from sklearn.datasets import load_svmlight_file
 
@@ -76,13 +60,7 @@ def _diagnose(content: bytes, name: str, columns: int) -> DataError:
 
 
 def parse_topics(content: bytes, name: str, topic: str) -> dict[int, bool]:
-    """Read lines of ``topic document 1`` and say for each document whether it has the topic.
-
-    Raises
-    ------
-    DataError
-        If a line does not have three fields, or the document is not a number.
-    """
+    """Read lines of ``topic document 1`` and say for each document whether it has the topic."""
     has: dict[int, bool] = {}
     for number, line in enumerate(content.splitlines(), start=1):
         fields = line.split()

@@ -14,24 +14,9 @@ Generated = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 
 def sphere(generator: np.random.Generator, d: int, n: int) -> Generated:
-    """Return points inside and outside of a sphere.
+    """Return n points X ~ N(0, I_d), of shape (n, d), and whether each is outside of a sphere.
 
-    ``x ~ N(0, I_d)`` and ``y = sign(|x| - sqrt(d))``: about half of the points lie outside.
-
-    Parameters
-    ----------
-    generator : numpy.random.Generator
-        Source of the draws.
-    d : int
-        Number of columns.
-    n : int
-        Number of rows.
-
-    Returns
-    -------
-    X : ndarray of shape (n, d)
-    y : ndarray of shape (n,)
-        1 outside of the sphere, 0 inside.
+    y is 1 where ``|x| > sqrt(d)``, about half of them, else 0.
 
     References
     ----------
@@ -44,29 +29,9 @@ def sphere(generator: np.random.Generator, d: int, n: int) -> Generated:
 def hyperplane(
     generator: np.random.Generator, d: int, n: int, informative: int = 100, weak: float = 0.05
 ) -> Generated:
-    """Return points on both sides of a hyperplane that few coordinates decide.
+    """Return n points X ~ N(0, I_d), of shape (n, d), and whether ``x'u > 0`` (1, else 0).
 
-    ``x ~ N(0, I_d)`` and ``y = sign(x'u)``, where u is 1 on the first `informative` coordinates
-    and ``weak * N(0, 1)`` on the others.
-
-    Parameters
-    ----------
-    generator : numpy.random.Generator
-        Source of the draws.
-    d : int
-        Number of columns.
-    n : int
-        Number of rows.
-    informative : int
-        Number of coordinates with weight 1.
-    weak : float
-        Standard deviation of the other weights.
-
-    Returns
-    -------
-    X : ndarray of shape (n, d)
-    y : ndarray of shape (n,)
-        1 where ``x'u > 0``, else 0.
+    u is 1 on the first `informative` coordinates and ``weak * N(0, 1)`` on the others.
 
     References
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,16 +28,8 @@ def broken(name: str, line: int | None, reason: str) -> DataError:
 class DelimitedText:
     """The fields of a delimited text.
 
-    Parameters
-    ----------
-    name : str
-        Name of the file, for errors.
-    lines : ndarray of shape (n,)
-        Number of the line that each row stands on, from 1.
-    numbers : ndarray of shape (n, columns - number of text columns)
-        The numeric columns, in their order.
-    text : mapping of int to list of str
-        The text columns by their position, without blanks around.
+    `lines` are the numbers of the rows' lines, from 1; `numbers`, of shape (n, numeric columns),
+    has the numeric columns in their order, `text` the others by their position, without blanks.
     """
 
     name: str
@@ -46,13 +38,7 @@ class DelimitedText:
     text: Mapping[int, list[str]]
 
     def codes(self, column: int, known: Mapping[str, int]) -> NDArray[np.int64]:
-        """Return the class codes of a text column; a label may be written as ``1`` or ``1.0``.
-
-        Raises
-        ------
-        DataError
-            If a label is not known.
-        """
+        """Return the class codes of a text column; a label may be written as ``1`` or ``1.0``."""
         of_label = {label: _code(label, known) for label in set(self.text[column])}
         codes = np.array([of_label[label] for label in self.text[column]], dtype=np.int64)
         for row in np.flatnonzero(codes < 0)[:1]:
@@ -81,24 +67,11 @@ def parse(
     comment: str = "",
     text: Collection[int] = (),
 ) -> DelimitedText:
-    """Read delimited text without quoting.
+    """Read delimited text without quoting, `columns` fields per line.
 
-    Parameters
-    ----------
-    content : bytes
-        The file. Empty lines are passed over.
-    name : str
-        Name of the file, for errors.
-    columns : int
-        Number of fields that every line has.
-    separator : str or None
-        One character, or None for blanks.
-    skip : int
-        Number of lines at the top that are no rows.
-    comment : str
-        Lines that begin with it are passed over, if it is not empty.
-    text : collection of int
-        Positions of the columns that hold text; all others hold numbers.
+    `name` is that of the file, for errors; a `separator` of None means blanks; `skip` lines at the
+    top are no rows, nor are empty lines and those that begin with `comment`, if it is not empty;
+    `text` has the positions of the columns that hold no numbers.
 
     Raises
     ------
@@ -148,11 +121,7 @@ def _rows(
 
 
 def _diagnose(
-    rows: Sequence[str],
-    lines: Sequence[int],
-    name: str,
-    separator: str | None,
-    numeric: Sequence[int],
+    rows: list[str], lines: list[int], name: str, separator: str | None, numeric: list[int]
 ) -> DataError:
     """Find the first field that is not a finite number."""
     for line, row in zip(lines, rows, strict=False):
