@@ -16,6 +16,7 @@ import click
 from rfbench import __version__
 from rfbench.cli.audit import audit
 from rfbench.cli.choose import choose, new
+from rfbench.cli.contract import test
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
 from rfbench.cli.maintenance import merge, replay, status
@@ -120,5 +121,6 @@ for command in (
     data,
     list_,
     doctor,
+    test,
 ):
     main.add_command(command)

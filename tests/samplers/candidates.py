@@ -4,8 +4,7 @@ import numpy as np
 
 from rfbench import kernels
 from rfbench.samplers.base import streams
-
-from .contract import ROWS
+from rfbench.testing.samplers import ROWS
 
 
 def frequencies(size, kernel="gaussian", d=5):

@@ -9,8 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from rfbench.samplers.feature_map import FittedMap
-
-from .contract import NEW_ROWS
+from rfbench.testing.samplers import NEW_ROWS
 
 EXACT = 1e-12
 

@@ -2,8 +2,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from rfbench.samplers import EERF, UniformPool
-
-from .contract import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
+from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
 
 
 class TestUniformPool(SamplerContract):

@@ -5,9 +5,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from rfbench.errors import MethodError
 from rfbench.samplers import EERF
 from rfbench.samplers.base import streams
+from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
 
 from .candidates import candidates, frequencies
-from .contract import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
 
 REAL = TARGET + 0.1 * ROWS[:, 0]
 LABELS = np.digitize(ROWS[:, 0] + 0.3 * ROWS[:, 1], [-0.7, 0.2, 0.9])

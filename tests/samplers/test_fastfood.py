@@ -5,8 +5,7 @@ from scipy import stats
 from scipy.linalg import hadamard
 
 from rfbench.samplers import Fastfood
-
-from .contract import NEW_ROWS, ROWS, SamplerContract
+from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
 
 
 class TestFastfood(SamplerContract):

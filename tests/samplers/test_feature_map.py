@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 
 from rfbench.samplers import RKS, SORF, TEFMG, CompactFeatures, Nystroem
 from rfbench.samplers.feature_map import FeatureMap, FittedMap
+from rfbench.testing.samplers import NEW_ROWS, ROWS
 
-from .contract import NEW_ROWS, ROWS
 from .feature_map_contract import FeatureMapContract, FittedMapContract
 
 

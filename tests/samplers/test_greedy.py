@@ -6,8 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import orthogonal_mp
 
 from rfbench.samplers import RKS, Greedy
-
-from .contract import ROWS, TARGET, SamplerContract
+from rfbench.testing.samplers import ROWS, TARGET, SamplerContract
 
 SMOOTH = np.sin(ROWS[:, 0]) + 0.5 * ROWS[:, 1] * ROWS[:, 2]
 

@@ -8,8 +8,8 @@ from rfbench import kernels
 from rfbench.errors import MethodError
 from rfbench.samplers import EERF, LeverageRFF, SurrogateLeverage
 from rfbench.samplers.leverage import ridge_leverage
+from rfbench.testing.samplers import NEW_ROWS, ROWS, TARGET, SamplerContract
 
-from .contract import NEW_ROWS, ROWS, TARGET, SamplerContract
 from .unbiased import LIMIT, points, z_scores
 
 AS_RUN: dict[str, Any] = {

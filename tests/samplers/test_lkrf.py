@@ -9,9 +9,9 @@ from rfbench.samplers import LKRF, RKS, UniformPool
 from rfbench.samplers.base import streams
 from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights, power_weights
 from rfbench.samplers.pool_cache import cached_pools
+from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
 
 from .candidates import candidates, frequencies
-from .contract import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
 
 LABELS = np.digitize(ROWS[:, 0] + 0.3 * ROWS[:, 1], [-0.7, 0.2, 0.9])
 

@@ -10,8 +10,7 @@ from rfbench import kernels
 from rfbench.registry import KERNELS
 from rfbench.samplers import Nystroem
 from rfbench.samplers.nystroem import ridge_leverage_of_rows
-
-from .contract import NEW_ROWS, ROWS, SamplerContract
+from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
 
 
 class NystroemContract(SamplerContract):

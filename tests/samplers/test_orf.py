@@ -6,8 +6,7 @@ from scipy.linalg import hadamard
 from rfbench import kernels
 from rfbench.samplers import ORF, SORF
 from rfbench.samplers.orf import haar_rows
-
-from .contract import NEW_ROWS, ROWS, SamplerContract
+from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
 
 ISOTROPIC = ("gaussian", "gaussian-unhalved", "arc-cosine-0", "arc-cosine-1", "arc-cosine-2")
 

@@ -8,8 +8,8 @@ from scipy import fft, linalg
 from rfbench import kernels
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS, TEFMG, TEFMS, CompactFeatures, TruncatedSVD, projected, tefm
+from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
 
-from .contract import NEW_ROWS, ROWS, SamplerContract
 from .unbiased import assert_unbiased, points
 
 POWERS = [(TEFMG, {"power": q}) for q in (0, 1, 2)]

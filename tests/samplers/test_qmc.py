@@ -7,8 +7,7 @@ from scipy import stats
 
 from rfbench.errors import MethodError
 from rfbench.samplers import QMC
-
-from .contract import NEW_ROWS, ROWS, SamplerContract
+from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
 
 PRODUCT = (
     "gaussian",

@@ -3,8 +3,7 @@ import pytest
 
 from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier
-
-from .contract import NEW_ROWS, ROWS, TARGET, SamplerContract
+from rfbench.testing.samplers import NEW_ROWS, ROWS, TARGET, SamplerContract
 
 
 class TestRKS(SamplerContract):

@@ -6,8 +6,7 @@ from scipy.optimize import lsq_linear
 from rfbench import kernels
 from rfbench.samplers import RKS, SES
 from rfbench.samplers.pair_equations import all_pairs, some_pairs
-
-from .contract import MAPS, NEW_ROWS, ROWS, SamplerContract
+from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, SamplerContract
 
 
 class TestSketched(SamplerContract):

@@ -3,8 +3,8 @@ import pytest
 
 from rfbench import kernels, samplers
 from rfbench.registry import KERNELS
+from rfbench.testing.samplers import MAPS
 
-from .contract import MAPS
 from .unbiased import assert_unbiased, estimates, points
 
 GAUSSIAN = ("gaussian", "gaussian-unhalved")

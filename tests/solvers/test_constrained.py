@@ -4,8 +4,7 @@ from scipy.optimize import lsq_linear
 from scipy.special import expit
 
 from rfbench.solvers import ConstrainedClassifier, ConstrainedRegressor
-
-from .contract import MANY_FITS, SolverContract
+from rfbench.testing.solvers import MANY_FITS, SolverContract
 
 
 class TestConstrainedClassifier(SolverContract):

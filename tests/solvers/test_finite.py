@@ -11,8 +11,7 @@ from rfbench.samplers import RKS
 from rfbench.solvers import ExternalSolver, make
 from rfbench.solvers.curve import Curve, Prefix
 from rfbench.solvers.design import Design
-
-from .contract import Spoilt
+from rfbench.testing.solvers import Spoilt
 
 
 def test_an_estimator_from_elsewhere_is_given_finite_features(regression):

@@ -9,8 +9,7 @@ from rfbench.samplers import RKS
 from rfbench.samplers.divergence_ball import chi_square_weights
 from rfbench.solvers import JointClassifier
 from rfbench.solvers.interior_point import best_constant, lower_bound, solve_saddle
-
-from .contract import MANY_FITS, SolverContract
+from rfbench.testing.solvers import MANY_FITS, SolverContract
 
 
 class TestJoint(SolverContract):

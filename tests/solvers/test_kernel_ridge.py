@@ -13,8 +13,7 @@ from rfbench.solvers import (
     RidgeClassifier,
     RidgeRegressor,
 )
-
-from .contract import SolverContract
+from rfbench.testing.solvers import SolverContract
 
 
 class TestKernelRidgeClassifier(SolverContract):

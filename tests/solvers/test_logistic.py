@@ -8,8 +8,7 @@ from scipy.special import logsumexp
 from rfbench.samplers import RKS
 from rfbench.solvers import LogisticClassifier
 from rfbench.solvers.newton import Multinomial, TwoClasses
-
-from .contract import MANY_FITS, SolverContract
+from rfbench.testing.solvers import MANY_FITS, SolverContract
 
 
 class TestLogistic(SolverContract):

@@ -6,8 +6,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from rfbench.solvers import KernelSVMClassifier, SVMClassifier, svm
 from rfbench.solvers.coding import Coding
-
-from .contract import MANY_FITS, SolverContract
+from rfbench.testing.solvers import MANY_FITS, SolverContract
 
 
 class TestSVM(SolverContract):

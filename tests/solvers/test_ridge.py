@@ -7,8 +7,7 @@ from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier, RidgeRegressor
 from rfbench.solvers.coding import Coding, Targets
 from rfbench.solvers.design import Design
-
-from .contract import SolverContract
+from rfbench.testing.solvers import SolverContract
 
 
 class TestRidgeClassifier(SolverContract):

@@ -48,6 +48,7 @@ class Spoilt:
         self.value = value
 
     def transform(self, X: Any) -> Any:
+        """Return the rows with the hole."""
         Z = X.copy()
         Z[X[:, 0] > 100, 1] = self.value
         return Z
@@ -81,15 +82,18 @@ class SolverContract:
 
     @property
     def targets(self) -> list[Any]:
+        """Targets that it can learn, with two classes first."""
         if not is_classifier(self.solver()):
             return [REAL, np.column_stack([REAL, -REAL])]
-        return [TWO, THREE] if self.solver.multi_class else [TWO]  # type: ignore[attr-defined]
+        return [TWO, THREE] if self.solver.multi_class else [TWO]
 
     def assert_same(self, found: Any, expected: Any, tolerance: float | None = None) -> None:
+        """Compare two ways to the same decision values."""
         scale = np.abs(expected).max()
         assert_allclose(found, expected, rtol=0, atol=(tolerance or self.tolerance) * scale)
 
     def fitted(self, X: Any = ROWS, y: Any = None, *, values: Any = None, **words: Any) -> Any:
+        """Build the solver and fit it."""
         y = self.targets[0] if y is None else y
         return self.make(values).fit(X, y, **words)
 
@@ -105,6 +109,10 @@ class SolverContract:
             yield
 
     def test_passes_the_checks_of_scikit_learn(self) -> None:
+        """It passes scikit-learn's `check_estimator`.
+
+        To do: Read the first lines of what was got: they name the check.
+        """
         found = check_estimator(
             self.solver(), expected_failed_checks=self.exceptions, on_skip=None, on_fail="raise"
         )
@@ -113,6 +121,12 @@ class SolverContract:
         assert failed == set(self.exceptions)
 
     def test_predictions_look_like_the_target_and_follow_it(self) -> None:
+        """Predictions have the shape and the labels of the target, and learn an easy
+        problem.
+
+        To do: Compare `decisions`, `predict` and `classes_` with those of
+        `rfbench.solvers.Ridge`.
+        """
         for y in self.targets:
             solver = self.fitted(y=y, features=FEATURES)
             predicted, decisions = solver.predict(ROWS), solver.decisions(ROWS)
@@ -132,12 +146,21 @@ class SolverContract:
                     self.assert_same(predicted[:, 1], -predicted[:, 0])
 
     def test_a_second_fit_forgets_the_first(self) -> None:
+        """A second fit gives what a first one would.
+
+        To do: Set every fitted attribute anew in `fit`.
+        """
         first, last = self.targets[0], self.targets[-1]
         solver = self.fitted(y=first, features=FEATURES)
         again = solver.fit(ROWS[:, :3], last).decisions(NEW_ROWS[:, :3])
         assert_array_equal(again, self.fitted(ROWS[:, :3], last).decisions(NEW_ROWS[:, :3]))
 
     def test_clones_and_copies(self) -> None:
+        """It can be cloned unfitted and pickled fitted.
+
+        To do: Keep the constructor's parameters as they are; store no lambdas or open
+        files.
+        """
         solver = self.fitted(features=FEATURES)
         copy = clone(solver)
         assert copy.get_params() == solver.get_params()
@@ -147,6 +170,10 @@ class SolverContract:
         assert_array_equal(stored.decisions(NEW_ROWS), solver.decisions(NEW_ROWS))
 
     def test_rows_in_float32(self) -> None:
+        """Rows in float32 give nearly the decisions of float64.
+
+        To do: Accumulate in float64, or widen `float32_tolerance`.
+        """
         narrow = RKS(30, bandwidth=3.0, random_state=0).fit(ROWS.astype(np.float32))
         single = self.fitted(ROWS.astype(np.float32), features=narrow)
         double = self.fitted(features=FEATURES).decisions(NEW_ROWS)
@@ -156,12 +183,20 @@ class SolverContract:
     @pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix])
     @pytest.mark.parametrize("features", [None, FEATURES])
     def test_sparse_rows_give_the_fit_of_dense_ones(self, container: Any, features: Any) -> None:
+        """CSR rows give the fit of the same dense rows.
+
+        To do: Read the rows through the design that the base class makes.
+        """
         X, new = (np.where(np.abs(rows) > 0.8, rows, 0.0) for rows in (ROWS, NEW_ROWS))
         dense = self.fitted(X, features=features).decisions(new)
         found = self.fitted(container(X), features=features).decisions(container(new))
         self.assert_same(found, dense)
 
     def test_rows_and_target_are_left_alone(self) -> None:
+        """`fit` writes neither into X nor into y.
+
+        To do: Copy before you centre or scale.
+        """
         for y in self.targets:
             X, y = ROWS.copy(), y.copy()
             X.flags.writeable = y.flags.writeable = False
@@ -171,6 +206,10 @@ class SolverContract:
     def test_features_that_are_streamed_are_the_matrix_of_them(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        """Features streamed in blocks give the fit on their whole matrix.
+
+        To do: Sum over the blocks; nothing may depend on where one ends.
+        """
         monkeypatch.setattr("rfbench.solvers.design.BLOCK_BYTES", 1)
         for y in self.targets:
             streamed = self.fitted(y=y, values=[0.1, 1.0], features=FEATURES)
@@ -183,6 +222,10 @@ class SolverContract:
 
     @pytest.mark.parametrize("selection", ["cv3", "validation", "test"])
     def test_a_grid_ends_in_the_fit_of_the_chosen_value(self, selection: str) -> None:
+        """A grid of penalties ends in the fit of the chosen one alone.
+
+        To do: Fit anew on all rows after the choice, and count the time to its part.
+        """
         grid = [0.01, 0.1, 1.0]
         clock, solver = Clock(), self.make(grid, selection=selection)
         assert sorted(solver.grid()) == grid
@@ -199,16 +242,28 @@ class SolverContract:
             self.assert_same(solver.evaluation_decisions_, solver.decisions(ROWS[:9]))
 
     def test_a_choice_needs_something_to_choose_by(self) -> None:
+        """Several penalties without a way to choose are refused.
+
+        To do: Call the base class's `check_parameters`.
+        """
         with pytest.raises(MethodError, match=f"2 {self.solver.grid_name} .*'fixed'"):
             self.make([0.1, 1.0], selection="fixed").check_parameters()
         with pytest.raises(MethodError, match="no evaluation rows"):
             self.make([0.1, 1.0], selection="test").fit(ROWS, self.targets[0])
 
     def test_more_columns_than_rows(self) -> None:
+        """More columns than rows give finite decisions.
+
+        To do: Add the penalty before you factorise.
+        """
         X, y = FEATURES.transform(ROWS)[::8], self.targets[0][::8]
         assert np.isfinite(self.fitted(X, y).decisions(X)).all()
 
     def test_a_single_class_is_refused(self) -> None:
+        """One class only is refused, by name.
+
+        To do: Let the base class code the labels.
+        """
         if is_classifier(self.solver()):
             with pytest.raises(MethodError, match="one class only: 7"):
                 self.fitted(y=np.full(len(ROWS), 7))
@@ -216,6 +271,10 @@ class SolverContract:
     @pytest.mark.usefixtures("_as_in_a_trial")
     @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
     def test_features_that_are_not_finite_are_refused(self, value: float) -> None:
+        """Features with NaN or infinity are refused, in `fit` and in `decisions`.
+
+        To do: Check the sums of each block.
+        """
         rows = ROWS.copy()
         rows[57, 0] = 101.0
         spoilt, features = self.spoil(rows, value)

@@ -1,11 +1,17 @@
 """What every sampler promises, as one class of tests that the tests of each sampler inherit."""
 
+import inspect
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.utils.estimator_checks import check_estimator
 
 from rfbench.errors import MethodError
 from rfbench.registry import KERNELS
@@ -14,6 +20,7 @@ from rfbench.samplers import RandomFeatures
 ROWS = np.random.default_rng(7).standard_normal((60, 5))
 TARGET = np.where(np.linalg.norm(ROWS, axis=1) > 2.0, 1.0, -1.0)
 NEW_ROWS = np.random.default_rng(8).standard_normal((20, 5))
+FEWEST_CHECKS = 45
 MAPS = ("offset", "paired")
 
 
@@ -34,23 +41,64 @@ class SamplerContract:
     float32_tolerance: ClassVar[float] = 1e-4
 
     def make(self, n_components: int = 8, random_state: Any = 0, **options: Any) -> RandomFeatures:
+        """Build the sampler."""
         words = {"bandwidth": 2.0, **self.options, **options}
         return self.sampler(n_components=n_components, random_state=random_state, **words)
 
     def expected_columns(self, n_components: int, feature_map: str) -> int:
+        """Return how many columns so many frequencies have."""
         return n_components * (2 if feature_map == "paired" else 1)
 
     def fit(self, sampler: RandomFeatures, X: Any = ROWS, y: Any = TARGET) -> RandomFeatures:
+        """Fit it, with the target where it needs one."""
         return sampler.fit(X, y) if self.sampler.needs_target else sampler.fit(X)
 
     def features(self, X: Any = ROWS, new: Any = NEW_ROWS, **words: Any) -> Any:
+        """Return the features of new rows after a fit."""
         return self.fit(self.make(**words), X).transform(new)
+
+    def small(self) -> RandomFeatures:
+        """Build one that the checks' 10 to 80 rows can serve."""
+        words = {"n_components": 3, "pool_size": 12, "bandwidth": "median", **self.options}
+        known = inspect.signature(self.sampler).parameters
+        return self.sampler(**{name: value for name, value in words.items() if name in known})
+
+    def test_passes_the_checks_of_scikit_learn(self) -> None:
+        """It passes scikit-learn's `check_estimator`: clone, pickle, shapes, wrong rows.
+
+        To do: let `fit` and `transform` of RandomFeatures run, and decorate a class that has
+        parameters of its own with `@estimator`.
+        """
+        found = check_estimator(self.small(), on_skip=None, on_fail=None)
+        failed = [check for check in found if check["status"] == "failed"]
+        assert {check["check_name"]: check["exception"] for check in failed} == {}
+        assert len(found) >= FEWEST_CHECKS
+
+    def test_works_in_a_pipeline_with_frames_and_a_grid(self) -> None:
+        """In a Pipeline it takes and gives DataFrames, and GridSearchCV finds its parameters.
+
+        To do: name columns by `get_feature_names_out`, and keep the constructor's parameters.
+        """
+        frame = pd.DataFrame(ROWS, columns=list("abcde"), index=range(100, 160))
+        steps = [("features", self.small().set_output(transform="pandas")), ("ridge", Ridge())]
+        search = GridSearchCV(Pipeline(steps), {"features__n_components": [3]}, cv=3)
+        fitted = search.fit(frame, TARGET).best_estimator_[0]
+        found = fitted.transform(frame)
+        assert list(found.columns) == list(fitted.get_feature_names_out())
+        assert list(found.index) == list(frame.index)
+        assert np.isfinite(search.predict(frame)).all()
 
     @pytest.fixture(params=MAPS)
     def feature_map(self, request: Any) -> str:
+        """Run a check with both maps."""
         return str(request.param)
 
     def test_has_exactly_the_columns_asked_for(self, feature_map: str) -> None:
+        """M frequencies give M columns, twice as many in the paired map.
+
+        To do: Return as many frequencies from `_draw` as `n_components` says, or override
+        `expected_columns`.
+        """
         for size in (1, 2, 5, 7, 16):
             sampler = self.fit(self.make(size, feature_map=feature_map))
             columns = self.expected_columns(size, feature_map)
@@ -59,18 +107,33 @@ class SamplerContract:
             assert len(sampler.get_feature_names_out()) == columns
 
     def test_same_seed_of_any_kind_same_features(self, feature_map: str) -> None:
+        """The same random_state gives the same features, be it a number, a SeedSequence
+        or a generator.
+
+        To do: Draw from the generators that `_draw` is given, never from numpy's global
+        one.
+        """
         for kind in (int, np.random.SeedSequence, np.random.default_rng, np.random.RandomState):
             words = {"feature_map": feature_map}
             first, second = (self.features(random_state=kind(3), **words) for _ in range(2))
             assert_array_equal(first, second)
 
     def test_different_seeds_different_features(self, feature_map: str) -> None:
+        """Another random_state gives other features.
+
+        To do: Draw from the generators that `_draw` is given.
+        """
         first, second = (
             self.features(feature_map=feature_map, random_state=seed) for seed in (0, 1)
         )
         assert np.mean(np.abs(first - second)) > 1e-3
 
     def test_larger_draw_begins_with_the_smaller(self, feature_map: str) -> None:
+        """With `has_prefixes`, a larger M begins with the features of a smaller one, up
+        to one factor.
+
+        To do: Draw frequencies row by row, or set `has_prefixes = False`.
+        """
         if not self.sampler.has_prefixes:
             pytest.skip("no prefix property is claimed")
         big = 13
@@ -84,6 +147,10 @@ class SamplerContract:
             assert_allclose(larger[:, same], common * smaller, atol=1e-12)
 
     def test_float32_in_float32_out(self, feature_map: str) -> None:
+        """Rows in float32 give features in float32, nearly those of float64.
+
+        To do: Draw and decide in float64; `fit` converts the map.
+        """
         exact = self.features(feature_map=feature_map)
         rows, new = ROWS.astype(np.float32), NEW_ROWS.astype(np.float32)
         across = self.features(new=new, feature_map=feature_map)
@@ -94,18 +161,32 @@ class SamplerContract:
         assert_allclose(throughout, exact, atol=self.float32_tolerance)
 
     def test_finite_on_constant_columns(self, feature_map: str) -> None:
+        """Columns without any spread give finite features.
+
+        To do: Look for divisions by a standard deviation or a distance of 0.
+        """
         for constant in (slice(1, 2), slice(None)):
             rows = ROWS.copy()
             rows[:, constant] = 3.0
             assert np.isfinite(self.features(rows, rows, feature_map=feature_map)).all()
 
     def test_fits_a_single_row(self, feature_map: str) -> None:
+        """A fit on one row works and is finite.
+
+        To do: Draw no more rows than there are, or raise MethodError that says how many are
+        needed.
+        """
         sampler = self.fit(self.make(feature_map=feature_map), ROWS[:1], TARGET[:1])
         features = sampler.transform(NEW_ROWS)
         assert features.shape == (len(NEW_ROWS), self.expected_columns(8, feature_map))
         assert np.isfinite(features).all()
 
     def test_sparse_rows_give_the_features_of_dense_ones(self, feature_map: str) -> None:
+        """CSR rows give the dense features of the same rows.
+
+        To do: Use `rfbench.compute` or `X @ W`, which take both; do not index X with a
+        dense mask.
+        """
         rows, new = (np.where(np.abs(part) > 0.8, part, 0.0) for part in (ROWS, NEW_ROWS))
         dense = self.features(rows, new, feature_map=feature_map)
         for of in (sparse.csr_array, sparse.csr_matrix):
@@ -115,6 +196,10 @@ class SamplerContract:
 
     @pytest.mark.parametrize("kernel", list(KERNELS))
     def test_serves_a_kernel_or_refuses_it_without_data(self, kernel: str) -> None:
+        """Each kernel is served, or refused before any data are seen.
+
+        To do: Name what `_draw` can make in `features_served`, or override `serves`.
+        """
         for feature_map in MAPS:
             sampler = self.make(4, kernel=kernel, feature_map=feature_map)
             if kernel in self.kernels_served:
@@ -127,11 +212,19 @@ class SamplerContract:
                     sampler.check_parameters()
 
     def test_wrong_parameters_are_refused_by_fit_too(self) -> None:
+        """Parameters out of range are refused by name.
+
+        To do: Let `fit` of RandomFeatures run: override `_draw` alone.
+        """
         for wrong in ({"n_components": 0}, {"bandwidth": np.nan}, {"feature_map": "pared"}):
             with pytest.raises(MethodError, match=f"^{next(iter(wrong))} is"):
                 self.fit(self.make(**wrong))
 
     def test_target_is_asked_for_where_it_is_needed(self) -> None:
+        """A target is asked for with `needs_target`, and has no influence without it.
+
+        To do: Set `needs_target = True` if `_draw` uses its targets.
+        """
         if not self.sampler.needs_target:
             assert_array_equal(self.make().fit(ROWS, TARGET).transform(NEW_ROWS), self.features())
             return

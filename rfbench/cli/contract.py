@@ -1,0 +1,68 @@
+"""`rfbench test`: does a class keep its contract?"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import click
+
+from rfbench.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rfbench.testing import Promise
+
+
+@click.command("test")
+@click.argument("path", metavar="FILE.PY:NAME")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A parameter that it is built with, say a small pool; may be repeated.",
+)
+@click.option("--allow-imports", is_flag=True, help="Import it: that runs its code.")
+def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
+    """Promise a sampler, a solver, a transformer, an estimator or a function that loads data.
+
+    Named is a class or function of a file, or package.module.Name. Each promise is a line; one
+    that is not kept says what was expected, what came instead and what to do. Exit code 1 if one
+    is not kept. The contracts are the classes of rfbench.testing, which your own tests can inherit.
+
+    \b
+    Examples:
+      rfbench test mine.py:Antithetic --allow-imports
+      rfbench test mine.py:Pooled --set pool_size=30 --allow-imports
+      rfbench test sklearn.kernel_approximation.Nystroem
+    """
+    from rfbench import plugins, yamlfile
+    from rfbench.testing import check_class
+
+    options = {}
+    for text in settings:
+        key, sign, value = text.partition("=")
+        if not sign:
+            raise ConfigError(f"--set {text} is not KEY=VALUE.", "", "Write --set pool_size=30.")
+        options[key] = yamlfile.scalar(value)
+    plugins.check_allowed(path, [], allow_imports)
+    checks = check_class(plugins.load_object(path), options)
+    for check in checks:
+        _say(check)
+    failed = sum(bool(check.got) for check in checks)
+    click.echo(f"{path}: {len(checks) - failed} of {len(checks)} promises are kept")
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+def _say(check: Promise) -> None:
+    if not check.got:
+        word, colour = ("passed", "green") if check.cases else ("skipped", None)
+        click.echo(click.style(f"{word:8}", fg=colour) + check.name)
+        return
+    cases = f" ({len(check.got)} of {check.cases} cases)" if check.cases > 1 else ""
+    click.echo(click.style(f"{'FAILED':8}", fg="red") + check.name + cases)
+    for word, said in (("expected", check.expected), ("got", check.got[0]), ("to do", check.todo)):
+        lines = said.splitlines() if word == "got" else textwrap.wrap(said, 78)
+        for number, line in enumerate(lines):
+            click.echo(f"    {f'{word}:' if not number else '':10}{line}")
