@@ -19,7 +19,13 @@ PUBLISHED = RESULTS / "published"
     show_default=True,
     help="Where the pages go.",
 )
-def report(folders: tuple[Path, ...], out: Path) -> None:
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write one self-contained page to look at, and nothing else.",
+)
+def report(folders: tuple[Path, ...], out: Path, html: Path | None) -> None:
     """Write the pages that say what came out, from the CSVs alone; nothing is run.
 
     README.md: the papers' numbers and claims. claims.md: the comparisons behind each verdict.
@@ -32,9 +38,12 @@ def report(folders: tuple[Path, ...], out: Path) -> None:
       rfbench report
       rfbench report results/published --out results
       rfbench report results/quickstart results/mine --out pages
+      rfbench report results/quickstart --html report.html
     """
+    from rfbench.pages.html import page
     from rfbench.pages.report import publish
 
     paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
-    for path in publish(paths, out):
+    written = [page.write(paths, html)] if html else publish(paths, out)
+    for path in written:
         click.echo(path)

@@ -1,0 +1,204 @@
+"""Writing the page: facts, template, and the policy that lets nothing be fetched."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from rfbench import papers
+from rfbench.analysis import verdicts as rules
+from rfbench.analysis.verification import Verification, verify
+from rfbench.errors import ResultsError, WriteError
+from rfbench.pages import words
+from rfbench.pages.front import FirstScreen, summary
+from rfbench.pages.html import methods, runs, verdicts
+from rfbench.pages.rules import rules as rules_text
+
+# One letter per verdict, so that colour is never alone.
+LETTERS = {
+    rules.AGREES: "A",
+    rules.CLOSE: "C",
+    rules.NOT_CLEAR: "?",
+    rules.DIFFERS: "D",
+    rules.AT_CHANCE: "G",
+    rules.HOLDS: "H",
+    rules.HOLDS_TESTED: "h",
+    rules.FAILS: "F",
+    rules.CANNOT: "X",
+    rules.SHOWN: "S",
+    rules.REPEATED: "R",
+    rules.NOT_JUDGED: "t",
+    rules.NOT_RUN: "·",
+}
+
+
+def mark(verdict: str) -> tuple[str, str]:
+    """Return the letter of a verdict and the class of its square."""
+    letter = LETTERS[verdict]
+    return letter, {"?": "vQ", "·": "vN"}.get(letter, f"v{letter}")
+
+
+def write(folders: Sequence[str | Path], file: str | Path) -> Path:
+    """Write the page from the results folders at or below some; nothing is run or fetched.
+
+    Raises
+    ------
+    ResultsError
+        If a path is not there, or no results at all can be read.
+    WriteError
+        If the file cannot be written.
+    """
+    found, file = verify(folders), Path(file)
+    collection = found.selection.collection
+    if not collection.experiments:
+        raise ResultsError(
+            "There are no results to show.",
+            " ".join(collection.notes),
+            "Name folders that 'rfbench run' wrote, for example results/published.",
+        )
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(page(found), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise WriteError(
+            f"The page cannot be written to {file}.",
+            f"{error.strerror or error}.",
+            "Name another file with --html.",
+        ) from error
+    return file
+
+
+def page(found: Verification) -> str:
+    """Return the page as HTML."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    collection = found.selection.collection
+    made = Environment(
+        loader=PackageLoader("rfbench.pages.html", "assets"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=True,
+    )
+    made.filters.update({name: getattr(words, name) for name in ("number", "count", "p_value")})
+    scripts, style = [_asset("plotly-basic.min.js"), _asset("page.js")], _asset("page.css")
+    which = methods.facts(collection.experiments)
+    diagrams = which.pop("diagrams") if which else []
+    data = {
+        "runs": runs.facts(collection),
+        "papers": _papers(found),
+        "which": which,
+        "marks": {verdict: mark(verdict) for verdict in LETTERS},
+        "judged": [*rules.COMPARED, rules.AT_CHANCE],
+        "rules": _rules(),
+    }
+    return made.get_template("page.html.j2").render(
+        policy="; ".join(
+            (
+                "default-src 'none'",
+                f"script-src {' '.join(map(_hash, scripts))}",
+                # plotly makes an empty style element and adds its rules one by one
+                f"style-src {_hash(style)} {_hash('')}",
+                "img-src data:",
+                "base-uri 'none'",
+                "form-action 'none'",
+            )
+        ),
+        style=style,
+        scripts=scripts,
+        data=as_json(data),
+        collection=collection,
+        screen=summary(found) if data["papers"] else None,
+        answers=_answers(found, which),
+        which=which,
+        diagrams=diagrams,
+        papers=[papers.paper(name) for name in papers.papers()],
+        rules=rules_text().replace("\b\n", ""),
+    )
+
+
+def as_json(data: Any) -> str:
+    """Write JSON that no HTML parser can mistake for markup."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _asset(name: str) -> str:
+    return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _papers(found: Verification) -> dict[str, Any] | None:
+    """Return numbers as columns, claims, and the papers; None where no result is of a paper."""
+    if found.empty:
+        return None
+    gathered = verdicts.gather(found)
+    texts, values = {}, {}
+    for name, field in verdicts.NumberVerdict.model_fields.items():
+        column = [getattr(one, name) for one in gathered.numbers]
+        if field.annotation is str:
+            texts[name] = runs.coded(column)
+        else:
+            values[name] = runs.rounded([float("nan") if v is None else v for v in column])
+    return {
+        "numbers": texts | values,
+        "claims": [one.model_dump() for one in gathered.claims],
+        "citations": {name: papers.paper(name).citation for name in papers.papers()},
+        "about": {name: papers.paper(name).about for name in papers.papers()},
+    }
+
+
+def _rules() -> dict[str, list[str]]:
+    """Return the sentences of `rules.txt` by verdict, that on numbers before that on claims."""
+    found: dict[str, list[str]] = {}
+    name = ""
+    for line in rules_text().splitlines():
+        head, _, rest = line.strip().partition(": ")
+        if line.startswith("  ") and head in LETTERS:
+            name = head
+            found.setdefault(name, []).append(rest)
+        elif name and line.startswith("    "):
+            found[name][-1] += " " + line.strip()
+        else:
+            name = ""
+    return found
+
+
+def _answers(found: Verification, which: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the numbers of the first screen."""
+    collection = found.selection.collection
+    screen: FirstScreen | None = None if found.empty else summary(found)
+    by_verdict = found.own["verdict"][(found.own["unit"] == "%")].value_counts()
+    claims = [one.verdict for one in found.outcomes]
+    leaders = list(which["tests"][-1]["ranks"].items())[:3] if which and which["tests"] else []
+    rows = collection.rows
+    return {
+        "screen": screen,
+        "numbers": [(v, int(by_verdict.get(v, 0)), *mark(v)) for v in rules.COMPARED],
+        "claims": [(v, claims.count(v), *mark(v)) for v in rules.JUDGED if v in claims],
+        "leaders": leaders,
+        "size": which["tests"][-1]["M"] if leaders and which else None,
+        "datasets": sorted({str(name) for name in collection.groups["dataset"]}),
+        "methods": runs.ordered(map(str, collection.groups["label"])),
+        "protocols": sorted({str(name) for name in collection.groups["protocol"]}),
+        "rows": len(rows),
+        "failed": int((rows["status"] != "ok").sum()),
+        "folders": len(collection.experiments),
+        "trials": sorted({int(n) for n in collection.groups["trials"] if n}),
+        "machines": sorted(
+            {
+                runs.cut((one.manifest.get("machine") or {}).get("cpu") or "not recorded")
+                for one in collection.experiments
+            }
+        ),
+        "versions": sorted({runs.cut(version) for version in rows["version"].unique()}),
+    }

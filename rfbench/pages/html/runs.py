@@ -1,0 +1,220 @@
+"""What was measured, as columns of plain lists: one line per group of trials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rfbench.analysis.faults import BUSY, wall_over_cpu
+from rfbench.analysis.frame import Collection, floats
+from rfbench.analysis.naming import names, order
+from rfbench.analysis.summary import axis, metrics
+from rfbench.pages.html.verdicts import command
+from rfbench.results import Results
+from rfbench.results.schema import METRICS, SCHEMA
+
+POINTS = 60_000  # values of single trials that a page holds
+LABEL, MESSAGE, FAILURES = 200, 2_000, 300
+SIZES = {"M": "features M", "columns": "columns that the solver sees"}
+COSTS = {
+    "t_total": "wall time: drawing, features, fit (s)",
+    "cpu_total": "CPU time: drawing, features, fit (s)",
+    "t_train": SCHEMA["t_train"].title,
+    "t_test": SCHEMA["t_test"].title,
+    "bytes": "memory of the training features (bytes: rows x columns x size of a number)",
+    "peak_rss_mb": SCHEMA["peak_rss_mb"].title,
+}
+COUNTS = ("trials", "failed", "n_train", "n_test", "shared")
+
+
+def cut(text: Any, most: int = LABEL) -> str:
+    """Shorten a text of someone else's, and say that."""
+    text = str(text)
+    return text if len(text) <= most else f"{text[:most]} … ({len(text):,} characters)"
+
+
+def rounded(values: Iterable[float], digits: int = 6) -> list[float | int | None]:
+    """Return numbers with so many significant digits; None for NaN and infinity."""
+    found = (float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in values)
+    return [int(x) if x is not None and x == int(x) and abs(x) < 1e15 else x for x in found]
+
+
+def coded(texts: Iterable[Any]) -> dict[str, list[Any]]:
+    """Return texts as the different ones and the place of each among them."""
+    codes, every = pd.factorize(pd.Series(list(texts), dtype="object"))
+    return {"texts": [cut(text) for text in every], "codes": codes.tolist()}
+
+
+def facts(collection: Collection) -> dict[str, Any]:
+    """Gather lines, single trials and experiments.
+
+    Returns
+    -------
+    dict
+        ``experiments``, a dictionary each; ``lines``, columns of equal length (texts are `coded`);
+        ``metrics``, ``sd``: means and standard deviations by metric, without columns that are
+        empty; ``titles``; ``points``: the values of single trials of a line's usual metric, at most
+        `POINTS` in all, and ``thinned``, how many there are if not all are shown.
+    """
+    groups, counted = collection.groups, collection.counted
+    shown = [name for name in METRICS if name != "accuracy" and counted[name].notna().any()]
+    if counted["error"].isna().all() and counted["accuracy"].notna().any():
+        shown = ["accuracy", *shown]
+    of = counted.groupby("group")
+    spreads = of[shown].std(ddof=1).reindex(groups.index)
+    titles = SIZES | COSTS | {name: METRICS[name] for name in shown}
+    experiments: list[dict[str, Any]] = []
+    x: dict[Any, Any] = {}
+    methods: dict[Any, str] = {}
+    usual: dict[tuple[str, str], str] = {}
+    for results in collection.experiments:
+        here = groups[groups["folder"] == str(results.folder)]
+        varied = axis(results)
+        usual |= {(str(results.folder), k): v for k, v in metrics(results).items()}
+        table = _named(here, varied, collection)
+        x |= table["x"].to_dict()
+        methods |= table["method"].to_dict()
+        experiments.append(_experiment(results, varied))
+    place = {one["folder"]: n for n, one in enumerate(experiments)}
+    size = counted["dtype"].eq("float32").groupby(counted["group"]).first().reindex(groups.index)
+    lines: dict[str, list[Any]] = {
+        "x": [value if isinstance(value, str) else rounded([value])[0] for _, value in
+              sorted(x.items())],
+        "M": rounded(collection.means("M")),
+        "columns": rounded(collection.means("columns")),
+        "bytes": rounded(
+            floats(groups["n_train"] * groups["columns"]) * np.where(size.eq(True), 4, 8)
+        ),
+        **{name: rounded(floats(groups[name].astype("float64"))) for name in COUNTS},
+        **{name: rounded(collection.means(name)) for name in COSTS if name != "bytes"},
+    }  # fmt: skip
+    keys = list(zip(groups["folder"], groups["dataset"], strict=True))
+    wanted = [usual[key] if usual[key] in shown else shown[0] if shown else "" for key in keys]
+    points, thinned = _points(collection, wanted)
+    return {
+        "experiments": experiments,
+        "titles": titles,
+        "sizes": list(SIZES),
+        "costs": [name for name in COSTS if any(value is not None for value in lines[name])],
+        "lines": lines
+        | {"experiment": [place[folder] for folder in groups["folder"]], "usual": coded(wanted)}
+        | {name: coded(groups[name]) for name in ("dataset", "parameters", "solver", "sampler")}
+        | {"method": coded(methods[n] for n in groups.index)},
+        "metrics": {name: rounded(collection.means(name)) for name in shown},
+        "sd": {name: rounded(floats(spreads[name])) for name in shown},
+        "points": points,
+        "thinned": thinned,
+        "failures": _failures(collection, place),
+    }
+
+
+def _named(groups: pd.DataFrame, varied: str, collection: Collection) -> pd.DataFrame:
+    """Return the place on the axis and the name of each method of one experiment."""
+    table = groups.assign(setting="")
+    if varied in ("M", "d"):
+        means = pd.Series(collection.means("M"), collection.groups.index)
+        table["x"] = table["d"] if varied == "d" else means[table.index]
+    else:
+        values = table["variant"].str.rpartition("=")[2]
+        table["x"] = values if varied == "variant" else pd.to_numeric(values, errors="coerce")
+    settings = ["protocol", "sampler", "solver", "parameters", "setting"]
+    settings += ["M"] if varied == "d" else ["d"]
+    table["method"] = names(table, varied, settings)
+    return table
+
+
+def _experiment(results: Results, varied: str) -> dict[str, Any]:
+    rows, manifest = results.rows, results.manifest
+    machine: dict[str, Any] = manifest.get("machine") or {}
+    config = results.config
+    busy = wall_over_cpu(rows)
+    said = [*results.notes]
+    if busy > BUSY:
+        said.append(f"wall time is {busy:.2f} times CPU time: the machine was busy")
+    if results.smoke:
+        said.append("a smoke run: its numbers mean nothing")
+    return {
+        "name": cut(results.name),
+        "folder": str(results.folder),
+        "title": cut(config.get("title") or ""),
+        "description": cut(config.get("description") or "", MESSAGE),
+        "protocol": ", ".join(sorted(map(cut, rows["protocol"].unique()))),
+        "paper": cut(config.get("paper") or ""),
+        "axis": varied,
+        "rows": len(rows),
+        "failed": int((rows["status"] != "ok").sum()),
+        "trials": int(rows["trial"].nunique()),
+        "machine": ", ".join(
+            cut(text)
+            for text in (
+                machine.get("cpu"),
+                machine.get("cores") and f"{machine['cores']} cores",
+                machine.get("memory_gib") and f"{machine['memory_gib']} GiB",
+                machine.get("system"),
+            )
+            if text
+        ),
+        "threads": ", ".join(map(str, sorted(rows["threads"].dropna().unique()))),
+        "version": ", ".join(sorted(map(cut, rows["version"].unique()))),
+        "written": cut(manifest.get("written") or ""),
+        "command": command(results.name),
+        "config": _config(config),
+        "notes": [cut(note, MESSAGE) for note in said],
+    }
+
+
+def _config(config: dict[str, Any]) -> str:
+    import yaml
+
+    if not config:
+        return ""
+    return cut(yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100), 20_000)
+
+
+def _points(collection: Collection, wanted: list[str]) -> tuple[list[list[Any]], int]:
+    """Return values of single trials by line, spread evenly over the trials where all are many."""
+    counted = collection.counted
+    total = len(counted)
+    # Every k-th trial of each line; a line has at least its first.
+    step = max(1, -(-total // POINTS))
+    kept: list[list[Any]] = [[] for _ in wanted]
+    if not total:
+        return kept, 0
+    codes = counted["group"].to_numpy()
+    nth = counted.groupby("group").cumcount().to_numpy()
+    chosen = nth % step == 0
+    for metric in set(wanted) - {""}:
+        values = collection.values(metric)
+        here = chosen & np.isin(codes, [n for n, name in enumerate(wanted) if name == metric])
+        found = pd.Series(rounded(values[here], 5), dtype="object").groupby(codes[here])
+        for code, part in found:
+            kept[int(str(code))] = part.tolist()
+    return kept, total if step > 1 else 0
+
+
+def _failures(collection: Collection, place: dict[str, int]) -> dict[str, Any]:
+    """Return the kinds of failure, the most frequent first."""
+    bad = collection.rows[collection.rows["status"] != "ok"]
+    by = ["folder", "dataset", "label", "M", "status", "message"]
+    kinds = bad.groupby(by, dropna=False).size().rename("n").reset_index()
+    kinds = kinds.sort_values("n", ascending=False, kind="stable")
+    rows = [
+        [
+            place[one["folder"]],
+            *(cut(one[name]) for name in ("dataset", "label")),
+            None if pd.isna(one["M"]) else int(one["M"]),
+            cut(one["status"]),
+            cut(one["message"], MESSAGE),
+            int(one["n"]),
+        ]
+        for one in kinds.head(FAILURES).to_dict("records")
+    ]
+    return {"kinds": len(kinds), "rows": len(bad), "shown": rows}
+
+
+def ordered(methods: Iterable[str]) -> list[str]:
+    """Sort methods as tables and figures do."""
+    return sorted(set(methods), key=lambda name: order(name.partition(",")[0], name))

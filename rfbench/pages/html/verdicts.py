@@ -1,0 +1,169 @@
+"""`verdicts.json`: every published number and every claim with its verdict, for machines."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from rfbench import papers, shipped
+from rfbench.analysis.verification import Verification
+from rfbench.pages import claims
+from rfbench.pages.templates import environment, lines
+
+FILE, SCHEMA_FILE = "verdicts.json", "verdicts.schema.json"
+
+
+class _Fact(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class NumberVerdict(_Fact):
+    """A published number under one protocol, beside what was measured for it."""
+
+    paper: str
+    item: str = Field(description="table or figure of the paper")
+    dataset: str = Field(description="as the paper names it")
+    method: str
+    M: str = Field(description="features: a number, 'best' over all sizes, or not stated")
+    metric: str
+    unit: str = Field(description="of published, spread, measured, difference: % or s")
+    protocol: str
+    published: float
+    published_spread: float | None
+    spread_kind: str = Field(description="of published_spread: sd, se or unknown")
+    note: str = Field(description="what the paper says of the number")
+    measured: float | None = Field(description="mean over our trials")
+    standard_error: float | None = Field(description="of measured")
+    trials: int
+    difference: float | None = Field(description="measured - published")
+    half_width: float | None = Field(description="of the 90 % interval of the difference, points")
+    verdict: str
+    same_as: str = Field(description="the item that prints the same number, where it is judged")
+    stand_in: str = Field(description="data set that stands in for the paper's; such is not judged")
+    folder: str = Field(description="results behind it; empty where nothing was run")
+    command: str = Field(description="what runs the trials behind it, where rfbench ships them")
+
+
+class ClaimVerdict(_Fact):
+    """A claim of a paper under one protocol."""
+
+    id: str
+    paper: str
+    where: str = Field(description="place in the paper")
+    claim: str
+    source: str
+    note: str
+    kind: str = Field(description="judged, or shown: nothing that a test could settle")
+    protocol: str = Field(description="empty where nothing was run")
+    verdict: str
+    said: str = Field(description="the verdict with what limits it")
+    least_favourable: str = Field(description="the comparison that decides")
+    effect: str = Field(description="of that comparison: mean, sd over the trials, unit")
+    p: float | None = Field(description="of that comparison")
+    trials: int = Field(description="smallest number of pairs behind a comparison")
+    inside: int = Field(description="comparisons significantly within their bounds")
+    outside: int = Field(description="comparisons significantly outside")
+    comparisons: int
+    tested: int = Field(description="data sets on which all is there")
+    datasets: int = Field(description="data sets of the claim")
+    settled_by: float | None = Field(description="trials that would settle it, if a number does")
+    remarks: list[str]
+    commands: list[str]
+
+
+class Verdicts(_Fact):
+    """All of it."""
+
+    numbers: list[NumberVerdict]
+    claims: list[ClaimVerdict]
+
+
+def gather(found: Verification) -> Verdicts:
+    """Collect what `rfbench.analysis.verification.verify` found."""
+    commands = {
+        str(one.folder): command(one.name) for one in found.selection.collection.experiments
+    }
+    printed = papers.published()
+    numbers = []
+    for line in found.numbers.to_dict("records"):
+        number = printed[line["number"]]
+        facts = {name: _known(line.get(name)) for name in NumberVerdict.model_fields}
+        facts |= {
+            "spread_kind": number.spread_kind,
+            "note": number.note,
+            "stand_in": line["used"] if line["stand_in"] else "",
+            "command": commands.get(line["folder"], ""),
+        }
+        numbers.append(NumberVerdict(**facts))
+    every = claims.findings(found.outcomes)
+    return Verdicts(
+        numbers=numbers,
+        claims=[
+            _claim(one, commands)
+            for claim, here in every
+            for one in here or _unrun(found, claim.id)
+        ],
+    )
+
+
+def _unrun(found: Verification, name: str) -> list[claims.Finding]:
+    """Return the finding of a claim of which nothing was run."""
+    return [
+        claims.Finding(one, None, "", 0, 0, 0) for one in found.outcomes if one.claim.id == name
+    ]
+
+
+def _claim(one: claims.Finding, commands: dict[str, str]) -> ClaimVerdict:
+    outcome, words = one.outcome, environment().get_template("claim.j2").module
+    said = {
+        name: str(getattr(words, name)(one)).strip() if outcome.decisive else ""
+        for name in ("compared", "effect")
+    }
+    return ClaimVerdict(
+        **{
+            name: getattr(outcome.claim, name)
+            for name in ("id", "paper", "where", "claim", "source", "note", "kind")
+        },
+        protocol=outcome.protocol,
+        verdict=outcome.verdict,
+        said=claims.verdict(outcome),
+        least_favourable=said["compared"],
+        effect=said["effect"],
+        p=_known(outcome.p),
+        trials=outcome.trials,
+        inside=one.inside,
+        outside=one.outside,
+        comparisons=len(outcome.comparisons),
+        tested=outcome.tested,
+        datasets=outcome.wanted,
+        settled_by=_known(outcome.settled_by),
+        remarks=lines("claim.j2", "remarks", one=one),
+        commands=list(dict.fromkeys(filter(None, (commands.get(f) for f in outcome.folders)))),
+    )
+
+
+def _known(value: Any) -> Any:
+    """Return a value; None for a float that JSON cannot write."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def command(experiment: str) -> str:
+    """Return the command that runs an experiment of a configuration that rfbench ships, or ''."""
+    for path in shipped.every():
+        if experiment == path.stem:
+            return f"rfbench run {path.stem}"
+        stem, _, run = experiment.rpartition("_")
+        if stem == path.stem:
+            return f"rfbench run {stem} --run {run}"
+    return ""
+
+
+def files(verdicts: Verdicts) -> dict[str, str]:
+    """Return the two files by name: the verdicts, and the schema that says what each field is."""
+    return {
+        FILE: verdicts.model_dump_json(indent=1) + "\n",
+        SCHEMA_FILE: json.dumps(Verdicts.model_json_schema(), indent=1) + "\n",
+    }
