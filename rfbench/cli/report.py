@@ -30,7 +30,8 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None) -> None:
 
     README.md: the papers' numbers and claims. claims.md: the comparisons behind each verdict.
     which_method.md: which method, how many features, at what cost. scoreboard.md: every published
-    number beside ours. tables/: the papers' own tables. Without RESULTS it reads
+    number beside ours. tables/: the papers' own tables. verdicts.json: every number and claim for
+    machines, with its schema. Without RESULTS it reads
     results/published, or else results.
 
     \b

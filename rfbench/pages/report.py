@@ -12,6 +12,7 @@ from rfbench.analysis.verification import verify
 from rfbench.errors import ResultsError, WriteError
 from rfbench.figures import critical_difference
 from rfbench.pages import claims, front, paper_table, scoreboard, which_method
+from rfbench.pages.html import verdicts
 
 TABLES = "tables"
 TITLES = ("# The papers, reproduced", "# Results")  # the second stands before any report
@@ -29,7 +30,7 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
         Results folders, or folders that hold some.
     out : path
         The folder for ``README.md``, ``claims.md``, ``which_method.md`` with its figures,
-        ``scoreboard.md`` and ``tables/``.
+        ``scoreboard.md``, ``tables/``, and ``verdicts.json`` with its schema.
 
     Returns
     -------
@@ -69,6 +70,7 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
         out / "claims.md": claims.page(found, out),
         out / "which_method.md": which_method.page(comparison, tests, out),
         out / "README.md": front.page(found, paths, out, named),
+        **{out / name: text for name, text in verdicts.files(verdicts.gather(found)).items()},
     }
     try:
         (out / TABLES).mkdir(parents=True, exist_ok=True)

@@ -338,7 +338,7 @@ function openClaim(one) {
 function gridTable(caption, first, protocols, rows) {
   return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, make("table", { class: "grid" }, make("caption", {}, caption),
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, first), ...protocols.map((name) => make("th", { scope: "col" }, name)))),
-    make("tbody", {}, ...rows.map(([name, cells]) => make("tr", {}, make("th", { scope: "row" }, name), ...cells.map((squares) => make("td", {}, make("div", { class: "squares" }, ...squares))))))));
+    make("tbody", {}, ...rows.map(([name, cells]) => make("tr", {}, make("th", { scope: "row" }, name), ...cells.map((squares, i) => make("td", { "data-head": protocols[i] }, make("div", { class: "squares" }, ...squares))))))));
 }
 
 function papers() {
