@@ -68,7 +68,7 @@ def compare(
             swept = {variants[a], variants[b]} - {""}
             if len(swept) < 2 and np.isfinite(table[:, a] - table[:, b]).any():
                 fixed = timed or wanted.startswith(OF_THE_FEATURES)
-                ratio = 0.0 if fixed else float(trials.facts["ratio"][[a, b]].max())
+                ratio = 0.0 if fixed else float(here["ratio"].iloc[[a, b]].max())
                 line = _compared(table[:, a], table[:, b], ratio, alpha)
                 found.append([*place, *(swept or [""]), wanted, *line])
     if not found:
