@@ -71,29 +71,15 @@ def read_all(
     only: Sequence[str] = (),
     allow_imports: bool = False,
 ) -> list[Experiment]:
-    """Read and check the runs of a configuration file.
+    """Read and check the runs of a configuration file: all, or those with the names `only`.
 
-    Parameters
-    ----------
-    path : Path
-    overrides : sequence of str
-        ``key.path=value`` each, as given to ``--set``; they win over the file.
-    only : sequence of str
-        Names of runs, see `choose`; none: all of them.
-    allow_imports : bool
-        Let the configuration import any class, see `rfbench.plugins.check_allowed`.
-
-    Raises
-    ------
-    ConfigError
-        Naming the file, the line, what is allowed and the nearest right word.
+    Overrides, ``key.path=value`` as given to ``--set``, win over the file; `allow_imports` is that
+    of `rfbench.plugins.check_allowed`. ConfigError names the file, the line, what is allowed and
+    the nearest right word.
     """
     found = documents(path, overrides)
     chosen = dict(choose(path, found, name) for name in only) if only else found
-    return [
-        from_document(document, name, allow_imports=allow_imports)
-        for name, document in chosen.items()
-    ]
+    return [from_document(run, name, allow_imports=allow_imports) for name, run in chosen.items()]
 
 
 def documents(path: Path, overrides: Sequence[str] = ()) -> dict[str, yamlfile.Document]:

@@ -34,16 +34,8 @@ Entries = Mapping[str, Mapping[str, Any]]
 def runs(document: yamlfile.Document, stem: str) -> dict[str, yamlfile.Document]:
     """Return the runs of a file by name, each as a document of its own.
 
-    Parameters
-    ----------
-    document : Document
-    stem : str
-        Name of the file; that of the run, too, if the file has no axes.
-
-    Raises
-    ------
-    ConfigError
-        If an axis or entry is no mapping, or names a data set or run that is not there.
+    `stem` is the name of the file, and of the run if the file has no axes. ConfigError if an axis
+    or entry is no mapping, or names a data set or run that is not there.
     """
     if not any(axis in document.value for axis in AXES):
         return {stem: document}

@@ -207,11 +207,8 @@ class DatasetSpec(Located):
             return value
         if isinstance(value, dict) and set(value) & set(OWN_SOURCES):
             return _own(value)
-        flat = _single_key(value, "eeg")
-        return {
-            "name": flat.get("name"),
-            "parameters": {k: v for k, v in flat.items() if k != "name"},
-        }
+        flat = dict(_single_key(value, "eeg"))
+        return {"name": flat.pop("name", None), "parameters": flat}
 
 
 def _own(value: dict[str, Any]) -> dict[str, Any]:
@@ -303,11 +300,9 @@ class SolverSpec(MethodSpec):
             return value
         flat = _single_key(value, "ridge") if not isinstance(value, dict) else dict(value)
         if "class" in flat:
-            own = {k: v for k, v in flat.items() if k != "class"}
-            return {"name": flat["class"], "imported": True, "parameters": own}
-        known = set(cls.model_fields)
-        own = {k: v for k, v in flat.items() if k not in known}
-        return {**{k: v for k, v in flat.items() if k in known}, "parameters": own}
+            return {"name": flat.pop("class"), "imported": True, "parameters": flat}
+        known = {key: flat.pop(key) for key in cls.model_fields if key in flat}
+        return {**known, "parameters": flat}
 
     def keywords(self) -> dict[str, Any]:
         """Return what the solver's constructor is called with: what differs from the defaults.
@@ -315,11 +310,8 @@ class SolverSpec(MethodSpec):
         The defaults here are those of the constructors, so that a solver without penalties takes
         a configuration that names none.
         """
-        shared = ("alphas", "alpha_convention", "selection", "intercept")
-        defaults = SolverSpec()
-        given = {word: getattr(self, word) for word in shared}
-        changed = {w: value for w, value in given.items() if value != getattr(defaults, w)}
-        return {**changed, **self.parameters}
+        shared = {"alphas", "alpha_convention", "selection", "intercept"}
+        return {**self.model_dump(include=shared, exclude_defaults=True), **self.parameters}
 
 
 class BandwidthGrid(Section):
@@ -516,14 +508,12 @@ class Experiment(Section):
 
     @model_validator(mode="after")
     def _labels_differ(self) -> Experiment:
-        seen: set[str] = set()
-        for spec in self.samplers:
-            if spec.label in seen:
+        labels = [spec.label for spec in self.samplers]
+        for label in labels:
+            if labels.count(label) > 1:
                 raise ValueError(
-                    f"two samplers carry the label '{spec.label}': give one of them "
-                    "another, `label: ...`"
+                    f"two samplers carry the label '{label}': give one of them another `label`"
                 )
-            seen.add(spec.label)
         return self
 
 

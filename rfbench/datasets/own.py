@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,15 +24,6 @@ from rfbench.errors import DataError, RfbenchError, unknown
 # How rows are shaped, see `columns.parsed`; of `load`, all other keys are the function's arguments.
 SHAPING = ("target", "task", "drop", "groups", "part", "missing")
 READING = ("header", "separator")
-OTHERS = {
-    "files",
-    "sample_image",
-    "sample_images",
-    "svmlight_file",
-    "svmlight_files",
-    "file",
-    "openml",
-}
 VERSION = 2  # 1: two words made two columns
 
 Options = Mapping[str, Any]
@@ -172,7 +164,7 @@ def _called(path: str, folder: Path | None, arguments: Options) -> Any:
     function = plugins.load_object(path, folder)
     try:
         return function(**arguments)
-    except RfbenchError:
+    except RfbenchError:  # that says already what to do
         raise
     except (Exception, SystemExit) as error:
         given = f" with the arguments {', '.join(arguments)}" if arguments else ""
@@ -216,7 +208,7 @@ def _fetched(source: str, which: Any, shaping: Options) -> Any:
         loaders = {
             name.partition("_")[2]: getattr(datasets, name)
             for name in dir(datasets)
-            if name.startswith(("load_", "fetch_")) and name.partition("_")[2] not in OTHERS
+            if re.fullmatch("(load|fetch)_(?!files?$|openml|sample_image|svmlight_file).*", name)
         }
         if which not in loaders:
             raise unknown("data set of scikit-learn", which, sorted(loaders), DataError)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,10 +42,7 @@ class Parsed:
 
 @dataclass(frozen=True)
 class Reader:
-    """A function that reads the files of an entry, and its version.
-
-    The version is part of the identity of the data: a new one makes older caches void.
-    """
+    """A function that reads the files of an entry, and its version: a part of their identity."""
 
     read: Callable[[Entry, Sequence[FoundFiles]], Parsed]
     version: int
@@ -62,10 +60,7 @@ def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
         for source in sources
         for name, content in source.read().items()
     ]
-    first = sum(len(part.y) for part in parts[: sources[0].count])
-    joined = _join(parts)
-    n_given_train = first if first < len(joined.y) else entry.train_rows
-    return Parsed(joined.X, joined.y, n_given_train, joined.groups)
+    return _join(entry, parts, sources[0].count)
 
 
 def _table_part(entry: Entry, name: str, content: bytes, skip: int = 0) -> Parsed:
@@ -128,16 +123,19 @@ def _whole(table: DelimitedText, column: int) -> NDArray[np.int64]:
     return values.astype(np.int64)
 
 
-def _join(parts: Sequence[Parsed]) -> Parsed:
-    if len(parts) == 1:
-        return parts[0]
+def _join(entry: Entry, parts: Sequence[Parsed], count: int = 1) -> Parsed:
+    """Put files together, of which the first `count` are the training part, if there are more."""
+    n_given_train = sum(len(part.y) for part in parts[:count])
     groups = [part.groups for part in parts if part.groups is not None]
     blocks: list[Any] = [part.X for part in parts]
-    dense = isinstance(blocks[0], np.ndarray)
+    if len(parts) > 1:
+        dense = isinstance(blocks[0], np.ndarray)
+        blocks = [np.concatenate(blocks) if dense else sparse.vstack(blocks, format="csr")]
     return Parsed(
-        np.concatenate(blocks) if dense else sparse.csr_array(sparse.vstack(blocks, format="csr")),
+        blocks[0] if isinstance(blocks[0], np.ndarray) else sparse.csr_array(blocks[0]),
         np.concatenate([part.y for part in parts]),
-        groups=np.concatenate(groups) if groups else None,
+        n_given_train if len(parts) > count else entry.train_rows,
+        np.concatenate(groups) if groups else None,
     )
 
 
@@ -172,8 +170,7 @@ def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
             else:
                 blocks.append(next(numbers)[:, None])
         parts.append(Parsed(np.hstack(blocks), table.codes(14, labels)))
-    joined = _join(parts)
-    return Parsed(joined.X, joined.y, len(parts[0].y))
+    return _join(entry, parts)
 
 
 def read_svmlight(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
@@ -191,8 +188,7 @@ def read_svmlight(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
                 raise broken(name, line, f"{labels[row]:g} is not a known label")
             y = known
         parts.append(Parsed(X if entry.sparse else X.toarray(), y))
-    joined = _join(parts)
-    return Parsed(joined.X, joined.y, len(parts[0].y) if len(parts) > 1 else entry.train_rows)
+    return _join(entry, parts)
 
 
 def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
@@ -211,8 +207,7 @@ def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
         if missing:
             raise broken(name, None, f"document {missing[0]} has no topic in {topics_name}")
         parts.append(Parsed(X, np.array([has[int(each)] for each in documents], dtype=np.int64)))
-    joined = _join(parts)
-    return Parsed(joined.X, joined.y, len(parts[0].y))
+    return _join(entry, parts)
 
 
 def read_har(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
@@ -233,9 +228,7 @@ def read_har(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
         parts.append(
             Parsed(features.numbers, activity.codes(0, entry.codes), groups=_whole(subject, 0))
         )
-    joined = _join(parts)
-    n_given_train = len(parts[0].y) if len(parts) > 1 else None
-    return Parsed(joined.X, joined.y, n_given_train, joined.groups)
+    return _join(entry, parts)
 
 
 def read_idx(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
@@ -255,8 +248,7 @@ def read_idx(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
             reason = f"label {labels[row]} of row {row + 1} is not below {len(entry.classes)}"
             raise broken(", ".join(sources[start + 1].read()), None, reason)
         parts.append(Parsed(images.reshape(len(images), -1), labels.astype(np.int64)))
-    joined = _join(parts)
-    return Parsed(joined.X, joined.y, len(parts[0].y))
+    return _join(entry, parts)
 
 
 def _idx(content: bytes, name: str, dimensions: int) -> NDArray[np.uint8]:
@@ -268,9 +260,7 @@ def _idx(content: bytes, name: str, dimensions: int) -> NDArray[np.uint8]:
         reason = f"the magic number is {magic:#x}, not {0x800 + dimensions:#x}"
         raise broken(name, None, reason)
     values = np.frombuffer(content, np.uint8, offset=start)
-    size = 1
-    for length in shape:
-        size *= length
+    size = math.prod(shape)
     if values.size != size or size == 0:
         reason = f"{values.size} values where the shape {shape} needs {size}"
         raise broken(name, None, reason)

@@ -55,10 +55,7 @@ class Problem:
     def complete(self, name: str, given: Mapping[str, object] | None) -> dict[str, int | float]:
         """Return the parameters with the given ones put in.
 
-        Raises
-        ------
-        DataError
-            If a parameter is unknown or not a positive number of the right type.
+        DataError if one is unknown or not a positive number of the right type.
         """
         values = dict(self.parameters)
         for key, value in (given or {}).items():
