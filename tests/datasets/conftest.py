@@ -1,10 +1,10 @@
 import http.server
-import threading
 from types import SimpleNamespace
 
 import pytest
 
 from rfbench.datasets import catalog
+from tests.support.server import serving
 
 
 @pytest.fixture
@@ -42,15 +42,5 @@ def site(tmp_path, monkeypatch):
             asked.append(self.path)
             agents.append(self.headers["User-Agent"])
 
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield SimpleNamespace(
-            folder=folder,
-            address=f"http://127.0.0.1:{server.server_port}",
-            asked=asked,
-            agents=agents,
-        )
-        server.shutdown()
-        thread.join()
+    with serving(Handler, monkeypatch) as address:
+        yield SimpleNamespace(folder=folder, address=address, asked=asked, agents=agents)

@@ -5,23 +5,28 @@ import http.server
 import importlib
 import os
 import socket
-import threading
 
 import pytest
 
 from rfbench import datasets
 from rfbench.errors import DataError
 from tests.support.data_files import LETTERS, letters, sha256, zipped
+from tests.support.server import serving
 
 BODY = LETTERS * 50
 fetch = importlib.import_module("rfbench.datasets.fetch")
 
 
-def cut_in_the_middle(handler):
-    handler.send_response(200)
-    handler.send_header("Content-Length", str(len(BODY)))
+def answer(handler, content=b"", status=200, **headers):
+    handler.send_response(status)
+    for name, value in headers.items():
+        handler.send_header(name.replace("_", "-"), value)
     handler.end_headers()
-    handler.wfile.write(BODY[: len(BODY) // 2])
+    handler.wfile.write(content)
+
+
+def cut_in_the_middle(handler):
+    answer(handler, BODY[: len(BODY) // 2], Content_Length=str(len(BODY)))
     handler.wfile.flush()
     handler.connection.shutdown(socket.SHUT_RDWR)
 
@@ -32,19 +37,13 @@ def cut_before_the_answer(handler):
 
 def redirect_to_an_error_page(handler):
     if handler.path.endswith("gone.html"):
-        handler.send_response(200)
-        handler.end_headers()
-        handler.wfile.write(b"<html>This page has moved.</html>")
+        answer(handler, b"<html>This page has moved.</html>")
     else:
-        handler.send_response(302)
-        handler.send_header("Location", "/gone.html")
-        handler.end_headers()
+        answer(handler, status=302, Location="/gone.html")
 
 
 def redirect_in_a_circle(handler):
-    handler.send_response(302)
-    handler.send_header("Location", handler.path)
-    handler.end_headers()
+    answer(handler, status=302, Location=handler.path)
 
 
 def not_found(handler):
@@ -56,9 +55,7 @@ def broken_inside(handler):
 
 
 def other_content(handler):
-    handler.send_response(200)
-    handler.end_headers()
-    handler.wfile.write(BODY + b"x")
+    answer(handler, BODY + b"x")
 
 
 WAYS = {
@@ -83,15 +80,9 @@ def address(request, monkeypatch):
         def log_message(self, *words):
             return
 
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr(fetch, "RETRIES", 0)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.handle_error = lambda *words: None
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/l.zip"
-        server.shutdown()
-        thread.join()
+    with serving(Handler, monkeypatch) as at:
+        yield f"{at}/l.zip"
 
 
 def assert_one_sentence(home, address, sentence):
@@ -126,9 +117,7 @@ def test_no_network(home, catalogue, monkeypatch):
 
 
 def serve(handler):
-    handler.send_response(200)
-    handler.end_headers()
-    handler.wfile.write(zipped([("letters.data", BODY)]))
+    answer(handler, zipped([("letters.data", BODY)]))
 
 
 @pytest.mark.parametrize("address", [serve], indirect=True)

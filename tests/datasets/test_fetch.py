@@ -27,6 +27,15 @@ def put(folder, name, content):
     return folder / name
 
 
+def serve(site, catalogue):
+    put(site.folder, "l.data", LETTERS)
+    catalogue(letters([f"{site.address}/l.data"], sha256(LETTERS), archive=False))
+
+
+def statuses():
+    return [check.status for check in datasets.verify("letters")]
+
+
 class TestLookup:
     def test_the_folder_of_the_environment_comes_first(
         self, home, tmp_path, monkeypatch, catalogue
@@ -77,7 +86,7 @@ class TestLookup:
         assert not datasets.on_disk("letters")
         put(home / "letters", name, content)
         assert datasets.on_disk("letters")
-        assert [check.status for check in datasets.verify("letters")] == ["ok"]
+        assert statuses() == ["ok"]
         assert datasets.load("letters").y.tolist() == [0, 1]
 
     def test_the_full_set_never_picks_up_its_part(self, home):
@@ -138,7 +147,7 @@ class TestVerify:
     def test_a_file_without_known_hash_is_pinned_at_the_first_load(self, home, catalogue):
         catalogue(letters())
         put(home / "letters", "letters.data", LETTERS)
-        assert [check.status for check in datasets.verify("letters")] == ["unpinned"]
+        assert statuses() == ["unpinned"]
         shown = CliRunner().invoke(main, ["data", "verify", "letters"])
         assert (shown.exit_code, shown.output.count(sha256(LETTERS))) == (0, 1)
         assert "unpinned" in shown.output
@@ -147,7 +156,7 @@ class TestVerify:
         assert json.loads((home / "pins.json").read_text()) == {
             "letters/letters.data": sha256(LETTERS)
         }
-        assert [check.status for check in datasets.verify("letters")] == ["ok"]
+        assert statuses() == ["ok"]
         put(home / "letters", "letters.data", LETTERS.replace(b"1", b"3"))
         with pytest.raises(DataError, match=sha256(LETTERS)):
             datasets.load("letters")
@@ -157,27 +166,27 @@ class TestVerify:
         put(home / "letters", "letters.data", LETTERS + LETTERS)
         with pytest.raises(DataError, match="the catalogue says"):
             datasets.load("letters")
-        assert [check.status for check in datasets.verify("letters")] == ["unpinned"]
+        assert statuses() == ["unpinned"]
 
     def test_the_hash_of_the_archive_speaks_for_its_members(self, home, catalogue):
         archive = zipped([("letters.data", LETTERS)])
         catalogue(letters(["https://x"], whole=sha256(archive)))
         put(home / "letters", "letters.zip", archive)
-        assert [check.status for check in datasets.verify("letters")] == ["ok"]
+        assert statuses() == ["ok"]
         put(home / "letters", "letters.zip", zipped([("letters.data", LETTERS + b"\n")]))
-        assert [check.status for check in datasets.verify("letters")] == ["mismatch"]
+        assert statuses() == ["mismatch"]
 
     def test_a_copy_written_again_is_accepted(self, home, catalogue):
         entry = letters()
         member = entry.files[0].model_copy(update={"also": (sha256(LETTERS),)})
         catalogue(entry.model_copy(update={"files": (member,)}))
         put(home / "letters", "letters.data", LETTERS)
-        assert [check.status for check in datasets.verify("letters")] == ["ok"]
+        assert statuses() == ["ok"]
 
     def test_an_unreadable_archive_is_a_mismatch(self, home, catalogue):
         catalogue(letters(["https://x"], sha256(LETTERS)))
         put(home / "letters", "letters.zip", b"no zip")
-        assert [check.status for check in datasets.verify("letters")] == ["mismatch"]
+        assert statuses() == ["mismatch"]
         with pytest.raises(DataError, match="cannot be read"):
             datasets.load("letters")
 
@@ -193,8 +202,7 @@ class TestFetch:
         assert site.asked == ["/l.zip"]
 
     def test_load_downloads_what_is_missing(self, home, site, catalogue):
-        put(site.folder, "l.data", LETTERS)
-        catalogue(letters([f"{site.address}/l.data"], sha256(LETTERS), archive=False))
+        serve(site, catalogue)
         assert datasets.load("letters").X.tolist() == [[1.0] * 16, [2.0] * 16]
 
     def test_an_unknown_hash_is_pinned_at_the_first_download(self, home, site, catalogue):
@@ -219,7 +227,7 @@ class TestFetch:
         put(site.folder, "l.zip", zipped([("again/letters.data", LETTERS)]))
         catalogue(letters([f"{site.address}/l.zip"], sha256(LETTERS), whole="0" * 64))
         datasets.fetch("letters")
-        assert [check.status for check in datasets.verify("letters")] == ["ok"]
+        assert statuses() == ["ok"]
 
     @pytest.mark.parametrize("served", [None, b"", LETTERS[:5], zipped([("x", b"")])])
     def test_a_failure_is_one_error_and_leaves_nothing(self, home, site, catalogue, served, caplog):
@@ -255,8 +263,7 @@ class TestFetch:
             bars.append(bar)
 
         monkeypatch.setattr(fetch_module._Bar, "__init__", keep)
-        put(site.folder, "l.data", LETTERS)
-        catalogue(letters([f"{site.address}/l.data"], sha256(LETTERS), archive=False))
+        serve(site, catalogue)
         datasets.fetch("letters", progress=True)
         (bar,) = bars
         (task,) = bar._progress.tasks
@@ -264,8 +271,7 @@ class TestFetch:
         assert "letters.data" in capsys.readouterr().err
 
     def test_nothing_is_printed_without_a_bar(self, home, site, catalogue, capfd):
-        put(site.folder, "l.data", LETTERS)
-        catalogue(letters([f"{site.address}/l.data"], sha256(LETTERS), archive=False))
+        serve(site, catalogue)
         (path,) = datasets.fetch("letters")
         assert path.stat().st_mode & 0o777 == 0o644
         assert capfd.readouterr() == ("", "")
