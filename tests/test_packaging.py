@@ -31,7 +31,8 @@ def test_every_folder_of_code_is_a_package():
 
 def test_the_wheel_has_the_configurations(tmp_path, monkeypatch):
     setuptools = pytest.importorskip("setuptools")
-    command = runpy.run_path(str(TOP / "setup.py"))["BuildWithConfigs"]
+    command = runpy.run_path(str(TOP / "scripts" / "packaging.py"))["BuildWithConfigs"]
+    monkeypatch.chdir(TOP)
     build = command(setuptools.Distribution({"packages": []}))
     build.build_lib = str(tmp_path)
     build.ensure_finalized()

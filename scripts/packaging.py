@@ -1,4 +1,4 @@
-"""Puts configs/ into the wheel; everything else is in pyproject.toml.
+"""What pyproject.toml cannot say: configs/ goes into the wheel and the source archive.
 
 The folder stays beside the package, where a checkout and an editable install find it.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from setuptools import setup
 from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
 
-CONFIGS = Path(__file__).resolve().parent / "configs"
+CONFIGS = Path("configs")  # a build runs at the top of the project
 
 
 class BuildWithConfigs(build_py):
@@ -27,5 +27,10 @@ class BuildWithConfigs(build_py):
                 shutil.copy(file, target)
 
 
-if __name__ == "__main__":
-    setup(cmdclass={"build_py": BuildWithConfigs})
+class ArchiveWithConfigs(sdist):
+    """Adds what the build above needs to the source archive."""
+
+    def add_defaults(self) -> None:
+        """Add the usual files, the configurations and this file."""
+        super().add_defaults()
+        self.filelist.extend(map(str, [*CONFIGS.glob("*.yaml"), Path("scripts", "packaging.py")]))
