@@ -114,12 +114,15 @@ def _check_sizes(experiment: Experiment, document: yamlfile.Document) -> None:
             f"among the samplers.{nearest(size.kept_by, list(specs))}",
             f"They are {', '.join(specs)}.",
         )
-    spec = specs[size.kept_by]
-    if spec.imported or not getattr(SAMPLERS.find(spec.name), "keeps_some", False):
+    if not _keeps_some(specs[size.kept_by]):
         raise ConfigError(
             f"{where(document, ('M',))}: {size.kept_by} does not decide how many it keeps.",
             "kept_by names a sampler that does: lkrf.",
         )
+
+
+def _keeps_some(spec: SamplerSpec) -> bool:
+    return bool(not spec.imported and getattr(SAMPLERS.find(spec.name), "keeps_some", False))
 
 
 def _check_kept_features(experiment: Experiment, document: yamlfile.Document) -> None:
@@ -128,8 +131,7 @@ def _check_kept_features(experiment: Experiment, document: yamlfile.Document) ->
     if not experiment.kept_features:
         return
     place = where(document, ("kept_features",))
-    named = [spec.name for spec in experiment.samplers if not spec.imported]
-    if not any(getattr(SAMPLERS.find(name), "keeps_some", False) for name in named):
+    if not any(map(_keeps_some, experiment.samplers)):
         raise ConfigError(
             f"{place}: no sampler of the list decides which features it keeps.",
             "kept.csv is for those that do: lkrf.",

@@ -56,6 +56,11 @@ class Member(_CatalogSection):
         return (self.source,) if isinstance(self.source, str) else self.source or ()
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Names that it may have on disk: its own, packed, or its downloads'."""
+        return (self.name, f"{self.name}.gz", f"{self.name}.bz2", *self.sources)
+
+    @property
     def pattern(self) -> str:
         """The end of the path that the file has inside an archive."""
         return self.path or self.name

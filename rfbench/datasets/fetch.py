@@ -123,15 +123,10 @@ def _check_staged(entry: Entry, staged: Path) -> None:
     """Check a file that is not in its place yet against each that it is or has in it."""
     for member in entry.files:
         one_of_many = member.count > 1 and staged.match(member.name)
-        if not one_of_many and any(staged.match(name) for name in _names(member)):
+        if not one_of_many and any(staged.match(name) for name in member.names):
             result = check(entry, member, FoundFiles((staged,), member.pattern, member.count))
             if result.status == "mismatch":
                 raise mismatch(entry, result)
-
-
-def _names(member: Member) -> tuple[str, ...]:
-    """Return the names that a file may have on disk: its own, packed, or its downloads'."""
-    return (member.name, f"{member.name}.gz", f"{member.name}.bz2", *member.sources)
 
 
 class _Bar:
@@ -193,7 +188,7 @@ def add(name: str, file: Path) -> Path:
 def _target_name(entry: Entry, file: Path) -> str:
     """Return the name under which a file is looked for, by its own name or else by its hash."""
     accepted = [download.name for download in entry.downloads]
-    accepted += [name for member in entry.files for name in _names(member)]
+    accepted += [name for member in entry.files for name in member.names]
     if any(file.match(name) for name in accepted):
         return file.name
     digest = cache.file_sha256(file, memory())

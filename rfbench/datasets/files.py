@@ -53,19 +53,9 @@ def read(
 ) -> Table:
     """Return the columns of a file and, where the format has it apart, the target.
 
-    Parameters
-    ----------
-    path : Path
-        CSV, TSV (also packed), Parquet, NPY, NPZ, svmlight or ARFF, by its suffix or its content.
-    target : str or int, optional
-        Of an NPZ: the array of the target.
-    header, separator
-        Of a CSV.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read.
+    It is CSV, TSV (also packed), Parquet, NPY, NPZ, svmlight or ARFF, by its suffix or its content.
+    `target` names the array of the target of an NPZ, `header` and `separator` are those of a CSV.
+    DataError if it cannot be read.
     """
     with _answered(path):
         if path.stat().st_size == 0:
@@ -192,11 +182,10 @@ def _npz(path: Path, target: object, header: bool, separator: str | None) -> Tab
                 raise ValueError(f"It holds the arrays {', '.join(names)}, and no '{target}'")
             others = [name for name in names if name != target]
             pairs = [(others[0], str(target))] if len(others) == 1 else [("X", str(target))]
-        found = next((pair for pair in pairs if set(pair) <= set(names)), None)
-        if found is None:
-            raise ValueError(f"It holds the arrays {', '.join(names)}, and X and y are looked for")
-        X, y = (stored[name] for name in found)
-    return columns.tabled(path.name, X, y)
+        for X, y in pairs:
+            if X in names and y in names:
+                return columns.tabled(path.name, stored[X], stored[y])
+        raise ValueError(f"It holds the arrays {', '.join(names)}, and X and y are looked for")
 
 
 def _svmlight(path: Path, target: object, header: bool, separator: str | None) -> Table:

@@ -68,7 +68,7 @@ def _in_folder(folder: Path, entry: Entry, member: Member) -> FoundFiles | None:
     loose = sorted(path for path in folder.glob(member.name) if path.is_file())
     if len(loose) == member.count:
         return FoundFiles(tuple(loose), member.name, member.count)
-    for name in (f"{member.name}.gz", f"{member.name}.bz2", *member.sources):
+    for name in member.names[1:]:
         if (folder / name).is_file():
             return FoundFiles((folder / name,), member.pattern, member.count)
     return None

@@ -62,9 +62,7 @@ def read(
     known = sha256 or _known(parameters, folder)
     parsed = cache.load(_place(known)) if known else None
     if parsed is None or known is None:
-        parsed = _parse(parameters, folder)
-        known = identity(parameters, folder, parsed)
-        parsed = cache.store(_place(known), parsed, "float64") or parsed
+        known, parsed = _stored(parameters, folder)
         if source_of(parameters) != "file":
             cache.add_json(memory(), _key(parameters), known)
     if sha256 not in (None, known):
@@ -108,11 +106,13 @@ def _known(parameters: Options, folder: Path | None) -> str | None:
 @functools.cache
 def _of_function(parameters: str, folder: Path | None, code: str) -> str:
     """Call the function once per process, and store its rows for the workers."""
-    options = json.loads(parameters)
-    parsed = _parse(options, folder)
-    known = identity(options, folder, parsed)
-    cache.store(_place(known), parsed, "float64")
-    return known
+    return _stored(json.loads(parameters), folder)[0]
+
+
+def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
+    parsed = _parse(parameters, folder)
+    known = identity(parameters, folder, parsed)
+    return known, cache.store(_place(known), parsed, "float64") or parsed
 
 
 def _key(parameters: Options) -> str:
