@@ -1,26 +1,109 @@
-"""The audits among the results: what came nearest in each."""
+"""The audits among the results: what came nearest, how far that carries, and what gaps decide."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from rfbench import papers
+from rfbench.papers import Published
+
 TABLE = "audit.csv"
+MEASURED = "measured "
+FEW = 8  # numbers: with fewer nothing is chosen for other data
+DISTANCE = "%.6g"  # in a table; what is then equal is a tie
 MEASURES = (
-    "place", "rms_choosing", "rms_confirming", "largest_difference", "cells", "agree", "close",
-    "differ", "trials", "tried",
+    "place", "rms_choosing", "rms_confirming", "largest_difference", "cells", "trials", "tried",
+    "stand_in", "as_configured",
 )  # fmt: skip
 COLUMNS = (
     "page", "paper", "items", "dataset", "methods", "combinations", "tied", "chosen", "low", "high",
     "numbers", "trials", "stand_in", "choices",
 )  # fmt: skip
+CONFIRMED = ("page", "paper", "items", "chosen_on", "dataset", "shared", "distance", "place", "of")
+RANGES = ("number", "low", "reading", "high", "combinations", "trials", "varied", "page")
 
 
-def audits(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Sum up every ``audit.csv`` at or below the paths; what is no such table is passed over.
+@dataclass(frozen=True)
+class AuditTable:
+    """A table that `rfbench audit` wrote: its file, and what its folder is called by."""
+
+    file: Path
+    table: pd.DataFrame
+
+    @property
+    def kind(self) -> str:
+        """``audit``, or ``gaps`` where only what the paper does not print was varied."""
+        return self.file.parent.name.partition("_")[0]
+
+    @cached_property
+    def place(self) -> tuple[str, str, str, str]:
+        """The paper, its items (``+`` between them), the data set, and methods if only some."""
+        _, paper, items, dataset, methods = [*self.file.parent.name.split("_", 4), ""][:5]
+        return paper, items, dataset, methods
+
+    @property
+    def choices(self) -> list[str]:
+        """The columns that are choices."""
+        names = map(str, self.table)
+        return [c for c in names if c not in MEASURES and not c.startswith(MEASURED)]
+
+    @cached_property
+    def distance(self) -> pd.Series[float]:
+        """The root mean square difference over both halves, in points."""
+        halves = self.table[["rms_choosing", "rms_confirming"]]
+        n = self.table["cells"]
+        first = (n + 1) // 2
+        squares = halves.fillna(0.0) ** 2
+        total = first * squares["rms_choosing"] + (n - first) * squares["rms_confirming"]
+        return pd.Series((total / n) ** 0.5)
+
+
+def read_all(paths: Iterable[str | Path]) -> list[AuditTable]:
+    """Read every ``audit.csv`` at or below the paths; what is no such table is passed over."""
+    files = sorted({file for path in paths for file in Path(path).rglob(TABLE)})
+    return [AuditTable(file, table) for file in files if (table := _read(file)) is not None]
+
+
+def _read(file: Path) -> pd.DataFrame | None:
+    try:
+        table = pd.read_csv(file, dtype=str, keep_default_na=False)
+    except (OSError, ValueError):
+        return None
+    if table.empty or not set(MEASURES) <= set(table):
+        return None
+    for name in map(str, table):
+        if name in MEASURES[:-2] or name.startswith(MEASURED):
+            table[name] = pd.to_numeric(table[name])
+        elif name in MEASURES:
+            table[name] = table[name] == "True"
+    return table
+
+
+def cell(number: Published) -> str:
+    """Return what the column of a number is called, after `MEASURED`."""
+    return " ".join(filter(None, (number.method, number.M, number.metric)))
+
+
+def places(distances: pd.Series[float]) -> pd.Series[int]:
+    """Return one more than the number of smaller distances, for each."""
+    rounded = distances.map(lambda distance: float(DISTANCE % distance))
+    return rounded.rank(method="min").astype(int)
+
+
+def off(published: float, low: float, high: float) -> float:
+    """Return how far a published number lies outside a range: 0 within it."""
+    return max(low - published, published - high, 0.0)
+
+
+def audits(every: Iterable[AuditTable]) -> pd.DataFrame:
+    """Sum up what came nearest in each audit.
 
     Returns
     -------
@@ -32,36 +115,102 @@ def audits(paths: Iterable[str | Path]) -> pd.DataFrame:
         NaN where there is none; ``numbers`` and ``trials`` behind it; ``stand_in``; ``choices``,
         the options that those in the first place have.
     """
-    files = sorted({file for path in paths for file in Path(path).rglob(TABLE)})
-    return pd.DataFrame([found for file in files if (found := _first(file))], columns=COLUMNS)
+    lines = [_nearest(one) for one in every if one.kind == "audit"]
+    return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def _first(file: Path) -> dict[str, Any]:
-    try:
-        table = pd.read_csv(file, dtype=str, keep_default_na=False)
-    except (OSError, ValueError):
-        return {}
-    if table.empty or not set(MEASURES) <= set(table):
-        return {}
-    first = table.iloc[0]
-    nearest = table[table["place"] == first["place"]]
-    confirming = pd.to_numeric(nearest["rms_confirming"])
-    paper, _, rest = file.parent.name.removeprefix("audit_").partition("_")
-    items, _, rest = rest.partition("_")
-    dataset, _, methods = rest.partition("_")
+def _nearest(audit: AuditTable) -> dict[str, Any]:
+    first = audit.table.iloc[0]
+    nearest = audit.table[audit.table["place"] == first["place"]]
+    paper, items, dataset, methods = audit.place
     return {
-        "page": file.with_name("audit.md"),
+        "page": audit.file.with_name("audit.md"),
         "paper": paper,
         "items": items,
         "dataset": dataset,
         "methods": methods,
         "combinations": int(first["tried"]),
         "tied": len(nearest),
-        "chosen": float(first["rms_choosing"]),
-        "low": confirming.min(),
-        "high": confirming.max(),
+        "chosen": first["rms_choosing"],
+        "low": nearest["rms_confirming"].min(),
+        "high": nearest["rms_confirming"].max(),
         "numbers": int(first["cells"]),
         "trials": int(first["trials"]),
-        "stand_in": not first["agree"],
-        "choices": {name: list(nearest[name].unique()) for name in table if name not in MEASURES},
+        "stand_in": bool(first["stand_in"]),
+        "choices": {name: list(nearest[name].unique()) for name in audit.choices},
     }
+
+
+def confirmed(every: Iterable[AuditTable]) -> pd.DataFrame:
+    """Choose on one data set and look on the others of the same items, choice by choice the same.
+
+    What is chosen is the combination of the smallest distance over all numbers of the one; where
+    the other one varies fewer choices, it counts by those that both vary. Audits of fewer than
+    `FEW` numbers choose nothing.
+
+    Returns
+    -------
+    DataFrame
+        One line per pair of audits: ``page`` of the other one, ``paper``, ``items``,
+        ``chosen_on``, ``dataset``; ``shared``, the choices that both vary, with their options;
+        ``distance`` in points of the chosen combination on the other data, ``place`` there and
+        the number of combinations that it is ``of``. Of several that share these options the
+        farthest counts.
+    """
+    lines = []
+    tables = [one for one in every if one.kind == "audit"]
+    for one, other in itertools.permutations(tables, 2):
+        paper, items, dataset, methods = other.place
+        mine = one.place
+        shared = [name for name in other.choices if name in one.choices]
+        if (
+            one.table["cells"].iloc[0] < FEW
+            or mine[:2] != (paper, items)
+            or mine[3] != methods
+            or shared != other.choices
+        ):
+            continue
+        best = one.table[shared].iloc[int(one.distance.argmin())]
+        there = other.table[(other.table[shared] == best).all(axis=1)]
+        if len(there):
+            at = int(there.index[int(other.distance[there.index].argmax())])
+            all_places = places(other.distance)
+            facts = dict(best), other.distance.iloc[at], all_places.iloc[at], len(other.table)
+            page = other.file.with_name("audit.md")
+            lines.append((page, paper, items, mine[2], dataset, *facts))
+    return pd.DataFrame(lines, columns=CONFIRMED)
+
+
+def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
+    """Return what each published number comes to over the keys that its paper does not print.
+
+    Of an audit those combinations count that differ from the configuration in gaps of the text
+    alone (`rfbench.papers.gaps`); of several audits of a number, the one with the most of them.
+
+    Returns
+    -------
+    DataFrame
+        One line per number: ``number``, its place in `rfbench.papers.published`; ``low``,
+        ``reading`` (the configuration itself) and ``high`` of the means, in the paper's unit;
+        ``combinations`` and ``trials`` behind it; the names of the choices that were ``varied``;
+        ``page``.
+    """
+    lines = []
+    for one in every:
+        own = one.table[one.table["as_configured"]]
+        paper, items, dataset, _ = one.place
+        if own.empty or paper not in papers.papers():
+            continue
+        gaps = papers.gaps(paper)
+        said = [name for name in one.choices if name not in gaps]
+        here = one.table[(one.table[said] == own.iloc[0][said]).all(axis=1)]
+        varied = [name for name in one.choices if here[name].nunique() > 1]
+        for place, number in enumerate(papers.published()):
+            name = MEASURED + cell(number)
+            fits = (number.paper, number.dataset) == (paper, dataset) and number.unit == "%"
+            if fits and number.item in items.split("+") and name in here and varied:
+                means = here[name].min(), own[name].iloc[0], here[name].max()
+                behind = len(here), int(here["trials"].min()), varied
+                lines.append((place, *means, *behind, one.file.with_name("audit.md")))
+    table = pd.DataFrame(lines, columns=RANGES).sort_values("combinations", kind="stable")
+    return table.drop_duplicates("number", keep="last").sort_values("number", ignore_index=True)

@@ -18,30 +18,30 @@ Options = dict[str, dict[str, Any]]
 Choices = dict[str, Options]
 
 
-def known(target: Target) -> dict[str, Options]:
-    """Return the choices that are known to be open for a target, by name.
+def known(target: Target, gaps: bool = False) -> Choices:
+    """Return the choices of the papers' ``open_choices.yaml`` that are open for a target, by name.
 
-    They stand in the ``open_choices.yaml`` of the paper; what is more special wins, choice by
-    choice, and an empty list takes a choice away.
+    What is more special wins, choice by choice, and an empty list takes a choice away. With
+    `gaps`, only those that fill a gap of the text: none contradicts it.
     """
     found: dict[str, Any] = {}
     entries = papers.open_choices()
     for place in sorted(entries, key=lambda place: place.count("/")):
         if target.lies_in(place):
             found |= entries[place]
-    return {name: _options(name, options) for name, options in found.items() if options}
+    names = set(papers.gaps(target.paper) if gaps else found)
+    names -= set() if gaps else set(papers.gaps(target.paper, apart=True))
+    return {name: _options(name, opts) for name, opts in found.items() if opts and name in names}
 
 
-def varied(texts: Sequence[str], target: Target) -> dict[str, Options]:
+def varied(texts: Sequence[str], target: Target) -> Choices:
     """Read several ``KEY=VALUES``, see `given`; ConfigError if a key is there twice."""
-    found: dict[str, Options] = {}
+    found: Choices = {}
     for text in texts:
         name, options = given(text, known(target))
         if name in found:
             raise ConfigError(
-                f"{name} is varied twice.",
-                "",
-                f"Write its values in one: --vary {name}=a,b.",
+                f"{name} is varied twice.", "", f"Write its values in one: --vary {name}=a,b."
             )
         found[name] = options
     return found
@@ -50,17 +50,8 @@ def varied(texts: Sequence[str], target: Target) -> dict[str, Options]:
 def given(text: str, named: Choices) -> tuple[str, Options]:
     """Read ``KEY=VALUES`` as the name of a choice and its options.
 
-    Parameters
-    ----------
-    text : str
-    named : dict of Options
-        The known choices; where the key is one of them and the values are names of its options,
-        they are picked from it.
-
-    Raises
-    ------
-    ConfigError
-        If there is no key or no value.
+    Where the key is one of the `named` choices and the values are names of its options, they are
+    picked from it. ConfigError if there is no key or no value.
     """
     key, sign, values = text.partition("=")
     key = key.strip()
@@ -114,19 +105,9 @@ def combinations(
     runs: Callable[[dict[str, str]], bool] = lambda combination: True,
     seed: int = 0,
 ) -> list[dict[str, str]]:
-    """Return every combination that can be run, or so many of them drawn at random.
+    """Return every combination that `runs`, or `most` of them, drawn without replacement.
 
-    Parameters
-    ----------
-    choices : dict of Options
-    most : int
-        If there are more combinations than this, they are drawn without replacement until so
-        many can be run, or none is left.
-    runs : callable
-        Whether a combination, the name of an option by choice, can be run; it may be asked more
-        than once.
-    seed : int
-        Of the draw.
+    A combination is the name of an option by choice.
     """
     total = size(choices)
     shape = [len(options) for options in choices.values()]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rfbench import __version__
+from rfbench.analysis.audits import DISTANCE, MEASURED, TABLE, cell, off
 from rfbench.audit.choices import Options, size, written
-from rfbench.audit.ranking import DISTANCE, VERDICTS, Ranking
+from rfbench.audit.ranking import Ranking
 from rfbench.config import KeptBy
 from rfbench.errors import ResultsError, WriteError
 from rfbench.pages import grids
@@ -24,11 +26,10 @@ TOP = 10
 def render(
     ranking: Ranking, format: str, *, command: str = "", top: int = TOP, width: int | None = None
 ) -> str:
-    """Write the best combinations, what each choice is worth, and the cells of the best one.
+    """Write the nearest combinations, what each choice is worth, and the cells of the nearest one.
 
     Parameters
     ----------
-    ranking : Ranking
     format : {'text', 'markdown'}
         How tables are written.
     command : str
@@ -45,7 +46,7 @@ def render(
     """
     if ranking.table.empty:
         raise ResultsError(
-            f"No combination has every number of {ranking.target}.",
+            f"No combination has every number of {ranking.audit.target}.",
             f"{ranking.incomplete} lack at least one: their trials failed or were not run.",
             "See `rfbench status` on the folder.",
         )
@@ -64,9 +65,10 @@ def render(
 def facts(ranking: Ranking, top: int = TOP) -> dict[str, Any]:
     """Return what the template of the page speaks of.
 
-    Next to the ranking: ``best``, ``worth`` and ``cells``, rows of tables; ``measured`` (sizes,
-    trials and seed, but for one that is varied); ``halves``, the methods of each; ``settings``
-    (choice, option and the keys that it sets, where the name of the choice is not the key).
+    Next to the ranking: ``best``, ``worth``, ``cells`` and ``ranges``, rows of tables;
+    ``verdicts``, how many numbers of the nearest have each; ``measured`` (sizes, trials and seed,
+    but for one that is varied); ``halves``, the methods of each; ``settings`` (choice, option and
+    the keys that it sets, where the name of the choice is not the key).
     """
     audit = ranking.audit
     experiment = audit.experiments[0]
@@ -77,7 +79,9 @@ def facts(ranking: Ranking, top: int = TOP) -> dict[str, Any]:
         "seed": experiment.seed,
     }
     varied = audit.varied
-    methods = [number.method for number in ranking.target.numbers]
+    methods = [number.method for number in audit.target.numbers]
+    cells = ranking.cells_of_first.to_dict("records")
+    judged = Counter(cell["verdict"] for cell in cells if not cell["stand_in"])
     return {
         "ranking": ranking,
         "audit": audit,
@@ -85,21 +89,22 @@ def facts(ranking: Ranking, top: int = TOP) -> dict[str, Any]:
         "trials": int(ranking.table["trials"].iloc[0]),
         "best": _best(ranking, top),
         "worth": _worth(ranking),
-        "cells": [_cell(cell) for cell in ranking.cells_of_first.to_dict("records")],
+        "cells": [_cell(cell) for cell in cells],
+        "verdicts": judged,
+        "ranges": _ranges(ranking) if audit.gaps else [],
         "version": __version__,
         "measured": {name: value for name, value in measured.items() if name not in varied},
-        "halves": [[methods[i] for i in half] for half in ranking.target.halves()],
+        "halves": [[methods[i] for i in half] for half in audit.target.halves()],
         "settings": [line for name in varied for line in _settings(name, audit.choices[name])],
     }
 
 
 def _best(ranking: Ranking, top: int) -> list[list[str]]:
+    distances = ("rms_choosing", "rms_confirming", "largest_difference")
     return [
         [
             number(line["place"]),
-            *(number(line[name], 2) for name in ("rms_choosing", "rms_confirming")),
-            number(line["largest_difference"], 2),
-            DASH if ranking.stand_in is not None else listing(line[name] for name in VERDICTS),
+            *(number(line[name], 2) for name in distances),
             *(line[name] for name in ranking.audit.varied),
         ]
         for line in ranking.table.head(top).to_dict("records")
@@ -121,18 +126,35 @@ def _worth(ranking: Ranking) -> list[list[str]]:
     return rows + [[f"{name}: {listing(options[name])}", *[DASH] * 3] for name in idle]
 
 
-def _cell(cell: Mapping[Hashable, Any]) -> list[str]:
-    printed = number(cell["published"])
-    if not absent(cell["published_spread"]):
-        printed += f" ± {number(cell['published_spread'])}"
+def _cell(line: Mapping[Hashable, Any]) -> list[str]:
+    printed = number(line["published"])
+    if not absent(line["published_spread"]):
+        printed += f" ± {number(line['published_spread'])}"
     return [
-        " ".join(filter(None, [cell["method"], cell["M"], cell["metric"]])),
-        "chose" if cell["chose"] else "confirms",
+        " ".join(filter(None, [line["method"], line["M"], line["metric"]])),
+        "chose" if line["chose"] else "confirms",
         printed,
-        spread(cell["measured"], cell["standard_error"]),
-        number(cell["trials"]),
-        signed(cell["difference"]),
-        DASH if cell["stand_in"] else cell["verdict"],
+        spread(line["measured"], line["standard_error"]),
+        number(line["trials"]),
+        signed(line["difference"]),
+        DASH if line["stand_in"] else line["verdict"],
+    ]
+
+
+def _ranges(ranking: Ranking) -> list[list[str]]:
+    """Return per number what is printed, and lowest, our reading and highest over the gaps."""
+    own = ranking.as_it_stands
+    return [
+        [
+            cell(one),
+            number(one.value),
+            number(means.min(), 2),
+            DASH if own is None else number(own[MEASURED + cell(one)], 2),
+            number(means.max(), 2),
+            number(off(one.value, means.min(), means.max()), 2),
+        ]
+        for one in ranking.audit.target.numbers
+        for means in [ranking.table[MEASURED + cell(one)]]
     ]
 
 
@@ -156,7 +178,7 @@ def save(ranking: Ranking, folder: Path, *, command: str = "", top: int = TOP) -
         If there is no room or no permission.
     """
     texts = {
-        "audit.csv": ranking.table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n"),
+        TABLE: ranking.table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n"),
         "audit.md": render(ranking, "markdown", command=command, top=top),
     }
     try:
@@ -176,6 +198,8 @@ def command(
     target: str,
     *,
     run: str = "",
+    gaps: bool = False,
+    confirm: Sequence[str] = (),
     fixed: Sequence[str] = (),
     varied: Sequence[str] = (),
     trials: int,
@@ -191,6 +215,8 @@ def command(
     words = ["rfbench", "audit", f"{CONFIGS}/{config.name}" if inside else config.name]
     words += ["--target", target]
     words += ["--run", run] if run else []
+    words += ["--gaps"] if gaps else []
+    words += [word for other in confirm for word in ("--confirm", other)]
     for option, texts in (("--set", fixed), ("--vary", varied)):
         for text in texts:
             words += [option, text]

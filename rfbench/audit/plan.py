@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,10 @@ import pandas as pd
 from rfbench import config, yamlfile
 from rfbench.analysis.frame import JOINT
 from rfbench.audit.choices import Choices, about, combinations, known, size
-from rfbench.audit.needed import idle, names, needed, reduced
 from rfbench.audit.target import Target
-from rfbench.config import Experiment, KeptBy
+from rfbench.config import SHARED, Experiment, KeptBy, SamplerSpec
 from rfbench.config.overrides import assign
 from rfbench.errors import ConfigError, nearest
-
-Read = Callable[[Mapping[str, Any]], Experiment]  # with some settings
 
 
 @dataclass(frozen=True)
@@ -49,6 +45,8 @@ class Audit:
         The line of `grid` that is the configuration itself, with what was set, if one is.
     idle : list of str
         Names of the choices that concern no sampler of the numbers that choose.
+    gaps : bool
+        Whether only what the paper does not print is varied.
     """
 
     target: Target
@@ -61,6 +59,7 @@ class Audit:
     overrides: list[str] = field(default_factory=list)
     as_it_stands: int | None = None
     idle: list[str] = field(default_factory=list)
+    gaps: bool = False
 
     @property
     def varied(self) -> list[str]:
@@ -72,6 +71,11 @@ class Audit:
         """What was set, and the choices that have a single option, as ``key=value``."""
         single = [f"{c}={''.join(o)}" for c, o in self.choices.items() if len(o) == 1]
         return [*self.overrides, *single]
+
+    @property
+    def folder(self) -> str:
+        """The name of the folder of its rows."""
+        return self.target.folder(self.target.methods, "gaps" if self.gaps else "audit")
 
     @property
     def variants(self) -> list[str]:
@@ -94,6 +98,7 @@ def plan(
     varied: Choices | None = None,
     most: int = 500,
     run: str = "",
+    gaps: bool = False,
     allow_imports: bool = False,
 ) -> Audit:
     """Return what to measure for a target.
@@ -111,6 +116,8 @@ def plan(
         The largest number of combinations; of more that can be run, so many are drawn at random.
     run : str
         The run of the configuration; without it, the only one that fits the target.
+    gaps : bool
+        Of the known choices only those that fill a gap of the paper's text.
 
     Raises
     ------
@@ -121,17 +128,45 @@ def plan(
     """
     varied = varied or {}
     fixed = [text.partition("=")[0].strip() for text in overrides]
-    base, read = _fitting(path, target, overrides, run, "dataset" in varied, allow_imports)
+    base, document = _fitting(path, target, overrides, run, "dataset" in varied, allow_imports)
     samplers = names(needed(base, target))
     target = target.of([JOINT] if base.solver.name == JOINT else samplers)
     if not {"dataset", "M"} & set(varied):
         reduced(base, target)
-    attempts = _Attempts(read, target)
-    choices = attempts.runnable(_open(target, samplers, fixed, varied), varied)
-    found = combinations(choices, most, lambda each: attempts.runs(choices, each))
+    made: dict[tuple[str, ...], Experiment] = {}
+    failed: dict[tuple[str, ...], str] = {}
+    refused: list[str] = []
+
+    def experiment(settings: Mapping[str, Any]) -> Experiment:
+        return reduced(_changed(document, base.name, settings, allow_imports), target)
+
+    choices: Choices = {}
+    for name, options in _open(known(target, gaps), target, samplers, fixed, varied).items():
+        for option, settings in options.items():
+            try:
+                experiment(settings)
+            except ConfigError as error:
+                if name in varied:
+                    raise
+                refused.append(f"{name} {option}: {error.what}")
+            else:
+                choices.setdefault(name, {})[option] = settings
+
+    def runs(combination: Mapping[str, str]) -> bool:
+        key = tuple(combination.values())
+        if key not in made and key not in failed:
+            settings = [choices[name][option] for name, option in combination.items()]
+            try:
+                made[key] = experiment({k: value for each in settings for k, value in each.items()})
+            except ConfigError as error:
+                failed[key] = f"{', '.join(key)}: {error.what}"
+        return key in made
+
+    found = combinations(choices, most, runs)
+    refused += failed.values()
     if not found:
-        raise ConfigError("No combination of the choices can be run.", attempts.refused[0])
-    experiments = [attempts.made[tuple(each.values())] for each in found]
+        raise ConfigError("No combination of the choices can be run.", refused[0])
+    experiments = [made[tuple(each.values())] for each in found]
     sizes = experiments[0].M
     met = target if isinstance(sizes, KeptBy) else target.of(target.methods, sizes)
     return Audit(
@@ -139,13 +174,71 @@ def plan(
         choices,
         pd.DataFrame(found, columns=list(choices)),
         experiments,
-        attempts.refused,
-        drawn=len(found) + len(attempts.failed) < size(choices),
+        refused,
+        drawn=len(found) + len(failed) < size(choices),
         config=base.name,
         overrides=[t for t, key in zip(overrides, fixed, strict=True) if key != "trials"],
         as_it_stands=_as_it_stands(base, target, experiments),
         idle=idle(choices, met, experiments[0]),
+        gaps=gaps,
     )
+
+
+def needed(experiment: Experiment, target: Target) -> list[SamplerSpec]:
+    """Return the samplers that the target has numbers of: by label, else by name."""
+    if experiment.solver.name == JOINT:
+        return list(experiment.samplers) if JOINT in target.methods else []
+    labels = {spec.label for spec in experiment.samplers}
+    return [
+        spec
+        for spec in experiment.samplers
+        if spec.label in target.methods or (spec.name in target.methods and spec.name not in labels)
+    ]
+
+
+def names(specs: list[SamplerSpec]) -> list[str]:
+    """Return what samplers may be called: their labels and names."""
+    return [word for spec in specs for word in (spec.label, spec.name)]
+
+
+def reduced(experiment: Experiment, target: Target) -> Experiment:
+    """Leave out the samplers and sizes that the target does not need, and what it does not judge.
+
+    ConfigError if the data are other ones than the target's, or no size is a published one.
+    """
+    for spec in experiment.dataset:
+        target.check_data(spec.name)
+    sizes = experiment.M
+    published = {number.size for number in target.numbers}
+    if not isinstance(sizes, KeptBy) and None not in published:
+        sizes = [size for size in sizes if size in published]
+        if not sizes:
+            raise ConfigError(
+                f"{experiment.name} has no size of {target}.",
+                f"Published are M = {', '.join(dict.fromkeys(str(n.M) for n in target.numbers))}; "
+                f"it has {', '.join(map(str, experiment.M))}.",
+            )
+    changes = {
+        "samplers": needed(experiment, target),
+        "M": sizes,
+        "timing": SHARED,
+        "kernel_error_rows": None,
+        "checks": [],
+    }
+    return experiment.model_copy(update=changes)
+
+
+def idle(choices: Choices, target: Target, experiment: Experiment) -> list[str]:
+    """Return the names of the choices that no number that chooses can depend on."""
+    choosing, _ = target.halves()
+    specs = needed(experiment, target.of([target.numbers[i].method for i in choosing]))
+    if isinstance(experiment.M, KeptBy):  # then this sampler decides how many features all have
+        specs += [spec for spec in experiment.samplers if spec.label == experiment.M.kept_by]
+    return [
+        name
+        for name, options in choices.items()
+        if len(options) > 1 and len(about(options, names(specs))) < 2
+    ]
 
 
 def _fitting(
@@ -155,31 +248,30 @@ def _fitting(
     run: str,
     any_data: bool,
     allow_imports: bool,
-) -> tuple[Experiment, Read]:
-    """Return the run of this name, or the only one about the target, and what changes it."""
+) -> tuple[Experiment, yamlfile.Document]:
+    """Return the run of this name, or the only one about the target, with its document."""
     found = config.documents(path, overrides)
     chosen = dict([config.choose(path, found, run)]) if run else found
-    fitting: dict[str, tuple[Experiment, Read]] = {}
+    fitting: dict[str, Experiment] = {}
     refused = []
     for name, document in chosen.items():
-        read = partial(_changed, document, name, allow_imports)
         try:
-            base = read({})
+            base = _changed(document, name, {}, allow_imports)
             _check_paper(base, target)
             for spec in [] if any_data else base.dataset:
                 target.check_data(spec.name)
         except ConfigError as error:
             refused.append(error)
         else:
-            fitting[name] = base, read
+            fitting[name] = base
     if not fitting:
         raise refused[0]
-    name, _ = config.choose(path, {name: found[name] for name in fitting}, run)
-    return fitting[name]
+    name, document = config.choose(path, {name: found[name] for name in fitting}, run)
+    return fitting[name], document
 
 
 def _changed(
-    document: yamlfile.Document, name: str, allow_imports: bool, settings: Mapping[str, Any]
+    document: yamlfile.Document, name: str, settings: Mapping[str, Any], allow_imports: bool
 ) -> Experiment:
     changed = copy.deepcopy(document)
     for key, value in settings.items():
@@ -204,11 +296,15 @@ def _check_paper(experiment: Experiment, target: Target) -> None:
 
 
 def _open(
-    target: Target, samplers: Sequence[str], fixed: Collection[str], varied: Choices
+    named: Choices,
+    target: Target,
+    samplers: Sequence[str],
+    fixed: Collection[str],
+    varied: Choices,
 ) -> Choices:
     """Return the choices that are not fixed and concern what is measured."""
     choices: Choices = {}
-    for name, options in (known(target) | varied).items():
+    for name, options in (named | varied).items():
         left = about(options, samplers)
         if name in varied and name in fixed:
             raise ConfigError(f"{name} is both fixed and varied.", "", "Take --set or --vary.")
@@ -220,50 +316,6 @@ def _open(
         if left and name not in fixed:
             choices[name] = left
     return choices
-
-
-class _Attempts:
-    """Combinations made into what is needed of their experiments, each once."""
-
-    def __init__(self, read: Read, target: Target) -> None:
-        self.read, self.target = read, target
-        self.made: dict[tuple[str, ...], Experiment] = {}
-        self.refused: list[str] = []
-        self.failed: set[tuple[str, ...]] = set()
-
-    def runnable(self, choices: Choices, asked: Collection[str]) -> Choices:
-        """Return the choices with the options that can be run alone.
-
-        Raises
-        ------
-        ConfigError
-            If one of the choices that were asked for has an option that cannot be run.
-        """
-        left: Choices = {}
-        for name, options in choices.items():
-            for option, settings in options.items():
-                try:
-                    reduced(self.read(settings), self.target)
-                except ConfigError as error:
-                    if name in asked:
-                        raise
-                    self.refused.append(f"{name} {option}: {error.what}")
-                else:
-                    left.setdefault(name, {})[option] = settings
-        return left
-
-    def runs(self, choices: Choices, combination: Mapping[str, str]) -> bool:
-        """Whether the combination can be run; keeps its experiment, or the reason."""
-        key = tuple(combination.values())
-        if key not in self.made and key not in self.failed:
-            settings = [choices[name][option] for name, option in combination.items()]
-            try:
-                merged = {key: value for each in settings for key, value in each.items()}
-                self.made[key] = reduced(self.read(merged), self.target)
-            except ConfigError as error:
-                self.failed.add(key)
-                self.refused.append(f"{', '.join(key)}: {error.what}")
-        return key in self.made
 
 
 def _as_it_stands(

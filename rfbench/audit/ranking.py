@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,20 +11,18 @@ import numpy as np
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import frame, verdicts
+from rfbench.analysis import frame
+from rfbench.analysis.audits import MEASURED, cell, places
 from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
 from rfbench.audit.plan import Audit
-from rfbench.audit.target import Target
 from rfbench.errors import ResultsError
 from rfbench.experiment.plan import plan
 from rfbench.results import Results
 from rfbench.results.maintenance import rows_of
 
-DISTANCE = "%.6g"  # in a table; what is then equal is a tie
 POOLED_PART = 10  # the nearest tenth
 LEAST_POOLED = 5
-VERDICTS = {"agree": verdicts.AGREES, "close": verdicts.CLOSE, "differ": verdicts.DIFFERS}
 
 
 @dataclass(frozen=True)
@@ -50,11 +47,6 @@ class Ranking:
     in_folder: int = 0
 
     @property
-    def target(self) -> Target:
-        """The published row."""
-        return self.audit.target
-
-    @property
     def tried(self) -> int:
         """The number of combinations of this audit."""
         return len(self.audit.experiments)
@@ -68,7 +60,7 @@ class Ranking:
     def stand_in(self) -> pd.Series[Any] | None:
         """The first cell whose data are a subset or replacement of the paper's, if there is one."""
         found = self.cells[self.cells["stand_in"]]
-        return next((cell for _, cell in found.iterrows()), None)
+        return next((line for _, line in found.iterrows()), None)
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -77,29 +69,32 @@ class Ranking:
         The index is the combination. Columns: ``place`` (from 1; those that are equally near share
         one), the option of each choice, ``rms_choosing`` and ``rms_confirming`` (root mean square
         differences of the halves in points, NaN where there is none), ``largest_difference`` of
-        all, ``cells``, ``agree``, ``close`` and ``differ`` (numbers by their verdict, the rest is
-        not clear; empty on a stand-in), ``trials`` (the smallest number behind a cell), ``tried``.
+        all, ``cells``, ``trials`` (the smallest number behind a cell), ``tried``, ``stand_in``,
+        ``as_configured`` (whether the line is the configuration itself) and, per number,
+        ``measured METHOD SIZE METRIC``.
         """
-        choosing, confirming = self.target.halves()
+        choosing, confirming = self.audit.target.halves()
         gaps = self._wide("difference").dropna()
         table = self.audit.grid.loc[gaps.index]
         table.insert(0, "place", 0)
         table["rms_choosing"] = _rms(gaps[choosing])
         table["rms_confirming"] = _rms(gaps[confirming])
         table["largest_difference"] = gaps.abs().max(axis=1)
-        table["cells"] = len(self.target.numbers)
-        judged = self._wide("verdict").loc[gaps.index]
-        for name, verdict in VERDICTS.items():
-            table[name] = pd.NA if self.stand_in is not None else (judged == verdict).sum(axis=1)
+        table["cells"] = len(self.audit.target.numbers)
         table["trials"] = self._wide("trials").loc[gaps.index].min(axis=1).astype(int)
         table["tried"] = max(self.tried, self.in_folder)
-        table["place"] = _places(table["rms_choosing"])
+        table["stand_in"] = self.stand_in is not None
+        table["as_configured"] = table.index == self.audit.as_it_stands
+        measured = self._wide("measured").loc[gaps.index]
+        for i, number in enumerate(self.audit.target.numbers):
+            table[MEASURED + cell(number)] = measured[i]
+        table["place"] = places(table["rms_choosing"])
         return table.sort_values("place", kind="stable")
 
     def _wide(self, column: str) -> pd.DataFrame:
         """Return a column of the cells, one line per combination, one column per number."""
         wide = self.cells.pivot(index="combination", columns="number", values=column)
-        return pd.DataFrame(wide, columns=range(len(self.target.numbers)))
+        return pd.DataFrame(wide, columns=range(len(self.audit.target.numbers)))
 
     @property
     def first(self) -> pd.DataFrame:
@@ -108,18 +103,16 @@ class Ranking:
 
     @property
     def cells_of_first(self) -> pd.DataFrame:
-        """The cells of the first combination in the order of the numbers.
-
-        With ``chose``, whether the number is of the half that chooses.
-        """
+        """The cells of the first combination; ``chose``: of the half that chooses."""
         cells = self.cells[self.cells["combination"] == self.table.index[0]].sort_values("number")
-        return pd.DataFrame(cells).assign(chose=cells["number"].isin(self.target.halves()[0]))
+        chose = cells["number"].isin(self.audit.target.halves()[0])
+        return pd.DataFrame(cells).assign(chose=chose)
 
     @property
     def as_it_stands(self) -> pd.Series[Any] | None:
         """The line of the configuration itself, if it has one."""
-        own = self.audit.as_it_stands
-        return next((line for place, line in self.table.iterrows() if place == own), None)
+        own = self.table[self.table["as_configured"]]
+        return next((line for _, line in own.iterrows()), None)
 
     @property
     def pooled(self) -> int:
@@ -135,7 +128,7 @@ class Ranking:
         one tell little, and the first one has been picked; far ones may scatter as the right one
         never would.
         """
-        choosing, _ = self.target.halves()
+        choosing, _ = self.audit.target.halves()
         nearest = self.table.index[: self.pooled]
         theirs = _rms(self._wide("published_error").loc[nearest, choosing])
         ours = _rms(self._wide("standard_error").loc[nearest, choosing])
@@ -154,19 +147,8 @@ class Ranking:
         """
         if self.table["rms_confirming"].isna().any():
             return None
-        places = _places(self.table["rms_confirming"])[self.table["place"] == 1]
-        return int(places.min()), int(places.max())
-
-    @property
-    def correlation(self) -> float:
-        """Spearman's rank correlation of the two halves; NaN where one has a single place."""
-        halves = self.table["rms_choosing"], self.table["rms_confirming"]
-        if len(self.table) < 3 or halves[1].isna().any():
-            return math.nan
-        choosing, confirming = map(_places, halves)
-        if choosing.nunique() == 1 or confirming.nunique() == 1:
-            return math.nan
-        return float(choosing.corr(confirming, method="spearman"))
+        found = places(self.table["rms_confirming"])[self.table["place"] == 1]
+        return int(found.min()), int(found.max())
 
     def worth(self) -> pd.DataFrame:
         """Return what each option of a choice is worth: the nearest combinations that have it.
@@ -174,34 +156,21 @@ class Ranking:
         One line per option that was tried, idle choices left out: ``choice``, ``option``,
         ``chosen``, ``low`` and ``high`` (what confirms, smallest and largest), ``place``.
         """
-        parts = [pd.DataFrame()]
-        for name in [name for name in self.audit.varied if name not in self.audit.idle]:
-            best = self.table.groupby(name)["place"].transform("min")
-            part = (
-                self.table[self.table["place"] == best]
-                .groupby(name)
-                .agg(
-                    chosen=("rms_choosing", "first"),
-                    low=("rms_confirming", "min"),
-                    high=("rms_confirming", "max"),
-                    place=("place", "first"),
-                )
-            )
-            order = [option for option in self.audit.choices[name] if option in part.index]
-            part = part.loc[order].rename_axis("option").reset_index()
-            parts.append(part.assign(choice=name))
-        return pd.concat(parts, ignore_index=True)
+        columns = ["choice", "option", "chosen", "low", "high", "place"]
+        lines = []
+        for name in (name for name in self.audit.varied if name not in self.audit.idle):
+            for option in self.audit.choices[name]:
+                here = self.table[self.table[name] == option]
+                near = here[here["place"] == here["place"].min()]
+                if len(near):
+                    confirms, one = near["rms_confirming"], near.iloc[0]
+                    ends = confirms.min(), confirms.max()
+                    lines.append((name, option, one["rms_choosing"], *ends, one["place"]))
+        return pd.DataFrame(lines, columns=columns)
 
 
 def rank(audit: Audit, results: Results) -> Ranking:
-    """Hold every combination against the target.
-
-    Parameters
-    ----------
-    audit : Audit
-    results : Results
-        The folder that the audit's trials were run into.
-    """
+    """Hold every combination against the target, from the folder that the trials were run into."""
     return Ranking(audit, measured(audit, results), tried_in(results.folder))
 
 
@@ -224,10 +193,10 @@ def measured(audit: Audit, results: Results) -> pd.DataFrame:
             each.append(Results(results.folder, results.name, rows, {"config": config}))
     cells = published(Selection(frame.of(each)), target.paper)
     every = list(papers.published())
-    places = {every.index(number): i for i, number in enumerate(target.numbers)}
-    cells = cells[cells["number"].isin(places) & cells["measured"].notna()]
+    place_of = {every.index(number): i for i, number in enumerate(target.numbers)}
+    cells = cells[cells["number"].isin(place_of) & cells["measured"].notna()]
     cells = cells.assign(
-        number=cells["number"].map(places), combination=cells["protocol"].astype(int)
+        number=cells["number"].map(place_of), combination=cells["protocol"].astype(int)
     )
     cells = cells.sort_values("stand_in", kind="stable")  # the paper's own data come first
     return cells.drop_duplicates(["combination", "number"], ignore_index=True)
@@ -246,12 +215,6 @@ def tried_in(folder: Path) -> int:
         return 0
     settings = rows[rows["variant"] != ""].groupby(["variant", "label"])["setting"].nunique()
     return int(settings.groupby("variant").max().sum())
-
-
-def _places(distances: pd.Series[float]) -> pd.Series[int]:
-    """Return one more than the number of smaller distances, for each."""
-    rounded = distances.map(lambda distance: float(DISTANCE % distance))
-    return rounded.rank(method="min").astype(int)
 
 
 def _rms(values: pd.DataFrame) -> pd.Series[float]:

@@ -14,16 +14,7 @@ GRAMMAR = "PAPER/ITEM/DATASET, as they stand in published.csv; several items as 
 
 @dataclass(frozen=True)
 class Target:
-    """Published numbers in percent of a data set, in the order of methods and sizes.
-
-    Attributes
-    ----------
-    paper : str
-    items : tuple of str
-    dataset : str
-        As the paper calls it.
-    numbers : tuple of Published
-    """
+    """Published numbers in percent of a data set (the paper's name of it), by method and size."""
 
     paper: str
     items: tuple[str, ...]
@@ -38,12 +29,12 @@ class Target:
         """The methods that have numbers."""
         return list(dict.fromkeys(number.method for number in self.numbers))
 
-    def folder(self, measured: Sequence[str]) -> str:
+    def folder(self, measured: Sequence[str], start: str = "audit") -> str:
         """Return the name of the folder of an audit; with the methods if only some are measured.
 
         Two configurations may have the methods of one row between them, and each its audit.
         """
-        name = f"audit_{self.paper}_{'+'.join(self.items)}_{self.dataset}"
+        name = f"{start}_{self.paper}_{'+'.join(self.items)}_{self.dataset}"
         return name if set(measured) >= set(self.methods) else f"{name}_{'+'.join(measured)}"
 
     def check_data(self, dataset: str) -> None:
@@ -67,13 +58,12 @@ class Target:
 
     def of(self, methods: Sequence[str], sizes: Sequence[int] | None = None) -> Target:
         """Return the target with the numbers of these methods at these sizes, or at any."""
-        numbers = tuple(
-            number
-            for number in self.numbers
-            if number.method in methods
-            and (sizes is None or number.size is None or number.size in sizes)
-        )
-        return replace(self, numbers=numbers)
+        fits = [
+            one
+            for one in self.numbers
+            if one.method in methods and (None in (sizes, one.size) or one.size in (sizes or ()))
+        ]
+        return replace(self, numbers=tuple(fits))
 
     def halves(self) -> tuple[list[int], list[int]]:
         """Return the positions of the numbers that choose, and of those that confirm.
@@ -81,13 +71,13 @@ class Target:
         Like the fields of a chessboard over methods and sizes, so that every method and every
         size has its share in both; a single number only chooses.
         """
-        methods = self.methods
         sizes = list(dict.fromkeys((n.M, n.metric) for n in self.numbers))
         parity = [
-            (methods.index(n.method) + sizes.index((n.M, n.metric))) % 2 for n in self.numbers
+            (self.methods.index(n.method) + sizes.index((n.M, n.metric))) % 2 for n in self.numbers
         ]
-        choosing = [i for i, odd in enumerate(parity) if not odd]
-        return choosing, [i for i, odd in enumerate(parity) if odd]
+        return [i for i, odd in enumerate(parity) if not odd], [
+            i for i, odd in enumerate(parity) if odd
+        ]
 
 
 def find(text: str) -> Target:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rfbench.cli.experiments import run_with_progress, say_what_would_run
 from rfbench.cli.options import RUN, RunOptions, run_options
 from rfbench.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rfbench.audit.plan import Audit
 
 
 @click.command()
@@ -22,6 +25,17 @@ from rfbench.errors import ConfigError
     help="The published row, of one item or several: PAPER/ITEM,ITEM/DATASET.",
 )
 @click.option("--run", "name", metavar="NAME", default="", help=f"{RUN}, if several fit.")
+@click.option(
+    "--gaps",
+    is_flag=True,
+    help="Vary only what the paper does not print: the range that its text leaves.",
+)
+@click.option(
+    "--confirm",
+    multiple=True,
+    metavar="PAPER/ITEM/DATASET",
+    help="Audit this row too, and say where the combination nearest on --target comes in it.",
+)
 @click.option(
     "--vary",
     multiple=True,
@@ -48,6 +62,8 @@ def audit(
     config: Path,
     aim: str,
     name: str,
+    gaps: bool,
+    confirm: tuple[str, ...],
     vary: tuple[str, ...],
     overrides: tuple[str, ...],
     most: int,
@@ -65,19 +81,20 @@ def audit(
     Every combination of the open choices (open_choices.yaml of the paper, or --vary) is run on
     CONFIG with 2 trials, unless --trials says more, and ranked by its distance to the published
     numbers: half of them choose, the other half confirm. It tells how many combinations were
-    tried. An interrupted audit is not ranked; the same command goes on where it stopped.
+    tried. Halves of one curve confirm little: --confirm holds the choice against other data.
+    With --gaps nothing is chosen: the range of each number over what is not printed. An
+    interrupted audit is not ranked; the same command goes on where it stopped.
 
     \b
     Examples:
       rfbench audit CONFIG --target PAPER/ITEM/DATASET --set M=56,112,224
+      rfbench audit CONFIG --target PAPER/ITEM/DATASET --gaps
       rfbench audit CONFIG --target PAPER/ITEM,ITEM/DATASET --vary scaling=none,standard,minmax
     """
-    from rfbench import results
+    from rfbench.analysis.audits import confirmed, read_all
     from rfbench.audit import choices, page
     from rfbench.audit.plan import plan
-    from rfbench.audit.ranking import rank
     from rfbench.audit.target import find
-    from rfbench.experiment.run_plan import plan_run
 
     chosen = RunOptions(**options)
     if chosen.only or chosen.shard:
@@ -86,40 +103,27 @@ def audit(
             "They would leave combinations without their numbers.",
             "Vary less, or fix M and others with --set.",
         )
-    target = find(aim)
+    if gaps and confirm:
+        raise ConfigError("--gaps chooses nothing that --confirm could look at.", "", "Take one.")
     trials = trials or 2
-    found = plan(
-        config,
-        target,
-        overrides=[*overrides, f"trials={trials}"],
-        varied=choices.varied(vary, target),
-        most=most,
-        run=name,
-        allow_imports=allow_imports,
-    )
-    base = out / "smoke" if smoke else out
-    folder = base / target.folder(found.target.methods)
-    experiments, variants = found.experiments, found.variants
-    if dry_run:
-        click.echo(f"{len(experiments)} of {choices.size(found.choices)} combinations of:")
-        for choice, open_options in found.choices.items():
-            click.echo(f"  {choice}: {', '.join(open_options)}")
-        for line in found.refused[:3]:
-            click.echo(f"cannot be run: {line}")
-        say_what_would_run(experiments, variants, folder, smoke, chosen, jobs)
-        return
-    work = plan_run(experiments, folder, variants=variants, smoke=smoke, progress=True)
-    summary = run_with_progress(work, jobs, chosen, allow_imports=allow_imports)
-    if smoke:
-        click.echo("ranked: nothing, because the numbers of a smoke run mean nothing")
-    elif summary.interrupted or summary.left:
-        click.echo("interrupted: not ranked")
-    elif summary.found + summary.done:
-        ranking = rank(found, results.read(folder))
+    plans = []
+    for i, target in enumerate(map(find, (aim, *confirm))):
+        found = plan(
+            config,
+            target,
+            overrides=[*overrides, f"trials={trials}"],
+            varied=choices.varied(vary, target),
+            most=most,
+            run="" if i else name,
+            gaps=gaps,
+            allow_imports=allow_imports,
+        )
         again = page.command(
             config,
-            aim,
-            run=name,
+            f"{target}",
+            run="" if i else name,
+            gaps=gaps,
+            confirm=() if i else confirm,
             fixed=overrides,
             varied=vary,
             trials=trials,
@@ -127,6 +131,60 @@ def audit(
             top=top,
             allow_imports=allow_imports,
         )
+        plans.append((found, again))
+    base = out / "smoke" if smoke else out
+    if dry_run:
+        for found, _ in plans:
+            _say(found)
+            folder = base / found.folder
+            say_what_would_run(found.experiments, found.variants, folder, smoke, chosen, jobs)
+        return
+    for found, again in plans:
+        _audit(found, again, base, smoke, jobs, chosen, allow_imports, top)
+    seen = read_all([base / found.folder for found, _ in plans]) if confirm else []
+    for line in confirmed(seen).to_dict("records"):
+        if line["chosen_on"] == plans[0][0].target.dataset:
+            click.echo(
+                f"chosen on {line['chosen_on']}, on {line['dataset']}: "
+                f"{line['distance']:.2f} points off, place {line['place']} of {line['of']}"
+            )
+
+
+def _say(found: Audit) -> None:
+    from rfbench.audit.choices import size
+
+    click.echo(f"{len(found.experiments)} of {size(found.choices)} combinations of:")
+    for choice, open_options in found.choices.items():
+        click.echo(f"  {choice}: {', '.join(open_options)}")
+    for line in found.refused[:3]:
+        click.echo(f"cannot be run: {line}")
+
+
+def _audit(
+    found: Audit,
+    again: str,
+    base: Path,
+    smoke: bool,
+    jobs: int | None,
+    chosen: RunOptions,
+    allow_imports: bool,
+    top: int,
+) -> None:
+    """Run and rank one audit; Exit with 1 if it was interrupted or a trial failed."""
+    from rfbench import results
+    from rfbench.audit import page
+    from rfbench.audit.ranking import rank
+    from rfbench.experiment.run_plan import plan_run
+
+    folder = base / found.folder
+    work = plan_run(found.experiments, folder, variants=found.variants, smoke=smoke, progress=True)
+    summary = run_with_progress(work, jobs, chosen, allow_imports=allow_imports)
+    if smoke:
+        click.echo("ranked: nothing, because the numbers of a smoke run mean nothing")
+    elif summary.interrupted or summary.left:
+        click.echo("interrupted: not ranked")
+    elif summary.found + summary.done:
+        ranking = rank(found, results.read(folder))
         shown = page.render(ranking, "text", command=again, top=top)
         click.echo("\n" + shown.rstrip("\n") + "\n")
         for path in page.save(ranking, folder, command=again, top=top):

@@ -403,7 +403,7 @@ class Experiment(Section):
         "given, `{test_size: 0.3}`, `{stratified: 0.3}`, `{held_out: 0.3}`, `{train_size: 5000}`, "
         "`{leave_groups: 0.3}`, `{blocks: 10, test_size: 0.3}`, `{last: 0.3}`, `{column: part}`",
     )
-    scaling: Literal["none", "standard", "minmax", "row-standard", "/255"] = _key(
+    scaling: Literal["none", "standard", "minmax", "minmax-all", "row-standard", "/255"] = _key(
         "standard", "of the columns (or of each row), learnt from the training rows"
     )
     target: Literal["range", "raw", "standard"] = _key(

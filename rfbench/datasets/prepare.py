@@ -15,7 +15,7 @@ from rfbench.datasets.dataset import Dataset
 from rfbench.datasets.split import Index, split_rows, subset_rows
 from rfbench.errors import DataError, nearest
 
-SCALINGS = ["none", "standard", "minmax", "row-standard", "/255"]
+SCALINGS = ["none", "standard", "minmax", "minmax-all", "row-standard", "/255"]
 TARGETS = ["range", "raw", "standard"]
 DTYPES = ["float64", "float32"]
 
@@ -65,13 +65,16 @@ def prepare(
 ) -> Prepared:
     """Split a data set, scale its rows and encode its target, by the training rows alone.
 
+    Only 'minmax-all' looks at the test rows too.
+
     Parameters
     ----------
     split : 'given' or mapping
         See `split_rows`.
-    scaling : {'none', 'standard', 'minmax', 'row-standard', '/255'}
+    scaling : {'none', 'standard', 'minmax', 'minmax-all', 'row-standard', '/255'}
         'standard': each column to mean 0 and standard deviation 1 (n in the denominator).
-        'minmax': each column to [0, 1]. Columns that are constant in training become 0 in both.
+        'minmax': each column to [0, 1]; 'minmax-all': by the smallest and largest value of all
+        rows, the test rows too. Columns that are constant in these rows become 0 in both.
         'row-standard': each row to mean 0 and standard deviation 1 (d - 1 in the denominator); a
         constant row becomes 0. Sparse rows take 'none' and '/255' only.
     target : {'range', 'raw', 'standard'}
@@ -188,6 +191,8 @@ def _scale(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> None:
             _standardise_rows(X)
         return
     low, high = X_train.min(axis=0), X_train.max(axis=0)
+    if scaling == "minmax-all":
+        low, high = np.minimum(low, X_test.min(axis=0)), np.maximum(high, X_test.max(axis=0))
     shift, width = _moments(X_train) if scaling == "standard" else (low, high - low)
     width = np.where((low == high) | (width == 0), np.inf, width)
     most = float(np.finfo(dtype).max)  # of a column that hardly varies in training

@@ -92,6 +92,9 @@ def _table_part(entry: Entry, name: str, content: bytes, skip: int = 0) -> Parse
     else:
         y = table.numbers[:, numeric.index(target)].copy()
     groups = None if group is None else _whole(table, numeric.index(group))
+    if "leave_out" in options:
+        kept = ~np.isin(np.arange(len(y)), options["leave_out"])
+        X, y, groups = X[kept], y[kept], None if groups is None else groups[kept]
     return Parsed(X, y, groups=groups)
 
 

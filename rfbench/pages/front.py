@@ -13,7 +13,7 @@ import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import verdicts
-from rfbench.analysis.audits import audits
+from rfbench.analysis.audits import AuditTable, audits, confirmed
 from rfbench.analysis.checks import Check, checks
 from rfbench.analysis.faults import wall_over_cpu
 from rfbench.analysis.frame import Collection
@@ -201,6 +201,7 @@ def page(
     paths: Sequence[Path],
     out: Path,
     tables: Mapping[str, Path],
+    audited: Sequence[AuditTable] = (),
 ) -> str:
     """Write ``README.md`` for a folder, from results below `paths`, with links to `tables`."""
     collection = found.selection.collection
@@ -222,7 +223,8 @@ def page(
         gains=gains_grid(found),
         gains_notes=[one.gains_note for one in papers.tables().values() if one.gains_note],
         statements=statements(every),
-        audits=audits(paths),
+        audits=audits(audited),
+        confirmed=confirmed(audited),
         commands=[Path(os.path.relpath(path)).as_posix() for path in [*paths, out]],
         effort=_effort(spent),
         total=spent[["folders", "rows", "seconds"]].sum(),

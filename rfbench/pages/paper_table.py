@@ -9,6 +9,8 @@ from typing import Any
 import pandas as pd
 
 from rfbench import papers
+from rfbench.analysis import audits
+from rfbench.analysis.audits import cell
 from rfbench.analysis.paper_table import Span, TableRow
 from rfbench.analysis.paper_table import rows as rows_of
 from rfbench.analysis.published import published
@@ -16,9 +18,10 @@ from rfbench.analysis.selection import Selection
 from rfbench.errors import ResultsError, nearest
 from rfbench.pages import sheet
 from rfbench.pages.grids import Grid
+from rfbench.pages.scoreboard import PRINTED, RANGE, range_of
 from rfbench.pages.sheet import Passage, Sheet
 from rfbench.pages.templates import lines
-from rfbench.pages.words import DASH, absent, span
+from rfbench.pages.words import DASH, absent, number, span
 from rfbench.papers import SIZE, Layout, Paper, TableColumn
 from rfbench.results.schema import METRICS
 
@@ -77,25 +80,34 @@ def render(
     return sheet.write(Sheet(found.title, found.passages, notes), form, width)
 
 
-def every(selection: Selection, numbers: pd.DataFrame) -> dict[tuple[str, str, str], str]:
+def every(
+    selection: Selection, numbers: pd.DataFrame, ranges: pd.DataFrame | None = None
+) -> dict[tuple[str, str, str], str]:
     """Write every table that something was measured for, in Markdown.
 
     Parameters
     ----------
     numbers : DataFrame
         See `rfbench.analysis.published.published`.
+    ranges : DataFrame
+        See `rfbench.analysis.audits.ranges`; they stand below a table of what is printed.
 
     Returns
     -------
     dict
         By paper, item and protocol.
     """
+    ranges = audits.ranges([]) if ranges is None else ranges
     made = {}
     for paper, item in papers.tables():
         for protocol in selection.protocols(paper, [item]):
             found = sheet_of(selection, numbers, paper, item, [protocol])
             if found is not None:
-                made[paper, item, protocol] = sheet.write(found, "markdown")
+                more = _ranges(ranges, paper, item) if protocol == PRINTED else []
+                passages = [*found.passages, *more]
+                made[paper, item, protocol] = sheet.write(
+                    Sheet(found.title, passages, found.notes), "markdown"
+                )
     return made
 
 
@@ -134,6 +146,21 @@ def sheet_of(
     )
     (title,) = lines(TEMPLATE, "title", paper=paper, item=item)
     return Sheet(title, [Passage(caption), *passages])
+
+
+def _ranges(ranges: pd.DataFrame, paper: str, item: str) -> list[Passage]:
+    """Lay out the numbers of an item whose unprinted keys were varied."""
+    numbers = papers.published()
+    rows = []
+    for line in ranges.to_dict("records"):
+        one = numbers[line["number"]]
+        if (one.paper, one.item) == (paper, item):
+            said = range_of(line, one.value)
+            rows.append(
+                [f"{one.dataset} {cell(one)}", number(one.value), number(line["reading"], 2), said]
+            )
+    head = ["number in %", "published", "our reading", RANGE]
+    return [Passage(lines(TEMPLATE, "ranges"), [Grid(head, rows)])] if rows else []
 
 
 def _timed(rows: Sequence[TableRow]) -> list[bool]:

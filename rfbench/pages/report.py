@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rfbench import papers
-from rfbench.analysis import ranking
+from rfbench.analysis import audits, ranking
 from rfbench.analysis.choice import size_tests
 from rfbench.analysis.verification import verify
 from rfbench.errors import ResultsError, WriteError
@@ -48,6 +48,8 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
     out, paths = Path(out), list(map(Path, folders))
     _check_front(out / "README.md")
     found = verify(paths)
+    audited = audits.read_all(paths)
+    ranges = audits.ranges(audited)
     collection = found.selection.collection
     if not collection.experiments:
         raise ResultsError(
@@ -58,7 +60,7 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
     tables = {
         f"{paper} {item}, {protocol}": (out / TABLES / f"{paper}_{item}.{protocol}.md", text)
         for (paper, item, protocol), text in paper_table.every(
-            found.selection, found.numbers
+            found.selection, found.numbers, ranges
         ).items()
     }
     comparison = ranking.gather(list(collection.experiments))
@@ -66,10 +68,10 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
     named = {name: path for name, (path, _) in tables.items()}
     pages = {
         **dict(tables.values()),
-        out / "scoreboard.md": scoreboard.page(found, out),
+        out / "scoreboard.md": scoreboard.page(found, out, ranges),
         out / "claims.md": claims.page(found, out),
         out / "which_method.md": which_method.page(comparison, tests, out),
-        out / "README.md": front.page(found, paths, out, named),
+        out / "README.md": front.page(found, paths, out, named, audited),
         **{out / name: text for name, text in verdicts.files(verdicts.gather(found)).items()},
     }
     try:

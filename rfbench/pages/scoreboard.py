@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import verdicts
+from rfbench.analysis import audits, verdicts
 from rfbench.analysis.published import BEST
 from rfbench.analysis.verification import Verification
 from rfbench.pages.grids import Grid
@@ -19,6 +19,18 @@ from rfbench.pages.words import DASH, number, plus_minus, span
 
 TABLE = ["paper", "item", "dataset"]
 DECIMALS = {"%": 2, "s": 3}
+PRINTED, RANGE = "printed", "range over the unprinted keys"
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """What was varied of the keys that the paper does not print, and what was not."""
+
+    varied: list[str]
+    fixed: list[str]
+    combinations: int
+    trials: int
+    page: Path | None
 
 
 @dataclass(frozen=True)
@@ -38,25 +50,30 @@ class TablePart:
     best: bool  # whether a number is the best over all sizes
     chance: dict[str, list[str]]  # by protocol with numbers at chance: why
     repeated: list[str]  # where numbers that are not counted here stand first
+    gaps: Gaps | None  # None where nothing was run as printed
     grids: list[Grid]  # percentages and times, a column per protocol
     folders: list[Path]
 
 
-def measured(found: Verification) -> list[TablePart]:
-    """Lay out every data set of which anything was measured, each before its stand-ins."""
+def measured(found: Verification, ranges: pd.DataFrame | None = None) -> list[TablePart]:
+    """Lay out every data set of which anything was measured, each before its stand-ins.
+
+    With the `rfbench.analysis.audits.ranges` of numbers over the keys that are not printed.
+    """
+    ranges = audits.ranges([]) if ranges is None else ranges
     numbers = found.numbers[found.numbers["trials"] > 0]
     numbers = numbers.assign(used=numbers["used"].where(numbers["stand_in"], ""))
     parts: dict[Any, list[pd.DataFrame]] = {}  # own data come first in the frame
     for key, lines in numbers.groupby([*TABLE, "used", "used_rows"], sort=False, dropna=False):
         parts.setdefault(key[:3], []).append(lines)
     return [
-        _measured(lines, whole)
+        _measured(lines, whole, ranges[ranges["number"].isin(lines["number"])])
         for key, whole in found.own.groupby(TABLE, sort=False)
         for lines in parts.get(key, ())
     ]
 
 
-def _measured(lines: pd.DataFrame, whole: pd.DataFrame) -> TablePart:
+def _measured(lines: pd.DataFrame, whole: pd.DataFrame, ranges: pd.DataFrame) -> TablePart:
     paper, item, dataset, used, rows, stand_in = lines.iloc[0][
         [*TABLE, "used", "used_rows", "stand_in"]
     ]
@@ -82,8 +99,9 @@ def _measured(lines: pd.DataFrame, whole: pd.DataFrame) -> TablePart:
             for p in lines["protocol"][lines["verdict"] == verdicts.AT_CHANCE].unique()
         },
         list(lines["same_as"][lines["verdict"] == verdicts.REPEATED].unique()),
+        _gaps(paper, ranges) if PRINTED in by_protocol else None,
         [
-            _grid(kept[kept["unit"] == unit], lines, list(by_protocol))
+            _grid(kept[kept["unit"] == unit], lines, list(by_protocol), ranges)
             for unit in DECIMALS
             if (lines["unit"] == unit).any()
         ],
@@ -91,7 +109,25 @@ def _measured(lines: pd.DataFrame, whole: pd.DataFrame) -> TablePart:
     )
 
 
-def _grid(numbers: pd.DataFrame, lines: pd.DataFrame, protocols: list[str]) -> Grid:
+def _gaps(paper: str, ranges: pd.DataFrame) -> Gaps:
+    names = papers.gaps(paper)
+    if ranges.empty:
+        return Gaps([], list(names), 0, 0, None)
+    one = ranges.iloc[0]
+    fixed = [name for name in names if name not in one["varied"]]
+    return Gaps(one["varied"], fixed, one["combinations"], one["trials"], one["page"])
+
+
+def range_of(line: Mapping[Any, Any], published: float) -> str:
+    """Write a range, and how far the published number lies outside of it."""
+    away = audits.off(published, line["low"], line["high"])
+    ends = f"{number(line['low'], 2)} to {number(line['high'], 2)}"
+    return f"{ends}, off by {number(away, 2)}" if away else ends
+
+
+def _grid(
+    numbers: pd.DataFrame, lines: pd.DataFrame, protocols: list[str], ranges: pd.DataFrame
+) -> Grid:
     several = numbers["metric"].nunique() > 1
     cells = {(line["number"], line["protocol"]): _cell(line) for line in lines.to_dict("records")}
     rows = [
@@ -102,8 +138,15 @@ def _grid(numbers: pd.DataFrame, lines: pd.DataFrame, protocols: list[str]) -> G
         ]
         for one in numbers.to_dict("records")
     ]
-    corner = numbers["unit" if several else "metric"].iloc[0]
-    return Grid([corner, "published", *protocols], rows)
+    head = [numbers["unit" if several else "metric"].iloc[0], "published", *protocols]
+    over = ranges.set_index("number").to_dict("index")
+    values = dict(zip(numbers["number"], numbers["published"], strict=True))
+    if PRINTED in protocols and over.keys() & values.keys():
+        at = head.index(PRINTED) + 1
+        head.insert(at, RANGE)
+        for row, (place, value) in zip(rows, values.items(), strict=True):
+            row.insert(at, range_of(over[place], value) if place in over else DASH)
+    return Grid(head, rows)
 
 
 def _cell(line: dict[Any, Any]) -> str:
@@ -174,18 +217,18 @@ def anchor(heading: str) -> str:
     return "".join(kept).replace(" ", "-")
 
 
-def page(found: Verification, out: Path) -> str:
+def page(found: Verification, out: Path, ranges: pd.DataFrame | None = None) -> str:
     """Write ``scoreboard.md`` for a folder."""
-    return render("scoreboard.md.j2", **facts(found), out=out)
+    return render("scoreboard.md.j2", **facts(found, ranges), out=out)
 
 
-def facts(found: Verification) -> dict[str, Any]:
+def facts(found: Verification, ranges: pd.DataFrame | None = None) -> dict[str, Any]:
     """Gather what both the page and the terminal show."""
     shown = set(found.numbers["paper"])
     idle = counts(found).groupby(TABLE, sort=False).max()
     idle = idle[idle[["compared", verdicts.AT_CHANCE, "stand_in"]].sum(axis=1) == 0]
     return {
-        "every": measured(found),
+        "every": measured(found, ranges),
         "idle": list(idle["numbers"].reset_index().itertuples(index=False, name=None)),
         "doubts": [doubt for doubt in papers.doubts() if doubt.paper in shown],
         "collection": found.selection.collection,

@@ -45,6 +45,7 @@ __all__ = [
     "check_paper",
     "claims",
     "doubts",
+    "gaps",
     "open_choices",
     "paper",
     "papers",
@@ -138,6 +139,15 @@ def tables() -> dict[tuple[str, str], Layout]:
         for name, found in _folders().items()
         for item, layout in found.paper.tables.items()
     }
+
+
+def gaps(paper: str, apart: bool = False) -> tuple[str, ...]:
+    """Return the choices that fill a gap of the paper's text; the others contradict it.
+
+    With `apart`, only those of them that an audit varies with ``--gaps`` alone.
+    """
+    found = _folders()[paper]
+    return found.apart if apart else (*found.gaps, *found.apart)
 
 
 def open_choices() -> dict[str, Choices]:

@@ -348,3 +348,7 @@ class Claims(_PaperSection):
 
 class OpenChoices(RootModel[dict[str, Choices]]):
     """The content of an open_choices.yaml."""
+
+
+class ChoiceNames(RootModel[tuple[str, ...]]):
+    """The names of the open choices of which the paper's text says nothing."""

@@ -13,7 +13,16 @@ from pydantic import BaseModel, ValidationError
 
 from rfbench import yamlfile
 from rfbench.errors import ConfigError
-from rfbench.papers.models import SIZE, Choices, Claim, Claims, OpenChoices, Paper, Published
+from rfbench.papers.models import (
+    SIZE,
+    ChoiceNames,
+    Choices,
+    Claim,
+    Claims,
+    OpenChoices,
+    Paper,
+    Published,
+)
 
 PAPER, PUBLISHED = "paper.yaml", "published.csv"
 CLAIMS, OPEN_CHOICES = "claims.yaml", "open_choices.yaml"
@@ -32,12 +41,17 @@ class Folder:
     claims : tuple of Claim
     open_choices : dict
         By ``all``, item or item/data set: the choices.
+    gaps, apart : tuple of str
+        Names of the choices of which the text says nothing; the others contradict it. Those
+        `apart` are varied by ``rfbench audit --gaps`` only.
     """
 
     paper: Paper
     published: tuple[Published, ...]
     claims: tuple[Claim, ...]
     open_choices: Mapping[str, Choices]
+    gaps: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
 
 
 def read_all(root: Traversable) -> dict[str, Folder]:
@@ -68,11 +82,14 @@ def read(folder: Traversable) -> Folder:
     said.value.setdefault("name", name)
     said.value["doubts"] = _own(said.value.get("doubts", []), name)
     listed.value["claims"] = _own(listed.value.get("claims", []), name)
+    gaps, apart = (left_open.value.pop(name, []) for name in ("gaps", "apart"))
     found = Folder(
         paper=_checked(Paper, said.value, _places(said)),
         published=tuple(_published(folder)),
         claims=tuple(_checked(Claims, listed.value, _places(listed)).claims),
         open_choices=_checked(OpenChoices, left_open.value, _places(left_open)).root,
+        gaps=_checked(ChoiceNames, gaps, _places(left_open)).root,
+        apart=_checked(ChoiceNames, apart, _places(left_open)).root,
     )
     for file, problem in (*_strangers(found, name), *_misfits(found)):
         raise ConfigError(f"{name}/{file}: {problem}.")
@@ -160,6 +177,9 @@ def _misfits(found: Folder) -> Iterator[tuple[str, str]]:
         for name in (name for part in claim.parts for name in part.datasets):
             if name not in paper.datasets:
                 yield CLAIMS, f"{claim.id}: the data set {name} is not in {PAPER}"
+    named = {name for choices in found.open_choices.values() for name in choices}
+    for name in sorted({*found.gaps, *found.apart} - named):
+        yield OPEN_CHOICES, f"gaps: there is no choice {name}"
     known = {(number.item, number.method, number.metric) for number in numbers}
     methods = {number.method for number in numbers} | set(paper.added.methods)
     for item, layout in paper.tables.items():

@@ -5,23 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from rfbench.analysis.audits import COLUMNS, audits
+from rfbench import papers
+from rfbench.analysis.audits import COLUMNS, audits, confirmed, off, ranges, read_all
 from rfbench.pages.templates import render
 
 HEAD = (
-    "place,scaling,weights,rms_choosing,rms_confirming,largest_difference,cells,agree,close,"
-    "differ,trials,tried"
+    "place,scaling,weights,rms_choosing,rms_confirming,largest_difference,cells,trials,tried,"
+    "stand_in,as_configured"
 )
-NEAREST = '1,row-standard,"kept, 1/sqrt(q)",0.5612,0.4831,0.94,16,2,14,0,2,9'
-TIED = "1,row-standard,drawn,0.5612,1.4,2,16,0,0,16,2,9"
-OTHER = "3,minmax,drawn,15.22,15.3,16,16,0,0,16,2,9"
+NEAREST = '1,row-standard,"kept, 1/sqrt(q)",0.5612,0.4831,0.94,16,2,9,False,False'
+TIED = "1,row-standard,drawn,0.5612,1.4,2,16,2,9,False,False"
+OTHER = "3,minmax,drawn,15.22,15.3,16,16,2,9,False,True"
 
 
 def overview(root, *lines, name="audit_liu2020_table3+table4_cod-RNA"):
     folder = root / "results" / "audits" / name
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "audit.csv").write_text("".join(f"{line}\n" for line in lines))
-    return audits([root / "results"])
+    return audits(read_all([root / "results"]))
 
 
 def test_the_first_row_of_the_table_counts(tmp_path):
@@ -58,7 +59,7 @@ def test_the_methods_of_a_part_of_the_row_are_named(tmp_path):
 
 
 def test_a_stand_in_and_a_single_number(tmp_path):
-    line = NEAREST.replace(",2,14,0,2,", ",,,,2,").replace("0.4831", "")
+    line = NEAREST.replace("False,", "True,").replace("0.4831", "")
     (line,) = overview(tmp_path, HEAD, line).to_dict("records")
     assert line["stand_in"]
     assert math.isnan(line["low"])
@@ -68,13 +69,72 @@ def test_a_stand_in_and_a_single_number(tmp_path):
 def test_what_is_no_audit_is_passed_over(tmp_path, lines):
     found = overview(tmp_path, *lines)
     assert (list(found), len(found)) == (list(COLUMNS), 0)
-    assert render("audits.md.j2", audits=found, out=tmp_path).strip() == ""
+    assert render("audits.md.j2", audits=found, confirmed=[], out=tmp_path).strip() == ""
 
 
 @pytest.mark.parametrize(("numbers", "trials", "few"), [(8, 2, False), (7, 2, True), (8, 1, True)])
 def test_the_page_links_each_audit_and_doubts_few_numbers(tmp_path, numbers, trials, few):
-    line = NEAREST.replace("0.94,16,2,14,0,2", f"0.94,{numbers},2,14,0,{trials}")
+    line = NEAREST.replace("0.94,16,2,", f"0.94,{numbers},{trials},")
     found = overview(tmp_path, HEAD, line)
-    text = render("audits.md.j2", audits=found, out=tmp_path / "results")
+    text = render("audits.md.j2", audits=found, confirmed=[], out=tmp_path / "results")
     assert "(audits/audit_liu2020_table3%2Btable4_cod-RNA/audit.md): nearest of 9 " in text
     assert ("confirm nothing" in text) == few
+
+
+def write(root, name, head, *lines):
+    folder = root / name
+    folder.mkdir(parents=True)
+    (folder / "audit.csv").write_text("\n".join([head, *lines, ""]))
+
+
+def test_what_one_data_set_chooses_is_looked_for_on_another(tmp_path):
+    """EEG has one more choice, and its place by all numbers is not that of the half that chose."""
+    end = "cells,trials,tried,stand_in,as_configured"
+    numbers = "rms_choosing,rms_confirming,largest_difference"
+    write(
+        tmp_path, "audit_liu2020_table3_EEG", f"place,scaling,kernel,{numbers},{end}",
+        "1,none,a,1.0,7.0,9,16,2,3,False,False",
+        "2,minmax,b,3.0,4.0,9,16,2,3,False,False",
+        "3,standard,b,6.0,6.0,9,16,2,3,False,False",
+    )  # fmt: skip
+    write(
+        tmp_path, "audit_liu2020_table3_magic04", f"place,scaling,{numbers},{end}",
+        "1,none,1.0,1.0,9,16,2,3,False,False",
+        "2,standard,2.0,2.0,9,16,2,3,False,False",
+        "3,minmax,3.0,1.0,9,16,2,3,False,False",
+    )  # fmt: skip
+    (line,) = confirmed(read_all([tmp_path])).to_dict("records")
+    assert (line["chosen_on"], line["dataset"]) == ("EEG", "magic04")
+    assert line["shared"] == {"scaling": "minmax"}
+    assert line["distance"] == pytest.approx(math.sqrt((9 + 1) / 2))
+    assert (line["place"], line["of"]) == (3, 3)
+
+
+def test_few_numbers_choose_nothing_for_other_data(tmp_path):
+    for name in ("EEG", "magic04"):
+        few = [line.replace(",16,2,9", ",7,2,9") for line in (NEAREST, OTHER)]
+        write(tmp_path, f"audit_liu2020_table3_{name}", HEAD, *few)
+    assert confirmed(read_all([tmp_path])).empty
+
+
+def test_a_range_is_over_gaps_of_the_text_alone(tmp_path):
+    """Scaling is printed; intercept is not: 61 contradicts the text and does not count."""
+    head = "place,scaling,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells"
+    lines = [
+        "1,minmax,true,1,1,1,32,4,4,False,False,58.5",
+        "2,none,false,1,1,1,32,4,4,False,False,61.0",
+        "3,minmax,false,2,2,2,32,4,4,False,True,55.25",
+    ]
+    head += ",trials,tried,stand_in,as_configured,measured rks 28 accuracy"
+    write(tmp_path, "audit_liu2020_table3_EEG", head, *lines)
+    (line,) = ranges(read_all([tmp_path])).to_dict("records")
+    number = papers.published()[line["number"]]
+    assert (number.item, number.dataset, number.method, number.M) == ("table3", "EEG", "rks", "28")
+    assert [line[name] for name in ("low", "reading", "high")] == [55.25, 55.25, 58.5]
+    assert (line["combinations"], line["trials"], line["varied"]) == (2, 4, ["solver.intercept"])
+
+
+def test_how_far_a_number_lies_outside_a_range():
+    assert off(5.0, 4.0, 6.0) == 0
+    assert off(3.0, 4.0, 6.0) == 1
+    assert off(8.5, 4.0, 6.0) == 2.5

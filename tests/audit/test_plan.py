@@ -4,8 +4,7 @@ import pytest
 
 from rfbench import config, shipped
 from rfbench.audit import choices
-from rfbench.audit.needed import idle
-from rfbench.audit.plan import plan
+from rfbench.audit.plan import idle, plan
 from rfbench.audit.target import Target, find
 from rfbench.errors import ConfigError
 from tests.support.audits import AIM, TWO, number, planned
@@ -29,7 +28,7 @@ def test_controls_and_kernel_errors_are_not_measured(invented):
 
 def test_known_options_that_cannot_be_run_are_dropped(invented, monkeypatch):
     known = dict([choices.given("scaling=none,sideways,standard", {})])
-    monkeypatch.setattr("rfbench.audit.plan.known", lambda target: known)
+    monkeypatch.setattr("rfbench.audit.plan.known", lambda target, gaps: known)
     audit = planned(invented, [], most=2)
     assert [experiment.scaling for experiment in audit.experiments] == ["none", "standard"]
     assert [line.partition(":")[0] for line in audit.refused] == ["scaling sideways"]
@@ -91,6 +90,22 @@ def test_of_several_runs_the_only_one_that_fits_is_taken(tmp_path, invented):
     with pytest.raises(ConfigError, match=r"digits\.printed, digits\.tuned\."):
         plan(path, target)
     assert plan(path, target, most=3, run="digits.tuned").config == "several_digits.tuned"
+
+
+def test_gaps_leave_alone_what_the_paper_prints():
+    target = find("liu2020/table3/EEG")
+    audit = plan(
+        shipped.find("liu2020_table3"), target, overrides=["M=14,28"], run="eeg.printed", gaps=True
+    )
+    assert set(audit.varied) == {
+        "solver.intercept", "samplers.qmc.scramble", "samplers.leverage-rff.alpha", "scaled", "rows"
+    }  # fmt: skip
+    assert {experiment.kernel for experiment in audit.experiments} == {"gaussian-unhalved"}
+    assert {experiment.scaling for experiment in audit.experiments} == {"minmax", "minmax-all"}
+    assert {each.dataset[0].name for each in audit.experiments} == {"eeg", "eeg-clean"}
+    assert audit.as_it_stands is not None
+    assert audit.folder == "gaps_liu2020_table3_EEG"
+    assert not {"scaled", "rows"} & set(choices.known(target))
 
 
 def test_a_choice_is_idle_when_it_concerns_no_sampler_that_chooses(tmp_path):

@@ -56,6 +56,13 @@ class TestScaling:
         for X in (prepared.X_train, prepared.X_test):
             np.testing.assert_array_equal(X[:, [1, 3]], 0)
 
+    def test_minmax_all_uses_the_test_rows_too(self):
+        prepared = given_split(dataset(), scaling="minmax-all")
+        np.testing.assert_allclose(prepared.X_train[:, 0], [0.2, 0.6, 0.4])
+        np.testing.assert_allclose(prepared.X_test[:, 0], [1, 0])
+        np.testing.assert_allclose(prepared.X_train[:, 2], [1 / 8, 3 / 8, 1])
+        np.testing.assert_allclose(prepared.X_test[:, 1], [1, 0])
+
     @pytest.mark.parametrize("dtype", ["float32", "float64"])
     @pytest.mark.parametrize("scaling", ["standard", "minmax"])
     def test_a_constant_column_is_known_in_spite_of_rounding(self, scaling, dtype):

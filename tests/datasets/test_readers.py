@@ -34,6 +34,14 @@ def test_the_format_of_every_data_set_is_read(name):
         np.testing.assert_array_equal(parsed.groups, groups)
 
 
+def test_rows_that_an_entry_leaves_out_are_gone():
+    entry, contents, X, y, *_ = data_files.example("eeg")
+    part = entry.model_copy(update={"options": {**entry.options, "leave_out": [0]}})
+    parsed = read(part, contents)
+    np.testing.assert_array_equal(parsed.X, X[1:])
+    np.testing.assert_array_equal(parsed.y, y[1:])
+
+
 def test_adult_has_one_column_for_each_category_and_numbers_keep_their_place():
     entry, contents, *_ = data_files.example("adult")
     X = read(entry, contents).X
@@ -67,6 +75,7 @@ LAST = {
     "letter": (0, 3),
     "magic04": (0, 2),
     "eeg": (0, 22),
+    "eeg-clean": (0, 22),
     "ujiindoorloc": (0, 4),
     "cpu": (0, 4),
     "cpusmall": (0, 2),

@@ -83,7 +83,7 @@ TWO = (number("eerf"), number("lkrf"))
 
 
 def ranked(
-    gaps: Sequence[Sequence[float]],
+    off: Sequence[Sequence[float]],
     texts: Sequence[str],
     numbers: tuple[Published, ...] = TWO,
     *,
@@ -96,7 +96,7 @@ def ranked(
     """Rank combinations with the given differences to the numbers."""
     varied = dict(choices.given(text, {}) for text in texts)
     grid = pd.DataFrame(choices.combinations(varied, 1000))
-    errors = error if isinstance(error, list) else [error] * len(gaps)
+    errors = error if isinstance(error, list) else [error] * len(off)
     cells = [
         {
             "combination": i,
@@ -116,7 +116,7 @@ def ranked(
             "used": "digits",
             "used_rows": 480.0,
         }
-        for i, row in enumerate(gaps)
+        for i, row in enumerate(off)
         for j, (one, gap) in enumerate(zip(numbers, row, strict=True))
     ]
     experiment = Experiment.model_validate(

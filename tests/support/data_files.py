@@ -263,6 +263,7 @@ EXAMPLES = {
     "letter": _label_first,
     "magic04": _label_last(["g", "h"], [1, 0]),
     "eeg": _arff,
+    "eeg-clean": _arff,
     "cod-rna": _svmlight(["1", "-1"], [1, 0], 2),
     "cod-rna-train": _svmlight(["+1", "-1"], [1, 0]),
     "mnist": _idx,
