@@ -21,13 +21,7 @@ from rfbench.compute.equations import NormalEquations
 from rfbench.compute.ridge import RidgePath, residual_sum_of_squares, solve_ridge
 from rfbench.memory import check_fits
 
-__all__ = [
-    "NormalEquations",
-    "RidgePath",
-    "accumulate",
-    "residual_sum_of_squares",
-    "solve_ridge",
-]
+__all__ = ["NormalEquations", "RidgePath", "accumulate", "residual_sum_of_squares", "solve_ridge"]
 
 Transform = Callable[[Any, FloatArray], object]
 Precision = type[np.float64] | type[np.float32] | Literal["float64", "float32"] | np.dtype[Any]

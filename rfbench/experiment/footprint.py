@@ -17,7 +17,7 @@ from rfbench.memory import BLOCK_ROWS, MATRIX_BYTES
 from rfbench.samplers import RandomFeatures
 from rfbench.solvers import Solver
 from rfbench.solvers.coding import ONE_VS_REST, Coding
-from rfbench.solvers.grouped_fits import gram_matrices, pair_gram_matrices
+from rfbench.solvers.grouped_fits import gram_matrices
 
 # How often a fit holds what it is made from. Frequencies: as drawn, turned, and those of the last
 # trial. The matrix of features: with a fold's rows and the solver's copy. The kernel matrix: with
@@ -124,7 +124,7 @@ def _fit_bytes(solver: Any, rows: RowSizes, p: int, *, shared: bool) -> float:
     choice = 8.0 * DECISIONS * scored * columns * len(solver.grid())
     if not solver.streams:
         return kept + max(choice, whole)
-    matrices = pair_gram_matrices(groups, coding.k) if coding.by_pairs else gram_matrices(groups)
+    matrices = gram_matrices(groups, coding.k if coding.by_pairs else 1)
     return kept + max(choice, 8.0 * p * (matrices * p + BLOCK_ROWS))
 
 

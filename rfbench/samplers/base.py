@@ -193,12 +193,7 @@ class RandomFeatures(
 
     def _validated(self, X: Rows, *, reset: bool) -> Rows:
         return validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            reset=reset,
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=reset
         )
 
     def draw_unit_map(self, random: Streams, d: int, m: int) -> FeatureMap:

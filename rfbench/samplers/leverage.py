@@ -59,11 +59,7 @@ bandwidth, feature_map, random_state
     alpha: float = parameter(0.05, number(above=0))
 
     def _column_scores(
-        self,
-        pool: FeatureMap,
-        rows: Rows,
-        targets: NDArray[np.float64],
-        formed: FloatArray | None,
+        self, pool: FeatureMap, rows: Rows, targets: NDArray[np.float64], formed: FloatArray | None
     ) -> NDArray[np.float64]:
         from rfbench.compute.gram import accumulate
 
@@ -136,11 +132,7 @@ bandwidth, feature_map, random_state
     center_target: bool = parameter(False, TRUTH)
 
     def _column_scores(
-        self,
-        pool: FeatureMap,
-        rows: Rows,
-        targets: NDArray[np.float64],
-        formed: FloatArray | None,
+        self, pool: FeatureMap, rows: Rows, targets: NDArray[np.float64], formed: FloatArray | None
     ) -> NDArray[np.float64]:
         if self.center_target:
             targets = targets - targets.mean(axis=0)

@@ -50,10 +50,7 @@ def feature_blocks(
 
 
 def target_moments(
-    unit: FeatureMap,
-    X: Rows,
-    targets: NDArray[np.float64],
-    formed: FloatArray | None = None,
+    unit: FeatureMap, X: Rows, targets: NDArray[np.float64], formed: FloatArray | None = None
 ) -> NDArray[np.float64]:
     """Return Z'Y of the pool's columns, shape (n_columns, k), with Z in `formed` where it is given.
 

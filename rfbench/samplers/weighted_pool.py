@@ -124,11 +124,7 @@ class WeightedPool(ScoredFeatures):
 
     @abstractmethod
     def _column_scores(
-        self,
-        pool: FeatureMap,
-        rows: Rows,
-        targets: NDArray[np.float64],
-        formed: FloatArray | None,
+        self, pool: FeatureMap, rows: Rows, targets: NDArray[np.float64], formed: FloatArray | None
     ) -> NDArray[np.float64]:
         """Return p for every column of the unnormalised pool, shape (n_columns,).
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +35,12 @@ from rfbench.parameters import (
 )
 from rfbench.samplers.base import RandomState
 from rfbench.solvers.coding import Targets
-from rfbench.solvers.design import Design, design_of, quiet_clock
-from rfbench.solvers.regularization_path import Fits, LinearPath, Path
+from rfbench.solvers.design import Design, design_of
+from rfbench.solvers.grouped_fits import matrix_fits
+from rfbench.solvers.regularization_path import Fits, Groups, LinearPath, Path
 
 VALIDATION_SHARE = 0.2
+FLOATS = [np.float64, np.float32]
 
 
 def _is_folds(value: Any) -> bool:
@@ -57,9 +59,6 @@ def grid_of(rule: Rule) -> Rule:
         return len(listed) > 0 and all(map(rule.holds, listed))
 
     return Rule(f"{rule.words}, or a list of them", holds)
-
-
-Loss = Callable[[Array, NDArray[np.intp] | None], Array]
 
 
 @estimator
@@ -105,14 +104,27 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     intercept: bool = parameter(True, TRUTH)
     random_state: RandomState = parameter(None, RANDOM_STATE)
 
+    # A real target, of one or several columns; otherwise labels.
+    numeric_target: ClassVar[bool]
+
     @abstractmethod
     def grid(self) -> Array:
         """Return the values to choose from, the strongest first."""
 
     @abstractmethod
-    def _fits(
-        self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
-    ) -> Fits:
+    def _targets(self, y: Any) -> Targets:
+        """Return what is fitted to the y of `fit`."""
+
+    @abstractmethod
+    def _truth(self, y: Any) -> NDArray[Any]:
+        """Return the y of evaluation rows, as `Targets.truth` is."""
+
+    @abstractmethod
+    def _losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
+        """Return the mean loss of decision values, shape (a, n, t), for each value of the grid."""
+
+    @abstractmethod
+    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         """Fit all rows, and all rows but those of group g for every g of the groups >= 0."""
 
     @abstractmethod
@@ -147,30 +159,50 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
             return str(self.selection)
         return "fixed" if len(self.grid()) == 1 else "cv5"
 
-    def _fit_and_choose(
+    def fit(
         self,
-        design: Design,
-        targets: Targets,
-        loss: Loss,
-        evaluation: Design | None,
-        clock: Clock | None,
-    ) -> None:
-        clock = quiet_clock(clock)
-        selection = self.chosen_selection()
+        X: Rows,
+        y: Any,
+        *,
+        features: Any = None,
+        evaluation: tuple[Rows, Any] | None = None,
+        clock: Clock | None = None,
+    ) -> Self:
+        """Fit on rows X, shape (n, d), seen through `features`, and y.
+
+        y has the shape (n,); a real target may have several columns, (n, t). `evaluation` holds
+        the rows and targets for the selection 'test'; `clock` is booked the parts of the work.
+        """
+        self.check_parameters()
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=FLOATS,
+            y_numeric=self.numeric_target,
+            multi_output=self.numeric_target,
+        )
+        targets = self._targets(y)
+        self.features_ = features if self.uses_features else None
+        clock, selection = clock or Clock(), self.chosen_selection()
         if selection == "test" and evaluation is None:
             raise MethodError(
                 "selection is 'test', but fit was given no evaluation rows.",
                 "",
                 "Pass fit(..., evaluation=(X, y)), or select by cv5 or validation.",
             )
+        truth = None if evaluation is None else self._truth(evaluation[1])
+        held = None if evaluation is None else design_of(self._rows(evaluation[0]), self.features_)
+        design = design_of(X, self.features_)
         design.clock = clock
         groups = self._groups(selection, design.n)
         fits = self._fits(design, targets, groups, clock)
         losses, held_rows, seen = None, 1, None
-        if evaluation is not None and selection == "test":
+        if held is not None and truth is not None and selection == "test":
             with clock.part("test"):
-                decisions = fits.path.decisions(evaluation)
-                losses = loss(decisions, None)
+                decisions = fits.path.decisions(held)
+                losses = self._losses(decisions, truth)
                 seen = decisions[int(np.argmin(losses))].copy()
         elif groups is not None:
             held_rows = int(np.count_nonzero(groups >= 0))
@@ -180,7 +212,10 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
                     losses = np.zeros(len(self.grid()))
                     for g, fitted in enumerate(fits.partial):
                         rows = np.flatnonzero(groups == g)
-                        losses += loss(fitted.decisions(design.take(rows)), rows) * len(rows)
+                        part = design.take(rows)
+                        part.clock = clock
+                        found = self._losses(fitted.decisions(part), targets.truth[rows])
+                        losses += found * len(rows)
             else:
                 held_rows *= targets.columns.shape[1]
         best = 0 if losses is None else int(np.argmin(losses))
@@ -191,8 +226,9 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         self.converged_ = None if reached is None else bool(reached[best])
         self._record(float(self.grid()[best]), design.n, fits.row_norm)
         self._keep(fits.path, best)
+        return self
 
-    def _groups(self, selection: str, n: int) -> NDArray[np.intp] | None:
+    def _groups(self, selection: str, n: int) -> Groups:
         """Return the number of the held-out group of each row, -1 for rows never held out."""
         if selection in ("fixed", "test"):
             return None
@@ -211,22 +247,7 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         return np.asarray(order % folds, dtype=np.intp)
 
     def _rows(self, X: Rows) -> Rows:
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
-        )
-
-    def _rows_and_targets(self, X: Rows, y: Any, *, numeric: bool) -> tuple[Rows, Any]:
-        self.check_parameters()
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            y_numeric=numeric,
-            multi_output=numeric,
-        )
-        return X, y
+        return validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
 
     def __sklearn_tags__(self) -> Any:
         """Describe the solver to scikit-learn."""
@@ -294,12 +315,21 @@ class PenalisedSolver(Solver):
 class LinearModel(Solver):
     """Base of the solvers whose decisions are linear in the features.
 
+    Unless a subclass writes `_fits`, its `_path` is handed the whole matrix of features.
+
     Attributes
     ----------
     coef_ : array of shape (t, p)
     """
 
     features_: Any
+
+    def _path(self, Z: Array, targets: Targets) -> LinearPath:
+        """Fit the features Z, shape (n, p), in float64, for every value of the grid."""
+        raise NotImplementedError
+
+    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
+        return matrix_fits(design, targets, groups, clock, self._path, self.matrix_copies)
 
     def _keep(self, path: Path, best: int) -> None:
         assert isinstance(path, LinearPath)

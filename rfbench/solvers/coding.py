@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rfbench.arrays import Array
 
 Codes = NDArray[np.intp]
 ONE_VS_REST, ONE_VS_ONE = "one-vs-rest", "one-vs-one"
@@ -40,7 +43,7 @@ class Coding:
         """Whether the columns are pairs of several classes."""
         return self.k > 2 and self.scheme == ONE_VS_ONE
 
-    def columns(self, codes: Codes) -> NDArray[np.float64]:
+    def columns(self, codes: Codes) -> Array:
         """Return class codes, shape (n,), as -1 and +1, shape (n, t); 0 for rows not in a pair."""
         if self.k == 2:
             return np.where(codes == 1, 1.0, -1.0)[:, None]
@@ -49,7 +52,7 @@ class Coding:
             return np.where(codes[:, None] == classes, 1.0, -1.0)
         return np.asarray(self._signs()[codes])
 
-    def decode(self, decisions: NDArray[np.float64]) -> Codes:
+    def decode(self, decisions: Array) -> Codes:
         """Return the class codes of decision values, shape (..., t).
 
         One column: the second class where the value is positive. One-vs-rest: the largest value.
@@ -63,7 +66,7 @@ class Coding:
             return np.asarray(np.argmax(decisions, axis=-1), dtype=np.intp)
         return np.asarray(np.argmax(self.scores(decisions), axis=-1), dtype=np.intp)
 
-    def scores(self, decisions: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores(self, decisions: Array) -> Array:
         """Return one value a class from the decision values of its pairs, shape (..., k).
 
         The number of votes, plus the sum of the values in its favour mapped into (-1/3, 1/3).
@@ -73,7 +76,7 @@ class Coding:
         favour = decisions @ signs
         return np.asarray(votes + favour / (3 * (np.abs(favour) + 1)))
 
-    def _signs(self) -> NDArray[np.float64]:
+    def _signs(self) -> Array:
         """Return what each class is in each pair, shape (k, t): -1, +1, or 0."""
         first, second = np.array(self.pairs).T
         classes = np.arange(self.k)[:, None]
@@ -93,9 +96,14 @@ class Targets:
     coding : Coding or None
     """
 
-    columns: NDArray[np.float64]
+    columns: Array
     codes: Codes | None = None
     coding: Coding | None = None
+
+    @property
+    def truth(self) -> NDArray[Any]:
+        """What decision values are compared with: the class codes, or the real targets."""
+        return self.columns if self.codes is None else self.codes
 
     def take(self, rows: NDArray[np.bool_]) -> Targets:
         """Return the targets of some of the rows."""

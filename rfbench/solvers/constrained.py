@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,12 +18,11 @@ from rfbench.solvers.base import LinearModel, grid_of
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
-from rfbench.solvers.grouped_fits import gram_fits, join_columns, matrix_fits
+from rfbench.solvers.grouped_fits import gram_fits, join_columns
 from rfbench.solvers.projected_newton import Derivatives, minimise_in_box
-from rfbench.solvers.regularization_path import Fits, LinearPath
+from rfbench.solvers.regularization_path import Fits, Groups, LinearPath
 
 SQUARED, LOGISTIC = "squared", "logistic"
-NEWTON_MATRICES = 4
 
 
 @estimator
@@ -48,12 +47,10 @@ class _Constrained(LinearModel):
         self.alpha_ = self.alpha_scale_free_ = float("nan")
         self.notes_ = [f"bound C = {value:g}", *self.notes_]
 
-    def _fits(
-        self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
-    ) -> Fits:
+    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         if self.streams:
             return gram_fits(design, targets, groups, clock, self._squared, self.intercept)
-        return matrix_fits(design, targets, groups, clock, self._logistic, self.matrix_copies)
+        return super()._fits(design, targets, groups, clock)
 
     @property
     def streams(self) -> bool:
@@ -70,8 +67,7 @@ class _Constrained(LinearModel):
             square, moments = equations.centred()
         p, t = moments.shape
         largest = self._largest(p)
-        coefficients = np.zeros((len(largest), p, t))
-        converged = np.ones(len(largest), dtype=bool)
+        path = LinearPath.blank(len(largest), p, t)
         for column in range(t):
             moment, theta = moments[:, column], np.zeros(p)
 
@@ -90,24 +86,22 @@ class _Constrained(LinearModel):
                     tol=self.tol,
                     max_iter=self.max_iter,
                 )
-                coefficients[i, :, column] = theta
-                converged[i] &= reached
-        intercepts = (
-            equations.intercepts(coefficients) if self.intercept else np.zeros((len(largest), t))
-        )
-        return self._noted(LinearPath(coefficients, intercepts, converged=converged))
+                path.coefficients[i, :, column] = theta
+                self._note(path, i, reached)
+        if self.intercept:
+            path.intercepts[:] = equations.intercepts(path.coefficients)
+        return path
 
-    def _logistic(self, Z: Array, targets: Targets) -> LinearPath:
-        paths = [self._logistic_column(Z, signs) for signs in targets.columns.T]
-        return join_columns(list(paths))
+    def _path(self, Z: Array, targets: Targets) -> LinearPath:
+        return join_columns([self._logistic_column(Z, signs) for signs in targets.columns.T])
 
     def _logistic_column(self, Z: Array, signs: Array) -> LinearPath:
         p = Z.shape[1]
         largest = self._largest(p)
-        coefficients, intercepts = np.zeros((len(largest), p, 1)), np.zeros((len(largest), 1))
-        converged = np.ones(len(largest), dtype=bool)
+        path = LinearPath.blank(len(largest), p, 1)
         if len(np.unique(signs)) == 1:
-            return self._noted(LinearPath(coefficients, intercepts + signs[0], converged=converged))
+            path.intercepts[:] = signs[0]
+            return path
         columns = np.column_stack([Z, np.ones(len(Z))]) if self.intercept else Z
 
         def value(x: Array) -> float:
@@ -127,16 +121,16 @@ class _Constrained(LinearModel):
         for i, bound in enumerate(largest):
             limits = np.full(len(x), np.inf)
             limits[:p] = bound
-            x, converged[i] = minimise_in_box(
+            x, reached = minimise_in_box(
                 value, derivatives, limits, x, tol=self.tol, max_iter=self.max_iter
             )
-            coefficients[i, :, 0], intercepts[i, 0] = x[:p], x[p] if self.intercept else 0.0
-        return self._noted(LinearPath(coefficients, intercepts, converged=converged))
+            path.coefficients[i, :, 0], path.intercepts[i] = x[:p], x[p:].sum()
+            self._note(path, i, reached)
+        return path
 
-    def _noted(self, path: LinearPath) -> LinearPath:
-        assert path.converged is not None
-        text = f"no convergence in {self.max_iter} iterations"
-        return replace(path, notes=[[] if reached else [text] for reached in path.converged])
+    def _note(self, path: LinearPath, i: int, reached: bool) -> None:
+        if not reached:
+            path.stopped(i, f"no convergence in {self.max_iter} iterations")
 
 
 @estimator

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.arrays import FloatArray, Rows
+from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.compute.gram import NormalEquations
 from rfbench.memory import may_hold
@@ -69,12 +69,7 @@ class Curve:
         return features
 
     def equations(
-        self,
-        X: Rows,
-        targets: NDArray[np.float64],
-        groups: NDArray[np.intp],
-        matrices: int,
-        centre: bool,
+        self, X: Rows, targets: Array, groups: NDArray[np.intp], matrices: int, centre: bool
     ) -> list[NormalEquations]:
         """Return the normal equations of all features, one a group, accumulated once.
 
@@ -130,22 +125,13 @@ class PrefixDesign(Design):
     """
 
     def __init__(
-        self,
-        X: Rows,
-        features: Prefix,
-        source: Rows = None,
-        chosen: NDArray[np.intp] | None = None,
+        self, X: Rows, features: Prefix, source: Rows = None, chosen: NDArray[np.intp] | None = None
     ) -> None:
         super().__init__(X, features)
         self._prefix, self._source, self._chosen = features, source, chosen
 
     def equations(
-        self,
-        targets: NDArray[np.float64],
-        groups: NDArray[np.intp],
-        clock: Clock,
-        matrices: int,
-        centre: bool,
+        self, targets: Array, groups: NDArray[np.intp], clock: Clock, matrices: int, centre: bool
     ) -> list[NormalEquations]:
         """Return the normal equations of the first M features, one per group."""
         shared = self._prefix.curve.equations(self.X, targets, groups, matrices, centre)
@@ -154,9 +140,7 @@ class PrefixDesign(Design):
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of some of the rows."""
-        part = PrefixDesign(self.X[chosen], self._prefix, self.X, chosen)
-        part.clock = self.clock
-        return part
+        return PrefixDesign(self.X[chosen], self._prefix, self.X, chosen)
 
     def matrix(self) -> FloatArray:
         """Return the first M features of all rows."""
@@ -166,7 +150,7 @@ class PrefixDesign(Design):
         rows = matrix if self._chosen is None else matrix[self._chosen]
         return np.ascontiguousarray(rows[:, self._prefix.columns]) * self._prefix.factor
 
-    def multiply(self, coefficients: FloatArray) -> NDArray[np.float64]:
+    def multiply(self, coefficients: FloatArray) -> Array:
         """Return Z @ coefficients."""
         matrix = self._all_features()
         if matrix is None:

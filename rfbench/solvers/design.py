@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.arrays import FloatArray, Rows
+from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.compute.gram import NormalEquations
@@ -69,10 +69,8 @@ class Design:
         check_finite(out, "The features")
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
-        """Return the design of some of the rows."""
-        part = Design(self.X[chosen], self.features)
-        part.clock = self.clock
-        return part
+        """Return the design of some of the rows; it has no clock yet."""
+        return Design(self.X[chosen], self.features)
 
     def matrix(self) -> FloatArray:
         """Return all features at once, shape (n, n_columns)."""
@@ -83,12 +81,7 @@ class Design:
         return out
 
     def equations(
-        self,
-        targets: NDArray[np.float64],
-        groups: NDArray[np.intp],
-        clock: Clock,
-        matrices: int,
-        centre: bool,
+        self, targets: Array, groups: NDArray[np.intp], clock: Clock, matrices: int, centre: bool
     ) -> list[NormalEquations]:
         """Return the normal equations of the features, one per group, in one pass over the rows.
 
@@ -123,7 +116,7 @@ class Design:
             centre=centre,
         )
 
-    def multiply(self, coefficients: FloatArray) -> NDArray[np.float64]:
+    def multiply(self, coefficients: FloatArray) -> Array:
         """Return Z @ coefficients for coefficients of shape (n_columns, k); shape (n, k)."""
         check_columns(self.n_columns, coefficients.shape[0])
         result = np.empty((self.n, coefficients.shape[1]))
@@ -156,11 +149,9 @@ class FormedDesign(Design):
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of some of the rows."""
-        part = FormedDesign(replace(self._formed, columns=self.X[chosen]))
-        part.clock = self.clock
-        return part
+        return FormedDesign(replace(self._formed, columns=self.X[chosen]))
 
-    def multiply(self, coefficients: FloatArray) -> NDArray[np.float64]:
+    def multiply(self, coefficients: FloatArray) -> Array:
         """Return Z @ coefficients."""
         check_columns(self.n_columns, coefficients.shape[0])
         whole = np.zeros((self.X.shape[1], coefficients.shape[1]), self.X.dtype)
@@ -168,12 +159,7 @@ class FormedDesign(Design):
         return np.asarray(self.X @ whole, dtype=np.float64)
 
     def equations(
-        self,
-        targets: NDArray[np.float64],
-        groups: NDArray[np.intp],
-        clock: Clock,
-        matrices: int,
-        centre: bool,
+        self, targets: Array, groups: NDArray[np.intp], clock: Clock, matrices: int, centre: bool
     ) -> list[NormalEquations]:
         """Return the normal equations of the features, one per group.
 
@@ -231,8 +217,3 @@ def design_of(X: Rows, features: Any) -> Design:
     own = getattr(features, "design", None)
     found: Design = Design(X, features) if own is None else own(X)
     return found
-
-
-def quiet_clock(clock: Clock | None) -> Clock:
-    """Return the clock, or one that nobody reads."""
-    return Clock() if clock is None else clock

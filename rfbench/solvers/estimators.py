@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,47 +10,30 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from rfbench.arrays import Array, Rows
-from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.solvers.base import Solver
 from rfbench.solvers.coding import ONE_VS_REST, Codes, Coding, Targets
-from rfbench.solvers.design import design_of
 
 
 class Regressor(RegressorMixin, Solver):  # type: ignore[misc]
     """A solver for real targets, one or several columns."""
 
-    def fit(
-        self,
-        X: Rows,
-        y: Any,
-        *,
-        features: Any = None,
-        evaluation: tuple[Rows, Any] | None = None,
-        clock: Clock | None = None,
-    ) -> Self:
-        """Fit on rows X, shape (n, d), seen through `features`, and y, shape (n,) or (n, t)."""
-        X, y = self._rows_and_targets(X, y, numeric=True)
-        y = np.asarray(y, dtype=np.float64)
-        self.features_ = features if self.uses_features else None
-        self._flat = y.ndim == 1
-        columns = y.reshape(len(y), -1)
-        seen = columns
-        if evaluation is not None:
-            seen = np.asarray(evaluation[1], dtype=np.float64).reshape(-1, columns.shape[1])
+    numeric_target: ClassVar[bool] = True
 
-        def loss(decisions: Array, rows: NDArray[np.intp] | None) -> Array:
-            truth = seen if rows is None else columns[rows]
-            return np.asarray(np.mean((decisions - truth) ** 2, axis=(1, 2)))
+    def _targets(self, y: Any) -> Targets:
+        self._shape = np.shape(y)[1:]
+        return Targets(np.asarray(y, dtype=np.float64).reshape(len(y), -1))
 
-        held = None if evaluation is None else design_of(self._rows(evaluation[0]), self.features_)
-        self._fit_and_choose(design_of(X, self.features_), Targets(columns), loss, held, clock)
-        return self
+    def _truth(self, y: Any) -> Array:
+        return np.asarray(y, dtype=np.float64).reshape(-1, *(self._shape or (1,)))
+
+    def _losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
+        return np.asarray(np.mean((decisions - truth) ** 2, axis=(1, 2)))
 
     def predict(self, X: Rows) -> Array:
         """Return the predictions, shaped as the y of `fit`."""
         values = self.decisions(X)
-        return values[:, 0] if self._flat else values
+        return values if self._shape else values[:, 0]
 
     def __sklearn_tags__(self) -> Any:
         """Describe the solver to scikit-learn."""
@@ -68,23 +51,11 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
     coding_ : Coding
     """
 
+    numeric_target: ClassVar[bool] = False
     fits_coded_labels: ClassVar[bool] = False
     multi_class: ClassVar[bool] = True
 
-    def _scheme(self) -> str:
-        return str(getattr(self, "multiclass", ONE_VS_REST))
-
-    def fit(
-        self,
-        X: Rows,
-        y: Any,
-        *,
-        features: Any = None,
-        evaluation: tuple[Rows, Any] | None = None,
-        clock: Clock | None = None,
-    ) -> Self:
-        """Fit on rows X, shape (n, d), seen through `features`, and labels y, shape (n,)."""
-        X, y = self._rows_and_targets(X, y, numeric=False)
+    def _targets(self, y: Any) -> Targets:
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         k = len(self.classes_)
@@ -100,18 +71,14 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
                 f"Only binary classification is supported. The type of the target is {k} classes.",
                 "Take the solver svm, say.",
             )
-        self.coding_ = Coding(k, self._scheme())
-        self.features_ = features if self.uses_features else None
-        seen = codes if evaluation is None else self._codes(evaluation[1])
+        self.coding_ = Coding(k, getattr(self, "multiclass", ONE_VS_REST))
+        return Targets(self.coding_.columns(codes), codes, self.coding_)
 
-        def loss(decisions: Array, rows: NDArray[np.intp] | None) -> Array:
-            truth = seen if rows is None else codes[rows]
-            return np.asarray(np.mean(self.predict_codes(decisions) != truth, axis=-1))
+    def _truth(self, y: Any) -> Codes:
+        return self._codes(y)
 
-        held = None if evaluation is None else design_of(self._rows(evaluation[0]), self.features_)
-        targets = Targets(self.coding_.columns(codes), codes, self.coding_)
-        self._fit_and_choose(design_of(X, self.features_), targets, loss, held, clock)
-        return self
+    def _losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
+        return np.asarray(np.mean(self.predict_codes(decisions) != truth, axis=-1))
 
     def _codes(self, labels: Any) -> Codes:
         """Return the codes of labels, -1 for a label that was not among the training rows."""

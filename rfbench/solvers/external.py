@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.memory import check_fits
-from rfbench.solvers.design import check_columns, design_of, quiet_clock
+from rfbench.solvers.design import check_columns, design_of
 from rfbench.solvers.grouped_fits import matrix_bytes
+
+
+def converges(model: Any, Z: Array, y: Array) -> bool:
+    """Fit an estimator of scikit-learn's; return False where it warns that it did not converge."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(Z, y)
+    return not any(issubclass(w.category, ConvergenceWarning) for w in caught)
 
 
 class ExternalSolver:
@@ -29,11 +39,11 @@ class ExternalSolver:
     evaluation_decisions_: Array | None = None
     alpha_ = alpha_scale_free_ = float("nan")
     selection_loss_: float | None = None
+    converged_: bool | None = None
 
     def __init__(self, estimator: Any, *, classification: bool) -> None:
         self.estimator, self.classification = estimator, classification
         self.notes_: list[str] = []
-        self.converged_: bool | None = None
 
     def fit(
         self,
@@ -45,7 +55,7 @@ class ExternalSolver:
         clock: Clock | None = None,
     ) -> ExternalSolver:
         """Fit on rows X, shape (n, d), seen through `features`, and y, shape (n,)."""
-        clock = quiet_clock(clock)
+        clock = clock or Clock()
         self.features_ = features
         design = design_of(X, features)
         check_fits(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rfbench.arrays import Array
 from rfbench.clock import Clock
@@ -15,9 +14,8 @@ from rfbench.compute.gram import NormalEquations
 from rfbench.memory import check_fits
 from rfbench.solvers.coding import Coding, Targets
 from rfbench.solvers.design import Design
-from rfbench.solvers.regularization_path import Fits, LinearPath, Path
+from rfbench.solvers.regularization_path import Fits, Groups, LinearPath, Path
 
-Groups = NDArray[np.intp] | None
 Solve = Callable[[NormalEquations], LinearPath]
 
 
@@ -65,7 +63,7 @@ def pairwise_gram_fits(
     first = 0 if groups is None else int(groups.min())
     n_groups = 1 if groups is None else int(groups.max()) - first + 1
     group = np.zeros(design.n, dtype=np.intp) if groups is None else groups - first
-    matrices = pair_gram_matrices(n_groups, k)
+    matrices = gram_matrices(n_groups, k)
     codes = group * k + targets.codes
     parts = design.equations(np.ones((design.n, 1)), codes, clock, matrices, centre)
     with clock.part("train"):
@@ -91,7 +89,7 @@ def _pairs_path(by_class: list[NormalEquations], coding: Coding, solve: Solve) -
     return join_columns(paths)
 
 
-def join_columns(paths: list[LinearPath | None]) -> LinearPath:
+def join_columns(paths: Sequence[LinearPath | None]) -> LinearPath:
     """Put paths of one decision column each side by side; None stands for a column of zeros."""
     known = next(path for path in paths if path is not None)
     a, p, _ = known.coefficients.shape
@@ -146,22 +144,13 @@ def _sum(parts: list[NormalEquations]) -> NormalEquations:
     return sum(parts[1:], start=parts[0])
 
 
-def gram_matrices(groups: int) -> int:
-    """Return how many Gram matrices a fit from `groups` of rows holds at once.
+def gram_matrices(groups: int, classes: int = 1) -> int:
+    """Return how many Gram matrices a fit holds at once; with `classes`, that of all their pairs.
 
-    Each group's, their sum, the difference that is solved, and its factor; one group is its own
-    sum. (Where Cholesky fails, the eigendecomposition takes three more.)
+    Each group's (and class's); over several groups their sum, and the difference that is solved;
+    the sum of a pair; a factor. (Where Cholesky fails, the eigendecomposition takes three more.)
     """
-    return groups + 3 if groups > 1 else 2
-
-
-def pair_gram_matrices(groups: int, classes: int) -> int:
-    """Return how many Gram matrices the fit of every pair of classes holds at once.
-
-    Each class's in each group; over the groups the sum of each class, and the difference; the sum
-    of a pair, and its factor.
-    """
-    return groups * classes + (2 * classes if groups > 1 else 0) + 2
+    return (groups + (2 if groups > 1 else 0)) * classes + (2 if classes > 1 else 1)
 
 
 def matrix_bytes(n: int, p: int, held: int, copies: float) -> float:

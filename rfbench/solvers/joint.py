@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rfbench.arrays import Array
 from rfbench.clock import Clock
@@ -15,9 +15,8 @@ from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
-from rfbench.solvers.grouped_fits import matrix_fits
 from rfbench.solvers.interior_point import solve_saddle
-from rfbench.solvers.regularization_path import Fits, LinearPath, Path
+from rfbench.solvers.regularization_path import Fits, Groups, LinearPath, Path
 
 
 @estimator
@@ -82,28 +81,21 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
     tol: float = parameter(1e-4, number(above=0))
     max_iter: int = parameter(200, whole(1))
 
-    def _fits(
-        self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
-    ) -> Fits:
+    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         check_fits(
-            self._bytes(design.n, design.n_columns),
+            16.0 * design.n**2 + 24.0 * design.n * design.n_columns,
             f"The joint optimisation on {design.n} rows and {design.n_columns} features",
             "Take fewer rows (the key rows); Sinha and Duchi (2016) took 5000.",
         )
-        return matrix_fits(design, targets, groups, clock, self._fit_path, self.matrix_copies)
+        return super()._fits(design, targets, groups, clock)
 
-    @staticmethod
-    def _bytes(n: int, p: int) -> float:
-        return 16.0 * n**2 + 24.0 * n * p
-
-    def _fit_path(self, Z: Array, targets: Targets) -> LinearPath:
+    def _path(self, Z: Array, targets: Targets) -> LinearPath:
         y, alphas, N = targets.columns[:, 0], self._absolute(len(Z)), Z.shape[1]
-        coefficients, intercepts = np.zeros((len(alphas), N, 1)), np.full((len(alphas), 1), y[0])
         weights = np.full((len(alphas), N), 1.0 / N)
-        notes: list[list[str]] = [[] for _ in alphas]
-        converged = np.ones(len(alphas), dtype=bool)
+        path = replace(LinearPath.blank(len(alphas), N, 1), kernel_weights=weights)
         if len(np.unique(y)) == 1:
-            return LinearPath(coefficients, intercepts, notes, weights, converged)
+            path.intercepts[:] = y[0]
+            return path
         factor = float(np.sqrt(N)) if self.normalised else 1.0
         A = Z * (factor * y[:, None])
         for i, alpha in enumerate(alphas):
@@ -116,14 +108,13 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
                 tol=self.tol,
                 max_iter=self.max_iter,
             )
-            coefficients[i, :, 0] = factor * found.weights
-            intercepts[i, 0] = found.b
-            weights[i], converged[i] = found.q, found.relative_gap <= self.tol
-            notes[i].append(
-                f"relative duality gap {max(found.relative_gap, 0.0):.1e} "
-                f"after {found.iterations} iterations"
-            )
-        return LinearPath(coefficients, intercepts, notes, weights, converged)
+            path.coefficients[i, :, 0] = factor * found.weights
+            path.intercepts[i, 0], weights[i] = found.b, found.q
+            gap = f"relative duality gap {max(found.relative_gap, 0.0):.1e}"
+            path.notes[i].append(f"{gap} after {found.iterations} iterations")
+            if not found.relative_gap <= self.tol:
+                path.stopped(i, path.notes[i][0])
+        return path
 
     def _keep(self, path: Path, best: int) -> None:
         super()._keep(path, best)

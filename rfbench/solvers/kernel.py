@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from rfbench import bandwidths, kernels
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
-from rfbench.kernels import Kernel
 from rfbench.memory import GIB, check_fits, free_bytes
 from rfbench.parameters import NOTHING, estimator, number, one_of, parameter
 from rfbench.registry import KERNELS
@@ -20,9 +18,7 @@ from rfbench.samplers.base import streams
 from rfbench.solvers.base import PenalisedSolver
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, check_finite
-from rfbench.solvers.regularization_path import Fits, KernelPath, Path
-
-FitKernel = Callable[[Array, Rows, Kernel, Targets], KernelPath]
+from rfbench.solvers.regularization_path import Fits, Groups, KernelPath, Path
 
 
 @estimator
@@ -54,28 +50,20 @@ class KernelModel(PenalisedSolver):
     memory_gib: float | None = parameter(None, number(above=0) | NOTHING)
 
     def _check_memory(self, n: int) -> None:
-        """Raise MethodError where the kernel matrix and its copies would not fit."""
         allowed = free_bytes() if self.memory_gib is None else self.memory_gib * GIB
         rows = int(np.sqrt(allowed / (8 * self.matrices)))
         check_fits(
-            self._bytes(n),
+            8.0 * self.matrices * n * n,
             f"The exact kernel method on {n} rows ({self.matrices:g} matrices of {n} x {n})",
             f"Up to {rows} rows fit: take fewer rows (the key rows), or random features.",
             self.memory_gib,
         )
 
-    def _bytes(self, n: int) -> float:
-        return 8.0 * self.matrices * n * n
+    @abstractmethod
+    def _path(self, K: Array, rows: Rows, targets: Targets) -> KernelPath:
+        """Fit from the kernel matrix of the rows for every value of the grid."""
 
-    def _kernel_fits(
-        self,
-        design: Design,
-        targets: Targets,
-        groups: NDArray[np.intp] | None,
-        clock: Clock,
-        fit: FitKernel,
-    ) -> Fits:
-        """Fit all rows, and all rows but each group, from one kernel matrix."""
+    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         self._check_memory(design.n)
         with clock.part("pp"):
             self.bandwidth_ = 1.0
@@ -92,9 +80,9 @@ class KernelModel(PenalisedSolver):
                 rest = np.flatnonzero(groups != g)
                 mask = np.asarray(groups != g)
                 block = K[np.ix_(rest, rest)]
-                partial.append(fit(block, design.X[rest], self.kernel_, targets.take(mask)))
+                partial.append(self._path(block, design.X[rest], targets.take(mask)))
             norm = float(np.trace(K) / design.n)
-            return Fits(fit(K, design.X, self.kernel_, targets), norm, partial)
+            return Fits(self._path(K, design.X, targets), norm, partial)
 
     def _keep(self, path: Path, best: int) -> None:
         assert isinstance(path, KernelPath)

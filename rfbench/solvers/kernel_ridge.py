@@ -5,28 +5,19 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import lapack
 
 from rfbench.arrays import Array, Rows
-from rfbench.clock import Clock
-from rfbench.kernels import Kernel
 from rfbench.parameters import estimator
 from rfbench.solvers.coding import Targets
-from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.kernel import KernelModel
-from rfbench.solvers.regularization_path import Fits, KernelPath
+from rfbench.solvers.regularization_path import KernelPath
 
 
 class _KernelRidge(KernelModel):
-    def _fits(
-        self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
-    ) -> Fits:
-        return self._kernel_fits(design, targets, groups, clock, self._path)
-
-    def _path(self, K: Array, rows: Rows, kernel: Kernel, targets: Targets) -> KernelPath:
+    def _path(self, K: Array, rows: Rows, targets: Targets) -> KernelPath:
         alphas = self._absolute(len(K))
         Y = targets.columns
         means = np.zeros(Y.shape[1])
@@ -37,7 +28,7 @@ class _KernelRidge(KernelModel):
         if self.intercept:
             duals -= duals.mean(axis=1, keepdims=True)
         intercepts = means - column_means @ duals
-        return KernelPath(duals, intercepts, rows, kernel, fallbacks)
+        return KernelPath(duals, intercepts, rows, self.kernel_, fallbacks)
 
 
 def _solve_shifted(

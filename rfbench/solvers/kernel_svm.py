@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from rfbench.arrays import Array, Rows
-from rfbench.clock import Clock
 from rfbench.errors import MethodError
-from rfbench.kernels import Kernel
 from rfbench.parameters import estimator, number, one_of, parameter, whole
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_ONE, Targets
-from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
+from rfbench.solvers.external import converges
 from rfbench.solvers.kernel import KernelModel
-from rfbench.solvers.regularization_path import Fits, KernelPath
+from rfbench.solvers.regularization_path import KernelPath
 
 
 @estimator
@@ -76,21 +71,16 @@ class KernelSVMClassifier(Classifier, KernelModel):
                 "Write intercept: true, or take the solver svm on features.",
             )
 
-    def _fits(
-        self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
-    ) -> Fits:
-        return self._kernel_fits(design, targets, groups, clock, self._path)
-
-    def _path(self, K: Array, rows: Rows, kernel: Kernel, targets: Targets) -> KernelPath:
+    def _path(self, K: Array, rows: Rows, targets: Targets) -> KernelPath:
         t, a = targets.columns.shape[1], len(self.grid())
-        duals, intercepts = np.zeros((a, len(K), t)), np.zeros((a, t))
         notes: list[list[str]] = [[] for _ in range(a)]
-        converged = np.ones(a, dtype=bool)
+        duals, converged = np.zeros((a, len(K), t)), np.ones(a, dtype=bool)
+        path = KernelPath(duals, np.zeros((a, t)), rows, self.kernel_, notes, converged)
         for column, signs in enumerate(targets.columns.T):
             inside = np.flatnonzero(signs)
             sides = np.unique(signs[inside])
             if len(sides) < 2:
-                intercepts[:, column] = sides.sum()
+                path.intercepts[:, column] = sides.sum()
                 continue
             block = K if len(inside) == len(K) else K[np.ix_(inside, inside)]
             for i, alpha in enumerate(self._absolute(len(inside))):
@@ -101,12 +91,8 @@ class KernelSVMClassifier(Classifier, KernelModel):
                     max_iter=self.max_iter,
                     tol=self.tol,
                 )
-                with warnings.catch_warnings(record=True) as caught:
-                    warnings.simplefilter("always")
-                    model.fit(block, signs[inside])
-                if any(issubclass(w.category, ConvergenceWarning) for w in caught):
-                    converged[i] = False
-                    notes[i] = [f"no convergence in {self.max_iter} iterations"]
-                duals[i, inside[model.support_], column] = model.dual_coef_[0]
-                intercepts[i, column] = model.intercept_[0]
-        return KernelPath(duals, intercepts, rows, kernel, notes, converged)
+                if not converges(model, block, signs[inside]):
+                    path.stopped(i, f"no convergence in {self.max_iter} iterations")
+                path.duals[i, inside[model.support_], column] = model.dual_coef_[0]
+                path.intercepts[i, column] = model.intercept_[0]
+        return path

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rfbench.arrays import Array
 from rfbench.clock import Clock
@@ -19,7 +18,7 @@ from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.grouped_fits import matrix_fits
 from rfbench.solvers.newton import Loss, Multinomial, Newton, TwoClasses
-from rfbench.solvers.regularization_path import Fits, LinearPath
+from rfbench.solvers.regularization_path import Fits, Groups, LinearPath
 
 # Held at once: the Hessian of all rows, that of the fold, its copy with the penalty, and sums.
 HESSIANS = 4
@@ -63,21 +62,16 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
     max_iter: int = parameter(200, whole(1))
     tol: float = parameter(1e-8, number(above=0))
 
-    def _hessian_bytes(self, p: int) -> float:
-        return 8.0 * HESSIANS * p**2 if p <= self.largest_factor else 0.0
-
-    def _fits(
-        self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
-    ) -> Fits:
+    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         p = design.n_columns
-        check_fits(
-            self._hessian_bytes(p), f"The Hessian of {p} features, with its copies,", "Take fewer."
-        )
+        if p <= self.largest_factor:
+            what = f"The Hessian of {p} features, with its copies,"
+            check_fits(8.0 * HESSIANS * p**2, what, "Take fewer.")
         first: tuple[LinearPath, Array | None] | None = None
 
         def fit(Z: Array, targets: Targets) -> LinearPath:
             nonlocal first
-            path, hessian = self._fit_path(Z, targets, first)
+            path, hessian = self._newton_path(Z, targets, first)
             first = first or (path, hessian)
             return path
 
@@ -90,7 +84,7 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
         notes = [[*notes, text] for notes in fits.path.notes]
         return replace(fits, path=replace(fits.path, notes=notes))
 
-    def _fit_path(
+    def _newton_path(
         self, Z: Array, targets: Targets, first: tuple[LinearPath, Array | None] | None
     ) -> tuple[LinearPath, Array | None]:
         """Fit every penalty; begin with the path and the Hessian of all rows where they are known.
@@ -107,23 +101,19 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
         p, t = Z.shape[1], targets.columns.shape[1]
         theta = np.zeros((p + self.intercept, t))
         alphas = self._absolute(len(Z))
-        coefficients, intercepts = np.zeros((len(alphas), p, t)), np.zeros((len(alphas), t))
-        notes: list[list[str]] = [[] for _ in alphas]
-        converged = np.ones(len(alphas), dtype=bool)
+        path = LinearPath.blank(len(alphas), p, t)
         for i, alpha in enumerate(alphas):
             if first is not None:
                 theta[:p] = first[0].coefficients[i]
                 theta[p:] = first[0].intercepts[i]
-            theta, converged[i], size = newton.minimise(
+            theta, reached, size = newton.minimise(
                 alpha, theta, tol=self.tol, max_iter=self.max_iter
             )
-            if not converged[i]:
-                notes[i].append(
-                    f"no convergence in {self.max_iter} iterations: "
-                    f"the gradient is {size:.1e} of that at zero"
-                )
-            coefficients[i], intercepts[i] = theta[:p], theta[p:].sum(axis=0)
-        return LinearPath(coefficients, intercepts, notes, converged=converged), newton.hessian
+            if not reached:
+                text = f"no convergence in {self.max_iter} iterations"
+                path.stopped(i, f"{text}: the gradient is {size:.1e} of that at zero")
+            path.coefficients[i], path.intercepts[i] = theta[:p], theta[p:].sum(axis=0)
+        return path, newton.hessian
 
     @staticmethod
     def _loss(targets: Targets) -> Loss:

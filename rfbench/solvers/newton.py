@@ -9,7 +9,7 @@ handed from step to step, from penalty to penalty and from fold to fold.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,16 +44,6 @@ class Slope(NamedTuple):
     gradient: Array
     curvature: Linear
     weights: Array
-
-
-class Loss(Protocol):
-    """The sum of the losses of n rows as a function of their decision values, shape (n, t)."""
-
-    def value(self, decisions: Array) -> float:
-        """Return the sum."""
-
-    def slope(self, decisions: Array) -> Slope:
-        """Return its derivatives."""
 
 
 class TwoClasses:
@@ -98,21 +88,8 @@ class Multinomial:
         return Slope(gradient, curvature, spread / (chances.shape[1] - 1))
 
 
-class Fit(NamedTuple):
-    """The end of a minimisation.
-
-    Attributes
-    ----------
-    theta : array of shape (p + 1, t), or (p, t) without a constant
-        The coefficients; the last row is the constants.
-    converged : bool
-    gradient : float
-        Largest entry of the gradient, divided by that at zero.
-    """
-
-    theta: Array
-    converged: bool
-    gradient: float
+# The sum of the losses of n rows as a function of their decision values, shape (n, t).
+Loss = TwoClasses | Multinomial
 
 
 class Newton:
@@ -148,12 +125,15 @@ class Newton:
         self.factorises = Z.shape[1] <= largest_factor
         self.hessian = hessian
 
-    def minimise(self, alpha: float, start: Array, *, tol: float, max_iter: int) -> Fit:
-        """Minimise from `start`, shape (q, t).
+    def minimise(
+        self, alpha: float, start: Array, *, tol: float, max_iter: int
+    ) -> tuple[Array, bool, float]:
+        """Minimise from `start`, shape (q, t); return the end, whether converged, and its gradient.
 
-        Converged is a fit whose gradient is at most `tol` of the gradient at zero (the largest
-        entries count), after a step that was promised at most `GAP` of the objective: a small
-        gradient alone says little where the penalty is small.
+        The last row is the constants, where they are fitted; the gradient is its largest entry,
+        divided by that at zero. Converged is a fit whose gradient is at most `tol`, after a step
+        that was promised at most `GAP` of the objective: a small gradient alone says little where
+        the penalty is small.
         """
         theta, decisions = start.copy(), self._decisions(start)
         current = self._value(decisions, theta, alpha)
@@ -165,7 +145,7 @@ class Newton:
             gradient = self._back(slope.gradient, theta, alpha)
             size = float(np.abs(gradient).max()) / scale
             if size <= tol and promised <= GAP * current:
-                return Fit(theta, True, size)
+                return theta, True, size
             if not self.factorises:
                 precondition = self._diagonal(slope.weights, alpha)
             elif slow or self.hessian is None:
@@ -184,10 +164,10 @@ class Newton:
                     break
                 length /= 2
                 if length < ROUNDING:
-                    return Fit(theta, False, size)
+                    return theta, False, size
             theta, decisions = theta + length * step, decisions + length * along
             current = reached
-        return Fit(theta, False, size)
+        return theta, False, size
 
     def _decisions(self, theta: Array) -> Array:
         p = self.Z.shape[1]
@@ -235,7 +215,7 @@ class Newton:
 
     def _hessian(self, weights: Array) -> Array:
         n, p = self.Z.shape
-        sums = gram.accumulate(_copy, self.Z, np.empty((n, 0)), p, weights=weights)
+        sums = gram.accumulate(np.positive, self.Z, np.empty((n, 0)), p, weights=weights)
         if not self.intercept:
             return sums.gram
         return np.block([[sums.gram, sums.column_sums[:, None]], [sums.column_sums, sums.n]])
@@ -261,7 +241,3 @@ class Newton:
         diagonal = np.append(squares + alpha, [weights.sum()] * self.intercept)
         column = np.maximum(diagonal, 1e-300)[:, None]
         return lambda v: np.asarray(v / column)
-
-
-def _copy(rows: Any, out: Any) -> None:
-    out[...] = rows

@@ -12,6 +12,8 @@ from rfbench.arrays import Array, Rows
 from rfbench.kernels import Kernel
 from rfbench.solvers.design import Design, check_finite
 
+Groups = NDArray[np.intp] | None
+
 BLOCK_VALUES = 2**22
 
 
@@ -30,6 +32,13 @@ class Path(ABC):
     intercepts: Array
     notes: list[list[str]]
     converged: NDArray[np.bool_] | None
+
+    def stopped(self, i: int, text: str) -> None:
+        """Note that the fit of value i did not reach its tolerance."""
+        assert self.converged is not None
+        self.converged[i] = False
+        if text not in self.notes[i]:
+            self.notes[i].append(text)
 
     @abstractmethod
     def decisions(self, design: Design) -> Array:
@@ -53,6 +62,13 @@ class LinearPath(Path):
     notes: list[list[str]] = field(default_factory=list)
     kernel_weights: Array | None = None
     converged: NDArray[np.bool_] | None = None
+
+    @classmethod
+    def blank(cls, a: int, p: int, t: int) -> LinearPath:
+        """Return fits of coefficients zero, to be filled in."""
+        converged = np.ones(a, dtype=bool)
+        notes: list[list[str]] = [[] for _ in range(a)]
+        return cls(np.zeros((a, p, t)), np.zeros((a, t)), notes, converged=converged)
 
     def decisions(self, design: Design) -> Array:
         """Return the decision values of the rows, shape (a, n, t)."""

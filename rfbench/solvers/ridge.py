@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.parameters import estimator, one_of, parameter
@@ -15,13 +12,11 @@ from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.grouped_fits import gram_fits, pairwise_gram_fits
-from rfbench.solvers.regularization_path import Fits, LinearPath
+from rfbench.solvers.regularization_path import Fits, Groups, LinearPath
 
 
 class _Ridge(LinearModel, PenalisedSolver):
-    def _fits(
-        self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
-    ) -> Fits:
+    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         by_pairs = targets.coding is not None and targets.coding.by_pairs
         fit = pairwise_gram_fits if by_pairs else gram_fits
         return fit(design, targets, groups, clock, self._solve, self.intercept)

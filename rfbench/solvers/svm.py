@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from rfbench.arrays import Array
-from rfbench.clock import Clock
 from rfbench.parameters import estimator, number, one_of, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
-from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
-from rfbench.solvers.grouped_fits import join_columns, matrix_fits
-from rfbench.solvers.regularization_path import Fits, LinearPath
+from rfbench.solvers.external import converges
+from rfbench.solvers.grouped_fits import join_columns
+from rfbench.solvers.regularization_path import LinearPath
 
 LOSSES = {"hinge": "hinge", "squared-hinge": "squared_hinge"}
 
@@ -72,12 +68,7 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
     max_iter: int = parameter(1000, whole(1))
     tol: float = parameter(1e-4, number(above=0))
 
-    def _fits(
-        self, design: Design, targets: Targets, groups: NDArray[np.intp] | None, clock: Clock
-    ) -> Fits:
-        return matrix_fits(design, targets, groups, clock, self._fit_path, self.matrix_copies)
-
-    def _fit_path(self, Z: Array, targets: Targets) -> LinearPath:
+    def _path(self, Z: Array, targets: Targets) -> LinearPath:
         columns: list[LinearPath | None] = []
         for signs in targets.columns.T:
             rows = signs != 0
@@ -87,12 +78,10 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
 
     def _fit_column(self, Z: Array, signs: Array) -> LinearPath:
         alphas = self._absolute(len(Z))
-        coefficients = np.zeros((len(alphas), Z.shape[1], 1))
-        intercepts = np.full((len(alphas), 1), signs[0])
-        notes: list[list[str]] = [[] for _ in alphas]
-        converged = np.ones(len(alphas), dtype=bool)
+        path = LinearPath.blank(len(alphas), Z.shape[1], 1)
         if len(np.unique(signs)) == 1:
-            return LinearPath(coefficients, intercepts, notes, converged=converged)
+            path.intercepts[:] = signs[0]
+            return path
         model = LinearSVC(
             loss=LOSSES[self.loss],
             dual=self.loss == "hinge" or len(Z) < Z.shape[1],
@@ -104,11 +93,8 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
         )
         for i, alpha in enumerate(alphas):
             model.set_params(C=1.0 / alpha)
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                model.fit(Z, signs)
-            if any(issubclass(w.category, ConvergenceWarning) for w in caught):
-                converged[i] = False
-                notes[i].append(f"no convergence in {self.max_iter} iterations")
-            coefficients[i, :, 0], intercepts[i, 0] = model.coef_[0], np.ravel(model.intercept_)[0]
-        return LinearPath(coefficients, intercepts, notes, converged=converged)
+            if not converges(model, Z, signs):
+                path.stopped(i, f"no convergence in {self.max_iter} iterations")
+            path.coefficients[i, :, 0] = model.coef_[0]
+            path.intercepts[i, 0] = np.ravel(model.intercept_)[0]
+        return path
