@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Rows
 from rfbench.errors import MethodError, nearest
-from rfbench.kernels import centred
+from rfbench.kernels import Kernel, centred
 from rfbench.parameters import Rule, number, one_of
+from rfbench.registry import KERNELS
 
 RULES = ("median", "knn50", "knn50-sample")
 _MULTIPLE = re.compile(rf"(?:([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *\* *)?({'|'.join(RULES)})")
@@ -68,6 +69,12 @@ def resolve(
             "Set the bandwidth to a number.",
         )
     return value
+
+
+def kernel_on(X: Rows, name: str, rule: float | str, generator: np.random.Generator) -> Kernel:
+    """Return the kernel of this name with the bandwidth that a rule gives, see `resolve`."""
+    cls: type[Kernel] = KERNELS.find(name)
+    return cls(resolve(rule, X, generator)) if cls.has_bandwidth else cls()
 
 
 def candidates(

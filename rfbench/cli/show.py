@@ -249,15 +249,15 @@ def _configuration(name: str) -> str:
 
 
 def _described(thing: type) -> str:
-    """Return the docstring of a class, and those of its bases that it sends the reader to."""
+    """Return the docstring of a class, and those of its bases that document parameters."""
     import inspect
 
-    said = ""
-    for cls in inspect.getmro(thing):
-        text = inspect.cleandoc(cls.__doc__ or "")
-        if cls is thing or (cls.__module__.startswith("rfbench") and cls.__name__ in said):
-            said += f"{cls.__name__}: {text}\n\n"
-    return said
+    texts = {cls: inspect.cleandoc(cls.__doc__ or "") for cls in inspect.getmro(thing)}
+    return "".join(
+        f"{cls.__name__}: {text}\n\n"
+        for cls, text in texts.items()
+        if cls is thing or (cls.__module__.startswith("rfbench") and "\n----" in text)
+    )
 
 
 def _listed(what: str) -> list[tuple[str, ...]]:

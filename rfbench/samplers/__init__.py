@@ -10,20 +10,20 @@ from rfbench.samplers.base import RandomFeatures as RandomFeatures
 from rfbench.samplers.compact import CompactFeatures as CompactFeatures
 from rfbench.samplers.controls import UniformPool as UniformPool
 from rfbench.samplers.eerf import EERF as EERF
-from rfbench.samplers.fastfood import Fastfood as Fastfood
 from rfbench.samplers.greedy import Greedy as Greedy
 from rfbench.samplers.leverage import LeverageRFF as LeverageRFF
 from rfbench.samplers.leverage import SurrogateLeverage as SurrogateLeverage
 from rfbench.samplers.lkrf import LKRF as LKRF
 from rfbench.samplers.nystroem import Nystroem as Nystroem
 from rfbench.samplers.orf import ORF as ORF
-from rfbench.samplers.orf import SORF as SORF
 from rfbench.samplers.qmc import QMC as QMC
 from rfbench.samplers.rks import RKS as RKS
 from rfbench.samplers.ses import SES as SES
-from rfbench.samplers.svd import TruncatedSVD as TruncatedSVD
+from rfbench.samplers.structured import SORF as SORF
+from rfbench.samplers.structured import Fastfood as Fastfood
 from rfbench.samplers.tefm import TEFMG as TEFMG
 from rfbench.samplers.tefm import TEFMS as TEFMS
+from rfbench.samplers.tefm import TruncatedSVD as TruncatedSVD
 
 
 def make(name: str, **parameters: Any) -> RandomFeatures:

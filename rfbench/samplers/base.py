@@ -7,7 +7,7 @@ as the public `random` of scipy's QMCEngine does; a method returns its `FeatureM
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rfbench import bandwidths, kernels
-from rfbench.arrays import FloatArray, Rows
+from rfbench import bandwidths
+from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.errors import MethodError
 from rfbench.kernels import Kernel
 from rfbench.parameters import RANDOM_STATE, Checked, estimator, one_of, parameter, ruled, whole
@@ -39,7 +39,8 @@ class Streams:
     """Independent random generators, one per purpose.
 
     Because frequencies and offsets come from streams of their own, a larger M or a larger pool
-    with the same seed begins with the smaller one.
+    with the same seed begins with the smaller one. In another order, every published number
+    changes.
     """
 
     frequencies: np.random.Generator
@@ -49,16 +50,11 @@ class Streams:
     bandwidth: np.random.Generator
 
 
-# The number of each stream among those spawned: with another one every published number changes.
-STREAMS = {"frequencies": 0, "offsets": 1, "rows": 2, "selection": 3, "bandwidth": 4}
-
-
 def streams(random_state: RandomState) -> Streams:
     """Return the generators that a sampler uses, from whatever names a random state."""
     if isinstance(random_state, np.random.RandomState):
         random_state = int(random_state.randint(2**31 - 1))
-    spawned = np.random.default_rng(random_state).spawn(1 + max(STREAMS.values()))
-    return Streams(**{name: spawned[number] for name, number in STREAMS.items()})
+    return Streams(*np.random.default_rng(random_state).spawn(5))
 
 
 @estimator
@@ -99,6 +95,7 @@ class RandomFeatures(
     has_prefixes: ClassVar[bool] = False
     approximates_kernel: ClassVar[bool] = True
     keeps_some: ClassVar[bool] = False
+    kernels_served: ClassVar[Any] = Kernel
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
     # One more when the method measures something else: then its trials have new identities.
     revision: ClassVar[int] = 1
@@ -124,7 +121,7 @@ class RandomFeatures(
     @classmethod
     def serves(cls, kernel: type[Kernel]) -> bool:
         """Tell whether the sampler has features for this kernel."""
-        return kernel.feature in cls.features_served
+        return issubclass(kernel, cls.kernels_served) and kernel.feature in cls.features_served
 
     def fit(self, X: Rows, y: Any = None) -> RandomFeatures:
         """Draw the features.
@@ -146,11 +143,8 @@ class RandomFeatures(
                 )
             targets = target_columns(y, X.shape[0])
         random = streams(self.random_state)
-        cls = KERNELS.find(self.kernel)
-        self.bandwidth_ = (
-            bandwidths.resolve(self.bandwidth, X, random.bandwidth) if cls.has_bandwidth else 1.0
-        )
-        self.kernel_ = kernels.make(self.kernel, self.bandwidth_)
+        self.kernel_ = bandwidths.kernel_on(X, self.kernel, self.bandwidth, random.bandwidth)
+        self.bandwidth_ = self.kernel_.bandwidth
         self.notes_: list[str] = []
         self.formed_: FormedFeatures | None = None
         self.feature_map_ = self._draw(X, targets, random).astype(X.dtype)
@@ -170,7 +164,7 @@ class RandomFeatures(
             self._holds_formed = False
 
     @abstractmethod
-    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FittedMap:
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FittedMap:
         """Return the features; `targets` has shape (n, k) where the method needs a target."""
 
     def transform(self, X: Rows) -> FloatArray:
@@ -215,20 +209,14 @@ class RandomFeatures(
         if kernel.feature == "coordinate":
             return FeatureMap("coordinate", PLAIN, frequencies[:, 0].astype(np.intp))
         columns = np.ascontiguousarray(frequencies.T)
+        unit = FeatureMap("wave", PAIRED, columns, projection=projection)
+        root = float(np.sqrt(2.0))
         if kernel.feature == "arc-cosine":
-            return FeatureMap(
-                "arc-cosine",
-                PLAIN,
-                columns,
-                scale=float(np.sqrt(2.0)),
-                order=kernel.order,
-                projection=projection,
-            )
+            return replace(unit, feature="arc-cosine", layout=PLAIN, scale=root, order=kernel.order)
         if self.feature_map == PAIRED:
-            return FeatureMap("wave", PAIRED, columns, projection=projection)
+            return unit
         offsets = random.offsets.uniform(0.0, 2.0 * np.pi, size=len(frequencies))
-        scale = float(np.sqrt(2.0))
-        return FeatureMap("wave", OFFSET, columns, offsets, scale, projection=projection)
+        return replace(unit, layout=OFFSET, offsets=offsets, scale=root)
 
     def __sklearn_tags__(self) -> Any:
         """Describe the sampler to scikit-learn."""
@@ -239,7 +227,7 @@ class RandomFeatures(
         return tags
 
 
-def target_columns(y: Any, n: int) -> NDArray[np.float64]:
+def target_columns(y: Any, n: int) -> Array:
     """Return the target as columns, shape (n, k).
 
     Labels (integers, strings, booleans) become -1 and +1 when there are two of them, otherwise

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.arrays import FloatArray, Rows
+from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.parameters import estimator, one_of, parameter
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import FeatureMap, FittedMap
@@ -42,9 +42,8 @@ class HadamardMap(FittedMap):
 
     def astype(self, dtype: Any) -> HadamardMap:
         """Return the map with its arrays in another floating-point type."""
-        return replace(
-            self, inner=self.inner.astype(dtype), signs=self.signs.astype(dtype, copy=False)
-        )
+        signs = self.signs.astype(dtype, copy=False)
+        return HadamardMap(self.inner.astype(dtype), signs, self.chosen)
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, l)."""
@@ -73,9 +72,10 @@ class CompactFeatures(ProjectedFeatures):
         S, the orthonormal Walsh-Hadamard matrix H of the power of two p >= D (F padded with
         zeros), and R l of its p columns drawn without replacement; applied to a row by the fast
         transform, p log p additions in place of D l multiplications.
-    n_components, base_size, kernel, bandwidth, feature_map, random_state
-        See `ProjectedFeatures`. The up-dimension D is not stated in the TEFM paper; that of its own
-        methods is taken.
+
+    Notes
+    -----
+    The up-dimension D is not stated in the TEFM paper; that of its own methods is taken.
 
     References
     ----------
@@ -94,7 +94,7 @@ class CompactFeatures(ProjectedFeatures):
 
     projection: str = parameter(GAUSSIAN, one_of(GAUSSIAN, SRHT))
 
-    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FittedMap:
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FittedMap:
         if self.projection == GAUSSIAN:
             return super()._draw(X, targets, random)
         from rfbench.compute.hadamard import padded_length
@@ -104,6 +104,6 @@ class CompactFeatures(ProjectedFeatures):
         chosen = random.selection.choice(length, size=self.n_components, replace=False)
         return HadamardMap(base, random.selection.choice([-1.0, 1.0], size=base.n_columns), chosen)
 
-    def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> NDArray[np.float64]:
+    def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> Array:
         entries = random.selection.standard_normal((base.n_columns, self.n_components))
         return np.asarray(entries * self.n_components**-0.5)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from rfbench.arrays import Rows
+from rfbench.arrays import Array, Rows
 from rfbench.parameters import estimator
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import FeatureMap
@@ -30,8 +27,6 @@ class UniformPool(PooledFeatures):
         Number of candidates.
     score_rows : int or float
         Without effect; there so that a configuration differs from a scored one in the name only.
-    kernel, bandwidth, feature_map, random_state
-        See `rfbench.samplers.base.RandomFeatures`.
 
     Examples
     --------
@@ -49,7 +44,7 @@ class UniformPool(PooledFeatures):
         super().check_parameters()
         self._check_pool_holds_components()
 
-    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         pool = self.pool(random, X.shape[1])
         self._check_pool_holds_components(pool.n_frequencies)
         chosen = random.selection.permutation(pool.n_frequencies)[: self.n_components]

@@ -1,19 +1,25 @@
-"""The best distribution near the uniform one, for divergences t^k - 1 and for a penalty."""
+"""The best distribution near the uniform one, for divergences t^k - 1 and for a penalty.
+
+Each function takes the scores v, shape (N,), and returns q, shape (N,), in their order: not
+negative, and summing to one. MethodError is raised where there are no scores, or a NaN or an
+infinite one, or the radius or penalty is NaN. The source is Sinha and Duchi, Learning Kernels with
+Random Features, NIPS 2016.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from rfbench.arrays import Array
 from rfbench.errors import MethodError
 
 _FARTHEST = 2.0**50
 
 
-def chi_square_weights(scores: NDArray[np.float64], rho: float) -> NDArray[np.float64]:
+def chi_square_weights(scores: Array, rho: float) -> Array:
     r"""Return the distribution q that maximises q'v within a chi-square ball, exactly.
 
     .. math:: \max_q q^\top v \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1,\;
@@ -30,25 +36,13 @@ def chi_square_weights(scores: NDArray[np.float64], rho: float) -> NDArray[np.fl
     Parameters
     ----------
     scores : array of shape (N,)
-        v; any finite numbers.
     rho : float
         Radius of the ball. At most 0 (or all scores tied): the uniform distribution. From
         N/m - 1 on, where m candidates share the maximum: uniform over those.
 
-    Returns
-    -------
-    array of shape (N,)
-        q, non-negative, summing to one, in the order of `scores`.
-
-    Raises
-    ------
-    MethodError
-        No scores, or a score that is NaN or infinite, or rho that is NaN.
-
-    References
-    ----------
-    Sinha and Duchi, Learning Kernels with Random Features, NIPS 2016, problem (4) with
-    f(t) = t^2 - 1; Algorithm 1 there bisects instead.
+    Notes
+    -----
+    Problem (4) with f(t) = t^2 - 1; Algorithm 1 there bisects instead.
     """
     v = _checked(scores, rho)
     n = len(v)
@@ -81,40 +75,25 @@ def chi_square_weights(scores: NDArray[np.float64], rho: float) -> NDArray[np.fl
     return q
 
 
-def power_weights(scores: NDArray[np.float64], rho: float, power: float) -> NDArray[np.float64]:
+def power_weights(scores: Array, rho: float, power: float) -> Array:
     r"""Return the distribution q that maximises q'v within a ball of the divergence t^k - 1.
 
     .. math:: \max_q q^\top v \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1,\;
               \frac1N \sum_i (N q_i)^k - 1 \le \rho
 
-    The Karush-Kuhn-Tucker conditions give :math:`q_i \propto (v_i - \tau)_+^{1/(k-1)}`. The paper
-    bisects on the multiplier of the ball, and for each on tau until q sums to one; here q is
-    divided by its sum, which leaves one unknown: the divergence grows with tau, and tau is its
-    root where it equals rho.
+    Problem (4). The Karush-Kuhn-Tucker conditions give
+    :math:`q_i \propto (v_i - \tau)_+^{1/(k-1)}`. Algorithm 1 bisects on the multiplier of the
+    ball, and for each on tau until q sums to one; here q is divided by its sum, which leaves one
+    unknown: the divergence grows with tau, and tau is its root where it equals rho.
 
     Parameters
     ----------
     scores : array of shape (N,)
-        v; any finite numbers.
     rho : float
         Radius of the ball. At most 0 (or all scores tied): the uniform distribution. From
         (N/m)^(k-1) - 1 on, where m candidates share the maximum: uniform over those.
     power : float
         k, above 1.
-
-    Returns
-    -------
-    array of shape (N,)
-        q, non-negative, summing to one, in the order of `scores`.
-
-    Raises
-    ------
-    MethodError
-        No scores, or a score that is NaN or infinite, or rho that is NaN.
-
-    References
-    ----------
-    Sinha and Duchi, Learning Kernels with Random Features, NIPS 2016, problem (4) and Algorithm 1.
     """
     v = _checked(scores, rho)
     n, exponent = len(v), 1.0 / (power - 1.0)
@@ -127,7 +106,7 @@ def power_weights(scores: NDArray[np.float64], rho: float, power: float) -> NDAr
     if radius >= (power - 1.0) * np.log(n / np.count_nonzero(tied)):
         return np.asarray(tied / np.count_nonzero(tied))
 
-    def weights(depth: float) -> NDArray[np.float64]:
+    def weights(depth: float) -> Array:
         unscaled = np.maximum(1.0 - below / depth, 0.0) ** exponent
         return np.asarray(unscaled / unscaled.sum())
 
@@ -144,9 +123,7 @@ def power_weights(scores: NDArray[np.float64], rho: float, power: float) -> NDAr
     return weights(np.exp(_root(excess, np.log(below[~tied].min() / 2.0), np.log(depth))))
 
 
-def penalised_weights(
-    scores: NDArray[np.float64], penalty: float, power: float = 2.0
-) -> NDArray[np.float64]:
+def penalised_weights(scores: Array, penalty: float, power: float = 2.0) -> Array:
     r"""Return the distribution q that maximises q'v less a penalised divergence.
 
     .. math:: \max_q q^\top v - \lambda \Big(\frac1N \sum_i (N q_i)^k - 1\Big)
@@ -165,20 +142,9 @@ def penalised_weights(
     power : float
         k, above 1.
 
-    Returns
-    -------
-    array of shape (N,)
-        q, non-negative, summing to one, in the order of `scores`.
-
-    Raises
-    ------
-    MethodError
-        No scores, or a score that is NaN or infinite.
-
-    References
-    ----------
-    Sinha and Duchi, Learning Kernels with Random Features, NIPS 2016, problem (8). Dividing by the
-    maximum is a choice.
+    Notes
+    -----
+    Problem (8). Dividing by the maximum is a choice.
     """
     v = _checked(scores, penalty)
     n, exponent = len(v), 1.0 / (power - 1.0)
@@ -189,7 +155,7 @@ def penalised_weights(
     if power == 2:
         return _on_simplex(-below / (slope * n))
 
-    def weights(depth: float) -> NDArray[np.float64]:
+    def weights(depth: float) -> Array:
         return np.asarray((np.maximum(depth - below, 0.0) / slope) ** exponent / n)
 
     # At depth k lambda all of q sum to 1 at most; at k lambda N^(k-1) the best one alone has 1.
@@ -198,7 +164,7 @@ def penalised_weights(
     return np.asarray(q / q.sum())
 
 
-def _on_simplex(point: NDArray[np.float64]) -> NDArray[np.float64]:
+def _on_simplex(point: Array) -> Array:
     """Return the nearest distribution to a point (Held, Wolfe & Crowder 1974)."""
     ranked = np.sort(point)[::-1]
     threshold = (np.cumsum(ranked) - 1.0) / np.arange(1, len(point) + 1)
@@ -211,7 +177,7 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
     return float(brentq(function, low, high, xtol=1e-15, rtol=1e-15, maxiter=500))
 
 
-def _checked(scores: NDArray[np.float64], number: float) -> NDArray[np.float64]:
+def _checked(scores: Array, number: float) -> Array:
     v = np.asarray(scores, dtype=np.float64)
     if v.ndim != 1 or len(v) == 0 or not np.isfinite(v).all() or np.isnan(number):
         raise MethodError(

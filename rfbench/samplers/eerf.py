@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.arrays import Rows
+from rfbench.arrays import Array, Rows
 from rfbench.parameters import estimator, one_of, parameter
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import FeatureMap
@@ -38,10 +38,8 @@ class EERF(PooledFeatures):
     multiclass : {'norm', 'max', 'per-class'}
         How the scores of several classes are joined: their l2 norm over the one-hot columns, their
         maximum, or taking the best of each class in turn. Not settled by the text: a choice.
-    kernel, bandwidth, feature_map, random_state
-        See `rfbench.samplers.base.RandomFeatures`. In the paired map the score of a frequency is
-        the norm over its cos and sin columns. The pool of the linear kernel is each coordinate
-        once where pool_size allows.
+    feature_map : {'offset', 'paired'}
+        In the paired map the score of a frequency is the norm over its cos and sin columns.
 
     Attributes
     ----------
@@ -78,7 +76,7 @@ class EERF(PooledFeatures):
         super().check_parameters()
         self._check_pool_holds_components()
 
-    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         assert targets is not None
         scored = self.scored_pool(X, targets, random)
         pool = scored.pool
@@ -97,9 +95,7 @@ class EERF(PooledFeatures):
         return pool.take(chosen).times(self.n_components**-0.5)
 
 
-def _best_of_each_class_in_turn(
-    scores: NDArray[np.float64], errors: NDArray[np.float64]
-) -> NDArray[np.intp]:
+def _best_of_each_class_in_turn(scores: Array, errors: Array) -> NDArray[np.intp]:
     """Order the candidates: the best of class 0, of class 1, ..., then the second best of each."""
     orders = [decreasing(*of) for of in zip(scores.T, errors, strict=True)]
     ranking = np.stack(orders, axis=1).ravel()

@@ -5,14 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from rfbench.arrays import FloatArray, Rows
+from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.kernels import Feature, dense
+
+if TYPE_CHECKING:
+    from rfbench.compute.equations import NormalEquations
 
 PAIRED, OFFSET, PLAIN = "paired", "offset", "plain"
 
@@ -44,7 +47,7 @@ class Projection(ABC):
     """Frequencies that are known by what they do to a row, not by their entries."""
 
     @abstractmethod
-    def explicit(self) -> NDArray[np.float64]:
+    def explicit(self) -> Array:
         """Return all the frequencies, shape (d, n_frequencies)."""
 
     @abstractmethod
@@ -115,7 +118,7 @@ class FeatureMap(FittedMap):
         """Return the map with every column multiplied by a factor."""
         return replace(self, scale=self.scale * factor)
 
-    def weighted_by(self, weights: NDArray[np.float64]) -> FeatureMap:
+    def weighted_by(self, weights: Array) -> FeatureMap:
         """Return the map with the columns of frequency m multiplied by weights[m]."""
         columns = np.tile(weights, 2) if self.layout == PAIRED else weights
         return replace(self, weights=columns if self.weights is None else self.weights * columns)
@@ -158,6 +161,14 @@ class FeatureMap(FittedMap):
                     waves.arc_cosine_inplace(out, self.order, self.scale)
         if self.weights is not None:
             out *= self.weights
+
+    def equations(self, rows: Rows, targets: Array | None = None) -> NormalEquations:
+        """Return the normal equations of the features of the rows; targets have shape (n, k)."""
+        from rfbench.compute.gram import accumulate
+
+        Y = np.empty((rows.shape[0], 0)) if targets is None else targets
+        transform = self.astype(rows.dtype).transform_into
+        return accumulate(transform, rows, Y, self.n_columns, dtype=rows.dtype)
 
     def _project(self, rows: Rows, out: FloatArray | None = None) -> FloatArray:
         """Return the phases w'x, shape (n, M), in ``out`` where it is given."""

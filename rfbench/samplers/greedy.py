@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rfbench.arrays import Rows
+from rfbench.arrays import Array, Rows
 from rfbench.parameters import TRUTH, estimator, parameter
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import FeatureMap
@@ -37,10 +36,9 @@ class Greedy(PooledFeatures):
         columns have not the same norm. False by default: a choice.
     center_target : bool
         Subtract the mean of the target. Not settled by the text: a choice.
-    kernel, bandwidth, feature_map, random_state
-        See `rfbench.samplers.base.RandomFeatures`. In the paired map the squares of the cos and
-        sin columns are added, and both columns are taken. With several target columns the squares
-        are added over them. Both are choices.
+    feature_map : {'offset', 'paired'}
+        In the paired map the squares of the cos and sin columns are added, and both columns are
+        taken. With several target columns the squares are added over them. Both are choices.
 
     Attributes
     ----------
@@ -79,17 +77,14 @@ class Greedy(PooledFeatures):
         super().check_parameters()
         self._check_pool_holds_components()
 
-    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
-        from rfbench.compute.gram import accumulate
-
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         assert targets is not None
         pool = self.pool(random, X.shape[1])
         self._check_pool_holds_components(pool.n_frequencies)
         rows, y = self.scoring_rows(X, targets, random)
         if self.center_target:
             y = y - y.mean(axis=0)
-        transform = pool.astype(rows.dtype).transform_into
-        equations = accumulate(transform, rows, y, pool.n_columns, dtype=rows.dtype)
+        equations = pool.equations(rows, y)
         pursuit = Pursuit(equations.gram, equations.moment)
         self.chosen_ = np.empty(self.n_components, dtype=np.intp)
         free = np.ones(pool.n_frequencies, dtype=bool)
@@ -120,14 +115,14 @@ class Pursuit:
 
     SPANNED = 1e-10
 
-    def __init__(self, gram: NDArray[np.float64], moment: NDArray[np.float64]) -> None:
+    def __init__(self, gram: Array, moment: Array) -> None:
         self._gram = gram
         self._squares = np.diag(gram).copy()
         self._correlations = moment.copy()
         self._basis = np.empty((16, len(gram)))
         self._size = 0
 
-    def energies(self, *, normalize: bool) -> NDArray[np.float64]:
+    def energies(self, *, normalize: bool) -> Array:
         """Return |z_m'R|^2, or that over |z_m|^2, for every column; shape (p,)."""
         energy = np.asarray((self._correlations**2).sum(axis=1))
         if normalize:

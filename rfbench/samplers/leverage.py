@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import lapack
 
-from rfbench.arrays import FloatArray, Rows
+from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.parameters import TRUTH, estimator, number, one_of, parameter
 from rfbench.samplers.feature_map import FeatureMap
-from rfbench.samplers.pool import feature_blocks, target_moments
+from rfbench.samplers.pool import target_moments
 from rfbench.samplers.weighted_pool import WeightedPool
 
 
@@ -36,9 +35,6 @@ class LeverageRFF(WeightedPool):
     ----------
     alpha : float
         The :math:`\lambda` of the score, in the convention n lambda.
-    n_components, pool_size, replace, reweight, resample, per_column, score_rows, kernel, \
-bandwidth, feature_map, random_state
-        See `WeightedPool`.
 
     References
     ----------
@@ -59,8 +55,8 @@ bandwidth, feature_map, random_state
     alpha: float = parameter(0.05, number(above=0))
 
     def _column_scores(
-        self, pool: FeatureMap, rows: Rows, targets: NDArray[np.float64], formed: FloatArray | None
-    ) -> NDArray[np.float64]:
+        self, pool: FeatureMap, rows: Rows, targets: Array, formed: FloatArray | None
+    ) -> Array:
         from rfbench.compute.gram import accumulate
 
         unit = pool.astype(rows.dtype)
@@ -101,9 +97,6 @@ class SurrogateLeverage(WeightedPool):
         the cos and sin parts).
     center_target : bool
         Subtract the mean of the target in the score. Not settled by the text: a choice.
-    n_components, pool_size, replace, reweight, resample, per_column, score_rows, kernel, \
-bandwidth, feature_map, random_state
-        See `WeightedPool`.
 
     Notes
     -----
@@ -132,17 +125,16 @@ bandwidth, feature_map, random_state
     center_target: bool = parameter(False, TRUTH)
 
     def _column_scores(
-        self, pool: FeatureMap, rows: Rows, targets: NDArray[np.float64], formed: FloatArray | None
-    ) -> NDArray[np.float64]:
+        self, pool: FeatureMap, rows: Rows, targets: Array, formed: FloatArray | None
+    ) -> Array:
         if self.center_target:
             targets = targets - targets.mean(axis=0)
-        if self.equation == 14:
-            return np.asarray((target_moments(pool, rows, targets, formed) ** 2).sum(axis=1))
-        moments, squares = _moments_and_squares(pool, rows, targets, formed)
-        return np.asarray((moments**2).sum(axis=1) + rows.shape[0] * squares)
+        squares = np.zeros(pool.n_columns) if self.equation == 12 else None
+        scores = np.asarray((target_moments(pool, rows, targets, formed, squares) ** 2).sum(axis=1))
+        return scores if squares is None else scores + rows.shape[0] * squares
 
 
-def ridge_leverage(gram: NDArray[np.float64], penalty: float) -> NDArray[np.float64]:
+def ridge_leverage(gram: Array, penalty: float) -> Array:
     r"""Return the diagonal of :math:`G (G + \mu I)^{-1}`, shape (p,), each between 0 and 1.
 
     Parameters
@@ -171,16 +163,3 @@ def ridge_leverage(gram: NDArray[np.float64], penalty: float) -> NDArray[np.floa
     inverse, _ = lapack.dtrtri(factor, lower=1, overwrite_c=1)
     scores = 1.0 - penalty * np.einsum("ki,ki->i", inverse, inverse)
     return np.asarray(np.clip(scores, 0.0, 1.0))
-
-
-def _moments_and_squares(
-    pool: FeatureMap, rows: Rows, targets: NDArray[np.float64], formed: FloatArray | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Z'Y, shape (n_columns, k), and the squared norms of the columns of Z."""
-    moments = np.zeros((pool.n_columns, targets.shape[1]))
-    squares = np.zeros(pool.n_columns)
-    coded = targets.astype(rows.dtype)
-    for picked, columns, features in feature_blocks(pool, rows, formed):
-        moments[columns] += features.T @ coded[picked]
-        squares[columns] += np.einsum("ij,ij->j", features, features)
-    return moments, squares

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-from rfbench.arrays import FloatArray, Rows
+from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.kernels import Kernel
 from rfbench.parameters import estimator, number, one_of, parameter
 from rfbench.samplers.base import Streams
@@ -35,7 +34,7 @@ class NystroemMap(FittedMap):
 
     kernel: Kernel
     landmarks: Rows
-    matrix: NDArray[np.float64]
+    matrix: Array
 
     @property
     def n_columns(self) -> int:
@@ -74,8 +73,6 @@ class Nystroem(ScoredFeatures):
         The penalty of the ridge leverage score, in the convention n alpha.
     score_rows : int or float
         Size of T, as a number or a fraction of the rows.
-    kernel, bandwidth, random_state
-        See `rfbench.samplers.base.RandomFeatures`.
     feature_map : {'offset', 'paired'}
         Without effect: there are no frequencies.
 
@@ -108,7 +105,7 @@ class Nystroem(ScoredFeatures):
         """Return m."""
         return self.n_components
 
-    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> NystroemMap:
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> NystroemMap:
         n = X.shape[0]
         p = None
         if self.landmarks == RIDGE_LEVERAGE:
@@ -121,9 +118,7 @@ class Nystroem(ScoredFeatures):
         return NystroemMap(self.kernel_, landmarks, _inverse_root(self.kernel_, landmarks))
 
 
-def ridge_leverage_of_rows(
-    kernel: Kernel, X: Rows, sample: Rows, alpha: float
-) -> NDArray[np.float64]:
+def ridge_leverage_of_rows(kernel: Kernel, X: Rows, sample: Rows, alpha: float) -> Array:
     """Return the ridge leverage scores of the rows X as a sample of them shows them, shape (n,).
 
     Scores below machine epsilon are raised to it, so that every row can be drawn.
@@ -140,13 +135,13 @@ def ridge_leverage_of_rows(
     return np.asarray(np.maximum(scores, np.finfo(float).eps))
 
 
-def _diagonal(kernel: Kernel, X: Rows) -> NDArray[np.float64]:
+def _diagonal(kernel: Kernel, X: Rows) -> Array:
     starts = range(0, X.shape[0], DIAGONAL_ROWS)
     blocks = (X[start : start + DIAGONAL_ROWS] for start in starts)
     return np.concatenate([np.diag(kernel(block, block)) for block in blocks])
 
 
-def _inverse_root(kernel: Kernel, landmarks: Rows) -> NDArray[np.float64]:
+def _inverse_root(kernel: Kernel, landmarks: Rows) -> Array:
     eigenvalues, vectors = linalg.eigh(kernel(landmarks, landmarks))
     kept = eigenvalues > FLOOR * eigenvalues[-1]
     basis = vectors[:, kept]

@@ -2,80 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from rfbench.arrays import FloatArray, Rows
+from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.errors import MethodError
 from rfbench.parameters import Rule, estimator, one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
-from rfbench.samplers.pool_cache import PoolScores, cached_pool, cached_scores
+from rfbench.samplers.pool_cache import PoolScores, shared
 
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
 CENTRING = one_of("auto", True, False)
 
 
-def feature_blocks(
-    unit: FeatureMap, X: Rows, formed: FloatArray | None = None
-) -> Iterator[tuple[slice, NDArray[np.intp], FloatArray]]:
-    """Yield rows, column numbers and the features of those rows and columns, small blocks each.
+def target_moments(
+    unit: FeatureMap,
+    X: Rows,
+    targets: Array,
+    formed: FloatArray | None = None,
+    squares: Array | None = None,
+) -> Array:
+    """Return Z'Y of the pool's columns Z, shape (n_columns, k).
 
-    The features are overwritten by the next block of their shape, and stay in `formed`, shape
-    (n, n_columns), where it is given.
+    Streamed over blocks of rows and of frequencies small enough for the cache. Z is left in
+    `formed`, shape (n, n_columns), and the squared norms of its columns are added to `squares`,
+    shape (n_columns,), where these are given.
     """
+    total = np.zeros((unit.n_columns, targets.shape[1]))
+    coded = targets.astype(X.dtype)
     pieces = [piece.astype(X.dtype) for piece in unit.pieces(BLOCK_FREQUENCIES)]
     buffers: dict[tuple[int, int], FloatArray] = {}
     for start in range(0, X.shape[0], BLOCK_ROWS):
         picked = slice(start, min(start + BLOCK_ROWS, X.shape[0]))
-        rows = X[picked]
-        first = 0
+        rows, first = X[picked], 0
         for piece in pieces:
             shape = (rows.shape[0], piece.n_columns)
             features = buffers.setdefault(shape, np.empty(shape, dtype=X.dtype))
             piece.transform_into(rows, features)
             count = piece.n_frequencies
-            if formed is not None:
-                for part in range(piece.n_columns // count):
-                    start_at = part * unit.n_frequencies + first
-                    block = features[:, part * count : (part + 1) * count]
-                    formed[picked, start_at : start_at + count] = block
-            yield picked, unit.columns_of(np.arange(first, first + count)), features
+            columns = unit.columns_of(np.arange(first, first + count))
             first += count
-
-
-def target_moments(
-    unit: FeatureMap, X: Rows, targets: NDArray[np.float64], formed: FloatArray | None = None
-) -> NDArray[np.float64]:
-    """Return Z'Y of the pool's columns, shape (n_columns, k), with Z in `formed` where it is given.
-
-    Streamed over blocks of rows and of frequencies small enough for the cache.
-    """
-    total = np.zeros((unit.n_columns, targets.shape[1]))
-    coded = targets.astype(X.dtype)
-    for rows, columns, features in feature_blocks(unit, X, formed):
-        total[columns] += features.T @ coded[rows]
+            total[columns] += features.T @ coded[picked]
+            if squares is not None:
+                squares[columns] += np.einsum("ij,ij->j", features, features)
+            if formed is not None:
+                for at in range(0, len(columns), count):  # slices copy faster than an index does
+                    own = slice(columns[at], columns[at] + count)
+                    formed[picked, own] = features[:, at : at + count]
     return total
 
 
-def fold_pairs(unit: FeatureMap, columns: NDArray[np.float64]) -> NDArray[np.float64]:
+def fold_pairs(unit: FeatureMap, columns: Array) -> Array:
     """Add the values of a frequency's cos and sin columns; shape (n_columns,) to (M,)."""
     if unit.layout == PAIRED:
         return columns[: unit.n_frequencies] + columns[unit.n_frequencies :]
     return columns
 
 
-def centres(choice: bool | str, targets: NDArray[np.float64]) -> bool:
+def centres(choice: bool | str, targets: Array) -> bool:
     """Tell whether to subtract the target's mean; 'auto' does so for several target columns."""
     return targets.shape[1] > 1 if choice == "auto" else bool(choice)
 
 
-def rounding_of(moments: NDArray[np.float64], eps: float, n: int) -> NDArray[np.float64]:
+def rounding_of(moments: Array, eps: float, n: int) -> Array:
     """Return about the rounding error of sums over n rows, one a target column, shape (k,).
 
     A block is summed in the rows' own type, where errors add up like a random walk; the sums of
@@ -103,9 +97,7 @@ class ScoredFeatures(RandomFeatures):
 
     score_rows: int | float = parameter(1.0, SCORE_ROWS)
 
-    def scoring_rows(
-        self, X: Rows, targets: NDArray[np.float64], random: Streams
-    ) -> tuple[Rows, NDArray[np.float64]]:
+    def scoring_rows(self, X: Rows, targets: Array, random: Streams) -> tuple[Rows, Array]:
         """Return the random subset of rows, and their targets, that the scores are made from."""
         n = X.shape[0]
         asked: Any = self.score_rows
@@ -162,10 +154,10 @@ class PooledFeatures(ScoredFeatures):
         Samplers of a trial with the same kernel, map, seed and pool_size share them, see
         `rfbench.samplers.pool_cache`.
         """
-        facts = (*self._pool_facts(), d)
-        return cached_pool(facts, self.random_state, lambda: self.draw_pool(random, d))
+        facts = ("pool", *self._pool_facts(), d)
+        return shared(facts, self.random_state, None, lambda: self.draw_pool(random, d))
 
-    def scored_pool(self, X: Rows, targets: NDArray[np.float64], random: Streams) -> PoolScores:
+    def scored_pool(self, X: Rows, targets: Array, random: Streams) -> PoolScores:
         """Return the candidates and the sums of their features on the scoring rows.
 
         Shared as in `pool`, where score_rows is the same as well.
@@ -175,11 +167,12 @@ class PooledFeatures(ScoredFeatures):
         def make() -> PoolScores:
             return self._scores_of(pool, *self.scoring_rows(X, targets, random))
 
-        facts = (*self._pool_facts(), type(self).scoring_rows, self.score_rows)
-        return cached_scores(facts, self.random_state, X, targets, make)
+        content = hashlib.blake2b(np.ascontiguousarray(targets).tobytes()).digest()
+        how = (type(self).scoring_rows, self.score_rows, content)
+        return shared(("scores", *self._pool_facts(), *how), self.random_state, X, make)
 
     @staticmethod
-    def _scores_of(pool: FeatureMap, rows: Rows, y: NDArray[np.float64]) -> PoolScores:
+    def _scores_of(pool: FeatureMap, rows: Rows, y: Array) -> PoolScores:
         """Return the sums of a pool's features on some rows."""
         sums = target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
         means = y.mean(axis=0)

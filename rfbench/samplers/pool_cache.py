@@ -6,7 +6,6 @@ found its pool ready would have spent on it.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,9 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rfbench.arrays import Rows
+from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
 from rfbench.frozen import frozen
 from rfbench.samplers.feature_map import FeatureMap
@@ -44,13 +42,13 @@ class PoolScores:
     """
 
     pool: FeatureMap
-    moments: NDArray[np.float64]
-    sums: NDArray[np.float64]
-    target_means: NDArray[np.float64]
+    moments: Array
+    sums: Array
+    target_means: Array
     n: int
-    rounding: NDArray[np.float64]
+    rounding: Array
 
-    def target_moments(self, *, centred: bool) -> NDArray[np.float64]:
+    def target_moments(self, *, centred: bool) -> Array:
         """Return Z'Y, or Z'(Y - mean Y)."""
         if not centred:
             return self.moments
@@ -119,24 +117,9 @@ def cached_pools() -> Iterator[PoolCache]:
         _current.reset(token)
 
 
-def cached_pool(facts: Key, random_state: Any, make: Callable[[], FeatureMap]) -> FeatureMap:
-    """Return a pool, shared where a cache is active and the seed is a number."""
+def shared(key: Key, random_state: Any, X: Rows, make: Callable[[], Value]) -> Value:
+    """Return a value made from X, shared where a cache is active and the seed is a number."""
     cache = _current.get()
     if cache is None or not isinstance(random_state, int | np.integer):
         return make()
-    return cache.get(("pool", facts, int(random_state)), None, make)
-
-
-def cached_scores(
-    facts: Key,
-    random_state: Any,
-    X: Rows,
-    targets: NDArray[np.float64],
-    make: Callable[[], PoolScores],
-) -> PoolScores:
-    """Return the scores of a pool, shared where a cache is active and the seed is a number."""
-    cache = _current.get()
-    if cache is None or not isinstance(random_state, int | np.integer):
-        return make()
-    content = hashlib.blake2b(np.ascontiguousarray(targets).tobytes()).digest()
-    return cache.get(("scores", facts, int(random_state), content), X, make)
+    return cache.get((*key, int(random_state)), X, make)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rfbench.arrays import FloatArray, Rows
+from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.errors import MethodError
 from rfbench.parameters import NOTHING, estimator, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
@@ -46,9 +45,7 @@ class ProjectedMap(FittedMap):
 
     def astype(self, dtype: Any) -> ProjectedMap:
         """Return the map with its arrays in another floating-point type."""
-        return replace(
-            self, inner=self.inner.astype(dtype), matrix=self.matrix.astype(dtype, copy=False)
-        )
+        return ProjectedMap(self.inner.astype(dtype), self.matrix.astype(dtype, copy=False))
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, l)."""
@@ -69,8 +66,8 @@ class ProjectedFeatures(RandomFeatures):
         Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset
         map has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random
         kitchen sinks with M = base_size have these D columns, and M = l has 2l in the paired map.)
-    kernel, bandwidth, feature_map, random_state
-        See `rfbench.samplers.base.RandomFeatures`; the map is that of F.
+    feature_map : {'offset', 'paired'}
+        That of F.
     """
 
     base_size: int | None = parameter(None, whole(1) | NOTHING)
@@ -91,7 +88,7 @@ class ProjectedFeatures(RandomFeatures):
         """Return l."""
         return self.n_components
 
-    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FittedMap:
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FittedMap:
         base = self._base(random, X.shape[1])
         return ProjectedMap(base, self._projection(base, X, random))
 
@@ -106,14 +103,5 @@ class ProjectedFeatures(RandomFeatures):
         return 4 * self.n_components if self.base_size is None else self.base_size
 
     @abstractmethod
-    def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> NDArray[np.float64]:
+    def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> Array:
         """Return the matrix that F is multiplied by, shape (D, l)."""
-
-
-def base_gram(base: FeatureMap, X: Rows) -> NDArray[np.float64]:
-    """Return F'F, shape (D, D), streamed over the rows."""
-    from rfbench.compute.gram import accumulate
-
-    none = np.empty((X.shape[0], 0))
-    transform = base.astype(X.dtype).transform_into
-    return accumulate(transform, X, none, base.n_columns, dtype=X.dtype).gram

@@ -6,10 +6,9 @@ import logging
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import qmc
 
-from rfbench.arrays import Rows
+from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError
 from rfbench.parameters import TRUTH, estimator, one_of, parameter
 from rfbench.samplers.base import RandomFeatures, Streams
@@ -38,12 +37,11 @@ class QMC(RandomFeatures):
         permutations of the digits. Without it the frequencies are the same for all seeds, and the
         coordinates of Halton points are nearly equal to one another for d above about 40 (a
         warning is logged): only to repeat published numbers.
-    n_components, kernel, bandwidth, feature_map, random_state
-        See `rfbench.samplers.base.RandomFeatures`. The kernels with a product measure: all but the
-        linear one. The offsets of the offset map are independent, not quasi-random: a choice.
 
     Notes
     -----
+    The kernels with a product measure: all but the linear one. The offsets of the offset map are
+    independent, not quasi-random: a choice.
     The first point of both sequences without scrambling is 0, whose inverse is minus infinity: it
     is left out. Points are kept 2^-31, half the resolution of Sobol points, away from the faces.
 
@@ -67,7 +65,7 @@ class QMC(RandomFeatures):
     sequence: str = parameter("sobol", one_of("sobol", "halton"))
     scramble: bool = parameter(True, TRUTH)
 
-    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         d, m = X.shape[1], self.n_components
         if self.sequence == "sobol":
             points = _sobol(d, m, self.scramble, random.frequencies)
@@ -84,7 +82,7 @@ class QMC(RandomFeatures):
         return self.unit_map(frequencies, random).times(m**-0.5)
 
 
-def _sobol(d: int, m: int, scramble: bool, generator: np.random.Generator) -> NDArray[np.float64]:
+def _sobol(d: int, m: int, scramble: bool, generator: np.random.Generator) -> Array:
     if d > qmc.Sobol.MAXDIM:
         raise MethodError(
             f"There are no Sobol points in {d} dimensions.",
@@ -98,7 +96,7 @@ def _sobol(d: int, m: int, scramble: bool, generator: np.random.Generator) -> ND
     return np.asarray(points[skipped : m + skipped])
 
 
-def _halton(d: int, m: int, scramble: bool, generator: np.random.Generator) -> NDArray[np.float64]:
+def _halton(d: int, m: int, scramble: bool, generator: np.random.Generator) -> Array:
     engine = qmc.Halton(d, scramble=scramble, seed=generator)
     if not scramble:
         engine.fast_forward(1)

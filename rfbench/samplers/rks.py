@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from rfbench.arrays import Rows
+from rfbench.arrays import Array, Rows
 from rfbench.parameters import estimator, number, parameter
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import FeatureMap
@@ -28,8 +25,6 @@ class RKS(RandomFeatures):
         c: every column times sqrt(c), so that a ridge penalty lambda acts like lambda / c on the
         plain features. A control for methods that rescale their features; c times the kernel is
         estimated.
-    n_components, kernel, bandwidth, feature_map, random_state
-        See `rfbench.samplers.base.RandomFeatures`.
 
     References
     ----------
@@ -49,6 +44,6 @@ class RKS(RandomFeatures):
 
     penalty_divisor: float = parameter(1.0, number(above=0))
 
-    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         unit = self.draw_unit_map(random, X.shape[1], self.n_components)
         return unit.times(self.n_components**-0.5 * self.penalty_divisor**0.5)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rfbench.arrays import Rows
+from rfbench.arrays import Array, Rows
 from rfbench.parameters import estimator, number, one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import FeatureMap
@@ -45,8 +44,6 @@ class SES(RandomFeatures):
         ``validated``: of 1e-6, 1e-5, ..., 100 the one with the smallest error on held-out pairs (a
         fifth of the drawn ones; in ``exact``, 10 M pairs or a fifth of all); the weights are then
         fitted on all pairs.
-    kernel, bandwidth, feature_map, random_state
-        See `rfbench.samplers.base.RandomFeatures`.
 
     Attributes
     ----------
@@ -72,7 +69,7 @@ class SES(RandomFeatures):
     weights: str = parameter("nonnegative", one_of("nonnegative", "clipped"))
     penalty: float | str = parameter("validated", number(least=0) | one_of("validated"))
 
-    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         unit = self.draw_unit_map(random, X.shape[1], self.n_components)
         every, held_out = self._equations(unit, X, random.rows)
         if self.penalty == "validated":

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import Array
 
-def decreasing(scores: NDArray[np.float64], error: float) -> NDArray[np.intp]:
+
+def decreasing(scores: Array, error: float) -> NDArray[np.intp]:
     """Return the order of decreasing scores; those that are tied stand in the order of their index.
 
     Parameters

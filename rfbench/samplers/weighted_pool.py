@@ -7,9 +7,8 @@ from dataclasses import replace as replaced
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rfbench.arrays import FloatArray, Rows
+from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.errors import MethodError
 from rfbench.memory import may_hold
 from rfbench.parameters import NOTHING, TRUTH, estimator, one_of, parameter, whole
@@ -47,9 +46,8 @@ class WeightedPool(ScoredFeatures):
     per_column : bool
         Score, draw and weight cos and sin columns apart; the q over all 2l columns sum to 1, and
         2 n_components columns are drawn. Only the paired map knows the difference.
-    score_rows, kernel, bandwidth, feature_map, random_state
-        See `ScoredFeatures` and `rfbench.samplers.base.RandomFeatures`; n in the scores is the
-        number of rows that are scored.
+    score_rows : int or float
+        n in the scores is the number of rows that are scored.
 
     Attributes
     ----------
@@ -88,7 +86,7 @@ class WeightedPool(ScoredFeatures):
         """Number of candidates, l."""
         return self.n_components if self.pool_size is None else self.pool_size
 
-    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         pool = self.draw_unit_map(random, X.shape[1], self.n_drawn)
         none = np.empty((X.shape[0], 0))
         rows, y = self.scoring_rows(X, none if targets is None else targets, random)
@@ -124,20 +122,17 @@ class WeightedPool(ScoredFeatures):
 
     @abstractmethod
     def _column_scores(
-        self, pool: FeatureMap, rows: Rows, targets: NDArray[np.float64], formed: FloatArray | None
-    ) -> NDArray[np.float64]:
-        """Return p for every column of the unnormalised pool, shape (n_columns,).
+        self, pool: FeatureMap, rows: Rows, targets: Array, formed: FloatArray | None
+    ) -> Array:
+        """Return p for every column of the unnormalised pool; its features left in `formed`."""
 
-        Its features, shape (n, n_columns), are left in `formed` where that is given.
-        """
-
-    def _weights(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _weights(self, q: Array) -> Array:
         if not self.reweight:
             return np.ones_like(q)
         return np.asarray((q if self.reweight == INVERSE else len(q) * q) ** -0.5)
 
 
-def _raised_above_zero(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _raised_above_zero(scores: Array) -> Array:
     floor = np.finfo(float).eps * scores.mean()
     return np.maximum(scores, floor) if floor > 0 else np.ones_like(scores)
 

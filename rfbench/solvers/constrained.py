@@ -151,8 +151,6 @@ class ConstrainedRegressor(Regressor, _Constrained):
     max_iter, tol : int, float
         Newton steps for a bound, and the gradient of the free coefficients, relative to the
         gradient at zero, at which they stop.
-    selection, intercept, random_state
-        See `rfbench.solvers.base.Solver`.
 
     Attributes
     ----------

@@ -47,8 +47,6 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
         The relative duality gap to reach.
     max_iter : int
         Steps a penalty.
-    alphas, alpha_convention, selection, intercept, random_state
-        See `rfbench.solvers.base.PenalisedSolver` and `rfbench.solvers.base.Solver`.
 
     Attributes
     ----------

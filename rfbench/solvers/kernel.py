@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rfbench import bandwidths, kernels
+from rfbench import bandwidths
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
 from rfbench.memory import GIB, check_fits, free_bytes
@@ -66,11 +66,9 @@ class KernelModel(PenalisedSolver):
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         self._check_memory(design.n)
         with clock.part("pp"):
-            self.bandwidth_ = 1.0
-            if KERNELS.find(self.kernel).has_bandwidth:
-                generator = streams(self.random_state).bandwidth
-                self.bandwidth_ = bandwidths.resolve(self.bandwidth, design.X, generator)
-            self.kernel_ = kernels.make(self.kernel, self.bandwidth_)
+            generator = streams(self.random_state).bandwidth
+            self.kernel_ = bandwidths.kernel_on(design.X, self.kernel, self.bandwidth, generator)
+            self.bandwidth_ = self.kernel_.bandwidth
         with clock.part("features"):
             K = np.asarray(self.kernel_(design.X, design.X), dtype=np.float64)
             check_finite(K, f"The values of the kernel {self.kernel}")

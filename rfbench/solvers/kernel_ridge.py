@@ -80,13 +80,6 @@ class KernelRidgeRegressor(Regressor, _KernelRidge):
     What ridge regression on features of the kernel approximates. One Cholesky factorisation a
     penalty of the (centred) kernel matrix; memory 8 * 3 n^2 bytes.
 
-    Parameters
-    ----------
-    kernel, bandwidth, memory_gib
-        See `rfbench.solvers.kernel.KernelModel`.
-    alphas, alpha_convention, selection, intercept, random_state
-        See `rfbench.solvers.base.PenalisedSolver` and `rfbench.solvers.base.Solver`.
-
     Examples
     --------
     >>> import numpy as np
@@ -106,10 +99,6 @@ class KernelRidgeClassifier(Classifier, _KernelRidge):
 
     Parameters
     ----------
-    kernel, bandwidth, memory_gib
-        See `rfbench.solvers.kernel.KernelModel`.
-    alphas, alpha_convention, selection, intercept, random_state
-        See `rfbench.solvers.base.PenalisedSolver` and `rfbench.solvers.base.Solver`.
     """
 
     fits_coded_labels: ClassVar[bool] = True

@@ -35,11 +35,8 @@ class KernelSVMClassifier(Classifier, KernelModel):
         Iterations of libsvm a penalty, -1 for no limit; a fit that stops there is noted.
     tol : float
         libsvm's tolerance.
-    kernel, bandwidth, memory_gib
-        See `rfbench.solvers.kernel.KernelModel`.
-    alphas, alpha_convention, selection, intercept, random_state
-        See `rfbench.solvers.base.PenalisedSolver` and `rfbench.solvers.base.Solver`; libsvm always
-        fits the constant.
+    intercept : bool
+        True: libsvm always fits the constant.
 
     References
     ----------

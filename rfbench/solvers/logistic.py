@@ -41,8 +41,6 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
     tol : float
         Largest entry of the gradient, relative to that of the gradient at zero, at which the steps
         stop.
-    alphas, alpha_convention, selection, intercept, random_state
-        See `rfbench.solvers.base.PenalisedSolver` and `rfbench.solvers.base.Solver`.
 
     Examples
     --------

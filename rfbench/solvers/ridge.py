@@ -40,11 +40,6 @@ class RidgeRegressor(Regressor, _Ridge):
     All penalties and folds come from sums and differences of Gram matrices accumulated in one pass
     over the rows; the error of a fold comes from its Gram matrix too.
 
-    Parameters
-    ----------
-    alphas, alpha_convention, selection, intercept, random_state
-        See `rfbench.solvers.base.PenalisedSolver` and `rfbench.solvers.base.Solver`.
-
     Examples
     --------
     >>> import numpy as np
@@ -68,8 +63,6 @@ class RidgeClassifier(Classifier, _Ridge):
     multiclass : {'one-vs-rest', 'one-vs-one'}
         See `rfbench.solvers.coding.Coding` for the vote and its ties. Under the per-sample
         convention n is the number of rows of the pair.
-    alphas, alpha_convention, selection, intercept, random_state
-        See `rfbench.solvers.base.PenalisedSolver` and `rfbench.solvers.base.Solver`.
 
     Examples
     --------

@@ -41,9 +41,8 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
         Iterations of liblinear a penalty; a fit that stops there is noted.
     tol : float
         liblinear's tolerance.
-    alphas, alpha_convention, selection, intercept, random_state
-        See `rfbench.solvers.base.PenalisedSolver` and `rfbench.solvers.base.Solver`; under the
-        per-sample convention n is the number of rows of the column: those of a pair.
+    alpha_convention : {'absolute', 'per-sample'}
+        Under per-sample n is the number of rows of the column: those of a pair.
 
     References
     ----------

@@ -10,7 +10,7 @@ import numpy as np
 from rfbench import samplers
 from rfbench.samplers.base import streams
 from rfbench.samplers.divergence_ball import chi_square_weights
-from rfbench.samplers.pool import feature_blocks
+from rfbench.samplers.pool import target_moments
 from scripts.bench.case import Bar, Case
 from scripts.bench.timing import fastest, in_turn
 
@@ -42,8 +42,7 @@ def pool_case(name: str, n: int, d: int, candidates: int, rounds: int = 5) -> Ca
     unit = make().fit(X, y).draw_unit_map(streams(0), d, candidates)
 
     def project() -> None:
-        for _ in feature_blocks(unit, X):
-            pass
+        target_moments(unit, X, np.empty((len(X), 0)))
 
     seconds, projection = in_turn([lambda: make().fit(X, y), project], rounds)
     return Case(
