@@ -30,7 +30,7 @@ class BuildWithConfigs(build_py):
 class ArchiveWithConfigs(sdist):
     """Adds what the build above needs to the source archive."""
 
-    def add_defaults(self) -> None:
-        """Add the usual files, the configurations and this file."""
-        super().add_defaults()
+    def make_distribution(self) -> None:
+        """Add the configurations and this file, then archive."""
         self.filelist.extend(map(str, [*CONFIGS.glob("*.yaml"), Path("scripts", "packaging.py")]))
+        super().make_distribution()
