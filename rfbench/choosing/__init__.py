@@ -11,43 +11,48 @@ import os
 import pickle
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
 
 from rfbench import bandwidths, datasets
 from rfbench.choosing.pipeline import code_of, pipeline_of
 from rfbench.choosing.stages import (
     ALPHAS,
+    METHODS,
     PLAIN,
-    SEARCH_SHARE,
-    TIMES,
     Runs,
     Search,
     first_size,
+    first_stage,
     rounded,
     search,
     seconds,
-    tuned,
 )
 from rfbench.config import DatasetSpec, Experiment
 from rfbench.datasets import Dataset, Prepared
 from rfbench.errors import ConfigError, DataError, MethodError
+from rfbench.experiment.children import Children
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
+from rfbench.experiment.trial import warm_up
 from rfbench.experiment.worker import Limits, memory_share
 
 LEAST_ROWS = 10
 HELD_OUT, MOST_HELD_OUT = 0.25, 10_000
 # Training rows for each second of the budget, and bounds of them.
 ROWS_A_SECOND, LEAST_SAMPLE, MOST_ROWS = 300, 2_000, 50_000
-# Of the budget, what one trial may take.
-TRIAL_SHARE = 0.2
+# Of the budget: what one trial may take, and the whole search; the rest is for what follows it.
+TRIAL_SHARE, SEARCH_SHARE = 0.3, 0.85
 DRAWS = 5
-LINEAR, BOOSTING = "linear", "boosting"
+# A fit with everything fixed, in fits with cross-validation.
+FIXED_FIT = 0.5
+LOGISTIC, RIDGE, BOOSTING = "logistic regression", "ridge", "boosting"
 RAW = {"class": "sklearn.preprocessing.FunctionTransformer"}
 
 
@@ -90,10 +95,15 @@ class Choice:
         What was made of the columns of data of one's own.
     metric : str
         ``error`` (misclassification in %) or ``rmse`` (in units of the target).
+    grouped : bool
+        Whole groups are held out.
     rows, n_train, n_test, d : int
         Of the data set; that chose and trained; that were held out; columns.
-    features, plain, linear, boosting : Contender
-        The random features that were chosen, plain ones of the same number, and the two others.
+    features, plain, plain_best, linear, boosting : Contender
+        The random features that were chosen, plain ones of the same number, plain ones of the
+        number that is best for them, and the two others.
+    rows_error : float
+        Standard error of the features' error from the number of test rows.
     bandwidth, alpha : float
         Of the scaled rows; penalty of the ridge regression.
     model_bytes : int
@@ -103,34 +113,40 @@ class Choice:
     code : str
         Python that builds and fits it, and prints its error.
     tried : DataFrame
-        Every method and size: label, M, selection_loss, seconds.
-    stopped : str
-        Why the search ended, see `rfbench.choosing.stages.Search`.
-    budget, spent : float
-        Seconds.
+        Every method and size, with its bandwidths: label, M, selection_loss, seconds.
+    dropped, stopped
+        Methods that failed or were too slow, and why the search ended, see
+        `rfbench.choosing.stages.Search`.
+    budget, spent, start_up : float
+        Seconds; those spent are without those before, for starting workers and reading the data.
     """
 
     folder: Path
     dataset: str
     note: str
     metric: str
+    grouped: bool
     rows: int
     n_train: int
     n_test: int
     d: int
     features: Contender
     plain: Contender
+    plain_best: Contender
     linear: Contender
     boosting: Contender
+    rows_error: float
     bandwidth: float
     alpha: float
     model_bytes: int
     pipeline: Any
     code: str
     tried: pd.DataFrame
+    dropped: dict[str, tuple[int, str]]
     stopped: str
     budget: float
     spent: float
+    start_up: float
 
     @property
     def sampled(self) -> bool:
@@ -140,13 +156,15 @@ class Choice:
     def against(self, other: Contender) -> str:
         """Return whether the features are ``better``, ``worse`` or too ``near`` to call.
 
-        The difference has to exceed twice its standard error: from the draws, and in a
-        classification from the number of test rows (at most the sum of the two rates over it).
+        The difference has to exceed twice its standard error: from the draws, and from the number
+        of test rows. Both make errors on the same rows, so that the latter is an upper bound.
         """
-        mine, own = self.features, [m for m in (self.features, other) if m.draws > 1]
-        variance = sum(m.deviation**2 / m.draws for m in own)
+        mine = self.features
+        variance = sum(m.deviation**2 / m.draws for m in (mine, other) if m.draws > 1)
         if self.metric == "error":
             variance += 100 * (mine.error + other.error) / self.n_test
+        else:
+            variance += (self.rows_error / mine.error) ** 2 * (mine.error**2 + other.error**2)
         if not abs(mine.error - other.error) > 2 * np.sqrt(variance):
             return "near"
         return "better" if mine.error < other.error else "worse"
@@ -168,7 +186,7 @@ def choose_for(
     dataset : str or mapping
         As the key `dataset` of a configuration.
     budget : float
-        Seconds for everything but the reading of the data.
+        Seconds for everything but starting the workers and reading the data.
     n_jobs : int, optional
         Worker processes; default: one per core.
     on_row : callable, optional
@@ -181,11 +199,13 @@ def choose_for(
     ConfigError
         The budget is too small for one fit.
     """
+    before = time.monotonic()
+    n_jobs = n_jobs or os.cpu_count() or 1
+    workers = Children(n_jobs)
+    started = [workers.submit(warm_up) for _ in range(n_jobs)]
     spec = DatasetSpec.model_validate(dataset)
     data = datasets.load(spec.name, parameters=spec.parameters or None)
     check(data)
-    start = time.monotonic()
-    n_jobs = n_jobs or os.cpu_count() or 1
     n_train, n_test = sizes(len(data.y), budget)
     regression = data.task == "regression"
     shared = {
@@ -202,12 +222,20 @@ def choose_for(
     runs = Runs(out, shared, n_jobs, limits, on_row)
     probe = runs.experiment(PLAIN, first_size(n_train), bandwidth=1.0)
     prepared = Context().prepared(plan(probe)[0])
-    median = middle(prepared)
-    first = runs.run([tuned(runs, PLAIN, first_size(n_train), median)], "search")
-    _refuse_small_budget(first.iloc[0], limits.timeout or budget)
-    others = runs.run(_others(runs, data.X.shape[1], regression=regression), "others")
-    seen = search(runs, first, median, n_train, start + SEARCH_SHARE * budget)
-    return _confirm(runs, seen, others, data, prepared, budget=budget, start=start)
+    for worker in started:
+        worker.result()
+    workers.close()
+    start = time.monotonic()
+    deadline = start + SEARCH_SHARE * budget
+    wanted = _others(runs, data.X.shape[1], regression=regression)
+    wanted += first_stage(runs, len(prepared.train_rows), middle(prepared))
+    rows = runs.run(wanted, "search", deadline)
+    first, others = (rows[rows["label"].isin(METHODS) == ours] for ours in (True, False))
+    _refuse_small_budget(first[first["label"] == PLAIN], TRIAL_SHARE * budget)
+    seen = search(runs, first, len(prepared.train_rows), deadline)
+    return _confirm(
+        runs, seen, others, data, prepared, budget=budget, start=start, start_up=start - before
+    )
 
 
 def choose(
@@ -223,7 +251,7 @@ def choose(
 
     Parameters
     ----------
-    X : array of shape (n, d), or DataFrame
+    X : array or sparse matrix of shape (n, d), or DataFrame
     y : array of shape (n,)
         Labels (integers, words) or a real target (floats).
     out : path
@@ -233,13 +261,16 @@ def choose(
     folder.mkdir(parents=True, exist_ok=True)
     target = np.asarray(y)
     task = "regression" if target.dtype.kind == "f" else "classification"
+    spec = {"file": str(folder / "data.npz"), "target": "y", "task": task}
     if isinstance(X, pd.DataFrame):
-        file, column = folder / "data.csv", "target"
-        X.assign(**{column: target}).to_csv(file, index=False)
+        spec |= {"file": str(folder / "data.csv"), "target": "target"}
+        X.assign(target=target).to_csv(spec["file"], index=False)
+    elif sparse.issparse(X):
+        spec = {"file": str(folder / "data.svm"), "task": task}
+        codes = target if task == "regression" else np.unique(target, return_inverse=True)[1]
+        dump_svmlight_file(X, codes, spec["file"])
     else:
-        file, column = folder / "data.npz", "y"
-        np.savez(file, X=np.asarray(X), y=target)
-    spec = {"file": str(file), "target": column, "task": task}
+        np.savez(spec["file"], X=np.asarray(X), y=target)
     return choose_for(spec, budget=budget, n_jobs=n_jobs, out=folder, seed=seed)
 
 
@@ -284,32 +315,33 @@ def middle(prepared: Prepared) -> float:
 
 
 def _others(runs: Runs, d: int, *, regression: bool) -> list[Experiment]:
-    """Return the linear model on the columns themselves, and boosting."""
+    """Return boosting, and the linear models on the columns themselves."""
     boosted = "HistGradientBoosting" + ("Regressor" if regression else "Classifier")
-    linear: dict[str, Any] = {"name": "ridge", "alphas": ALPHAS, "selection": "cv5"}
-    if not regression:
-        linear = {"name": "logistic", "alphas": [0.01, 1.0, 100.0], "selection": "validation"}
-    solvers = {
-        LINEAR: linear,
+    fitted: dict[str, dict[str, Any]] = {
         BOOSTING: {"class": f"sklearn.ensemble.{boosted}", "early_stopping": True},
+        LOGISTIC: {"name": "logistic", "alphas": [1.0], "selection": "fixed"},
+        RIDGE: {"name": "ridge", "alphas": ALPHAS, "selection": "cv5"},
     }
+    if regression:
+        del fitted[LOGISTIC]
     return [
         runs.experiment(label, d, sampler={**RAW, "label": label}, bandwidth=1.0, solver=solver)
-        for label, solver in solvers.items()
+        for label, solver in fitted.items()
     ]
 
 
-def _refuse_small_budget(row: pd.Series[Any], allowed: float) -> None:
+def _refuse_small_budget(rows: pd.DataFrame, allowed: float) -> None:
     """Raise ConfigError where plain features at the smallest size could not be fitted."""
-    if row["status"] == "timeout":
+    status = rows["status"].iloc[0] if len(rows) else "timeout"
+    if status == "timeout":
         raise ConfigError(
-            f"In {allowed:.3g} seconds not one fit of {row['M']} plain features came to its end.",
+            f"In {allowed:.3g} seconds not one fit of plain features came to its end.",
             f"One fit may take {TRIAL_SHARE:.0%} of the budget.",
-            f"Take a --budget of {10 * allowed / TRIAL_SHARE:.0f} seconds.",
+            f"Take a --budget of {10 * allowed / TRIAL_SHARE:.3g} seconds.",
         )
-    if row["status"] != "ok":
+    if status != "ok":
         raise ConfigError(
-            f"Plain random features could not be fitted: {row['message']}",
+            f"Plain random features could not be fitted: {rows['message'].iloc[0]}",
             "So there is nothing to choose from.",
         )
 
@@ -323,69 +355,91 @@ def _confirm(
     *,
     budget: float,
     start: float,
+    start_up: float,
 ) -> Choice:
     """Measure the choice, and plain features, on the rows held out, in several draws."""
     metric = str(runs.shared["metric"])
-    best, plain = seen.best(), seen.best(PLAIN)
-    same = seen.rows[(seen.rows["label"] == PLAIN) & (seen.rows["M"] == best["M"])]
-    plain = same.iloc[0] if len(same) else plain
-    left = start + budget - time.monotonic()
-    each = float(best[TIMES].sum()) / 2 / runs.n_jobs  # both methods, a fit in place of four
-    draws = int(np.clip(left / max(each, 1e-9), 2, DRAWS))
-
-    def fixed(row: pd.Series[Any]) -> Any:
+    best, M = seen.best(), int(seen.best()["M"])
+    own = int(seen.best(PLAIN)["M"])
+    contenders = dict.fromkeys([(str(best["label"]), M), (PLAIN, M), (PLAIN, own)])
+    fits = [FIXED_FIT * seen.seconds(label, size) for label, size in contenders]
+    last = start + budget - fits[0]  # the pipeline is fitted once more, here
+    draws = int(np.clip((last - time.monotonic()) * runs.n_jobs / max(sum(fits), 1e-9), 2, DRAWS))
+    wanted = []
+    for label, size in contenders:
+        row = seen.at(label, size)
         solver = {"alphas": rounded(row["alpha"]), "selection": "fixed"}
-        return runs.experiment(
-            row["label"], int(row["M"]), bandwidth=rounded(row["bandwidth"]), solver=solver,
-            trials=draws,
-        )  # fmt: skip
-
-    wanted = [fixed(row) for row in ([best] if best["label"] == PLAIN else [best, plain])]
-    rows = runs.run(wanted, "check")
+        bandwidth = rounded(row["bandwidth"])
+        wanted.append(
+            runs.experiment(label, size, bandwidth=bandwidth, solver=solver, trials=draws)
+        )
+    rows = runs.run(wanted, "check", last)
     trial = plan(wanted[0])[0]
     pipeline = pipeline_of(trial, prepared)
     train, test = prepared.train_rows, prepared.test_rows
     pipeline.fit(data.X[train], data.y[train])
     np.savez(runs.folder / "rows.npz", train=train, test=test)
     tried = seen.rows[["label", "M", "selection_loss"]].assign(seconds=seconds(seen.rows))
+    predicted = pipeline.predict(data.X[test])
+    rows_error, once = _errors(predicted, data.y[test], metric)
+    linear = set(others.loc[others["status"] == "ok", "label"])
 
-    def measured(table: pd.DataFrame, label: str) -> Contender:
-        return _measured(table[table["label"] == label], label, metric)
+    def measured(table: pd.DataFrame, label: str, M: int) -> Contender:
+        return _measured(table[(table["label"] == label) & (table["M"] == M)], label, M, metric)
 
+    features = measured(rows, str(best["label"]), M)
     return Choice(
         folder=runs.folder,
         dataset=data.name,
         note=trial.dataset.entry.note if trial.dataset.own else "",
         metric=metric,
+        grouped=data.groups is not None,
         rows=len(data.y),
         n_train=len(train),
         n_test=len(test),
         d=data.X.shape[1],
-        features=measured(rows, best["label"]),
-        plain=measured(rows, PLAIN),
-        linear=measured(others, LINEAR),
-        boosting=measured(others, BOOSTING),
+        features=features if features.draws else replace(features, error=once, draws=1),
+        plain=measured(rows, PLAIN, M),
+        plain_best=measured(rows, PLAIN, own),
+        linear=measured(others, LOGISTIC if LOGISTIC in linear else RIDGE, data.X.shape[1]),
+        boosting=measured(others, BOOSTING, data.X.shape[1]),
+        rows_error=rows_error,
         bandwidth=rounded(best["bandwidth"]),
         alpha=rounded(best["alpha"]),
         model_bytes=len(pickle.dumps(pipeline)),
         pipeline=pipeline,
         code=code_of(pipeline, trial.dataset, runs.folder / "rows.npz", metric),
         tried=tried.sort_values(["M", "selection_loss"], ignore_index=True),
+        dropped=seen.dropped,
         stopped=seen.stopped,
         budget=budget,
         spent=time.monotonic() - start,
+        start_up=start_up,
     )
 
 
-def _measured(rows: pd.DataFrame, label: str, metric: str) -> Contender:
+def _errors(predicted: Any, truth: Any, metric: str) -> tuple[float, float]:
+    """Return the standard error of an error in % or of an RMSE from the number of rows, and it.
+
+    Of a mean of n values it is their standard deviation over the root of n; of the root of a mean,
+    that over twice the root (delta method).
+    """
+    each = 100.0 * (predicted != truth) if metric == "error" else (predicted - truth) ** 2
+    mean, deviation = float(np.mean(each)), float(np.std(each) / np.sqrt(len(each)))
+    if metric == "error":
+        return deviation, mean
+    return deviation / max(2 * mean**0.5, 1e-300), mean**0.5
+
+
+def _measured(rows: pd.DataFrame, label: str, M: int, metric: str) -> Contender:
     good = rows[rows["status"] == "ok"]
     if good.empty:
         why = rows["message"].iloc[0] if len(rows) else "It was not run."
-        return Contender(label, 0, np.nan, np.nan, 0, np.nan, np.nan, str(why))
+        return Contender(label, M, np.nan, np.nan, 0, np.nan, np.nan, str(why))
     fit = good[["t_pp", "t_features", "t_train"]].sum(axis=1)
     return Contender(
         label,
-        int(good["M"].iloc[0]),
+        M,
         float(good[metric].mean()),
         float(good[metric].std(ddof=1)),
         len(good),

@@ -38,27 +38,30 @@ def pipeline_of(trial: Trial, prepared: Prepared) -> Pipeline:
 
 def code_of(pipeline: Pipeline, spec: DatasetSpec, rows: Path, metric: str) -> str:
     """Return Python that builds the pipeline, fits it and prints its error on the test rows."""
-    steps = [f"    {_built(step)},\n" for _, step in pipeline.steps]
     score = {
-        "error": "100 * np.mean(model.predict(X[test]) != y[test])",
-        "rmse": "np.sqrt(np.mean((model.predict(X[test]) - y[test]) ** 2))",
+        "error": "100 * np.mean(model.predict(data.X[test]) != data.y[test])",
+        "rmse": "np.sqrt(np.mean((model.predict(data.X[test]) - data.y[test]) ** 2))",
     }
-    names = [type(step).__name__ for _, step in pipeline.steps]
-    imports = {"StandardScaler": "preprocessing", "SimpleImputer": "impute"}
-    scaled = "".join(f"from sklearn.{imports[n]} import {n}\n" for n in names if n in imports)
+    imports = {
+        f"from {_home(step)} import {type(step).__name__}\n": None for _, step in pipeline.steps
+    }
+    steps = ", ".join(_built(step) for _, step in pipeline.steps)
     parameters = f", parameters={spec.parameters!r}" if spec.parameters else ""
     return (
         "import numpy as np\n"
+        f"{''.join(sorted(imports))}"
+        "from rfbench import datasets\n"
         "from sklearn.pipeline import make_pipeline\n"
-        f"{scaled}"
-        "from rfbench import datasets, samplers, solvers\n\n"
-        f"data = datasets.load({spec.name!r}{parameters})\n"
-        f"X, y, rows = data.X, data.y, np.load({str(rows)!r})\n"
+        f"data, rows = datasets.load({spec.name!r}{parameters}), np.load({str(rows)!r})\n"
         "train, test = rows['train'], rows['test']\n"
-        f"model = make_pipeline(\n{''.join(steps)})\n"
-        "model.fit(X[train], y[train])\n"
+        f"model = make_pipeline({steps}).fit(data.X[train], data.y[train])\n"
         f"print({score[metric]})\n"
     )
+
+
+def _home(step: Any) -> str:
+    """Return the package that a step is imported from."""
+    return ".".join(type(step).__module__.split(".")[:2])
 
 
 def _built(step: Any) -> str:
@@ -66,9 +69,7 @@ def _built(step: Any) -> str:
     from sklearn.utils._pprint import _changed_params  # what its own repr prints
 
     given = ", ".join(f"{name}={_plain(value)!r}" for name, value in _changed_params(step).items())
-    module = type(step).__module__.split(".")
-    room = f"{module[1]}." if module[0] == "rfbench" else ""
-    return f"{room}{type(step).__name__}({given})"
+    return f"{type(step).__name__}({given})"
 
 
 def _plain(value: Any) -> Any:

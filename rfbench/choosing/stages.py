@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rfbench import config, results, yamlfile
@@ -16,6 +17,7 @@ from rfbench.experiment import runner
 from rfbench.experiment.plan import Trial
 from rfbench.experiment.run_plan import RunPlan, plan_run
 from rfbench.experiment.worker import Limits
+from rfbench.results.schema import COLUMNS
 
 PLAIN = "rks"
 # Those of the page on methods that are best, or cost nothing more than plain features.
@@ -27,15 +29,20 @@ METHODS: dict[str, dict[str, Any]] = {
     "svd": {"base_size": "4*M"},
     "eerf": {"pool_size": "10*M", "score_rows": 1.0, "center_target": True},
 }
-MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)
 ALPHAS = [10.0**power for power in range(-8, 5)]
+# Of the bandwidth and the penalty of the size before; of the median, and `ALPHAS`, at the first.
+# The likely ones come first: where time is short, they are all that is tried.
+FIRST_FACTORS = (1.0, 0.5, 2.0, 0.25, 4.0)
+FACTORS, FINE_FACTORS, FINE_FROM = (1.0, 0.5, 2.0), (1.0, 0.7, 1.4), 400
+ALPHA_FACTORS = (0.1, 1.0, 10.0)
 FIRST_SIZE, LARGEST_SIZE = 50, 6400
+STEPS = (2.0, 1.5)  # from size to size: the first for which there is time
 # How many methods go on to the second size, the third, ...; plain features go on beside them.
-SURVIVORS = (6, 4, 3, 2)
-# Twice the features take at most about so many times the time: between M and M^3.
-GROWTH = 5.0
-# What is left of the budget for the check on the rows that are held out.
-SEARCH_SHARE = 0.7
+SURVIVORS = (5, 4, 3, 2, 2, 1)
+# Time grows as a power of M, from features alone to Cholesky factors.
+LEAST_POWER, USUAL_POWER, MOST_POWER = 1.0, 2.0, 3.0
+# What the measurements after the search take, in fits with cross-validation of what was chosen.
+CHECK_FITS = 2.0
 TIMES = ["t_pp", "t_features", "t_train", "t_test"]
 
 Rows = pd.DataFrame
@@ -63,84 +70,136 @@ class Runs:
 
     def experiment(self, label: str, M: int, **keys: Any) -> Experiment:
         """Return the experiment of a method of `METHODS`, or of a sampler given as a mapping."""
-        sampler = keys.pop("sampler", None) or {label: {
-            **METHODS[label], "label": label,
-        }}  # fmt: skip
+        sampler = keys.pop("sampler", None) or {label: {**METHODS[label], "label": label}}
         document = {**self.shared, "samplers": [sampler], "M": M, **keys}
         source = yamlfile.Document(document, self.folder.name)
         return config.from_document(source, self.folder.name, allow_imports=True)
 
-    def run(self, experiments: Sequence[Experiment], phase: str) -> Rows:
-        """Run what is missing and return the rows of these experiments."""
+    def run(self, experiments: Sequence[Experiment], phase: str, deadline: float) -> Rows:
+        """Run what is missing, until a moment of `time.monotonic`; return the rows there are.
+
+        A trial that is running then is ended, and its row says ``timeout``.
+        """
         now = plan_run(experiments, self.folder, variants=[f"phase={phase}"] * len(experiments))
         self._experiments += experiments
         self._planned += now.trials
-        plan = RunPlan(self.folder, self._experiments, now.trials, self._planned)
-        runner.run(plan, n_jobs=self.n_jobs, limits=self.limits, on_row=self.on_row)
+        trials = sorted(now.trials, key=lambda trial: trial.number)
+        plan = RunPlan(self.folder, self._experiments, trials, self._planned)
+        limits = replace(self.limits, deadline=deadline)
+        ran = runner.run(
+            plan, n_jobs=self.n_jobs, limits=limits, retry=["timeout"], on_row=self.on_row
+        )
+        if not ran.found + ran.done:
+            return pd.DataFrame(columns=list(COLUMNS))
         rows = results.read(self.folder).rows
-        return rows[rows["trial_id"].isin({trial.id for trial in now.trials})]
+        return rows[rows["trial_id"].isin({trial.id for trial in trials})]
 
 
 @dataclass
 class Search:
-    """What the search has seen, and how far each method got.
+    """What the search sees, and which methods it drops.
 
     Attributes
     ----------
     rows : DataFrame
-        One line per method and size that was fitted.
+        One line per method, size and bandwidths that were fitted.
+    dropped : dict
+        Methods that failed or were too slow: their size and status. Those that others were better
+        than are not among them.
     stopped : str
         Why it went no further: ``budget``, ``rows`` (as many features as rows) or ``flat``.
     """
 
     rows: Rows
-    stopped: str
+    dropped: dict[str, tuple[int, str]] = field(default_factory=dict)
+    stopped: str = ""
 
     def best(self, label: str | None = None) -> pd.Series[Any]:
         """Return the row with the smallest loss on the rows that choose, of a method or of all."""
         rows = self.rows if label is None else self.rows[self.rows["label"] == label]
         return rows.iloc[int(rows["selection_loss"].argmin())]
 
+    def at(self, label: str, size: int | None = None) -> pd.Series[Any]:
+        """Return a method's best row at a size; of none there, at its largest."""
+        rows = self.rows[self.rows["label"] == label]
+        there = rows[rows["M"] == (rows["M"].max() if size is None else size)]
+        if there.empty:
+            return self.at(label)
+        return there.iloc[int(there["selection_loss"].argmin())]
 
-def search(runs: Runs, first: Rows, median: float, n_train: int, deadline: float) -> Search:
+    def take(self, rows: Rows) -> None:
+        """Add the rows of a stage; a method of which none came to its end is dropped."""
+        good = rows[rows["status"] == "ok"]
+        for label, M, status in rows[["label", "M", "status"]].itertuples(index=False):
+            if label != PLAIN and label not in set(good["label"]):
+                self.dropped[label] = int(M), status
+        self.rows = pd.concat([self.rows, good])
+
+    def ranked(self, size: int) -> list[str]:
+        """Return the methods at a size but plain features, those with the smallest loss first.
+
+        Without those for which some method, of any size, has a smaller loss in half the time.
+        """
+        rows = self.rows[(self.rows["M"] == size) & (self.rows["label"] != PLAIN)]
+        order = rows.groupby("label")["selection_loss"].min().sort_values()
+        return [str(n) for n, loss in order.items() if not self._dominated(str(n), size, loss)]
+
+    def _dominated(self, label: str, size: int, loss: float) -> bool:
+        better = self.rows[self.rows["selection_loss"] < loss]
+        return bool((_each(better) < 0.5 * self.seconds(label, size)).any())
+
+    def seconds(self, label: str, size: int) -> float:
+        """Return what a fit with one bandwidth ought to take at a size."""
+        rows = self.rows[self.rows["label"] == label]
+        each = _each(rows).groupby(rows["M"]).mean()
+        power, last = USUAL_POWER, each.index[-1]
+        if len(each) > 1:
+            power = float(np.log(each.iloc[-1] / each.iloc[-2]) / np.log(last / each.index[-2]))
+        power = float(np.clip(power, LEAST_POWER, MOST_POWER))
+        return float(each.iloc[-1] * (size / last) ** power)
+
+
+def search(runs: Runs, first: Rows, n_train: int, deadline: float) -> Search:
     """Go from small to large sizes as long as there is time, with ever fewer methods.
 
     Parameters
     ----------
     first : DataFrame
-        The row of plain features at the first size, see `first_size`.
-    median : float
-        The middle of the first bandwidths.
+        The rows of the first size, see `first_stage`.
     deadline : float
         In the seconds of `time.monotonic`.
     """
-    known, alive = first, [name for name in METHODS if name != PLAIN]
-    size, stopped, stages = first_size(n_train), "rows", iter([*SURVIVORS, *[SURVIVORS[-1]] * 20])
-    last: dict[str, float] = dict.fromkeys(METHODS, GROWTH * seconds(first).iloc[0])
-    while True:
-        wanted = [
-            name
-            for name in (*alive, PLAIN)
-            if not ((known["label"] == name) & (known["M"] == size)).any()
-        ]
-        affordable = list(_affordable(wanted, last, runs.n_jobs, deadline))
-        if affordable:
-            rows = runs.run([tuned(runs, n, size, median, known) for n in affordable], "search")
-            known = pd.concat([known, rows[rows["status"] == "ok"]])
-            last |= dict(zip(rows["label"], GROWTH * seconds(rows), strict=True))
-        here = known[known["M"] == size].set_index("label")["selection_loss"].sort_values()
-        alive = [name for name in here.index if name != PLAIN][: next(stages)]
-        if len(affordable) < len(wanted):
-            stopped = "budget"
-        if not affordable or not alive:
+    found, overhead = Search(first.iloc[:0]), 0.0  # seconds of a trial beside those in its row
+    found.take(first)
+    size, largest = first_size(n_train), min(n_train, LARGEST_SIZE)
+    for count in [*SURVIVORS, *[SURVIVORS[-1]] * 20]:
+        alive = [*found.ranked(size)[:count], PLAIN]
+        if size >= largest:
+            found.stopped = "rows"
+        elif _flat(found.rows, size):
+            found.stopped = "flat"
+        if found.stopped:
             break
-        if _flat(known, size):
-            stopped = "flat"
+        for step in STEPS:
+            larger = min(round(step * size), largest)
+            left = deadline - time.monotonic()
+            wanted = _affordable(found, alive, larger, left, runs.n_jobs, overhead)
+            if wanted:
+                break
+        else:
+            found.stopped = "budget"
             break
-        if 2 * size > min(n_train, LARGEST_SIZE):
+        found.dropped |= {n: (larger, "slow") for n in alive if n not in (*wanted, PLAIN)}
+        size, begun = larger, time.monotonic()
+        together = size < FINE_FROM
+        rows = runs.run(_experiments(runs, found, wanted, size, together), "search", deadline)
+        beside = (time.monotonic() - begun) * runs.n_jobs - seconds(rows).sum()
+        overhead = max(0.0, beside / max(1, len(rows)))
+        found.take(rows)
+        if not (found.rows["M"] == size).any():
+            found.stopped = "budget"
             break
-        size *= 2
-    return Search(known, stopped)
+    return found
 
 
 def first_size(n_train: int) -> int:
@@ -148,32 +207,66 @@ def first_size(n_train: int) -> int:
     return min(FIRST_SIZE, n_train)
 
 
+def first_stage(runs: Runs, n_train: int, median: float) -> list[Experiment]:
+    """Return the experiments of all methods at the first size."""
+    grid = [median * factor for factor in FIRST_FACTORS]
+    return [_tuned(runs, label, first_size(n_train), grid, ALPHAS) for label in METHODS]
+
+
 def seconds(rows: Rows) -> pd.Series[float]:
-    """Return what the trials took."""
+    """Return what the trials took; 0 of those that came to no end."""
     return rows[TIMES].sum(axis=1)
 
 
+def _each(rows: Rows) -> pd.Series[float]:
+    """Return the seconds of a fit with one bandwidth: of several, the best is fitted again."""
+    count = rows["bandwidth_rule"].str.count(",") + 1
+    return seconds(rows).clip(lower=1e-6) / (count + (count > 1))
+
+
+def rounded(value: float) -> float:
+    """Return four digits: what is chosen is read and written by people."""
+    return float(f"{value:.4g}")
+
+
 def _affordable(
-    wanted: Sequence[str], expected: Mapping[str, float], n_jobs: int, deadline: float
-) -> Iterator[str]:
-    left = deadline - time.monotonic()
-    for name in wanted:
-        left -= expected[name] / min(n_jobs, len(wanted))
-        if left < 0:
-            return
-        yield name
+    found: Search, labels: Sequence[str], size: int, left: float, n_jobs: int, overhead: float
+) -> dict[str, list[float]]:
+    """Return the bandwidths for which there is time at a size, and for the measurements after it.
+
+    The best method comes first. With all its bandwidths; plain features and the others follow.
+    """
+    wanted: dict[str, list[float]] = {}
+    factors = FACTORS if size < FINE_FROM else FINE_FACTORS
+    spent = 0.0
+    for label in labels:
+        each = found.seconds(label, size) + overhead
+        for factor in factors:
+            longest = max((spent + each) / n_jobs, each)
+            if longest + CHECK_FITS * each > left:
+                break
+            spent += each
+            wanted.setdefault(label, []).append(found.at(label)["bandwidth"] * factor)
+    # Plain features alone would be no search, unless nothing else is left.
+    return wanted if set(wanted) - {PLAIN} or list(labels) == [PLAIN] else {}
 
 
-def tuned(
-    runs: Runs, label: str, size: int, median: float, known: Rows | None = None
+def _experiments(
+    runs: Runs, found: Search, wanted: Mapping[str, Sequence[float]], size: int, together: bool
+) -> list[Experiment]:
+    """Return the experiments of a stage, the longest ones first and in pieces to be shared out."""
+    made = []
+    for label in sorted(wanted, key=lambda label: -found.seconds(label, size)):
+        grid = wanted[label]
+        alphas = [found.at(label)["alpha"] * factor for factor in ALPHA_FACTORS]
+        pieces = [grid] if together else [[value] for value in grid]
+        made += [_tuned(runs, label, size, piece, alphas) for piece in pieces]
+    return made
+
+
+def _tuned(
+    runs: Runs, label: str, size: int, grid: Sequence[float], alphas: Sequence[float]
 ) -> Experiment:
-    """Return the experiment that looks around the best bandwidth and penalty of the size before."""
-    grid, alphas = [median * m for m in MULTIPLES], ALPHAS
-    if known is not None and (known["label"] == label).any():
-        rows = known[known["label"] == label]
-        best = rows.iloc[int(rows["M"].argmax())]
-        grid = [best["bandwidth"] * m for m in (0.5, 1.0, 2.0)]
-        alphas = [best["alpha"] * 10.0**power for power in range(-2, 3)]
     return runs.experiment(
         label,
         size,
@@ -182,12 +275,8 @@ def tuned(
     )
 
 
-def rounded(value: float) -> float:
-    """Return four digits: what is chosen is read and written by people."""
-    return float(f"{value:.4g}")
-
-
 def _flat(known: Rows, size: int) -> bool:
-    """Tell whether the last two doublings were worth less than a hundredth of the loss."""
-    least = known.groupby("M")["selection_loss"].min()
+    """Tell whether the last two doublings were worth less than a hundredth to those still there."""
+    there = known[known["label"].isin(known.loc[known["M"] == size, "label"])]
+    least = there.groupby("M")["selection_loss"].min()
     return size // 4 in least.index and float(least[size]) > 0.99 * float(least[size // 4])

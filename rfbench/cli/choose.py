@@ -15,6 +15,7 @@ from rfbench.errors import ConfigError, nearest
 
 DATA = click.argument("file", metavar="FILE")
 TARGET = click.option("--target", metavar="COLUMN", help="The column to predict.")
+TASKS = click.Choice(["classification", "regression"])
 
 
 class Seconds(click.ParamType):  # type: ignore[type-arg]
@@ -36,6 +37,16 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
 @click.command()
 @DATA
 @TARGET
+@click.option("--task", type=TASKS, help="Default: guessed from the target.")
+@click.option("--drop", metavar="COLUMN", multiple=True, help="A column to leave out; repeatable.")
+@click.option(
+    "--groups", metavar="COLUMN", help="Whose rows belong together: whole groups are held out."
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "drop", "mean"]),
+    help="Missing values: an error (default), no row, or the mean.",
+)
 @click.option("--budget", type=Seconds(), default="60s", show_default=True, help="60s, 5m, 1h.")
 @click.option("--jobs", type=click.IntRange(1), help="Worker processes; default: one per core.")
 @click.option(
@@ -45,7 +56,13 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 def choose(
-    file: str, target: str | None, budget: float, jobs: int | None, out: Path | None, seed: int
+    file: str,
+    target: str | None,
+    budget: float,
+    jobs: int | None,
+    out: Path | None,
+    seed: int,
+    **reading: Any,
 ) -> None:
     """Say which random features to take for FILE, or for a data set of the catalogue.
 
@@ -57,13 +74,13 @@ def choose(
     \b
     Examples:
       rfbench choose prices.csv --target price
-      rfbench choose prices.csv --target price --budget 5m --jobs 4
+      rfbench choose prices.csv --target price --budget 5m --drop id --missing mean
       rfbench choose digits
     """
     from rfbench.choosing import choose_for
     from rfbench.pages.templates import render
 
-    dataset = _dataset(file, target)
+    dataset = _dataset(file, target, **reading)
     stem = re.sub(r"[^A-Za-z0-9._+=-]", "-", Path(file).name)
     folder = out or Path("results") / f"choose-{stem}"
     start = time.monotonic()
@@ -71,7 +88,7 @@ def choose(
     def progress(row: dict[str, Any]) -> None:
         loss = row.get("selection_loss")
         said = row["message"] if row["status"] != "ok" else "" if loss is None else f"{loss:.4g}"
-        seconds = f"{time.monotonic() - start:.0f} of {budget:.0f} s"
+        seconds = f"{time.monotonic() - start:.0f} s"
         click.echo(f"{seconds}: {row['label']}, M = {row['M']}: {row['status']} {said}", err=True)
 
     found = choose_for(dataset, budget=budget, n_jobs=jobs, out=folder, seed=seed, on_row=progress)
@@ -129,12 +146,19 @@ def new(file: str, target: str | None, out: Path | None) -> None:
     click.echo(f"{path}\nTry it: rfbench run {path} --smoke")
 
 
-def _dataset(file: str, target: str | None) -> str | dict[str, Any]:
+def _dataset(file: str, target: str | None, **reading: Any) -> str | dict[str, Any]:
     """Return the key `dataset` for a file, or for a name of the catalogue."""
     from rfbench.datasets import names
     from rfbench.datasets.files import has_target_apart
 
+    given = {key: value for key, value in reading.items() if value}
     if target is None and file in names():
+        if given:
+            raise ConfigError(
+                f"--{next(iter(given))} is for files, and {file} is a data set of the catalogue.",
+                "",
+                "Leave it out.",
+            )
         return file
     if target is None and has_target_apart(Path(file)):
         return {"file": file}
@@ -144,5 +168,13 @@ def _dataset(file: str, target: str | None) -> str | dict[str, Any]:
             "",
             "Name it: --target COLUMN.",
         )
-    number = re.fullmatch(r"-?[0-9]+", target)
-    return {"file": file, "target": int(target) if number else target}
+    if "drop" in given:
+        given["drop"] = [_column(name) for name in given["drop"]]
+    if "groups" in given:
+        given["groups"] = _column(given["groups"])
+    return {"file": file, "target": _column(target), **given}
+
+
+def _column(name: str) -> str | int:
+    """Return a column as a configuration names it: by a name, or by its number."""
+    return int(name) if re.fullmatch(r"-?[0-9]+", name) else name

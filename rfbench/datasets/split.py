@@ -58,7 +58,8 @@ def split_rows(dataset: Dataset, rule: Rule, generator: np.random.Generator) -> 
         - ``{'test_size': t, 'train_size': s}`` draws both sides at random, s the rest by default.
         - ``{'stratified': t}`` draws t of the rows of each class for the test side.
         - ``{'held_out': t, 'train_size': s}`` draws both sides once for all trials, about t of the
-          rows of each class, and a row of each class for training as long as there are such.
+          rows of each class, and a row of each class for training as long as there are such. Of
+          data with groups, whole groups with about as many rows.
         - ``{'leave_groups': g}`` draws g whole groups for the test side.
         - ``{'last': t}`` tests on the last t rows.
         - ``{'blocks': b, 'test_size': t}`` cuts the rows into b blocks of consecutive rows, equal
@@ -149,8 +150,13 @@ def _held_out(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Ge
     classes = np.zeros(n) if dataset.task == "regression" else np.asarray(dataset.y)
     order, in_test = generator.permutation(n), np.full(n, -1)
     n_test = min(n, _amount(rule["held_out"], n, "held_out"))
-    test = order[_evenly(classes[order], 0.5)[:n_test]]
-    in_test[test] = 1
+    if dataset.groups is None:
+        in_test[order[_evenly(classes[order], 0.5)[:n_test]]] = 1
+    else:
+        groups, sizes = np.unique(dataset.groups, return_counts=True)
+        drawn = generator.permutation(len(groups))
+        left = 1 + np.count_nonzero(np.cumsum(sizes[drawn])[:-1] < n_test)
+        in_test[np.isin(dataset.groups, groups[drawn[:left]])] = 1
     rest = order[in_test[order] != 1]
     wanted = _amount(rule["train_size"], n, "train_size") if "train_size" in rule else n
     in_test[rest[_evenly(classes[rest], 0.0)[:wanted]]] = 0

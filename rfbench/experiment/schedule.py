@@ -62,7 +62,8 @@ class Schedule:
         self._suspects.extend(suspects)
         alone = False  # what is in flight is a suspect
         while True:
-            if not self.stopping.is_set() and not (alone and self._flying):
+            begins = not (self.stopping.is_set() or self.limits.over())
+            if begins and not (alone and self._flying):
                 while self._waiting and len(self._flying) < self.executor.workers():
                     self._submit(self._waiting.popleft())
                 if alone := not self._flying and bool(self._suspects):
@@ -72,6 +73,8 @@ class Schedule:
                     Journal.suspect(self.folder, trial.id)
                 return
             done, _ = wait(self._flying, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+            if self.limits.over(by=POLL_SECONDS):  # workers that are only starting end nothing
+                self.executor.kill()
             for future in done:
                 job = self._flying.pop(future)
                 yield from self._result(future, job, alone)
@@ -96,7 +99,7 @@ class Schedule:
         """Return the rows of a job whose worker is gone; its other trials are put back."""
         journal = Journal.of(self.folder, job)
         rows, begun = journal.read()
-        report = journal.crash_report()
+        report = journal.crash_report() or ("Timeout" if self.limits.over() else "")
         there = {row["trial_id"] for row in rows}
         rest = [trial for trial in job.trials if trial.id not in there]
         if begun is None and not rows:
@@ -119,7 +122,7 @@ def verdict(trial: Trial, report: str) -> Row:
 
     first = next((line for line in report.splitlines() if line.strip()), "The worker died.")
     if first.startswith("Timeout"):
-        status, message = "timeout", f"It ran longer than --timeout: {first.rstrip('!')}."
+        status, message = "timeout", f"It ran longer than it may: {first.rstrip('!')}."
     else:
         status, message = "crashed", f"The worker process died: {first}"
     return {**describe(trial), "status": status, "message": message, "traceback": report}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import faulthandler
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,25 @@ class Limits:
         Bytes of its own memory; an allocation beyond them is a MemoryError.
     timeout : float or None
         Seconds for one trial; the worker ends itself when they are over.
+    deadline : float or None
+        Moment of `time.monotonic`, which all processes of a machine share: no job begins after it,
+        and trials end as with a timeout.
     """
 
     memory: int | None = None
     timeout: float | None = None
+    deadline: float | None = None
+
+    def seconds(self) -> float | None:
+        """Return how long a trial may run that begins now."""
+        if self.deadline is None:
+            return self.timeout
+        left = max(self.deadline - time.monotonic(), 1e-3)
+        return left if self.timeout is None else min(left, self.timeout)
+
+    def over(self, by: float = 0.0) -> bool:
+        """Return whether the deadline has passed, by so many seconds."""
+        return self.deadline is not None and time.monotonic() >= self.deadline + by
 
 
 def memory_share(text: str, workers: int) -> int:
@@ -136,7 +152,7 @@ def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
 def _watch(journal: Journal, limits: Limits, traces: Any) -> Any:
     def on_start(trial_id: str) -> None:
         journal.begin(trial_id)
-        if limits.timeout is not None:
-            faulthandler.dump_traceback_later(limits.timeout, exit=True, file=traces)
+        if (seconds := limits.seconds()) is not None:
+            faulthandler.dump_traceback_later(seconds, exit=True, file=traces)
 
     return on_start

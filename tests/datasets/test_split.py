@@ -224,7 +224,8 @@ def test_what_cannot_be_stratified_or_cut_is_refused():
     ],
 )
 def test_the_planned_rows_are_those_that_come(rule):
-    data = dataset(20, n_given_train=12, groups=np.arange(20) // 2)
+    groups = None if "held_out" in rule else np.arange(20) // 2
+    data = dataset(20, n_given_train=12, groups=groups)
     sides = split_rows(data, rule, rng())
     assert tuple(map(len, sides)) == planned_rows(20, 12, rule)
 
@@ -244,6 +245,14 @@ def test_fixed_splits_are_the_same_in_every_trial(rule, fixed):
     assert is_fixed(rule) == fixed
     drawn = {tuple(split_rows(data, rule, rng(seed))[0]) for seed in range(4)}
     assert (len(drawn) == 1) == fixed
+
+
+def test_of_data_with_groups_whole_ones_are_held_out():
+    data = dataset(40, groups=np.repeat(np.arange(8), 5))
+    for seed in range(5):
+        train, test = split_rows(data, {"held_out": 12, "train_size": 9}, rng(seed))
+        assert not set(data.groups[train]) & set(data.groups[test])
+        assert (len(train), len(test)) == (9, 15)
 
 
 def test_rows_held_out_are_spread_over_the_classes():

@@ -34,7 +34,7 @@ FAULTS = {
     "raise": ("failed", "ZeroDivisionError: on purpose"),
     "segfault": ("crashed", "Segmentation fault"),
     "exit": ("crashed", "exit code 3"),
-    "sleep": ("timeout", "longer than --timeout"),
+    "sleep": ("timeout", "longer than it may"),
     "memory": ("memory", "memory"),
 }
 

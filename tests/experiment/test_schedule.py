@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from rfbench.errors import WriteError
-from rfbench.experiment import runner, schedule
+from rfbench.experiment import runner, schedule, worker
 from rfbench.experiment.journal import FOLDER, Journal
 from rfbench.experiment.plan import Job, jobs
 from rfbench.experiment.run_plan import plan_run
@@ -110,6 +110,20 @@ def test_no_more_jobs_are_in_flight_than_there_are_workers(trials, tmp_path):
     for _ in work.rows([Job((trial,)) for trial in trials]):
         most.append(len(fake.jobs) - len(most))
     assert max(most) == 3
+
+
+def test_after_the_deadline_no_job_begins_and_those_of_slow_starters_are_ended(
+    trials, tmp_path, monkeypatch
+):
+    now = iter([0.0, *[20.0] * 99])
+    monkeypatch.setattr(worker.time, "monotonic", lambda: next(now))
+
+    fake = Fake(1, {0: lambda *words: None})
+    limits = Limits(deadline=10.0)
+    jobs_ = [Job((trial,)) for trial in trials]
+    rows = list(Schedule(tmp_path, fake.executor, limits).rows(jobs_))
+    assert [(row["trial_id"], row["status"]) for row in rows] == [(trials[0].id, "timeout")]
+    assert fake.jobs == jobs_[:1]
 
 
 def test_a_full_disk_ends_it_with_a_sentence(trials, tmp_path, monkeypatch):
