@@ -46,7 +46,7 @@ def facts(experiments: Sequence[Results]) -> dict[str, Any] | None:
         "datasets": [
             [cut(data), cut(metric), cut(method), int(M), *rounded([mean, se, time])]
             for data, metric, method, M, mean, se, time in lines[
-                ["dataset", "metric", "method", "M", "mean", "se", comparison.clock]
+                ["dataset", "metric", "method", "M", "mean", "se", f"{comparison.clock}_all"]
             ].itertuples(index=False, name=None)
         ],
     }

@@ -1,0 +1,129 @@
+"""The page and verdicts.json, without a browser."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rfbench.analysis.budgets import best_within
+from rfbench.analysis.frame import collect
+from rfbench.analysis.ranking import Comparison
+from rfbench.analysis.verification import verify
+from rfbench.cli import main
+from rfbench.errors import ResultsError, WriteError
+from rfbench.pages.html import page, runs, verdicts
+from tests.pages.html.conftest import HOSTILE
+
+
+@given(st.text())
+def test_json_in_the_page_is_no_markup(text):
+    written = page.as_json({text: [text]})
+    assert not set("<>&") & set(written)
+    assert json.loads(written) == {text: [text]}
+
+
+def test_the_policy_admits_what_is_inline_and_nothing_else(file):
+    text = file.read_text(encoding="utf-8")
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)[1]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    markup = text[: text.index('<script type="application/json"')]
+    assert re.findall(r"<script|<link|<iframe|\ssrc=|\son\w+=|url\(", markup) == []
+    assert len(re.findall(r"^<script", text, re.M)) == 3
+    assert HOSTILE not in text
+
+
+def test_the_same_results_give_the_same_bytes(folders, file, tmp_path):
+    again = page.write([folders], tmp_path / "again.html")
+    assert again.read_bytes() == file.read_bytes()
+
+
+def test_the_command_line_writes_the_page_and_nothing_else(folders, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["report", str(folders / "mine"), "--html", "deep/page.html"])
+    assert done.exit_code == 0, done.output
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["page.html"]
+
+
+def test_wrong_uses_are_told(tmp_path, folders):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ResultsError):
+        page.write([tmp_path / "empty"], tmp_path / "page.html")
+    (tmp_path / "file").touch()
+    with pytest.raises(WriteError):
+        page.write([folders / "mine"], tmp_path / "file" / "page.html")
+
+
+def test_single_trials_are_thinned_and_means_are_not(folders, monkeypatch):
+    collection = collect([folders / "mine"])
+    whole = runs.facts(collection)
+    assert sum(map(len, whole["points"])) == 24
+    assert whole["thinned"] == 0
+    monkeypatch.setattr(runs, "POINTS", 12)
+    thin = runs.facts(collection)
+    assert thin["thinned"] == 24
+    assert [len(values) for values in thin["points"]] == [2, 2, 2, 2, 2, 2, 0]
+    assert thin["metrics"] == whole["metrics"]
+    for few, many in zip(thin["points"], whole["points"], strict=True):
+        assert set(few) <= set(many)
+
+
+def test_numbers_have_six_digits_and_gaps_are_none():
+    values = [1 / 3, 2.0, float("nan"), float("inf"), 1e-12]
+    assert runs.rounded(values) == [0.333333, 2, None, None, 1e-12]
+
+
+def test_verdicts_keep_their_schema(folders):
+    found = verify([folders])
+    files = verdicts.files(verdicts.gather(found))
+    read = verdicts.Verdicts.model_validate_json(files[verdicts.FILE])
+    assert len(read.numbers) == len(found.numbers)
+    assert {one.id for one in read.claims} == {one.claim.id for one in found.outcomes}
+    lines = found.numbers.to_dict("records")
+    for one, line in zip(read.numbers, lines, strict=True):
+        assert (one.verdict, one.published) == (line["verdict"], line["published"])
+        assert one.measured == pytest.approx(line["measured"], nan_ok=True) or pd.isna(
+            line["measured"]
+        )
+    schema = json.loads(files[verdicts.SCHEMA_FILE])
+    for model in ("NumberVerdict", "ClaimVerdict"):
+        assert set(schema["$defs"][model]["required"]) == set(schema["$defs"][model]["properties"])
+    with pytest.raises(ValueError, match="extra"):
+        verdicts.Verdicts.model_validate(json.loads(files[verdicts.FILE]) | {"more": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("quickstart", "rfbench run quickstart"),
+        ("eerf2018_table3_adult.matched", "rfbench run eerf2018_table3 --run adult.matched"),
+        ("mine", ""),
+    ],
+)
+def test_a_shipped_experiment_has_its_command(name, command):
+    assert verdicts.command(name) == command
+
+
+def test_the_best_within_a_budget_by_brute_force():
+    lines = pd.DataFrame(
+        [
+            ("a", "rks", 10, 5.0, 0.5, 1, 3),
+            ("a", "rks", 20, 3.0, 2.0, 1, 3),
+            ("a", "orf", 10, 4.0, 0.9, 1, 3),
+            ("a", "orf", 20, 1.0, 0.9, 0, 3),  # charged with the work of other sizes
+            ("b", "rks", 10, 5.0, 5.0, 1, 3),
+            ("b", "orf", 10, 1.0, 0.1, 1, 0),  # nothing measured
+        ],
+        columns=["dataset", "method", "M", "mean", "t_all", "own_cost", "trials"],
+    ).assign(threads=2, cpu_all=float("nan"), metric="error", r2=float("nan"))
+    found = best_within(Comparison(lines), (0.1, 1.0, 10.0))
+    assert found[["dataset", "seconds", "method", "M", "mean"]].to_numpy().tolist() == [
+        ["a", 1.0, "orf", 10, 4.0],
+        ["a", 10.0, "rks", 20, 3.0],
+        ["b", 10.0, "rks", 10, 5.0],
+    ]
