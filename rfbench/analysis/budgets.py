@@ -12,8 +12,9 @@ SECONDS = (0.01, 0.1, 1.0, 10.0, 100.0)
 def best_within(comparison: Comparison, seconds: tuple[float, ...] = SECONDS) -> pd.DataFrame:
     """Find the smallest mean error by data set among what took at most so many seconds in all.
 
-    Time is drawing, features, fit and the prediction of the test rows, by `Comparison.clock`. Sizes whose times are charged with the
-    work of other sizes do not take part, nor do data sets on which nothing is learnt.
+    Time is drawing, features, fit and the prediction of the test rows, by `Comparison.clock`.
+    Sizes whose times are charged with the work of other sizes do not take part, nor do data sets
+    on which nothing is learnt.
 
     Returns
     -------
