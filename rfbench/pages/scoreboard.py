@@ -99,7 +99,7 @@ def _measured(lines: pd.DataFrame, whole: pd.DataFrame, ranges: pd.DataFrame) ->
             for p in lines["protocol"][lines["verdict"] == verdicts.AT_CHANCE].unique()
         },
         list(lines["same_as"][lines["verdict"] == verdicts.REPEATED].unique()),
-        _gaps(paper, ranges) if PRINTED in by_protocol else None,
+        _gaps(paper, item, dataset, ranges) if PRINTED in by_protocol else None,
         [
             _grid(kept[kept["unit"] == unit], lines, list(by_protocol), ranges)
             for unit in DECIMALS
@@ -109,10 +109,16 @@ def _measured(lines: pd.DataFrame, whole: pd.DataFrame, ranges: pd.DataFrame) ->
     )
 
 
-def _gaps(paper: str, ranges: pd.DataFrame) -> Gaps:
-    names = papers.gaps(paper)
+def _gaps(paper: str, item: str, dataset: str, ranges: pd.DataFrame) -> Gaps:
+    here: dict[str, Any] = {}
+    entries = papers.open_choices()
+    for place in sorted(entries, key=lambda place: place.count("/")):
+        its, items, data = [*place.split("/"), "", ""][:3]
+        if its == paper and item in (items or item).split(",") and data in ("", dataset):
+            here |= entries[place]
+    names = [name for name in papers.gaps(paper) if here.get(name)]
     if ranges.empty:
-        return Gaps([], list(names), 0, 0, None)
+        return Gaps([], names, 0, 0, None)
     one = ranges.iloc[0]
     fixed = [name for name in names if name not in one["varied"]]
     return Gaps(one["varied"], fixed, one["combinations"], one["trials"], one["page"])

@@ -1,10 +1,13 @@
 """The scoreboard: what stands beside each published number."""
 
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
-from rfbench.pages.scoreboard import anchor, counts, measured, numbers_grid
+from rfbench.analysis.audits import RANGES
+from rfbench.pages.scoreboard import RANGE, anchor, counts, measured, numbers_grid
 from rfbench.pages.templates import render
 from tests.support.frames import results, verification
 from tests.support.papers import A9A, PAPER, eeg, trials
@@ -36,6 +39,25 @@ def test_a_subset_stands_apart_without_verdicts(changes: dict[str, Any]) -> None
     assert one.grids[0].rows[0] == ["rks 14", "68.45 ± 0.89", "68.60 ± 0.16"]
     line = counts(found).loc[("liu2020", "table3", "EEG", "matched")]
     assert (line["compared"], line["stand_in"]) == (0, 1)
+
+
+def test_the_range_of_what_is_not_printed_stands_beside_our_reading() -> None:
+    made = [row | {"protocol": "printed"} for row in eeg(rks=68.6, qmc=60.0)]
+    found = verification(results(made, **PAPER))
+    place = int(found.numbers.loc[found.numbers["method"] == "rks", "number"].iloc[0])
+    line = (place, 60.0, 61.0, 62.5, 4, 2, ["solver.intercept"], Path("gaps/audit.md"))
+    (one,) = measured(found, pd.DataFrame([line], columns=RANGES))
+    assert one.grids[0].head == ["accuracy", "published", "printed", RANGE]
+    rows = {row[0]: row for row in one.grids[0].rows}
+    assert rows["rks 14"][3] == "60.00 to 62.50, off by 5.95"
+    assert rows["qmc 14"][3] == "–"
+    assert one.gaps is not None
+    assert one.gaps.varied == ["solver.intercept"]
+    assert "rows" in one.gaps.fixed
+    (alone,) = measured(found)
+    assert alone.grids[0].head == ["accuracy", "published", "printed"]
+    assert alone.gaps is not None
+    assert alone.gaps.varied == []
 
 
 def test_own_data_stand_before_their_stand_in() -> None:
