@@ -2,12 +2,14 @@
 
 A child is a fresh Python that does one call at a time and sends the result back through a socket.
 It is no `multiprocessing` process, because those may not be started by a daemon, as the workers of
-dask are. It ends when its parent does, and after a minute without work.
+dask are. It has a session of its own: Ctrl-C is its parent's business, and what trials leave
+running ends with it. It ends when its parent does, and after a minute without work.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import signal
 import subprocess
@@ -42,12 +44,13 @@ class Child:
     def __init__(self) -> None:
         self.connection, other = Pipe()
         number = other.fileno()
-        # Ctrl-C is the parent's business: blocked from the start, ignored by `serve`.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         try:
             code = START.format(path=sys.path, number=number, parent=os.getpid())
             self.process = subprocess.Popen(
-                [sys.executable, "-c", code], stdin=subprocess.DEVNULL, pass_fds=[number]
+                [sys.executable, "-c", code],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[number],
+                start_new_session=True,
             )
         except OSError as error:
             raise WriteError(
@@ -56,7 +59,6 @@ class Child:
                 "Take fewer --jobs, or end other processes, and run the same command again.",
             ) from error
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
             other.close()
         self.idle_since = 0.0
 
@@ -77,16 +79,16 @@ class Child:
             raise result
         return result
 
+    def kill(self) -> None:
+        """End the process, if it has not ended, and those that trials left running in it."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
     def end(self) -> int:
-        """Kill the process; return its exit code, that of its own end if it had ended."""
+        """Kill the process; return its exit code, that of its own end if it had begun."""
         self.connection.close()
-        try:
-            # Its own end may be a moment away, and its exit code says more than ours.
-            code = self.process.wait(DEATH_CHECK_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            code = self.process.wait()
-        return code
+        self.kill()
+        return self.process.wait()
 
 
 _idle: list[Child] = []
@@ -95,11 +97,8 @@ _idle: list[Child] = []
 
 @atexit.register
 def _end_idle() -> None:
-    """Let the idle children end, and with them what trials have left in them."""
     for child in _idle:
-        child.connection.close()
-    for child in _idle:
-        child.process.wait()
+        child.end()
 
 
 class Children:
@@ -119,7 +118,7 @@ class Children:
         self._busy.add(child)
         try:
             if self._killed:
-                child.process.kill()
+                child.kill()
             return child.call(function, *words)
         finally:
             self._busy.discard(child)
@@ -135,7 +134,7 @@ class Children:
         """End the children in the middle of what they do."""
         self._killed = True
         for child in list(self._busy):
-            child.process.kill()
+            child.kill()
         self._threads.shutdown(cancel_futures=True)
 
 
@@ -160,7 +159,6 @@ def serve(number: int, parent: int) -> None:
         Id of the process at its other end.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     connection = Connection(number)
     os.set_inheritable(number, False)
@@ -174,22 +172,15 @@ def serve(number: int, parent: int) -> None:
             connection.send(answer)
     except (EOFError, OSError):
         pass
-    end(0)
+    end()
 
 
-def end(code: int) -> None:
-    """End this process at once, and the processes that trials left running in it."""
-    import psutil
-
-    try:
-        for child in psutil.Process().children(recursive=True):
-            child.kill()
-    except (OSError, psutil.Error):
-        pass
-    os._exit(code)
+def end() -> None:
+    """End this child at once, and the processes that trials left running in it."""
+    os.killpg(os.getpid(), signal.SIGKILL)
 
 
 def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(PARENT_CHECK_SECONDS)
-    os._exit(1)
+    end()

@@ -66,18 +66,23 @@ def memory_share(text: str, workers: int) -> int:
     """
     import psutil
 
+    machine = psutil.virtual_memory()
     try:
         if text.endswith("%"):
-            total = psutil.virtual_memory().available * float(text[:-1]) / 100
+            share = float(text[:-1]) / 100
+            total, most = machine.available * share, machine.available
+            there = "It is a share of the memory that is free now."
         else:
             total = float(text.lower().removesuffix("gib").removesuffix("gb")) * 2**30
+            most, there = machine.total, f"The machine has {machine.total / 2**30:.1f} GiB."
     except ValueError:
         total = -1.0
     if not 0 < total < float("inf"):
         raise ConfigError(
             f"--memory {text} is not an amount of memory.", "", "Write 80%, or GiB: 6."
         )
-    _check_there(text, total)
+    if total > most:
+        raise ConfigError(f"--memory {text} is more than there is.", there, "Allow less: 80%.")
     if total / workers < LEAST_MEMORY:
         raise ConfigError(
             f"--memory {text} leaves {total / workers / 2**20:.0f} MiB for each of {workers} "
@@ -86,25 +91,6 @@ def memory_share(text: str, workers: int) -> int:
             "Allow more memory, or take fewer --jobs.",
         )
     return int(total / workers)
-
-
-def _check_there(text: str, wanted: float) -> None:
-    """Raise ConfigError for more than all of the memory that is free, or that the machine has."""
-    import psutil
-
-    if text.endswith("%"):
-        if float(text[:-1]) > 100:
-            raise ConfigError(
-                f"--memory {text} is more than there is.",
-                "It is a share of the memory that is free now.",
-                "Write 100% or less.",
-            )
-    elif wanted > (machine := psutil.virtual_memory().total):
-        raise ConfigError(
-            f"--memory {text} is more than the machine has.",
-            f"It has {machine / 2**30:.1f} GiB.",
-            "Allow less, or a share of what is free: 80%.",
-        )
 
 
 def obey(limits: Limits) -> None:
@@ -138,10 +124,10 @@ def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
                     journal.add(row)
                 except OSError as error:
                     if ruined or error.errno == errno.EBADF:
-                        end(1)
+                        end()
                     raise
                 if ruined:
-                    end(1)
+                    end()
                 rows.append(row)
         finally:
             faulthandler.cancel_dump_traceback_later()

@@ -18,7 +18,7 @@ from rfbench.experiment import isolation, runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import Limits
 from tests.support import faulty
-from tests.support.runs import FAULTY, command, rows_of
+from tests.support.runs import FAULTY, all_end, command, rows_of, wait_until
 
 from .conftest import SMALL
 
@@ -104,10 +104,10 @@ def test_a_run_ends_and_ends_the_processes_that_a_trial_left(experiment_of, tmp_
     words += ["--trials", "1"]
     environment = os.environ | {"RFBENCH_TEST": str(tmp_path)}
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, env=environment)
-    assert process.pid in {each.pid for each in processes_of(str(tmp_path))}
+    # The kernel shows a new program's environment a moment after it has begun.
+    wait_until(lambda: process.pid in {each.pid for each in processes_of(str(tmp_path))})
     assert process.wait() == 0
-    _, alive = psutil.wait_procs(list(processes_of(str(tmp_path))), timeout=10)
-    assert alive == []
+    all_end(list(processes_of(str(tmp_path))))
 
 
 def state():

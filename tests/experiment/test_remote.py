@@ -56,7 +56,7 @@ def test_rows_are_the_local_ones_and_a_fault_costs_its_trial(
     )
     local, far = (plan_run([experiment], tmp_path / name) for name in ("local", "far"))
     before = pids(cluster)
-    limits = Limits(timeout=3.0)
+    limits = Limits(timeout=20.0)
     assert runner.run(local, n_jobs=2, limits=limits).failed == 2
     assert run(far, cluster, limits=limits).failed == 2
     assert pids(cluster) == before  # no worker was lost
@@ -102,7 +102,6 @@ def test_a_run_that_is_cut_off_leaves_no_trial_at_work(experiment_of, tmp_path, 
         run(plan_run([experiment], tmp_path), cluster, on_row=cut)
     with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
         wait_until(lambda: not any(client.run(at_work).values()))
-        assert not any(client.run(at_work).values())
 
 
 def test_on_the_command_line(tmp_path, cluster):

@@ -28,7 +28,7 @@ def test_workers_share_alike(text, share):
     ("text", "said"),
     [
         ("150%", "share of the memory that is free now"),
-        ("17", "It has 16.0 GiB"),
+        ("17", "has 16.0 GiB"),
         ("lots", "not an amount"),
         ("-5%", "not an amount"),
         ("0.5", "leaves 256 MiB for each of 2 workers"),

@@ -33,7 +33,16 @@ def descendants(process):
         return []
 
 
-def wait_until(met, seconds=60.0):
-    limit = time.monotonic() + seconds
-    while not met() and time.monotonic() < limit:
+MOST_SECONDS = 600.0
+"""A guard against waiting for ever, out of reach on a busy machine."""
+
+
+def wait_until(met):
+    limit = time.monotonic() + MOST_SECONDS
+    while not met():
+        assert time.monotonic() < limit, "waited in vain"
         time.sleep(0.02)
+
+
+def all_end(processes):
+    wait_until(lambda: not any(each.is_running() for each in processes))
