@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
     from rfbench.analysis.outcomes import ClaimComparison
 
 ALPHA = 0.05
@@ -47,6 +47,8 @@ def of_numbers(distance: ArrayLike, half_width: ArrayLike) -> NDArray[np.str_]:
     half_width : array
         See `intervals`; NaN where it is not known.
     """
+    import numpy as np  # the help of `rfbench verify` needs the constants alone
+
     size, half = np.abs(distance), np.asarray(half_width)
     cases = [size + half <= AGREES_POINTS, size + half <= CLOSE_POINTS, size - half > CLOSE_POINTS]
     return np.select(cases, [AGREES, CLOSE, DIFFERS], NOT_CLEAR)
@@ -68,6 +70,7 @@ def intervals(
     published_trials, trials : array
         Their numbers of trials; NaN, as in `published_error`, where the paper does not say.
     """
+    import numpy as np
     from scipy.special import stdtrit
 
     theirs, many, ours, n = (
