@@ -149,6 +149,7 @@ def read(folder: str | Path) -> Results:
     manifest = manifests.read_if_sound(folder, notes)
     rows = _of_the_last_configuration(rows, manifest, notes)
     name = manifest.get("config", {}).get("name") or folder.resolve().name
+    name = name.encode(errors="backslashreplace").decode()  # of a file: any bytes
     return Results(folder, name, rows, manifest, notes)
 
 
