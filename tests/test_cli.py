@@ -7,7 +7,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from rfbench import shipped, yamlfile
+from rfbench import figures, shipped, yamlfile
 from rfbench.cli import main
 from tests.support.command_line import call
 
@@ -81,6 +81,21 @@ def test_many_tables_are_one_line_each_unless_they_are_asked_for(done):
     assert call("table", tiny, *others).count("2 trials") == 4
     shutil.rmtree(others[0])
     assert call("table", "results").count("2 trials") == 3
+
+
+def test_a_run_with_nothing_to_do_draws_and_writes_nothing(done, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(figures, "plot", lambda *words: drawn.append(words) or [])
+    tiny = done / "results" / "tiny"
+    before = {path: path.stat().st_mtime_ns for path in tiny.iterdir() if path.name[0] != "."}
+    assert "tiny/error_vs_M.png" in call("run", "tiny.yaml", "--jobs", 1)
+    after = {path: path.stat().st_mtime_ns for path in tiny.iterdir() if path.name[0] != "."}
+    assert (after, drawn) == (before, [])
+    call("run", "tiny.yaml", "--jobs", 1, "--set", "title=Another")
+    assert len(drawn) == 1
+    os.utime(tiny / "trials.csv")
+    call("run", "tiny.yaml", "--jobs", 1, "--set", "title=Another")
+    assert len(drawn) == 2
 
 
 def test_rows_of_another_configuration_are_kept_apart(done):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -68,13 +68,7 @@ def audit(
     overrides: tuple[str, ...],
     most: int,
     top: int,
-    trials: int | None,
-    jobs: int | None,
-    out: Path,
-    smoke: bool,
-    allow_imports: bool,
-    dry_run: bool,
-    **options: Any,
+    options: RunOptions,
 ) -> None:
     """Try the choices that a paper leaves open against a row of its table.
 
@@ -96,8 +90,7 @@ def audit(
     from rfbench.audit.plan import plan
     from rfbench.audit.target import find
 
-    chosen = RunOptions(**options)
-    if chosen.only or chosen.shard:
+    if options.only or options.shard:
         raise ConfigError(
             "--only and --shard are not for an audit.",
             "They would leave combinations without their numbers.",
@@ -105,7 +98,7 @@ def audit(
         )
     if gaps and confirm:
         raise ConfigError("--gaps chooses nothing that --confirm could look at.", "", "Take one.")
-    trials = trials or 2
+    trials, allow = options.trials or 2, options.allow_imports
     plans = []
     for i, target in enumerate(map(find, (aim, *confirm))):
         found = plan(
@@ -116,7 +109,7 @@ def audit(
             most=most,
             run="" if i else name,
             gaps=gaps,
-            allow_imports=allow_imports,
+            allow_imports=allow,
         )
         again = page.command(
             config,
@@ -129,18 +122,17 @@ def audit(
             trials=trials,
             most=most,
             top=top,
-            allow_imports=allow_imports,
+            allow_imports=allow,
         )
         plans.append((found, again))
-    base = out / "smoke" if smoke else out
-    if dry_run:
+    base = options.base
+    if options.dry_run:
         for found, _ in plans:
             _say(found)
-            folder = base / found.folder
-            say_what_would_run(found.experiments, found.variants, folder, smoke, chosen, jobs)
+            say_what_would_run(found.experiments, found.variants, base / found.folder, options)
         return
     for found, again in plans:
-        _audit(found, again, base, smoke, jobs, chosen, allow_imports, top)
+        _audit(found, again, options, top)
     seen = read_all([base / found.folder for found, _ in plans]) if confirm else []
     for line in confirmed(seen).to_dict("records"):
         if line["chosen_on"] == plans[0][0].target.dataset:
@@ -160,25 +152,16 @@ def _say(found: Audit) -> None:
         click.echo(f"cannot be run: {line}")
 
 
-def _audit(
-    found: Audit,
-    again: str,
-    base: Path,
-    smoke: bool,
-    jobs: int | None,
-    chosen: RunOptions,
-    allow_imports: bool,
-    top: int,
-) -> None:
+def _audit(found: Audit, again: str, options: RunOptions, top: int) -> None:
     """Run and rank one audit; Exit with 1 if it was interrupted or a trial failed."""
     from rfbench import results
     from rfbench.audit import page
     from rfbench.audit.ranking import rank
     from rfbench.experiment.run_plan import plan_run
 
-    folder = base / found.folder
+    folder, smoke = options.base / found.folder, options.smoke
     work = plan_run(found.experiments, folder, variants=found.variants, smoke=smoke, progress=True)
-    summary = run_with_progress(work, jobs, chosen, allow_imports=allow_imports)
+    summary = run_with_progress(work, options)
     if smoke:
         click.echo("ranked: nothing, because the numbers of a smoke run mean nothing")
     elif summary.interrupted or summary.left:

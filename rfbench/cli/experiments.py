@@ -6,7 +6,7 @@ import itertools
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rfbench.experiment.plan import Trial
     from rfbench.experiment.run_plan import RunPlan
     from rfbench.experiment.runner import Summary
+    from rfbench.results import Results
 
 
 @click.command()
@@ -41,13 +42,7 @@ def run(
     overrides: tuple[str, ...],
     runs: tuple[str, ...],
     offline: bool,
-    trials: int | None,
-    jobs: int | None,
-    out: Path,
-    smoke: bool,
-    allow_imports: bool,
-    dry_run: bool,
-    **options: Any,
+    options: RunOptions,
 ) -> None:
     """Run what is missing of one or several configurations, named as files or by their names.
 
@@ -64,12 +59,12 @@ def run(
     """
     from rfbench import config
 
-    extra = [f"trials={trials}"] if trials else []
+    extra = [f"trials={options.trials}"] if options.trials else []
     experiments = [
         experiment
         for path in configs
         for experiment in config.read_all(
-            path, [*overrides, *extra], only=runs, allow_imports=allow_imports
+            path, [*overrides, *extra], only=runs, allow_imports=options.allow_imports
         )
     ]
     names = [experiment.name for experiment in experiments]
@@ -80,10 +75,10 @@ def run(
                 "Their results would land in the same folder.",
                 "Run them one by one with different --out, or rename one.",
             )
-    if options["only"] and len(experiments) > 1:
-        experiments = _with_trials(experiments, options["only"])
+    if options.only and len(experiments) > 1:
+        experiments = _with_trials(experiments, options.only)
     work = [([e], [""], e.name) for e in (_with_data(experiments) if offline else experiments)]
-    _carry_out(work, jobs, out, smoke, dry_run, allow_imports, RunOptions(**options))
+    _carry_out(work, options)
 
 
 def _with_data(experiments: list[Experiment]) -> list[Experiment]:
@@ -137,13 +132,7 @@ def sweep(
     sizes: str | None,
     settings: tuple[str, ...],
     name: str,
-    trials: int | None,
-    jobs: int | None,
-    out: Path,
-    smoke: bool,
-    allow_imports: bool,
-    dry_run: bool,
-    **options: Any,
+    options: RunOptions,
 ) -> None:
     """Run a configuration over many values of M, or of any other key.
 
@@ -165,7 +154,8 @@ def sweep(
     if not sizes and not settings:
         raise click.UsageError("Name what to sweep: --M 50:1000, or --set KEY=VALUES.")
     path = config or find("quickstart")
-    fixed = ([f"M={sizes}"] if sizes else []) + ([f"trials={trials}"] if trials else [])
+    swept = [f"M={sizes}"] if sizes else []
+    fixed = [*swept, *([f"trials={options.trials}"] if options.trials else [])]
     axes = []
     for text in settings:
         key, sign, values = text.partition("=")
@@ -174,12 +164,11 @@ def sweep(
         axes.append([f"{key}={value}" for value in grids.expand(values)])
     combinations = [list(c) for c in itertools.product(*axes)]
     experiments = [
-        configuration.read(path, [*fixed, *c], run=name, allow_imports=allow_imports)
+        configuration.read(path, [*fixed, *c], run=name, allow_imports=options.allow_imports)
         for c in combinations
     ]
-    name = _sweep_name(experiments[0].name, [*([f"M={sizes}"] if sizes else []), *settings])
-    work = (experiments, [", ".join(c) for c in combinations], name)
-    _carry_out([work], jobs, out, smoke, dry_run, allow_imports, RunOptions(**options))
+    name = _sweep_name(experiments[0].name, [*swept, *settings])
+    _carry_out([(experiments, [", ".join(c) for c in combinations], name)], options)
 
 
 def _sweep_name(stem: str, settings: Iterable[str]) -> str:
@@ -192,32 +181,25 @@ def _sweep_name(stem: str, settings: Iterable[str]) -> str:
     return f"{stem}-sweep-{readable}"
 
 
-def _carry_out(
-    several: list[tuple[list[Experiment], list[str], str]],
-    jobs: int | None,
-    out: Path,
-    smoke: bool,
-    dry_run: bool,
-    allow_imports: bool,
-    options: RunOptions,
-) -> None:
+def _carry_out(several: list[tuple[list[Experiment], list[str], str]], options: RunOptions) -> None:
     from rfbench.experiment.run_plan import plan_run
 
-    base = out / "smoke" if smoke else out
-    failed = 0
+    failed, interrupted = 0, False
     for experiments, variants, name in several:
-        if dry_run:
-            say_what_would_run(experiments, variants, base / name, smoke, options, jobs)
+        folder, smoke = options.base / name, options.smoke
+        if options.dry_run:
+            say_what_would_run(experiments, variants, folder, options)
             continue
-        plan = plan_run(experiments, base / name, variants=variants, smoke=smoke, progress=True)
+        plan = plan_run(experiments, folder, variants=variants, smoke=smoke, progress=True)
         plan = _chosen(plan, options)
         _say_own_data(plan)
-        summary = run_with_progress(plan, jobs, options, allow_imports=allow_imports)
+        summary = run_with_progress(plan, options)
         _report(summary, plan.whole)
         failed += summary.failed
-        if summary.interrupted or (options.fail_fast and summary.failed):
+        interrupted = summary.interrupted
+        if interrupted or (options.fail_fast and failed):
             break
-    if failed or (not dry_run and summary.interrupted):
+    if failed or interrupted:
         raise click.exceptions.Exit(1)
 
 
@@ -227,19 +209,14 @@ def _chosen(plan: RunPlan, options: RunOptions) -> RunPlan:
 
 
 def say_what_would_run(
-    experiments: list[Experiment],
-    variants: list[str],
-    folder: Path,
-    smoke: bool,
-    options: RunOptions,
-    workers: int | None = None,
+    experiments: list[Experiment], variants: list[str], folder: Path, options: RunOptions
 ) -> None:
     """Print what is done and would run, and the memory that it takes, for ``--dry-run``."""
     from rfbench import datasets
     from rfbench.cli.memory import say_memory, trials_without_data
     from rfbench.experiment.run_plan import RunPlan, plan_run, smoke_variant
 
-    workers = workers or os.cpu_count() or 1
+    smoke, workers = options.smoke, options.jobs or os.cpu_count() or 1
     limits = options.limits(workers)
     specs = {spec.name: spec for e in experiments for spec in e.dataset}
     names = list(specs)
@@ -298,15 +275,13 @@ def _missing(plan: RunPlan, options: RunOptions) -> list[Trial]:
     return [t for t in plan.trials if t.id not in done or done[t.id] in options.retry]
 
 
-def run_with_progress(
-    plan: RunPlan, jobs: int | None, options: RunOptions, *, allow_imports: bool = False
-) -> Summary:
+def run_with_progress(plan: RunPlan, options: RunOptions) -> Summary:
     """Run what is missing beside a progress bar; the first Ctrl-C is answered."""
     from rfbench.cli.memory import say_memory
     from rfbench.cli.progress import Progress
     from rfbench.experiment import clusters, runner
 
-    executor = clusters.find(options.executor, jobs, allow_imports=allow_imports)
+    executor = clusters.find(options.executor, options.jobs, allow_imports=options.allow_imports)
     workers = executor.workers()
     limits = options.limits(workers)
     missing = _missing(plan, options)
@@ -337,7 +312,7 @@ def _report(summary: Summary, whole: Path | None) -> None:
 
     The rows of a shard make no table: `whole` is where they belong.
     """
-    from rfbench import figures, results
+    from rfbench import results
     from rfbench.pages import summary_table
 
     for text in list(dict.fromkeys(summary.messages))[:5]:
@@ -350,7 +325,7 @@ def _report(summary: Summary, whole: Path | None) -> None:
         click.echo(summary_table.render(read, "text").rstrip("\n") + "\n")
         click.echo(f"CSV:     {summary.folder / 'trials.csv'}")
         try:
-            for path in figures.plot(read):
+            for path in _figures(read):
                 click.echo(f"figure:  {path}")
         except RfbenchError as error:
             click.echo(f"no figure: {error}", err=True)
@@ -365,3 +340,17 @@ def _report(summary: Summary, whole: Path | None) -> None:
     if summary.left:
         click.echo(f"left:    {summary.left}; run the same command again to go on")
     click.echo()
+
+
+def _figures(read: Results) -> list[Path]:
+    """Return the figures of a folder, drawn anew if its rows or its configuration are newer."""
+    from rfbench.results.manifest import MANIFEST
+    from rfbench.results.reader import TRIALS
+
+    there = [path for suffix in ("png", "pdf") for path in read.folder.glob(f"*.{suffix}")]
+    newest = max((read.folder / name).stat().st_mtime for name in (TRIALS, MANIFEST))
+    if there and min(path.stat().st_mtime for path in there) >= newest:
+        return sorted(there)
+    from rfbench import figures
+
+    return figures.plot(read)

@@ -1,9 +1,10 @@
-"""The options that `rfbench run` and `rfbench sweep` share."""
+"""The options that `rfbench run`, `sweep` and `audit` share."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,28 +14,40 @@ if TYPE_CHECKING:
     from rfbench.experiment.worker import Limits
 
 Command = Callable[..., Any]
+RUN = "The run of the file, as `rfbench list configs` has it: eeg.printed"
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What the command line says about limits and about which trials to run."""
+    """What the command line says about which trials to run, where and within what."""
 
+    trials: int | None
+    jobs: int | None
+    out: Path
+    smoke: bool
+    allow_imports: bool
     timeout: float | None
     memory: str
+    executor: str
     retry: tuple[str, ...]
     only: tuple[str, ...]
+    shard: tuple[int, int] | None
     fail_fast: bool
-    shard: tuple[int, int] | None = None
-    executor: str = "local"
+    dry_run: bool
 
-    def limits(self, jobs: int) -> Limits:
+    @property
+    def base(self) -> Path:
+        """The folder of the results folders."""
+        return self.out / "smoke" if self.smoke else self.out
+
+    def limits(self, workers: int) -> Limits:
         """Return the limits of one of so many workers; a remote one has them for itself."""
         from rfbench.experiment.worker import Limits, memory_share
 
-        if self.executor != "local":
-            amount = None if self.memory.endswith("%") else memory_share(self.memory, 1)
-            return Limits(amount, self.timeout)
-        return Limits(memory_share(self.memory, jobs), self.timeout)
+        if self.executor == "local":
+            return Limits(memory_share(self.memory, workers), self.timeout)
+        amount = None if self.memory.endswith("%") else memory_share(self.memory, 1)
+        return Limits(amount, self.timeout)
 
 
 def _shard(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
@@ -47,82 +60,82 @@ def _shard(ctx: click.Context, param: click.Parameter, value: str | None) -> Any
     raise click.BadParameter(f"{value} is not a part of a run; write 3/20.")
 
 
-RUN = "The run of the file, as `rfbench list configs` has it: eeg.printed"
+OUT = click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("results"),
+    show_default=True,
+    help="Folder for the results, one sub-folder per configuration.",
+)
+OPTIONS = (
+    click.option(
+        "--trials", type=click.IntRange(1), help="Number of trials, in place of the file's."
+    ),
+    click.option(
+        "--jobs",
+        type=click.IntRange(1),
+        help="Worker processes; default: one per core. Results do not depend on it.",
+    ),
+    OUT,
+    click.option(
+        "--smoke",
+        is_flag=True,
+        help="A few hundred rows, one trial: does it run? Lands in OUT/smoke.",
+    ),
+    click.option(
+        "--allow-imports",
+        is_flag=True,
+        help="Let the configuration import any class: that runs its code.",
+    ),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(0, min_open=True),
+        metavar="SECONDS",
+        help="Longest time for one trial; a longer one is a row that says so.",
+    ),
+    click.option(
+        "--memory",
+        default="80%",
+        show_default=True,
+        help="Memory for all workers: a share of what is free, or GiB (6, 1.5). With "
+        "--executor, GiB for each of them.",
+    ),
+    click.option(
+        "--executor",
+        default="local",
+        show_default=True,
+        metavar="WHERE",
+        help="dask:ADDRESS, ray[:ADDRESS], or module:factory of an executor.",
+    ),
+    click.option(
+        "--retry",
+        multiple=True,
+        type=click.Choice(["failed", "timeout", "crashed", "memory"]),
+        help="Run trials with this status again; may be repeated.",
+    ),
+    click.option(
+        "--only",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Only trials with this: dataset, protocol, sampler, label, M, trial, d.",
+    ),
+    click.option(
+        "--shard",
+        callback=_shard,
+        metavar="K/N",
+        help="Run the K-th of N parts, in OUT/NAME/shards; then `rfbench merge OUT/NAME`.",
+    ),
+    click.option("--fail-fast", is_flag=True, help="Stop at the first failed trial."),
+    click.option("--dry-run", is_flag=True, help="Say what would run; write and download nothing."),
+)
 
 
 def run_options(command: Command) -> Command:
-    """Add the shared options to a command."""
-    for option in reversed(
-        [
-            click.option(
-                "--trials", type=click.IntRange(1), help="Number of trials, in place of the file's."
-            ),
-            click.option(
-                "--jobs",
-                type=click.IntRange(1),
-                default=None,
-                help="Worker processes; default: one a core. Results do not depend on it.",
-            ),
-            click.option(
-                "--out",
-                type=click.Path(path_type=Path, file_okay=False),
-                default=Path("results"),
-                show_default=True,
-                help="Folder for the results, one sub-folder a configuration.",
-            ),
-            click.option(
-                "--smoke",
-                is_flag=True,
-                help="A few hundred rows, one trial: does it run? Lands in OUT/smoke.",
-            ),
-            click.option(
-                "--allow-imports",
-                is_flag=True,
-                help="Let the configuration import any class: that runs its code.",
-            ),
-            click.option(
-                "--timeout",
-                type=click.FloatRange(0, min_open=True),
-                metavar="SECONDS",
-                help="Longest time for one trial; a longer one is a row that says so.",
-            ),
-            click.option(
-                "--memory",
-                default="80%",
-                show_default=True,
-                help="Memory for all workers: a share of what is free, or GiB (6, 1.5). With "
-                "--executor, GiB for each of them.",
-            ),
-            click.option(
-                "--executor",
-                default="local",
-                show_default=True,
-                metavar="WHERE",
-                help="dask:ADDRESS, ray[:ADDRESS], or module:factory of an executor.",
-            ),
-            click.option(
-                "--retry",
-                multiple=True,
-                type=click.Choice(["failed", "timeout", "crashed", "memory"]),
-                help="Run trials with this status again; may be repeated.",
-            ),
-            click.option(
-                "--only",
-                multiple=True,
-                metavar="KEY=VALUE",
-                help="Only trials with this: dataset, protocol, sampler, label, M, trial, d.",
-            ),
-            click.option(
-                "--shard",
-                callback=_shard,
-                metavar="K/N",
-                help="Run the K-th of N parts, in OUT/NAME/shards; then `rfbench merge OUT/NAME`.",
-            ),
-            click.option("--fail-fast", is_flag=True, help="Stop at the first failed trial."),
-            click.option(
-                "--dry-run", is_flag=True, help="Say what would run; write and download nothing."
-            ),
-        ]
-    ):
-        command = option(command)
-    return command
+    """Add the shared options to a command, which gets them as its `options`."""
+
+    @functools.wraps(command)
+    def with_options(**words: Any) -> Any:
+        shared = {field.name: words.pop(field.name) for field in fields(RunOptions)}
+        return command(**words, options=RunOptions(**shared))
+
+    return functools.reduce(lambda made, option: option(made), reversed(OPTIONS), with_options)

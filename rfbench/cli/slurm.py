@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from rfbench.cli.options import OUT
+
 SCRIPT = """\
 #!/bin/sh
 # Submits a job array of {shards} parts, and what joins their rows once all have ended.
@@ -27,13 +29,7 @@ MERGE
 @click.argument("config", type=click.Path(path_type=Path))
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
 @click.option("--shards", type=click.IntRange(1), default=20, show_default=True, help="Parts.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("results"),
-    show_default=True,
-    help="Folder for the results, which all nodes see.",
-)
+@OUT
 @click.option("--sbatch", default="", metavar="WORDS", help="More for sbatch: '--time=2:00:00'.")
 @click.option("--allow-imports", is_flag=True, help="As for `rfbench run`.")
 def slurm(

@@ -89,7 +89,9 @@ def run(
         missing = [t for t in plan.trials if t.id not in done or done[t.id] in retry]
         summary = Summary(plan.folder, planned=len(plan.trials))
         summary.found = summary.planned - len(missing)
-        manifests.write(plan.folder, manifest(plan))
+        content = manifest(plan)
+        if missing or not manifests.describes(plan.folder, content):
+            manifests.write(plan.folder, content)
         executor = executor or local(n_jobs)
         workers = executor.workers()
         schedule = Schedule(plan.folder, executor, limits or Limits(), interrupts.stopping)

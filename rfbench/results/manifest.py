@@ -15,6 +15,7 @@ DEEPEST = 20
 NEEDED = ("config", "settings", "trials")
 KINDS = {"config": dict, "data": dict, "settings": list, "trials": list, "variants": list}
 ITEMS = {"data": str, "settings": str, "trials": str, "variants": dict}
+WHAT = ("config", "variants", "settings", "trials", "smoke", "data")
 WORDS = ("name", "title", "description", "paper", "item", "protocol", "metric")
 
 
@@ -58,6 +59,15 @@ def read_if_sound(folder: Path, notes: list[str]) -> dict[str, Any]:
         why = f"{error.strerror}." if isinstance(error, OSError) else str(error)
         notes.append(f"{MANIFEST} cannot be read: {unknown} {why}")
     return {}
+
+
+def describes(folder: Path, content: Mapping[str, Any]) -> bool:
+    """Tell whether the manifest of a folder is of this configuration and these data.
+
+    Then a run that measures nothing leaves it, with the machine that did measure.
+    """
+    found = read_if_sound(folder, [])
+    return all(found.get(key) == content[key] for key in WHAT)
 
 
 def data_key(name: str, parameters: Mapping[str, Any]) -> str:
