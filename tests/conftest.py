@@ -1,5 +1,7 @@
 """Settings of the whole suite."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -9,6 +11,20 @@ from rfbench import figures
 # The same examples in every run; `pytest --hypothesis-profile=default` looks for new ones.
 settings.register_profile("same", derandomize=True, database=None, deadline=None)
 settings.load_profile("same")
+
+
+# Files whose tests start workers or send signals: one process of pytest-xdist runs them all.
+WITH_WORKERS = re.compile(r"tests/(experiment|audit|choosing)/|test_(cli|api|invented|audits)\.py")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests of a file in one process: they share fixtures."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    for item in items:
+        file = item.path.relative_to(config.rootpath).as_posix()
+        group = "workers" if WITH_WORKERS.search(file) else file
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture
