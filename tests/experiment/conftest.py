@@ -1,6 +1,10 @@
+import shutil
+
 import pytest
 
 from rfbench import config
+from rfbench.experiment import runner
+from rfbench.experiment.run_plan import plan_run
 
 SMALL = """\
 dataset: {sphere: {d: 3, n_train: 120, n_test: 60}}
@@ -25,3 +29,19 @@ def experiment_of(tmp_path):
         return config.read(path, overrides, **keywords)
 
     return build
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """Return the folder of a finished run of the tiny experiment, to read."""
+    top = tmp_path_factory.mktemp("finished")
+    (top / "tiny.yaml").write_text(SMALL)
+    summary = runner.run(plan_run([config.read(top / "tiny.yaml")], top / "tiny"))
+    assert (summary.done, summary.found, summary.failed) == (8, 0, 0)
+    return top / "tiny"
+
+
+@pytest.fixture
+def folder(finished, tmp_path):
+    """Return a copy of it, to change."""
+    return shutil.copytree(finished, tmp_path / "tiny")

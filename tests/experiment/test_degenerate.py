@@ -48,29 +48,21 @@ def rows_of(experiment_of, monkeypatch):
     return run
 
 
-def finite(rows, metric):
-    assert {row["status"] for row in rows} == {"ok"}, [row.get("message") for row in rows]
-    return np.isfinite([row[metric] for row in rows]).all()
-
-
-def test_fewer_rows_than_features(rows_of):
-    assert finite(rows_of(X[:14], LABELS[:14]), "error")
-
-
-def test_constant_columns(rows_of):
-    assert finite(rows_of(np.ones((30, 3)), LABELS), "error")
-
-
-def test_duplicated_rows(rows_of):
-    assert finite(rows_of(np.tile(X[:5], (6, 1)), LABELS), "error")
-
-
-def test_huge_values(rows_of):
-    assert finite(rows_of(X * 1e150, LABELS), "error")
-
-
-def test_huge_values_that_are_not_scaled(rows_of):
-    assert finite(rows_of(X * 1e8, LABELS, "scaling=none"), "error")
+@pytest.mark.parametrize(
+    ("rows", "y", "overrides"),
+    [
+        (X[:14], LABELS[:14], []),
+        (np.ones((30, 3)), LABELS, []),
+        (np.tile(X[:5], (6, 1)), LABELS, []),
+        (X * 1e150, LABELS, []),
+        (X * 1e8, LABELS, ["scaling=none"]),
+    ],
+    ids=["fewer rows than features", "constant columns", "twins", "huge", "huge, not scaled"],
+)
+def test_odd_rows_give_finite_errors(rows_of, rows, y, overrides):
+    found = rows_of(rows, y, *overrides)
+    assert {row["status"] for row in found} == {"ok"}, [row.get("message") for row in found]
+    assert np.isfinite([row["error"] for row in found]).all()
 
 
 def test_a_constant_target_of_a_regression(rows_of):

@@ -1,9 +1,11 @@
 import csv
 import json
+import shutil
 
 import numpy as np
 import pytest
 
+from rfbench import config
 from rfbench.errors import ConfigError, ResultsError, WriteError
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
@@ -54,6 +56,15 @@ def trials_of(folder, sampler="lkrf"):
     return {row["trial_id"]: row for row in rows_of(folder) if row["sampler"] == sampler}
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Return the folder of a finished run."""
+    top = tmp_path_factory.mktemp("kept")
+    (top / "tiny.yaml").write_text(KEEPING)
+    runner.run(plan_run([config.read(top / "tiny.yaml")], top / "whole"))
+    return top / "whole"
+
+
 def test_the_lines_are_the_features_that_the_fitted_map_has():
     X = np.random.default_rng(0).standard_normal((200, 2))
     y = np.sign(np.linalg.norm(X, axis=1) - 1.2)
@@ -90,35 +101,29 @@ def test_coordinates_are_named_by_number_and_the_heaviest_matter(experiment_of, 
     assert "w1" not in in_file(tmp_path / "r")[0]
 
 
-def test_each_trial_of_the_keeping_sampler_has_its_lines_once(experiment_of, tmp_path):
-    work = plan_run([experiment_of(KEEPING)], tmp_path / "r")
-    runner.run(work)
-    content = (tmp_path / "r" / kept_features.FILE).read_bytes()
-    found = kept_features.by_trial(tmp_path / "r")
-    rows = trials_of(tmp_path / "r")
+def test_each_trial_of_the_keeping_sampler_has_its_lines_once(experiment_of, tmp_path, whole):
+    folder = shutil.copytree(whole, tmp_path / "r")
+    work = plan_run([experiment_of(KEEPING)], folder)
+    content = (folder / kept_features.FILE).read_bytes()
+    found = kept_features.by_trial(folder)
     assert {trial_id: len(lines) for trial_id, lines in found.items()} == {
-        trial_id: int(row["kept"]) for trial_id, row in rows.items()
+        trial_id: int(row["kept"]) for trial_id, row in trials_of(folder).items()
     }
     assert runner.run(work).done == 0
-    assert (tmp_path / "r" / kept_features.FILE).read_bytes() == content
+    assert (folder / kept_features.FILE).read_bytes() == content
     assert runner.run(work, retry=["ok"]).done == 6
-    assert in_order(tmp_path / "r") == sorted(
-        tuple(line.values()) for lines in found.values() for line in lines
-    )
+    assert in_order(folder) == in_order(whole)
 
 
-def test_two_workers_give_the_lines_of_one(experiment_of, tmp_path):
-    for n_jobs, name in ((1, "one"), (2, "two")):
-        runner.run(plan_run([experiment_of(KEEPING)], tmp_path / name), n_jobs=n_jobs)
-    assert in_order(tmp_path / "one") == in_order(tmp_path / "two")
+def test_two_workers_give_the_lines_of_one(experiment_of, tmp_path, whole):
+    runner.run(plan_run([experiment_of(KEEPING)], tmp_path / "two"), n_jobs=2)
+    assert in_order(tmp_path / "two") == in_order(whole)
 
 
 @pytest.mark.parametrize("lost", ["row", "lines"])
 def test_a_crash_between_lines_and_row_loses_and_doubles_nothing(
-    experiment_of, tmp_path, monkeypatch, lost
+    experiment_of, tmp_path, monkeypatch, lost, whole
 ):
-    work = plan_run([experiment_of(KEEPING)], tmp_path / "whole")
-    runner.run(work)
     folder = tmp_path / "r"
     work = plan_run([experiment_of(KEEPING)], folder)
     job = jobs(work.trials)[0]
@@ -130,9 +135,9 @@ def test_a_crash_between_lines_and_row_loses_and_doubles_nothing(
         patch.setattr(target, "append" if lost == "row" else "write", _die)
         with pytest.raises(KeyboardInterrupt):
             runner.rescue(runner.Store(folder), ())
-    assert not set(runner.Store(folder).done()) & trials_of(tmp_path / "whole").keys()
+    assert not set(runner.Store(folder).done()) & trials_of(whole).keys()
     runner.run(work)
-    assert in_order(folder) == in_order(tmp_path / "whole")
+    assert in_order(folder) == in_order(whole)
     assert len(rows_of(folder)) == 6
 
 
@@ -153,16 +158,13 @@ def test_a_finished_trial_in_the_journal_of_a_killed_run_has_its_lines(experimen
     ]
 
 
-def test_merge_takes_the_lines_along(experiment_of, tmp_path):
-    whole = plan_run([experiment_of(KEEPING)], tmp_path / "whole")
-    runner.run(whole)
-    for number in (0, 1):
-        work = plan_run([experiment_of(KEEPING)], tmp_path / f"r{number}")
+def test_merge_takes_the_lines_along(experiment_of, tmp_path, whole):
+    first, second, third = (tmp_path / f"r{number}" for number in range(3))
+    for number, folder in enumerate((first, second, third)):
+        work = plan_run([experiment_of(KEEPING)], folder)
         runner.run(work.only([f"trial={number}"]))
-    work = plan_run([experiment_of(KEEPING)], tmp_path / "r2")
-    runner.run(work.only(["trial=2"]))
-    assert merge(tmp_path / "r0", [tmp_path / "r1", tmp_path / "r2", tmp_path / "r1"]) == 4
-    assert in_order(tmp_path / "r0") == in_order(tmp_path / "whole")
+    assert merge(first, [second, third, second]) == 4
+    assert in_order(first) == in_order(whole)
 
 
 def test_the_key_measures_anew_and_left_out_it_changes_no_identity(experiment_of):

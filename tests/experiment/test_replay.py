@@ -2,9 +2,7 @@ import dataclasses
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from rfbench.cli import main
 from rfbench.errors import MethodError, ResultsError
 from rfbench.experiment import runner
 from rfbench.experiment.environment import blas
@@ -12,6 +10,7 @@ from rfbench.experiment.replay import replay
 from rfbench.experiment.run_plan import plan_run
 from rfbench.results.maintenance import merge, rows_of, status_of
 from rfbench.results.store import Store
+from tests.support.command_line import call
 
 from .conftest import SMALL
 
@@ -46,12 +45,6 @@ def first(folders, tmp_path):
     import shutil
 
     return shutil.copytree(folders["first"], tmp_path / "copy")
-
-
-def call(*words, code=0):
-    result = CliRunner().invoke(main, [str(word) for word in words])
-    assert result.exit_code == code, result.output
-    return result.output
 
 
 def test_merge_adds_what_is_missing_and_nothing_twice(first, folders):

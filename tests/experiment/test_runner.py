@@ -20,11 +20,8 @@ def run(experiment, folder, **keywords):
     return work, runner.run(work, **keywords)
 
 
-def test_a_second_run_does_nothing_and_more_trials_add_only_new_rows(experiment_of, tmp_path):
-    folder = tmp_path / "tiny"
-    _, first = run(experiment_of(), folder)
+def test_a_second_run_does_nothing_and_more_trials_add_only_new_rows(experiment_of, folder):
     content = (folder / "trials.csv").read_bytes()
-    assert (first.done, first.found, first.failed) == (8, 0, 0)
     _, second = run(experiment_of(), folder)
     assert (second.done, second.found) == (0, 8)
     assert (folder / "trials.csv").read_bytes() == content
@@ -33,10 +30,9 @@ def test_a_second_run_does_nothing_and_more_trials_add_only_new_rows(experiment_
     assert (folder / "trials.csv").read_bytes().startswith(content)
 
 
-def test_two_workers_give_the_results_of_one(experiment_of, tmp_path):
-    run(experiment_of(), tmp_path / "one", n_jobs=1)
+def test_two_workers_give_the_results_of_one(experiment_of, tmp_path, finished):
     run(experiment_of(), tmp_path / "two", n_jobs=2)
-    assert without_times(tmp_path / "one") == without_times(tmp_path / "two")
+    assert without_times(tmp_path / "two") == without_times(finished)
 
 
 def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
@@ -115,11 +111,10 @@ def test_kept_by_with_another_estimator_measures_so_many_features(experiment_of)
     assert all(row["columns"] == row["M"] >= 10 for row in rows)
 
 
-def test_only_leaves_the_other_rows_in_the_results(experiment_of, tmp_path):
+def test_only_leaves_the_other_rows_in_the_results(experiment_of, folder):
     from rfbench import results
 
-    folder = tmp_path / "tiny"
-    work, _ = run(experiment_of(), folder)
+    work = plan_run([experiment_of()], folder)
     assert runner.run(work.only(["sampler=rks"])).done == 0
     assert len(results.read(folder).rows) == 8
 
@@ -152,9 +147,7 @@ def test_kernel_errors_and_no_solver(experiment_of):
     assert "error" not in rks[2]
 
 
-def test_a_row_that_was_changed_on_the_disk_is_measured_again(experiment_of, tmp_path):
-    folder = tmp_path / "tiny"
-    run(experiment_of(), folder)
+def test_a_row_that_was_changed_on_the_disk_is_measured_again(experiment_of, folder):
     before, csv = without_times(folder), folder / "trials.csv"
     csv.write_bytes(csv.read_bytes().replace(b",rks,", b",rk\xf3,", 1))
     _, summary = run(experiment_of(), folder)
@@ -169,15 +162,14 @@ def test_the_manifest_has_a_hash_per_name_and_parameters(experiment_of, tmp_path
     assert set(data.values()) == {row["data_hash"] for row in rows_of(tmp_path / "tiny")}
 
 
-def test_the_manifest_says_what_ran(experiment_of, tmp_path):
-    run(experiment_of(), tmp_path / "tiny")
-    manifest = json.loads((tmp_path / "tiny" / "manifest.json").read_text())
+def test_the_manifest_says_what_ran(finished):
+    manifest = json.loads((finished / "manifest.json").read_text())
     assert manifest["config"]["M"] == [4, 8]
     assert manifest["data"].keys() == {'sphere {"d": 3, "n_test": 60, "n_train": 120}'}
     assert {"numpy", "python"} <= manifest["versions"].keys()
     assert manifest["machine"]["blas"]
-    assert str(tmp_path) not in json.dumps(manifest)
-    settings = {row["setting"] for row in rows_of(tmp_path / "tiny")}
+    assert str(finished.parent) not in json.dumps(manifest)
+    settings = {row["setting"] for row in rows_of(finished)}
     assert set(manifest["settings"]) == settings
 
 
