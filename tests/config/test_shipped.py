@@ -3,6 +3,7 @@
 import json
 import re
 
+import pandas as pd
 import pytest
 
 from rfbench import config, shipped, solvers, yamlfile
@@ -65,6 +66,21 @@ def test_it_plans_the_trials_that_were_published(folder):
         assert set(ids) == set(manifest["trials"]) or old != run.samplers
     told = ("paper", "item", "protocol", "metric")
     assert [getattr(run, key) for key in told] == [getattr(measured, key) for key in told]
+
+
+@every_run
+def test_lkrf_draws_or_keeps_all_and_its_largest_weights_are_called_otherwise(name):
+    for spec in RUNS[name].samplers:
+        if spec.name == "lkrf":
+            assert (spec.label == "lkrf-top") == (spec.parameters["estimator"] == "top")
+
+
+@pytest.mark.parametrize("folder", numbers.folders(), ids=lambda folder: folder.name)
+def test_so_are_the_rows(folder):
+    rows = pd.read_csv(folder / "trials.csv", usecols=["sampler", "label", "parameters"])
+    rows = rows[rows["sampler"] == "lkrf"]
+    top = rows["parameters"].str.contains('"estimator": "top"', regex=False)
+    assert (top == (rows["label"] == "lkrf-top")).all()
 
 
 @pytest.mark.parametrize("name", OF_PAPERS)
