@@ -7,6 +7,7 @@ from contextlib import redirect_stdout
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy import sparse
 
 from rfbench import choosing, datasets, results
 from rfbench.choosing import LOGISTIC, Contender, choose_for, stages
@@ -195,3 +196,31 @@ def test_the_error_of_the_rows_is_that_of_drawing_them_again():
 )
 def test_wrong_words_are_exit_code_2(words):
     assert CliRunner().invoke(main, ["choose", *words]).exit_code == 2
+
+
+def test_sparse_rows_in_memory_come_through(tmp_path, monkeypatch):
+    monkeypatch.setattr(choosing, "choose_for", lambda spec, **words: spec)
+    X = sparse.random(30, 6, 0.5, format="csr", random_state=0)
+    spec = choosing.choose(X, np.repeat(["no", "yes", "so"], 10), out=tmp_path)
+    data = datasets.load("rows", parameters=spec)
+    np.testing.assert_allclose(sparse.csr_array(data.X).toarray(), X.toarray())
+    assert data.task == "multiclass"
+    assert len(set(data.y[:10])) == len(set(data.y[10:20])) == 1
+
+
+def test_the_command_line_says_how_a_file_is_read(monkeypatch, tmp_path):
+    seen = []
+
+    def stop(spec, **words):
+        seen.append(spec)
+        raise ConfigError("stop", "", "")
+
+    monkeypatch.setattr(choosing, "choose_for", stop)
+    options = "--drop id --drop 3 --groups who --missing mean --task regression"
+    words = ["choose", "a.csv", "--target", "pay", *options.split(), "--out", str(tmp_path / "o")]
+    assert CliRunner().invoke(main, words).exit_code == 2
+    (spec,) = seen
+    assert spec == {
+        "file": "a.csv", "target": "pay", "drop": ["id", 3], "groups": "who",
+        "missing": "mean", "task": "regression",
+    }  # fmt: skip
