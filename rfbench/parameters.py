@@ -130,24 +130,14 @@ def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
         What the person calls it, for the message.
     parameters : mapping of str to object
     """
-    allowed = [
-        word
-        for word, parameter in inspect.signature(cls.__init__).parameters.items()
-        if word != "self" and parameter.kind is not inspect.Parameter.VAR_KEYWORD
-    ]
-    open_ended = any(
-        parameter.kind is inspect.Parameter.VAR_KEYWORD
-        for parameter in inspect.signature(cls.__init__).parameters.values()
-    )
-    required = [
-        word
-        for word, parameter in inspect.signature(cls.__init__).parameters.items()
-        if word in allowed
-        and parameter.default is inspect.Parameter.empty
-        and parameter.kind is not inspect.Parameter.VAR_POSITIONAL
-    ]
+    empty, several = inspect.Parameter.empty, inspect.Parameter.VAR_POSITIONAL
+    declared = dict(inspect.signature(cls.__init__).parameters)
+    declared.pop("self", None)
+    rest = [word for word, own in declared.items() if own.kind is inspect.Parameter.VAR_KEYWORD]
+    allowed = [word for word in declared if word not in rest]
+    required = [w for w in allowed if declared[w].default is empty and declared[w].kind != several]
     for word in parameters:
-        if word not in allowed and not open_ended:
+        if word not in allowed and not rest:
             raise MethodError(
                 f"{name} has no parameter '{word}'.{nearest(word, allowed)}",
                 f"It has {', '.join(allowed)}.",

@@ -18,28 +18,29 @@ _LEAST_ROWS = 16
 
 
 def default_block_rows(n_columns: int, itemsize: int = 8) -> int:
-    """Choose the rows of a block: features in the L2 cache, but enough rows to pay for the Gram.
+    """Choose the rows of a block of features of `itemsize` bytes each.
 
-    Parameters
-    ----------
-    n_columns : int
-        p, the number of features.
-    itemsize : int
-        Bytes a feature.
-
-    Returns
-    -------
-    int
-        As many rows as 640 KiB hold, which leaves room in the L2 cache for what the products pack,
-        but at least 384 (fewer slow the products down more than a full cache does); at least 1024
-        where the Gram matrix itself leaves the L3 cache and has to be paid for in memory traffic.
-        Never more than a sixteenth of the free memory holds, see `rfbench.memory.free_bytes`, but
-        16 in any case.
+    As many rows as 640 KiB hold, which leaves room in the L2 cache for what the products pack, but
+    at least 384 (fewer slow the products down more than a full cache does); at least 1024 where the
+    Gram matrix itself leaves the L3 cache and has to be paid for in memory traffic. Never more than
+    a sixteenth of the free memory holds, but 16 in any case.
     """
     row_bytes = itemsize * max(n_columns, 1)
     floor = BLOCK_ROWS if 8 * n_columns**2 > _L3_BYTES else 384
     wanted = max(_BLOCK_BYTES // row_bytes, floor)
     return max(_LEAST_ROWS, min(wanted, int(_MEMORY_SHARE * free_bytes()) // row_bytes))
+
+
+def matrix_of_floats(a: Any) -> bool:
+    """Tell whether an array is what the compiled loops take."""
+    return (
+        isinstance(a, np.ndarray)
+        and a.ndim == 2
+        and a.dtype in (np.float64, np.float32)
+        and a.flags.c_contiguous
+        and a.flags.writeable
+        and a.flags.aligned
+    )
 
 
 def read_rows(X: Any, picked: slice | npt.NDArray[np.integer[Any]], dtype: np.dtype[Any]) -> Any:

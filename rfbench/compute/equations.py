@@ -68,37 +68,25 @@ class NormalEquations:
         return replace(self, **sums)
 
     def subset(
-        self,
-        columns: slice | npt.NDArray[np.integer[Any]],
-        scale: float | npt.NDArray[np.floating[Any]] = 1.0,
+        self, columns: npt.NDArray[np.intp], scale: float | npt.NDArray[np.floating[Any]] = 1.0
     ) -> NormalEquations:
-        """Return the equations of some of the columns, rescaled.
+        """Return a copy of the equations of some of the columns, rescaled.
 
         Parameters
         ----------
-        columns : slice or integer array, shape (p',)
+        columns : integer array, shape (p',)
             The columns to keep, in the order wanted.
         scale : float or ndarray, shape (p',)
             Factor of every kept column, for instance sqrt(M / M') when features carry 1/sqrt(M).
-
-        Returns
-        -------
-        NormalEquations
-            D P'gramP D and so on, P the selection and D the scale; a copy of that block alone.
         """
-        picked = columns if isinstance(columns, slice) else np.asarray(columns)
-        block = (picked, picked) if isinstance(picked, slice) else np.ix_(picked, picked)
-        sums = self.column_sums[picked]
+        sums = self.column_sums[columns]
         factor = np.broadcast_to(np.asarray(scale, np.float64), sums.shape)
-        return NormalEquations(
-            self.gram[block] * np.outer(factor, factor),
-            self.moment[picked] * factor[:, None],
-            sums * factor,
-            self.target_sums,
-            self.target_squares,
-            self.n,
-            self.shift[picked] * factor,
-            self.eps,
+        return replace(
+            self,
+            gram=self.gram[np.ix_(columns, columns)] * np.outer(factor, factor),
+            moment=self.moment[columns] * factor[:, None],
+            column_sums=sums * factor,
+            shift=self.shift[columns] * factor,
         )
 
     def centred(self) -> tuple[Array, Array]:

@@ -7,89 +7,50 @@ sub-block, any penalty by one factorisation.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Literal, Protocol, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import blas
 
 from rfbench.arrays import Array, FloatArray
+from rfbench.clock import Clock
 from rfbench.compute import compiled
 from rfbench.compute.blocks import blocks, default_block_rows, read_rows
 from rfbench.compute.equations import NormalEquations
-from rfbench.compute.ridge import RidgePath, residual_sum_of_squares, solve_ridge
+from rfbench.compute.ridge import residual_sum_of_squares, solve_ridge
 from rfbench.memory import check_fits
 
-__all__ = ["NormalEquations", "RidgePath", "accumulate", "residual_sum_of_squares", "solve_ridge"]
+__all__ = [
+    "NormalEquations",
+    "accumulate",
+    "accumulate_groups",
+    "residual_sum_of_squares",
+    "solve_ridge",
+]
 
 Transform = Callable[[Any, FloatArray], object]
-Precision = type[np.float64] | type[np.float32] | Literal["float64", "float32"] | np.dtype[Any]
 
 
-class Stopwatch(Protocol):
-    """Books the time of features and of training apart."""
-
-    def features(self) -> AbstractContextManager[Any]:
-        """Return the context around the reading of rows and the computing of features."""
-
-    def train(self) -> AbstractContextManager[Any]:
-        """Return the context around the accumulation of sums."""
-
-
-class _NoClock:
-    def features(self) -> AbstractContextManager[Any]:
-        return _NOTHING
-
-    def train(self) -> AbstractContextManager[Any]:
-        return _NOTHING
-
-
-_NOTHING = nullcontext()
-
-
-@overload
 def accumulate(
+    transform: Transform, X: Any, Y: npt.ArrayLike, n_columns: int, **how: Any
+) -> NormalEquations:
+    """Sum the normal equations of all rows; the keywords are those of `accumulate_groups`."""
+    return accumulate_groups(transform, X, Y, n_columns, None, **how)[0]
+
+
+def accumulate_groups(
     transform: Transform,
     X: Any,
     Y: npt.ArrayLike,
     n_columns: int,
+    groups: npt.ArrayLike | None,
     *,
     weights: npt.ArrayLike | None = None,
-    groups: None = None,
-    dtype: Precision = np.float64,
-    clock: Stopwatch | None = None,
+    dtype: npt.DTypeLike = np.float64,
+    clock: Clock | None = None,
     centre: bool = False,
-) -> NormalEquations: ...
-
-
-@overload
-def accumulate(
-    transform: Transform,
-    X: Any,
-    Y: npt.ArrayLike,
-    n_columns: int,
-    *,
-    weights: npt.ArrayLike | None = None,
-    groups: npt.ArrayLike,
-    dtype: Precision = np.float64,
-    clock: Stopwatch | None = None,
-    centre: bool = False,
-) -> list[NormalEquations]: ...
-
-
-def accumulate(
-    transform: Transform,
-    X: Any,
-    Y: npt.ArrayLike,
-    n_columns: int,
-    *,
-    weights: npt.ArrayLike | None = None,
-    groups: npt.ArrayLike | None = None,
-    dtype: Precision = np.float64,
-    clock: Stopwatch | None = None,
-    centre: bool = False,
-) -> NormalEquations | list[NormalEquations]:
+) -> list[NormalEquations]:
     """Sum the normal equations over blocks of rows.
 
     Parameters
@@ -104,24 +65,24 @@ def accumulate(
         Targets.
     n_columns : int
         p, the number of features.
+    groups : integer array, shape (n,), or None
+        Codes 0..G-1 (folds, classes); None: all rows are one group. Cheapest where the rows of a
+        group lie together.
     weights : array, shape (n,), optional
         Non-negative weights of the rows.
-    groups : integer array, shape (n,), optional
-        Codes 0..G-1 (folds, classes): asks for one result a group. Cheapest where the rows of a
-        group lie together.
     dtype : numpy.float64 or numpy.float32
         Precision of the features. Sums are float64: in float32 every block is multiplied out in
         float32 and added to a float64 total.
-    clock : Stopwatch, optional
-        Books the two parts of the work.
+    clock : Clock, optional
+        Booked the reading of rows and the features, and the training.
     centre : bool
         Sum features less the mean row of the first block, for fits with an intercept. It need not
         be the mean of all rows: the equations correct for the difference.
 
     Returns
     -------
-    NormalEquations, or a list of them
-        One of all rows, or one a group.
+    list of NormalEquations
+        One per group.
 
     Raises
     ------
@@ -135,7 +96,7 @@ def accumulate(
     targets = _targets(Y, n)
     roots = None if weights is None else _roots(weights, n)
     codes = None if groups is None else _codes(groups, n)
-    ticking: Stopwatch = clock or _NoClock()
+    clock = clock or Clock()
     rows = default_block_rows(n_columns, kind.itemsize)
     buffer = np.empty((min(rows, max(n, 1)), n_columns), kind)
     n_groups = 1 if codes is None else int(codes.max(initial=-1)) + 1
@@ -148,21 +109,20 @@ def accumulate(
     shift: FloatArray | None = None
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
     for group, picked in blocks(n, codes, rows):
-        with ticking.features():
+        with clock.features():
             block = read_rows(X, picked, kind)
             features = buffer[: block.shape[0]]
             transform(block, features)
-        with ticking.train():
+        with clock.train():
             if centre:
                 shift = _mean_row(features) if shift is None else shift
-                _subtract(features, shift)
-            sums[group].add(
-                features, targets[picked], None if roots is None else roots[picked], scratch
-            )
-    with ticking.train():
+                with np.errstate(invalid="ignore", over="ignore"):
+                    features -= shift
+            own = None if roots is None else roots[picked]
+            sums[group].add(features, targets[picked], own, scratch)
+    with clock.train():
         known = np.zeros(n_columns) if shift is None else shift.astype(np.float64)
-        equations = [total.finish(known, float(np.finfo(kind).eps)) for total in sums]
-    return equations[0] if codes is None else equations
+        return [total.finish(known, float(np.finfo(kind).eps)) for total in sums]
 
 
 class _Sums:
@@ -215,13 +175,7 @@ def _mean_row(features: FloatArray) -> FloatArray:
     first = features[0]
     with np.errstate(invalid="ignore", over="ignore"):  # refused where the equations are solved
         mean = first + (features - first).mean(axis=0, dtype=np.float64)
-        rounded: FloatArray = mean.astype(features.dtype)
-    return rounded
-
-
-def _subtract(features: FloatArray, shift: FloatArray) -> None:
-    with np.errstate(invalid="ignore", over="ignore"):
-        features -= shift
+        return np.asarray(mean.astype(features.dtype))
 
 
 @compiled

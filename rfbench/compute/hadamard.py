@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from rfbench.arrays import FloatArray
 from rfbench.compute import compiled
+from rfbench.compute.blocks import matrix_of_floats
 
 _STRIP_BYTES = 2**18
 
@@ -24,28 +23,21 @@ def fwht_inplace(a: FloatArray, axis: int) -> None:
     a : ndarray, shape (n, m), float64 or float32, C-contiguous
         Overwritten. The length p along `axis` is a power of two. H is the matrix of
         `scipy.linalg.hadamard`, H H = p I: divide by sqrt(p) for the orthonormal transform.
-    axis : {0, 1, -1, -2}
-        The axis to transform.
+    axis : {0, 1}
 
     Raises
     ------
     ValueError
         The array has another type or layout, or a length that is not a power of two.
     """
-    if (
-        not isinstance(a, np.ndarray)
-        or a.ndim != 2
-        or a.dtype not in (np.float64, np.float32)
-        or not (a.flags.c_contiguous and a.flags.writeable and a.flags.aligned)
-        or axis not in (0, 1, -1, -2)
-    ):
+    if not matrix_of_floats(a) or axis not in (0, 1):
         raise ValueError("not a writeable, C-contiguous matrix of floats, or not axis 0 or 1")
     length = a.shape[axis]
     if length < 1 or length & (length - 1):
         raise ValueError(f"the length {length} is not a power of two")
     if a.size == 0 or length == 1:
         return
-    if axis in (1, -1):
+    if axis == 1:
         _along_rows(a)
     else:
         _along_columns(a, max(64, _STRIP_BYTES // (length * a.itemsize)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,37 +58,79 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
 
     Notes
     -----
-    One Cholesky factorisation per penalty, in one p x p work array. Where it fails, or its
-    smallest squared pivot is below the rounding error (see `rounding`) of its largest, or of the
-    largest entry of the Gram matrix before it is centred, the eigendecomposition of the Gram matrix
-    serves, without the directions where eigenvalue + alpha is as small.
+    One Cholesky factorisation per penalty, in one p x p work array, see `solve_shifted`; the
+    rounding error is that of `rounding`, and the largest entry that of the Gram matrix before it is
+    centred.
     """
     penalties = _penalties(equations, alphas)
-    p, t = equations.moment.shape
-    coef = np.empty((penalties.size, p, t))
-    fallback: list[str | None] = [None] * penalties.size
-    work = np.empty((p, p), order="F")
-    noise = rounding(equations)
-    largest = float(np.diag(equations.gram).max(initial=0.0))
+    t = equations.moment.shape[1]
     moment = equations.moment
     if intercept:
         moment = moment - np.outer(equations.column_sums / equations.n, equations.target_sums)
-    spectrum: tuple[Array, Array] | None = None
-    for i, alpha in enumerate(penalties):
-        solved = None
-        if spectrum is None or alpha > 0:
-            _load(work, equations, intercept)
-            work.reshape(-1, order="A")[:: p + 1] += alpha
-            solved = _cholesky(work, moment, noise, largest)
-        if solved is None:
-            if spectrum is None:
-                _load(work, equations, intercept)
-                spectrum = linalg.eigh(work, lower=True, check_finite=False, driver="evd")
-            solved, kept = _spectral(*spectrum, moment, alpha, noise, largest)
-            fallback[i] = f"eigendecomposition, {kept} of {p} directions kept"
-        coef[i] = solved
+
+    def load(work: Array) -> None:
+        gram = equations.gram
+        np.copyto(work, gram if gram.flags.f_contiguous else gram.T)
+        if intercept and work.size:
+            blas.dsyr(-1 / equations.n, equations.column_sums, lower=1, a=work, overwrite_a=1)
+
+    largest = float(np.diag(equations.gram).max(initial=0.0))
+    coef, fallback = solve_shifted(load, moment, penalties, rounding(equations), largest)
     offset = equations.intercepts(coef) if intercept else np.zeros((penalties.size, t))
     return RidgePath(coef, offset, fallback)
+
+
+def solve_shifted(
+    load: Callable[[Array], None], sides: Array, penalties: Array, noise: float, largest: float
+) -> tuple[Array, list[str | None]]:
+    """Solve (K + alpha I) A = sides for every alpha: by Cholesky, or one eigendecomposition.
+
+    The eigendecomposition serves where Cholesky fails, or its smallest squared pivot is at most
+    `noise` times the largest or `largest`; without the directions where eigenvalue + alpha is as
+    small. Where it served once, Cholesky is tried for larger penalties only.
+
+    Parameters
+    ----------
+    load : callable
+        Writes K into an array of shape (p, p) in Fortran order; the lower triangle counts.
+    sides : ndarray, shape (p, t)
+    penalties : ndarray, shape (a,)
+    noise : float
+        Relative rounding error of K.
+    largest : float
+        Largest entry of what K was made from.
+
+    Returns
+    -------
+    tuple of an ndarray, shape (a, p, t), and the fall-backs, see `RidgePath`
+    """
+    p = len(sides)
+    solved = np.empty((penalties.size, *sides.shape))
+    fallback: list[str | None] = [None] * penalties.size
+    work = np.empty((p, p), order="F")
+    spectrum: tuple[Array, Array] | None = None
+    failed = -1.0
+    for i, alpha in enumerate(penalties if p else ()):
+        if alpha > failed:
+            load(work)
+            work.reshape(-1, order="A")[:: p + 1] += alpha
+            factor, info = lapack.dpotrf(work, lower=1, clean=0, overwrite_a=1)
+            pivots = np.diag(factor) ** 2
+            if info == 0 and pivots.min() > noise * max(pivots.max(), largest):
+                solved[i] = lapack.dpotrs(factor, sides, lower=1)[0]
+                continue
+            failed = alpha
+        if spectrum is None:
+            load(work)
+            spectrum = linalg.eigh(work, overwrite_a=True, check_finite=False, driver="evd")
+            work = np.empty((p, p), order="F")
+        values, vectors = spectrum
+        shifted = np.maximum(values, 0.0) + alpha
+        kept = shifted > noise * max(shifted.max(), largest)
+        basis = vectors[:, kept]
+        solved[i] = basis @ ((basis.T @ sides) / shifted[kept, None])
+        fallback[i] = f"eigendecomposition, {int(kept.sum())} of {p} directions kept"
+    return solved, fallback
 
 
 def rounding(equations: NormalEquations) -> float:
@@ -143,32 +186,3 @@ def _penalties(equations: NormalEquations, alphas: npt.ArrayLike) -> Array:
     if not equations.n > 0:
         raise ValueError("no rows to fit: the weights sum to zero")
     return penalties
-
-
-def _load(work: Array, equations: NormalEquations, centre: bool) -> None:
-    """Put the Gram matrix into `work`; its lower triangle centred where that is asked for."""
-    gram = equations.gram
-    np.copyto(work, gram if gram.flags.f_contiguous else gram.T)
-    if centre and work.size:
-        blas.dsyr(-1 / equations.n, equations.column_sums, lower=1, a=work, overwrite_a=1)
-
-
-def _cholesky(work: Array, moment: Array, noise: float, largest: float) -> Array | None:
-    p = work.shape[0]
-    if p == 0:
-        return np.empty(moment.shape)
-    factor, info = lapack.dpotrf(work, lower=1, clean=0, overwrite_a=1)
-    pivots = np.diag(factor) ** 2
-    if info != 0 or pivots.min() <= noise * max(pivots.max(), largest):
-        return None
-    solved: Array = lapack.dpotrs(factor, moment, lower=1)[0]
-    return solved
-
-
-def _spectral(
-    eigenvalues: Array, vectors: Array, moment: Array, alpha: float, noise: float, largest: float
-) -> tuple[Array, int]:
-    shifted = np.maximum(eigenvalues, 0.0) + alpha
-    keep = shifted > noise * max(shifted.max(), largest)
-    basis = vectors[:, keep]
-    return basis @ ((basis.T @ moment) / shifted[keep, None]), int(keep.sum())

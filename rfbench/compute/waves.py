@@ -9,6 +9,7 @@ import numpy as np
 
 from rfbench.arrays import FloatArray
 from rfbench.compute import wave_kernels as kernels
+from rfbench.compute.blocks import matrix_of_floats
 
 
 def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> None:
@@ -127,9 +128,6 @@ def warm_up() -> None:
     from rfbench.compute.gram import accumulate
     from rfbench.compute.hadamard import fwht_inplace
 
-    def copy(rows: FloatArray, out: FloatArray) -> None:
-        out[:] = rows
-
     for dtype in (np.float64, np.float32):
         phase: FloatArray = np.zeros((2, 2), dtype)
         cos_inplace(phase, None, 1.0)
@@ -137,15 +135,10 @@ def warm_up() -> None:
         arc_cosine_inplace(phase, 1, 1.0)
         fwht_inplace(phase, 0)
         fwht_inplace(phase, 1)
-        accumulate(copy, phase, phase, 2, dtype=dtype)
+        accumulate(np.positive, phase, phase, 2, dtype=dtype)
 
 
 def _flat(phase: FloatArray) -> FloatArray:
-    if (
-        not isinstance(phase, np.ndarray)
-        or phase.ndim != 2
-        or phase.dtype not in (np.float64, np.float32)
-        or not (phase.flags.c_contiguous and phase.flags.writeable and phase.flags.aligned)
-    ):
+    if not matrix_of_floats(phase):
         raise ValueError("phases are a writeable, C-contiguous matrix of float64 or float32")
     return phase.reshape(-1)

@@ -105,12 +105,12 @@ class Design:
             f"{matrices} Gram matrices of {self.n_columns} columns",
             "Take fewer features or folds, a fixed penalty, or raise --memory.",
         )
-        return gram.accumulate(
+        return gram.accumulate_groups(
             self.transform_into,
             self.X,
             targets,
             self.n_columns,
-            groups=groups,
+            groups,
             dtype=self.X.dtype,
             clock=clock,
             centre=centre,

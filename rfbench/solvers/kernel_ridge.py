@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from scipy import linalg
-from scipy.linalg import lapack
 
 from rfbench.arrays import Array, Rows
+from rfbench.compute.ridge import solve_shifted
 from rfbench.parameters import estimator
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.estimators import Classifier, Regressor
@@ -24,53 +23,21 @@ class _KernelRidge(KernelModel):
         column_means, mean = np.zeros(len(K)), 0.0
         if self.intercept:
             means, column_means, mean = Y.mean(axis=0), K.mean(axis=0), float(K.mean())
-        duals, fallbacks = _solve_shifted(K, column_means, mean, Y - means, alphas)
+
+        def load(work: Array) -> None:
+            np.subtract(K.T, column_means, out=work)
+            np.subtract(work, (column_means - mean)[:, None], out=work)
+
+        # K is made in float64 also of rows in float32, so that eps is that of float64.
+        noise = len(K) * float(np.finfo(np.float64).eps)
+        largest = float(np.abs(K.diagonal()).max())
+        duals, fallback = solve_shifted(load, Y - means, alphas, noise, largest)
         if self.intercept:
             duals -= duals.mean(axis=1, keepdims=True)
         intercepts = means - column_means @ duals
-        return KernelPath(duals, intercepts, rows, self.kernel_, fallbacks)
-
-
-def _solve_shifted(
-    K: Array, column_means: Array, mean: float, Y: Array, alphas: Array
-) -> tuple[Array, list[list[str]]]:
-    """Solve (K centred + alpha I) A = Y for every alpha: Cholesky, or one eigendecomposition.
-
-    The eigendecomposition serves where Cholesky fails, without the directions where eigenvalue +
-    alpha <= n eps (largest eigenvalue + alpha); where K before it is centred is larger, it counts.
-    K is made in float64 also of rows in float32, so that eps is that of float64.
-    """
-    n = len(K)
-    noise = n * float(np.finfo(np.float64).eps)
-    largest = float(np.abs(K.diagonal()).max())
-    duals = np.empty((len(alphas), *Y.shape))
-    notes: list[list[str]] = []
-    work = np.empty((n, n), order="F")
-    spectrum: tuple[Array, Array] | None = None
-
-    def load() -> None:
-        np.subtract(K.T, column_means, out=work)
-        np.subtract(work, (column_means - mean)[:, None], out=work)
-
-    for i, alpha in enumerate(alphas):
-        if spectrum is None:
-            load()
-            work.reshape(-1, order="A")[:: n + 1] += alpha
-            factor, info = lapack.dpotrf(work, lower=1, clean=0, overwrite_a=1)
-            pivots = np.diag(factor) ** 2
-            if info == 0 and pivots.min() > noise * max(pivots.max(), largest):
-                duals[i] = lapack.dpotrs(factor, Y, lower=1)[0]
-                notes.append([])
-                continue
-            load()
-            spectrum = linalg.eigh(work, overwrite_a=True, check_finite=False, driver="evd")
-        values, vectors = spectrum
-        shifted = np.maximum(values, 0.0) + alpha
-        kept = shifted > noise * max(shifted.max(), largest)
-        basis = vectors[:, kept]
-        duals[i] = basis @ ((basis.T @ Y) / shifted[kept, None])
-        notes.append([f"eigendecomposition, {int(kept.sum())} of {n} directions kept"])
-    return duals, notes
+        return KernelPath(
+            duals, intercepts, rows, self.kernel_, [[text] if text else [] for text in fallback]
+        )
 
 
 @estimator

