@@ -93,7 +93,7 @@ class Design:
         matrices : int
             Gram matrices that the fit will hold at once, with these.
         centre : bool
-            See `rfbench.compute.gram.accumulate`.
+            See `rfbench.compute.gram.accumulate_groups`.
 
         Raises
         ------

@@ -25,7 +25,7 @@ def gram_fits(
     """Fit from normal equations, accumulated in one pass over the rows.
 
     Folds are differences; their squared error in a regression comes from the equations of the fold.
-    `centre`: with an intercept, see `rfbench.compute.gram.accumulate`.
+    `centre`: with an intercept, see `rfbench.compute.gram.accumulate_groups`.
     """
     codes = None if groups is None else groups - groups.min()
     same = np.zeros(design.n, dtype=np.intp)
