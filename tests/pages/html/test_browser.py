@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -69,6 +70,18 @@ def test_single_trials_are_drawn_on_request(screen, folders):
     drawn = sorted(y for one in traces(screen) if one["mode"] == "markers" for y in one["y"])
     rows = pd.read_csv(folders / "mine" / "trials.csv")
     assert drawn == pytest.approx(sorted(rows["error"].dropna()), rel=1e-4)
+
+
+def test_many_trials_are_thinned_with_a_word(chromium, file):
+    text = file.read_text(encoding="utf-8").replace("const DRAWN = 5000;", "const DRAWN = 12;")
+    assert "const DRAWN = 12;" in text
+    opened = chromium.new_page()
+    opened.set_content(re.sub(r"<meta http-equiv[^>]*>", "", text))
+    opened.select_option("#experiment", label="mine")
+    opened.check("#trials")
+    assert "12 of 24" in opened.inner_text("#said")
+    assert sum(len(one["x"]) for one in traces(opened) if one["mode"] == "markers") == 12
+    opened.close()
 
 
 def test_the_frontier_is_what_no_point_beats(screen):

@@ -7,6 +7,7 @@ const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9
 const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "x", "cross", "star", "triangle-down"];
 const DASHES = ["solid", "dash", "dot", "dashdot"];
 const BUDGETS = [0.001, 0.01, 0.1, 1, 10, 100, 1000];
+const DRAWN = 5000;          // so many single trials at most, for each is an element of its own
 const DIRECT = 6;            // so many lines have their names at their ends
 const BETTER_LARGE = ["accuracy", "r2"];
 const HEADS = { t_total: "time (s)", cpu_total: "CPU (s)", t_train: "fit (s)", t_test: "test (s)", peak_rss_mb: "peak MB" };
@@ -178,6 +179,8 @@ function frontier(found) {
   return kept;
 }
 
+const trialsOf = (found, metric) => found.filter((one) => word(lines.usual, one.line) === metric).flatMap((one) => runs.points[one.line].map((y) => [one.x, y]));
+
 function hover(one) {
   const time = lines.t_total[one.line], shared = lines.shared[one.line] ? " (at most: shared with other sizes)" : "";
   return [plain(short(one.method, 60)), `mean ${show(one.y)} ± ${show(one.se, 2)} (standard error)`, `sd ${show(one.sd, 3)}, ${one.n} trials` + (lines.failed[one.line] ? `, ${lines.failed[one.line]} failed` : ""),
@@ -215,6 +218,7 @@ function figure(found, screen) {
   const traces = [], notes = [];
   const shown = current.filter((name) => found.some((one) => one.method === name));
   const direct = shown.length <= DIRECT && !(screen && narrow());
+  const step = Math.ceil(trialsOf(found, metric).length / DRAWN);
   for (const name of shown) {
     const { colour, symbol, dash } = look(current.indexOf(name));
     const mine = found.filter((one) => one.method === name).sort((a, b) => a.x - b.x);
@@ -228,7 +232,7 @@ function figure(found, screen) {
       x: logx && last.x > 0 ? Math.log10(last.x) : last.x, y: logy && last.y > 0 ? Math.log10(last.y) : last.y, text: plain(short(name)), showarrow: false, xanchor: "left", xshift: 8, font: { color: ink, size: 12 },
     });
     if ($("trials").checked) {
-      const single = mine.filter((one) => word(lines.usual, one.line) === metric).flatMap((one) => runs.points[one.line].map((y) => [one.x, y]));
+      const single = trialsOf(mine, metric).filter((_, i) => i % step === 0);
       traces.push({ type: "scatter", mode: "markers", x: single.map(([x]) => x), y: single.map(([, y]) => y), marker: { color: colour, size: 4, opacity: 0.45 }, hoverinfo: "y", showlegend: false, name: "trials" });
     }
   }
@@ -265,8 +269,9 @@ function draw() {
   pending = pending.then(() => Plotly.toImage({ data: still.data, layout: { ...still.layout, width: 720, height: 430 } }, { format: "svg", width: 720, height: 430 }))
     .then((address) => { $("print").src = address; $("print").hidden = false; $("print").alt = $("said").textContent; });
   const best = found.length ? found.reduce((a, b) => (BETTER_LARGE.includes(metric) ? b.y > a.y : b.y < a.y) ? b : a) : null;
+  const drawn = made.data.filter((one) => one.name === "trials").reduce((n, one) => n + one.x.length, 0), whole = found.reduce((n, one) => n + one.n, 0);
   const single = $("trials").checked && found.some((one) => word(lines.usual, one.line) !== metric) ? ` Single trials are kept for ${word(lines.usual, found[0].line)} alone.`
-    : $("trials").checked && runs.thinned ? ` Single trials are thinned: ${runs.points.reduce((n, one) => n + one.length, 0).toLocaleString("en")} of ${runs.thinned.toLocaleString("en")} in this file are kept; means and spreads are over all.` : "";
+    : $("trials").checked && drawn < whole ? ` Single trials are thinned: ${drawn.toLocaleString("en")} of ${whole.toLocaleString("en")} are drawn; means and spreads are over all.` : "";
   const top = best ? `${best.method}, ${show(best.y, 4)} ± ${show(best.se, 2)} at M = ${show(lines.M[best.line])}` : "";
   $("card-curves").textContent = best ? `Best of ${runs.experiments[experiment()].name} on ${$("dataset").value}: ${top} (${runs.titles[metric]}). Choose results, data set, metric and methods.` : "";
   $("said").textContent = (best ? `Best: ${top}. ` : "No values. ") +
