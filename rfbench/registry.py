@@ -96,6 +96,7 @@ def _classifier(path: str) -> dict[str, str]:
     return {"classification": f"{path}Classifier"}
 
 
+# In the order of tables and legends.
 SAMPLERS: Registry[type[RandomFeatures]] = Registry(
     "sampler",
     {
@@ -103,19 +104,19 @@ SAMPLERS: Registry[type[RandomFeatures]] = Registry(
         "orf": "samplers.orf:ORF",
         "sorf": "samplers.structured:SORF",
         "qmc": "samplers.qmc:QMC",
-        "fastfood": "samplers.structured:Fastfood",
         "ses": "samplers.ses:SES",
-        "eerf": "samplers.eerf:EERF",
         "lkrf": "samplers.lkrf:LKRF",
+        "eerf": "samplers.eerf:EERF",
         "leverage-rff": "samplers.leverage:LeverageRFF",
         "surrogate-leverage": "samplers.leverage:SurrogateLeverage",
         "tefm-g": "samplers.tefm:TEFMG",
         "tefm-s": "samplers.tefm:TEFMS",
         "comp": "samplers.compact:CompactFeatures",
+        "fastfood": "samplers.structured:Fastfood",
         "svd": "samplers.tefm:TruncatedSVD",
+        "uniform-pool": "samplers.controls:UniformPool",
         "nystroem": "samplers.nystroem:Nystroem",
         "greedy": "samplers.greedy:Greedy",
-        "uniform-pool": "samplers.controls:UniformPool",
     },
     aliases={"rff": "rks"},
     group="rfbench.samplers",

@@ -7,6 +7,8 @@ import re
 
 import pandas as pd
 
+from rfbench.registry import SAMPLERS
+
 
 def canonical(parameters: str) -> str:
     """Write a JSON text with sorted keys, so that equal parameters are equal texts."""
@@ -70,38 +72,10 @@ def _object(parameters: str) -> dict[str, str]:
     return {k: json.dumps(v) for k, v in content.items()} if isinstance(content, dict) else {}
 
 
-# Known methods come first in tables and legends, in this order.
-ORDER = (
-    "rks",
-    "orf",
-    "sorf",
-    "qmc",
-    "ses",
-    "lkrf",
-    "eerf",
-    "leverage-rff",
-    "surrogate-leverage",
-    "tefm-g",
-    "tefm-s",
-    "comp",
-    "fastfood",
-    "svd",
-    "uniform-pool",
-    "nystroem",
-    "nystroem-leverage",
-    "greedy",
-    "rks-2s",
-    "rks-4l",
-    "leverage-rff-kept",
-    "surrogate-leverage-kept",
-    "joint",
-)
-
-
 def order(sampler: str, method: str) -> tuple[int, str]:
     """Return what methods are sorted by: their sampler's place, then their name, 5M before 10M."""
-    place = ORDER.index(sampler) if sampler in ORDER else len(ORDER)
-    return place, natural(method)
+    known = list(SAMPLERS)
+    return known.index(sampler) if sampler in known else len(known), natural(method)
 
 
 def natural(name: str) -> str:
