@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from rfbench.cli.terminal import print_table
+
 
 def _complete_dataset(ctx: click.Context, param: click.Parameter, start: str) -> list[str]:
     from rfbench import datasets
@@ -29,10 +31,7 @@ def data() -> None:
 @data.command("list")
 def list_data() -> None:
     """List every data set: task, size, whether it is on disk, licence."""
-    from rfbench.cli.show import print_columns
-
-    rows = [("name", "task", "rows x columns", "on disk", "licence")]
-    print_columns([*rows, *_lines()])
+    print_table(_lines(), ("name", "task", "rows x columns", "on disk", "licence"), numbers=(2,))
 
 
 def _lines() -> list[tuple[str, ...]]:

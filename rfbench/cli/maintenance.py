@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rfbench.cli.show import RESULTS
+from rfbench.cli.terminal import failures, print_table
+from rfbench.pages.words import seconds
+
+if TYPE_CHECKING:
+    from rfbench.cli.terminal import Cell
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
@@ -22,17 +28,26 @@ def status(folders: tuple[Path, ...]) -> None:
     """
     from rfbench.results.maintenance import started, status_of
 
-    for folder in started(folders):
-        found = status_of(folder)
-        parts = [f"{count} {word}" for word, count in sorted(found.counts.items())]
-        parts.append(f"{found.missing} missing of {found.planned}")
-        if found.missing and found.seconds_left is not None:
-            parts.append(f"about {found.seconds_left:.0f} s left on one worker")
-        if found.older:
-            parts.append(f"{found.older} rows of earlier configurations")
-        click.echo(f"{folder}: {', '.join(parts)}")
-        for note in found.notes:
-            click.echo(f"  {note}")
+    found = [status_of(folder) for folder in started(folders)]
+    ends = sorted({word for one in found for word in one.counts} - {"ok"})
+    columns: dict[str, list[Cell]] = {
+        "folder": [str(one.folder) for one in found],
+        "planned": [str(one.planned) for one in found],
+        "ok": [str(one.counts.get("ok", 0)) for one in found],
+        **{word: [failures(one.counts.get(word, 0)) for one in found] for word in ends},
+        "missing": [str(one.missing) for one in found],
+    }
+    if any(one.older for one in found):
+        columns["of earlier configurations"] = [str(one.older) for one in found]
+    if any(one.missing and one.seconds_left is not None for one in found):
+        columns["left on one worker"] = [
+            seconds(one.seconds_left) if one.missing else "" for one in found
+        ]
+    rows = list(zip(*columns.values(), strict=True))
+    print_table(rows, list(columns), numbers=range(1, len(columns)))
+    for one in found:
+        for note in one.notes:
+            click.echo(f"{one.folder}: {note}")
 
 
 @click.command()

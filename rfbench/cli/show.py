@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import os
-import shutil
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from rfbench.cli.terminal import failures, print_table, print_text
 from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 
 if TYPE_CHECKING:
+    from rfbench.cli.terminal import Cell
     from rfbench.results import Results
 
 MOST_TABLES = 3
+LISTS = ("samplers", "solvers", "kernels", "datasets", "papers", "configs", "columns")
 
 RESULTS = click.argument(
     "folders", metavar="RESULTS...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
-
-
-def print_columns(rows: Sequence[tuple[str, ...]]) -> None:
-    """Print rows in aligned columns, the last one wrapped to the terminal."""
-    last = len(rows[0]) - 1
-    widths = [max(len(row[i]) for row in rows) for i in range(last)]
-    indent = sum(widths) + 2 * last
-    room = max(shutil.get_terminal_size().columns - indent, 24)
-    for row in rows:
-        head = "".join(f"{cell:<{width}}  " for cell, width in zip(row, widths, strict=False))
-        lines = textwrap.wrap(row[last], room, break_on_hyphens=False) or [""]
-        click.echo((head + lines[0]).rstrip())
-        for line in lines[1:]:
-            click.echo(" " * indent + line)
 
 
 @click.command()
@@ -134,34 +121,31 @@ def table(
         found = results.find(folders)
         read = [results.read(folder) for folder in found]
         if form == "text" and not whole and len(found) > max(MOST_TABLES, len(folders)):
-            print_columns([("folder", "methods", "rows", "data"), *map(_in_one_line, read)])
-            click.echo(
-                f"\n{len(found)} folders. `rfbench table FOLDER` prints the table of one, --all "
-                "those of all, --format csv their numbers."
-            )
+            head = ("folder", "methods", "rows", "failed", "data")
+            print_table(list(map(_in_one_line, read)), head, numbers=(1, 2, 3))
+            click.echo(f"\n{len(found)} folders. The table of one: rfbench table FOLDER")
+            click.echo("The tables of all: --all; their numbers: --format csv")
             return
         text = summary_table.render(read, form)
-    click.echo(text.rstrip("\n"))
+    if form == "text":
+        print_text(text.rstrip("\n") + "\n")
+    else:
+        click.echo(text.rstrip("\n"))
 
 
-def _in_one_line(results: Results) -> tuple[str, ...]:
+def _in_one_line(results: Results) -> tuple[Cell, ...]:
     rows = results.rows
-    count, failed = len(rows), int((rows["status"] != "ok").sum())
     return (
         str(results.folder),
         str(rows["label"].nunique()),
-        f"{count} ({failed} failed)" if failed else str(count),
+        str(len(rows)),
+        failures(int((rows["status"] != "ok").sum())),
         ", ".join(dict.fromkeys(rows["dataset"])),
     )
 
 
 @click.command("list")
-@click.argument(
-    "what",
-    type=click.Choice(
-        ["samplers", "solvers", "kernels", "datasets", "papers", "configs", "columns"]
-    ),
-)
+@click.argument("what", type=click.Choice(LISTS))
 @click.argument("name", required=False)
 def list_(what: str, name: str | None) -> None:
     """List what there is, one line each; with NAME, all of one: its parameters, or its file.
@@ -182,7 +166,7 @@ def list_(what: str, name: str | None) -> None:
             "Install rfbench again, or name your own file to `rfbench run`.",
         )
     if name is None:
-        print_columns(rows)
+        print_table(rows)
         return
     if what == "samplers":
         name = SAMPLERS.published(name)
@@ -335,4 +319,4 @@ def doctor() -> None:
         ("not on disk", ", ".join(absent) or "none"),
         ("built in", ", ".join(name for name, kind in kinds.items() if kind != "files")),
     ]
-    print_columns(rows)
+    print_table(rows)

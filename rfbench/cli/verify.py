@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
+from rfbench.cli.terminal import print_text
 from rfbench.pages.rules import rules
 
 DEFAULT = Path("results")
@@ -61,7 +63,7 @@ def verify(
         said = table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
     else:
         said = {"text": text, "markdown": markdown}[form](found, claims_only)
-    click.echo(said, nl=False)
+    (print_text if form == "text" else partial(click.echo, nl=False))(said)
     if strict and found.empty:
         click.echo("strict: there are no results of any paper, so nothing was compared", err=True)
     if strict and (found.contradicted or found.empty):

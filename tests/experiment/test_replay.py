@@ -1,5 +1,6 @@
 import dataclasses
 import json
+import re
 
 import pytest
 
@@ -71,15 +72,34 @@ def test_merge_refuses_what_cannot_be_compared(first, folders):
     assert len(rows_of(first)) == 8
 
 
+def shown(folder):
+    """Return what `rfbench status` has of one folder, by column."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "400")
+        lines = call("status", folder).splitlines()
+    head, cells = (re.split(" {2,}", line) for line in lines[:2])
+    return dict(zip(head, cells, strict=True))
+
+
 def test_status_counts(first):
     found = status_of(first)
     assert (found.counts, found.missing, found.older) == ({"ok": 8}, 8, 0)
     assert found.seconds_left > 0
     manifest = json.loads((first / "manifest.json").read_text())
-    assert "8 ok, 8 missing of 16" in call("status", first)
+    said = shown(first)
+    assert (said["planned"], said["ok"], said["missing"]) == ("16", "8", "8")
     manifest["settings"] = manifest["settings"][:1]
     (first / "manifest.json").write_text(json.dumps(manifest))
-    assert "4 rows of earlier configurations" in call("status", first)
+    assert shown(first)["of earlier configurations"] == "4"
+
+
+def test_status_has_a_column_for_each_way_to_end(first):
+    rows = rows_of(first)
+    for row, end in zip(rows, ("timeout", "failed"), strict=False):
+        Store(first).append({**row, "status": end})
+    said = shown(first)
+    assert (said["ok"], said["failed"], said["timeout"]) == (str(len(rows) - 2), "1", "1")
+    assert "crashed" not in said
 
 
 def test_status_of_a_folder_without_a_manifest(first):
