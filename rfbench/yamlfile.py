@@ -129,7 +129,7 @@ def parse(raw: bytes | str, source: str) -> Document:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ConfigError(f"{source}: this is not valid YAML: {reason}.") from error
     if node is None:
-        raise ConfigError(f"{source} is empty.", "", "Begin with `dataset:`, see the README.")
+        raise ConfigError(f"{source} is empty.", "", "Begin with `dataset:` (configs/README.md).")
     if not isinstance(node, yaml.MappingNode):
         raise ConfigError(
             f"{source}, line 1: a configuration is a mapping of `key: value` lines, "

@@ -14,7 +14,9 @@ settings.load_profile("same")
 
 
 # Files whose tests start workers or send signals: one process of pytest-xdist runs them all.
-WITH_WORKERS = re.compile(r"tests/(experiment|audit|choosing)/|test_(cli|api|invented|audits)\.py")
+WITH_WORKERS = re.compile(
+    r"tests/(experiment|audit|choosing)/|test_(api|audits|cli|documentation|invented)\.py"
+)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -31,6 +31,19 @@ datasets:
 exceptions:
   adult.tuned: {scaling: none}   # binary columns
 """
+ELSEWHERE = """\
+dataset: digits
+split: {test_size: 0.3}
+bandwidth: knn50
+M: 20,50,100,200
+samplers:
+  - rks
+  - eerf: {pool_size: 10*M, score_rows: 0.5, center_target: true}
+  - {class: "mine.py:Antithetic", label: antithetic}
+  - {class: sklearn.kernel_approximation.Nystroem, n_components: M, gamma: 0.01}
+solver: {name: ridge, alphas: "log:1e-3:1e3:7", selection: cv5}
+trials: 10
+"""
 HEAD = """\
 # Configurations
 
@@ -53,7 +66,36 @@ together.
 
     rfbench run FILE.yaml --only dataset=eeg --only protocol=printed
     rfbench run FILE.yaml --run eeg.printed
-    rfbench list configs FILE_eeg.printed     # with all that its parts make of it
+    rfbench list configs liu2020_table3_eeg.printed     # with all that its parts make of it
+
+A key can be changed, or varied, without a file of one's own. A sweep lands in a folder of its own,
+and so does a smoke run, whose numbers mean nothing:
+
+    rfbench run quickstart --set scaling=none --trials 2 --out try
+    rfbench sweep quickstart --M 50:200:50 --set bandwidth=knn50,median
+    rfbench run quickstart --smoke
+
+Numbers such as `1e-5` are numbers; `10:30` and `no` are text. A wrong key, value or combination is
+named with its line and the nearest right word, before anything runs.
+
+## Methods from elsewhere
+
+A sampler is any scikit-learn transformer, and a solver any estimator, named by its import path.
+This is `mine.yaml`, beside the `mine.py` of the [README](../README.md):
+
+```yaml
+{elsewhere}```
+
+    rfbench test mine.py:Antithetic --allow-imports
+    rfbench run mine.yaml --allow-imports
+
+A configuration that imports code needs `--allow-imports`, or the package in your own list
+`allow_imports: [mypackage]` in `~/.config/rfbench/settings.yaml`. Its `plugins:` only says what it
+asks for. Classes of scikit-learn are always allowed. A file is looked for beside the configuration,
+then in the current folder. A parameter of a sampler of your own is one line,
+`stretch: float = parameter(1.0, number(above=0))`, with `@estimator` above the class, all from
+`rfbench.parameters`. A package of yours can also offer its methods by name, through the entry-point
+groups `rfbench.samplers` and `rfbench.solvers`; `rfbench.testing` has the contracts for its tests.
 
 """
 TAIL = """\
@@ -79,7 +121,7 @@ def render() -> str:
         ),
         ("## Keys of an entry of `checks`", _rows(CheckSpec)),
     ]
-    head = HEAD.format(quickstart=quickstart, example=EXAMPLE)
+    head = HEAD.format(quickstart=quickstart, example=EXAMPLE, elsewhere=ELSEWHERE)
     return head + "".join(f"{title}\n\n{_table(rows)}\n" for title, rows in tables) + TAIL
 
 

@@ -1,0 +1,215 @@
+"""What the pages of documentation show runs, and says what the rows say.
+
+Every command line is run in a folder that has what the page speaks of. Measurements are planned
+(`--dry-run`), but for those of `SHORTER`. What would need a network, minutes, or another machine is
+only parsed: the command, its options and their values have to be right.
+"""
+
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tomllib
+from glob import glob
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import rfbench
+from rfbench import config
+from rfbench.cli import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = {
+    name: (ROOT / name).read_text(encoding="utf-8")
+    for name in (
+        *("README.md", "CONTRIBUTING.md", "configs/README.md", "data/README.md"),
+        *("rfbench/experiment/README.md", "rfbench/papers/README.md", "scripts/README.md"),
+    )
+}
+FENCED = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+COMMAND = re.compile(r"^    ((?:rfbench|scripts/|python|pip|dask|source) ?(?:\\\n|.)*)$", re.M)
+
+# Only parsed, and why.
+PARSED = {
+    "rfbench choose": "it takes its budget; tests/choosing runs it",
+    "rfbench data fetch": "a network",
+    "rfbench data add": "a file that was downloaded",
+    "rfbench replay": "the machine that measured the row",
+}
+# Run, but with less to do.
+SHORTER = {
+    "run flats.yaml": ["--set", "M=20", "--jobs", "1"],
+    "run mine.yaml": ["--set", "M=20", "--trials", "2", "--jobs", "1"],
+}
+
+
+def blocks(language):
+    return [
+        text for page in PAGES.values() for kind, text in FENCED.findall(page) if kind == language
+    ]
+
+
+def commands(*first):
+    """Return the commands of all pages that begin so, as words and without what follows a pipe."""
+    lines = (line for page in PAGES.values() for line in COMMAND.findall(FENCED.sub("", page)))
+    words = (shlex.split(line.replace("\\\n", " "), comments=True) for line in lines)
+    found = [line[: line.index("|")] if "|" in line else line for line in words]
+    return sorted({shlex.join(line) for line in found if line[0].startswith(first)})
+
+
+def parsed(command, words):
+    """Parse words as the command would, without running it."""
+    with command.make_context(str(command.name), list(words)) as context:
+        if isinstance(command, click.Group):
+            name, *rest = words
+            assert name in command.commands, name
+            parsed(command.commands[name], rest)
+        return context
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch, no_pictures):
+    """A folder with the files and results that the pages speak of, and no data of the catalogue."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RFBENCH_DATA", raising=False)
+    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    rows = ROOT / "results" / "published"
+    for folder in ("quickstart", "flats", "published/quickstart"):
+        copied(rows / "quickstart", tmp_path / "results" / folder)
+    copied(rows / "quickstart", tmp_path / "laptop" / "results" / "quickstart")
+    table = "eerf2018_table3_adult.matched"
+    copied(rows / table, tmp_path / "results" / "published" / table)
+    area, rooms = np.random.default_rng(0).uniform(20, 120, 60), np.arange(60) % 5
+    lines = [
+        f"{a:.1f},{r},{'Ulm' if r % 2 else 'Kiel'},{3 * a + 10 * r:.2f}"
+        for a, r in zip(area, rooms, strict=True)
+    ]
+    (tmp_path / "flats.csv").write_text("\n".join(["area,rooms,town,price", *lines]))
+    (tmp_path / "mine.py").write_text(blocks("python")[0])
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "Downloads").mkdir()
+    (tmp_path / "Downloads" / "letter+recognition.zip").touch()
+    return tmp_path
+
+
+def copied(folder, target):
+    target.mkdir(parents=True)
+    for name in ("trials.csv", "manifest.json"):
+        shutil.copy(folder / name, target)
+
+
+def named(text):
+    """Return the configuration of the pages that has this in it."""
+    (found,) = [block for block in blocks("yaml") if text in block]
+    return found
+
+
+@pytest.mark.parametrize("line", commands("rfbench"))
+def test_a_command_of_rfbench_runs(line, place):
+    words = [os.path.expanduser(word) for word in shlex.split(line)[1:]]
+    words = [found for word in words for found in (glob(word) or [word])]
+    if any(line.startswith(kept) for kept in PARSED):
+        parsed(main, words)
+        return
+    if words[0] == "run":
+        (place / "mine.yaml").write_text(named("mine.py:Antithetic"))
+        (place / "flats.yaml").write_text(named("flats.csv"))
+        (place / "FILE.yaml").write_text(named("protocols:"))
+    if words[0] in ("run", "sweep", "audit"):
+        words += SHORTER.get(" ".join(words[:2]), ["--dry-run"])
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    assert " failed" not in result.output.replace(" 0 failed", "")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_within_sentences_exist(page):
+    for words in re.findall(r"`rfbench ([a-z]+[^`]*)`", PAGES[page]):
+        name, *rest = words.split()
+        known = {text for option in main.commands[name].params for text in option.opts}
+        assert {word for word in rest if word.startswith("--")} <= known | {"--help"}
+
+
+@pytest.mark.parametrize("line", commands("scripts/", "source"))
+def test_a_script_is_there(line):
+    script = shlex.split(line)[-1 if line.startswith("source") else 0]
+    if script == ".venv/bin/activate":
+        assert 'venv="$PWD/.venv"' in (ROOT / "scripts/setup").read_text()
+        return
+    assert os.access(ROOT / script, os.X_OK)
+    subprocess.run(["bash", "-n", ROOT / script], check=True)
+    assert all((ROOT / word).exists() for word in shlex.split(line) if word.startswith("tests/"))
+
+
+@pytest.mark.parametrize("line", commands("python", "pip", "dask"))
+def test_a_command_of_others_is_right(line):
+    tool, *words = shlex.split(line)
+    if tool == "python":
+        assert importlib.util.find_spec(words[words.index("-m") + 1])
+    elif tool == "pip":
+        extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+        (extra,) = re.findall(r"\[(\w+)\]", words[-1])
+        assert extra in extras["optional-dependencies"]
+    else:
+        module = importlib.import_module(f"distributed.cli.dask_{words[0]}")
+        parsed(module.main, words[1:])
+
+
+def test_the_python_of_the_readme_runs(place):
+    (code,) = [block for block in blocks("python") if "model.predict" in block]
+    X = np.random.default_rng(0).standard_normal((200, 3))
+    names = {"X": X, "y": (X[:, 0] > 0).astype(int), "X_new": X[:5]}
+    exec(code.replace('"trials=2"', '"trials=2", "M=20,50"'), names)
+    assert names["model"].predict(X[:5]).shape == (5,)
+
+
+def test_each_block_of_python_is_run():
+    assert len(blocks("python")) == 2
+
+
+@pytest.mark.parametrize("text", blocks("yaml"), ids=range(len(blocks("yaml"))))
+def test_a_configuration_of_the_pages_is_valid(text, place):
+    (place / "page.yaml").write_text(text)
+    assert config.read_all(place / "page.yaml", [], allow_imports=True)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)]+)\)", PAGES[page]):
+        file, _, heading = target.partition("#")
+        place = (ROOT / page).parent / file
+        assert place.exists(), target
+        headings = re.findall(r"^#+ (.*)", place.read_text(), re.M) if heading else []
+        assert not heading or heading in [h.lower().replace(" ", "-") for h in headings]
+
+
+def test_the_table_of_the_readme_is_that_of_the_rows():
+    summary = rfbench.read_results(ROOT / "results/published/quickstart").summary()
+    table = summary.pivot(index="M", columns="method", values=["mean", "se"])
+    assert set(summary["trials"]) == {20}
+    for M, row in table.iterrows():
+        cells = (f"{row['mean', name]:.2f} ± {row['se', name]:.2f}" for name in ("rks", "eerf"))
+        assert f"| {M} | {' | '.join(cells)} |" in PAGES["README.md"]
+    times = summary.set_index(["method", "M"])["t_total"] * 1000
+    for method, M in (("rks", 200), ("eerf", 100)):
+        assert f"{times[method, M]:.0f} ms" in PAGES["README.md"]
+
+
+def test_the_speed_is_that_of_the_benchmark():
+    measured = (ROOT / "results/bench/bench.md").read_text()
+    lines = re.findall(
+        r"^\| ([\d,]+), (\d+), ([\d,]+) \| (.*) \|$", PAGES["scripts/README.md"], re.M
+    )
+    assert len(lines) == 4
+    for n, d, M, numbers in lines:
+        (line,) = re.findall(rf"^\| rks, ridge path.*\| {n} \| {d} \| {M} \|(.*)$", measured, re.M)
+        cells = [float(word) for word in re.findall(r"[\d.]+", line)]
+        seconds, ratio, limit = (float(word) for word in re.findall(r"[\d.]+", numbers))
+        assert seconds == pytest.approx(cells[0], abs=0.0005)
+        assert [ratio, limit] == cells[-4:-2]
