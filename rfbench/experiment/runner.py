@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import shlex
+import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +19,7 @@ from rfbench.experiment.schedule import Schedule
 from rfbench.experiment.worker import Limits
 from rfbench.results import kept_features
 from rfbench.results import manifest as manifests
+from rfbench.results.log import note
 from rfbench.results.store import Store
 
 log = logging.getLogger(__name__)
@@ -94,6 +97,9 @@ def run(
             manifests.write(plan.folder, content)
         executor = executor or local(n_jobs)
         workers = executor.workers()
+        versions = ", ".join(f"{name} {found}" for name, found in content["versions"].items())
+        note(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")
+        note(plan.folder, f"to run: {len(missing)} of {summary.planned}, {workers} workers")
         schedule = Schedule(plan.folder, executor, limits or Limits(), interrupts.stopping)
         calm = jobs([trial for trial in missing if trial.id not in suspects], workers)
         last = [trial for trial in missing if trial.id in suspects]
@@ -110,11 +116,14 @@ def run(
             finished = True
         finally:
             if not finished:
+                note(plan.folder, f"cut off: {sys.exc_info()[1]!r}")
                 executor.kill()
                 rescue(store, planned)
             remove_folder(store.folder)
         summary.left = len(missing) - summary.done
         summary.interrupted = interrupts.asked
+        counts = f"{summary.done} run, {summary.failed} failed, {summary.left} left"
+        note(plan.folder, f"{'interrupted' if interrupts.asked else 'ended'}: {counts}")
     return summary
 
 
@@ -137,9 +146,11 @@ def rescue(store: Store, planned: Collection[str]) -> set[str]:
         journal.remove()
     if saved:
         log.warning("%d finished rows of an interrupted run were saved.", saved)
+        note(store.folder, f"saved: {saved} finished rows of an interrupted run")
     suspects = (begun & set(planned)) - set(store.done())
     if suspects:
         log.warning("%d trials had begun when a run was cut off: they come last.", len(suspects))
+        note(store.folder, f"last: {len(suspects)} trials that had begun when a run was cut off")
     for trial_id in suspects:
         Journal.suspect(store.folder, trial_id)
     return suspects
@@ -157,6 +168,6 @@ def _record(store: Store, summary: Summary, row: dict[str, Any]) -> None:
     if row["status"] != "ok":
         summary.failed += 1
         size = "" if row.get("M") is None else f" M={row['M']}"
-        summary.messages.append(
-            f"{row['label']}{size}, trial {row['trial']}: {row['status']}: {row['message']}"
-        )
+        text = f"{row['label']}{size}, trial {row['trial']}: {row['status']}: {row['message']}"
+        summary.messages.append(text)
+        note(store.folder, f"{row['status']}: {row['dataset']}, {text}")

@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 
 from rfbench.errors import ResultsError, WriteError
 from rfbench.results import files
+from rfbench.results.log import note as write_note
 from rfbench.results.reader import TRIALS, parse
 from rfbench.results.schema import CHECK, COLUMNS, SCHEMA, check_of
 
@@ -106,6 +107,7 @@ class Store:
             self._set_aside([line for line, _ in table.broken.values()])
             for note in table.notes():
                 log.warning("%s: %s It is in %s.", self.folder, note, TORN)
+                write_note(self.folder, f"mended: {note} It is in {TORN}.")
         if table.broken or tuple(table.header) != COLUMNS:
             rows = (dict(zip(table.header, cells, strict=True)) for cells in table.rows)
             files.replace(self.csv, b"".join([_HEADER, *map(_line, rows)]))

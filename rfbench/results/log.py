@@ -1,0 +1,16 @@
+"""`rfbench.log` of a results folder: what its runs did, one dated line per event."""
+
+from __future__ import annotations
+
+import datetime
+from contextlib import suppress
+from pathlib import Path
+
+LOG = "rfbench.log"
+
+
+def note(folder: Path, event: str) -> None:
+    """Append an event; where that cannot be written, nothing is."""
+    now = datetime.datetime.now().astimezone().isoformat(" ", timespec="seconds")
+    with suppress(OSError), (folder / LOG).open("ab") as file:
+        file.write(f"{now} {' '.join(event.split())}\n".encode(errors="backslashreplace"))

@@ -1,0 +1,56 @@
+"""`rfbench.log` of a results folder."""
+
+import datetime
+
+from rfbench.experiment import runner
+from rfbench.experiment.run_plan import plan_run
+from rfbench.results import find
+from rfbench.results.log import LOG, note
+from rfbench.results.maintenance import started, status_of
+
+from .conftest import SMALL
+
+BAD = """\
+class Bad:
+    def fit(self, X, y=None):
+        raise ValueError("on purpose")
+    def transform(self, X):
+        return X
+"""
+FAILS = SMALL.replace("- rks", "- {class: 'bad.py:Bad', label: bad}")
+
+
+def events(folder):
+    """Return the first word of each event, having read its date."""
+    lines = [line.split(" ", 2) for line in (folder / LOG).read_text().splitlines()]
+    for day, clock, _ in lines:
+        assert datetime.datetime.fromisoformat(f"{day} {clock}").tzinfo
+    return [event.split(":")[0] for _, _, event in lines]
+
+
+def test_a_run_and_its_resumption_are_logged(experiment_of, tmp_path):
+    folder = tmp_path / "r"
+    (tmp_path / "bad.py").write_text(BAD)
+    work = plan_run([experiment_of(FAILS, allow_imports=True)], folder)
+    summary = runner.run(work)
+    assert summary.failed == 4
+    first = ["started", "to run", *["failed"] * summary.failed, "ended"]
+    assert events(folder) == first
+    text = (folder / LOG).read_text()
+    assert all(message in text for message in summary.messages)
+    assert "numpy" in text
+    runner.run(work)
+    assert events(folder) == [*first, "started", "to run", "ended"]
+    assert find([tmp_path]) == [folder]
+    assert (started([tmp_path]), status_of(folder).notes) == ([folder], [])
+
+
+def test_a_log_that_cannot_be_written_ends_nothing(experiment_of, tmp_path):
+    (tmp_path / "r" / LOG).mkdir(parents=True)
+    assert runner.run(plan_run([experiment_of()], tmp_path / "r")).done == 8
+
+
+def test_an_event_is_one_line_whatever_it_says(tmp_path):
+    note(tmp_path, "failed: one\ntwo \udcff")
+    (line,) = (tmp_path / LOG).read_text().splitlines()
+    assert line.endswith("failed: one two \\udcff")
