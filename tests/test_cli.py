@@ -98,6 +98,16 @@ def test_a_run_with_nothing_to_do_draws_and_writes_nothing(done, monkeypatch):
     assert len(drawn) == 2
 
 
+def test_quiet_prints_errors_only_and_verbose_what_is_decided(done):
+    assert call("run", "tiny.yaml", "--jobs", 1, "-q") == ""
+    assert call("run", "missing.yaml", "-q", code=2)
+    usual, more = (call("run", "tiny.yaml", "--jobs", 1, *words) for words in ((), ("-v",)))
+    decided = [line for line in more.splitlines() if line not in usual.splitlines()]
+    assert any("sha256" in line and "digits" in line for line in decided)
+    assert any("GiB" in line for line in decided)
+    assert any("8 trials with a row" in line for line in decided)
+
+
 def test_rows_of_another_configuration_are_kept_apart(done):
     output = call("run", "tiny.yaml", "--jobs", 1, "--set", "solver.alphas=10")
     assert "8 rows of earlier configurations" in output

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from rfbench.cli.options import RUN, RunOptions, run_options
+from rfbench.cli.terminal import print_text
 from rfbench.errors import ConfigError, RfbenchError, WriteError
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from rfbench.experiment.plan import Trial
     from rfbench.experiment.run_plan import RunPlan
     from rfbench.experiment.runner import Summary
+    from rfbench.experiment.worker import Limits
     from rfbench.results import Results
 
 
@@ -190,17 +194,33 @@ def _carry_out(several: list[tuple[list[Experiment], list[str], str]], options: 
         if options.dry_run:
             say_what_would_run(experiments, variants, folder, options)
             continue
-        plan = plan_run(experiments, folder, variants=variants, smoke=smoke, progress=True)
+        shown = not options.quiet
+        plan = plan_run(experiments, folder, variants=variants, smoke=smoke, progress=shown)
         plan = _chosen(plan, options)
-        _say_own_data(plan)
-        summary = run_with_progress(plan, options)
-        _report(summary, plan.whole)
+        if shown:
+            _say_own_data(plan)
+        with nullcontext() if shown else _no_output():
+            summary = run_with_progress(plan, options)
+            _report(summary, plan.whole)
         failed += summary.failed
         interrupted = summary.interrupted
         if interrupted or (options.fail_fast and failed):
             break
     if failed or interrupted:
         raise click.exceptions.Exit(1)
+
+
+@contextmanager
+def _no_output() -> Iterator[None]:
+    """Print nothing but errors, and no warnings."""
+    log = logging.getLogger()
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+            yield
+    finally:
+        log.setLevel(before)
 
 
 def _chosen(plan: RunPlan, options: RunOptions) -> RunPlan:
@@ -289,7 +309,9 @@ def run_with_progress(plan: RunPlan, options: RunOptions) -> Summary:
         _say_timing(plan.experiments[0])
     say_memory(missing, workers, limits)
     done = len(plan.trials) - len(missing)
-    with Progress(plan.folder.name, len(missing), done) as progress:
+    if options.verbose and not options.quiet:
+        _say_decisions(plan, workers, limits, done, options)
+    with Progress(plan.folder.name, len(missing), done, options.quiet) as progress:
         return runner.run(
             plan,
             executor=executor,
@@ -299,6 +321,25 @@ def run_with_progress(plan: RunPlan, options: RunOptions) -> Summary:
             on_row=progress.row,
             on_interrupt=_say_stopping,
         )
+
+
+def _say_decisions(
+    plan: RunPlan, workers: int, limits: Limits, done: int, options: RunOptions
+) -> None:
+    """Say what is decided before a run begins, for ``--verbose``."""
+    from rfbench.datasets import data_folder
+    from rfbench.memory import GIB
+
+    memory = "any memory" if limits.memory is None else f"{limits.memory / GIB:.1f} GiB"
+    seconds = "any time" if limits.timeout is None else f"{limits.timeout:g} s per trial"
+    click.echo(
+        f"workers: {workers} ({options.executor}), each with {memory} and {seconds}", err=True
+    )
+    click.echo(f"cache:   {data_folder()}", err=True)
+    for name, sha256 in {t.dataset.name: t.data_sha256 for t in plan.trials}.items():
+        click.echo(f"data:    {name}, sha256 {sha256}", err=True)
+    others = len(plan.planned) - len(plan.trials)
+    click.echo(f"left out: {done} trials with a row, {others} that were not asked for", err=True)
 
 
 def _say_stopping() -> None:
@@ -322,7 +363,7 @@ def _report(summary: Summary, whole: Path | None) -> None:
     elif summary.done + summary.found:
         read = results.read(summary.folder)
         click.echo()
-        click.echo(summary_table.render(read, "text").rstrip("\n") + "\n")
+        print_text(summary_table.render(read, "text").rstrip("\n") + "\n\n")
         click.echo(f"CSV:     {summary.folder / 'trials.csv'}")
         try:
             for path in _figures(read):

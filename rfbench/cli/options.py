@@ -34,6 +34,8 @@ class RunOptions:
     shard: tuple[int, int] | None
     fail_fast: bool
     dry_run: bool
+    quiet: bool
+    verbose: bool
 
     @property
     def base(self) -> Path:
@@ -127,6 +129,10 @@ OPTIONS = (
     ),
     click.option("--fail-fast", is_flag=True, help="Stop at the first failed trial."),
     click.option("--dry-run", is_flag=True, help="Say what would run; write and download nothing."),
+    click.option("--quiet", "-q", is_flag=True, help="Print errors only."),
+    click.option(
+        "--verbose", "-v", is_flag=True, help="Say what is decided: workers, memory, data, trials."
+    ),
 )
 
 

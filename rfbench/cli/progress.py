@@ -13,7 +13,7 @@ PLAIN_SECONDS = 10.0
 
 
 class Progress:
-    """Shows how many trials are done, their rate, the time left and the failures.
+    """Shows how many trials are done, the last one, their rate, the time left and the failures.
 
     Parameters
     ----------
@@ -23,15 +23,19 @@ class Progress:
         Trials to run.
     found : int
         Trials that have a row already.
+    quiet : bool
+        Show nothing.
     """
 
-    def __init__(self, name: str, total: int, found: int) -> None:
-        self.name, self.total, self.found = name, total, found
+    def __init__(self, name: str, total: int, found: int, quiet: bool = False) -> None:
+        self.name, self.total, self.found, self.quiet = name, total, found, quiet
         self.done = self.failed = 0
         self.start = self.last = time.monotonic()
         self.bar: Any = None
 
     def __enter__(self) -> Progress:
+        if self.quiet:
+            return self
         there = f" ({self.found} are there already)" if self.found else ""
         click.echo(f"{self.name}: {self.total} trials to run{there}", err=True)
         if sys.stderr.isatty() and self.total:
@@ -45,10 +49,11 @@ class Progress:
                 TextColumn("{task.fields[rate]} trials/s, left"),
                 TimeRemainingColumn(),
                 TextColumn("{task.fields[failed]}", style="red"),
+                TextColumn("{task.fields[cell]}", markup=False),
                 console=Console(stderr=True),
                 transient=True,
             )
-            self.task = self.bar.add_task(self.name, total=self.total, rate="-", failed="")
+            self.task = self.bar.add_task(self.name, total=self.total, rate="-", failed="", cell="")
             self.bar.start()
         return self
 
@@ -59,13 +64,18 @@ class Progress:
         seconds = max(time.monotonic() - self.start, 1e-9)
         rate = self.done / seconds
         failures = f"{self.failed} failed" if self.failed else ""
+        if self.quiet:
+            return
         if self.bar:
-            self.bar.update(self.task, advance=1, rate=f"{rate:.2g}", failed=failures)
+            self.bar.update(
+                self.task, advance=1, rate=f"{rate:.2g}", failed=failures, cell=cell(row)
+            )
         elif time.monotonic() - self.last > PLAIN_SECONDS:
             self.last = time.monotonic()
             left = (self.total - self.done) / rate
             text = f"{self.name}: {self.done}/{self.total}, {rate:.2g} trials/s, {left:.0f} s left"
-            click.echo(f"{text}, {failures}" if failures else text, err=True)
+            said = [text, failures, f"last: {cell(row)}"]
+            click.echo("; ".join(filter(None, said)), err=True)
 
     def __exit__(
         self,
@@ -75,6 +85,12 @@ class Progress:
     ) -> None:
         if self.bar:
             self.bar.stop()
-        if self.done:
+        if self.done and not self.quiet:
             seconds = time.monotonic() - self.start
             click.echo(f"{self.name}: {self.done} trials in {seconds:.1f} s", err=True)
+
+
+def cell(row: dict[str, Any]) -> str:
+    """Name what a trial measured: data set, method, M and the trial's number."""
+    size = "" if row.get("M") is None else f", M = {row['M']}"
+    return f"{row['dataset']}, {row['label']}{size}, trial {row['trial']}"
