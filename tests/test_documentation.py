@@ -30,6 +30,7 @@ PAGES = {
     for name in (
         *("README.md", "CONTRIBUTING.md", "configs/README.md", "data/README.md"),
         *("rfbench/experiment/README.md", "rfbench/papers/README.md", "scripts/README.md"),
+        *("CHANGELOG.md", "results/README.md", "results/which_method.md"),
     )
 }
 FENCED = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
@@ -179,14 +180,16 @@ def test_a_configuration_of_the_pages_is_valid(text, place):
     assert config.read_all(place / "page.yaml", [], allow_imports=True)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [page for page in PAGES if not page.startswith("results/")])
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)]+)\)", PAGES[page]):
         file, _, heading = target.partition("#")
         place = (ROOT / page).parent / file
         assert place.exists(), target
-        headings = re.findall(r"^#+ (.*)", place.read_text(), re.M) if heading else []
-        assert not heading or heading in [h.lower().replace(" ", "-") for h in headings]
+        if heading:
+            headings = re.findall(r"^#+ (.*)", place.read_text(), re.M)
+            slugs = [re.sub(r"[^\w -]", "", text).lower().replace(" ", "-") for text in headings]
+            assert heading in slugs
 
 
 def test_the_table_of_the_readme_is_that_of_the_rows():
