@@ -42,14 +42,16 @@ class Progress:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
+            from rich.table import Column
 
             self.bar = Bar(
-                BarColumn(),
+                BarColumn(bar_width=16),
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[rate]} trials/s, left"),
                 TimeRemainingColumn(),
                 TextColumn("{task.fields[failed]}", style="red"),
-                TextColumn("{task.fields[cell]}", markup=False),
+                # The one that is wrapped where the window is narrow: numbers stay whole.
+                TextColumn("{task.fields[cell]}", markup=False, table_column=Column()),
                 console=Console(stderr=True),
                 transient=True,
             )
