@@ -204,7 +204,7 @@ def numbers_grid(found: Verification, linked: bool = False) -> Grid:
         lines = here.reset_index(TABLE).to_dict("index")
         cells = [_outcome(lines[one]) if one in lines else DASH for one in protocols]
         name = f"{paper} {item}, {dataset}"
-        if linked and any(cell != DASH for cell in cells):
+        if linked and any(cell not in {DASH, "stand-in"} for cell in cells):
             name = f"[{name}](scoreboard.md#{anchor(name)})"
         rows.append([name, str(here["numbers"].iloc[0]), *cells])
     return Grid(["table, data set", "numbers", *protocols], rows)
