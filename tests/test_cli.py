@@ -83,14 +83,19 @@ def test_many_tables_are_one_line_each_unless_they_are_asked_for(done):
     assert call("table", "results").count("2 trials") == 3
 
 
+def times(folder):
+    """Return when each file was written, the log and hidden files apart."""
+    files = [path for path in folder.iterdir() if path.name[0] != "." and path.suffix != ".log"]
+    return {path: path.stat().st_mtime_ns for path in files}
+
+
 def test_a_run_with_nothing_to_do_draws_and_writes_nothing(done, monkeypatch):
     drawn = []
     monkeypatch.setattr(figures, "plot", lambda *words: drawn.append(words) or [])
     tiny = done / "results" / "tiny"
-    before = {path: path.stat().st_mtime_ns for path in tiny.iterdir() if path.name[0] != "."}
+    before = times(tiny)
     assert "tiny/error_vs_M.png" in call("run", "tiny.yaml", "--jobs", 1)
-    after = {path: path.stat().st_mtime_ns for path in tiny.iterdir() if path.name[0] != "."}
-    assert (after, drawn) == (before, [])
+    assert (times(tiny), drawn) == (before, [])
     call("run", "tiny.yaml", "--jobs", 1, "--set", "title=Another")
     assert len(drawn) == 1
     os.utime(tiny / "trials.csv")

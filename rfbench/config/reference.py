@@ -66,7 +66,7 @@ together.
 
     rfbench run FILE.yaml --only dataset=eeg --only protocol=printed
     rfbench run FILE.yaml --run eeg.printed
-    rfbench list configs liu2020_table3_eeg.printed     # with all that its parts make of it
+    rfbench list configs quickstart     # with all that its parts make of it
 
 A key can be changed, or varied, without a file of one's own. A sweep lands in a folder of its own,
 and so does a smoke run, whose numbers mean nothing:

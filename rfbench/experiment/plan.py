@@ -121,7 +121,7 @@ def identity_of(spec: SamplerSpec) -> dict[str, Any]:
     known: dict[str, Any] = {"name": spec.name, "parameters": parameters}
     if spec.imported:
         known["code"] = plugins.identity(spec.name, spec.folder)
-    elif (revision := SAMPLERS.find(spec.name).revision) > 1:
+    elif (revision := getattr(SAMPLERS.find(spec.name), "revision", 1)) > 1:
         known["revision"] = revision
     return known
 
