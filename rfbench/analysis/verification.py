@@ -88,6 +88,25 @@ def verify(paths: Iterable[str | Path], paper: str | None = None) -> Verificatio
     return of(Selection(collect(paths)), paper)
 
 
+def verify_any(paths: Iterable[str | Path]) -> Verification:
+    """Hold the published numbers and the claims against results that must not be none.
+
+    Raises
+    ------
+    ResultsError
+        If a path is not there, or no results at all can be read.
+    """
+    found = verify(paths)
+    collection = found.selection.collection
+    if not collection.experiments:
+        raise ResultsError(
+            "There are no results to report on.",
+            " ".join(collection.notes),
+            "Name folders that 'rfbench run' wrote, for example results/published.",
+        )
+    return found
+
+
 def of(selection: Selection, paper: str | None = None) -> Verification:
     """Hold the published numbers and the claims against what was read."""
     return Verification(

@@ -8,7 +8,7 @@ from pathlib import Path
 from rfbench import papers
 from rfbench.analysis import audits, ranking
 from rfbench.analysis.choice import size_tests
-from rfbench.analysis.verification import verify
+from rfbench.analysis.verification import verify_any
 from rfbench.errors import ResultsError, WriteError
 from rfbench.figures import critical_difference
 from rfbench.pages import claims, front, paper_table, scoreboard, which_method
@@ -47,16 +47,10 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
     """
     out, paths = Path(out), list(map(Path, folders))
     _check_front(out / "README.md")
-    found = verify(paths)
+    found = verify_any(paths)
     audited = audits.read_all(paths)
     ranges = audits.ranges(audited)
     collection = found.selection.collection
-    if not collection.experiments:
-        raise ResultsError(
-            "There are no results to report on.",
-            " ".join(collection.notes),
-            "Name folders that 'rfbench run' wrote, for example results/published.",
-        )
     tables = {
         f"{paper} {item}, {protocol}": (out / TABLES / f"{paper}_{item}.{protocol}.md", text)
         for (paper, item, protocol), text in paper_table.every(

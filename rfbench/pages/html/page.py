@@ -12,8 +12,8 @@ from typing import Any
 
 from rfbench import papers
 from rfbench.analysis import verdicts as rules
-from rfbench.analysis.verification import Verification, verify
-from rfbench.errors import ResultsError, WriteError
+from rfbench.analysis.verification import Verification, verify_any
+from rfbench.errors import WriteError
 from rfbench.pages import words
 from rfbench.pages.front import FirstScreen, summary
 from rfbench.pages.html import methods, runs, verdicts
@@ -53,14 +53,7 @@ def write(folders: Sequence[str | Path], file: str | Path) -> Path:
     WriteError
         If the file cannot be written.
     """
-    found, file = verify(folders), Path(file)
-    collection = found.selection.collection
-    if not collection.experiments:
-        raise ResultsError(
-            "There are no results to show.",
-            " ".join(collection.notes),
-            "Name folders that 'rfbench run' wrote, for example results/published.",
-        )
+    found, file = verify_any(folders), Path(file)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(page(found), encoding="utf-8", newline="\n")
