@@ -183,7 +183,7 @@ def list_(what: str, name: str | None) -> None:
 def _whole(what: str, name: str) -> str:
     """Return all that can be said of one thing."""
     if what == "samplers":
-        return _described(SAMPLERS[name])
+        return f"{_described(SAMPLERS[name])}{_verified(name)}"
     if what == "solvers":
         return "\n\n".join(_described(cls) for cls in dict.fromkeys(SOLVERS[name].values()))
     if what == "kernels":
@@ -242,6 +242,21 @@ def _described(thing: type) -> str:
         for cls, text in texts.items()
         if cls is thing or (cls.__module__.startswith("rfbench") and "\n----" in text)
     )
+
+
+def _verified(name: str) -> str:
+    """Return what a sampler was verified against, one comparison in three lines."""
+    from rfbench.samplers.verified import verifications
+
+    lines = ["Verified against"]
+    for one in verifications()[name]:
+        licence = f" ({one.licence})" if one.licence else ""
+        lines += [
+            f"  {one.against}: {one.compared}",
+            f"    tolerance: {one.tolerance}{licence}",
+            f"    tests/{one.test}",
+        ]
+    return "\n".join(lines)
 
 
 def _listed(what: str) -> list[tuple[str, ...]]:

@@ -1,0 +1,46 @@
+"""Every sampler says what it was verified against, and the tests that it names are there."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rfbench.cli import main
+from rfbench.registry import SAMPLERS
+from rfbench.samplers.verified import verifications
+
+TESTS = Path(__file__).parents[1]
+
+
+def functions(file):
+    """Return the names of a file's functions, and of its classes' as Class::function."""
+    tree = ast.parse((TESTS / file).read_text())
+    found = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    inside = [(cls.name, f.name) for cls in classes for f in cls.body if hasattr(f, "name")]
+    return found | {f"{cls}::{name}" for cls, name in inside}
+
+
+def test_every_sampler_has_an_entry_and_nothing_else():
+    assert set(verifications()) == set(SAMPLERS)
+
+
+@pytest.mark.parametrize("name", list(SAMPLERS))
+def test_the_tests_that_an_entry_names_exist(name):
+    entry = verifications()[name]
+    assert entry
+    for one in entry:
+        file, _, test = one.test.partition("::")
+        assert test in functions(file), one
+        assert one.compared, one
+        assert one.tolerance, one
+        # Other people's code is named with its licence.
+        assert bool(one.licence) == (one.against not in ("closed form", "brute force", "published"))
+
+
+def test_list_shows_what_a_sampler_was_verified_against():
+    said = CliRunner().invoke(main, ["list", "samplers", "nystroem"]).output
+    for one in verifications()["nystroem"]:
+        assert f"{one.against}: {one.compared}" in " ".join(said.split())
+        assert one.test in said
