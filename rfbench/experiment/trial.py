@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import signal
+import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
@@ -48,10 +49,20 @@ def warm_up() -> None:
     waves.warm_up()
 
 
+@functools.lru_cache(maxsize=1)
+def thread_pools(modules: int) -> ThreadpoolController:
+    """Return the libraries with threads; to find them takes milliseconds.
+
+    So they are looked for again only once `modules` have become more: an import may have loaded
+    another one.
+    """
+    return ThreadpoolController()
+
+
 def run_job(job: Job, on_start: Callable[[str], None] | None = None) -> Iterator[dict[str, Any]]:
     """Run the trials of a job, one row each; a trial that fails is a row that says so."""
     warm_up()
-    libraries = ThreadpoolController()
+    libraries = thread_pools(len(sys.modules))
     with cached_pools() as pools:
         context = Context(pools)
         for trials in curves(job.trials):
