@@ -20,7 +20,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (
         *("rfbench", "arrays", "errors", "clock", "metrics", "memory"),
         *("frozen", "shipped", "yamlfile"),
-        *("kernels", "bandwidths", "parameters", "plugins", "registry", "grids", "compute"),
+        *("kernels", "bandwidths", "parameters", "plugins", "registry", "grids", "rows", "compute"),
     ),
     ("samplers",),
     ("solvers",),

@@ -48,7 +48,7 @@ def read_rows(X: Any, picked: slice | npt.NDArray[np.integer[Any]], dtype: np.dt
     is_sparse = bool(sparse.issparse(X))
     if is_sparse:
         return X[picked]
-    return np.ascontiguousarray(np.asarray(X)[picked], dtype)
+    return np.ascontiguousarray(X[picked], dtype)
 
 
 def blocks(

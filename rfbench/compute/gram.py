@@ -58,7 +58,7 @@ def accumulate_groups(
     transform : callable
         ``transform(rows, out)`` writes the features of ``rows`` (b, d) into ``out``, a
         C-contiguous array (b, p) of type `dtype`. It may keep neither.
-    X : ndarray, memory map or scipy CSR matrix, shape (n, d)
+    X : ndarray, memory map, RowSource or scipy CSR matrix, shape (n, d)
         Read block by block. Dense rows reach the transform C-contiguous and of type `dtype`,
         sparse rows as CSR of their own type.
     Y : array, shape (n,) or (n, t)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,14 @@ from rfbench.arrays import Rows
 from rfbench.datasets.dataset import Dataset
 from rfbench.datasets.split import Index, split_rows, subset_rows
 from rfbench.errors import DataError, nearest
+from rfbench.rows import RowSource
 
 SCALINGS = ["none", "standard", "minmax", "minmax-all", "row-standard", "/255"]
 TARGETS = ["range", "raw", "standard"]
 DTYPES = ["float64", "float32"]
 
 _ROWS_AT_ONCE = 4096
+Scale = Callable[[NDArray[Any]], NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Prepared:
 
     Parameters
     ----------
-    X_train, X_test : ndarray (C order) or csr_array of shape (n, d)
+    X_train, X_test : ndarray (C order), csr_array or RowSource of shape (n, d)
         Scaled rows.
     labels_train, labels_test : ndarray of shape (n,) or None
         int64 class codes; None for a regression.
@@ -83,7 +86,8 @@ def prepare(
     generator : numpy.random.Generator
         Source of the draws of split and subset.
     rows : int, optional
-        Keep only so many training rows, drawn at random, and test rows in proportion.
+        Keep only so many training rows, drawn at random, and test rows in proportion. Packed rows
+        stay on disk without it.
     dtype : {'float64', 'float32'}
         Type of the rows once they are scaled; the target is float64 always.
 
@@ -104,11 +108,11 @@ def prepare(
     train, test = split_rows(dataset, split, generator)
     if rows is not None:
         train, test = subset_rows(train, test, rows, generator)
-    X_train, X_test = (_take(dataset, side) for side in (train, test))
+    X_train, X_test = (_take(dataset, side, on_disk=rows is None) for side in (train, test))
     if dataset.fills_gaps:
         _fill(X_train, X_test)
-    _scale(X_train, X_test, scaling, dtype)
-    X_train, X_test = _cast(X_train, dataset, dtype), _cast(X_test, dataset, dtype)
+    scale = _scaler(X_train, X_test, scaling, dtype)
+    X_train, X_test = (_scaled(X, scale, dataset.name, dtype) for X in (X_train, X_test))
     y = dataset.y
     labels: tuple[Index | None, Index | None] = None, None
     if dataset.task == "regression":
@@ -122,14 +126,19 @@ def prepare(
     )  # fmt: skip
 
 
-def _blocks(X: NDArray[Any]) -> Iterator[slice]:
-    return (slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(X), _ROWS_AT_ONCE))
+def _blocks(X: Rows) -> Iterator[slice]:
+    return (slice(start, start + _ROWS_AT_ONCE) for start in range(0, X.shape[0], _ROWS_AT_ONCE))
 
 
-def _take(dataset: Dataset, index: Index) -> Rows:
-    """Copy rows in double precision, and refuse values that are not finite."""
-    X = dataset.X
-    if not isinstance(X, np.ndarray):
+def _take(dataset: Dataset, index: Index, *, on_disk: bool) -> Rows:
+    """Copy rows in double precision, and refuse values that are not finite.
+
+    Packed rows, which are finite, may stay on disk.
+    """
+    X: Rows = dataset.X
+    if isinstance(X, RowSource) and on_disk:
+        return X.take(index)
+    if hasattr(X, "indptr"):
         chosen = sparse.csr_array(X[index])
         chosen.data = chosen.data.astype(np.float64)
         for position in np.flatnonzero(~np.isfinite(chosen.data))[:1]:
@@ -154,12 +163,12 @@ def _fill(X_train: Rows, X_test: Rows) -> None:
         X[rows, columns] = means[columns]
 
 
-def _cast(X: Rows, dataset: Dataset, dtype: str) -> Rows:
+def _cast(X: Rows, name: str, dtype: str) -> Rows:
     """Return scaled rows in their type: cast before, a column far from 0 would lose its digits."""
     with np.errstate(over="ignore"):
         cast: Any = X.astype(dtype, copy=False)
     if not np.isfinite(cast if isinstance(cast, np.ndarray) else cast.data).all():
-        what = f"A value of {dataset.name} is too large for {dtype}."
+        what = f"A value of {name} is too large for {dtype}."
         raise DataError(what, todo="Scale the rows, or take dtype float64.")
     return cast
 
@@ -171,55 +180,73 @@ def _not_finite(dataset: Dataset, row: Any, column: Any) -> DataError:
     )
 
 
-def _scale(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> None:
-    """Scale both sides in place."""
+def _scaled(X: Rows, scale: Scale, name: str, dtype: str) -> Rows:
+    """Scale rows in place, or note on a source what is to be made of its blocks."""
+    cast = partial(_cast, name=name, dtype=dtype)
+    if isinstance(X, RowSource):
+        return X.mapped(scale).mapped(cast).astype(dtype)
+    values = X if isinstance(X, np.ndarray) else X.data
+    for block in _blocks(values):
+        values[block] = scale(values[block])
+    return cast(X)
+
+
+def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
+    """Return what a scaling makes of a block of rows, found in at most three passes."""
     if scaling == "none":
-        return
+        return _left_alone
     if scaling == "/255":
-        for X in (X_train, X_test):
-            values = X if isinstance(X, np.ndarray) else X.data
-            values /= 255
-        return
-    if not (isinstance(X_train, np.ndarray) and isinstance(X_test, np.ndarray)):
+        return partial(_affine, shift=0.0, width=255.0, most=np.inf)
+    if sparse.issparse(X_train):
         raise DataError(
             f"Sparse rows cannot be scaled by '{scaling}'.",
             "Subtracting a mean or a minimum would make every entry non-zero.",
             "Use the scaling 'none' or '/255'.",
         )
     if scaling == "row-standard":
-        for X in (X_train, X_test):
-            _standardise_rows(X)
-        return
-    low, high = X_train.min(axis=0), X_train.max(axis=0)
-    if scaling == "minmax-all":
-        low, high = np.minimum(low, X_test.min(axis=0)), np.maximum(high, X_test.max(axis=0))
+        return _standard_rows
+    low, high = _range([X_train, X_test] if scaling == "minmax-all" else [X_train])
     shift, width = _moments(X_train) if scaling == "standard" else (low, high - low)
     width = np.where((low == high) | (width == 0), np.inf, width)
-    most = float(np.finfo(dtype).max)  # of a column that hardly varies in training
-    for X in (X_train, X_test):
-        for block in _blocks(X):
-            with np.errstate(over="ignore"):
-                scaled = (X[block] - shift) / width
-            X[block] = np.clip(scaled, -most, most)
+    # The limit is for a column that hardly varies in training.
+    return partial(_affine, shift=shift, width=width, most=float(np.finfo(dtype).max))
 
 
-def _moments(X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _left_alone(block: NDArray[Any]) -> NDArray[Any]:
+    return block
+
+
+def _affine(block: NDArray[Any], shift: Any, width: Any, most: float) -> NDArray[Any]:
+    with np.errstate(over="ignore"):
+        scaled = (block - shift) / width
+    return np.asarray(np.clip(scaled, -most, most))
+
+
+def _standard_rows(block: NDArray[Any]) -> NDArray[Any]:
+    """Bring each row to mean 0 and standard deviation 1; constant rows become 0."""
+    flat = np.ptp(block, axis=1) == 0
+    centred = block - block.mean(axis=1, keepdims=True)
+    sd = np.sqrt((centred**2).sum(axis=1) / max(1, block.shape[1] - 1))
+    return np.asarray(centred / np.where(flat | (sd == 0), np.inf, sd)[:, None])
+
+
+def _range(sides: list[Rows]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the smallest and the largest value of each column."""
+    found = [(X[block].min(axis=0), X[block].max(axis=0)) for X in sides for block in _blocks(X)]
+    lows, highs = zip(*found, strict=True)
+    return np.min(lows, axis=0), np.max(highs, axis=0)
+
+
+def _moments(X: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return mean and standard deviation of each column, in double precision and two passes."""
-    mean = X.mean(axis=0, dtype=np.float64)
+    total = np.zeros((1, X.shape[1]))
+    for block in _blocks(X):  # row by row, so that the sum is that of numpy over all rows
+        total = np.vstack([total, X[block]]).sum(axis=0, keepdims=True)
+    mean = total[0] / X.shape[0]
     squares = np.zeros_like(mean)
     for block in _blocks(X):
         squares += ((X[block] - mean) ** 2).sum(axis=0)
-    return mean, np.sqrt(squares / len(X))
-
-
-def _standardise_rows(X: NDArray[Any]) -> None:
-    """Standardise each row in place; constant rows become 0."""
-    for block in _blocks(X):
-        part = X[block].astype(np.float64)
-        flat = np.ptp(part, axis=1) == 0
-        part -= part.mean(axis=1, keepdims=True)
-        sd = np.sqrt((part**2).sum(axis=1) / max(1, X.shape[1] - 1))
-        X[block] = part / np.where(flat | (sd == 0), np.inf, sd)[:, None]
+    return mean, np.sqrt(squares / X.shape[0])
 
 
 def _map_target(

@@ -21,6 +21,7 @@ from rfbench.errors import MethodError
 from rfbench.kernels import Kernel
 from rfbench.parameters import RANDOM_STATE, Checked, estimator, one_of, parameter, ruled, whole
 from rfbench.registry import KERNELS
+from rfbench.rows import RowSource
 from rfbench.samplers.feature_map import (
     OFFSET,
     PAIRED,
@@ -187,7 +188,13 @@ class RandomFeatures(
 
     def _validated(self, X: Rows, *, reset: bool) -> Rows:
         return validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=reset
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            reset=reset,
+            skip_check_array=isinstance(X, RowSource),
         )
 
     def draw_unit_map(self, random: Streams, d: int, m: int) -> FeatureMap:

@@ -33,6 +33,7 @@ from rfbench.parameters import (
     parameter,
     ruled,
 )
+from rfbench.rows import RowSource
 from rfbench.samplers.base import RandomState
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, design_of
@@ -182,6 +183,7 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
             dtype=FLOATS,
             y_numeric=self.numeric_target,
             multi_output=self.numeric_target,
+            skip_check_array=isinstance(X, RowSource),
         )
         targets = self._targets(y)
         self.features_ = features if self.uses_features else None
@@ -247,7 +249,10 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         return np.asarray(order % folds, dtype=np.intp)
 
     def _rows(self, X: Rows) -> Rows:
-        return validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        on_disk = isinstance(X, RowSource)
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=FLOATS, reset=False, skip_check_array=on_disk
+        )
 
     def __sklearn_tags__(self) -> Any:
         """Describe the solver to scikit-learn."""

@@ -17,6 +17,7 @@ from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.compute.gram import NormalEquations
 from rfbench.memory import may_hold
+from rfbench.rows import some
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.solvers.design import Design
 
@@ -140,7 +141,7 @@ class PrefixDesign(Design):
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of some of the rows."""
-        return PrefixDesign(self.X[chosen], self._prefix, self.X, chosen)
+        return PrefixDesign(some(self.X, chosen), self._prefix, self.X, chosen)
 
     def matrix(self) -> FloatArray:
         """Return the first M features of all rows."""

@@ -16,6 +16,7 @@ from rfbench.compute.gram import NormalEquations
 from rfbench.errors import MethodError
 from rfbench.kernels import dense
 from rfbench.memory import check_fits
+from rfbench.rows import some
 from rfbench.samplers.feature_map import FittedMap, FormedFeatures
 
 BLOCK_BYTES = 2**19
@@ -70,7 +71,7 @@ class Design:
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of some of the rows; it has no clock yet."""
-        return Design(self.X[chosen], self.features)
+        return Design(some(self.X, chosen), self.features)
 
     def matrix(self) -> FloatArray:
         """Return all features at once, shape (n, n_columns)."""

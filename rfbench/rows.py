@@ -1,0 +1,94 @@
+"""Rows that stay on disk and are read, scaled and cast block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.arrays import FloatArray, Rows
+from rfbench.errors import MethodError
+
+DOUBLE = np.dtype(np.float64)
+Picked = slice | NDArray[np.integer[Any]] | NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class RowSource:
+    """Some rows of a table in `.npy` parts, as a method sees them; shape (n, n_columns).
+
+    ``source[picked]`` reads rows into an array, ``source.take(picked)`` is the source of some of
+    them. No part stays mapped, so that what was read counts in no process's memory. A source can
+    be pickled: it is paths, row numbers and functions.
+
+    Attributes
+    ----------
+    parts : tuple of Path
+        Each an array of shape (rows of the part, n_columns).
+    ends : array of shape (number of parts,)
+        Rows up to the end of each part.
+    n_columns : int
+    numbers : array of shape (n,)
+        Which rows of the parts these are, in their order.
+    dtype : dtype
+        Of what is read.
+    steps : tuple of callable
+        What is made of a block, from float64, shape (b, n_columns), one after the other.
+    """
+
+    parts: tuple[Path, ...]
+    ends: NDArray[np.int64]
+    n_columns: int
+    numbers: NDArray[np.int64]
+    dtype: np.dtype[Any] = DOUBLE
+    steps: tuple[Callable[[FloatArray], FloatArray], ...] = ()
+
+    ndim = 2
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return len(self.numbers), self.n_columns
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, picked: Picked) -> FloatArray:
+        numbers = self.numbers[picked]
+        block: FloatArray = np.empty((len(numbers), self.n_columns))
+        part = np.searchsorted(self.ends, numbers, side="right")
+        for which in np.unique(part):
+            inside = part == which
+            begin = self.ends[which - 1] if which else 0
+            block[inside] = np.load(self.parts[which], mmap_mode="r")[numbers[inside] - begin]
+        for step in self.steps:
+            block = step(block)
+        return block.astype(self.dtype, copy=False)
+
+    def take(self, picked: Picked) -> RowSource:
+        """Return the source of some of the rows."""
+        return replace(self, numbers=self.numbers[picked])
+
+    def mapped(self, step: Callable[[FloatArray], FloatArray]) -> RowSource:
+        """Return the source of the same rows with one more step made of each block."""
+        return replace(self, steps=(*self.steps, step))
+
+    def astype(self, dtype: Any) -> RowSource:
+        """Return the source of the same rows in another type."""
+        return replace(self, dtype=np.dtype(dtype))
+
+    def __array__(self, *_: Any, **__: Any) -> FloatArray:
+        raise MethodError(
+            f"A method needs all {len(self):,} rows in memory.",
+            "Rows of packed data are read block by block.",
+            "Set `rows:` to a number of rows that memory holds, or take another method.",
+        )
+
+
+def some(X: Rows, chosen: Picked) -> Rows:
+    """Return some rows: of rows on disk their source, of others the rows themselves."""
+    return X.take(chosen) if isinstance(X, RowSource) else X[chosen]
