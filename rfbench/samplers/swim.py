@@ -86,11 +86,12 @@ class DataPairs(RandomFeatures):
         if self.coinciding_:
             self.notes_.append(f"{self.coinciding_} of {len(pool)} pairs coincide and are left out")
         self.probabilities_ = self._probabilities(self.pool_, distances, targets)
-        size = self.n_components if len(self.pool_) else 0
-        chosen = random.selection.choice(len(distances), size, p=self.probabilities_) if size else []
-        self.pairs_ = self.pool_[chosen]
+        self.pairs_ = self.pool_[:0]
+        if len(self.pool_):
+            p, size = self.probabilities_, self.n_components
+            self.pairs_ = self.pool_[random.selection.choice(len(p), size, p=p)]
         frequencies, offsets = pair_weights(X, self.pairs_)
-        missing = self.n_components - size
+        missing = self.n_components - len(self.pairs_)
         return FeatureMap(
             "tanh",
             PLAIN,
