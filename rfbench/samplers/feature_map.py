@@ -159,6 +159,7 @@ class FeatureMap(FittedMap):
                 if self.feature == "wave":
                     waves.cos_inplace(out, self.offsets, self.scale)
                 elif self.feature == "tanh":
+                    assert self.offsets is not None
                     out += self.offsets
                     np.tanh(out, out=out)
                     out *= self.scale
