@@ -184,6 +184,10 @@ class RandomFeatures(
         """Return how many real columns `fit` will give; None where the data decide."""
         return self._columns(self.n_components)
 
+    def scratch_bytes(self, n: int) -> float:
+        """Return about the bytes that `fit` on n rows holds for a while, beside the frequencies."""
+        return 0.0
+
     def _columns(self, frequencies: int) -> int:
         waves = KERNELS.find(self.kernel).feature == "wave"
         return frequencies * (2 if waves and self.feature_map == PAIRED else 1)
