@@ -49,7 +49,8 @@ def accumulate_groups(
     weights: npt.ArrayLike | None = None,
     dtype: npt.DTypeLike = np.float64,
     clock: Clock | None = None,
-    centre: bool = False,
+    centre: bool | FloatArray = False,
+    n_groups: int | None = None,
 ) -> list[NormalEquations]:
     """Sum the normal equations over blocks of rows.
 
@@ -75,9 +76,11 @@ def accumulate_groups(
         float32 and added to a float64 total.
     clock : Clock, optional
         Booked the reading of rows and the features, and the training.
-    centre : bool
-        Sum features less the mean row of the first block, for fits with an intercept. It need not
-        be the mean of all rows: the equations correct for the difference.
+    centre : bool or array of shape (p,)
+        Sum features less the mean row of the first block, or less this row, for fits with an
+        intercept. It need not be the mean of all rows: the equations correct for the difference.
+    n_groups : int, optional
+        G, where these rows may not have all groups.
 
     Returns
     -------
@@ -99,14 +102,15 @@ def accumulate_groups(
     clock = clock or Clock()
     rows = default_block_rows(n_columns, kind.itemsize)
     buffer = np.empty((min(rows, max(n, 1)), n_columns), kind)
-    n_groups = 1 if codes is None else int(codes.max(initial=-1)) + 1
+    if n_groups is None:
+        n_groups = 1 if codes is None else int(codes.max(initial=-1)) + 1
     check_fits(
         8.0 * n_groups * n_columns**2,
         f"The Gram matrices of {n_columns} columns, {n_groups} of them,",
         "Take fewer features or a smaller pool, or raise --memory.",
     )
     sums = [_Sums(n_columns, targets.shape[1]) for _ in range(n_groups)]
-    shift: FloatArray | None = None
+    shift = None if isinstance(centre, bool) else centre
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
     for group, picked in blocks(n, codes, rows):
         with clock.features():
@@ -114,8 +118,9 @@ def accumulate_groups(
             features = buffer[: block.shape[0]]
             transform(block, features)
         with clock.train():
-            if centre:
-                shift = _mean_row(features) if shift is None else shift
+            if centre is True and shift is None:
+                shift = mean_row(features)
+            if shift is not None:
                 with np.errstate(invalid="ignore", over="ignore"):
                     features -= shift
             own = None if roots is None else roots[picked]
@@ -170,7 +175,7 @@ class _Sums:
         )
 
 
-def _mean_row(features: FloatArray) -> FloatArray:
+def mean_row(features: FloatArray) -> FloatArray:
     """Return the mean of the rows; of a constant column exactly its value."""
     first = features[0]
     with np.errstate(invalid="ignore", over="ignore"):  # refused where the equations are solved

@@ -13,7 +13,7 @@ from concurrent.futures import BrokenExecutor, Future
 from typing import Any
 
 from rfbench import plugins
-from rfbench.errors import ConfigError, ExecutorError
+from rfbench.errors import ConfigError, ExecutorError, nearest
 from rfbench.experiment import remote
 from rfbench.experiment.executors import Executor, local
 
@@ -46,10 +46,10 @@ def find(text: str, n_jobs: int | None = None, *, allow_imports: bool = False) -
         return dask(address, n_jobs)
     if kind == "ray":
         return ray(address, n_jobs)
-    if kind and address:
+    if kind and address.replace(".", "_").isidentifier():
         return imported(text, n_jobs, allow_imports=allow_imports)
     raise ConfigError(
-        f"--executor {text} is no executor.",
+        f"--executor {text} is no executor.{nearest(kind, ['local', 'dask', 'ray'])}",
         "",
         "Write local, dask:ADDRESS, ray, ray:ADDRESS or module:factory.",
     )
@@ -81,7 +81,9 @@ def dask(address: str, n_jobs: int | None = None) -> Executor:
         client.close(timeout=CONNECT_SECONDS)
 
     return Executor(
+        f"dask:{address}",
         remote.sender(carry, (library.KilledWorker,), run),
+        carry,
         functools.partial(_fresh, lambda: n_jobs or sum(client.nthreads().values()), [0.0, 1]),
         (library.KilledWorker,),
         kill=kill,
@@ -110,8 +112,15 @@ def ray(address: str = "", n_jobs: int | None = None) -> Executor:
     broken = (library.exceptions.WorkerCrashedError, library.exceptions.NodeDiedError)
     task = library.remote(_call)
     run = uuid.uuid4().hex
+
+    def carry(*words: Any) -> Future[Any]:
+        future: Future[Any] = task.remote(*words).future()
+        return future
+
     return Executor(
-        remote.sender(lambda *words: task.remote(*words).future(), broken, run),
+        f"ray:{address}",
+        remote.sender(carry, broken, run),
+        carry,
         lambda: n_jobs or int(library.cluster_resources().get("CPU", 1)),
         broken,
         kill=library.shutdown,
@@ -130,7 +139,9 @@ def imported(path: str, n_jobs: int | None = None, *, allow_imports: bool = Fals
     plugins.check_allowed(path if module.endswith(".py") else module, [], allow_imports)
     pool = plugins.load_object(path)()
     return Executor(
+        path,
         remote.sender(pool.submit, (BrokenExecutor,), uuid.uuid4().hex),
+        pool.submit,
         lambda: n_jobs or getattr(pool, "_max_workers", None) or os.cpu_count() or 1,
         (BrokenExecutor,),
         kill=functools.partial(pool.shutdown, wait=False, cancel_futures=True),

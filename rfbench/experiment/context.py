@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rfbench import bandwidths, datasets
 from rfbench.arrays import Rows
+from rfbench.compute.partitions import AddUp, in_turn
 from rfbench.config import BandwidthGrid
 from rfbench.datasets import Prepared
 from rfbench.datasets.split import is_fixed
@@ -35,10 +36,12 @@ class Context:
     ----------
     pools : PoolCache
         Where samplers find pools that are drawn already; their time is charged all the same.
+    add_up : AddUp
+        Who does the parts of a problem.
     """
 
-    def __init__(self, pools: PoolCache | None = None) -> None:
-        self.pools = pools or PoolCache()
+    def __init__(self, pools: PoolCache | None = None, add_up: AddUp = in_turn) -> None:
+        self.pools, self.add_up = pools or PoolCache(), add_up
         self._held: dict[str, tuple[object, Any]] = {}
 
     def prepared(self, trial: Trial) -> Prepared:

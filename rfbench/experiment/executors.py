@@ -16,8 +16,10 @@ class Executor:
 
     Attributes
     ----------
-    submit : callable
-        ``submit(function, *words)`` returns a Future.
+    name : str
+        What `rfbench.experiment.clusters.find` finds it by.
+    submit, call : callable
+        ``submit(do_job, job, folder, limits)`` and ``call(function, *words)`` return a Future.
     workers : callable
         How many jobs may be in flight now.
     broken : tuple of exception types
@@ -30,7 +32,9 @@ class Executor:
         worker that is gone the trial that it had begun is the suspect.
     """
 
+    name: str
     submit: Callable[..., Future[Any]]
+    call: Callable[..., Future[Any]]
     workers: Callable[[], int]
     broken: tuple[type[BaseException], ...]
     kill: Callable[[], None]
@@ -42,5 +46,11 @@ def local(n_jobs: int) -> Executor:
     """Return the executor of so many processes on this machine."""
     children = Children(n_jobs)
     return Executor(
-        children.submit, lambda: n_jobs, (ChildDied,), kill=children.kill, close=children.close
+        "local",
+        children.submit,
+        children.submit,
+        lambda: n_jobs,
+        (ChildDied,),
+        kill=children.kill,
+        close=children.close,
     )

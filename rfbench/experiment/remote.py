@@ -137,6 +137,17 @@ def versions() -> dict[str, str]:
     return {name: found[name] for name in MEASURING} | {"code of rfbench": code.hexdigest()[:12]}
 
 
+def check_versions(wanted: dict[str, str]) -> None:
+    """Raise ExecutorError where this machine has other versions than the one that asks."""
+    for name, found in versions().items():
+        if found != wanted[name]:
+            raise ExecutorError(
+                f"A worker has {name} {found}, and this machine has {wanted[name]}.",
+                "Other versions may give other numbers.",
+                "Install the same versions everywhere.",
+            )
+
+
 def _code_of(job: Job) -> dict[str, bytes]:
     """Return the files that the job's classes are imported from, by relative path."""
     code = {}
@@ -191,14 +202,7 @@ def do_parcel(parcel: Parcel) -> list[dict[str, Any]] | Lacking:
     ExecutorError
         This machine has another version of rfbench, or of what it computes with.
     """
-    for name, wanted in parcel.versions.items():
-        found = versions()[name]
-        if found != wanted:
-            raise ExecutorError(
-                f"A worker has {name} {found}, and this machine has {wanted}.",
-                "Other versions may give other numbers.",
-                "Install the same versions everywhere.",
-            )
+    check_versions(parcel.versions)
     place = _place_of_data(parcel)
     if place is None:
         return Lacking()

@@ -6,13 +6,14 @@ import logging
 import shlex
 import sys
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from rfbench.experiment.executors import Executor, local
 from rfbench.experiment.interrupts import Interrupts
 from rfbench.experiment.journal import Journal, leftovers, remove_folder
+from rfbench.experiment.parts import OnWorkers, parted
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.run_plan import RunPlan, manifest
 from rfbench.experiment.schedule import Schedule
@@ -100,7 +101,12 @@ def run(
         versions = ", ".join(f"{name} {found}" for name, found in content["versions"].items())
         note(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")
         note(plan.folder, f"to run: {len(missing)} of {summary.planned}, {workers} workers")
-        schedule = Schedule(plan.folder, executor, limits or Limits(), interrupts.stopping)
+        limits = limits or Limits()
+        if parted(missing):  # a process of this machine leads, the workers do the parts
+            limits = replace(limits, add_up=OnWorkers(executor.name, workers))
+            executor.close()
+            executor = local(1)
+        schedule = Schedule(plan.folder, executor, limits, interrupts.stopping)
         calm = jobs([trial for trial in missing if trial.id not in suspects], workers)
         last = [trial for trial in missing if trial.id in suspects]
         finished = False

@@ -18,6 +18,7 @@ from rfbench import metrics
 from rfbench.arrays import Rows
 from rfbench.clock import PARTS, Clock
 from rfbench.compute import waves
+from rfbench.compute.partitions import AddUp, in_turn
 from rfbench.config import (
     ISOLATED,
     NO_SOLVER,
@@ -39,6 +40,7 @@ from rfbench.experiment.seeds import integer_for
 from rfbench.results import kept_features
 from rfbench.samplers import RandomFeatures
 from rfbench.samplers.pool_cache import PoolCache, cached_pools
+from rfbench.solvers import Solver
 from rfbench.solvers.curve import Curve
 from rfbench.solvers.design import design_of
 
@@ -59,12 +61,14 @@ def thread_pools(modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def run_job(job: Job, on_start: Callable[[str], None] | None = None) -> Iterator[dict[str, Any]]:
+def run_job(
+    job: Job, on_start: Callable[[str], None] | None = None, add_up: AddUp = in_turn
+) -> Iterator[dict[str, Any]]:
     """Run the trials of a job, one row each; a trial that fails is a row that says so."""
     warm_up()
     libraries = thread_pools(len(sys.modules))
     with cached_pools() as pools:
-        context = Context(pools)
+        context = Context(pools, add_up)
         for trials in curves(job.trials):
             curve: Curve | None = None
             for trial in sorted(trials, key=lambda t: -(t.M or 0)):
@@ -204,7 +208,7 @@ def measure(
         with clock.part("features"):
             design_of(X, features).matrix()
     else:
-        measured.update(_fit_solver(solver, features, prepared, clock))
+        measured.update(_fit_solver(solver, features, prepared, clock, context.add_up))
         if experiment.train_error:
             with Clock.stopped():
                 measured["train_error"] = training_error(solver, prepared)
@@ -235,9 +239,7 @@ def _chosen_bandwidth(trial: Trial, context: Context, clock: Clock) -> float | N
             features, _ = _fit_sampler(
                 trial, prepared.X_train, _target(prepared), value, spent, context.pools
             )
-        if not getattr(features, "has_bandwidth", True):
-            return value  # nothing to choose, and no time is charged
-        _fit(solver, features, prepared, spent)
+        _fit(solver, features, prepared, spent, context.add_up)
         if solver.selection_loss_ < least * (1 - 1e-12):  # not by rounding alone
             best, least = value, solver.selection_loss_
     clock.charge(spent, to="train")
@@ -290,16 +292,23 @@ def _target(prepared: Prepared) -> Any:
     return prepared.y_train if prepared.labels_train is None else prepared.labels_train
 
 
-def _fit(solver: Any, features: Any, prepared: Prepared, clock: Clock) -> None:
+def _fit(solver: Any, features: Any, prepared: Prepared, clock: Clock, add_up: AddUp) -> None:
     truth = prepared.y_test if prepared.labels_test is None else prepared.labels_test
     evaluation = (prepared.X_test, truth)
     solver.fit(
-        prepared.X_train, _target(prepared), features=features, evaluation=evaluation, clock=clock
+        prepared.X_train,
+        _target(prepared),
+        features=features,
+        evaluation=evaluation,
+        clock=clock,
+        **({"add_up": add_up} if isinstance(solver, Solver) else {}),
     )
 
 
-def _fit_solver(solver: Any, sampler: Any, prepared: Prepared, clock: Clock) -> dict[str, Any]:
-    _fit(solver, sampler, prepared, clock)
+def _fit_solver(
+    solver: Any, sampler: Any, prepared: Prepared, clock: Clock, add_up: AddUp
+) -> dict[str, Any]:
+    _fit(solver, sampler, prepared, clock, add_up)
     noted = sampler.notes_ if isinstance(sampler, RandomFeatures) else []
     return {
         **score(solver, prepared, clock),

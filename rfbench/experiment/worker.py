@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import memory
+from rfbench.compute.partitions import AddUp, in_turn
 from rfbench.errors import ConfigError
 from rfbench.experiment.children import end
 from rfbench.experiment.journal import Journal
@@ -32,11 +33,14 @@ class Limits:
     deadline : float or None
         Moment of `time.monotonic`, which all processes of a machine share: no job begins after it,
         and trials end as with a timeout.
+    add_up : AddUp
+        Who does the parts of a problem.
     """
 
     memory: int | None = None
     timeout: float | None = None
     deadline: float | None = None
+    add_up: AddUp = in_turn
 
     def seconds(self) -> float | None:
         """Return how long a trial may run that begins now."""
@@ -118,7 +122,7 @@ def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
     with Journal.open(folder, job) as journal, journal.traces() as traces:
         faulthandler.enable(traces)
         try:
-            for row in run_job(job, on_start=_watch(journal, limits, traces)):
+            for row in run_job(job, _watch(journal, limits, traces), limits.add_up):
                 ruined = row.pop(RUINED, None)
                 try:
                     journal.add(row)

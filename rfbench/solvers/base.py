@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
+from rfbench.compute.partitions import AddUp, Partitions, in_turn
 from rfbench.errors import MethodError
 from rfbench.parameters import (
     NOTHING,
@@ -168,11 +169,13 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         features: Any = None,
         evaluation: tuple[Rows, Any] | None = None,
         clock: Clock | None = None,
+        add_up: AddUp = in_turn,
     ) -> Self:
         """Fit on rows X, shape (n, d), seen through `features`, and y.
 
         y has the shape (n,); a real target may have several columns, (n, t). `evaluation` holds
-        the rows and targets for the selection 'test'; `clock` is booked the parts of the work.
+        the rows and targets for the selection 'test'; `clock` is booked the parts of the work;
+        `add_up` does the parts of a solver with `partitions`.
         """
         self.check_parameters()
         X, y = validate_data(
@@ -198,6 +201,8 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         held = None if evaluation is None else design_of(self._rows(evaluation[0]), self.features_)
         design = design_of(X, self.features_)
         design.clock = clock
+        if (count := getattr(self, "partitions", None)) is not None:
+            design.partitions = Partitions(count, add_up)
         groups = self._groups(selection, design.n)
         fits = self._fits(design, targets, groups, clock)
         losses, held_rows, seen = None, 1, None

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.compute.gram import NormalEquations
+from rfbench.compute.partitions import Partitions
 from rfbench.memory import may_hold
 from rfbench.rows import some
 from rfbench.samplers.feature_map import FeatureMap
@@ -70,7 +71,13 @@ class Curve:
         return features
 
     def equations(
-        self, X: Rows, targets: Array, groups: NDArray[np.intp], matrices: int, centre: bool
+        self,
+        X: Rows,
+        targets: Array,
+        groups: NDArray[np.intp],
+        matrices: int,
+        centre: bool,
+        partitions: Partitions | None,
     ) -> list[NormalEquations]:
         """Return the normal equations of all features, one a group, accumulated once.
 
@@ -80,7 +87,9 @@ class Curve:
         rows, found = self._equations.get(key, (None, []))
         if rows is not X:
             held = matrices + int(groups.max(initial=0)) + 1
-            found = Design(X, self.sampler).equations(targets, groups, self.clock, held, centre)
+            design = Design(X, self.sampler)
+            design.partitions = partitions
+            found = design.equations(targets, groups, self.clock, held, centre)
             self._equations[key] = (X, found)
         return found
 
@@ -135,7 +144,9 @@ class PrefixDesign(Design):
         self, targets: Array, groups: NDArray[np.intp], clock: Clock, matrices: int, centre: bool
     ) -> list[NormalEquations]:
         """Return the normal equations of the first M features, one per group."""
-        shared = self._prefix.curve.equations(self.X, targets, groups, matrices, centre)
+        shared = self._prefix.curve.equations(
+            self.X, targets, groups, matrices, centre, self.partitions
+        )
         with clock.part("train"):
             return [part.subset(self._prefix.columns, self._prefix.factor) for part in shared]
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.compute.gram import NormalEquations
+from rfbench.compute.partitions import Partitions, in_turn
 from rfbench.errors import MethodError
 from rfbench.kernels import dense
 from rfbench.memory import check_fits
@@ -35,12 +39,15 @@ class Design:
     ----------
     clock : Clock or None
         Of training rows: where forming their features anew is booked, whatever it is for.
+    partitions : Partitions or None
+        Of training rows: the parts that are added up.
     """
 
     def __init__(self, X: Rows, features: Any = None) -> None:
         self.X = X
         self.features = features
         self.clock: Clock | None = None
+        self.partitions: Partitions | None = None
         fitted = getattr(features, "feature_map_", None)
         self._map: FittedMap | None = fitted if isinstance(fitted, FittedMap) else None
         if features is None:
@@ -106,6 +113,18 @@ class Design:
             f"{matrices} Gram matrices of {self.n_columns} columns",
             "Take fewer features or folds, a fixed penalty, or raise --memory.",
         )
+        if self.partitions is None:
+            return self._sums(targets, groups, clock, centre)
+        return self._sums_of_parts(self.partitions, targets, groups, clock, centre)
+
+    def _sums(
+        self,
+        targets: Array,
+        groups: NDArray[np.intp],
+        clock: Clock,
+        centre: bool | FloatArray,
+        n_groups: int | None = None,
+    ) -> list[NormalEquations]:
         return gram.accumulate_groups(
             self.transform_into,
             self.X,
@@ -115,7 +134,40 @@ class Design:
             dtype=self.X.dtype,
             clock=clock,
             centre=centre,
+            n_groups=n_groups,
         )
+
+    def _sums_of_parts(
+        self,
+        partitions: Partitions,
+        targets: Array,
+        groups: NDArray[np.intp],
+        clock: Clock,
+        centre: bool,
+    ) -> list[NormalEquations]:
+        """Add up the parts; the wall time of all is shared out as the parts share out theirs."""
+        begin = time.perf_counter()
+        # Of a sampler only the map travels; a transformer from elsewhere may not be able to.
+        known = None if self._map is None else SimpleNamespace(feature_map_=self._map)
+        stays = self._map is None and self.features is not None
+        first = Design(self.X[: self._block_rows()], self.features)
+        shift = gram.mean_row(first.matrix()) if centre else False
+        n_groups = int(groups.max(initial=0)) + 1
+        calls = (
+            partial(
+                _part,
+                Design(some(self.X, slice(*rows)), self.features if stays else known),
+                targets[slice(*rows)],
+                groups[slice(*rows)],
+                shift,
+                n_groups,
+            )
+            for rows in partitions.bounds(self.n)
+        )
+        sums, spent = (in_turn if stays else partitions.add_up)(calls, _add_parts)
+        spent.stretch(time.perf_counter() - begin)
+        clock.charge(spent)
+        return sums
 
     def multiply(self, coefficients: FloatArray) -> Array:
         """Return Z @ coefficients for coefficients of shape (n_columns, k); shape (n, k)."""
@@ -170,9 +222,30 @@ class FormedDesign(Design):
         if self.X.shape[1] > self.n_columns:
             return super().equations(targets, groups, clock, matrices, centre)
         held = matrices + int(groups.max(initial=0)) + 1
-        whole = Design(self.X).equations(targets, groups, clock, held, centre)
+        columns = Design(self.X)
+        columns.partitions = self.partitions
+        whole = columns.equations(targets, groups, clock, held, centre)
         with clock.part("train"):
             return [part.subset(self._formed.chosen, self._formed.factors) for part in whole]
+
+
+def _part(
+    design: Design,
+    targets: Array,
+    groups: NDArray[np.intp],
+    centre: bool | FloatArray,
+    n_groups: int,
+) -> tuple[list[NormalEquations], Clock]:
+    clock = Clock()
+    return design._sums(targets, groups, clock, centre, n_groups), clock
+
+
+def _add_parts(
+    left: tuple[list[NormalEquations], Clock], right: tuple[list[NormalEquations], Clock]
+) -> tuple[list[NormalEquations], Clock]:
+    (sums, clock), (others, other) = left, right
+    clock.charge(other)
+    return [own + their for own, their in zip(sums, others, strict=True)], clock
 
 
 def _matrix(features: Any, n: int) -> FloatArray:

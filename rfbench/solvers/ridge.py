@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from rfbench.clock import Clock
 from rfbench.compute import gram
-from rfbench.parameters import estimator, one_of, parameter
+from rfbench.parameters import NOTHING, estimator, one_of, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
@@ -15,7 +15,19 @@ from rfbench.solvers.grouped_fits import gram_fits, pairwise_gram_fits
 from rfbench.solvers.regularization_path import Fits, Groups, LinearPath
 
 
+@estimator
 class _Ridge(LinearModel, PenalisedSolver):
+    """Base of the two.
+
+    Parameters
+    ----------
+    partitions : int, optional
+        Parts of the rows, whose Gram matrices are added up in a tree: by the workers of a run. The
+        sums depend on the number of parts in their last digits, on the workers not at all.
+    """
+
+    partitions: int | None = parameter(None, whole(1) | NOTHING)
+
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         by_pairs = targets.coding is not None and targets.coding.by_pairs
         fit = pairwise_gram_fits if by_pairs else gram_fits

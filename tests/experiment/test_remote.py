@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import os
 import signal
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -85,6 +86,16 @@ def test_a_worker_that_is_killed_costs_no_row(experiment_of, tmp_path, cluster):
     assert next(victims, None) is not None  # one of two
     rows = rows_of(plan.folder)
     assert len(rows) == len({row["trial_id"] for row in rows}) == 40
+
+
+def test_parts_of_a_problem_are_done_by_the_workers(experiment_of, tmp_path, cluster, monkeypatch):
+    experiment = experiment_of(SMALL, "solver.partitions=3", "trials=1")
+    near, far = (plan_run([experiment], tmp_path / name) for name in ("near", "far"))
+    assert runner.run(near, n_jobs=2).failed == run(far, cluster).failed == 0
+    assert without_times(far.folder) == without_times(near.folder)
+    with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+        done = client.run(lambda: sys.modules["rfbench.experiment.trial"].warm_up.cache_info())
+    assert sum(found.misses for found in done.values()) > 0
 
 
 def at_work():
@@ -171,6 +182,8 @@ def test_data_that_did_not_arrive_whole_are_refused(parcel, tmp_path, monkeypatc
     [
         ("nobody", ConfigError),
         ("dask:", ConfigError),
+        ("dsk:1", ConfigError),
+        ("dsk:tcp://10.0.0.1:8786", ConfigError),
         ("dask:no-scheme://x", ExecutorError),
         ("nowhere:factory", MethodError),
     ],

@@ -19,6 +19,8 @@ class Fake:
     def __init__(self, workers=1, lose=None, remote=False):
         self.lose, self.jobs, self.ended = lose or {}, [], []
         self.executor = Executor(
+            "fake",
+            self.submit,
             self.submit,
             lambda: workers,
             (Lost,),
