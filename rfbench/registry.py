@@ -117,6 +117,8 @@ SAMPLERS: Registry[type[RandomFeatures]] = Registry(
         "uniform-pool": "samplers.controls:UniformPool",
         "nystroem": "samplers.nystroem:Nystroem",
         "greedy": "samplers.greedy:Greedy",
+        "pairs": "samplers.swim:DataPairs",
+        "swim": "samplers.swim:SWIM",
     },
     aliases={"rff": "rks"},
     group="rfbench.samplers",

@@ -131,8 +131,9 @@ def judge(
     whole = wanted - {gap.dataset for gap in gaps}
     settled_by = _settled_by(claim, found)
     verdict = verdicts.of_claim(found, len(whole), len(wanted), settled_by)
-    if claim.kind == "shown":
-        verdict, settled_by = verdicts.SHOWN, math.nan
+    if claim.disputed or claim.kind == "shown":
+        verdict = verdicts.DISPUTED if claim.disputed else verdicts.SHOWN
+        settled_by = math.nan
     decisive, p = _least_favourable(found)
     return Outcome(
         claim,

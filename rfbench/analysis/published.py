@@ -14,7 +14,7 @@ from rfbench.analysis.selection import Selection
 COLUMNS = [
     "paper", "item", "dataset", "method", "M", "metric", "protocol", "published",
     "published_spread", "measured", "standard_error", "trials", "difference", "half_width",
-    "verdict",
+    "verdict", "page", "row", "column", "cell", "checked", "disputed",
 ]  # fmt: skip
 PLACE = ["number", "protocol", "stand_in", "used", "used_rows"]
 CELL = ["paper", "item", "dataset", "M", *PLACE[1:]]
@@ -71,9 +71,16 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
             every["trials"] == 0,
             every["stand_in"] | (every["unit"] != "%"),
             every["same_as"] != "",
+            every["disputed"] != "",
             every["at_chance"],
         ],
-        [verdicts.NOT_RUN, verdicts.NOT_JUDGED, verdicts.REPEATED, verdicts.AT_CHANCE],
+        [
+            verdicts.NOT_RUN,
+            verdicts.NOT_JUDGED,
+            verdicts.REPEATED,
+            verdicts.DISPUTED,
+            verdicts.AT_CHANCE,
+        ],
         verdicts.of_numbers(every["difference"], every["half_width"]),
     )
     texts = ["folder", "used", "error_metric"]
@@ -84,7 +91,8 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
 
 def _numbers(chosen: list[str]) -> pd.DataFrame:
     """Return the published numbers of some papers, a line each."""
-    same = ("paper", "item", "dataset", "method", "M", "metric", "unit", "mark", "size", "same_as")
+    same = ("paper", "item", "dataset", "method", "M", "metric", "unit", "mark", "size", "same_as",
+            "page", "row", "column", "cell", "checked", "disputed")  # fmt: skip
     facts = {name: name for name in same} | {
         "published": "value",
         "published_spread": "spread",
@@ -100,6 +108,7 @@ def _numbers(chosen: list[str]) -> pd.DataFrame:
     return table.astype(
         {
             "size": "float64",
+            "page": "Int64",
             "published_spread": "float64",
             "published_error": "float64",
             "published_trials": "float64",

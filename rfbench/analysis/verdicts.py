@@ -25,11 +25,11 @@ POWER = 0.8
 AGREES, CLOSE, DIFFERS, NOT_CLEAR = "agrees", "close", "differs", "not clear"
 AT_CHANCE, REPEATED, NOT_JUDGED, NOT_RUN = "at chance", "repeated", "not judged", "not run"
 HOLDS, HOLDS_TESTED, FAILS = "holds", "holds where tested", "fails"
-CANNOT, SHOWN = "cannot be settled", "shown"
+CANNOT, SHOWN, DISPUTED = "cannot be settled", "shown", "disputed"
 COMPARED = (AGREES, CLOSE, NOT_CLEAR, DIFFERS)
-NUMBER_VERDICTS = (*COMPARED, AT_CHANCE, REPEATED, NOT_JUDGED, NOT_RUN)
+NUMBER_VERDICTS = (*COMPARED, AT_CHANCE, DISPUTED, REPEATED, NOT_JUDGED, NOT_RUN)
 JUDGED = (HOLDS, HOLDS_TESTED, FAILS, NOT_CLEAR, CANNOT)
-CLAIM_VERDICTS = (*JUDGED, SHOWN, NOT_RUN)
+CLAIM_VERDICTS = (*JUDGED, DISPUTED, SHOWN, NOT_RUN)
 
 
 def of_numbers(distance: ArrayLike, half_width: ArrayLike) -> NDArray[np.str_]:

@@ -83,11 +83,10 @@ def footprints(trials: Iterable[Trial]) -> list[Footprint]:
 def estimate(trial: Trial) -> float | None:
     """Return about the bytes at the peak of a worker that runs the trial.
 
-    The bare worker, its rows, the frequencies, and the matrices of a fit. A method says only how
-    many frequencies it draws and how many columns come out. So not counted are matrices that a
-    sampler forms for its scores, as wide as its pool, the values of sparse rows, and reading a file
-    for the first time. What does not fit then is refused where it would be made, see
-    `rfbench.memory.check_fits`.
+    The bare worker, its rows, the frequencies, the matrices of a fit, and what a sampler says that
+    drawing takes (`scratch_bytes`). Not counted are matrices that a sampler forms for its scores,
+    as wide as its pool, the values of sparse rows, and reading a file for the first time. What does
+    not fit then is refused where it would be made, see `rfbench.memory.check_fits`.
     """
     rows, experiment = row_sizes(trial), trial.experiment
     solver = None
@@ -106,7 +105,8 @@ def estimate(trial: Trial) -> float | None:
     compared = min(experiment.kernel_error_rows or 0, rows.n)
     errors = 8.0 * compared * (KERNEL_ERRORS * compared + 2 * p)
     fit = _fit_bytes(solver, rows, p, shared=shares_work(trial))
-    return LEAST_MEMORY + rows.held + frequencies + max(errors, fit)
+    drawn: float = sampler.scratch_bytes(rows.n)
+    return LEAST_MEMORY + rows.held + frequencies + max(errors, fit, drawn)
 
 
 def _fit_bytes(solver: Any, rows: RowSizes, p: int, *, shared: bool) -> float:

@@ -239,6 +239,8 @@ def _chosen_bandwidth(trial: Trial, context: Context, clock: Clock) -> float | N
             features, _ = _fit_sampler(
                 trial, prepared.X_train, _target(prepared), value, spent, context.pools
             )
+        if not getattr(features, "has_bandwidth", True):
+            return value  # nothing to choose, and no time is charged
         _fit(solver, features, prepared, spent, context.add_up)
         if solver.selection_loss_ < least * (1 - 1e-12):  # not by rounding alone
             best, least = value, solver.selection_loss_

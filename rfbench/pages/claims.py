@@ -123,7 +123,7 @@ def verdict(one: Outcome) -> str:
 
 def needs(outcomes: Iterable[Outcome]) -> Grid:
     """Lay out what the claims that are not settled still need, a line per claim and protocol."""
-    settled = (verdicts.HOLDS, verdicts.FAILS, verdicts.SHOWN)
+    settled = (verdicts.HOLDS, verdicts.FAILS, verdicts.SHOWN, verdicts.DISPUTED)
     rows = [
         [
             one.claim.id,

@@ -21,13 +21,13 @@ from rfbench.analysis.gains import gains
 from rfbench.analysis.verification import Verification
 from rfbench.pages.claims import verdict
 from rfbench.pages.grids import Grid
-from rfbench.pages.scoreboard import anchor, counts, numbers_grid
+from rfbench.pages.scoreboard import APART, anchor, counts, numbers_grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number, seconds, signed, span
 from rfbench.results import Results
 
 MEASURED_TIMES = ["t_pp", "t_features", "t_train", "t_test"]
-COUNTED = [*verdicts.COMPARED, verdicts.AT_CHANCE]
+COUNTED = [*verdicts.COMPARED, *APART]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class FirstScreen:
     tested: int  # of these, with a verdict
     shown: int  # claims that are only shown
     by_number: pd.DataFrame  # a line per protocol: compared, and a column per verdict
-    by_claim: pd.DataFrame  # a line per protocol, a column per verdict
+    by_claim: pd.DataFrame  # a line per protocol, a column per verdict; disputed where any is
 
 
 def summary(found: Verification) -> FirstScreen:
@@ -53,7 +53,9 @@ def summary(found: Verification) -> FirstScreen:
     by_number = counts(found).groupby("protocol", sort=False)[["compared", *COUNTED]].sum()
     by_claim = pd.crosstab(seen["protocol"], seen["verdict"])
     order = list(dict.fromkeys([*by_number.index, *sorted(by_claim.index)]))
-    by_claim = by_claim.reindex(order, columns=list(verdicts.JUDGED), fill_value=0)
+    judged = [*verdicts.JUDGED, verdicts.DISPUTED]
+    by_claim = by_claim.reindex(order, columns=judged, fill_value=0)
+    by_claim = by_claim.assign(**{verdicts.NOT_RUN: len(ids) - by_claim.sum(axis=1)})
     added = {name for paper in papers.papers() for name in papers.paper(paper).added.claims}
     return FirstScreen(
         own["number"].nunique(),
@@ -62,14 +64,26 @@ def summary(found: Verification) -> FirstScreen:
         len(ids & added),
         len({one.claim.id for one in found.outcomes if one.verdict in verdicts.JUDGED}),
         len({one.claim.id for one in found.outcomes} - ids),
-        by_number.reindex(order, fill_value=0),
-        by_claim.assign(**{verdicts.NOT_RUN: len(ids) - by_claim.sum(axis=1)}),
+        _without_disputed(by_number.reindex(order, fill_value=0)),
+        _without_disputed(by_claim),
     )
 
 
+def _without_disputed(counted: pd.DataFrame) -> pd.DataFrame:
+    """Drop that column if nothing is disputed."""
+    return counted if counted[verdicts.DISPUTED].any() else counted.drop(columns=verdicts.DISPUTED)
+
+
 def _protocols(found: FirstScreen) -> Grid:
+    _, *numbers = found.by_number
     first, *others = found.by_claim
-    head = ["protocol", "numbers compared", *COUNTED, f"claims: {first}", *map(str, others)]
+    head = [
+        "protocol",
+        "numbers compared",
+        *map(str, numbers),
+        f"claims: {first}",
+        *map(str, others),
+    ]
     rows = [
         [protocol, *map(str, [*found.by_number.loc[protocol], *line])]
         for protocol, *line in found.by_claim.itertuples()
@@ -215,6 +229,7 @@ def page(
         summary=counted,
         protocols=_protocols(counted),
         papers=[papers.paper(name) for name in papers.papers()],
+        answer=papers.answer,
         undecidable=_undecidable(found),
         rules=verdicts,
         tables=tables,

@@ -18,6 +18,7 @@ from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number, plus_minus, span
 
 TABLE = ["paper", "item", "dataset"]
+APART = (verdicts.AT_CHANCE, verdicts.DISPUTED)
 DECIMALS = {"%": 2, "s": 3}
 PRINTED, RANGE = "printed", "range over the unprinted keys"
 
@@ -50,6 +51,7 @@ class TablePart:
     best: bool  # whether a number is the best over all sizes
     chance: dict[str, list[str]]  # by protocol with numbers at chance: why
     repeated: list[str]  # where numbers that are not counted here stand first
+    disputed: list[str]  # who contests numbers, and why
     gaps: Gaps | None  # None where nothing was run as printed
     grids: list[Grid]  # percentages and times, a column per protocol
     folders: list[Path]
@@ -99,6 +101,7 @@ def _measured(lines: pd.DataFrame, whole: pd.DataFrame, ranges: pd.DataFrame) ->
             for p in lines["protocol"][lines["verdict"] == verdicts.AT_CHANCE].unique()
         },
         list(lines["same_as"][lines["verdict"] == verdicts.REPEATED].unique()),
+        list(lines["disputed"][lines["disputed"] != ""].unique()),
         _gaps(paper, item, dataset, ranges) if PRINTED in by_protocol else None,
         [
             _grid(kept[kept["unit"] == unit], lines, list(by_protocol), ranges)
@@ -171,18 +174,15 @@ def counts(found: Verification) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index paper, item, dataset, protocol. A column for each of `verdicts.NUMBER_VERDICTS` but
-        the last three; ``numbers``, ``compared``, ``distance`` (the mean size of the differences
-        of those in points, NaN without any) and ``stand_in``, how many were measured on stand-ins
-        instead.
+        Index paper, item, dataset, protocol. A column for each of `verdicts.COMPARED` and `APART`;
+        ``numbers``, ``compared``, ``distance`` (the mean size of the differences of those in
+        points, NaN without any) and ``stand_in``, how many were measured on stand-ins instead.
     """
     percent = found.numbers[found.numbers["unit"] == "%"]
     key = [*TABLE, "protocol"]
     own, others = percent[~percent["stand_in"]], percent[percent["stand_in"]]
     by = [own[name] for name in key]
-    counted = pd.DataFrame(
-        {v: own["verdict"] == v for v in (*verdicts.COMPARED, verdicts.AT_CHANCE)}
-    )
+    counted = pd.DataFrame({v: own["verdict"] == v for v in (*verdicts.COMPARED, *APART)})
     compared = counted[list(verdicts.COMPARED)].any(axis=1)
     table = counted.assign(numbers=own["same_as"] == "", compared=compared)
     table = table.groupby(by, sort=False).sum()
@@ -212,8 +212,8 @@ def numbers_grid(found: Verification, linked: bool = False) -> Grid:
 
 def _outcome(line: Mapping[Any, Any]) -> str:
     seen = " / ".join(str(line[verdict]) for verdict in verdicts.COMPARED)
-    chance = f"{line[verdicts.AT_CHANCE]} {verdicts.AT_CHANCE}" if line[verdicts.AT_CHANCE] else ""
-    said = [f"{seen}, {number(line['distance'], 2)}" if line["compared"] else "", chance]
+    apart = [f"{line[verdict]} {verdict}" for verdict in APART if line[verdict]]
+    said = [f"{seen}, {number(line['distance'], 2)}" if line["compared"] else "", *apart]
     return ", ".join(filter(None, said)) or ("stand-in" if line["stand_in"] else DASH)
 
 
@@ -232,7 +232,7 @@ def facts(found: Verification, ranges: pd.DataFrame | None = None) -> dict[str, 
     """Gather what both the page and the terminal show."""
     shown = set(found.numbers["paper"])
     idle = counts(found).groupby(TABLE, sort=False).max()
-    idle = idle[idle[["compared", verdicts.AT_CHANCE, "stand_in"]].sum(axis=1) == 0]
+    idle = idle[idle[["compared", *APART, "stand_in"]].sum(axis=1) == 0]
     return {
         "every": measured(found, ranges),
         "idle": list(idle["numbers"].reset_index().itertuples(index=False, name=None)),

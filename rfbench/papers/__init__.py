@@ -16,6 +16,7 @@ from importlib.resources.abc import Traversable
 from rfbench.errors import ResultsError, nearest
 from rfbench.papers.models import (
     SIZE,
+    Answer,
     Choices,
     Claim,
     Doubt,
@@ -32,6 +33,7 @@ from rfbench.papers.reader import Folder, read_all
 __all__ = [
     "PROTOCOLS",
     "SIZE",
+    "Answer",
     "Choices",
     "Claim",
     "Doubt",
@@ -42,6 +44,7 @@ __all__ = [
     "Published",
     "Source",
     "TableColumn",
+    "answer",
     "check_paper",
     "claims",
     "doubts",
@@ -104,6 +107,11 @@ def check_paper(name: str) -> str:
 def paper(name: str) -> Paper:
     """Return what the paper.yaml of a paper says; ResultsError if there is no such paper."""
     return _folders()[check_paper(name)].paper
+
+
+def answer(name: str) -> Answer | None:
+    """Return what the authors of a paper answered, if they did."""
+    return _folders()[check_paper(name)].answer
 
 
 def published() -> tuple[Published, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from typing import Any, Literal
 
@@ -23,6 +24,11 @@ class Published(_PaperSection):
     stated). `spread` is a standard deviation (``'sd'``) or a standard error (``'se'``) over the
     paper's trials; `mark` is ``'significant'`` where the paper's table says so. `same_as` is the
     item that prints the very number as well: there it is judged and counted, here it is not.
+
+    `row` and `column` say where in the item it stands, `cell` quotes what is printed there, and
+    `checked` says against what: the paper's text, or a figure of its page. `page` counts from the
+    paper's first; it is empty where the text at hand has no pages. `disputed` says who contests the
+    number, and why; such a number is shown and counted apart.
     """
 
     paper: str
@@ -38,11 +44,26 @@ class Published(_PaperSection):
     mark: Literal["significant", ""]
     note: str
     same_as: str = ""
+    page: int | None = None
+    row: str = ""
+    column: str = ""
+    cell: str = ""
+    checked: Literal["text", "figure", "no"] = "no"
+    disputed: str = ""
 
-    @field_validator("spread", mode="before")
+    @field_validator("spread", "page", mode="before")
     @classmethod
     def _empty(cls, value: Any) -> Any:
         return None if value == "" else value
+
+    @model_validator(mode="after")
+    def _quoted(self) -> Published:
+        quoted = numbers_in(self.cell)
+        wanted = [self.value] if self.spread is None else [self.value, self.spread]
+        places = range(len(quoted))
+        if self.cell and not any(quoted[i : i + len(wanted)] == wanted for i in places):
+            raise ValueError(f"the cell '{self.cell}' does not say {wanted}")
+        return self
 
     @property
     def size(self) -> int | None:
@@ -61,6 +82,19 @@ class Published(_PaperSection):
         if self.spread is None or self.spread_kind == "se":
             return self.spread
         return self.spread / self.trials**0.5 if self.trials else None
+
+
+def numbers_in(cell: str) -> list[float]:
+    """Return the numbers of a printed cell, in their order."""
+    return [float(text) for text in re.findall(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?", cell)]
+
+
+class Answer(_PaperSection):
+    """What the authors of a paper say of these pages: when, who, and the Markdown text."""
+
+    date: datetime.date
+    by: str = Field(min_length=1)
+    text: str = Field(min_length=1)
 
 
 class Source(_PaperSection):
@@ -315,7 +349,8 @@ class Claim(_PaperSection):
     """A claim of a paper, in own words, with what would show it.
 
     One that is ``shown`` and not judged is no claim that a test could settle: its effects stand on
-    the page, without bounds. `note` is what a reader of the verdict must know.
+    the page, without bounds. `note` is what a reader of the verdict must know; `disputed` says who
+    contests how the claim is put or tested, and why: its comparisons are shown, and none is judged.
     """
 
     id: str
@@ -325,6 +360,7 @@ class Claim(_PaperSection):
     source: str
     kind: Literal["judged", "shown"] = "judged"
     note: str = ""
+    disputed: str = ""
     parts: list[Part] = Field(min_length=1)
 
     @model_validator(mode="after")

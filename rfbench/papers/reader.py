@@ -15,6 +15,7 @@ from rfbench import yamlfile
 from rfbench.errors import ConfigError
 from rfbench.papers.models import (
     SIZE,
+    Answer,
     ChoiceNames,
     Choices,
     Claim,
@@ -25,13 +26,13 @@ from rfbench.papers.models import (
 )
 
 PAPER, PUBLISHED = "paper.yaml", "published.csv"
-CLAIMS, OPEN_CHOICES = "claims.yaml", "open_choices.yaml"
+CLAIMS, OPEN_CHOICES, ANSWER = "claims.yaml", "open_choices.yaml", "answer.md"
 Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True)
 class Folder:
-    """A paper: what its four files hold; all but paper.yaml may be missing.
+    """A paper: what its five files hold; all but paper.yaml may be missing.
 
     Attributes
     ----------
@@ -44,6 +45,8 @@ class Folder:
     gaps, apart : tuple of str
         Names of the choices of which the text says nothing; the others contradict it. Those
         `apart` are varied by ``rfbench audit --gaps`` only.
+    answer : Answer or None
+        Of its authors.
     """
 
     paper: Paper
@@ -52,6 +55,7 @@ class Folder:
     open_choices: Mapping[str, Choices]
     gaps: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
+    answer: Answer | None = None
 
 
 def read_all(root: Traversable) -> dict[str, Folder]:
@@ -90,6 +94,7 @@ def read(folder: Traversable) -> Folder:
         open_choices=_checked(OpenChoices, left_open.value, _places(left_open)).root,
         gaps=_checked(ChoiceNames, gaps, _places(left_open)).root,
         apart=_checked(ChoiceNames, apart, _places(left_open)).root,
+        answer=_answer(folder),
     )
     for file, problem in (*_strangers(found, name), *_misfits(found)):
         raise ConfigError(f"{name}/{file}: {problem}.")
@@ -104,16 +109,30 @@ def _yaml(folder: Traversable, name: str) -> yamlfile.Document:
 
 
 def _published(folder: Traversable) -> Iterator[Published]:
-    file = folder.joinpath(PUBLISHED)
-    source = f"{folder.name}/{PUBLISHED}"
-    try:
-        text = file.read_bytes().decode("utf-8-sig") if file.is_file() else ""
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{source} is not text in UTF-8.", "", "Save it as UTF-8.") from error
-    reader = csv.DictReader(io.StringIO(text, newline=""))
+    reader = csv.DictReader(io.StringIO(_text(folder, PUBLISHED), newline=""))
     for row in reader:
         content = {"paper": folder.name, **row}
-        yield _checked(Published, content, _line(source, reader.line_num))
+        yield _checked(Published, content, _line(f"{folder.name}/{PUBLISHED}", reader.line_num))
+
+
+def _answer(folder: Traversable) -> Answer | None:
+    """Read answer.md: a line with the date and who answers, then the text."""
+    head, _, text = _text(folder, ANSWER).partition("\n")
+    date, _, by = head.partition(",")
+    content = {"date": date.strip(), "by": by.strip(), "text": text.strip()}
+    if not any(content.values()):
+        return None
+    return _checked(Answer, content, _line(f"{folder.name}/{ANSWER}", 1))
+
+
+def _text(folder: Traversable, name: str) -> str:
+    file = folder.joinpath(name)
+    try:
+        return file.read_bytes().decode("utf-8-sig") if file.is_file() else ""
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"{folder.name}/{name} is not text in UTF-8.", "", "Save it as UTF-8."
+        ) from error
 
 
 def _own(entries: Any, name: str) -> Any:

@@ -21,6 +21,8 @@ from rfbench.samplers.rks import RKS as RKS
 from rfbench.samplers.ses import SES as SES
 from rfbench.samplers.structured import SORF as SORF
 from rfbench.samplers.structured import Fastfood as Fastfood
+from rfbench.samplers.swim import SWIM as SWIM
+from rfbench.samplers.swim import DataPairs as DataPairs
 from rfbench.samplers.tefm import TEFMG as TEFMG
 from rfbench.samplers.tefm import TEFMS as TEFMS
 from rfbench.samplers.tefm import TruncatedSVD as TruncatedSVD

@@ -96,6 +96,7 @@ class RandomFeatures(
     has_prefixes: ClassVar[bool] = False
     approximates_kernel: ClassVar[bool] = True
     keeps_some: ClassVar[bool] = False
+    has_bandwidth: ClassVar[bool] = True
     kernels_served: ClassVar[Any] = Kernel
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
     # One more when the method measures something else: then its trials have new identities.
@@ -144,7 +145,8 @@ class RandomFeatures(
                 )
             targets = target_columns(y, X.shape[0])
         random = streams(self.random_state)
-        self.kernel_ = bandwidths.kernel_on(X, self.kernel, self.bandwidth, random.bandwidth)
+        rule = self.bandwidth if self.has_bandwidth else 1.0
+        self.kernel_ = bandwidths.kernel_on(X, self.kernel, rule, random.bandwidth)
         self.bandwidth_ = self.kernel_.bandwidth
         self.notes_: list[str] = []
         self.formed_: FormedFeatures | None = None
@@ -181,6 +183,10 @@ class RandomFeatures(
     def planned_columns(self) -> int | None:
         """Return how many real columns `fit` will give; None where the data decide."""
         return self._columns(self.n_components)
+
+    def scratch_bytes(self, n: int) -> float:
+        """Return about the bytes that `fit` on n rows holds for a while, beside the frequencies."""
+        return 0.0
 
     def _columns(self, frequencies: int) -> int:
         waves = KERNELS.find(self.kernel).feature == "wave"

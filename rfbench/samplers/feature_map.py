@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,12 +61,13 @@ class FeatureMap(FittedMap):
 
     With M frequencies, column m of the ``offset`` map is ``scale * cos(w_m'x + b_m)``; the
     ``paired`` map has 2M columns, all ``scale * cos(w_m'x)`` and then all ``scale * sin(w_m'x)``;
-    the ``plain`` layout serves arc-cosine and coordinate features. Each column is multiplied by
+    the ``plain`` layout serves arc-cosine and coordinate features, and
+    ``scale * tanh(w_m'x + b_m)``. Each column is multiplied by
     its weight afterwards.
 
     Attributes
     ----------
-    feature : {'wave', 'arc-cosine', 'coordinate'}
+    feature : {'wave', 'arc-cosine', 'coordinate', 'tanh'}
     layout : {'offset', 'paired', 'plain'}
     frequencies : array of shape (d, M)
         Or numbers, shape (M,): of the columns of X for coordinates, of the projection's
@@ -80,7 +81,7 @@ class FeatureMap(FittedMap):
         Computes w'x faster than the product with a matrix does.
     """
 
-    feature: Feature
+    feature: Feature | Literal["tanh"]
     layout: str
     frequencies: FloatArray
     offsets: FloatArray | None = None
@@ -157,6 +158,11 @@ class FeatureMap(FittedMap):
                 self._project(rows, out)
                 if self.feature == "wave":
                     waves.cos_inplace(out, self.offsets, self.scale)
+                elif self.feature == "tanh":
+                    assert self.offsets is not None
+                    out += self.offsets
+                    np.tanh(out, out=out)
+                    out *= self.scale
                 else:
                     waves.arc_cosine_inplace(out, self.order, self.scale)
         if self.weights is not None:

@@ -1,54 +1,76 @@
-"""The Nystroem method: kernel evaluations at some of the training rows."""
+"""The Nystroem method: kernel evaluations at some of the training rows, or at centroids."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.kernels import Kernel
-from rfbench.parameters import estimator, number, one_of, parameter
+from rfbench.parameters import NOTHING, estimator, number, one_of, parameter, whole
+from rfbench.samplers import rpcholesky
 from rfbench.samplers.base import Streams
 from rfbench.samplers.feature_map import FittedMap
+from rfbench.samplers.landmarks import centroids, recursive_leverage, ridge_leverage_of_rows
 from rfbench.samplers.pool import SCORE_ROWS, ScoredFeatures
 from rfbench.samplers.projected import row_blocks
 
-UNIFORM, RIDGE_LEVERAGE = "uniform", "ridge-leverage"
+UNIFORM, RIDGE_LEVERAGE, RECURSIVE_RLS = "uniform", "ridge-leverage", "recursive-rls"
+KMEANS, RPCHOLESKY = "kmeans", "rpcholesky"
 FLOOR = 1e-12
-DIAGONAL_ROWS = 128
+# Matrices m x m of the inverse root: the kernel's, its eigenvectors, two products of them.
+ROOT = 4
 
 
 @dataclass(frozen=True)
-class NystroemMap(FittedMap):
-    """Kernel evaluations at the landmarks times a matrix; in float64, a block of rows at a time.
+class KernelColumns(FittedMap):
+    """The kernel at the landmarks, in float64, a block of rows at a time.
 
     Attributes
     ----------
     kernel : Kernel
     landmarks : array or CSR matrix of shape (m, d)
-    matrix : array of shape (m, m)
     """
 
     kernel: Kernel
     landmarks: Rows
-    matrix: Array
 
     @property
     def n_columns(self) -> int:
         """Number of real columns, m."""
-        return int(self.matrix.shape[1])
+        return int(self.landmarks.shape[0])
 
-    def astype(self, dtype: Any) -> NystroemMap:
+    def astype(self, dtype: Any) -> Self:
         """Return the map with its landmarks in another floating-point type."""
-        return replace(self, landmarks=self.landmarks.astype(dtype, copy=False))
+        if self.landmarks.dtype == dtype:
+            return self
+        return replace(self, landmarks=self.landmarks.astype(dtype))
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, m)."""
-        for block in row_blocks(rows.shape[0], self.landmarks.shape[0]):
-            out[block] = self.kernel(rows[block], self.landmarks) @ self.matrix
+        for block in row_blocks(rows.shape[0], self.n_columns):
+            out[block] = self._columns(rows[block])
+
+    def _columns(self, rows: Rows) -> Array:
+        return self.kernel(rows, self.landmarks)
+
+
+@dataclass(frozen=True)
+class NystroemMap(KernelColumns):
+    """The kernel at the landmarks S times K_SS^(-1/2)."""
+
+    @cached_property
+    def matrix(self) -> Array:
+        """The inverse root, shape (m, m), made when it is first needed."""
+        return _inverse_root(self.kernel, self.landmarks)
+
+    def _columns(self, rows: Rows) -> Array:
+        return super()._columns(rows) @ self.matrix
 
 
 @estimator
@@ -61,32 +83,49 @@ class Nystroem(ScoredFeatures):
     Parameters
     ----------
     n_components : int
-        m, the number of landmarks and of columns. Beyond n landmarks, rows are taken again, which
-        adds columns but changes no inner product.
-    landmarks : {'uniform', 'ridge-leverage'}
-        Rows drawn without replacement, uniformly or with probabilities in proportion to
-        approximate ridge leverage scores (a choice; one level of Musco & Musco's recursion): from
-        a uniform sample T of rows,
+        m, the number of landmarks and of columns. Where there are fewer different ones, they are
+        taken again, which adds columns but changes no inner product.
+    landmarks : {'uniform', 'ridge-leverage', 'recursive-rls', 'rpcholesky', 'kmeans'}
+        'uniform': rows drawn without replacement.
+
+        'ridge-leverage': the same, with probabilities in proportion to approximate ridge leverage
+        scores (a choice; one level of Musco & Musco's recursion): from a uniform sample T of rows,
         :math:`l_i = (k_{ii} - k_{iT} (K_{TT} + |T| \alpha I)^{-1} k_{Ti}) / (n \alpha)`, which is
         the diagonal of :math:`K (K + n \alpha I)^{-1}` where T is all rows. Costs O(n |T|^2).
+
+        'recursive-rls': the same with the whole recursion, whose penalty follows from m, see
+        `rfbench.samplers.landmarks.recursive_leverage`. Costs O(n m^2).
+
+        'rpcholesky': rows drawn one after the other, by what the others leave of them, see
+        `rfbench.samplers.rpcholesky.pivots`. Costs O(n m^2) and 8 n m bytes; of more rows than
+        take 2 GiB (but at least 2m) a uniform sample.
+
+        'kmeans': centroids of k-means, on at most 20,000 rows (Zhang, Tsang and Kwok, section
+        4). They are dense, and means of the rows as they are for every kernel. Costs at most 20
+        times O(n m d).
     alpha : float
-        The penalty of the ridge leverage score, in the convention n alpha.
+        The penalty of 'ridge-leverage', in the convention n alpha.
     score_rows : int or float
-        Size of T, as a number or a fraction of the rows.
+        Its size of T, as a number or a fraction of the rows.
+    block_size : int or None
+        Rows that 'rpcholesky' proposes at a time; None: max(10, m / 10). 1: one by one, which has
+        the same law.
     feature_map : {'offset', 'paired'}
         Without effect: there are no frequencies.
 
     Attributes
     ----------
-    landmark_rows_ : array of shape (n_components,)
-        Numbers of the training rows.
+    landmark_rows_ : array of shape (n_components,) or None
+        Numbers of the training rows; None for centroids.
     scores_ : array of shape (n,)
         The approximate ridge leverage scores, where they were asked for.
 
     References
     ----------
     Williams and Seeger, Using the Nystroem Method to Speed Up Kernel Machines, NIPS 2001. Musco
-    and Musco, Recursive Sampling for the Nystroem Method, NIPS 2017.
+    and Musco, Recursive Sampling for the Nystroem Method, NIPS 2017. Chen, Epperly, Tropp and
+    Webber, Randomly pivoted Cholesky, CPAM 2025. Zhang, Tsang and Kwok, Improved Nystroem low-rank
+    approximation and error analysis, ICML 2008.
 
     Examples
     --------
@@ -97,48 +136,86 @@ class Nystroem(ScoredFeatures):
     (200, 10)
     """
 
-    landmarks: str = parameter(UNIFORM, one_of(UNIFORM, RIDGE_LEVERAGE))
+    _root_later = False
+
+    landmarks: str = parameter(
+        UNIFORM, one_of(UNIFORM, RIDGE_LEVERAGE, RECURSIVE_RLS, RPCHOLESKY, KMEANS)
+    )
     alpha: float = parameter(1e-3, number(above=0))
     score_rows: int | float = parameter(1000, SCORE_ROWS)
+    block_size: int | None = parameter(None, whole(1) | NOTHING)
 
     def planned_columns(self) -> int:
         """Return m."""
         return self.n_components
 
+    @property
+    def _proposals(self) -> int:
+        return max(10, self.n_components // 10) if self.block_size is None else self.block_size
+
+    def scratch_bytes(self, n: int) -> float:
+        """Return the bytes of the inverse root, or of the factor of 'rpcholesky' with a block."""
+        m = self.n_components
+        pivoted = min(n, rpcholesky.most_rows(m)) if self.landmarks == RPCHOLESKY else 0
+        return 8.0 * max(ROOT * m**2, pivoted * (m + 3 * self._proposals))
+
+    def fit_landmarks(self, X: Rows, y: Any = None) -> Nystroem:
+        """Fit, and leave the inverse root, O(m^3), until rows go through.
+
+        For a solver that takes the kernel at the landmarks as it is.
+        """
+        self._root_later = True
+        try:
+            self.fit(X, y)
+            return self
+        finally:
+            self._root_later = False
+
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> NystroemMap:
-        n = X.shape[0]
-        p = None
+        self.landmark_rows_ = None
+        if self.landmarks == KMEANS:
+            points, seen = centroids(X, self.n_components, random.rows, random.selection)
+            self._note(points.shape[0], seen, X.shape[0])
+            points = points[np.resize(np.arange(len(points)), self.n_components)].astype(X.dtype)
+        else:
+            self.landmark_rows_ = np.resize(self._rows(X, random), self.n_components)
+            points = X[self.landmark_rows_]
+        fitted = NystroemMap(self.kernel_, points)
+        if not self._root_later:
+            fitted.matrix  # noqa: B018 - here it is time of drawing
+        return fitted
+
+    def _rows(self, X: Rows, random: Streams) -> NDArray[np.intp]:
+        """Return the numbers of the different landmarks, at most m."""
+        n, p = X.shape[0], None
+        m = min(self.n_components, n)
+        if self.landmarks == RPCHOLESKY:
+            return self._pivots(X, random)
+        if self.landmarks == RECURSIVE_RLS and m < n:
+            chosen, self.scores_ = recursive_leverage(self.kernel_, X, m, random.selection)
+            return chosen
         if self.landmarks == RIDGE_LEVERAGE:
             sample, _ = self.scoring_rows(X, np.empty((n, 0)), random)
             self.scores_ = ridge_leverage_of_rows(self.kernel_, X, sample, self.alpha)
             p = self.scores_ / self.scores_.sum()
-        different = random.selection.choice(n, size=min(self.n_components, n), replace=False, p=p)
-        self.landmark_rows_ = np.resize(different, self.n_components)
-        landmarks = X[self.landmark_rows_]
-        return NystroemMap(self.kernel_, landmarks, _inverse_root(self.kernel_, landmarks))
+        return np.asarray(random.selection.choice(n, size=m, replace=False, p=p))
 
+    def _pivots(self, X: Rows, random: Streams) -> NDArray[np.intp]:
+        n, m = X.shape[0], self.n_components
+        sample = np.arange(n)
+        if n > rpcholesky.most_rows(m):
+            sample = np.sort(random.rows.choice(n, rpcholesky.most_rows(m), replace=False))
+        rows = X if len(sample) == n else X[sample]
+        m = min(m, len(sample))
+        found = rpcholesky.pivots(self.kernel_, rows, m, self._proposals, random.selection)
+        self._note(len(found), len(sample), n)
+        return np.asarray(sample[found])
 
-def ridge_leverage_of_rows(kernel: Kernel, X: Rows, sample: Rows, alpha: float) -> Array:
-    """Return the ridge leverage scores of the rows X as a sample of them shows them, shape (n,).
-
-    Scores below machine epsilon are raised to it, so that every row can be drawn.
-    """
-    n, size = X.shape[0], sample.shape[0]
-    shifted = kernel(sample, sample)
-    shifted[np.diag_indices_from(shifted)] += size * alpha
-    factor = linalg.cho_factor(shifted, lower=True, overwrite_a=True)
-    explained = np.empty(n)
-    for block in row_blocks(n, size):
-        seen = kernel(X[block], sample)
-        explained[block] = np.einsum("ij,ji->i", seen, linalg.cho_solve(factor, seen.T))
-    scores = (_diagonal(kernel, X) - explained) / (n * alpha)
-    return np.asarray(np.maximum(scores, np.finfo(float).eps))
-
-
-def _diagonal(kernel: Kernel, X: Rows) -> Array:
-    starts = range(0, X.shape[0], DIAGONAL_ROWS)
-    blocks = (X[start : start + DIAGONAL_ROWS] for start in starts)
-    return np.concatenate([np.diag(kernel(block, block)) for block in blocks])
+    def _note(self, different: int, seen: int, n: int) -> None:
+        if different < min(self.n_components, n):
+            self.notes_.append(f"{different} different landmarks span the rows")
+        if seen < n:
+            self.notes_.append(f"landmarks from {seen} of {n} rows")
 
 
 def _inverse_root(kernel: Kernel, landmarks: Rows) -> Array:

@@ -220,3 +220,11 @@ def test_one_penalty_and_no_word_on_selection_is_chosen_by_five_folds(experiment
     text = TUNED.replace("alphas: [0.01, 1.0], selection: cv5", "alphas: 0.1")
     assert {row["selection"] for _, row in ok(text, experiment_of)} == {"cv5"}
     assert trials.describe(plan(experiment_of(text))[0])["selection"] == "cv5"
+
+
+def test_no_bandwidth_is_searched_for_a_method_without_one(experiment_of, monkeypatch):
+    monkeypatch.setattr("time.perf_counter", itertools.count().__next__)
+    trial = plan(experiment_of(TUNED, "samplers=swim"))[0]
+    twin = plan(experiment_of(TUNED, "samplers=swim", "bandwidth=1", "timing=isolated"))[0]
+    row, fixed = run_trial(trial, Context())[0], run_trial(twin, Context())[0]
+    assert (row["error"], row["t_train"]) == (fixed["error"], fixed["t_train"])

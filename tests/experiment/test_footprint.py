@@ -93,6 +93,15 @@ def test_columns_are_known_before_the_fit(name, feature_map):
     assert sampler.n_drawn == 12 or pool
 
 
+@pytest.mark.parametrize("landmarks", ["uniform", "kmeans", "rpcholesky"])
+def test_what_drawing_landmarks_takes(landmarks):
+    rows = np.random.default_rng(0).standard_normal((4000, 6))
+    sampler = samplers.Nystroem(M, bandwidth=3.0, landmarks=landmarks, random_state=0)
+    sampler.fit(rows[:M])  # imports and compiles
+    measured = peak_of(lambda: sampler.fit(rows))
+    assert sampler.scratch_bytes(4000) == pytest.approx(measured, rel=0.2)
+
+
 @pytest.mark.parametrize("estimator", ["all", "paper"])
 def test_what_the_data_decide_is_not_estimated(tmp_path, estimator):
     lkrf = f"M: 10\nsamplers: [lkrf: {{estimator: {estimator}}}, rks]\n"

@@ -30,6 +30,7 @@ VERIFY, CLAIMS, TABLE = (HERE / f"{name}.csv.xz" for name in ("verify", "claims"
 IDENTITIES, FEATURES = HERE / "identities.json", HERE / "features.json"
 
 CLAIM = ["id", "paper", "protocol", "verdict", "effect", "p_value", "comparisons", "held", "trials"]
+QUOTED = ["page", "row", "column", "cell", "checked", "disputed"]  # of the papers' folders alone
 MAPS = ("offset", "paired")
 
 
@@ -45,7 +46,8 @@ def verify() -> pd.DataFrame:
 
     Whether data are on this machine plays no part.
     """
-    return printed("verify", str(PUBLISHED)).replace({"verdict": {"no data": "not run"}})
+    found = printed("verify", str(PUBLISHED)).drop(columns=QUOTED)
+    return found.replace({"verdict": {"no data": "not run"}})
 
 
 def claims() -> pd.DataFrame:

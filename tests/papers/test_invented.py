@@ -9,7 +9,9 @@ import pytest
 
 import rfbench
 from rfbench import papers
+from rfbench.analysis.verification import verify
 from rfbench.errors import ConfigError
+from rfbench.pages import claims, front
 from tests.support.command_line import call
 
 PAPER = """\
@@ -131,6 +133,66 @@ def test_open_choices_are_named_by_their_place(tmp_path: Path) -> None:
         "scaling": ["none", "standard"],
         "feature_map": ["offset", "paired"],
     }
+
+
+def test_what_is_disputed_is_shown_and_counted_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("doe2030_table7_digits.printed.yaml").write_text(CONFIG)
+    first, second, _ = PUBLISHED.replace("note", "note,disputed").splitlines()
+    contested = write(
+        tmp_path / "papers",
+        published=f"{first}\n{second},Roe: a misprint\n",
+        paper=PAPER.replace(
+            "time (s), method: rks, metrics: [t_total]", "M, method: rks, metrics: [size]"
+        ),
+        claims=CLAIMS.replace("source:", "disputed: Doe means letters\n    source:"),
+    )
+    (contested / "doe2030" / "answer.md").write_text("2031-02-03, Jane Doe\n\nWe *meant*\n99.4.\n")
+    with papers.read_from(contested):
+        said = papers.answer("doe2030")
+        assert said is not None
+        assert (str(said.date), said.by, said.text) == (
+            "2031-02-03",
+            "Jane Doe",
+            "We *meant*\n99.4.",
+        )
+        call("run", "doe2030_table7_digits.printed.yaml", "--jobs", "1")
+        found = verify(["results"])
+        (number,) = found.own[found.own["protocol"] == "printed"].itertuples()
+        assert (number.verdict, number.trials, number.disputed) == (
+            "disputed",
+            6,
+            "Roe: a misprint",
+        )
+        (claim,) = found.outcomes
+        assert (claim.verdict, len(claim.comparisons)) == ("disputed", 1)
+        counted = front.summary(found)
+        assert (counted.compared, counted.tested) == (0, 0)
+        assert dict(counted.by_number.loc["printed"])["disputed"] == 1
+        assert dict(counted.by_claim.loc["printed"]) == {
+            **dict.fromkeys(counted.by_claim, 0),
+            "disputed": 1,
+        }
+        assert not found.contradicted
+        assert not claims.needs(found.outcomes).rows
+
+        call("report", "results", "--out", "pages")
+        call("report", "results", "--html", "page.html")
+        assert "> We *meant*\n  > 99.4." in Path("pages/README.md").read_text()
+        assert "Roe: a misprint" in Path("pages/scoreboard.md").read_text()
+        assert "Doe means letters" in Path("pages/claims.md").read_text()
+        html = Path("page.html").read_text()
+        assert all(text in html for text in ("2031-02-03", "Roe: a misprint", "Doe means letters"))
+
+
+@pytest.mark.parametrize("text", ["We meant 99.4.", "2031-02-03\n\nWe", "2031-02-03, Jane Doe\n"])
+def test_an_answer_says_when_who_and_what(tmp_path: Path, text: str) -> None:
+    write(tmp_path)
+    (tmp_path / "doe2030" / "answer.md").write_text(text)
+    with pytest.raises(ConfigError, match=r"doe2030/answer\.md"), papers.read_from(tmp_path):
+        pass
 
 
 def test_only_paper_yaml_is_needed_and_the_newest_is_first(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from rfbench.analysis.frame import SUMS
 from rfbench.errors import ResultsError
 from rfbench.pages.claims import SHARES
 from rfbench.papers import Claim, Part, Published
+from rfbench.papers.models import numbers_in
 from rfbench.registry import SAMPLERS
 from rfbench.results.schema import METRICS, TIMES
 
@@ -59,6 +60,30 @@ def test_numbers_make_sense() -> None:
         assert papers.paper(n.paper).measured_as.get(n.metric, n.metric) in {*known, *SUMS}
     assert set(seen.values()) == {1}
     assert sum(n.mark == "significant" for n in papers.published()) == 12 + 15 + 6
+
+
+def test_every_number_says_where_it_stands() -> None:
+    """The numbers that quote one cell are all the numbers of that cell, in its order."""
+    cells: dict[tuple[str, ...], tuple[str, list[float]]] = {}
+    for n in papers.published():
+        assert n.checked == "text"
+        assert (n.page is None) == (n.paper == "liu2020")
+        place = (n.paper, n.item, n.row, n.column)
+        assert all(place)
+        cell, said = cells.setdefault(place, (n.cell, []))
+        assert cell == n.cell
+        said += [n.value] if n.spread is None else [n.value, n.spread]
+        assert (n.mark == "significant") == ("•" in cell and n.metric == "accuracy")
+    assert len(cells) == 28 + 42 + 4 * 29 + 6 + 6
+    for cell, said in cells.values():
+        assert numbers_in(cell) == said
+
+
+@pytest.mark.parametrize("cell", ["68.54±0.89", "0.89±68.45", "68.45", "none"])
+def test_a_cell_that_does_not_say_the_value_is_refused(cell: str) -> None:
+    assert number(cell="68.45±0.89 (0.01±0.00)•").cell
+    with pytest.raises(ValidationError, match="cell"):
+        number(cell=cell)
 
 
 def test_the_sizes_of_liu2020_are_d_times_powers_of_two() -> None:

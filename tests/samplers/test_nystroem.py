@@ -9,7 +9,7 @@ from sklearn.kernel_approximation import Nystroem as ReferenceNystroem
 from rfbench import kernels
 from rfbench.registry import KERNELS
 from rfbench.samplers import Nystroem
-from rfbench.samplers.nystroem import ridge_leverage_of_rows
+from rfbench.samplers.landmarks import ridge_leverage_of_rows
 from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
 
 

@@ -18,6 +18,7 @@ from rfbench.pages import words
 from rfbench.pages.front import FirstScreen, summary
 from rfbench.pages.html import methods, runs, verdicts
 from rfbench.pages.rules import rules as rules_text
+from rfbench.pages.scoreboard import APART
 
 # One letter per verdict, so that colour is never alone.
 LETTERS = {
@@ -31,6 +32,7 @@ LETTERS = {
     rules.FAILS: "F",
     rules.CANNOT: "X",
     rules.SHOWN: "S",
+    rules.DISPUTED: "!",
     rules.REPEATED: "R",
     rules.NOT_JUDGED: "t",
     rules.NOT_RUN: "·",
@@ -40,7 +42,7 @@ LETTERS = {
 def mark(verdict: str) -> tuple[str, str]:
     """Return the letter of a verdict and the class of its square."""
     letter = LETTERS[verdict]
-    return letter, {"?": "vQ", "·": "vN"}.get(letter, f"v{letter}")
+    return letter, {"?": "vQ", "·": "vN", "!": "vX"}.get(letter, f"v{letter}")
 
 
 def write(folders: Sequence[str | Path], file: str | Path) -> Path:
@@ -87,7 +89,7 @@ def page(found: Verification) -> str:
         "papers": _papers(found),
         "which": which,
         "marks": {verdict: mark(verdict) for verdict in LETTERS},
-        "judged": [*rules.COMPARED, rules.AT_CHANCE],
+        "judged": [*rules.COMPARED, *APART],
         "rules": _rules(),
     }
     return made.get_template("page.html.j2").render(
@@ -111,6 +113,7 @@ def page(found: Verification) -> str:
         which=which,
         diagrams=diagrams,
         papers=[papers.paper(name) for name in papers.papers()],
+        answer=papers.answer,
         rules=rules_text().replace("\b\n", ""),
     )
 

@@ -35,6 +35,12 @@ class NumberVerdict(_Fact):
     published_spread: float | None
     spread_kind: str = Field(description="of published_spread: sd, se or unknown")
     note: str = Field(description="what the paper says of the number")
+    page: int | None = Field(description="of the paper, from its first; where it is known")
+    row: str = Field(description="of the table, as printed")
+    column: str = Field(description="of the table, as printed")
+    cell: str = Field(description="what is printed there")
+    checked: str = Field(description="what the cell was checked against: text, figure or no")
+    disputed: str = Field(description="who contests the number, and why")
     measured: float | None = Field(description="mean over our trials")
     standard_error: float | None = Field(description="of measured")
     trials: int
@@ -56,6 +62,7 @@ class ClaimVerdict(_Fact):
     claim: str
     source: str
     note: str
+    disputed: str = Field(description="who contests it, and why")
     kind: str = Field(description="judged, or shown: nothing that a test could settle")
     protocol: str = Field(description="empty where nothing was run")
     verdict: str
@@ -94,6 +101,7 @@ def gather(found: Verification) -> Verdicts:
         facts |= {
             "spread_kind": number.spread_kind,
             "note": number.note,
+            "page": number.page,
             "stand_in": line["used"] if line["stand_in"] else "",
             "command": commands.get(line["folder"], ""),
         }
@@ -125,7 +133,7 @@ def _claim(one: claims.Finding, commands: dict[str, str]) -> ClaimVerdict:
     return ClaimVerdict(
         **{
             name: getattr(outcome.claim, name)
-            for name in ("id", "paper", "where", "claim", "source", "note", "kind")
+            for name in ("id", "paper", "where", "claim", "source", "note", "disputed", "kind")
         },
         protocol=outcome.protocol,
         verdict=outcome.verdict,

@@ -326,6 +326,8 @@ function openNumber(one) {
     ["Difference", one.difference == null ? "–" : `${show(one.difference, 4)} ${one.unit}` + (one.half_width == null ? "" : `, 90 % interval ± ${show(one.half_width, 3)}`)],
     ["Rule", (data.rules[one.verdict] || [""])[0]],
     ["In the paper", `${data.papers.citations[one.paper]}, ${item(one.item)}, ${one.metric}${one.M ? `, M = ${one.M}` : ""}`],
+    ...(one.cell ? [["The cell", `“${one.cell}” in row ${one.row}, column ${one.column}${one.page ? `, page ${one.page}` : ""}; ${one.checked === "no" ? "not checked" : `checked against the ${one.checked}`}`]] : []),
+    ...(one.disputed ? [["Disputed", one.disputed]] : []),
     ...(one.note ? [["Stated there", one.note]] : []), ...(one.same_as ? [["Printed too in", item(one.same_as)]] : []), ...(one.stand_in ? [["Stand-in", one.stand_in]] : []),
     ...(one.folder ? [["Results", one.folder]] : []),
   ]), ...(one.command ? [make("p", {}, "The command that repeats it:"), make("pre", {}, one.command)] : []));
@@ -333,7 +335,7 @@ function openNumber(one) {
 
 function openClaim(one) {
   dialog(`${one.id}, ${one.protocol || "not run"}: ${one.said}`, make("p", {}, one.claim), describe([
-    ["In the paper", `${data.papers.citations[one.paper]}, ${one.where}`], ["Source", one.source], ...(one.note ? [["Note", one.note]] : []),
+    ["In the paper", `${data.papers.citations[one.paper]}, ${one.where}`], ["Source", one.source], ...(one.note ? [["Note", one.note]] : []), ...(one.disputed ? [["Disputed", one.disputed]] : []),
     ["Rule", (data.rules[one.verdict] || [""]).at(-1)],
     ...(one.comparisons ? [["Comparisons", `${one.comparisons}: ${one.inside} inside their bounds, ${one.outside} outside, on ${one.tested} of ${one.datasets} data sets`], ["Least favourable", one.least_favourable], ["Effect ± sd", `${one.effect}, ${one.trials} trials, p = ${show(one.p, 2)}`]] : []),
     ...(one.settled_by ? [["Settled by", `${Math.ceil(one.settled_by)} trials, if means and spreads stay`]] : []), ...one.remarks.map((remark) => ["Remark", remark]),

@@ -1,0 +1,120 @@
+"""Landmarks for the Nystroem method: rows by their ridge leverage, centroids of k-means."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from rfbench.arrays import Array, Rows
+from rfbench.kernels import Kernel, dense, doubles
+from rfbench.samplers.projected import row_blocks
+
+DIAGONAL_ROWS = 128
+KMEANS_ROWS, KMEANS_ROUNDS = 20_000, 20
+LEAST_PENALTY = 1e-12
+
+
+def diagonal(kernel: Kernel, X: Rows) -> Array:
+    """Return k(x, x) of the rows, shape (n,)."""
+    starts = range(0, X.shape[0], DIAGONAL_ROWS)
+    blocks = (X[start : start + DIAGONAL_ROWS] for start in starts)
+    return np.concatenate([np.diag(kernel(block, block)) for block in blocks])
+
+
+def unexplained(kernel: Kernel, X: Rows, sample: Rows, shifts: Any) -> Array:
+    """Return k_ii - k_iT (K_TT + diag(shifts))^-1 k_Ti of the rows X and a sample T, shape (n,)."""
+    n, size = X.shape[0], sample.shape[0]
+    shifted = kernel(sample, sample)
+    shifted[np.diag_indices_from(shifted)] += shifts
+    factor = linalg.cho_factor(shifted, lower=True, overwrite_a=True)
+    explained = np.empty(n)
+    for block in row_blocks(n, size):
+        seen = kernel(X[block], sample)
+        explained[block] = np.einsum("ij,ji->i", seen, linalg.cho_solve(factor, seen.T))
+    return diagonal(kernel, X) - explained
+
+
+def ridge_leverage_of_rows(kernel: Kernel, X: Rows, sample: Rows, alpha: float) -> Array:
+    """Return the ridge leverage scores of the rows X as a sample of them shows them, shape (n,).
+
+    Scores below machine epsilon are raised to it, so that every row can be drawn.
+    """
+    scores = unexplained(kernel, X, sample, sample.shape[0] * alpha) / (X.shape[0] * alpha)
+    return np.asarray(np.maximum(scores, np.finfo(float).eps))
+
+
+def recursive_leverage(
+    kernel: Kernel, X: Rows, m: int, generator: Any
+) -> tuple[NDArray[np.intp], Array]:
+    """Return m < n rows drawn by recursive ridge leverage, and the scores of all n, at most 1.
+
+    Musco and Musco, Recursive Sampling for the Nystroem Method, NIPS 2017, algorithm 3, as the
+    authors' code has it: halves of the rows, from the smallest to all; in each, the leverage of
+    its rows is estimated from the weighted landmarks of the half before. The penalty is the mean,
+    over k = m / (4 log m), of the eigenvalues of their kernel matrix beyond the k largest.
+    """
+    n = X.shape[0]
+    oversampling = np.log(max(m, 2))
+    k = int(np.ceil(m / (4 * oversampling)))
+    sizes = [n]
+    for _ in range(int(np.ceil(np.log2(n / m)))):
+        sizes.append(-(-sizes[-1] // 2))
+    order = generator.permutation(n)
+    sample, weights = order[: sizes[-1]], np.ones(sizes[-1])
+    for level in range(len(sizes) - 2, -1, -1):
+        rows = order[: sizes[level]]
+        penalty = _penalty(kernel(X[sample], X[sample]) * np.outer(weights, weights), k)
+        scores = unexplained(kernel, X[rows], X[sample], penalty / weights**2) / penalty
+        if level:
+            chances = np.clip(oversampling * scores, 0.0, 1.0)
+            kept = np.flatnonzero(generator.uniform(size=len(rows)) < chances)
+            if len(kept) == 0:
+                chances[:] = m / len(rows)
+                kept = generator.choice(len(rows), size=m, replace=False)
+            sample, weights = rows[kept], chances[kept] ** -0.5
+    scores = np.clip(scores, np.finfo(float).eps, 1.0)
+    chosen = order[generator.choice(n, size=m, replace=False, p=scores / scores.sum())]
+    by_row = np.empty(n)
+    by_row[order] = scores
+    return chosen, by_row
+
+
+def _penalty(weighted: Array, k: int) -> float:
+    size = len(weighted)
+    if k >= size:
+        return 1e-5
+    largest = linalg.eigvalsh(weighted, subset_by_index=[size - k, size - 1])
+    trace = float(np.trace(weighted))
+    return max(trace - float(largest.sum()), LEAST_PENALTY * trace) / k
+
+
+def centroids(
+    X: Rows, m: int, rows: np.random.Generator, selection: np.random.Generator
+) -> tuple[Array, int]:
+    """Return at most m centroids, dense, shape (k, d), and of how many rows they are.
+
+    k-means++ and at most 20 rounds of Lloyd, on at most 20,000 rows. No more than m different rows
+    are their own centroids.
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    n, count = X.shape[0], max(m, KMEANS_ROWS)
+    if n > count:
+        X = X[np.sort(rows.choice(n, size=count, replace=False))]
+    points = doubles(X)
+    if points.shape[0] <= m:
+        return np.asarray(dense(points)), points.shape[0]
+    seed = int(selection.integers(2**31 - 1))
+    found = KMeans(m, n_init=1, max_iter=KMEANS_ROUNDS, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than m
+        found.fit(points)
+    labels, first = np.unique(found.labels_, return_index=True)
+    if len(labels) < m:  # each is a row; scikit-learn's centroids may be moved off them
+        return np.asarray(dense(points[first])), points.shape[0]
+    return np.asarray(found.cluster_centers_), points.shape[0]

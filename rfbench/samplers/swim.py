@@ -1,0 +1,160 @@
+"""Features between pairs of training rows: drawn uniformly, or where the target is steep."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.arrays import Array, Rows
+from rfbench.kernels import dense
+from rfbench.parameters import estimator, one_of, parameter, whole
+from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.feature_map import PLAIN, FeatureMap
+from rfbench.samplers.projected import row_blocks
+
+# tanh of it is one half.
+HALF = float(np.arctanh(0.5))
+COINCIDE = 1e-6
+MAX, L2 = "max", "l2"
+Numbers = NDArray[np.intp]
+
+
+@estimator
+class DataPairs(RandomFeatures):
+    r"""Features between pairs of training rows, drawn uniformly: SWIM without the target.
+
+    From the pair :math:`(x_1, x_2)` at the distance D come
+    :math:`w = 2 s (x_2 - x_1) / D^2` and :math:`b = -w^\top x_1 - s` with
+    :math:`\tanh s = 1/2`, and the column :math:`\tanh(w^\top x + b) / \sqrt M`: -1/2 at
+    :math:`x_1` and 1/2 at :math:`x_2`, before the division. The control of `swim`: it shows what
+    the pairs give and what the target adds. Costs O(pairs_per_row n d).
+
+    Parameters
+    ----------
+    n_components : int
+        M, the number of pairs and of columns, drawn with replacement.
+    pairs_per_row : int
+        The pool has this many ordered pairs for each row as the first; the second is uniform over
+        the others. Pairs whose distance is below 1e-6 of the median are left out.
+    kernel, bandwidth, feature_map
+        Without effect: there is no kernel.
+
+    Attributes
+    ----------
+    pairs_ : array of shape (M, 2)
+        Numbers of the training rows; none where all rows coincide, and the columns are constant.
+    pool_ : array of shape (p, 2)
+        The pairs that can be drawn.
+    probabilities_ : array of shape (p,)
+    coinciding_ : int
+        Number of pairs left out.
+
+    References
+    ----------
+    Bolager, Burak, Datar, Sun and Dietrich, Sampling Weights of Deep Neural Networks, NeurIPS
+    2023: one layer. The reference implementation is swimnetworks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import DataPairs
+    >>> X = np.random.default_rng(0).standard_normal((200, 3))
+    >>> DataPairs(10, random_state=0).fit(X).transform(X).shape
+    (200, 10)
+    """
+
+    approximates_kernel: ClassVar[bool] = False
+    has_prefixes: ClassVar[bool] = True
+    has_bandwidth: ClassVar[bool] = False
+
+    pairs_per_row: int = parameter(5, whole(1))
+
+    def planned_columns(self) -> int:
+        """Return M."""
+        return self.n_components
+
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+        n = X.shape[0]
+        first = np.tile(np.arange(n), self.pairs_per_row)
+        pool = np.stack([first, (first + random.rows.integers(1, max(n, 2), len(first))) % n], 1)
+        distances = _distances(X, pool)
+        apart = distances > COINCIDE * np.median(distances)
+        self.coinciding_ = int(np.count_nonzero(~apart))
+        self.pool_, distances = pool[apart], distances[apart]
+        if self.coinciding_:
+            self.notes_.append(f"{self.coinciding_} of {len(pool)} pairs coincide and are left out")
+        self.probabilities_ = self._probabilities(self.pool_, distances, targets)
+        self.pairs_ = self.pool_[:0]
+        if len(self.pool_):
+            p, size = self.probabilities_, self.n_components
+            self.pairs_ = self.pool_[random.selection.choice(len(p), size, p=p)]
+        frequencies, offsets = pair_weights(X, self.pairs_)
+        missing = self.n_components - len(self.pairs_)
+        return FeatureMap(
+            "tanh",
+            PLAIN,
+            np.pad(frequencies, ((0, 0), (0, missing))),
+            np.pad(offsets, (0, missing), constant_values=-HALF),
+            scale=self.n_components**-0.5,
+        )
+
+    def _probabilities(self, pairs: Numbers, distances: Array, targets: Array | None) -> Array:
+        """Return those of the pairs, shape (p,)."""
+        return np.full(len(pairs), 1.0 / max(len(pairs), 1))
+
+
+@estimator
+class SWIM(DataPairs):
+    r"""Features between pairs of training rows, drawn where the target changes most.
+
+    As `pairs`, with probabilities in proportion to :math:`|t_2 - t_1| / D`, t the columns of the
+    target (one-hot for several classes); uniform where the target is constant.
+
+    Parameters
+    ----------
+    target_norm : {'max', 'l2'}
+        The norm of :math:`t_2 - t_1` over the columns; the authors take the maximum.
+
+    References
+    ----------
+    Bolager, Burak, Datar, Sun and Dietrich, Sampling Weights of Deep Neural Networks, NeurIPS
+    2023, Definition 2 for one layer. The reference implementation is swimnetworks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import SWIM
+    >>> X = np.random.default_rng(0).standard_normal((200, 3))
+    >>> SWIM(10, random_state=0).fit(X, X[:, 0] > 0).transform(X).shape
+    (200, 10)
+    """
+
+    needs_target: ClassVar[bool] = True
+
+    target_norm: str = parameter(MAX, one_of(MAX, L2))
+
+    def _probabilities(self, pairs: Numbers, distances: Array, targets: Array | None) -> Array:
+        assert targets is not None
+        change = np.abs(targets[pairs[:, 1]] - targets[pairs[:, 0]])
+        size = change.max(axis=1) if self.target_norm == MAX else np.linalg.norm(change, axis=1)
+        if not size.any():
+            return super()._probabilities(pairs, distances, targets)
+        return np.asarray(size / distances / np.sum(size / distances))
+
+
+def pair_weights(X: Rows, pairs: Numbers) -> tuple[Array, Array]:
+    """Return w, shape (d, m), and b, shape (m,), of pairs of rows, shape (m, 2)."""
+    start = np.asarray(dense(X[pairs[:, 0]]), np.float64)
+    step = np.asarray(dense(X[pairs[:, 1]]), np.float64) - start
+    frequencies = 2.0 * HALF * step / np.sum(step**2, axis=1, keepdims=True)
+    return np.ascontiguousarray(frequencies.T), -np.sum(frequencies * start, axis=1) - HALF
+
+
+def _distances(X: Rows, pairs: Numbers) -> Array:
+    found = np.empty(len(pairs))
+    for block in row_blocks(len(pairs), X.shape[1]):
+        start, end = (np.asarray(dense(X[side]), np.float64) for side in pairs[block].T)
+        found[block] = np.linalg.norm(end - start, axis=1)
+    return found

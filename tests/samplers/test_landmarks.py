@@ -1,0 +1,318 @@
+"""How landmarks are found: k-means, randomly pivoted Cholesky, recursive ridge leverage."""
+
+from itertools import permutations
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.cluster import KMeans
+
+from rfbench import kernels
+from rfbench.errors import MemoryLimit
+from rfbench.kernels import Kernel
+from rfbench.registry import KERNELS
+from rfbench.samplers import Nystroem, landmarks, rpcholesky
+from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
+
+GAUSSIAN = kernels.make("gaussian", 2.0)
+FOUND = ("kmeans", "rpcholesky", "recursive-rls")
+# 300 rows of 4 columns, for the stored numbers of the reference implementations.
+REFERENCE_ROWS = np.random.default_rng(20).standard_normal((300, 4))
+
+
+class LandmarksContract(SamplerContract):
+    sampler = Nystroem
+
+    def expected_columns(self, n_components: int, feature_map: str) -> int:
+        return n_components
+
+
+class TestKMeans(LandmarksContract):
+    options: ClassVar[dict[str, Any]] = {"landmarks": "kmeans"}
+
+
+class TestRPCholesky(LandmarksContract):
+    options: ClassVar[dict[str, Any]] = {"landmarks": "rpcholesky"}
+
+
+class TestRPCholeskyOneByOne(LandmarksContract):
+    options: ClassVar[dict[str, Any]] = {"landmarks": "rpcholesky", "block_size": 1}
+
+
+class TestRecursiveLeverage(LandmarksContract):
+    options: ClassVar[dict[str, Any]] = {"landmarks": "recursive-rls"}
+
+
+def fitted(X: Any, m: int, found: str, seed: int = 0, **words: Any) -> Nystroem:
+    words = {"bandwidth": 2.0, **words}
+    sampler = Nystroem(m, landmarks=found, random_state=seed, **words)
+    assert sampler.fit(X) is sampler
+    return sampler
+
+
+def trace_error(X: Any, sampler: Nystroem) -> float:
+    return float(landmarks.diagonal(sampler.kernel_, X).sum() - np.sum(sampler.transform(X) ** 2))
+
+
+@pytest.mark.parametrize("kernel", list(KERNELS))
+@pytest.mark.parametrize("found", FOUND)
+@pytest.mark.parametrize("m", [60, 75])
+def test_exact_with_as_many_landmarks_as_rows(kernel: str, found: str, m: int) -> None:
+    sampler = fitted(ROWS, m, found, kernel=kernel)
+    features = sampler.transform(ROWS)
+    exact = sampler.kernel_(ROWS, ROWS)
+    assert features.shape == (60, m)
+    assert_allclose(features @ features.T, exact, atol=1e-9 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("found", FOUND)
+def test_inner_products_are_those_of_the_pseudo_inverse(found: str) -> None:
+    sampler = fitted(ROWS, 20, found)
+    points, k = sampler.feature_map_.landmarks, sampler.kernel_
+    cross = k(NEW_ROWS, points)
+    features = sampler.transform(NEW_ROWS)
+    expected = cross @ np.linalg.pinv(k(points, points), hermitian=True) @ cross.T
+    assert_allclose(features @ features.T, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("found", FOUND)
+def test_rows_that_come_again_and_rows_of_one_column(found: str) -> None:
+    twice = np.repeat(ROWS[:5], 12, axis=0)
+    line = ROWS[:, :1]
+    for rows in (twice, line):
+        sampler = fitted(rows, 30, found)
+        assert sampler.transform(rows).shape == (60, 30)
+        assert trace_error(rows, sampler) < 1e-6
+    if found != "recursive-rls":  # which draws rows, not different rows
+        kept = fitted(twice, 4, found).feature_map_.landmarks
+        assert len(np.unique(kept.round(9), axis=0)) == 4
+
+
+@pytest.mark.parametrize("found", ["kmeans", "rpcholesky"])
+def test_fewer_different_landmarks_than_asked_for_are_noted(found: str) -> None:
+    assert fitted(ROWS, 10, found).notes_ == []
+    assert fitted(np.repeat(ROWS[:5], 12, axis=0), 10, found).notes_ == [
+        "5 different landmarks span the rows"
+    ]
+
+
+@pytest.mark.parametrize("found", FOUND)
+def test_smaller_error_than_uniform_landmarks(found: str) -> None:
+    """Blobs of very different sizes, of which uniform landmarks miss the small ones."""
+    generator = np.random.default_rng(0)
+    blobs = np.repeat(np.arange(20), np.r_[np.full(19, 4), 300])
+    rows = generator.standard_normal((20, 3))[blobs] * 8 + generator.standard_normal((376, 3)) * 0.3
+    better = [
+        trace_error(rows, fitted(rows, 25, found, seed))
+        < trace_error(rows, fitted(rows, 25, "uniform", seed))
+        for seed in range(20)
+    ]
+    assert sum(better) >= 18
+
+
+# k-means
+
+
+def test_centroids_are_a_fixed_point_of_k_means() -> None:
+    """Each is the mean of the rows that are nearest to it, and k-means++ begins."""
+    rows = np.random.default_rng(1).standard_normal((500, 3))
+    sampler = fitted(rows, 6, "kmeans")
+    found = sampler.feature_map_.landmarks
+    assert sampler.landmark_rows_ is None
+    nearest = np.argmin(((rows[:, None] - found) ** 2).sum(axis=2), axis=1)
+    means = np.array([rows[nearest == j].mean(axis=0) for j in range(6)])
+    assert_allclose(found, means, atol=0.1)  # 20 rounds are not all
+    best = KMeans(6, n_init=20, random_state=0).fit(rows).inertia_
+    ours = ((rows - found[nearest]) ** 2).sum()
+    assert best <= ours < 1.1 * best
+
+
+def test_centroids_of_sparse_rows_are_dense_points() -> None:
+    rows = np.where(np.abs(ROWS) > 0.8, ROWS, 0.0)
+    for m in (7, 60):
+        ours = fitted(sparse.csr_array(rows), m, "kmeans").feature_map_.landmarks
+        assert isinstance(ours, np.ndarray)
+        assert_allclose(ours, fitted(rows, m, "kmeans").feature_map_.landmarks, atol=1e-12)
+
+
+def test_centroids_are_of_a_sample_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(landmarks, "KMEANS_ROWS", 40)
+    assert fitted(ROWS, 10, "kmeans").notes_ == ["landmarks from 40 of 60 rows"]
+    sampler = fitted(ROWS, 50, "kmeans")
+    assert sampler.notes_ == ["landmarks from 50 of 60 rows"]
+    rows = {tuple(row) for row in ROWS}
+    assert all(tuple(point) in rows for point in sampler.feature_map_.landmarks)
+
+
+# Randomly pivoted Cholesky
+
+
+class TableKernel(Kernel):
+    """A kernel of rows that are numbers of a table."""
+
+    table: ClassVar[Any]
+
+    def __call__(self, X: Any, Y: Any) -> Any:
+        """Return the entries."""
+        return self.table[np.ix_(X[:, 0].astype(int), Y[:, 0].astype(int))]
+
+    def frequencies(self, generator: Any, d: int, m: int) -> Any:
+        """Draw none."""
+        raise NotImplementedError
+
+
+def left_of(K: Any, chosen: list[int]) -> Any:
+    """Return what the chosen rows leave of the diagonal, by an explicit inverse."""
+    if not chosen:
+        return np.diag(K).copy()
+    block = K[:, chosen]
+    left = np.diag(K - block @ np.linalg.inv(K[np.ix_(chosen, chosen)]) @ block.T).copy()
+    left[chosen] = 0.0
+    return np.maximum(left, 0.0)
+
+
+@pytest.mark.parametrize(("block_size", "draws"), [(1, 5_000), (3, 20_000)])
+def test_the_law_of_two_pivots_of_four_rows(
+    block_size: int, draws: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every ordered pair against its exact probability."""
+    factor = np.random.default_rng(3).standard_normal((4, 3))
+    K = factor @ factor.T + 0.2 * np.eye(4)
+    law = {}
+    for first, second in permutations(range(4), 2):
+        then = left_of(K, [first])
+        law[first, second] = K[first, first] / np.trace(K) * then[second] / then.sum()
+    assert sum(law.values()) == pytest.approx(1.0)
+    kernel, rows = type("Four", (TableKernel,), {"table": K})(), np.arange(4.0)[:, None]
+    monkeypatch.setattr(rpcholesky, "check_fits", lambda *_: None)
+    generator, counts = np.random.default_rng(4), dict.fromkeys(law, 0)
+    for _ in range(draws):
+        first, second = rpcholesky.pivots(kernel, rows, 2, block_size, generator)
+        counts[first, second] += 1
+    expected = np.array([draws * p for p in law.values()])
+    assert expected.min() > 10
+    distance = np.sum((np.array(list(counts.values())) - expected) ** 2 / expected)
+    assert distance < 31.3  # chi-square with 11 degrees of freedom, one in a thousand
+
+
+def test_pivots_are_those_of_explicit_inverses() -> None:
+    K = GAUSSIAN(ROWS, ROWS)
+    generator, expected = np.random.default_rng(5), []
+    for _ in range(15):
+        left = left_of(K, expected)
+        expected.append(int(generator.choice(60, size=1, p=left / left.sum())[0]))
+        generator.random(1)
+    found = rpcholesky.pivots(GAUSSIAN, ROWS, 15, 1, np.random.default_rng(5))
+    assert found.tolist() == expected
+
+
+def test_pivots_are_those_of_the_reference() -> None:
+    """Stored numbers of eepperly/Randomly-Pivoted-Cholesky, with these generators."""
+    one_by_one = [153, 43, 92, 249, 166, 228, 91, 87, 29, 56, 232, 139]
+    in_blocks = [
+        153,
+        285,
+        43,
+        284,
+        248,
+        122,
+        164,
+        8,
+        221,
+        85,
+        145,
+        288,
+        163,
+        48,
+        292,
+        189,
+        256,
+        175,
+    ]
+    for block_size, pivots in ((1, one_by_one), (10, in_blocks)):
+        generator = np.random.default_rng(1)
+        words = (GAUSSIAN, REFERENCE_ROWS, len(pivots), block_size, generator)
+        assert rpcholesky.pivots(*words).tolist() == pivots
+
+
+def test_both_forms_leave_the_same_trace() -> None:
+    errors = {
+        size: [
+            trace_error(
+                REFERENCE_ROWS, fitted(REFERENCE_ROWS, 30, "rpcholesky", s, block_size=size)
+            )
+            for s in range(40)
+        ]
+        for size in (1, 15)
+    }
+    means = {size: np.mean(values) for size, values in errors.items()}
+    spread = np.sqrt(sum(np.var(values, ddof=1) / 40 for values in errors.values()))
+    assert abs(means[1] - means[15]) < 3 * spread < 0.05 * means[1]
+
+
+def test_more_pivots_leave_less() -> None:
+    sampler = fitted(ROWS, 40, "rpcholesky", block_size=1)
+    left = [
+        left_of(GAUSSIAN(ROWS, ROWS), list(sampler.landmark_rows_[:m])).sum() for m in range(40)
+    ]
+    assert (np.diff(left) < 0).all()
+    assert left[-1] == pytest.approx(
+        trace_error(ROWS, fitted(ROWS, 39, "rpcholesky", block_size=1))
+    )
+
+
+def test_it_stops_where_nothing_is_left() -> None:
+    """The linear kernel of 5 columns has rank 5."""
+    sampler = fitted(ROWS, 12, "rpcholesky", kernel="linear")
+    assert len(set(sampler.landmark_rows_)) == 5
+    assert sampler.notes_ == ["5 different landmarks span the rows"]
+    assert sampler.transform(ROWS).shape == (60, 12)
+    assert trace_error(ROWS, sampler) < 1e-9
+    nothing = fitted(np.zeros((9, 2)), 3, "rpcholesky", kernel="linear")
+    assert_array_equal(nothing.transform(ROWS[:, :2]), np.zeros((60, 3)))
+
+
+def test_pivots_are_of_a_sample_where_the_factor_would_be_large(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rpcholesky, "FACTOR_BYTES", 8 * 10 * 30)
+    sampler = fitted(ROWS, 10, "rpcholesky")
+    assert sampler.notes_ == ["landmarks from 30 of 60 rows"]
+    assert len(set(sampler.landmark_rows_)) == 10
+    assert fitted(ROWS, 25, "rpcholesky").notes_ == ["landmarks from 50 of 60 rows"]
+    monkeypatch.setattr("rfbench.memory.free_bytes", lambda: 100.0)
+    with pytest.raises(MemoryLimit, match="30 rows and 10 landmarks"):
+        fitted(ROWS, 10, "rpcholesky")
+
+
+# Recursive ridge leverage
+
+
+def test_recursive_leverage_is_that_of_the_reference() -> None:
+    """Stored numbers of axelv/recursive-nystrom, with this generator."""
+    chosen, scores = landmarks.recursive_leverage(
+        GAUSSIAN, REFERENCE_ROWS, 20, np.random.RandomState(1)
+    )
+    expected = [197, 185, 179, 91, 274, 209, 204, 292, 182, 141]
+    expected += [241, 262, 1, 85, 18, 296, 285, 186, 33, 125]
+    assert chosen.tolist() == expected
+    first = [0.023454735814370013, 0.01733972336877518, 0.0181538449358468, 0.024756752075723178]
+    assert_allclose(scores[:4], first, rtol=1e-9)
+    assert scores.sum() == pytest.approx(7.028234446658957, rel=1e-9)
+
+
+def test_recursive_leverage_is_near_the_definition() -> None:
+    """The scores l_i = (K (K + penalty I)^-1)_ii of the penalty that the recursion takes."""
+    rows = np.random.default_rng(6).standard_normal((800, 2))
+    rows[::40] *= 6.0
+    kernel = kernels.make("gaussian", 1.0)
+    K = kernel(rows, rows)
+    values = np.linalg.eigvalsh(K)
+    m = 100
+    k = int(np.ceil(m / (4 * np.log(m))))
+    exact = np.diag(K @ np.linalg.inv(K + values[:-k].sum() / k * np.eye(800)))
+    _, scores = landmarks.recursive_leverage(kernel, rows, m, np.random.default_rng(7))
+    assert np.corrcoef(exact, scores)[0, 1] > 0.9
+    assert 0.5 < np.median(scores / exact) < 2.0
