@@ -119,6 +119,8 @@ SAMPLERS: Registry[type[RandomFeatures]] = Registry(
         "greedy": "samplers.greedy:Greedy",
         "pairs": "samplers.swim:DataPairs",
         "swim": "samplers.swim:SWIM",
+        "rfm-rff": "samplers.rfm:RFMFeatures",
+        "varpro": "samplers.varpro:VariableProjection",
     },
     aliases={"rff": "rks"},
     group="rfbench.samplers",

@@ -56,6 +56,8 @@ OUT_OF_RANGE = {
     "nystroem": {"alpha": (-1.0,), "score_rows": (0,)},
     "tefm-g": {"power": (3,), "base_size": (0,)},
     "swim": {"pairs_per_row": (0,), "target_norm": ("l1",)},
+    "rfm-rff": {"rounds": (0,), "alpha": POSITIVE},
+    "varpro": {"iterations": (0,), "patience": (0,), "alpha": POSITIVE},
     "ses": {"penalty": (-1.0, True), "pairs_per_feature": (0,)},
     "ridge": {"alphas": (-1.0, True, []), "selection": ("cv1",)},
     "logistic": {"max_iter": POSITIVE, "tol": POSITIVE, "intercept": (-1, 0)},

@@ -17,6 +17,7 @@ from rfbench.samplers.lkrf import LKRF as LKRF
 from rfbench.samplers.nystroem import Nystroem as Nystroem
 from rfbench.samplers.orf import ORF as ORF
 from rfbench.samplers.qmc import QMC as QMC
+from rfbench.samplers.rfm import RFMFeatures as RFMFeatures
 from rfbench.samplers.rks import RKS as RKS
 from rfbench.samplers.ses import SES as SES
 from rfbench.samplers.structured import SORF as SORF
@@ -26,6 +27,7 @@ from rfbench.samplers.swim import DataPairs as DataPairs
 from rfbench.samplers.tefm import TEFMG as TEFMG
 from rfbench.samplers.tefm import TEFMS as TEFMS
 from rfbench.samplers.tefm import TruncatedSVD as TruncatedSVD
+from rfbench.samplers.varpro import VariableProjection as VariableProjection
 
 
 def make(name: str, **parameters: Any) -> RandomFeatures:

@@ -124,6 +124,22 @@ class FeatureMap(FittedMap):
         columns = np.tile(weights, 2) if self.layout == PAIRED else weights
         return replace(self, weights=columns if self.weights is None else self.weights * columns)
 
+    def columns_apart(self) -> FeatureMap:
+        """Return the columns of a paired map as an offset map: sin t = cos(t - pi/2)."""
+        if self.layout != PAIRED:
+            return self
+        return replace(
+            self,
+            layout=OFFSET,
+            frequencies=np.concatenate([self.frequencies, self.frequencies], axis=-1),
+            offsets=np.repeat([0.0, -0.5 * np.pi], self.n_frequencies),
+        )
+
+    def slopes(self) -> FeatureMap:
+        """Return the derivatives of an offset map's columns by their phases."""
+        assert self.offsets is not None
+        return replace(self, offsets=self.offsets + 0.5 * np.pi)
+
     def pieces(self, size: int) -> Iterator[FeatureMap]:
         """Yield maps of consecutive frequencies, at most ``size`` of them each."""
         for start in range(0, self.n_frequencies, size):

@@ -13,7 +13,7 @@ from rfbench.errors import MethodError
 from rfbench.memory import may_hold
 from rfbench.parameters import NOTHING, TRUTH, estimator, one_of, parameter, whole
 from rfbench.samplers.base import Streams
-from rfbench.samplers.feature_map import OFFSET, PAIRED, FeatureMap, FormedFeatures
+from rfbench.samplers.feature_map import FeatureMap, FormedFeatures
 from rfbench.samplers.pool import ScoredFeatures, fold_pairs
 
 INVERSE = "inverse"
@@ -101,7 +101,7 @@ class WeightedPool(ScoredFeatures):
             weights = np.tile(weights, 2)
         kept, columns = pool, np.arange(pool.n_columns)
         if self.resample:
-            candidates = _columns_apart(pool) if self.per_column else pool
+            candidates = pool.columns_apart() if self.per_column else pool
             count = self.n_components * (len(q) // pool.n_frequencies)
             chosen = random.selection.choice(len(q), size=count, replace=self.replace, p=q)
             columns = chosen if self.per_column else pool.columns_of(chosen)
@@ -135,15 +135,3 @@ class WeightedPool(ScoredFeatures):
 def _raised_above_zero(scores: Array) -> Array:
     floor = np.finfo(float).eps * scores.mean()
     return np.maximum(scores, floor) if floor > 0 else np.ones_like(scores)
-
-
-def _columns_apart(pool: FeatureMap) -> FeatureMap:
-    """Return the columns of a paired map as an offset map: sin t = cos(t - pi/2)."""
-    if pool.layout != PAIRED:
-        return pool
-    return replaced(
-        pool,
-        layout=OFFSET,
-        frequencies=np.concatenate([pool.frequencies, pool.frequencies], axis=-1),
-        offsets=np.repeat([0.0, -0.5 * np.pi], pool.n_frequencies),
-    )

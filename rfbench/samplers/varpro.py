@@ -1,0 +1,170 @@
+"""Random Fourier features whose frequencies are trained by gradients."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import optimize
+
+from rfbench.arrays import Array, Rows
+from rfbench.compute.gram import accumulate, solve_ridge
+from rfbench.parameters import estimator, number, parameter, whole
+from rfbench.rows import some
+from rfbench.samplers.base import Streams
+from rfbench.samplers.feature_map import PAIRED, FeatureMap
+from rfbench.samplers.pool import ScoredFeatures
+from rfbench.samplers.projected import row_blocks
+
+
+@estimator
+class VariableProjection(ScoredFeatures):
+    r"""Frequencies trained on the squared loss, the ridge coefficients solved out.
+
+    From random kitchen sinks on, L-BFGS minimises over the frequencies W (and offsets b)
+
+    .. math:: \min_{\theta, c}\; \frac{1}{2n} |Y - Z(W, b) \theta - c|^2
+              + \frac\alpha2 |\theta|^2,
+
+    whose gradient is that at the fixed best coefficients: with the residuals R and the derivatives
+    S of the columns by their phases, the columns' frequencies have
+    :math:`-X^\top (R \theta^\top \circ S) / n`. Of all frequencies that are tried, those with the
+    smallest squared loss on a tenth of the rows, held out, are kept. Every evaluation costs a
+    ridge fit and O(n M (d + k)); all of it is time of drawing. The answer to "why not train them?".
+
+    Parameters
+    ----------
+    iterations : int
+        Number of iterations of L-BFGS.
+    patience : int
+        Number of iterations without a smaller held-out loss after which it stops.
+    alpha : float
+        Penalty while training, in the convention n alpha.
+    score_rows : int or float
+        Number, or fraction, of training rows that the frequencies are trained on.
+
+    Attributes
+    ----------
+    losses_ : array of shape (evaluations,)
+        Mean squared loss of the held-out rows, at random kitchen sinks first. Fewer than 10 rows
+        are all trained on and held out.
+
+    References
+    ----------
+    Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least squares problems
+    whose variables separate, SIAM J. Numer. Anal. 1973. Byrd, Lu, Nocedal and Zhu, A limited
+    memory algorithm for bound constrained optimization, 1995 (scipy's L-BFGS-B).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import VariableProjection
+    >>> X = np.random.default_rng(0).standard_normal((300, 3))
+    >>> y = np.sin(3 * X[:, 0])
+    >>> sampler = VariableProjection(5, bandwidth=2.0, random_state=0).fit(X, y)
+    >>> bool(sampler.losses_.min() < 0.1 * sampler.losses_[0])
+    True
+    """
+
+    needs_target: ClassVar[bool] = True
+    approximates_kernel: ClassVar[bool] = False
+    features_served: ClassVar[tuple[str, ...]] = ("wave",)
+
+    iterations: int = parameter(50, whole(1))
+    patience: int = parameter(5, whole(1))
+    alpha: float = parameter(1e-3, number(above=0))
+
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+        assert targets is not None
+        d, m = X.shape[1], self.n_components
+        rows, y = self.scoring_rows(X, targets, random)
+        order = random.selection.permutation(len(y))
+        held = order[: len(y) // 10]
+        training, validation = (np.sort(part) for part in (order[len(held) :], held))
+        if not len(held):
+            validation = training
+        known, unknown = ((some(rows, part), y[part]) for part in (training, validation))
+        first = best = self.draw_unit_map(random, d, m).times(m**-0.5)
+        losses: list[float] = []
+        ends: list[int] = []
+
+        def map_of(point: Array) -> FeatureMap:
+            W = point[: d * m].reshape(d, m) / self.bandwidth_
+            return replace(first, frequencies=W, offsets=point[d * m :] if len(shifts) else None)
+
+        def objective(point: Array) -> tuple[float, Array]:
+            nonlocal best
+            tried = map_of(point)
+            coef, intercept = ridge(tried, *known, self.alpha)
+            losses.append(held_out_loss(tried, *unknown, coef, intercept))
+            if losses[-1] <= min(losses):
+                best = tried
+            loss, by_W, by_b = reduced_loss(tried, *known, self.alpha, coef, intercept)
+            return loss, np.append(by_W.ravel() / self.bandwidth_, by_b if len(shifts) else [])
+
+        def stop_when_worse(_: Array) -> None:
+            ends.append(len(losses))
+            before = ends[-self.patience - 1] if len(ends) > self.patience else len(losses)
+            if min(losses[before:], default=-np.inf) > min(losses[:before]):
+                raise StopIteration
+
+        shifts = np.empty(0) if first.offsets is None else first.offsets
+        start = np.append(first.frequencies.ravel() * self.bandwidth_, shifts)
+        minimize: Any = optimize.minimize
+        minimize(
+            objective,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            callback=stop_when_worse,
+            options={"maxiter": self.iterations},
+        )
+        self.losses_ = np.array(losses)
+        return best
+
+
+def ridge(features: FeatureMap, rows: Rows, targets: Array, alpha: float) -> tuple[Array, Array]:
+    """Return the coefficients, shape (n_columns, k), and the intercepts, shape (k,)."""
+    equations = accumulate(features.transform_into, rows, targets, features.n_columns)
+    path = solve_ridge(equations, rows.shape[0] * alpha, intercept=True)
+    return path.coef[0], path.intercept[0]
+
+
+def held_out_loss(
+    features: FeatureMap, rows: Rows, targets: Array, coef: Array, intercept: Array
+) -> float:
+    """Return the mean squared residual."""
+    total = 0.0
+    for block in row_blocks(len(targets), features.n_columns):
+        fitted = features.transform(_doubles(rows[block])) @ coef + intercept
+        total += float(np.sum((targets[block] - fitted) ** 2))
+    return total / len(targets)
+
+
+def reduced_loss(
+    features: FeatureMap, rows: Rows, targets: Array, alpha: float, coef: Array, intercept: Array
+) -> tuple[float, Array, Array]:
+    """Return the loss at the best coefficients and its gradients by frequencies and offsets.
+
+    Their shapes are (d, M) and (M,); the second means something for the offset map only.
+    """
+    n, apart = len(targets), features.columns_apart()
+    slopes = apart.slopes()
+    by_W, by_b, squares = np.zeros(apart.frequencies.shape), np.zeros(apart.n_columns), 0.0
+    for block in row_blocks(n, apart.n_columns):
+        X = _doubles(rows[block])
+        residual = targets[block] - apart.transform(X) @ coef - intercept
+        moved = (residual @ coef.T) * slopes.transform(X)
+        by_W -= X.T @ moved / n
+        by_b -= moved.sum(axis=0) / n
+        squares += float(np.sum(residual**2))
+    if features.layout == PAIRED:
+        by_W, by_b = (
+            part[..., : len(by_b) // 2] + part[..., len(by_b) // 2 :] for part in (by_W, by_b)
+        )
+    return 0.5 * (squares / n + alpha * float(np.sum(coef**2))), by_W, by_b
+
+
+def _doubles(rows: Rows) -> Any:
+    return rows.astype(np.float64)

@@ -1,0 +1,92 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import check_grad
+from sklearn.linear_model import Ridge
+
+from rfbench.samplers import RKS, VariableProjection
+from rfbench.samplers.varpro import held_out_loss, reduced_loss, ridge
+from rfbench.testing.samplers import MAPS, ROWS, TARGET, SamplerContract
+
+WAVES = ("gaussian", "gaussian-unhalved", "laplacian", "cauchy")
+TWO = np.column_stack([np.sin(ROWS[:, 0]) + 3.0, ROWS[:, 1] * ROWS[:, 2]])
+
+
+class TestVariableProjection(SamplerContract):
+    sampler = VariableProjection
+    kernels_served = WAVES
+    options = {"iterations": 3}
+    float32_tolerance = 1e-3
+
+
+def drawn(feature_map, m=6):
+    words = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 0}
+    return RKS(m, **words).fit(ROWS).feature_map_
+
+
+@pytest.mark.parametrize("feature_map", MAPS)
+@pytest.mark.parametrize("targets", [TARGET[:, None], TWO])
+@pytest.mark.parametrize("alpha", [1e-3, 0.1])
+def test_loss_is_that_of_scikit_learn_and_its_gradient_that_of_differences(
+    feature_map, targets, alpha
+):
+    first = drawn(feature_map)
+    shape, count = first.frequencies.shape, first.frequencies.size
+
+    def both(point):
+        offsets = point[count:] if feature_map == "offset" else None
+        found = replace(first, frequencies=point[:count].reshape(shape), offsets=offsets)
+        coef, intercept = ridge(found, ROWS, targets, alpha)
+        loss, by_W, by_b = reduced_loss(found, ROWS, targets, alpha, coef, intercept)
+        Z = found.transform(ROWS)
+        fit = Ridge(alpha * 60).fit(Z, targets)
+        squares = np.sum((targets - fit.predict(Z).reshape(targets.shape)) ** 2) / 60
+        assert_allclose(loss, (squares + alpha * np.sum(fit.coef_**2)) / 2, rtol=1e-9)
+        assert_allclose(held_out_loss(found, ROWS, targets, coef, intercept), squares, rtol=1e-9)
+        return loss, np.append(by_W.ravel(), by_b if feature_map == "offset" else [])
+
+    start = first.frequencies.ravel()
+    if feature_map == "offset":
+        start = np.append(start, first.offsets)
+    wrong = check_grad(lambda x: both(x)[0], lambda x: both(x)[1], start, epsilon=1e-6)
+    assert wrong < 1e-5 * np.linalg.norm(both(start)[1])
+
+
+@pytest.mark.parametrize("feature_map", MAPS)
+def test_training_takes_the_frequencies_to_the_target(feature_map):
+    """One wave: with 3 frequencies it cannot be hit at random, and is fitted when trained."""
+    rows = np.random.default_rng(0).standard_normal((400, 4))
+    target = np.sin(rows @ [1.5, -1.0, 0.0, 0.5])
+    for seed in range(3):
+        words = {"feature_map": feature_map, "bandwidth": 1.0, "random_state": seed}
+        sampler = VariableProjection(3, alpha=1e-5, iterations=200, **words).fit(rows, target)
+        assert sampler.losses_[0] > 0.2
+        assert sampler.losses_.min() < 0.01
+
+
+@pytest.mark.parametrize("feature_map", MAPS)
+def test_of_all_that_was_tried_the_least_held_out_loss_is_kept(feature_map):
+    """A target of noise alone: training only learns it by heart, and stops early."""
+    noise = np.random.default_rng(1).standard_normal(60)
+    words = {"feature_map": feature_map, "bandwidth": 2.0, "random_state": 0}
+    sampler = VariableProjection(20, alpha=1e-4, iterations=60, patience=3, **words)
+    losses = sampler.fit(ROWS, noise).losses_
+    assert len(losses) < 60
+    best = int(np.argmin(losses))
+    assert best < len(losses) - 3
+    if best == 0:
+        assert_allclose(sampler.transform(ROWS), drawn(feature_map, 20).transform(ROWS), atol=1e-9)
+
+
+def test_the_map_that_is_returned_has_the_least_loss():
+    rows = np.random.default_rng(0).standard_normal((400, 4))
+    target = np.sin(rows @ [1.5, -1.0, 0.0, 0.5])
+    sampler = VariableProjection(3, bandwidth=1.0, random_state=0).fit(rows, target)
+    order = np.random.default_rng(0).spawn(5)[3].permutation(400)
+    held, training = np.sort(order[:40]), np.sort(order[40:])
+    Z = sampler.transform(rows)
+    fit = Ridge(360 * 1e-3).fit(Z[training], target[training])
+    found = np.mean((fit.predict(Z[held]) - target[held]) ** 2)
+    assert_allclose(found, sampler.losses_.min(), rtol=1e-6)
