@@ -49,6 +49,11 @@ class AuditTable:
         return paper, items, dataset, methods
 
     @property
+    def page(self) -> Path:
+        """The Markdown file beside the table."""
+        return self.file.with_name("audit.md")
+
+    @property
     def choices(self) -> list[str]:
         """The columns that are choices."""
         names = map(str, self.table)
@@ -57,10 +62,8 @@ class AuditTable:
     @cached_property
     def distance(self) -> pd.Series[float]:
         """The root mean square difference over both halves, in points."""
-        halves = self.table[["rms_choosing", "rms_confirming"]]
-        n = self.table["cells"]
-        first = (n + 1) // 2
-        squares = halves.fillna(0.0) ** 2
+        squares = self.table[["rms_choosing", "rms_confirming"]].fillna(0.0) ** 2
+        n, first = self.table["cells"], (self.table["cells"] + 1) // 2
         total = first * squares["rms_choosing"] + (n - first) * squares["rms_confirming"]
         return pd.Series((total / n) ** 0.5)
 
@@ -119,26 +122,15 @@ def audits(every: Iterable[AuditTable]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def _nearest(audit: AuditTable) -> dict[str, Any]:
+def _nearest(audit: AuditTable) -> tuple[Any, ...]:
     first = audit.table.iloc[0]
     nearest = audit.table[audit.table["place"] == first["place"]]
-    paper, items, dataset, methods = audit.place
-    return {
-        "page": audit.file.with_name("audit.md"),
-        "paper": paper,
-        "items": items,
-        "dataset": dataset,
-        "methods": methods,
-        "combinations": int(first["tried"]),
-        "tied": len(nearest),
-        "chosen": first["rms_choosing"],
-        "low": nearest["rms_confirming"].min(),
-        "high": nearest["rms_confirming"].max(),
-        "numbers": int(first["cells"]),
-        "trials": int(first["trials"]),
-        "stand_in": bool(first["stand_in"]),
-        "choices": {name: list(nearest[name].unique()) for name in audit.choices},
-    }
+    confirming = nearest["rms_confirming"]
+    distances = first["rms_choosing"], confirming.min(), confirming.max()
+    behind = int(first["cells"]), int(first["trials"]), bool(first["stand_in"])
+    choices = {name: list(nearest[name].unique()) for name in audit.choices}
+    place = (audit.page, *audit.place, int(first["tried"]), len(nearest))
+    return *place, *distances, *behind, choices
 
 
 def confirmed(every: Iterable[AuditTable]) -> pd.DataFrame:
@@ -161,23 +153,17 @@ def confirmed(every: Iterable[AuditTable]) -> pd.DataFrame:
     tables = [one for one in every if one.kind == "audit"]
     for one, other in itertools.permutations(tables, 2):
         paper, items, dataset, methods = other.place
-        mine = one.place
-        shared = [name for name in other.choices if name in one.choices]
-        if (
-            one.table["cells"].iloc[0] < FEW
-            or mine[:2] != (paper, items)
-            or mine[3] != methods
-            or shared != other.choices
-        ):
+        *mine, chosen_on, my_methods = one.place
+        shared, few = other.choices, one.table["cells"].iloc[0] < FEW
+        alike = (*mine, my_methods) == (paper, items, methods) and set(shared) <= set(one.choices)
+        if few or not alike:
             continue
         best = one.table[shared].iloc[int(one.distance.argmin())]
         there = other.table[(other.table[shared] == best).all(axis=1)]
         if len(there):
             at = int(there.index[int(other.distance[there.index].argmax())])
-            all_places = places(other.distance)
-            facts = dict(best), other.distance.iloc[at], all_places.iloc[at], len(other.table)
-            page = other.file.with_name("audit.md")
-            lines.append((page, paper, items, mine[2], dataset, *facts))
+            facts = dict(best), other.distance[at], places(other.distance)[at], len(other.table)
+            lines.append((other.page, paper, items, chosen_on, dataset, *facts))
     return pd.DataFrame(lines, columns=CONFIRMED)
 
 
@@ -211,6 +197,6 @@ def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
             if fits and number.item in items.split("+") and name in here and varied:
                 means = here[name].min(), own[name].iloc[0], here[name].max()
                 behind = len(here), int(here["trials"].min()), varied
-                lines.append((place, *means, *behind, one.file.with_name("audit.md")))
+                lines.append((place, *means, *behind, one.page))
     table = pd.DataFrame(lines, columns=RANGES).sort_values("combinations", kind="stable")
     return table.drop_duplicates("number", keep="last").sort_values("number", ignore_index=True)

@@ -99,16 +99,10 @@ def size_test(comparison: Comparison, M: int) -> SizeTest:
     if min(n, k) < 2:
         nothing = pd.Series(dtype="float64")
         return SizeTest(M, n, k, math.nan, math.nan, nothing, against(scores, BASELINE))
-    chi, iman = friedman(scores)
-    return SizeTest(
-        M,
-        n,
-        k,
-        chi.p if math.isnan(iman.p) else iman.p,
-        nemenyi_difference(k, n),
-        average_ranks(scores),
-        against(scores, BASELINE),
-    )
+    (_, chi2_p), (_, p) = friedman(scores).values()
+    p = chi2_p if math.isnan(p) else p
+    difference, ranks = nemenyi_difference(k, n), average_ranks(scores)
+    return SizeTest(M, n, k, p, difference, ranks, against(scores, BASELINE))
 
 
 def answers(comparison: Comparison, tests: list[SizeTest]) -> Answers | None:
@@ -122,8 +116,8 @@ def answers(comparison: Comparison, tests: list[SizeTest]) -> Answers | None:
     worse: Counter[str] = Counter()
     for test in tests:
         sure = test.against[test.against["p"] <= ALPHA]
-        better.update(map(str, sure.index[sure["quotient"] < 1]))
-        worse.update(map(str, sure.index[sure["quotient"] > 1]))
+        better.update(map(str, sure.index[sure["ratio"] < 1]))
+        worse.update(map(str, sure.index[sure["ratio"] > 1]))
     methods = dict.fromkeys(str(name) for test in tests for name in test.against.index)
     small, needs = _needs(comparison, best)
     winners, open_at = _in_the_same_time(comparison)

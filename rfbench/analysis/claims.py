@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
@@ -61,8 +61,10 @@ def outcomes_of(claim: Claim, selection: Selection) -> list[Outcome]:
                 folders=tuple(sorted({*own.folders, *others.folders})),
             )
         )
+    if outcomes:
+        return outcomes
     lacking = _collect(claim, selection, "", stand_in=False).gaps
-    return outcomes or [replace(judge(claim, "", [], lacking), verdict=verdicts.NOT_RUN)]
+    return [replace(judge(claim, "", [], lacking), verdict=verdicts.NOT_RUN)]
 
 
 @dataclass
@@ -94,8 +96,7 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
             for other in part.against or [""]:
                 places = max((q.found for q in here if q.against == other), default=0)
                 if places < part.values:
-                    gap = Gap(number, dataset, part.method, other, places, part.values)
-                    found.gaps.append(gap)
+                    found.gaps.append(Gap(dataset, part.method, other, places, part.values))
     return found
 
 
@@ -106,9 +107,10 @@ def _counts(part: Part, protocol: str) -> bool:
 def _why_undecided(part: Part, collection: Collection, lines: pd.DataFrame) -> str:
     if part.metric in KERNEL_ERRORS:
         return constant_kernel(collection, lines)
+    if part.metric not in (*PERCENT, *REGRESSION):
+        return ""
     named = pd.concat([of_method(lines, name) for name in (part.method, *part.against)])
-    judged = len(named) and part.metric in (*PERCENT, *REGRESSION)
-    return doubt(collection, named) if judged else ""
+    return doubt(collection, named) if len(named) else ""
 
 
 def judge(
@@ -117,13 +119,7 @@ def judge(
     quantities: Sequence[tuple[int, Quantity]],
     gaps: Sequence[Gap] = (),
 ) -> Outcome:
-    """Return the verdict on a claim of which something was measured.
-
-    Parameters
-    ----------
-    quantities : sequence
-        With the number of the part of each.
-    """
+    """Return the verdict on a claim from quantities, each with the number of its part."""
     tested = [_tested(claim.parts[number], number, quantity) for number, quantity in quantities]
     outside = holm([one.p_outside for one in tested])
     found = [replace(one, p_outside=float(p)) for one, p in zip(tested, outside, strict=True)]
@@ -153,19 +149,8 @@ def _tested(part: Part, number: int, quantity: Quantity) -> ClaimComparison:
     """Test one quantity against its bounds; the scale of quotients is the logarithm."""
     logarithmic = part.scale == "ratio"
     values, mean = quantity.values, float(quantity.values.mean())
-    one = ClaimComparison(
-        number,
-        quantity.dataset,
-        quantity.against,
-        quantity.x,
-        quantity.other_x,
-        quantity.seconds,
-        quantity.joint,
-        len(values),
-        effect=math.exp(mean) if logarithmic else mean,
-        spread=float(values.std(ddof=1)) if len(values) > 1 else math.nan,
-        ratio=quantity.ratio,
-    )
+    effect = math.exp(mean) if logarithmic else mean
+    one = ClaimComparison(**vars(quantity), part=number, effect=effect)
     low, high = (
         math.log(bound) if logarithmic and bound else bound for bound in (part.low, part.high)
     )
@@ -202,7 +187,7 @@ def one_sided(values: Values, ratio: float) -> tuple[float, float]:
     if math.isfinite(test.statistic):
         t, freedom = test.statistic, test.n - 1
         return float(stdtr(freedom, -t)), float(stdtr(freedom, t))
-    floor = smallest_sign_p(test.n, "greater") if test.n > 1 else 1.0
+    floor = smallest_sign_p(test.n, sides=1) if test.n > 1 else 1.0
     return (floor if test.effect > 0 else 1.0), (floor if test.effect < 0 else 1.0)
 
 
@@ -291,14 +276,3 @@ def _line(one: Outcome) -> dict[str, object]:
         "settled_by": one.settled_by,
         "reason": one.reason,
     }
-
-
-def comparisons(outcomes: Sequence[Outcome]) -> pd.DataFrame:
-    """Return every comparison behind the verdicts, a line each, with claim and protocol."""
-    return pd.DataFrame(
-        [
-            {"id": outcome.claim.id, "protocol": outcome.protocol, **asdict(comparison)}
-            for outcome in outcomes
-            for comparison in outcome.comparisons
-        ]
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,55 +16,33 @@ from rfbench.analysis.paired import Trials, Values
 from rfbench.analysis.selection import Selection, of_method
 from rfbench.papers import Published
 
-
-@dataclass(frozen=True)
-class Gain:
-    """By how many points a method has the smaller error than another, over the sizes of a table.
-
-    Attributes
-    ----------
-    dataset : str
-        As the paper calls it; `used` and `used_rows` name what stands in for it (``""``, NaN).
-    sizes : tuple of int
-        The sizes of the table, over which the gain is the mean.
-    published : float
-        What the paper prints; NaN where it prints neither or only one.
-    mean, standard_error, trials
-        Over our trials that ran every size.
-    doubt : str
-        ``chance`` (neither method is a point better than always the larger class), ``nothing
-        learnt`` (the R^2 of both stays below `rfbench.analysis.verdicts.LEARNT`), or ``""``.
-    folders : tuple of str
-        Where the rows of the two methods are.
-    """
-
-    paper: str
-    item: str
-    dataset: str
-    used: str
-    used_rows: float
-    method: str
-    other: str
-    protocol: str
-    sizes: tuple[int, ...]
-    published: float
-    mean: float
-    standard_error: float
-    trials: int
-    doubt: str
-    folders: tuple[str, ...]
+COLUMNS = [
+    "paper", "item", "dataset", "used", "used_rows", "method", "other", "protocol", "sizes",
+    "published", "mean", "standard_error", "trials", "doubt", "folders",
+]  # fmt: skip
 
 
 def gains(selection: Selection) -> pd.DataFrame:
-    """Return the gains that the tables of the papers ask for, a line each; see `Gain`."""
+    """Return by how many points methods have a smaller error than others, as the tables ask.
+
+    Returns
+    -------
+    DataFrame
+        One line per pair, data set and protocol: ``paper``, ``item``, ``dataset`` (as the paper
+        calls it); ``used`` and ``used_rows``, what stands in for it (``""``, NaN); ``method``,
+        ``other``, ``protocol``; ``sizes``, those of the table, over which the gain is the mean;
+        ``published``, NaN where the paper prints neither or only one; ``mean``,
+        ``standard_error`` and ``trials``, over our trials that ran every size; ``doubt``, see
+        `rfbench.analysis.chance.doubt`; ``folders``, where the rows of the two methods are.
+    """
     found = [
-        asdict(gain)
+        gain
         for (paper, item), layout in papers.tables().items()
         for numbers in _numbers(paper, item).values()
         for pair in layout.gains
         for gain in _of_pair(selection, numbers, *pair)
     ]
-    return pd.DataFrame(found, columns=list(Gain.__dataclass_fields__))
+    return pd.DataFrame(found, columns=COLUMNS)
 
 
 def _numbers(paper: str, item: str) -> dict[str, list[Published]]:
@@ -77,7 +55,7 @@ def _numbers(paper: str, item: str) -> dict[str, list[Published]]:
 
 def _of_pair(
     selection: Selection, numbers: Sequence[Published], method: str, other: str
-) -> Iterator[Gain]:
+) -> Iterator[tuple[Any, ...]]:
     """Yield the gains on one data set of a table and on what stands in for it."""
     paper, item, dataset = numbers[0].paper, numbers[0].item, numbers[0].dataset
     sizes = sorted({n.size for n in numbers if n.method == other and n.size is not None})
@@ -90,23 +68,12 @@ def _of_pair(
             if not len(values):
                 continue
             n, both = len(values), pd.concat([of_method(named, name) for name in (method, other)])
-            yield Gain(
-                paper,
-                item,
-                dataset,
-                str(named["dataset"].iloc[0]) if stand_in else "",
-                float(named["n_train"].iloc[0]) if stand_in else math.nan,
-                method,
-                other,
-                protocol,
-                tuple(sizes),
-                float(np.mean(printed)),
-                float(values.mean()),
-                float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan,
-                n,
-                doubt(selection.collection, both),
-                tuple(dict.fromkeys(both["folder"])),
-            )
+            used = (str(named["dataset"].iloc[0]), float(named["n_train"].iloc[0]))
+            place = (paper, item, dataset, *(used if stand_in else ("", math.nan)))
+            error = float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+            measured = (float(np.mean(printed)), float(values.mean()), error, n)
+            why, folders = doubt(selection.collection, both), tuple(dict.fromkeys(both["folder"]))
+            yield *place, method, other, protocol, tuple(sizes), *measured, why, folders
 
 
 def _better(numbers: Sequence[Published], method: str, size: int) -> float:

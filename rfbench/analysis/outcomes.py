@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from rfbench.analysis.paired import Quantity
 from rfbench.analysis.verdicts import CANNOT
 from rfbench.papers import Claim
 
@@ -12,24 +13,15 @@ POWERLESS = "more trials do not help"
 
 
 @dataclass(frozen=True)
-class ClaimComparison:
-    """One comparison of a claim.
+class ClaimComparison(Quantity):
+    """One comparison of a claim: a paired quantity and what the tests say of it.
 
     Attributes
     ----------
     part : int
         Which of the claim's parts.
-    dataset, against : str
-        The name in the rows, and the other method.
-    x, other_x, seconds, joint
-        Where, see `rfbench.analysis.paired.Quantity`.
-    trials : int
-        Number of pairs.
-    effect, spread : float
-        The mean difference and the standard deviation over the trials; or the geometric mean of the
-        quotients and that of their logarithms.
-    ratio : float
-        See `rfbench.analysis.paired.Quantity`.
+    effect : float
+        The mean difference, or the geometric mean of the quotients.
     excess : float
         How far the mean lies beyond the bound, below zero inside; of quotients, the logarithm. NaN
         without bounds.
@@ -38,30 +30,27 @@ class ClaimComparison:
         over the claim.
     """
 
-    part: int
-    dataset: str
-    against: str
-    x: int | None
-    other_x: int | None
-    seconds: float
-    joint: str
-    trials: int
-    effect: float
-    spread: float
-    ratio: float
+    part: int = 0
+    effect: float = math.nan
     excess: float = math.nan
     p_inside: float = math.nan
     p_outside: float = math.nan
 
+    @property
+    def trials(self) -> int:
+        """The number of pairs."""
+        return len(self.values)
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation over the trials; of quotients, that of their logarithms."""
+        return float(self.values.std(ddof=1)) if self.trials > 1 else math.nan
+
 
 @dataclass(frozen=True)
 class Gap:
-    """What a part of a claim lacks on a data set of the paper before it can hold.
+    """What a claim lacks on a data set of the paper: `found` of `wanted` places of the axis."""
 
-    `found` of the `wanted` places of the axis are there; with none nothing can be compared.
-    """
-
-    part: int
     dataset: str
     method: str
     against: str

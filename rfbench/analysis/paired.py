@@ -18,6 +18,7 @@ from rfbench.papers import Part
 
 # What does not depend on the test rows: resampling them does not make its trials dependent.
 OF_THE_FEATURES = ("kernel_error", "kept")
+FACTS = ("method", "alias", "experiment", "M", "columns", "d", "group", "trials", "parameters")
 PERCENT = {"error": "error_percent", "accuracy": "accuracy_percent"}
 
 Curve = dict[int, list[int]]  # groups by M or d, ascending; one without a size stands at 0
@@ -44,10 +45,8 @@ class Quantity:
         Whether each value is 0 or 1, so that their mean is a share of the trials.
     found : int
         How many places of the axis this pair of methods has in all.
-    dataset : str
-        The name in the rows.
-    against : str
-        The other method; ``""`` without one.
+    dataset, against : str
+        The name in the rows, and the other method or ``""``.
     ratio : float
         Test rows over training rows where every trial splits the same rows anew, else 0.
     """
@@ -76,18 +75,7 @@ class Trials:
 
     def __init__(self, collection: Collection, lines: pd.DataFrame) -> None:
         self.collection = collection
-        names = (
-            "method",
-            "alias",
-            "experiment",
-            "M",
-            "columns",
-            "d",
-            "group",
-            "trials",
-            "parameters",
-        )
-        self.facts = {name: lines[name].to_numpy() for name in names}
+        self.facts = {name: lines[name].to_numpy() for name in FACTS}
         self.pairs, self._cells = collection.side_by_side(self.facts["group"])
         self._tables: dict[str, Values] = {}
 
@@ -156,12 +144,8 @@ class Pairing:
     def difference(self, mine: Sequence[int], theirs: Sequence[int] | None) -> Values:
         """Return the values of the experiments that have the most trials in common.
 
-        Methods that no experiment ran together are paired across experiments.
-
-        Parameters
-        ----------
-        theirs : sequence of int, optional
-            Columns of the other method; without it the values are those of `mine` alone.
+        Methods that no experiment ran together are paired across experiments. Without the columns
+        of another method the values are those of `mine` alone.
         """
         table, experiments = self.table(self.part.metric), self.trials.facts["experiment"]
         every = itertools.product(mine, [None] if theirs is None else theirs)
@@ -223,13 +207,12 @@ def paired(
     ratio = float(lines["ratio"].max()) if split else 0.0
     dataset = str(lines["dataset"].iloc[0])
     make = own or LANGUAGE.get(part.at, _along)
-    made = [
+    return [
         replace(one, values=values, dataset=dataset, against=other, ratio=ratio)
         for other in part.against or [""]
         for one in make(pairing, mine, pairing.curve(other) if other else None)
         if len(values := one.values[np.isfinite(one.values)])
     ]
-    return made
 
 
 def is_time(metric: str) -> bool:
@@ -275,12 +258,8 @@ def at_equal_time(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Q
     experiments = pairing.trials.facts["experiment"]
     best: list[Quantity] = []
     for name in dict.fromkeys(experiments[a] for columns in mine.values() for a in columns):
-        own, others = (
-            {
-                x: here[0]
-                for x, columns in curve.items()
-                if (here := _of(name, columns, experiments))
-            }
+        own, others = (  # the first column of several
+            {x: a for x, columns in curve.items() for a in columns[::-1] if experiments[a] == name}
             for curve in (mine, theirs or {})
         )
         found = _within(pairing, own, list(others.values()))
@@ -288,31 +267,24 @@ def at_equal_time(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Q
     return [replace(one, found=len(best)) for one in best]
 
 
-def _of(name: str, columns: Sequence[int], experiments: NDArray[np.object_]) -> list[int]:
-    return [column for column in columns if experiments[column] == name]
-
-
 def _within(pairing: Pairing, mine: Mapping[int, int], theirs: Sequence[int]) -> list[Quantity]:
     """Compare two methods of one experiment at equal total time."""
     total = pairing.trials.table("t_total")
-    spent = {
-        a: float(np.nanmean(total[:, a]))
-        for a in (*mine.values(), *theirs)
-        if np.isfinite(total[:, a]).any()
-    }
+    known = (a for a in (*mine.values(), *theirs) if np.isfinite(total[:, a]).any())
+    spent = {a: float(np.nanmean(total[:, a])) for a in known}
     order = sorted((b for b in theirs if spent.get(b, 0) > 0), key=lambda b: spent[b])
     if len(order) < 2:
         return []
     table = pairing.table(pairing.part.metric)
+    theirs_at = table[:, order]
+    whole = np.isfinite(theirs_at).all(axis=1)
     times = np.log([spent[b] for b in order])
     made = []
     for x, column in mine.items():
         time = spent.get(column, 0)
         if time > 0 and times[0] <= math.log(time) <= times[-1]:
-            others = [np.interp(math.log(time), times, values) for values in table[:, order]]
-            values = table[:, column] - np.where(
-                np.isfinite(table[:, order]).all(axis=1), others, np.nan
-            )
+            others = [np.interp(math.log(time), times, values) for values in theirs_at]
+            values = table[:, column] - np.where(whole, others, np.nan)
             if np.isfinite(values).any():
                 made.append(Quantity(values, x or None, seconds=time))
     return made

@@ -53,19 +53,15 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     numbers = _numbers(chosen)
     found = _measured(selection, _picked(selection, numbers))
     own, others = found[~found["stand_in"]], found[found["stand_in"] & (found["trials"] > 0)]
-    places = _places(selection, numbers, own["protocol"])
+    places = _places(selection, numbers)
     whole = places.merge(own.drop(columns="stand_in"), on=["number", "protocol"], how="left")
     apart = others.merge(numbers, on="number")
     every = pd.concat([whole.assign(stand_in=False), _in_order(apart)], ignore_index=True)
     every["trials"] = every["trials"].fillna(0).astype(int)
     every["difference"] = every["measured"] - every["published"]
     every["at_chance"] = every["at_chance"].eq(True)
-    every["half_width"] = verdicts.intervals(
-        every["published_error"],
-        every["published_trials"],
-        every["standard_error"],
-        every["trials"],
-    )
+    behind = ("published_error", "published_trials", "standard_error", "trials")
+    every["half_width"] = verdicts.intervals(*(every[name] for name in behind))
     every["verdict"] = np.select(
         [
             every["trials"] == 0,
@@ -91,36 +87,27 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
 
 def _numbers(chosen: list[str]) -> pd.DataFrame:
     """Return the published numbers of some papers, a line each."""
-    same = ("paper", "item", "dataset", "method", "M", "metric", "unit", "mark", "size", "same_as",
-            "page", "row", "column", "cell", "checked", "disputed")  # fmt: skip
-    facts = {name: name for name in same} | {
-        "published": "value",
-        "published_spread": "spread",
-        "published_error": "standard_error",
-        "published_trials": "trials",
+    same = ("paper", "item", "dataset", "method", "M", "metric", "unit", "mark", "same_as",
+            "row", "column", "cell", "checked", "disputed", "page", "size")  # fmt: skip
+    ours = {
+        "value": "published",
+        "spread": "published_spread",
+        "standard_error": "published_error",
+        "trials": "published_trials",
     }
     lines = [
-        (place, *(getattr(one, name) for name in facts.values()))
+        (place, *(getattr(one, name) for name in (*same, *ours)))
         for place, one in enumerate(papers.published())
         if one.paper in chosen
     ]
-    table = pd.DataFrame(lines, columns=["number", *facts])
-    return table.astype(
-        {
-            "size": "float64",
-            "page": "Int64",
-            "published_spread": "float64",
-            "published_error": "float64",
-            "published_trials": "float64",
-        }
-    )
+    table = pd.DataFrame(lines, columns=["number", *same, *ours.values()])
+    return table.astype(dict.fromkeys(("size", *ours.values()), "float64") | {"page": "Int64"})
 
 
-def _places(selection: Selection, numbers: pd.DataFrame, measured: pd.Series[str]) -> pd.DataFrame:
+def _places(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     """Return a line per number and protocol: the usual ones, and others that were run."""
-    table = ["paper", "item", "dataset"]
     parts = []
-    for key, lines in numbers.groupby(table, sort=False):
+    for key, lines in numbers.groupby(["paper", "item", "dataset"], sort=False):
         name, item, dataset = map(str, key)
         extra = [
             protocol
@@ -160,9 +147,9 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     lines["mean_error"] = lines["group"].map(errors)
     best, sized = lines["M"] == BEST, lines["size"].notna()
     place = lines.assign(used=lines["used"].where(lines["stand_in"], ""))[PLACE]
-    largest = lines["used_M"].groupby([place[name] for name in PLACE], dropna=False)
-    kept = (lines["used_M"].isna()).groupby([place[name] for name in PLACE], dropna=False)
-    wanted = largest.transform("max").mask(kept.transform("any"))
+    sizes = place.assign(largest=lines["used_M"], kept=lines["used_M"].isna())
+    at = sizes.groupby(PLACE, dropna=False)
+    wanted = at["largest"].transform("max").mask(at["kept"].transform("any"))
     usual = (lines["used_M"] == wanted) | (lines["used_M"].isna() & wanted.isna())
     fits = (lines["used_M"] == lines["size"]).where(sized, usual)
     fits = fits.mask(best, lines["mean_error"].notna())
@@ -179,11 +166,7 @@ def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
         nothing = dict.fromkeys(["measured", "standard_error", "trials"], 0.0)
         return picked.reindex(columns=kept).assign(**nothing)
     beats = beats_constant(selection.collection, picked.assign(target=picked["dataset"]))
-    best = (
-        pd.Series(beats, picked.index)
-        .fillna(1.0)
-        .groupby([picked[name] for name in CELL], dropna=False)
-    )
+    best = picked.assign(beats=np.nan_to_num(beats, nan=1.0)).groupby(CELL, dropna=False)["beats"]
     picked = picked.assign(at_chance=best.transform("max") == 0)
     names = [
         papers.paper(paper).measured_as.get(metric, PERCENT.get(metric, metric))

@@ -21,6 +21,7 @@ PROTOCOL = "tuned"
 NEAR = 0.05
 FEWEST = 2
 FEWEST_TRIALS = 3
+SECONDS = (0.01, 0.1, 1.0, 10.0, 100.0)
 RANKED_DIGITS = 9  # means of equal counts of wrong rows differ in the last digit: a tie
 SMALLER_IS_BETTER = {"accuracy": "error", "r2": "relative_squared_error"}
 
@@ -100,6 +101,13 @@ class Comparison:
     def learnt(self) -> Comparison:
         """The same without the data sets on which no method learns anything."""
         return Comparison(self.lines[~self.lines["dataset"].isin(list(self.unlearnt))])
+
+    @property
+    def timed_alone(self) -> tuple[pd.DataFrame, str]:
+        """The lines of `learnt` whose time is that of their own size, and the column of it."""
+        lines, time = self.learnt.lines, f"{self.clock}_all"
+        own = (lines["trials"] > 0) & (lines["own_cost"] == 1) & (lines[time] > 0)
+        return lines[own], time
 
     def complete(self, M: int) -> Ranked:
         """Return the mean errors that can be ranked, without gaps.
@@ -216,9 +224,7 @@ def time_ratios(comparison: Comparison, M: int, time: str = "all") -> pd.DataFra
     bounds = {(True, False): ">=", (False, True): "<="}
     table = pd.DataFrame(
         {
-            "ratio": np.exp(logs.mean()),
-            "low": np.exp(logs.min()),
-            "high": np.exp(logs.max()),
+            **_quotients(logs),
             "datasets": logs.notna().sum(),
             "bound": [bounds.get((alone[str(name)], alone[BASELINE]), "") for name in logs],
         }
@@ -242,8 +248,7 @@ def at_equal_time(comparison: Comparison) -> pd.DataFrame:
     DataFrame
         Columns ``method``, ``M``, and the numbers of data sets ``better``, ``worse``, ``open``.
     """
-    lines, clock = comparison.learnt.lines, f"{comparison.clock}_all"
-    lines = lines[(lines["trials"] > 0) & (lines["own_cost"] == 1) & (lines[clock] > 0)]
+    lines, clock = comparison.timed_alone
     count: dict[tuple[str, int], dict[str, int]] = {}
     for _, part in lines.groupby("dataset"):
         curve = part[part["method"] == BASELINE].sort_values(clock)
@@ -259,6 +264,27 @@ def at_equal_time(comparison: Comparison) -> pd.DataFrame:
             found[verdict] += 1
     rows = [{"method": method, "M": M, **found} for (method, M), found in count.items()]
     return pd.DataFrame(rows, columns=["method", "M", "better", "worse", "open"])
+
+
+def best_within(comparison: Comparison, seconds: Sequence[float] = SECONDS) -> pd.DataFrame:
+    """Find the smallest mean error by data set among what took at most so many seconds in all.
+
+    Time, data sets and sizes are those of `at_equal_time`.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``dataset``, ``seconds`` (the budget), ``method``, ``M``, ``mean`` and ``time``; a
+        budget that no method keeps has no line.
+    """
+    lines, clock = comparison.timed_alone
+    lines = lines.rename(columns={clock: "time"}).sort_values(["mean", "time"], kind="stable")
+    found = [
+        lines[lines["time"] <= budget].drop_duplicates("dataset").assign(seconds=budget)
+        for budget in seconds
+    ]
+    columns = ["dataset", "seconds", "method", "M", "mean", "time"]
+    return pd.concat(found)[columns].sort_values(["dataset", "seconds"], ignore_index=True)
 
 
 def _in_the_same_time(
@@ -280,29 +306,24 @@ def against(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by method, the smallest quotient first: columns ``quotient`` (geometric mean over
+        Indexed by method, the smallest quotient first: columns ``ratio`` (geometric mean over
         the data sets), ``low``, ``high``, ``smaller`` (data sets with the smaller error), ``n``,
         ``p`` (corrected, NaN where no data set differs).
     """
-    columns = ["quotient", "low", "high", "smaller", "n", "p"]
+    columns = ["ratio", "low", "high", "smaller", "n", "p"]
     positive = scores[(scores > 0).all(axis=1)]
     if positive.empty or baseline not in scores or len(scores.columns) < 2:
         return pd.DataFrame(columns=columns)
     logs = pd.DataFrame(np.log(positive))
-    tests = wilcoxon_holm(logs, control=baseline)
-    names = tests["first"].where(tests["first"] != baseline, tests["second"])
-    gaps = logs.sub(logs[baseline], axis=0)[list(names)]
-    table = pd.DataFrame(
-        {
-            "quotient": np.exp(gaps.mean()),
-            "low": np.exp(gaps.min()),
-            "high": np.exp(gaps.max()),
-            "smaller": (gaps < 0).sum(),
-            "n": len(gaps),
-            "p": pd.Series(tests["p_holm"].to_numpy(), index=list(names)),
-        }
-    )
-    return table.sort_values("quotient", kind="stable")
+    gaps = logs.sub(logs[baseline], axis=0).drop(columns=baseline)
+    p = wilcoxon_holm(logs, control=baseline)
+    table = pd.DataFrame({**_quotients(gaps), "smaller": (gaps < 0).sum(), "n": len(gaps), "p": p})
+    return table.sort_values("ratio", kind="stable")
+
+
+def _quotients(logs: pd.DataFrame) -> dict[str, pd.Series[float]]:
+    """Return, by column, the geometric mean of quotients, and the smallest and largest."""
+    return {"ratio": np.exp(logs.mean()), "low": np.exp(logs.min()), "high": np.exp(logs.max())}
 
 
 def groups(ranks: pd.Series[float], difference: float) -> list[list[str]]:

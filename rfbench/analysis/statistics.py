@@ -3,8 +3,7 @@
 Over the trials of one data set: the paired t-test and Nadeau and Bengio's correction of it for
 trials that split the same rows again and again. Over data sets: Friedman's test with Iman and
 Davenport's statistic, Wilcoxon's signed-rank test, average ranks and Nemenyi's critical
-difference. Over comparisons: Holm's correction. A test that cannot reach a significance level
-with its sample size says so, and never gives a p-value below what the sample can bear.
+difference. Over comparisons: Holm's correction.
 
 References
 ----------
@@ -14,12 +13,9 @@ Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 7, 
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -28,23 +24,22 @@ from numpy.typing import ArrayLike, NDArray
 from rfbench.errors import ResultsError
 
 ALPHA = 0.05
-Alternative = Literal["two-sided", "less", "greater"]
 
 
 @dataclass(frozen=True)
 class Test:
-    """The outcome of a test.
+    """The outcome of a test of paired values.
 
     Attributes
     ----------
     n : int
-        Trials, or data sets.
+        Trials.
     effect : float
-        Mean of the differences (NaN for tests of more than two methods).
+        Mean of the differences.
     statistic, p : float
         NaN where the test is not defined.
     note : str
-        Why it is not defined or cannot be significant; empty otherwise.
+        Why it is not defined; empty otherwise.
     """
 
     __test__ = False
@@ -56,32 +51,13 @@ class Test:
     note: str = ""
 
 
-def _differences(a: ArrayLike, b: ArrayLike | float) -> NDArray[np.float64]:
-    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if x.ndim != 1 or (y.ndim and x.shape != y.shape):
-        raise ResultsError(
-            f"Values of shapes {x.shape} and {y.shape} cannot be paired.",
-            "A paired test needs both methods in the same trials.",
-        )
-    d = x - y
-    return d[np.isfinite(d)]
-
-
-def paired_t(
-    a: ArrayLike, b: ArrayLike | float = 0.0, *, alternative: Alternative = "two-sided"
-) -> Test:
+def paired_t(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
     """Test whether the mean difference of paired values is zero; see `corrected_t`."""
-    return corrected_t(a, b, test_train_ratio=0.0, alternative=alternative)
+    return corrected_t(a, b, test_train_ratio=0.0)
 
 
-def corrected_t(
-    a: ArrayLike,
-    b: ArrayLike | float = 0.0,
-    *,
-    test_train_ratio: float,
-    alternative: Alternative = "two-sided",
-) -> Test:
-    r"""Test paired values of trials that split the same rows at random.
+def corrected_t(a: ArrayLike, b: ArrayLike | float = 0.0, *, test_train_ratio: float) -> Test:
+    r"""Test, on both sides, paired values of trials that split the same rows at random.
 
     The training sets of such trials overlap, so their differences are correlated and the plain
     paired test finds far too much. The corrected statistic is
@@ -93,15 +69,19 @@ def corrected_t(
     Parameters
     ----------
     a, b : array of shape (n,)
-        One value a trial; `b` may be a single number. Trials with a NaN are left out.
+        One value per trial; `b` may be a single number. Trials with a NaN are left out.
     test_train_ratio : float
         Test rows over training rows of a trial.
-    alternative : {'two-sided', 'less', 'greater'}
-        About the mean of a - b.
     """
     from scipy.special import stdtr
 
-    d = _differences(a, b)
+    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if x.ndim != 1 or (y.ndim and x.shape != y.shape):
+        raise ResultsError(
+            f"Values of shapes {x.shape} and {y.shape} cannot be paired.",
+            "A paired test needs both methods in the same trials.",
+        )
+    d = (x - y)[np.isfinite(x - y)]
     n = len(d)
     if n < 2:
         mean = float(d[0]) if n else math.nan
@@ -110,19 +90,12 @@ def corrected_t(
     if variance <= (1e-12 * max(1e-300, float(np.abs(d).max()))) ** 2:
         return Test(n, mean, math.nan, math.nan, "the differences do not vary: t is not defined")
     t = mean / math.sqrt((1 / n + test_train_ratio) * variance)
-    below = float(stdtr(n - 1, t))
-    p = {"less": below, "greater": float(stdtr(n - 1, -t))}
-    two_sided = 2 * float(stdtr(n - 1, -abs(t)))
-    return Test(n, mean, t, p.get(alternative, two_sided))
+    return Test(n, mean, t, 2 * float(stdtr(n - 1, -abs(t))))
 
 
-def smallest_sign_p(n: int, alternative: Alternative = "two-sided") -> float:
-    """Return the smallest p-value that a sign test on n pairs can give: 2^-n, or twice that.
-
-    A t-test on two trials can give any p-value, on the strength of its normal distribution alone;
-    this is what the trials by themselves can show.
-    """
-    return min(1.0, (2.0 if alternative == "two-sided" else 1.0) * 0.5**n)
+def smallest_sign_p(n: int, sides: int = 2) -> float:
+    """Return the smallest p-value that a sign test on n pairs can give, on one side or on two."""
+    return min(1.0, sides * 0.5**n)
 
 
 def trials_for(gap: float, spread: float, ratio: float, alpha: float, power: float) -> float:
@@ -166,40 +139,6 @@ def holm(p: ArrayLike) -> NDArray[np.float64]:
     return adjusted
 
 
-def wilcoxon(
-    a: ArrayLike,
-    b: ArrayLike | float = 0.0,
-    *,
-    alternative: Alternative = "two-sided",
-    alpha: float = ALPHA,
-) -> Test:
-    """Wilcoxon's signed-rank test of paired values, usually one pair a data set.
-
-    Pairs without a difference are left out (Wilcoxon's own way), and the p-value of few pairs is
-    exact. With n pairs it cannot fall below 2^(1-n) two-sided, .0625 for n = 5: where
-    that is above `alpha`, the note says so.
-    """
-    from scipy import stats
-
-    d = _differences(a, b)
-    zeros = int(np.count_nonzero(d == 0))
-    used = d[d != 0]
-    n = len(used)
-    mean = float(d.mean()) if len(d) else math.nan
-    if n < 1:
-        return Test(len(d), mean, math.nan, math.nan, "no pair differs")
-    floor = smallest_sign_p(n, alternative)
-    found = stats.wilcoxon(used, alternative=alternative)
-    notes = [f"{zeros} pairs without a difference are left out"] if zeros else []
-    if floor > alpha:
-        notes.append(
-            f"{n} pairs cannot be significant: the smallest possible p is {floor:.4g}, "
-            f"above {alpha:g}"
-        )
-    p = max(float(found.pvalue), floor)
-    return Test(len(d), mean, float(found.statistic), p, "; ".join(notes))
-
-
 def _complete(scores: pd.DataFrame) -> pd.DataFrame:
     """Return the data sets (rows) on which every method (column) has a value."""
     whole = scores.dropna()
@@ -217,12 +156,13 @@ def average_ranks(scores: pd.DataFrame) -> pd.Series[float]:
     Parameters
     ----------
     scores : DataFrame
-        One row a data set, one column a method, smaller is better; rows with a NaN are left out.
+        One row per data set, one column per method, smaller is better; rows with a NaN are left
+        out.
     """
     return _complete(scores).rank(axis=1).mean().sort_values()
 
 
-def friedman(scores: pd.DataFrame) -> tuple[Test, Test]:
+def friedman(scores: pd.DataFrame) -> dict[str, tuple[float, float]]:
     r"""Test whether methods differ over data sets: Friedman, and Iman and Davenport.
 
     Friedman's :math:`\chi^2_F` (corrected for ties) has k - 1 degrees of freedom;
@@ -233,6 +173,12 @@ def friedman(scores: pd.DataFrame) -> tuple[Test, Test]:
     ----------
     scores : DataFrame
         See `average_ranks`.
+
+    Returns
+    -------
+    dict
+        ``chi2`` and ``F``, each with its p-value; NaN where the methods tie everywhere, and F also
+        on one data set or where all rank the methods alike.
     """
     from scipy import special
 
@@ -240,20 +186,17 @@ def friedman(scores: pd.DataFrame) -> tuple[Test, Test]:
     n, k = whole.shape
     ranks = whole.rank(axis=1).to_numpy()
     spread = float(np.sum((ranks - (k + 1) / 2) ** 2))
+    unknown = (math.nan, math.nan)
     if spread == 0:
-        empty = Test(n, math.nan, math.nan, math.nan, "the methods tie on every data set")
-        return empty, empty
+        return {"chi2": unknown, "F": unknown}
     between = n * float(np.sum((ranks.mean(axis=0) - (k + 1) / 2) ** 2))
     chi2 = n * (k - 1) * between / spread
+    first = (chi2, float(special.chdtrc(k - 1, chi2)))
     rest = n * (k - 1) - chi2
-    small = n <= 10 and k <= 5
-    note = f"{n} data sets, {k} methods: the approximation is rough" if small else ""
-    first = Test(n, math.nan, chi2, float(special.chdtrc(k - 1, chi2)), note)
     if n < 2 or rest <= 1e-9 * n * (k - 1):
-        why = "every data set ranks the methods alike" if n > 1 else "one data set"
-        return first, Test(n, math.nan, math.nan, math.nan, f"{why}: F is not defined")
+        return {"chi2": first, "F": unknown}
     f = (n - 1) * chi2 / rest
-    return first, Test(n, math.nan, f, float(special.fdtrc(k - 1, (k - 1) * (n - 1), f)), note)
+    return {"chi2": first, "F": (f, float(special.fdtrc(k - 1, (k - 1) * (n - 1), f)))}
 
 
 @cache
@@ -273,43 +216,33 @@ def nemenyi_difference(methods: int, datasets: int, alpha: float = ALPHA) -> flo
     return q / math.sqrt(2) * math.sqrt(methods * (methods + 1) / (6 * datasets))
 
 
-def wilcoxon_holm(
-    scores: pd.DataFrame, control: str | None = None, alpha: float = ALPHA
-) -> pd.DataFrame:
-    """Compare methods over data sets by Wilcoxon's test, with Holm's correction.
+def wilcoxon(a: ArrayLike, b: ArrayLike) -> float:
+    """Return the p-value of Wilcoxon's signed-rank test, usually of one pair per data set.
+
+    Pairs without a difference are left out (Wilcoxon's own way); NaN where none differs. The
+    p-value of few pairs is exact, and none is below what a sign test on them can give.
+    """
+    from scipy import stats
+
+    d = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
+    d = d[d != 0]
+    return max(float(stats.wilcoxon(d).pvalue), smallest_sign_p(len(d))) if len(d) else math.nan
+
+
+def wilcoxon_holm(scores: pd.DataFrame, control: str) -> pd.Series[float]:
+    """Compare methods over data sets with one of them: Wilcoxon's test, Holm's correction.
 
     Parameters
     ----------
     scores : DataFrame
         See `average_ranks`.
-    control : str, optional
-        Compare each method with this one; by default every pair.
 
     Returns
     -------
-    DataFrame
-        Columns first, second, n, effect (mean score of first less second), p, p_holm, note.
+    Series
+        The corrected p-value by method.
     """
     whole = _complete(scores)
-    names: Sequence[str] = list(whole.columns)
-    pairs = [
-        pair for pair in itertools.combinations(names, 2) if control is None or control in pair
-    ]
-    tests = [wilcoxon(whole[a].to_numpy(), whole[b].to_numpy(), alpha=alpha) for a, b in pairs]
-    adjusted = holm([test.p for test in tests])
-    floor = smallest_sign_p(len(whole)) * len(pairs)
-    short = (
-        f"{len(whole)} data sets cannot be significant over {len(pairs)} comparisons: "
-        f"the smallest corrected p is {min(1.0, floor):.4g}"
-    )
-    return pd.DataFrame(
-        {
-            "first": [a for a, _ in pairs],
-            "second": [b for _, b in pairs],
-            "n": [test.n for test in tests],
-            "effect": [test.effect for test in tests],
-            "p": [test.p for test in tests],
-            "p_holm": adjusted,
-            "note": [test.note or (short if floor > alpha else "") for test in tests],
-        }
-    )
+    others = [name for name in whole if name != control]
+    p = holm([wilcoxon(whole[name], whole[control]) for name in others])
+    return pd.Series(p, index=others)

@@ -36,9 +36,8 @@ def of_numbers(distance: ArrayLike, half_width: ArrayLike) -> NDArray[np.str_]:
     """Return the verdicts on numbers in percent, from the intervals of their differences to ours.
 
     That the 90 % interval lies within bounds is two one-sided tests at 5 %; that it lies beyond a
-    bound is one. So neither "agrees" at a true difference of `AGREES_POINTS` nor "close" or
-    "differs" at one of `CLOSE_POINTS` is said more than once in twenty times, and more trials of
-    the same mean never take a verdict back.
+    bound is one. So none of them is said more than once in twenty times at a true difference that
+    is its bound, and more trials of the same mean never take a verdict back.
 
     Parameters
     ----------
@@ -103,15 +102,7 @@ def lies_outside(comparison: ClaimComparison) -> bool:
 def of_claim(
     comparisons: Sequence[ClaimComparison], tested: int, wanted: int, settled_by: float
 ) -> str:
-    """Return the verdict on a claim of which something was measured.
-
-    Parameters
-    ----------
-    tested, wanted : int
-        Data sets on which all is there that the claim speaks of, and those that it speaks of.
-    settled_by : float
-        How many trials would settle it: infinite where no number does.
-    """
+    """Return the verdict on a claim; the parameters are those of `Outcome`."""
     if not comparisons:
         return CANNOT
     if any(map(lies_outside, comparisons)):

@@ -19,16 +19,7 @@ from rfbench.errors import ResultsError, nearest
 
 @dataclass(frozen=True)
 class Verification:
-    """What `verify` found.
-
-    Attributes
-    ----------
-    selection : Selection
-    numbers : DataFrame
-        See `rfbench.analysis.published.published`.
-    outcomes : tuple of Outcome
-        The claims.
-    """
+    """What `verify` found: numbers as of `rfbench.analysis.published.published`, and claims."""
 
     selection: Selection
     numbers: pd.DataFrame
@@ -42,9 +33,8 @@ class Verification:
     @property
     def contradicted(self) -> bool:
         """Whether a number differs or a claim fails."""
-        return bool((self.numbers["verdict"] == verdicts.DIFFERS).any()) or any(
-            outcome.verdict == verdicts.FAILS for outcome in self.outcomes
-        )
+        failed = any(one.verdict == verdicts.FAILS for one in self.outcomes)
+        return failed or bool((self.numbers["verdict"] == verdicts.DIFFERS).any())
 
     @property
     def empty(self) -> bool:
@@ -73,12 +63,7 @@ class Verification:
 
 
 def verify(paths: Iterable[str | Path], paper: str | None = None) -> Verification:
-    """Hold the published numbers and the claims against the results at or below the paths.
-
-    Parameters
-    ----------
-    paper : str, optional
-        Only this one.
+    """Hold the numbers and claims, of one paper or all, against the results at or below the paths.
 
     Raises
     ------
@@ -89,7 +74,7 @@ def verify(paths: Iterable[str | Path], paper: str | None = None) -> Verificatio
 
 
 def verify_any(paths: Iterable[str | Path]) -> Verification:
-    """Hold the published numbers and the claims against results that must not be none.
+    """Hold the numbers and claims of all papers against results that must not be none.
 
     Raises
     ------

@@ -15,7 +15,6 @@ from scipy.linalg import blas
 
 from rfbench.arrays import Array, FloatArray
 from rfbench.clock import Clock
-from rfbench.compute import compiled
 from rfbench.compute.blocks import blocks, default_block_rows, read_rows
 from rfbench.compute.equations import NormalEquations
 from rfbench.compute.ridge import residual_sum_of_squares, solve_ridge
@@ -151,8 +150,10 @@ class _Sums:
         self.inner += sides.T @ sides
         if p == 0:
             return
+        from rfbench.compute.moments import add_moments  # numba is slow to import
+
         moments = np.zeros(self.moments.shape, features.dtype)
-        _moments(features, sides.astype(features.dtype, copy=False), moments)
+        add_moments(features, sides.astype(features.dtype, copy=False), moments)
         self.moments += moments
         if features.dtype == np.float64:
             blas.dsyrk(1.0, features.T, 1.0, self.gram, overwrite_c=1)
@@ -181,26 +182,6 @@ def mean_row(features: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore", over="ignore"):  # refused where the equations are solved
         mean = first + (features - first).mean(axis=0, dtype=np.float64)
         return np.asarray(mean.astype(features.dtype))
-
-
-@compiled
-def _moments(features: Any, sides: Any, out: Any) -> None:
-    """Add sides'features to out, four rows at a time: BLAS is slow at so few columns."""
-    rows = features.shape[0]
-    whole = rows - rows % 4
-    for i in range(0, whole, 4):
-        z0, z1, z2, z3 = features[i], features[i + 1], features[i + 2], features[i + 3]
-        for c in range(sides.shape[1]):
-            y0, y1, y2, y3 = sides[i, c], sides[i + 1, c], sides[i + 2, c], sides[i + 3, c]
-            total = out[c]
-            for j in range(total.size):
-                total[j] += (z0[j] * y0 + z1[j] * y1) + (z2[j] * y2 + z3[j] * y3)
-    for i in range(whole, rows):
-        row = features[i]
-        for c in range(sides.shape[1]):
-            y, total = sides[i, c], out[c]
-            for j in range(total.size):
-                total[j] += row[j] * y
 
 
 def _mirror(square: Array, step: int = 256) -> None:

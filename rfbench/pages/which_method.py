@@ -89,7 +89,7 @@ def _by_size(
 
 def _quotient(line: Any) -> str:
     star = "*" if line["p"] <= ALPHA else ""
-    return f"{number(line['quotient'], 2)}{star} ({_range(line, 2)})"
+    return f"{number(line['ratio'], 2)}{star} ({_range(line, 2)})"
 
 
 def _range(line: Any, decimals: int) -> str:

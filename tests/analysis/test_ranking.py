@@ -163,7 +163,7 @@ def test_against_the_baseline_is_wilcoxon_on_quotients_with_holm() -> None:
     assert sorted(found["p"]) == pytest.approx(expected)
     assert expected[0] < 0.05 < expected[2]
     for name in found.index:
-        assert found.loc[name, "quotient"] == pytest.approx(
+        assert found.loc[name, "ratio"] == pytest.approx(
             math.exp((logs[name] - logs["rks"]).mean())
         )
         assert found.loc[name, "smaller"] == (table[name] < table["rks"]).sum()

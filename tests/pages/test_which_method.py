@@ -50,7 +50,7 @@ def test_the_answers_are_those_of_the_tests() -> None:
     assert (found.always, found.worse, found.never) == (("orf",), {"ses": 2}, ())
     assert found.falls == pytest.approx({"orf": 0.5, "rks": 0.5})
     assert (found.small, found.needs) == (100, {200: 12})
-    assert tests[0].against.loc["orf", "quotient"] == pytest.approx(0.8)
+    assert tests[0].against.loc["orf", "ratio"] == pytest.approx(0.8)
     assert tests[0].p == pytest.approx(math.exp(-12))  # chi-squared of 24 on 2 degrees
     ratio = cost(comparison, "orf")
     assert ratio is not None

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from rfbench.analysis import ranking
-from rfbench.analysis.budgets import SECONDS, best_within
 from rfbench.analysis.choice import SizeTest, size_tests
 from rfbench.analysis.statistics import ALPHA
 from rfbench.pages.html.runs import cut, rounded
@@ -21,7 +20,7 @@ def facts(experiments: Sequence[Results]) -> dict[str, Any] | None:
     if comparison is None:
         return None
     tests = [test for test in size_tests(comparison) if len(test.ranks)]
-    within = best_within(comparison)
+    within = ranking.best_within(comparison)
     lines = comparison.lines[comparison.lines["trials"] > 0]
     return {
         "alpha": ALPHA,
@@ -38,7 +37,7 @@ def facts(experiments: Sequence[Results]) -> dict[str, Any] | None:
             for test in tests
         ],
         "diagrams": [diagram(test) for test in tests],
-        "budgets": list(SECONDS),
+        "budgets": list(ranking.SECONDS),
         "within": [
             [cut(data), *rounded([seconds]), cut(method), int(M), *rounded([mean, time])]
             for data, seconds, method, M, mean, time in within.itertuples(index=False, name=None)

@@ -9,9 +9,8 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfbench.analysis.budgets import best_within
 from rfbench.analysis.frame import collect
-from rfbench.analysis.ranking import Comparison
+from rfbench.analysis.ranking import Comparison, best_within
 from rfbench.analysis.verification import verify
 from rfbench.cli import main
 from rfbench.errors import ResultsError, WriteError
