@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rfbench.errors import ResultsError
 from rfbench.results import Results, reader
+from rfbench.results.schema import METRICS
 
 SUMS = {
     f"{clock}_{name}": tuple(f"{clock}_{part}" for part in parts)
@@ -27,7 +28,7 @@ SUMS = {
     }.items()
 }
 REGRESSION = ("relative_squared_error", "relative_rmse", "mae_range")
-KERNEL_ERRORS = ("kernel_error_spectral", "kernel_error_frobenius")
+KERNEL_ERRORS = tuple(name for name in METRICS if name.startswith("kernel_error"))
 JOINT = "joint"
 PAIRED_BY = ["trial", "seed", "data_hash", "split", "n_train"]
 GROUPED_BY = [

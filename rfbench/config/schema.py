@@ -440,7 +440,10 @@ class Experiment(Section):
         None, "what tables show; none: the error of the task", "a metric of trials.csv"
     )
     kernel_error_rows: Annotated[int, Field(ge=2)] | None = _key(
-        None, "also measure |K - ZZ'| / |K| on so many random rows", WHOLE
+        None,
+        "also measure |K - ZZ'| / |K| on so many random rows, and on up to 2000 also Delta1 and "
+        "Delta2 of Zhang et al. (2019) at the middle one of the penalties",
+        WHOLE,
     )
     train_error: bool = _key(False, "also measure the error on the training rows")
     kept_features: bool = _key(False, "write kept.csv: the features that lkrf keeps")

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rfbench import bandwidths, datasets
 from rfbench.arrays import Rows
@@ -14,7 +13,7 @@ from rfbench.compute.partitions import AddUp, in_turn
 from rfbench.config import BandwidthGrid
 from rfbench.datasets import Prepared
 from rfbench.datasets.split import is_fixed
-from rfbench.experiment.kernel_error import spectral_norm
+from rfbench.experiment.kernel_error import ExactKernel
 from rfbench.experiment.plan import Trial
 from rfbench.experiment.seeds import generator_for
 from rfbench.frozen import frozen
@@ -62,15 +61,19 @@ class Context:
             lambda: bandwidths.candidates(rules, self.prepared(trial).X_train, generator),
         )
 
-    def exact_kernel(
-        self, trial: Trial, kernel: Kernel, count: int
-    ) -> tuple[Rows, NDArray[np.float64], float]:
-        """Return random training rows, the kernel matrix on them and its spectral norm."""
+    def exact_kernel(self, trial: Trial, kernel: Kernel, count: int) -> tuple[Rows, ExactKernel]:
+        """Return random training rows and the kernel on them.
 
-        def make() -> tuple[Rows, NDArray[np.float64], float]:
-            rows = frozen(_some_rows(self.prepared(trial).X_train, trial, count))
-            exact = frozen(kernel(rows, rows))
-            return rows, exact, spectral_norm(exact)
+        Its lambda is the middle one of the configured penalties, for so many rows.
+        """
+
+        def make() -> tuple[Rows, ExactKernel]:
+            X, solver = self.prepared(trial).X_train, trial.experiment.solver
+            rows = frozen(_some_rows(X, trial, count))
+            penalty = sorted(solver.alphas)[len(solver.alphas) // 2] * rows.shape[0]
+            if solver.alpha_convention == "absolute":
+                penalty /= X.shape[0]
+            return rows, frozen(ExactKernel.of(kernel(rows, rows), penalty))
 
         return self._last("kernel", (_rows_of(trial), trial.number, count, kernel), make)
 

@@ -2,53 +2,100 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 LANCZOS_FROM = 400
 TOLERANCE = 1e-6
+LEAST_PENALTY = 1e-10
+DELTA_ROWS = 2000
 
 
-def kernel_errors(
-    exact: NDArray[np.float64], features: NDArray[np.float64], exact_norm: float
-) -> dict[str, float]:
-    """Return |K - ZZ'| / |K| in the spectral and the Frobenius norm.
+@dataclass(frozen=True)
+class ExactKernel:
+    """The kernel matrix on some rows, which the features of many methods are held against.
 
-    Parameters
+    Attributes
     ----------
-    exact : array of shape (n, n)
-        K on the rows.
-    features : array of shape (n, p)
-        Z.
-    exact_norm : float
-        The spectral norm of K, see `spectral_norm`.
+    matrix : array of shape (n, n)
+        K.
+    norm : float
+        The spectral norm of K.
+    factor : array of shape (n, n), or None
+        The lower Cholesky factor of K + lambda I; of more than 2000 rows it would take too long.
     """
-    difference = exact - features @ features.T
-    return {
-        "kernel_error_spectral": spectral_norm(difference) / exact_norm,
-        "kernel_error_frobenius": float(np.linalg.norm(difference) / np.linalg.norm(exact)),
-    }
+
+    matrix: NDArray[np.float64]
+    norm: float
+    factor: NDArray[np.float64] | None
+
+    @classmethod
+    def of(cls, matrix: NDArray[np.float64], penalty: float) -> ExactKernel:
+        """Return the kernel matrix with lambda; one below 1e-10 |K| is raised to it."""
+        norm = abs(_largest(matrix))
+        if len(matrix) > DELTA_ROWS:
+            return cls(matrix, norm, None)
+        shifted = matrix.copy()
+        shifted[np.diag_indices_from(shifted)] += max(penalty, LEAST_PENALTY * norm)
+        return cls(matrix, norm, linalg.cholesky(shifted, lower=True, overwrite_a=True))
+
+    def errors(self, features: NDArray[np.float64], constant: float = 0.0) -> dict[str, float]:
+        r"""Return what K~ = ZZ' + constant has of errors.
+
+        Spectral and Frobenius: |K - K~| / |K|. delta1 and delta2: the smallest ones with
+        :math:`(1 - \Delta_1)(K + \lambda I) \preceq \tilde K + \lambda I \preceq
+        (1 + \Delta_2)(K + \lambda I)` (Zhang, May, Dao and Re, AISTATS 2019, definition 2).
+
+        Parameters
+        ----------
+        features : array of shape (n, p)
+            Z.
+        constant : float
+            What the features lack, see `FittedMap.kernel_constant`.
+        """
+        difference = features @ features.T
+        difference += constant
+        difference -= self.matrix
+        frobenius = np.linalg.norm(difference) / np.linalg.norm(self.matrix)
+        found = {
+            "kernel_error_spectral": abs(_largest(difference)) / self.norm,
+            "kernel_error_frobenius": float(frobenius),
+        }
+        if self.factor is None:
+            return found
+        for _ in range(2):
+            difference = linalg.solve_triangular(
+                self.factor, difference.T, lower=True, overwrite_b=True, check_finite=False
+            )
+        # Around 1, so that a relative tolerance is an absolute one.
+        diagonal = np.diag_indices_from(difference)
+        difference[diagonal] += 1.0
+        found["kernel_error_delta2"] = max(0.0, _largest(difference, "LA") - 1.0)
+        np.negative(difference, out=difference)
+        difference[diagonal] += 2.0
+        found["kernel_error_delta1"] = max(0.0, _largest(difference, "LA") - 1.0)
+        return found
 
 
-def spectral_norm(symmetric: NDArray[np.float64]) -> float:
-    """Return the largest absolute eigenvalue of a symmetric matrix, shape (n, n).
+def _largest(symmetric: NDArray[np.float64], which: Literal["LM", "LA"] = "LM") -> float:
+    """Return the eigenvalue of largest size (LM), or the largest one (LA).
 
     By Lanczos iterations from a fixed start above a few hundred rows, to a relative tolerance of
     1e-6.
     """
     n = len(symmetric)
-    if n < LANCZOS_FROM:
-        return float(np.abs(np.linalg.eigvalsh(symmetric)).max())
-    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
-
-    start = np.random.default_rng(0).standard_normal(n)
-    largest: NDArray[Any]
-    try:
-        largest = eigsh(
-            symmetric, k=1, which="LM", v0=start, tol=TOLERANCE, return_eigenvectors=False
-        )
-    except ArpackNoConvergence:
-        largest = np.linalg.eigvalsh(symmetric)
-    return float(np.abs(largest).max())
+    if n >= LANCZOS_FROM:
+        start = np.random.default_rng(0).standard_normal(n)
+        with suppress(ArpackNoConvergence):
+            one = eigsh(
+                symmetric, 1, which=which, v0=start, tol=TOLERANCE, return_eigenvectors=False
+            )
+            return float(one[0])
+    found = np.linalg.eigvalsh(symmetric)
+    return float(found[-1] if which == "LA" else max(found, key=abs))

@@ -34,7 +34,6 @@ from rfbench.experiment import isolation
 from rfbench.experiment.context import Context
 from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
 from rfbench.experiment.kept_features import lines_of
-from rfbench.experiment.kernel_error import kernel_errors
 from rfbench.experiment.plan import Job, Trial, shares_work
 from rfbench.experiment.seeds import integer_for
 from rfbench.results import kept_features
@@ -197,11 +196,9 @@ def measure(
         "kept": features.kept_ if getattr(features, "keeps_some", False) else None,
     }
     if experiment.kernel_error_rows and getattr(features, "approximates_kernel", False):
-        rows, exact, norm = context.exact_kernel(
-            trial, features.kernel_, experiment.kernel_error_rows
-        )
+        rows, exact = context.exact_kernel(trial, features.kernel_, experiment.kernel_error_rows)
         Z = np.asarray(features.transform(rows), dtype=np.float64)
-        measured.update(kernel_errors(exact, Z, norm))
+        measured.update(exact.errors(Z, getattr(features.feature_map_, "kernel_constant", 0.0)))
     if experiment.kept_features and getattr(features, "keeps_some", False):
         measured[kept_features.KEY] = lines_of(features, trial.number)
     if solver is None:

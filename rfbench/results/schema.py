@@ -126,6 +126,8 @@ _METRICS = (
     Column("train_error", NUMBER, "training error"),
     Column("kernel_error_spectral", NUMBER, "relative spectral error of the kernel"),
     Column("kernel_error_frobenius", NUMBER, "relative Frobenius error of the kernel"),
+    Column("kernel_error_delta1", NUMBER, "least D >= 0 with (1 - D)(K + aI) <= ZZ' + aI"),
+    Column("kernel_error_delta2", NUMBER, "least D >= 0 with ZZ' + aI <= (1 + D)(K + aI)"),
 )
 _TIMES = (
     Column("t_pp", NUMBER, "wall time to draw, score and select features", "s"),

@@ -21,7 +21,18 @@ PAIRED, OFFSET, PLAIN = "paired", "offset", "plain"
 
 
 class FittedMap(ABC):
-    """What a sampler's `fit` leaves behind: the solvers stream rows through it."""
+    """What a sampler's `fit` leaves behind: the solvers stream rows through it.
+
+    Attributes
+    ----------
+    kernel_constant : float
+        What the products of features lack, in every entry alike, to estimate the kernel.
+    """
+
+    @property
+    def kernel_constant(self) -> float:
+        """0, but for maps that say otherwise."""
+        return 0.0
 
     @property
     @abstractmethod

@@ -26,7 +26,8 @@ class QMC(RandomFeatures):
 
     :math:`w_m = F^{-1}(t_m)` coordinate by coordinate, with :math:`t_m` the points of the sequence
     in the unit cube and F the distribution function of one coordinate of the spectral measure.
-    Scrambled anew for each seed, every point is uniform, so the kernel estimate is unbiased.
+    Scrambled anew for each seed, every point is uniform, so the kernel estimate is unbiased:
+    randomised QMC, and with Sobol points what arXiv 2503.06041 (2025) calls RQMC features.
 
     Parameters
     ----------

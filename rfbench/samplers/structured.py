@@ -1,4 +1,4 @@
-"""Frequencies that are products of Hadamard matrices and diagonals: O(M log d) work a row."""
+"""Frequencies that are products of Hadamard or circulant matrices and diagonals."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import fft
+from scipy.linalg import circulant
 from sklearn.utils.validation import check_is_fitted
 
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.kernels import Gaussian, dense
-from rfbench.parameters import estimator
+from rfbench.parameters import estimator, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import FeatureMap, Projection
 
@@ -103,11 +105,8 @@ def _as_slice(numbers: NDArray[Any]) -> Any:
     return numbers
 
 
-class HadamardFeatures(RandomFeatures):
-    """Base of the samplers with Hadamard blocks: a method writes only `_draw_block`.
-
-    The kernels are those with an isotropic Gaussian measure: the Gaussian ones, and arc-cosine
-    (beyond the papers, a choice).
+class StructuredFeatures(RandomFeatures):
+    """Base of the samplers whose frequencies are a projection: a method writes `_projection`.
 
     Attributes
     ----------
@@ -116,21 +115,14 @@ class HadamardFeatures(RandomFeatures):
     """
 
     has_prefixes: ClassVar[bool] = True
-    kernels_served: ClassVar[Any] = Gaussian
 
     @abstractmethod
-    def _draw_block(self, generator: np.random.Generator, p: int, spread: float) -> Block:
-        """Return p frequencies whose coordinates have the standard deviation `spread`."""
+    def _projection(self, random: Streams, d: int) -> Projection:
+        """Return at least M frequencies for rows of d columns."""
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
-        from rfbench.compute.hadamard import padded_length
-
-        assert isinstance(self.kernel_, Gaussian)
-        d, m = X.shape[1], self.n_components
-        p = padded_length(d)
-        spread = self.kernel_.spread
-        blocks = [self._draw_block(random.frequencies, p, spread) for _ in range(-(-m // p))]
-        unit = self.unit_map(np.arange(m), random, StackedHadamard(blocks, d))
+        m = self.n_components
+        unit = self.unit_map(np.arange(m), random, self._projection(random, X.shape[1]))
         return unit.times(m**-0.5)
 
     @property
@@ -141,6 +133,29 @@ class HadamardFeatures(RandomFeatures):
         assert self.feature_map_.projection is not None
         explicit = self.feature_map_.projection.explicit()
         return np.ascontiguousarray(explicit[:, self.feature_map_.frequencies].T)
+
+
+class HadamardFeatures(StructuredFeatures):
+    """Base of the samplers with Hadamard blocks: a method writes only `_draw_block`.
+
+    The kernels are those with an isotropic Gaussian measure: the Gaussian ones, and arc-cosine
+    (beyond the papers, a choice).
+    """
+
+    kernels_served: ClassVar[Any] = Gaussian
+
+    @abstractmethod
+    def _draw_block(self, generator: np.random.Generator, p: int, spread: float) -> Block:
+        """Return p frequencies whose coordinates have the standard deviation `spread`."""
+
+    def _projection(self, random: Streams, d: int) -> Projection:
+        from rfbench.compute.hadamard import padded_length
+
+        assert isinstance(self.kernel_, Gaussian)
+        p, spread = padded_length(d), self.kernel_.spread
+        count = -(-self.n_components // p)
+        blocks = [self._draw_block(random.frequencies, p, spread) for _ in range(count)]
+        return StackedHadamard(blocks, d)
 
 
 @estimator
@@ -180,12 +195,17 @@ class Fastfood(HadamardFeatures):
 class SORF(HadamardFeatures):
     r"""Structured orthogonal random features: Hadamard transforms in place of a Haar matrix.
 
-    Each block is :math:`W = \sigma \sqrt{p}\, H D_1 H D_2 H D_3` with
+    Each stacked matrix is :math:`W = \sigma \sqrt{p}\, H D_1 \cdots H D_k` with
     :math:`p = 2^{\lceil \log_2 d \rceil}` (rows are padded with zeros), H the orthonormal
     Walsh-Hadamard matrix, D independent diagonals of signs and :math:`\sigma` the standard
-    deviation of a coordinate, 1/s for the Gaussian kernel; stacked and cut to exactly M. All
-    frequencies have the same length, so the kernel estimate is unbiased only in the limit of large
-    d: take it for d of 32 and more. Costs O(M log d) a row.
+    deviation of a coordinate, 1/s for the Gaussian kernel; cut to exactly M. All frequencies have
+    the same length, so the kernel estimate is unbiased only in the limit of large d: take it for
+    d of 32 and more. Costs O(M log d) a row.
+
+    Parameters
+    ----------
+    blocks : int
+        k, the number of factors HD.
 
     References
     ----------
@@ -201,7 +221,103 @@ class SORF(HadamardFeatures):
     (50, 32)
     """
 
+    blocks: int = parameter(3, whole(1))
+
     def _draw_block(self, generator: np.random.Generator, p: int, spread: float) -> Block:
-        signs = generator.choice([-1.0, 1.0], size=(3, p))
-        # sqrt(p) and three factors 1 / sqrt(p) that make the transforms orthonormal.
-        return Block(signs, np.full(p, spread / p))
+        signs = generator.choice([-1.0, 1.0], size=(self.blocks, p))
+        # sqrt(p) and a factor 1 / sqrt(p) that makes each transform orthonormal.
+        return Block(signs, np.full(p, spread * float(p) ** (0.5 - 0.5 * self.blocks)))
+
+
+@estimator
+class ROM(SORF):
+    r"""Random orthogonal matrices of signs: SORF with k factors HD, by default one.
+
+    With k = 1 a frequency is a vector of independent signs, whose estimate has the mean
+    :math:`\prod_j \cos(\sigma (x_j - y_j))` for every M; each further factor brings a frequency
+    nearer to a Gaussian one of the same length (k = 3: SORF).
+
+    References
+    ----------
+    Choromanski, Rowland and Weller, The Unreasonable Effectiveness of Structured Random Orthogonal
+    Embeddings, NIPS 2017, definition 2.1 (S-Rademacher).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import ROM
+    >>> X = np.random.default_rng(0).standard_normal((20, 32))
+    >>> np.unique(np.abs(ROM(50, bandwidth=8.0, random_state=0).fit(X).frequencies_)).round(9)
+    array([0.125])
+    """
+
+    blocks: int = parameter(1, whole(1))
+
+
+@dataclass(frozen=True)
+class StackedCirculant(Projection):
+    """Blocks ``C(w) diag(signs)`` below one another, where C(w)_ij = w_(i-j mod d).
+
+    Attributes
+    ----------
+    first : array of shape (number of blocks, d)
+        The first column w of each circulant matrix.
+    signs : array of shape (number of blocks, d)
+    """
+
+    first: Array
+    signs: Array
+
+    def explicit(self) -> Array:
+        """Return all the frequencies, shape (d, d x number of blocks)."""
+        return np.concatenate(
+            [circulant(w).T * s[:, None] for w, s in zip(self.first, self.signs, strict=True)],
+            axis=1,
+        )
+
+    def project(self, rows: Rows, chosen: NDArray[Any], out: FloatArray) -> None:
+        """Write w'x of the chosen frequencies into ``out``, shape (n, len(chosen))."""
+        d = self.first.shape[1]
+        step = max(1, _CHUNK_ELEMENTS // d)
+        for start in range(0, rows.shape[0], step):
+            part = dense(rows[start : start + step])
+            for number in np.unique(chosen // d):
+                columns = np.flatnonzero(chosen // d == number)
+                spectrum = fft.rfft(part * self.signs[number].astype(part.dtype), axis=1)
+                spectrum *= fft.rfft(self.first[number].astype(part.dtype))
+                found = fft.irfft(spectrum, d, axis=1)
+                out[start : start + step, columns] = found[:, chosen[columns] - number * d]
+
+
+@estimator
+class Circulant(StructuredFeatures):
+    r"""Frequencies that are the rows of circulant matrices times diagonals of signs.
+
+    Each block is :math:`C(w) D` with w one draw from the spectral measure, :math:`C(w)` its d
+    cyclic shifts and D independent signs; stacked and cut to exactly M. Every single frequency has
+    the spectral measure, so the kernel estimate is unbiased; a block stores 2d numbers in place of
+    d^2 and costs O(d log d) per row. The kernels are those with a product measure.
+
+    References
+    ----------
+    Zhang, May, Dao and Re, Low-Precision Random Fourier Features for Memory-Constrained Kernel
+    Approximation, AISTATS 2019. Yu, Kumar, Rowley and Chang, Compact Nonlinear Maps and Circulant
+    Extensions, 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import Circulant
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> W = Circulant(3, bandwidth=2.0, random_state=0).fit(X).frequencies_
+    >>> bool(np.allclose(np.abs(W[0]), np.abs(W[1][[1, 2, 0]])))
+    True
+    """
+
+    features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine")
+
+    def _projection(self, random: Streams, d: int) -> Projection:
+        blocks = -(-self.n_components // d)
+        first = self.kernel_.frequencies(random.frequencies, d, blocks)
+        signs = random.selection.choice([-1.0, 1.0], size=(blocks, d))
+        return StackedCirculant(first, signs)

@@ -33,12 +33,16 @@ class SamplerContract:
     options : its parameters beside n_components and random_state, small enough for 60 rows
     kernels_served : names of the kernels that it must serve; all others it must refuse
     float32_tolerance : absolute
+    sizes : some n_components that it can serve on rows of 5 columns
+    refuses : words of its MethodError for rows that the checks of scikit-learn have, if for any
     """
 
     sampler: ClassVar[type[RandomFeatures]]
     options: ClassVar[dict[str, Any]] = {}
     kernels_served: ClassVar[tuple[str, ...]] = tuple(KERNELS)
     float32_tolerance: ClassVar[float] = 1e-4
+    sizes: ClassVar[tuple[int, ...]] = (1, 2, 5, 7, 16)
+    refuses: ClassVar[str] = ""
 
     def make(self, n_components: int = 8, random_state: Any = 0, **options: Any) -> RandomFeatures:
         """Build the sampler."""
@@ -70,8 +74,9 @@ class SamplerContract:
         parameters of its own with `@estimator`.
         """
         found = check_estimator(self.small(), on_skip=None, on_fail=None)
-        failed = [check for check in found if check["status"] == "failed"]
-        assert {check["check_name"]: check["exception"] for check in failed} == {}
+        failed = {c["check_name"]: str(c["exception"]) for c in found if c["status"] == "failed"}
+        refused = [name for name, why in failed.items() if self.refuses and self.refuses in why]
+        assert {name: why for name, why in failed.items() if name not in refused} == {}
         assert len(found) >= FEWEST_CHECKS
 
     def test_works_in_a_pipeline_with_frames_and_a_grid(self) -> None:
@@ -81,7 +86,9 @@ class SamplerContract:
         """
         frame = pd.DataFrame(ROWS, columns=list("abcde"), index=range(100, 160))
         steps = [("features", self.small().set_output(transform="pandas")), ("ridge", Ridge())]
-        search = GridSearchCV(Pipeline(steps), {"features__n_components": [3]}, cv=3)
+        search = GridSearchCV(
+            Pipeline(steps), {"features__n_components": [max(3, self.sizes[0])]}, cv=3
+        )
         fitted = search.fit(frame, TARGET).best_estimator_[0]
         found = fitted.transform(frame)
         assert list(found.columns) == list(fitted.get_feature_names_out())
@@ -99,7 +106,7 @@ class SamplerContract:
         To do: Return as many frequencies from `_draw` as `n_components` says, or override
         `expected_columns`.
         """
-        for size in (1, 2, 5, 7, 16):
+        for size in self.sizes:
             sampler = self.fit(self.make(size, feature_map=feature_map))
             columns = self.expected_columns(size, feature_map)
             assert sampler.transform(NEW_ROWS).shape == (len(NEW_ROWS), columns)
@@ -201,7 +208,7 @@ class SamplerContract:
         To do: Name what `_draw` can make in `features_served`, or override `serves`.
         """
         for feature_map in MAPS:
-            sampler = self.make(4, kernel=kernel, feature_map=feature_map)
+            sampler = self.make(kernel=kernel, feature_map=feature_map)
             if kernel in self.kernels_served:
                 sampler.check_parameters()
                 features = self.fit(sampler).transform(NEW_ROWS)

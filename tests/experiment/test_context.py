@@ -50,12 +50,12 @@ def test_a_job_of_several_numbers_gives_each_trial_its_own_rows(experiment_of):
 
 def test_the_kernel_of_a_job_is_made_once_per_bandwidth(experiment_of):
     trial, context = plan(experiment_of())[0], Context()
-    rows, exact, norm = context.exact_kernel(trial, Gaussian(1.0), 20)
+    rows, exact = context.exact_kernel(trial, Gaussian(1.0), 20)
     np.testing.assert_allclose(
-        exact, np.exp(-np.square(rows[:, None] - rows[None]).sum(axis=2) / 2), atol=1e-12
+        exact.matrix, np.exp(-np.square(rows[:, None] - rows[None]).sum(axis=2) / 2), atol=1e-12
     )
-    assert norm == pytest.approx(np.linalg.norm(exact, 2))
+    assert exact.norm == pytest.approx(np.linalg.norm(exact.matrix, 2))
     assert context.exact_kernel(trial, Gaussian(1.0), 20)[1] is exact
-    assert context.exact_kernel(trial, Gaussian(2.0), 20)[1][0, 1] > exact[0, 1]
+    assert context.exact_kernel(trial, Gaussian(2.0), 20)[1].matrix[0, 1] > exact.matrix[0, 1]
     with pytest.raises(ValueError, match="read-only"):
-        exact[0, 0] = 2.0
+        exact.matrix[0, 0] = 2.0

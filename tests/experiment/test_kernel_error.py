@@ -1,7 +1,18 @@
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from scipy import linalg
 
-from rfbench.experiment.kernel_error import LANCZOS_FROM, kernel_errors, spectral_norm
+from rfbench.experiment import kernel_error
+from rfbench.experiment.kernel_error import LANCZOS_FROM, ExactKernel
+from rfbench.kernels import Gaussian
+
+D1, D2 = "kernel_error_delta1", "kernel_error_delta2"
+
+
+def kernel_of(n, penalty, d=4):
+    rows = np.random.default_rng(0).standard_normal((n, d))
+    return ExactKernel.of(Gaussian(2.0)(rows, rows), penalty)
 
 
 @pytest.mark.parametrize("n", [5, LANCZOS_FROM + 50])
@@ -10,12 +21,59 @@ def test_spectral_norm_is_the_largest_absolute_eigenvalue(n):
     matrix = generator.standard_normal((n, n))
     symmetric = matrix + matrix.T - 3 * np.eye(n)
     expected = np.linalg.norm(symmetric, 2)
-    assert spectral_norm(symmetric) == pytest.approx(expected, rel=1e-5)
+    assert abs(kernel_error._largest(symmetric)) == pytest.approx(expected, rel=1e-5)
 
 
 def test_kernel_errors_by_hand():
-    exact = np.diag([4.0, 3.0])
     features = np.array([[1.0], [0.0]])
-    found = kernel_errors(exact, features, spectral_norm(exact))
+    found = ExactKernel.of(np.diag([4.0, 3.0]), 1.0).errors(features)
     assert found["kernel_error_spectral"] == pytest.approx(3 / 4)
     assert found["kernel_error_frobenius"] == pytest.approx(np.sqrt(9 + 9) / 5)
+    assert found[D1] == pytest.approx(3 / 4)  # of 1 - 2/5 and 1 - 1/4
+    assert found[D2] == 0.0
+
+
+@pytest.mark.parametrize("n", [60, LANCZOS_FROM + 50])
+@pytest.mark.parametrize("penalty", [1e-4, 0.3, 20.0])
+def test_deltas_are_the_extreme_generalised_eigenvalues(n, penalty):
+    exact = kernel_of(n, penalty)
+    features = np.random.default_rng(1).standard_normal((n, 30)) / 5
+    shift, constant = penalty * np.eye(n), -0.01
+    approximate = features @ features.T + constant + shift
+    ends = linalg.eigh(approximate, exact.matrix + shift, eigvals_only=True)[[0, -1]]
+    found = exact.errors(features, constant)
+    assert_allclose([found[D1], found[D2]], [1 - ends[0], ends[1] - 1], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [60, LANCZOS_FROM + 50])
+def test_deltas_of_the_kernel_itself_and_of_nothing(n):
+    exact = kernel_of(n, 0.5)
+    itself = exact.errors(linalg.sqrtm(exact.matrix).real)
+    assert itself[D1] == pytest.approx(0, abs=1e-5)
+    assert itself[D2] == pytest.approx(0, abs=1e-5)
+    nothing = exact.errors(np.zeros((n, 1)))
+    assert nothing[D1] == pytest.approx(exact.norm / (exact.norm + 0.5), rel=1e-5)
+    assert nothing[D2] == pytest.approx(0, abs=1e-5)
+
+
+def test_no_penalty_is_raised_and_many_rows_have_no_deltas(monkeypatch):
+    assert np.isfinite(list(kernel_of(60, 0.0).errors(np.ones((60, 1))).values())).all()
+    monkeypatch.setattr(kernel_error, "DELTA_ROWS", 59)
+    assert {D1, D2}.isdisjoint(kernel_of(60, 0.5).errors(np.ones((60, 1))))
+
+
+# What `delta_approximation` of HazyResearch/lp_rffs@089c764 gives for the matrices below.
+REFERENCE = {
+    1e-3: (24.866621536713428, 0.9997318772535173),
+    0.1: (11.165885805321743, 0.9738893303738334),
+    5.0: (0.6607475577314754, 0.42922126494043755),
+}
+
+
+@pytest.mark.parametrize("penalty", REFERENCE)
+def test_deltas_are_those_of_the_authors(penalty):
+    grid = np.arange(12.0)[:, None]
+    exact = ExactKernel.of(Gaussian(3.0)(grid, grid), penalty)
+    features = np.cos(grid * [0.1, 0.4, 0.9] + [0.0, 1.0, 2.0]) * np.sqrt(2 / 3)
+    found = exact.errors(features)
+    assert_allclose([found[D2], found[D1]], REFERENCE[penalty], rtol=1e-9)

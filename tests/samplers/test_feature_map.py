@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose
 
-from rfbench.samplers import RKS, SORF, TEFMG, CompactFeatures, Nystroem
+from rfbench.samplers import RKS, SORF, SSR, TEFMG, Circulant, CompactFeatures, Nystroem
 from rfbench.samplers.feature_map import FeatureMap, FittedMap
 from rfbench.testing.samplers import NEW_ROWS, ROWS
 
-from .feature_map_contract import FeatureMapContract, FittedMapContract
+from .feature_map_contract import EXACT, FeatureMapContract, FittedMapContract
 
 
 def map_of(cls: Any, **words: Any) -> Any:
@@ -58,6 +58,23 @@ class TestStructured(FeatureMapContract):
 class TestStructuredPairs(FeatureMapContract):
     def make(self) -> FeatureMap:
         return map_of(SORF, feature_map="paired")
+
+
+class TestCirculant(FeatureMapContract):
+    def make(self) -> FeatureMap:
+        return map_of(Circulant)
+
+
+class TestQuadrature(FeatureMapContract):
+    def make(self) -> FeatureMap:
+        return map_of(SSR, feature_map="paired")
+
+    def test_the_constant_of_some_is_their_own(self, fitted: Any) -> None:
+        for numbers in (np.array([4, 1]), np.arange(9)):
+            taken = fitted.take(numbers)
+            constant = 1 - np.mean(fitted.weights[numbers] ** 2)
+            assert_allclose(taken.kernel_constant, constant, atol=EXACT)
+            assert_allclose(taken.astype(np.float32).kernel_constant, constant, atol=1e-6)
 
 
 class TestProjected(FittedMapContract):

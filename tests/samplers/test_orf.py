@@ -4,9 +4,11 @@ from numpy.testing import assert_allclose
 from scipy.linalg import hadamard
 
 from rfbench import kernels
-from rfbench.samplers import ORF, SORF
+from rfbench.samplers import ORF, ROM, SORF
 from rfbench.samplers.orf import haar_rows
 from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
+
+from .unbiased import estimates, points, z_scores
 
 ISOTROPIC = ("gaussian", "gaussian-unhalved", "arc-cosine-0", "arc-cosine-1", "arc-cosine-2")
 
@@ -18,6 +20,11 @@ class TestORF(SamplerContract):
 
 class TestSORF(SamplerContract):
     sampler = SORF
+    kernels_served = ISOTROPIC
+
+
+class TestROM(SamplerContract):
+    sampler = ROM
     kernels_served = ISOTROPIC
 
 
@@ -52,16 +59,22 @@ def test_signs_are_fixed_so_that_the_matrix_is_haar():
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 8])
-def test_sorf_is_the_product_of_its_matrices(d):
+@pytest.mark.parametrize("blocks", [1, 2, 3])
+def test_sorf_and_rom_are_the_products_of_their_matrices(d, blocks):
     rows = ROWS[:, np.arange(d) % 5]
-    sampler = SORF(11, bandwidth=3.0, random_state=2, feature_map="paired").fit(rows)
+    words = {"bandwidth": 3.0, "random_state": 2, "feature_map": "paired"}
+    cls = SORF if blocks == 3 else ROM
+    sampler = cls(11, **words, **({"blocks": blocks} if blocks == 2 else {})).fit(rows)
     p = 1 << (d - 1).bit_length()
     walsh = hadamard(p) / np.sqrt(p)
     dense = []
     for block in sampler.feature_map_.projection.blocks:
-        third, second, first = (np.diag(signs) for signs in block.diagonals)
         assert set(np.unique(block.diagonals)) <= {-1.0, 1.0}
-        dense.append(np.sqrt(p) / 3.0 * walsh @ first @ walsh @ second @ walsh @ third)
+        assert len(block.diagonals) == blocks
+        product = np.sqrt(p) / 3.0 * np.eye(p)
+        for signs in block.diagonals:
+            product = walsh @ np.diag(signs) @ product
+        dense.append(product)
     dense = np.concatenate(dense)[:11, :d]
     assert_allclose(sampler.frequencies_, dense, atol=1e-12)
     phases = NEW_ROWS[:, np.arange(d) % 5] @ dense.T
@@ -81,3 +94,16 @@ def test_sorf_is_nearly_unbiased_in_many_dimensions():
     features = SORF(20_000, bandwidth=1.5, feature_map="paired", random_state=0).fit_transform(rows)
     exact = kernels.make("gaussian", 1.5)(rows, rows)
     assert_allclose(features @ features.T, exact, atol=0.01)
+
+
+@pytest.mark.parametrize("feature_map", ["offset", "paired"])
+def test_bias_of_one_block_is_the_stated_one(feature_map):
+    rows = points(5)
+
+    def make(seed):
+        return ROM(11, bandwidth=2.0, feature_map=feature_map, random_state=seed)
+
+    sample = estimates(make, rows, seeds=400)
+    mean = np.cos((rows[:, None] - rows[None]) / 2.0).prod(axis=2)
+    assert np.abs(z_scores(sample, mean)).max() < 5
+    assert np.abs(z_scores(sample, kernels.make("gaussian", 2.0)(rows, rows))).max() > 5

@@ -17,6 +17,7 @@ METHODS = {
     "qmc-sobol": ({"sequence": "sobol"}, PRODUCT, 5),
     "qmc-halton": ({"sequence": "halton"}, PRODUCT, 5),
     "fastfood": ({}, ISOTROPIC, 5),
+    "circulant": ({}, PRODUCT, 5),
     "uniform-pool": ({"pool_size": 40}, tuple(KERNELS), 5),
 }
 CASES = [(name, kernel) for name, (_, served, _) in METHODS.items() for kernel in served]

@@ -1,0 +1,145 @@
+"""Random frequencies that are the points of quadrature rules for the Gaussian measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
+
+from rfbench.arrays import Array, Rows
+from rfbench.errors import MethodError
+from rfbench.kernels import Gaussian
+from rfbench.parameters import estimator, parameter, whole
+from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.feature_map import FeatureMap
+from rfbench.samplers.orf import haar_rows
+
+
+class _GaussianWaves(RandomFeatures):
+    has_prefixes: ClassVar[bool] = True
+    kernels_served: ClassVar[Any] = Gaussian
+    features_served: ClassVar[tuple[str, ...]] = ("wave",)
+
+
+@estimator
+class GaussianQuadrature(_GaussianWaves):
+    r"""Coordinates drawn from the nodes of Gauss-Hermite quadrature, in proportion to its weights.
+
+    Each coordinate of a frequency is :math:`\sigma t`, with t one of the L nodes for the weight
+    function :math:`e^{-t^2/2}`, drawn independently, and :math:`\sigma` the standard deviation of
+    a coordinate, 1/s for the Gaussian kernel. The moments are those of the Gaussian measure up to
+    degree 2L - 1, and the kernel estimate has the mean
+    :math:`\prod_j \sum_l a_l \cos(\sigma t_l (x_j - y_j))`, with a the weights: a bias that no M
+    removes. L = 2: signs; L = 3: 0 with probability 2/3, else :math:`\pm\sqrt 3`.
+
+    Parameters
+    ----------
+    points : int
+        L.
+
+    References
+    ----------
+    Dao, De Sa and Re, Gaussian Quadrature for Kernel Features, NIPS 2017, section 4 (the
+    subsampled dense grid).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import GaussianQuadrature
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> W = GaussianQuadrature(50, bandwidth=1.0, random_state=0).fit(X).feature_map_.frequencies
+    >>> np.unique((W**2).round(9))
+    array([0., 3.])
+    """
+
+    points: int = parameter(3, whole(2))
+
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+        assert isinstance(self.kernel_, Gaussian)
+        d, m = X.shape[1], self.n_components
+        nodes, weights = hermegauss(self.points)
+        drawn = random.frequencies.choice(nodes, size=(m, d), p=weights / weights.sum())
+        return self.unit_map(drawn * self.kernel_.spread, random).times(m**-0.5)
+
+
+@dataclass(frozen=True)
+class QuadratureMap(FeatureMap):
+    """Features with weights whose squares have the mean 1 - c: their products lack c."""
+
+    @property
+    def kernel_constant(self) -> float:
+        """c, which may be negative."""
+        assert self.weights is not None
+        return 1.0 - float(np.mean(np.square(self.weights, dtype=np.float64)))
+
+
+@estimator
+class SSR(_GaussianWaves):
+    r"""Stochastic spherical-radial quadrature of degree (3, 3).
+
+    Blocks of d + 1 frequencies :math:`\sigma \rho_j Q v_j`, with Q Haar-distributed orthogonal, v
+    the vertices of the regular simplex on the unit sphere (they and their opposites: a cosine is
+    even), :math:`\rho_j \sim \chi_{d+2}` and :math:`\sigma` the standard deviation of a
+    coordinate, 1/s for the Gaussian kernel. Independent blocks are stacked and the last one is
+    cut, so that there are exactly M:
+
+    .. math:: k(x, y) \approx c_0 + \frac1M \sum_j \frac{d}{\rho_j^2} \cos w_j^\top (x - y),
+              \qquad c_0 = 1 - \frac1M \sum_j \frac{d}{\rho_j^2}.
+
+    The estimate is unbiased; :math:`E[c_0] = 0`, and :math:`c_0` may be negative. The features are
+    those of rks with the weights :math:`\sqrt d / \rho_j`; the constant, which an intercept takes
+    up, is no column and counts in the errors of the kernel alone. Costs O(M d^2) to draw. Not for
+    d of 1 and 2, where the weights have no variance.
+
+    Notes
+    -----
+    Each frequency has a length of its own, as in the authors' code. The butterfly matrices of the
+    paper, which only make Q x faster, are not used.
+
+    References
+    ----------
+    Munkhoeva, Kapushev, Burnaev and Oseledets, Quadrature-based Features for Kernel Approximation,
+    NeurIPS 2018; Genz and Monahan, A Stochastic Algorithm for High-Dimensional Integrals over
+    Unbounded Regions with Gaussian Weight, 1999, for the rule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import SSR
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> SSR(50, bandwidth=2.0, random_state=0).fit(X).transform(X).shape
+    (20, 50)
+    """
+
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+        assert isinstance(self.kernel_, Gaussian)
+        d, m = X.shape[1], self.n_components
+        if d < 3:
+            raise MethodError(
+                f"Spherical-radial quadrature needs 3 columns or more, and n_features = {d}.",
+                "Its weights have no variance in fewer dimensions.",
+                "Take the sampler orf.",
+            )
+        simplex = simplex_vertices(d)
+        directions = []
+        for start in range(0, m, d + 1):
+            # The first vertices lie in the span of the first axes.
+            rank = min(d, m - start)
+            corners = simplex[: m - start, :rank]
+            directions.append(corners @ haar_rows(random.frequencies, d, rank))
+        lengths = np.sqrt(random.selection.chisquare(d + 2, size=m))
+        frequencies = np.concatenate(directions) * (lengths * self.kernel_.spread)[:, None]
+        unit = self.unit_map(frequencies, random).weighted_by(d**0.5 / lengths).times(m**-0.5)
+        return QuadratureMap(**vars(unit))
+
+
+def simplex_vertices(d: int) -> Array:
+    """Return the vertices of a regular simplex on the unit sphere, shape (d + 1, d).
+
+    Vertex j has zeros after its coordinate j; the vertices sum to 0.
+    """
+    i = np.arange(d)
+    step = np.sqrt((d + 1) / ((d - i) * d * (d - i + 1)))
+    return np.asarray(np.tril(np.tile(-step, (d + 1, 1)), -1) + np.eye(d + 1, d) * (d - i) * step)

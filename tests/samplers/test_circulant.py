@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import linalg, stats
+
+from rfbench.samplers import Circulant
+from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
+
+
+class TestCirculant(SamplerContract):
+    sampler = Circulant
+    kernels_served = (
+        "gaussian",
+        "gaussian-unhalved",
+        "laplacian",
+        "cauchy",
+        "arc-cosine-0",
+        "arc-cosine-1",
+        "arc-cosine-2",
+    )
+    float32_tolerance = 1e-3
+
+
+@pytest.mark.parametrize("d", [1, 3, 5, 8])
+def test_is_the_product_of_its_matrices(d):
+    rows, new = (part[:, np.arange(d) % 5] for part in (ROWS, NEW_ROWS))
+    sampler = Circulant(19, bandwidth=3.0, random_state=2).fit(rows)
+    projection = sampler.feature_map_.projection
+    blocks = zip(projection.first, projection.signs, strict=True)
+    dense = np.concatenate([linalg.circulant(w) @ np.diag(s) for w, s in blocks])[:19]
+    assert_allclose(sampler.frequencies_, dense, atol=1e-12)
+    phases = new @ dense.T + sampler.feature_map_.offsets
+    assert_allclose(sampler.transform(new), np.sqrt(2 / 19) * np.cos(phases), atol=1e-12)
+
+
+def test_every_frequency_is_a_gaussian_vector():
+    made = [Circulant(8, bandwidth=3.0, random_state=seed).fit(np.eye(8)) for seed in range(400)]
+    draws = np.array([sampler.frequencies_ for sampler in made])
+    for member in (0, 5):
+        assert stats.kstest(draws[:, member, 3] * 3.0, "norm").pvalue > 1e-3
+        lengths = (draws[:, member] ** 2).sum(axis=1) * 9.0
+        assert stats.kstest(lengths, "chi2", args=(8,)).pvalue > 1e-3

@@ -1,0 +1,141 @@
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from rfbench import kernels
+from rfbench.errors import MethodError
+from rfbench.samplers import SSR, GaussianQuadrature
+from rfbench.samplers.quadrature import QuadratureMap, simplex_vertices
+from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, SamplerContract
+
+from .unbiased import estimates, points, z_scores
+
+GAUSSIAN = ("gaussian", "gaussian-unhalved")
+
+
+class TestGaussianQuadrature(SamplerContract):
+    sampler = GaussianQuadrature
+    kernels_served = GAUSSIAN
+
+
+class TestSSR(SamplerContract):
+    sampler = SSR
+    kernels_served = GAUSSIAN
+    refuses = "needs 3 columns"
+
+
+def frequencies(sampler: Any, d: int) -> Any:
+    return sampler.fit(np.zeros((2, d))).feature_map_.frequencies.T
+
+
+@pytest.mark.parametrize("points_", [2, 3, 4])
+def test_moments_of_the_nodes_are_exact(points_: int) -> None:
+    """Of the law that is drawn from, and of a draw in standard errors."""
+    drawn = frequencies(GaussianQuadrature(20_000, points=points_, bandwidth=1.0), 1)[:, 0]
+    nodes, counts = np.unique(drawn.round(9), return_counts=True)
+    assert len(nodes) == points_
+    nodes_, weights = np.polynomial.hermite_e.hermegauss(points_)
+    assert_allclose(nodes, nodes_, atol=1e-8)
+    law = weights / weights.sum()
+    for degree in range(2 * points_):
+        assert law @ nodes_**degree == pytest.approx(stats.norm.moment(degree), abs=1e-9)
+    assert stats.chisquare(counts, law * 20_000).pvalue > 1e-3
+
+
+def assert_mean(make: Any, rows: Any, mean: Any, constant: bool = False) -> None:
+    sample = estimates(make, rows, seeds=400)
+    if constant:
+        sample += [[[make(s).fit(rows).feature_map_.kernel_constant]] for s in range(400)]
+    assert np.abs(z_scores(sample, mean)).max() < 5
+
+
+@pytest.mark.parametrize("feature_map", MAPS)
+@pytest.mark.parametrize("points_", [2, 3])
+@pytest.mark.parametrize("kernel", GAUSSIAN)
+def test_bias_of_gaussian_quadrature_is_the_stated_one(
+    feature_map: str, points_: int, kernel: str
+) -> None:
+    rows = points(3)
+    words: dict[str, Any] = {"kernel": kernel, "bandwidth": 2.0, "feature_map": feature_map}
+
+    def make(seed: int) -> Any:
+        return GaussianQuadrature(40, points=points_, random_state=seed, **words)
+
+    spread = kernels.make(kernel, 2.0).spread  # type: ignore[attr-defined]
+    steps = spread * (rows[:, None] - rows[None])
+    if points_ == 2:
+        mean = np.cos(steps).prod(axis=2)
+    else:
+        mean = (2 / 3 + np.cos(np.sqrt(3) * steps) / 3).prod(axis=2)
+    assert_mean(make, rows, mean)
+    if points_ == 2:
+        with pytest.raises(AssertionError):
+            assert_mean(make, rows, kernels.make(kernel, 2.0)(rows, rows))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 7])
+def test_vertices_are_those_of_a_regular_simplex(d: int) -> None:
+    products = simplex_vertices(d) @ simplex_vertices(d).T
+    assert_allclose(products, np.where(np.eye(d + 1) > 0, 1.0, -1.0 / d), atol=1e-12)
+    assert_allclose(np.triu(simplex_vertices(d), 1), 0.0, atol=0)
+
+
+@pytest.mark.parametrize("feature_map", MAPS)
+@pytest.mark.parametrize("kernel", GAUSSIAN)
+@pytest.mark.parametrize(("d", "m"), [(3, 3), (5, 11), (5, 12), (6, 4)])
+def test_ssr_is_unbiased_with_its_constant(feature_map: str, kernel: str, d: int, m: int) -> None:
+    rows = points(d)
+
+    def make(seed: int) -> Any:
+        words: dict[str, Any] = {"kernel": kernel, "bandwidth": 2.0, "feature_map": feature_map}
+        return SSR(m, random_state=seed, **words)
+
+    exact = kernels.make(kernel, 2.0)(rows, rows)
+    assert_mean(make, rows, exact, constant=True)
+    with pytest.raises(AssertionError):
+        assert_mean(make, rows, kernels.make(kernel, 3.0)(rows, rows), constant=True)
+
+
+def test_ssr_with_its_constant_is_exact_to_the_third_degree() -> None:
+    """The weighted second moments of whole blocks, and the value at 0 in the paired map."""
+    sampler = SSR(12, bandwidth=2.0, feature_map="paired", random_state=0).fit(ROWS)
+    W, weights = sampler.feature_map_.frequencies, sampler.feature_map_.weights
+    assert_allclose((W * weights[:12] ** 2) @ W.T / 12 * 4, np.eye(5), atol=1e-12)
+    features = sampler.transform(NEW_ROWS)
+    constant = sampler.feature_map_.kernel_constant
+    assert_allclose(np.square(features).sum(axis=1) + constant, 1.0, atol=1e-12)
+
+
+def test_estimate_of_given_radii_is_that_of_the_authors() -> None:
+    """What `kernel` of maremun/quffka@2d935b4 gives at gamma 1/8 with Q = I and these radii."""
+    radii = np.array([1.5, 2.0, 2.5, 3.0, 1.25, 2.25, 2.75, 1.75, 3.25, 2.0])
+    rows = np.array([[0.3, -0.2, 0.5, 0.1], [-0.4, 0.7, 0.2, 0.0], [1.0, 0.5, -0.5, -1.0]])
+    frequencies = np.tile(simplex_vertices(4), (2, 1)) * radii[:, None] / 2.0
+    weights = np.tile(2.0 / radii, 2)
+    fitted = QuadratureMap("wave", "paired", frequencies.T, None, 10**-0.5, weights)
+    features = fitted.transform(rows)
+    assert_allclose(fitted.kernel_constant, -0.042609197267871934, rtol=1e-12)
+    found = (features @ features.T + fitted.kernel_constant)[np.triu_indices(3, 1)]
+    expected = [0.8406543338082552, 0.6432609972627953, 0.6079474065074812]
+    assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_first_frequencies_of_a_block_need_no_whole_rotation() -> None:
+    """The same few, whether or not the others are drawn; angles are those of the simplex."""
+    few = frequencies(SSR(4, bandwidth=1.0, random_state=2), 300)
+    more = frequencies(SSR(320, bandwidth=1.0, random_state=2), 300)
+    assert_allclose(more[:4], few, atol=1e-12)
+    unit = few / np.linalg.norm(few, axis=1, keepdims=True)
+    for i, j in itertools.combinations(range(4), 2):
+        assert unit[i] @ unit[j] == pytest.approx(-1 / 300, abs=1e-12)
+
+
+def test_ssr_needs_three_columns() -> None:
+    SSR(5, bandwidth=1.0).fit(np.zeros((4, 3)))
+    for d in (1, 2):
+        with pytest.raises(MethodError, match="3 columns"):
+            SSR(5, bandwidth=1.0).fit(np.zeros((4, d)))
