@@ -124,6 +124,7 @@ SAMPLERS: Registry[type[RandomFeatures]] = Registry(
         "greedy": "samplers.greedy:Greedy",
         "pairs": "samplers.swim:DataPairs",
         "swim": "samplers.swim:SWIM",
+        "orcca": "samplers.leverage:ORCCA",
         "rfm-rff": "samplers.rfm:RFMFeatures",
         "varpro": "samplers.varpro:VariableProjection",
     },

@@ -58,6 +58,7 @@ OUT_OF_RANGE = {
     "swim": {"pairs_per_row": (0,), "target_norm": ("l1",)},
     "rfm-rff": {"rounds": (0,), "alpha": POSITIVE},
     "varpro": {"iterations": (0,), "patience": (0,), "alpha": POSITIVE},
+    "orcca": {"keep": ("best",), "target_alpha": POSITIVE},
     "ses": {"penalty": (-1.0, True), "pairs_per_feature": (0,)},
     "ridge": {"alphas": (-1.0, True, []), "selection": ("cv1",)},
     "logistic": {"max_iter": POSITIVE, "tol": POSITIVE, "intercept": (-1, 0)},

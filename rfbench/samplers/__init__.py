@@ -11,6 +11,7 @@ from rfbench.samplers.compact import CompactFeatures as CompactFeatures
 from rfbench.samplers.controls import UniformPool as UniformPool
 from rfbench.samplers.eerf import EERF as EERF
 from rfbench.samplers.greedy import Greedy as Greedy
+from rfbench.samplers.leverage import ORCCA as ORCCA
 from rfbench.samplers.leverage import LeverageRFF as LeverageRFF
 from rfbench.samplers.leverage import SurrogateLeverage as SurrogateLeverage
 from rfbench.samplers.lkrf import LKRF as LKRF

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from rfbench import kernels
 from rfbench.errors import MethodError
-from rfbench.samplers import EERF, LeverageRFF, SurrogateLeverage
+from rfbench.samplers import EERF, ORCCA, LeverageRFF, SurrogateLeverage
 from rfbench.samplers.leverage import ridge_leverage
 from rfbench.testing.samplers import NEW_ROWS, ROWS, TARGET, SamplerContract
 
@@ -19,6 +19,7 @@ AS_RUN: dict[str, Any] = {
     "feature_map": "paired",
     "bandwidth": 2.0,
 }
+PAIRED: dict[str, Any] = {"feature_map": "paired", "bandwidth": 2.0, "random_state": 0}
 
 
 class TestLeverageRFF(SamplerContract):
@@ -82,6 +83,45 @@ def test_leverage_of_a_singular_gram_matrix_takes_the_eigenvalues() -> None:
     assert_allclose(ridge_leverage(gram, 1e-30), 0.5, rtol=1e-9)
     assert_allclose(ridge_leverage(gram, 1e-3 * gram[0, 0]), 0.5, rtol=2e-3)
     assert_allclose(ridge_leverage(np.diag([4.0, 1.0]), 1.0), [0.8, 0.5])
+
+
+class TestORCCA(SamplerContract):
+    sampler = ORCCA
+    options: ClassVar[dict[str, Any]] = {"pool_size": 30}
+    float32_tolerance = 1e-3
+
+
+@pytest.mark.parametrize("per_column", [False, True])
+def test_keep_largest_takes_the_largest_scores_in_their_order(per_column: bool) -> None:
+    words: dict[str, Any] = {"pool_size": 30, "per_column": per_column, **PAIRED}
+    largest = LeverageRFF(7, keep="largest", reweight=False, **words).fit(ROWS)
+    order = np.argsort(-largest.scores_)[: 14 if per_column else 7]
+    whole = LeverageRFF(30, resample=False, reweight=False, **words).fit(ROWS).transform(NEW_ROWS)
+    columns = order if per_column else np.append(order, order + 30)
+    expected = whole[:, columns] * np.sqrt(30 / 7)
+    assert_allclose(largest.transform(NEW_ROWS), expected, atol=1e-12)
+    with pytest.raises(MethodError, match="without replacement"):
+        LeverageRFF(12, pool_size=11, keep="largest").check_parameters()
+
+
+@pytest.mark.parametrize("labels", [TARGET, np.arange(len(ROWS)) % 3])
+def test_orcca_scores_are_those_of_the_definition(labels: Any) -> None:
+    Y = labels[:, None] if labels is TARGET else np.eye(3)[labels]
+    Y = Y - Y.mean(axis=0)
+    words: dict[str, Any] = {"alpha": 0.02, "target_alpha": 1e-4, **PAIRED}
+    sampler = ORCCA(9, pool_size=25, **words).fit(ROWS, labels)
+    whole = LeverageRFF(25, resample=False, **PAIRED).fit(ROWS)
+    Z = unnormalised(whole) / 5.0
+    Z = Z - Z.mean(axis=0)
+    outer = np.linalg.inv(Z.T @ Z + 60 * 0.02 * np.eye(50)) @ Z.T @ Y
+    p = np.diag(outer @ np.linalg.inv(Y.T @ Y + 60 * 1e-4 * np.eye(Y.shape[1])) @ Y.T @ Z)
+    assert_allclose(sampler.scores_, fold(p), rtol=1e-8)
+    order = np.argsort(-fold(p))[:9]
+    assert_allclose(
+        sampler.transform(NEW_ROWS),
+        np.hstack([unnormalised(whole, NEW_ROWS)[:, order + part] for part in (0, 25)]) / 3.0,
+        atol=1e-10,
+    )
 
 
 @pytest.mark.parametrize("target", ["binary", "classes"])
