@@ -19,9 +19,9 @@ from rfbench.samplers.moment_matching import MomentMatching as MomentMatching
 from rfbench.samplers.nystroem import Nystroem as Nystroem
 from rfbench.samplers.orf import ORF as ORF
 from rfbench.samplers.qmc import QMC as QMC
-from rfbench.samplers.rfm import RFMFeatures as RFMFeatures
 from rfbench.samplers.quadrature import SSR as SSR
 from rfbench.samplers.quadrature import GaussianQuadrature as GaussianQuadrature
+from rfbench.samplers.rfm import RFMFeatures as RFMFeatures
 from rfbench.samplers.rks import RKS as RKS
 from rfbench.samplers.ses import SES as SES
 from rfbench.samplers.structured import ROM as ROM
