@@ -169,12 +169,12 @@ def _dataset(file: str, target: str | None, **reading: Any) -> str | dict[str, A
             "Name it: --target COLUMN.",
         )
     if "drop" in given:
-        given["drop"] = [_column(name) for name in given["drop"]]
+        given["drop"] = [column_of(name) for name in given["drop"]]
     if "groups" in given:
-        given["groups"] = _column(given["groups"])
-    return {"file": file, "target": _column(target), **given}
+        given["groups"] = column_of(given["groups"])
+    return {"file": file, "target": column_of(target), **given}
 
 
-def _column(name: str) -> str | int:
+def column_of(name: str) -> str | int:
     """Return a column as a configuration names it: by a name, or by its number."""
     return int(name) if re.fullmatch(r"-?[0-9]+", name) else name

@@ -113,3 +113,36 @@ def add(name: str, file: Path) -> None:
     from rfbench import datasets
 
     click.echo(f"{name}: {datasets.add(name, file)}")
+
+
+@data.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--target", metavar="COLUMN", help="The column to predict.")
+@click.option("--task", type=click.Choice(["classification", "regression"]))
+@click.option("--drop", metavar="COLUMN", multiple=True, help="A column to leave out; repeatable.")
+@click.option("--groups", metavar="COLUMN", help="Whose rows belong together.")
+@click.option("--part", metavar="COLUMN", help="Which rows are `train` and which are `test`.")
+@click.option("--missing", type=click.Choice(["error", "drop"]), default="error")
+@click.option("--dtype", type=click.Choice(["float64", "float32"]), default="float64")
+@click.option("--separator", help="Of a CSV; default: comma, or tab in a .tsv.")
+@click.option("--header/--no-header", default=True, help="Whether a CSV begins with names.")
+def pack(file: Path, folder: Path, **options: Any) -> None:
+    """Pack a FILE of any size into a FOLDER whose rows stay on disk when they are used.
+
+    CSV, Parquet, svmlight (plain, .gz, .zip) and NPY are read piece by piece, twice. A
+    configuration then says `dataset: {path: FOLDER}`.
+
+    \b
+    Example:
+      rfbench data pack flights.csv.gz flights --target delay
+    """
+    from rfbench.cli.choose import column_of
+    from rfbench.datasets.pack import pack
+
+    for key in ("target", "groups", "part"):
+        options[key] = None if options[key] is None else column_of(options[key])
+    options["drop"] = [column_of(name) for name in options["drop"]]
+    about = pack(file, folder, **options)
+    click.echo(about["note"])
+    click.echo(f"{about['rows']:,} rows in {folder}. Use them: dataset: {{path: {folder}}}")

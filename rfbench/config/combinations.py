@@ -74,7 +74,35 @@ def check_combinations(
     _check_bandwidths(experiment, document)
     _check_sizes(experiment, document)
     _check_kept_features(experiment, document)
+    _check_rows_on_disk(experiment, document, task)
     _check_samplers(experiment, document, allow_imports)
+
+
+def _check_rows_on_disk(experiment: Experiment, document: yamlfile.Document, task: str) -> None:
+    """Refuse a bandwidth and a solver that need all rows in memory where they stay on disk."""
+    if not _on_disk(experiment):
+        return
+    rule, name = experiment.bandwidth, experiment.solver.name
+    rules = rule.cv if isinstance(rule, BandwidthGrid) else [rule]
+    if any(str(rule).endswith("knn50") for rule in rules):
+        raise _needs_memory(document, ("bandwidth",), "knn50", "bandwidth: knn50-sample or median")
+    solver = None if name == NO_SOLVER else solver_of(experiment, task=task, random_state=0)
+    if not getattr(solver, "streams", False):
+        raise _needs_memory(document, ("solver",), f"solver {name}", "solver: ridge")
+
+
+def _on_disk(experiment: Experiment) -> bool:
+    return experiment.rows is None and any(spec.packed for spec in experiment.dataset)
+
+
+def _needs_memory(
+    document: yamlfile.Document, place: tuple[Any, ...], what: str, instead: str
+) -> ConfigError:
+    return ConfigError(
+        f"{where(document, place)}: {what} needs all rows, or all their features, in memory.",
+        "Rows of packed data stay on disk and are read block by block.",
+        f"Set `rows:` to a number of rows that memory holds, or take another: {instead}.",
+    )
 
 
 def _check_bandwidths(experiment: Experiment, document: yamlfile.Document) -> None:
@@ -163,6 +191,9 @@ def _check_samplers(
         except RfbenchError as error:
             place = _shared_key(error, sampler, document) or ("samplers", position)
             raise located(document, place, error) from None
+        if _on_disk(experiment) and getattr(built, "holds_rows", True):
+            instead = "score_rows: 10000" if hasattr(built, "score_rows") else "rks"
+            raise _needs_memory(document, ("samplers", position), sampler.label, instead)
         if isinstance(experiment.bandwidth, BandwidthGrid) and not hasattr(built, "bandwidth"):
             raise ConfigError(
                 f"{where(document, ('samplers', position))}: {sampler.label} has no bandwidth.",

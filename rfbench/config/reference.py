@@ -111,7 +111,7 @@ def render() -> str:
         ("## Keys", _rows(Experiment, leave=("name",))),
         ("## Keys of a file with several runs", axes),
         (
-            "## Keys of data of your own, under `dataset`\n\nOne of the first four, and what is "
+            "## Keys of data of your own, under `dataset`\n\nOne of the first five, and what is "
             "needed of the others; `data/README.md` has examples.",
             _rows(OwnData),
         ),

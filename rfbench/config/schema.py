@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MOST_SETTINGS, MOST_TRIALS = 50_000, 1_000_000
 NO_SOLVER = "none"
-OWN_SOURCES = ("file", "load", "openml", "sklearn")
+OWN_SOURCES = ("file", "load", "openml", "sklearn", "path")
 SHARED, ISOLATED = "shared", "isolated"
 PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
 # What a file of several runs has beside the keys of an experiment, see `rfbench.config.matrix`.
@@ -159,6 +159,9 @@ class OwnData(BaseModel):
     )
     openml: int | None = _key(None, "a data set of OpenML", "its number")
     sklearn: str | None = _key(None, "a data set of scikit-learn", "`wine`, `california_housing`")
+    path: str | None = _key(
+        None, "a folder of `rfbench data pack`; its rows stay on disk", "a path"
+    )
     name: str | None = _key(None, "what results call the data; none: after the file", "a word")
     target: str | int | None = _key(
         None,
@@ -189,6 +192,13 @@ class DatasetSpec(Located):
         return bool(set(self.parameters) & set(OWN_SOURCES))
 
     @property
+    def packed(self) -> bool:
+        """Whether its rows stay on disk, unless the experiment takes some `rows` of them."""
+        from rfbench.datasets import source_of
+
+        return source_of(self.parameters) == "path"
+
+    @property
     def code(self) -> str | None:
         """The import path of the function that returns the rows, if it has one."""
         return self.parameters.get("load")
@@ -216,8 +226,12 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
     from rfbench.datasets import catalog, own
 
     sources = [source for source in OWN_SOURCES if source in value]
+    if sources[0] == "load" and "path" in sources:
+        sources.remove("path")  # an argument of the function
     allowed = [key for key in OwnData.model_fields if key not in OWN_SOURCES]
-    if sources[0] != "file":
+    if sources[0] == "path":
+        allowed = ["name"]
+    elif sources[0] != "file":
         allowed = [key for key in allowed if key not in own.READING]
     for key in value:
         if len(sources) > 1 or (key not in (*sources, *allowed, "part") and "load" not in value):

@@ -44,7 +44,7 @@ def store(place: Path, parsed: Parsed, dtype: str) -> Parsed | None:
                 for start in range(0, len(X), _ROWS_AT_ONCE):
                     target[start : start + _ROWS_AT_ONCE] = X[start : start + _ROWS_AT_ONCE]
                 target.flush()
-                facts["sha256"] = _file_digest(stage)
+                facts["sha256"] = sha256_of(stage)
         else:
             arrays |= {part: getattr(X, part) for part in _CSR} | {"data": X.data.astype(dtype)}
         with _whole(_rest_of(place)) as stage, stage.open("wb") as stream:
@@ -148,7 +148,7 @@ def content_sha256(source: FoundFiles, memory: Path) -> str:
 
 def file_sha256(path: Path, memory: Path) -> str:
     """Return the hash of a file as it lies on disk, remembered as in `content_sha256`."""
-    return remembered(memory, state(path), lambda: _file_digest(path))
+    return remembered(memory, state(path), lambda: sha256_of(path))
 
 
 def remembered(memory: Path, key: str, compute: Callable[[], str]) -> str:
@@ -168,10 +168,11 @@ def state(path: Path) -> str:
 
 @cache
 def _known_digest(path: Path, state: str) -> str:
-    return _file_digest(path)
+    return sha256_of(path)
 
 
-def _file_digest(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """Return the hash of a file as it lies on disk, read now."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

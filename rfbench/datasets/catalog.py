@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from rfbench.errors import DataError, unknown
 
-SOURCES = ("file", "load", "openml", "sklearn")
-"""Where data of one's own come from: a file, a function, an id or a name there."""
+SOURCES = ("file", "load", "openml", "sklearn", "path")
+"""Where data of one's own come from: a file, a function, an id or name there, a packed folder."""
 Task = Literal["binary", "multiclass", "regression"]
 
 

@@ -20,6 +20,7 @@ MOST_WORDS = 255  # of a column that becomes one column for each
 MOST_CLASSES = 1000
 FEW, MANY = 2, 30  # whole numbers: up to FEW are classes, more than MANY a quantity, else unclear
 MOST_NAMED = 8
+DENSE = 4  # from every fourth value that is not 0 on
 SIDES = {"train": 0, "training": 0, "test": 1, "testing": 1}
 DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?")
 Apart = dict[str, "pd.Series[Any]"]
@@ -96,6 +97,56 @@ def parsed(
         If a column is not there, or cannot be used as it is.
     """
     said: list[str] = []
+    X, y, apart = chosen(name, X, y, target=target, drop=drop, groups=groups, part=part)
+    X, y, apart = complete(name, X, y, apart, missing, said)
+    if X.shape[0] < 2 or X.shape[1] < 1:
+        raise DataError(
+            f"{name} has {X.shape[0]} rows and {X.shape[1]} columns beside the target.",
+            "That is too little to learn from.",
+            "Is it the right file, the right way round, with the right separator?",
+        )
+    codes, classes, found = target_codes(name, y, task, labels, said)
+    if isinstance(X, pd.DataFrame):
+        rows: Rows = numbers(name, in_words(name, X), said)
+    else:
+        rows = _sparse(name, X, said)
+    subjects, n_given_train, order = arranged(name, apart, len(y))
+    if n_given_train is not None:
+        rows, codes = rows[order], codes[order]
+    return Parsed(
+        rows,
+        codes,
+        n_given_train,
+        subjects,
+        {
+            **about(codes, classes, found, said),
+            "rows": rows.shape[0],
+            "columns": rows.shape[1],
+            "train_rows": n_given_train,
+            "sparse": sparse.issparse(rows),
+            "fills_gaps": missing == "mean",
+        },
+    )
+
+
+def about(codes: NDArray[Any], classes: list[str], task: str, said: list[str]) -> dict[str, Any]:
+    """Return what a catalogue's entry says of the target, and as a note what was done."""
+    counts = np.bincount(codes, minlength=len(classes)).tolist() if classes else []
+    numbered = dict(zip(classes, counts, strict=True))
+    return {"kind": "own", "task": task, "classes": numbered, "note": " ".join(said)}
+
+
+def chosen(
+    name: str,
+    X: pd.DataFrame | Rows,
+    y: pd.Series[Any] | None,
+    *,
+    target: str | int | None = None,
+    drop: Sequence[str | int] | str | int = (),
+    groups: str | int | None = None,
+    part: str | int | None = None,
+) -> tuple[pd.DataFrame | Rows, pd.Series[Any], Apart]:
+    """Return the columns that are features, the target and the other columns; see `parsed`."""
     apart: Apart = {}
     if y is not None and target is not None:
         raise DataError(
@@ -123,37 +174,19 @@ def parsed(
         X = X.drop(columns=[*gone, *(str(column.name) for column in apart.values())])
     elif drop or groups is not None or part is not None:
         raise DataError(f"{name} is sparse, without names.", "", "Leave out drop and groups.")
-    y = apart.pop("target") if y is None else y
-    X, y, apart = _complete(name, X, y, apart, missing, said)
-    if X.shape[0] < 2 or X.shape[1] < 1:
-        raise DataError(
-            f"{name} has {X.shape[0]} rows and {X.shape[1]} columns beside the target.",
-            "That is too little to learn from.",
-            "Is it the right file, the right way round, with the right separator?",
-        )
-    codes, classes, found = _target(name, y, task, labels, said)
-    rows = _numbers(name, X, said) if isinstance(X, pd.DataFrame) else _sparse(name, X, said)
-    numbers = pd.factorize(apart["groups"], sort=True)[0] if "groups" in apart else None
-    n_given_train = None
-    if "part" in apart:
-        side = _sides(name, apart["part"])
-        order = np.argsort(side, kind="stable")
-        rows, codes = rows[order], codes[order]
-        numbers = None if numbers is None else numbers[order]
-        n_given_train = int((side == 0).sum())
-    counts = np.bincount(codes, minlength=len(classes)).tolist() if classes else []
-    about = {
-        "kind": "own",
-        "task": found,
-        "rows": rows.shape[0],
-        "columns": rows.shape[1],
-        "train_rows": n_given_train,
-        "sparse": sparse.issparse(rows),
-        "fills_gaps": missing == "mean",
-        "classes": dict(zip(classes, counts, strict=True)),
-        "note": " ".join(said),
-    }
-    return Parsed(rows, codes, n_given_train, numbers, about)
+    return X, apart.pop("target") if y is None else y, apart
+
+
+def arranged(
+    name: str, apart: Apart, n: int
+) -> tuple[NDArray[np.int64] | None, int | None, NDArray[np.int64]]:
+    """Return the numbers of the groups, the size of the given training part, and its rows first."""
+    subjects = pd.factorize(apart["groups"], sort=True)[0] if "groups" in apart else None
+    if "part" not in apart:
+        return subjects, None, np.arange(n)
+    side = _sides(name, apart["part"])
+    order = np.argsort(side, kind="stable")
+    return None if subjects is None else subjects[order], int((side == 0).sum()), order
 
 
 def _column(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
@@ -174,20 +207,25 @@ def _named(names: Sequence[Any]) -> str:
     return ", ".join(map(str, names[:MOST_NAMED])) + more
 
 
-def _complete(
+def complete(
     name: str,
     X: pd.DataFrame | Rows,
     y: pd.Series[Any],
     apart: Apart,
     missing: str,
     said: list[str],
+    *,
+    whole: bool = True,
 ) -> tuple[pd.DataFrame | Rows, pd.Series[Any], Apart]:
-    """Deal with missing values as asked; those of the target, groups and part cannot be filled."""
+    """Deal with missing values as asked; those of the target, groups and part cannot be filled.
+
+    Columns without any value are left out where the table is `whole`.
+    """
     needed = pd.concat([y.rename("the target"), *apart.values()], axis=1).isna()
     gaps = needed
     if isinstance(X, pd.DataFrame):
         inside = X.isna()
-        empty = [str(c) for c in X.columns[inside.all()]] if len(X) else []
+        empty = [str(c) for c in X.columns[inside.all()]] if whole and len(X) else []
         if empty:
             X, inside = X.drop(columns=empty), inside.drop(columns=empty)
             said.append(f"Left out, without any value: {_named(empty)}.")
@@ -220,32 +258,42 @@ def _complete(
     return X, y, apart
 
 
-def _numbers(name: str, table: pd.DataFrame, said: list[str]) -> NDArray[np.float64]:
-    """Return the columns as numbers: words as columns of 0 and 1, constant ones left out."""
-    made = {
-        str(column): _words(name, table[column])
-        for column, dtype in table.dtypes.items()
-        if not pd.api.types.is_numeric_dtype(dtype)
-    }
-    table = table.assign(**made)
-    words = {column: made[column].nunique() for column in made if not _is_number(made[column])}
-    constant = [column for column, count in words.items() if count == 1]
-    table, words = table.drop(columns=constant), {c: k for c, k in words.items() if k > 1}
-    ones = {column: made[column].max() for column, count in words.items() if count == 2}
-    if ones:
-        shown = _named([f"{column} (1 is {word})" for column, word in ones.items()])
-        said.append(f"Columns of two words became one column of 0 and 1: {shown}.")
-        table = table.assign(**{c: (made[c] == word).astype(float) for c, word in ones.items()})
-        words = {column: count for column, count in words.items() if column not in ones}
-    if words:
-        many = {column: count for column, count in words.items() if count > MOST_WORDS}
-        for column, count in many.items():
+def in_words(name: str, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with each column that is no number as words, or the numbers they stand for.
+
+    DataError of dates, and of numbers with words among them.
+    """
+    numeric = pd.api.types.is_numeric_dtype
+    made = {str(c): _words(name, table[c]) for c, kind in table.dtypes.items() if not numeric(kind)}
+    return table.assign(**made)
+
+
+def check_words(name: str, table: pd.DataFrame) -> dict[str, int]:
+    """Return how many words each column of words has; DataError where they are too many."""
+    words = {str(c): int(table[c].nunique()) for c in table if not _is_number(table[c])}
+    for column, count in words.items():
+        if count > MOST_WORDS:
             raise DataError(
                 f"Column '{column}' of {name} has {count:,} different words.",
                 f"One column for each would be more than the {MOST_WORDS} allowed: it looks like "
                 "names, numbers in another notation, or text.",
                 f"Leave it out: `drop: [{column}]`.",
             )
+    return words
+
+
+def numbers(name: str, table: pd.DataFrame, said: list[str]) -> NDArray[np.float64]:
+    """Return the columns as numbers: words as columns of 0 and 1, constant ones left out."""
+    words = check_words(name, table)
+    constant = [column for column, count in words.items() if count == 1]
+    table, words = table.drop(columns=constant), {c: k for c, k in words.items() if k > 1}
+    ones = {column: table[column].max() for column, count in words.items() if count == 2}
+    if ones:
+        shown = _named([f"{column} (1 is {word})" for column, word in ones.items()])
+        said.append(f"Columns of two words became one column of 0 and 1: {shown}.")
+        table = table.assign(**{c: (table[c] == word).astype(float) for c, word in ones.items()})
+        words = {column: count for column, count in words.items() if column not in ones}
+    if words:
         shown = _named([f"{column} ({count})" for column, count in words.items()])
         said.append(f"Columns of words became one column of 0 and 1 per word: {shown}.")
         table = pd.get_dummies(table, columns=list(words), prefix_sep="=", dtype=np.float64)
@@ -270,7 +318,7 @@ def _numbers(name: str, table: pd.DataFrame, said: list[str]) -> NDArray[np.floa
 def _sparse(name: str, X: Any, said: list[str]) -> Rows:
     if not np.isfinite(X.data).all():
         raise DataError(f"{name} has values that are not finite.", "", "Correct or remove them.")
-    if X.nnz < X.shape[0] * X.shape[1] / 4:
+    if X.nnz < X.shape[0] * X.shape[1] / DENSE:
         return sparse.csr_array(X, dtype=np.float64)
     said.append("The rows are stored as dense ones, since more than a quarter of them is not 0.")
     return np.asarray(X.toarray(), dtype=np.float64)
@@ -324,7 +372,7 @@ def _are_dates(present: pd.Series[Any]) -> bool:
     return isinstance(present.iloc[0], datetime.date | datetime.time)
 
 
-def _target(
+def target_codes(
     name: str, y: pd.Series[Any], task: str | None, labels: Sequence[Any], said: list[str]
 ) -> tuple[NDArray[Any], list[str], str]:
     """Return the target, the labels of its classes and the task."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
+import io
 import lzma
 import re
 import warnings
@@ -22,8 +23,22 @@ from rfbench.arrays import Rows
 from rfbench.datasets import columns
 from rfbench.errors import DataError, nearest
 
-UNPACK: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-PACKED = (*UNPACK, ".zip")
+
+def _open_zip(path: Path, mode: str = "rb", **words: Any) -> Any:
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        if len(names) != 1:
+            raise ValueError(f"It holds {len(names)} files, and one is looked for")
+        stream = archive.open(names[0])
+    return io.TextIOWrapper(stream, **words) if "t" in mode else stream
+
+
+UNPACK: dict[str, Callable[..., Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zip": _open_zip,
+}
 SEPARATORS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'", " ": "' '"}
 Table = tuple[pd.DataFrame | Rows, "pd.Series[Any] | None"]
 
@@ -57,7 +72,7 @@ def read(
     `target` names the array of the target of an NPZ, `header` and `separator` are those of a CSV.
     DataError if it cannot be read.
     """
-    with _answered(path):
+    with answered(path):
         if path.stat().st_size == 0:
             raise pd.errors.EmptyDataError
         return _READERS[format_of(path)](path, target, header, separator)
@@ -68,16 +83,17 @@ def content_sha256(path: Path) -> str:
 
     DataError if it cannot be unpacked.
     """
-    with _answered(path), _opened(path) as stream:
+    with answered(path), opened(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _opened(path: Path, mode: str = "rb", **words: Any) -> Any:
+def opened(path: Path, mode: str = "rb", **words: Any) -> Any:
+    """Open a file, unpacked."""
     return UNPACK.get(path.suffix.lower(), open)(path, mode, **words)
 
 
 @contextmanager
-def _answered(path: Path) -> Iterator[None]:
+def answered(path: Path) -> Iterator[None]:
     """Turn what the readers raise into a DataError."""
     try:
         yield
@@ -94,13 +110,13 @@ def _answered(path: Path) -> Iterator[None]:
 
 def format_of(path: Path) -> str:
     """Return which format a file is in, by its suffix, or else by its first line."""
-    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in PACKED]
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in UNPACK]
     suffix = (suffixes or [""])[-1]
     known = {".pq": "parquet", ".svm": "svmlight", ".libsvm": "svmlight"}
     found = known.get(suffix, suffix[1:])
     if found in _READERS:
         return found
-    with _opened(path) as stream:
+    with opened(path) as stream:
         top = stream.readline(100_000)
     if re.fullmatch(rb"[-+.\w]+(\s+\d+:[-+.\w]+)+\s*(#.*)?", top.strip()):
         return "svmlight"
@@ -113,36 +129,53 @@ def has_target_apart(path: Path) -> bool:
 
 
 def _csv(path: Path, target: object, header: bool, separator: str | None) -> Table:
-    chosen = separator or ("\t" if format_of(path) == "tsv" else ",")
-
-    def parse(encoding: str) -> pd.DataFrame:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            table: pd.DataFrame = pd.read_csv(
-                path,
-                sep=r"\s+" if chosen == " " else chosen,
-                header=0 if header else None,
-                index_col=False,  # or a field too many would make an index of the first column
-                na_values=["?"],
-                skipinitialspace=True,
-                low_memory=False,
-                encoding=encoding,
-            )
-            return table
-
-    try:
-        table = parse("utf-8-sig")
-    except UnicodeDecodeError:
-        table = parse("latin-1")
-    if table.shape[1] == 1:
-        _refuse_one_column(path, str(table.columns[0]) + str(table.iloc[:1, 0].to_list()), chosen)
-    if header and all(re.fullmatch(r"-?\d+(\.\d+)*(e[-+]?\d+)?", str(c)) for c in table.columns):
-        raise DataError(
-            f"The first line of {path.name} holds numbers and no names.",
-            "It would be taken for the names of the columns.",
-            "Write `header: false`, and the target as a number: 0 is the first, -1 the last.",
-        )
+    (table,) = csv_pieces(path, header, separator, None)
     return table, None
+
+
+def csv_pieces(
+    path: Path, header: bool, separator: str | None, rows: int | None
+) -> Iterator[pd.DataFrame]:
+    """Yield the table of a CSV, so many rows at a time (None: all); see `read`."""
+    chosen = separator or ("\t" if format_of(path) == "tsv" else ",")
+    with (
+        warnings.catch_warnings(action="error", category=pd.errors.ParserWarning),
+        pd.read_csv(
+            path,
+            sep=r"\s+" if chosen == " " else chosen,
+            header=0 if header else None,
+            index_col=False,  # or a field too many would make an index of the first column
+            na_values=["?"],
+            skipinitialspace=True,
+            low_memory=False,
+            encoding="utf-8-sig" if _is_utf8(path) else "latin-1",
+            chunksize=rows,
+            iterator=True,
+        ) as tables,
+    ):
+        for table in tables:
+            if table.shape[1] == 1:
+                shown = str(table.columns[0]) + str(table.iloc[:1, 0].to_list())
+                _refuse_one_column(path, shown, chosen)
+            number = r"-?\d+(\.\d+)*(e[-+]?\d+)?"
+            if header and all(re.fullmatch(number, str(c)) for c in table.columns):
+                raise DataError(
+                    f"The first line of {path.name} holds numbers and no names.",
+                    "It would be taken for the names of the columns.",
+                    "Write `header: false`, and the target as a number: 0 is the first, "
+                    "-1 the last.",
+                )
+            yield table
+
+
+def _is_utf8(path: Path) -> bool:
+    with opened(path, "rt", encoding="utf-8") as stream:
+        try:
+            while stream.read(2**20):
+                pass
+        except UnicodeDecodeError:
+            return False
+    return True
 
 
 def _refuse_one_column(path: Path, text: str, separator: str) -> None:
@@ -156,14 +189,21 @@ def _refuse_one_column(path: Path, text: str, separator: str) -> None:
 
 
 def _parquet(path: Path, target: object, header: bool, separator: str | None) -> Table:
+    parquet_file(path)
+    return pd.read_parquet(path), None
+
+
+def parquet_file(path: Path) -> Any:
+    """Return the open file; DataError without pyarrow."""
     try:
-        return pd.read_parquet(path), None
+        from pyarrow import parquet
     except ImportError:
         raise DataError(
             f"{path.name} is a Parquet file, and pyarrow is not installed.",
             "It is left out by default: it is larger than all of rfbench, for one format.",
             "Run `pip install 'rfbench[parquet]'`, or save the data as CSV.",
         ) from None
+    return parquet.ParquetFile(path)
 
 
 def _npy(path: Path, target: object, header: bool, separator: str | None) -> Table:
@@ -191,14 +231,15 @@ def _npz(path: Path, target: object, header: bool, separator: str | None) -> Tab
 def _svmlight(path: Path, target: object, header: bool, separator: str | None) -> Table:
     from sklearn.datasets import load_svmlight_file
 
-    X, y = load_svmlight_file(str(path))
+    with opened(path) as stream:
+        X, y = load_svmlight_file(stream)
     return columns.tabled(path.name, X, y)
 
 
 def _arff(path: Path, target: object, header: bool, separator: str | None) -> Table:
     from scipy.io import arff
 
-    with _opened(path, "rt", encoding="utf-8", errors="replace") as stream:
+    with opened(path, "rt", encoding="utf-8", errors="replace") as stream:
         records, attributes = arff.loadarff(stream)
     table = pd.DataFrame({name: records[name] for name in attributes.names()})
     for name, kind in zip(attributes.names(), attributes.types(), strict=True):

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from rfbench import plugins
-from rfbench.datasets import cache, columns, files
+from rfbench.datasets import cache, columns, files, packed
 from rfbench.datasets.catalog import Entry, source_of
 from rfbench.datasets.locate import data_folder, memory
 from rfbench.datasets.readers import Parsed
@@ -33,7 +33,7 @@ def default_name(parameters: Options) -> str:
     """Return what data of one's own are called in results, where no name is given."""
     source = str(source_of(parameters))
     value = str(parameters[source])
-    if source == "file":
+    if source in ("file", "path"):
         return Path(value).name
     return value.replace(".py:", "-") if source == "load" else f"{source}-{value}"
 
@@ -42,6 +42,8 @@ def read(
     name: str, parameters: Options, folder: Path | None = None, sha256: str | None = None
 ) -> tuple[Entry, Parsed, str]:
     """Return what the catalogue would say of the data, their rows and their identity.
+
+    Packed data stay on disk; other rows are parsed once and kept in the cache.
 
     Parameters
     ----------
@@ -63,7 +65,7 @@ def read(
     parsed = cache.load(_place(known)) if known else None
     if parsed is None or known is None:
         known, parsed = _stored(parameters, folder)
-        if source_of(parameters) != "file":
+        if source_of(parameters) not in ("file", "path"):
             cache.add_json(memory(), _key(parameters), known)
     if sha256 not in (None, known):
         raise DataError(
@@ -97,6 +99,8 @@ def _known(parameters: Options, folder: Path | None) -> str | None:
     source = source_of(parameters)
     if source == "file":
         return identity(parameters, folder)
+    if source == "path":
+        return packed.identity(_packed(parameters, folder))
     if source == "load":
         code = plugins.identity(str(parameters["load"]), folder)
         return _of_function(json.dumps(dict(parameters)), folder, code)
@@ -110,9 +114,16 @@ def _of_function(parameters: str, folder: Path | None, code: str) -> str:
 
 
 def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
+    if source_of(parameters) == "path":
+        place = _packed(parameters, folder)
+        return packed.identity(place), packed.read(place)
     parsed = _parse(parameters, folder)
     known = identity(parameters, folder, parsed)
     return known, cache.store(_place(known), parsed, "float64") or parsed
+
+
+def _packed(parameters: Options, folder: Path | None) -> Path:
+    return (folder or Path()) / Path(parameters["path"]).expanduser()
 
 
 def _key(parameters: Options) -> str:

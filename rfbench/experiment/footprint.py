@@ -23,7 +23,8 @@ from rfbench.solvers.grouped_fits import gram_matrices
 # trial. The matrix of features: with a fold's rows and the solver's copy. The kernel matrix: with
 # its factor and a fold's. The errors of a kernel: exact, estimated, their difference and its copy.
 # Decision values of the rows that choose the penalty: with what the loss makes of them.
-FREQUENCIES, FEATURES, KERNEL, KERNEL_ERRORS, DECISIONS = 3, 3, 3, 4, 3
+# Beside each packed row: its numbers, targets, labels, groups and decision values, with copies.
+FREQUENCIES, FEATURES, KERNEL, KERNEL_ERRORS, DECISIONS, BESIDE = 3, 3, 3, 4, 3, 16
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ class RowSizes:
     itemsize : int
         Bytes of a number in the features.
     held : float
-        Bytes of all rows that a worker holds; 0 for sparse ones.
+        Bytes of all rows that a worker holds; 0 for sparse ones, of packed ones what is known of
+        each: number, target, group.
     """
 
     n: int
@@ -150,4 +152,6 @@ def row_sizes(trial: Trial) -> RowSizes:
     itemsize = 4 if experiment.dtype == "float32" else 8
     # Rows are read and scaled in float64, then cast.
     held = 0.0 if entry.sparse else 8.0 * d * (n + train + test)
+    if trial.dataset.packed:
+        held = 8.0 * BESIDE * n + (0.0 if experiment.rows is None else 8.0 * d * (train + test))
     return RowSizes(train, d, test, len(entry.classes), itemsize, held)

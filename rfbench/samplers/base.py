@@ -176,6 +176,11 @@ class RandomFeatures(
         return self.feature_map_.transform(self._validated(X, reset=False))
 
     @property
+    def holds_rows(self) -> bool:
+        """Whether `fit` needs all rows in memory; otherwise it takes a `rfbench.rows.RowSource`."""
+        return False
+
+    @property
     def n_drawn(self) -> int:
         """Number of frequencies that are drawn, of which those of the features are chosen."""
         return self.n_components

@@ -11,6 +11,7 @@ from scipy import linalg
 
 from rfbench.arrays import Array, Rows
 from rfbench.kernels import Kernel, dense, doubles
+from rfbench.rows import some
 from rfbench.samplers.projected import row_blocks
 
 DIAGONAL_ROWS = 128
@@ -68,7 +69,7 @@ def recursive_leverage(
     for level in range(len(sizes) - 2, -1, -1):
         rows = order[: sizes[level]]
         penalty = _penalty(kernel(X[sample], X[sample]) * np.outer(weights, weights), k)
-        scores = unexplained(kernel, X[rows], X[sample], penalty / weights**2) / penalty
+        scores = unexplained(kernel, some(X, rows), X[sample], penalty / weights**2) / penalty
         if level:
             chances = np.clip(oversampling * scores, 0.0, 1.0)
             kept = np.flatnonzero(generator.uniform(size=len(rows)) < chances)
@@ -104,9 +105,8 @@ def centroids(
     from sklearn.exceptions import ConvergenceWarning
 
     n, count = X.shape[0], max(m, KMEANS_ROWS)
-    if n > count:
-        X = X[np.sort(rows.choice(n, size=count, replace=False))]
-    points = doubles(X)
+    taken = np.sort(rows.choice(n, size=count, replace=False)) if n > count else slice(None)
+    points = doubles(X[taken])
     if points.shape[0] <= m:
         return np.asarray(dense(points)), points.shape[0]
     seed = int(selection.integers(2**31 - 1))

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rfbench.arrays import Rows
 from rfbench.parameters import NOTHING, TRUTH, estimator, number, one_of, parameter
+from rfbench.rows import some
 from rfbench.samplers.base import Streams, streams
 from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights, power_weights
 from rfbench.samplers.feature_map import FeatureMap
@@ -169,7 +170,7 @@ class LKRF(PooledFeatures):
         if len(held) == 0:
             self.notes_.append("too few rows to choose the penalty by validation")
             return PENALTIES[-1]
-        validation, training = (rows[held], targets[held]), (rows[used], targets[used])
+        validation, training = ((some(rows, p), targets[p]) for p in (held, used))
         v = self._alignments(scored.less(self._scores_of(scored.pool, *validation)))
 
         def error(penalty: float) -> float:

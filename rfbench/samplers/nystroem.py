@@ -150,6 +150,11 @@ class Nystroem(ScoredFeatures):
         return self.n_components
 
     @property
+    def holds_rows(self) -> bool:
+        """Whether the scores are made from a kernel matrix of all rows."""
+        return self.landmarks == RIDGE_LEVERAGE and self.score_rows == 1.0
+
+    @property
     def _proposals(self) -> int:
         return max(10, self.n_components // 10) if self.block_size is None else self.block_size
 
@@ -205,7 +210,7 @@ class Nystroem(ScoredFeatures):
         sample = np.arange(n)
         if n > rpcholesky.most_rows(m):
             sample = np.sort(random.rows.choice(n, rpcholesky.most_rows(m), replace=False))
-        rows = X if len(sample) == n else X[sample]
+        rows = X[:] if len(sample) == n else X[sample]
         m = min(m, len(sample))
         found = rpcholesky.pivots(self.kernel_, rows, m, self._proposals, random.selection)
         self._note(len(found), len(sample), n)

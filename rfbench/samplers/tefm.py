@@ -98,6 +98,11 @@ class TEFMS(ProjectedFeatures):
 
     sketch: str = parameter(HADAMARD, one_of(HADAMARD, DCT))
 
+    @property
+    def holds_rows(self) -> bool:
+        """The transform runs along all rows."""
+        return True
+
     def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> Array:
         from rfbench.compute.hadamard import padded_length
 

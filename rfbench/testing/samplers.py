@@ -1,6 +1,7 @@
 """What every sampler promises, as one class of tests that the tests of each sampler inherit."""
 
 import inspect
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from rfbench.errors import MethodError
 from rfbench.registry import KERNELS
+from rfbench.rows import RowSource
 from rfbench.samplers import RandomFeatures
 
 ROWS = np.random.default_rng(7).standard_normal((60, 5))
@@ -152,6 +154,20 @@ class SamplerContract:
                 same = np.concatenate([same, same + big])
             common = np.sum(larger[:, same] * smaller) / np.sum(smaller**2)
             assert_allclose(larger[:, same], common * smaller, atol=1e-12)
+
+    def test_rows_on_disk_give_the_same_features(self, feature_map: str, tmp_path: Path) -> None:
+        """Rows that are read block by block give the features of rows in memory.
+
+        To do: read rows as `X[picked]` alone, or say by `holds_rows` that all are needed.
+        """
+        sampler = self.make(feature_map=feature_map)
+        if sampler.holds_rows:
+            pytest.skip("it needs all rows in memory")
+        np.save(tmp_path / "rows.npy", ROWS)
+        numbers = np.arange(len(ROWS))
+        rows = RowSource((tmp_path / "rows.npy",), numbers[-1:] + 1, ROWS.shape[1], numbers)
+        found = self.fit(sampler, rows).transform(NEW_ROWS)
+        assert_array_equal(found, self.features(feature_map=feature_map))
 
     def test_float32_in_float32_out(self, feature_map: str) -> None:
         """Rows in float32 give features in float32, nearly those of float64.

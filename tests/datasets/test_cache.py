@@ -147,7 +147,7 @@ def test_what_killed_writers_left_is_swept_when_it_is_old(tmp_path):
 
 def test_checksums_are_compared_once(tmp_path, monkeypatch):
     cache.store(tmp_path / "x", DENSE, "float64")
-    monkeypatch.setattr(cache, "_file_digest", lambda path: pytest.fail("was read again"))
+    monkeypatch.setattr(cache, "sha256_of", lambda path: pytest.fail("was read again"))
     same(cache.load(tmp_path / "x"), DENSE, "float64")
 
 

@@ -1,0 +1,179 @@
+"""A table of any size to packed data, in two passes over its file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rfbench.arrays import FloatArray, Rows
+from rfbench.datasets import columns, packed
+from rfbench.datasets.pieces import ROWS, pieces
+from rfbench.errors import DataError
+
+
+def pack(
+    source: Path,
+    folder: Path,
+    *,
+    dtype: str = "float64",
+    header: bool = True,
+    separator: str | None = None,
+    task: str | None = None,
+    missing: str = "error",
+    rows: int = ROWS,
+    part_bytes: int = packed.PART_BYTES,
+    **chosen: Any,
+) -> dict[str, Any]:
+    """Pack a file into a folder, see `rfbench.datasets.packed`; its size does not matter.
+
+    The rows are those of the file as data of one's own, whatever its pieces are. The target, the
+    groups and the column `part` are held in memory.
+
+    Parameters
+    ----------
+    source, folder : Path
+    dtype : {'float64', 'float32'}
+    header, separator, task, missing, chosen
+        Those of `rfbench.config.schema.OwnData`: `chosen` has target, drop, groups and part.
+    rows : int
+        Of a piece.
+
+    Returns
+    -------
+    dict
+        What is known of the data, see `rfbench.datasets.columns.parsed`.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read or used, or the folder cannot be written.
+    """
+    name = source.name
+    if missing == "mean":
+        raise DataError(
+            "Packed rows have no gaps, and missing is 'mean'.",
+            "The mean would be that of the training rows, which are not known yet.",
+            "Fill the values in, or write `--missing drop`.",
+        )
+
+    def read() -> Iterator[tuple[Rows, pd.Series[Any], columns.Apart]]:
+        first = 1
+        for X, y in pieces(source, header=header, separator=separator, rows=rows):
+            what = f"{name}, rows {first:,} to {first + X.shape[0] - 1:,},"
+            first += X.shape[0]
+            X, y, apart = columns.chosen(what, X, y, **chosen)
+            X, y, apart = columns.complete(what, X, y, apart, missing, [], whole=False)
+            if isinstance(X, pd.DataFrame):
+                X = columns.in_words(what, X)
+            if X.shape[0]:
+                yield X, y, apart
+
+    seen = _Seen(name)
+    for X, y, apart in read():
+        seen.add(X, y, apart)
+    y, apart = seen.apart()
+    said: list[str] = []
+    codes, classes, found = columns.target_codes(name, y, task, (), said)
+    seen.encoded(seen.sample, said)
+    subjects, n_given_train, order = columns.arranged(name, apart, len(y))
+
+    side = np.ones(len(y))  # one side where none is given
+    side[order[: n_given_train or 0]] = 0
+
+    def blocks() -> Iterator[FloatArray]:
+        """Yield the rows, those of the training part first where there is one."""
+        for wanted in (1,) if n_given_train is None else (0, 1):
+            first = 0
+            for X, _, _ in read():
+                yield seen.encoded(X, [])[side[first : first + X.shape[0]] == wanted]
+                first += X.shape[0]
+
+    codes = codes[order]
+    about = columns.about(codes, classes, found, said)
+    packed.write(
+        folder,
+        blocks(),
+        codes,
+        about,
+        dtype=dtype,
+        n_given_train=n_given_train,
+        groups=subjects,
+        part_bytes=part_bytes,
+    )
+    return {**about, "rows": len(codes)}
+
+
+@dataclass
+class _Seen:
+    """What one pass over a table has to leave behind.
+
+    Attributes
+    ----------
+    sample : DataFrame or csr_array
+        Rows with every word, and the smallest and the largest number, of each column. Beside it
+        any piece becomes the columns that the whole table would.
+    """
+
+    name: str
+    sample: Rows = None
+    kinds: dict[str, str] = field(default_factory=dict)
+    aparts: list[dict[str, pd.Series[Any]]] = field(default_factory=list)
+
+    def add(self, X: Rows, y: pd.Series[Any], apart: columns.Apart) -> None:
+        """Take in a piece; DataError where its columns are others than before."""
+        self.aparts.append({"": y, **apart})
+        if not isinstance(X, pd.DataFrame):
+            self.sample = X[:0]
+            return
+        kinds = {str(c): _kind(X[c]) for c in X} | {"the target": _kind(y)}
+        self.kinds = self.kinds or kinds
+        for column in self.kinds:
+            if kinds[column] != self.kinds[column]:
+                raise DataError(
+                    f"Column '{column}' of {self.name} holds {self.kinds[column]} first and "
+                    f"{kinds[column]} later.",
+                    "It has to be read as the same from the first row to the last.",
+                    f"Correct it, or leave it out: `--drop {column}`.",
+                )
+        self.sample = _extremes(X if self.sample is None else pd.concat([self.sample, X]))
+        columns.check_words(self.name, self.sample)
+
+    def apart(self) -> tuple[pd.Series[Any], columns.Apart]:
+        """Return the target and the other columns apart, of all rows."""
+        if sum(len(piece[""]) for piece in self.aparts) < 2:
+            raise DataError(f"{self.name} has less than two rows.", "Nothing can be learnt.")
+        whole = {
+            key: pd.concat([piece[key] for piece in self.aparts], ignore_index=True)
+            for key in self.aparts[0]
+        }
+        return whole.pop(""), whole
+
+    def encoded(self, X: Rows, said: list[str]) -> FloatArray:
+        """Return a piece as rows of numbers."""
+        if not isinstance(X, pd.DataFrame):
+            return np.asarray(X.toarray(), dtype=np.float64)
+        table = pd.concat([self.sample, X], ignore_index=True)
+        return columns.numbers(self.name, table, said)[len(self.sample) :]
+
+
+def _kind(column: pd.Series[Any]) -> str:
+    if column.dtype == bool:
+        return "truth values"
+    return "numbers" if pd.api.types.is_numeric_dtype(column.dtype) else "words"
+
+
+def _extremes(table: pd.DataFrame) -> pd.DataFrame:
+    """Return rows that have every word, and each column's smallest and largest number."""
+    rows: set[int] = set()
+    for name in table:
+        column = table[name]
+        if _kind(column) == "words":
+            rows.update(np.flatnonzero(~column.duplicated()))
+        else:
+            rows.update((int(np.argmin(column)), int(np.argmax(column))))
+    return table.iloc[sorted(rows)]

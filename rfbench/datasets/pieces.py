@@ -1,0 +1,79 @@
+"""Files of one's own read piece by piece, so that their size does not matter."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from rfbench.datasets import columns, files
+from rfbench.errors import DataError
+
+ROWS = 100_000
+
+
+def pieces(
+    path: Path, *, header: bool = True, separator: str | None = None, rows: int = ROWS
+) -> Iterator[files.Table]:
+    """Yield what `rfbench.datasets.files.read` returns, of so many rows at a time.
+
+    CSV, Parquet, svmlight and NPY are read piece by piece; other formats are one piece.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, or is svmlight and mostly zeros.
+    """
+    with files.answered(path):
+        form = files.format_of(path)
+        if form in ("csv", "tsv"):
+            for table in files.csv_pieces(path, header, separator, rows):
+                yield table, None
+        elif form == "parquet":
+            for batch in files.parquet_file(path).iter_batches(batch_size=rows):
+                yield batch.to_pandas(), None
+        elif form == "npy":
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+            for start in range(0, len(array), rows):
+                yield pd.DataFrame(array[start : start + rows]), None
+        elif form == "svmlight":
+            first, width = _svmlight_columns(path, rows)
+            for X, y in _svmlight(path, rows):
+                held = (X.data, X.indices - first, X.indptr)
+                yield columns.tabled(path.name, sparse.csr_array(held, (len(y), width)), y)
+        else:
+            yield files.read(path, header=header, separator=separator)
+
+
+def _svmlight(path: Path, rows: int) -> Iterator[tuple[Any, Any]]:
+    from sklearn.datasets import load_svmlight_file
+
+    with files.opened(path) as stream:
+        while lines := list(islice(stream, rows)):
+            X, y = load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True)
+            if len(y):
+                yield X, y
+
+
+@cache
+def _svmlight_columns(path: Path, rows: int) -> tuple[int, int]:
+    """Return the first index that is used (0 or 1) and the number of columns."""
+    least, most, stored, n = 1, 0, 0, 0
+    for X, _ in _svmlight(path, rows):
+        least = min(least, int(X.indices.min(initial=1)))
+        most = max(most, X.shape[1])
+        stored, n = stored + X.nnz, n + X.shape[0]
+    if stored < n * (most - least) / columns.DENSE:
+        raise DataError(
+            f"{path.name} is sparse: {stored / n:.0f} values per row, of {most - least} columns.",
+            "Packed rows are dense.",
+            "Use the file as it is: `dataset: {file: ...}`.",
+        )
+    return least, most - least

@@ -1,0 +1,208 @@
+"""Packing a file of any size: the rows are those of the file as data of one's own."""
+
+import gzip
+import io
+import json
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_array_equal
+
+from rfbench import datasets
+from rfbench.cli import main
+from rfbench.datasets import own, packed
+from rfbench.datasets.pack import pack
+from rfbench.errors import DataError
+from rfbench.rows import RowSource
+
+N = 57
+NUMBER = np.arange(N)
+PIECES = {"rows": 10, "part_bytes": 200}  # pieces of 10 rows, parts of 4 or 5
+
+
+def frame(**more):
+    return pd.DataFrame(
+        {
+            "area": np.sin(NUMBER),
+            "town": np.array(["Ulm", "Kiel", "Bonn", "Aue"])[np.minimum(NUMBER // 12, 3)],
+            "one": 7,
+            "sex": np.where(NUMBER < 30, "m", "f"),
+            "rooms": NUMBER % 5,
+            "price": NUMBER * 1.25,
+            **more,
+        }
+    )
+
+
+def written(table, path):
+    """Write a table in the format that the name says."""
+    if path.suffix == ".parquet":
+        table.to_parquet(path)
+    elif path.suffix == ".npy":
+        np.save(path, table.select_dtypes("number").to_numpy(float))
+    elif ".svm" in path.suffixes:
+        lines = (
+            f"{y} " + " ".join(f"{j + 1}:{x!r}" for j, x in enumerate(row))
+            for y, *row in table[["price", "area", "rooms"]].to_numpy(float).tolist()
+        )
+        compressed(path, "\n".join(lines))
+    else:
+        compressed(path, table.to_csv(index=False, sep="\t" if ".tsv" in path.suffixes else ","))
+    return path
+
+
+def compressed(path, text):
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    elif path.suffix == ".zip":
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w") as archive:
+            archive.writestr(path.stem, text)
+        path.write_bytes(stream.getvalue())
+    else:
+        path.write_bytes(text.encode())
+
+
+def same(file, folder, **shaping):
+    """Hold the packed rows against those of the file; return the former."""
+    entry, parsed, _ = own.read("d", {"file": str(file), **shaping})
+    found, rows, _ = own.read("d", {"path": str(folder)})
+    assert isinstance(rows.X, RowSource)
+    assert_array_equal(rows.X[:], parsed.X)
+    assert_array_equal(rows.y, parsed.y)
+    assert rows.n_given_train == parsed.n_given_train
+    assert (rows.groups is None) == (parsed.groups is None)
+    if parsed.groups is not None:
+        assert_array_equal(rows.groups, parsed.groups)
+    assert found.model_dump(exclude={"note"}) == entry.model_dump(exclude={"note"})
+    return rows
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*("a.csv", "a.csv.gz", "a.csv.zip", "a.tsv", "a.parquet", "a.npy"),
+     *("a.svm", "a.svm.gz", "a.svm.zip")],
+)  # fmt: skip
+def test_packed_rows_are_those_of_the_file(home, tmp_path, name):
+    file = written(frame(), tmp_path / name)
+    target = {"a.npy": {"target": -1}}.get(name, {} if "svm" in name else {"target": "price"})
+    pack(file, tmp_path / "packed", **target, **PIECES)
+    rows = same(file, tmp_path / "packed", **target)
+    assert len(rows.X.parts) > 3
+
+
+def test_labels_groups_and_a_given_split_are_those_of_the_file(home, tmp_path):
+    part = np.where(NUMBER % 3 == 0, "test", "train")
+    label = np.array(["no", "yes", "perhaps"])[NUMBER % 3]
+    file = written(frame(part=part, label=label, who=NUMBER // 4), tmp_path / "a.csv")
+    shaping = {"target": "label", "part": "part", "groups": "who", "drop": ["price", 1]}
+    pack(file, tmp_path / "packed", **shaping, **PIECES)
+    assert same(file, tmp_path / "packed", **shaping).n_given_train == (part == "train").sum()
+
+
+def test_rows_with_gaps_are_left_out_if_asked(home, tmp_path):
+    table = frame()
+    table.loc[[3, 40], "area"] = np.nan
+    table.loc[12, "town"] = None
+    table.loc[30:39, "rooms"] = np.nan  # a whole piece
+    file = written(table, tmp_path / "a.csv")
+    with pytest.raises(DataError, match=r"rows 1 to 10.*missing"):
+        pack(file, tmp_path / "packed", target="price", **PIECES)
+    with pytest.raises(DataError, match="drop"):
+        pack(file, tmp_path / "packed", target="price", missing="mean", **PIECES)
+    pack(file, tmp_path / "packed", target="price", missing="drop", **PIECES)
+    same(file, tmp_path / "packed", target="price", missing="drop")
+
+
+@pytest.mark.parametrize(
+    ("column", "match"),
+    [
+        ([*range(N - 1), "n/k"], "'odd'.*numbers"),
+        (["inf", *range(N - 1)], "infinite"),
+        ([f"w{i}" for i in range(N)], "different words"),
+        ([f"2020-01-{1 + i % 28:02}" for i in range(N)], "dates"),
+    ],
+)
+def test_what_own_data_refuse_is_refused(home, tmp_path, monkeypatch, column, match):
+    monkeypatch.setattr("rfbench.datasets.columns.MOST_WORDS", 20)
+    file = written(frame(odd=column), tmp_path / "a.csv")
+    with pytest.raises(DataError, match=match):
+        pack(file, tmp_path / "packed", target="price", **PIECES)
+    assert [path.name for path in tmp_path.iterdir() if "packed" in path.name] == []
+
+
+def test_sparse_rows_are_refused(home, tmp_path):
+    file = tmp_path / "a.svm"
+    file.write_text("".join(f"{i % 2} {i + 1}:1\n" for i in range(20)))
+    with pytest.raises(DataError, match="sparse"):
+        pack(file, tmp_path / "packed")
+
+
+def test_interrupted_packing_leaves_nothing(home, tmp_path):
+    def blocks():
+        yield np.ones((5, 2))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        packed.write(tmp_path / "packed", blocks(), np.ones(9), {}, part_bytes=32)
+    assert list(tmp_path.iterdir()) == [home]
+    with pytest.raises(DataError, match=r"packed\.json"):
+        own.read("d", {"path": str(tmp_path / "packed")})
+
+
+class TestPacked:
+    @pytest.fixture
+    def folder(self, home, tmp_path):
+        packed.write(
+            tmp_path / "packed",
+            iter([np.arange(12.0).reshape(6, 2)]),
+            np.arange(6.0),
+            {"task": "regression", "classes": {}, "note": ""},
+            part_bytes=64,
+        )
+        return tmp_path / "packed"
+
+    @pytest.mark.parametrize("name", ["rows-00001.npy", "target.npy"])
+    def test_a_changed_or_missing_file_is_found(self, folder, name):
+        datasets.load("d", parameters={"path": str(folder)})
+        content = bytearray((folder / name).read_bytes())
+        content[-1] ^= 1
+        (folder / name).write_bytes(content)
+        with pytest.raises(DataError, match=f"{name} is damaged"):
+            datasets.load("d", parameters={"path": str(folder)})
+        (folder / name).unlink()
+        with pytest.raises(DataError, match=f"{name} is missing"):
+            datasets.load("d", parameters={"path": str(folder)})
+
+    def test_the_identity_is_that_of_the_manifest(self, folder):
+        before = datasets.data_sha256("d", {"path": str(folder)})
+        moved = folder.rename(folder.with_name("elsewhere"))
+        assert datasets.data_sha256("e", {"path": str(moved)}) == before
+        facts = json.loads((moved / packed.MANIFEST).read_text())
+        facts["files"]["target.npy"] = "0" * 64
+        (moved / packed.MANIFEST).write_text(json.dumps(facts))
+        with pytest.raises(DataError, match="damaged"):
+            datasets.data_sha256("d", {"path": str(moved)})
+
+    def test_a_folder_is_not_written_over(self, folder):
+        with pytest.raises(DataError, match="there already"):
+            packed.write(folder, iter([np.ones((2, 1))]), np.ones(2), {})
+
+    def test_what_float32_cannot_hold_is_refused(self, tmp_path):
+        blocks = iter([np.full((2, 1), 1e300)])
+        with pytest.raises(DataError, match="float32"):
+            packed.write(tmp_path / "p", blocks, np.ones(2), {}, dtype="float32")
+
+
+def test_the_command_says_what_it_made_of_the_file(home, tmp_path):
+    file = written(frame(), tmp_path / "a.csv")
+    arguments = ["data", "pack", str(file), str(tmp_path / "packed"), "--target", "price"]
+    found = CliRunner().invoke(main, [*arguments, "--drop", "sex", "--dtype", "float32"])
+    assert found.exit_code == 0
+    assert f"{N} rows" in found.output
+    assert "town (4)" in found.output
+    assert np.load(tmp_path / "packed" / "rows-00000.npy").dtype == np.float32
+    assert CliRunner().invoke(main, arguments).exit_code != 0

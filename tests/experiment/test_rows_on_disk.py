@@ -1,0 +1,116 @@
+"""Packed rows in trials: the numbers of rows in memory, and what needs memory is refused."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfbench.config import read
+from rfbench.datasets.pack import pack
+from rfbench.errors import ConfigError
+from rfbench.experiment.context import Context
+from rfbench.experiment.footprint import row_sizes
+from rfbench.experiment.plan import plan
+from rfbench.experiment.trial import run_trial
+from rfbench.rows import RowSource
+from tests.support.command_line import call
+
+N, D = 300, 5
+COMMON = "split: {test_size: 0.3}\nsolver: {name: ridge, alphas: [0.01, 1.0]}\nM: 6\ntrials: 1\n"
+EVERY = """
+samplers:
+  [rks, orf, qmc, sorf, uniform-pool, eerf: {pool_size: 20}, lkrf: {pool_size: 20},
+   lkrf: {pool_size: 20, penalty: validation, label: v}, greedy: {pool_size: 20},
+   leverage-rff, surrogate-leverage, ses, tefm-g: {power: 1}, svd, nystroem, nystroem: {landmarks: ridge-leverage, score_rows: 50, label: l}]
+"""  # noqa: E501
+TASK = {"real": "regression", "labels": "classification"}
+SAME = ("error", "relative_squared_error", "rmse", "alpha", "bandwidth", "n_train", "columns",
+        "selection_loss", "kernel_error", "train_error", "message")  # fmt: skip
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """A CSV and the same rows packed, with labels and with a real target."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RFBENCH_DATA", str(tmp_path))
+    X = np.random.default_rng(3).standard_normal((N, D)) * [1, 2, 3, 0.1, 50] + 7
+    y = np.sin(X[:, 0]) + X[:, 3] - 7
+    for name, target in (("real", y), ("labels", np.digitize(y, [-0.4, 0.4]))):
+        table = pd.DataFrame(X, columns=list("abcde")).assign(y=target)
+        table.to_csv(f"{name}.csv", index=False)
+        pack(Path(f"{name}.csv"), Path(name), target="y", task=TASK[name], part_bytes=1600)
+    return tmp_path
+
+
+def rows(folder, dataset, text):
+    (folder / "c.yaml").write_text(f"dataset: {dataset}\n{COMMON}{text}")
+    context, found = Context(), []
+    for trial in plan(read(folder / "c.yaml")):
+        row, _ = run_trial(trial, context)
+        assert row["status"] == "ok", row["message"]
+        found.append({key: row[key] for key in SAME if key in row})
+    return found, context.prepared(trial).X_train
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("real", EVERY),
+        ("labels", EVERY),
+        ("labels", "samplers: [rks]\nscaling: standard\nkernel_error_rows: 20\ntrain_error: true"),
+        ("real", "samplers: [rks]\nscaling: minmax-all\ndtype: float32\nbandwidth: cv"),
+        ("real", "samplers: [rks]\nscaling: row-standard\nbandwidth: knn50-sample"),
+    ],
+    ids=["every sampler", "classes", "standard", "float32", "row-standard"],
+)
+def test_trials_on_packed_rows_are_those_in_memory(data, name, text):
+    expected, in_memory = rows(data, f"{{file: {name}.csv, target: y, task: {TASK[name]}}}", text)
+    found, on_disk = rows(data, f"{{path: {name}}}", text)
+    assert found == expected
+    assert isinstance(in_memory, np.ndarray)
+    assert isinstance(on_disk, RowSource)
+
+
+def test_some_rows_are_held_in_memory(data):
+    text = "rows: 50\nsamplers: [tefm-s]\nbandwidth: knn50"
+    expected, _ = rows(data, "{file: real.csv, target: y}", text)
+    found, X = rows(data, "{path: real}", text)
+    assert found == expected
+    assert isinstance(X, np.ndarray)
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("samplers: [rks]\nbandwidth: 2*knn50", "knn50-sample"),
+        ("samplers: [rks]\nsolver: kernel-ridge", "solver kernel-ridge needs all rows.*`rows:`"),
+        ("samplers: [rks]\nsolver: logistic", "solver logistic needs all rows"),
+        ("samplers: [rks, tefm-s]", "tefm-s needs all rows"),
+        ("samplers: [nystroem: {landmarks: ridge-leverage, score_rows: 1.0}]", "score_rows: 10000"),
+        ("samplers: [class: sklearn.kernel_approximation.RBFSampler]", "needs all rows"),
+    ],
+)
+def test_what_needs_all_rows_is_refused_before_the_run(data, text, match):
+    lines = [line for line in COMMON.splitlines() if line.split(":")[0] not in text]
+    text = "\n".join(["dataset: {path: labels}", *lines, text])
+    (data / "c.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=match):
+        read(data / "c.yaml")
+    (data / "c.yaml").write_text(f"{text}\nrows: 100")
+    read(data / "c.yaml")
+
+
+def test_the_estimate_of_memory_does_not_count_rows_on_disk(data):
+    def held(text):
+        (data / "c.yaml").write_text(f"{text}\n{COMMON}samplers: [rks]")
+        return row_sizes(plan(read(data / "c.yaml"))[0]).held
+
+    of_each = held("dataset: {path: real}")
+    assert held("dataset: {path: real}\nrows: 50") == of_each + 8 * D * (50 + 21)
+
+
+def test_a_run_of_packed_data_says_what_it_will_do(data):
+    (data / "c.yaml").write_text(f"dataset: {{path: real}}\n{COMMON}samplers: [rks]")
+    assert "1 trial" in call("run", "c.yaml", "--dry-run")
+    assert "real" in call("run", "c.yaml", "--jobs", "1")
