@@ -48,6 +48,15 @@ def doubt(collection: Collection, lines: pd.DataFrame) -> str:
     return CHANCE if (lines["error_metric"] == "error").any() else NOTHING_LEARNT
 
 
+def smaller_class(rows: pd.DataFrame) -> pd.Series[float]:
+    """Return the percentage of test rows in the smaller of two classes, row by row.
+
+    From the variance of targets -1 and 1, which is the mean squared error over 1 - R^2.
+    """
+    variance = rows["rmse"] ** 2 / (1 - rows["r2"])
+    return pd.Series(50 * (1 - np.sqrt((1 - variance).clip(lower=0))))
+
+
 def constant_kernel(collection: Collection, lines: pd.DataFrame) -> str:
     r"""Say whether a kernel matrix is nearly constant, from how near plain features come to it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -11,9 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from rfbench.analysis.apart import keeps_together, separated, source
+from rfbench.analysis.chance import smaller_class
 from rfbench.analysis.statistics import wilcoxon_holm
 from rfbench.analysis.summary import axis, summarise
-from rfbench.analysis.verdicts import LEARNT
+from rfbench.analysis.verdicts import CHANCE_POINTS, LEARNT
 from rfbench.results import Results
 
 BASELINE = "rks"
@@ -58,10 +60,14 @@ class Comparison:
         One line per data set, method and number of features, as `summarise`
         makes them; ``folder``, where it comes from; ``own_cost``, whether its time is that of its
         own size alone (under shared timing only that of the largest size is); ``r2``, the mean test
-        R^2; ``given``, the parameters that the configuration gives the method.
+        R^2; ``smaller_class``, the percentage of its test rows (NaN but for
+        two classes); ``given``, the parameters that the configuration gives the method.
+    leaking : tuple of str
+        Data sets whose random split was left out, because whole groups or blocks were left out too.
     """
 
     lines: pd.DataFrame
+    leaking: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> list[int]:
@@ -92,15 +98,20 @@ class Comparison:
 
     @cached_property
     def unlearnt(self) -> dict[str, float]:
-        """The best mean R^2 of the regression data sets on which no method learns anything."""
-        lines = self.lines[~self.lines["metric"].isin(["error", "accuracy"])]
-        best = lines.groupby("dataset")["r2"].max()
-        return {str(name): float(value) for name, value in best.items() if value < LEARNT}
+        """The best mean R^2 of the data sets on which no method learns anything.
+
+        Of classification where no mean error is below that of naming the larger class, either.
+        """
+        lines = self.lines.assign(gained=self.lines["smaller_class"] - self.lines["mean"])
+        best = lines.groupby("dataset")[["r2", "gained"]].max()
+        guessed = best["gained"] <= CHANCE_POINTS
+        guessed |= ~lines["metric"].eq("error").groupby(lines["dataset"]).any()
+        return {str(name): float(r2) for name, r2 in best["r2"][guessed].items() if r2 < LEARNT}
 
     @cached_property
     def learnt(self) -> Comparison:
         """The same without the data sets on which no method learns anything."""
-        return Comparison(self.lines[~self.lines["dataset"].isin(list(self.unlearnt))])
+        return replace(self, lines=self.lines[~self.lines["dataset"].isin(list(self.unlearnt))])
 
     @property
     def timed_alone(self) -> tuple[pd.DataFrame, str]:
@@ -143,14 +154,19 @@ def gather(every: Sequence[Results]) -> Comparison | None:
 
     They name no paper, have the protocol ``tuned``, two methods or more of which one is the
     baseline, and vary neither d nor a setting. Where two folders have the same data set, the one
-    with more trials counts.
+    with more trials counts. A data set of which whole groups or blocks were left out somewhere is
+    never taken as split at random.
     """
     found: dict[str, pd.DataFrame] = {}
+    apart, leaking = separated(every), set()
     for results in every:
         if results.smoke or results.config.get("paper"):
             continue
         table = _lines(results)
         for dataset, part in table.groupby("dataset") if len(table) else ():
+            if source(str(dataset)) in apart and not keeps_together(results):
+                leaking.add(str(dataset))
+                continue
             names = set(part["method"])
             if BASELINE not in names or len(names) < FEWEST:
                 continue
@@ -159,7 +175,8 @@ def gather(every: Sequence[Results]) -> Comparison | None:
                 found[str(dataset)] = part
     if not found:
         return None
-    return Comparison(pd.concat([found[name] for name in sorted(found)], ignore_index=True))
+    lines = pd.concat([found[name] for name in sorted(found)], ignore_index=True)
+    return Comparison(lines, tuple(sorted(leaking)))
 
 
 def _lines(results: Results) -> pd.DataFrame:
@@ -167,6 +184,8 @@ def _lines(results: Results) -> pd.DataFrame:
         return pd.DataFrame()
     table = summarise(results, SMALLER_IS_BETTER.get(str(results.config.get("metric"))))
     table["r2"] = summarise(results, "r2")["mean"]
+    smaller = smaller_class(results.rows).groupby(results.rows["dataset"]).mean()
+    table["smaller_class"] = table["dataset"].map(smaller)
     usable = (table["protocol"] == PROTOCOL) & (table["variant"] == "") & table["M"].notna()
     table = table[usable].copy()
     table["folder"] = str(results.folder)

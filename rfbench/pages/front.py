@@ -216,6 +216,8 @@ def page(
     out: Path,
     tables: Mapping[str, Path],
     audited: Sequence[AuditTable] = (),
+    *,
+    apart: bool = False,
 ) -> str:
     """Write ``README.md`` for a folder, from results below `paths`, with links to `tables`."""
     collection = found.selection.collection
@@ -226,6 +228,7 @@ def page(
         "front.md.j2",
         out=out,
         published=(out / "published").is_dir() and out.name == "results",
+        apart=apart,
         summary=counted,
         protocols=_protocols(counted),
         papers=[papers.paper(name) for name in papers.papers()],

@@ -11,7 +11,7 @@ from rfbench.analysis.choice import size_tests
 from rfbench.analysis.verification import verify_any
 from rfbench.errors import ResultsError, WriteError
 from rfbench.figures import critical_difference
-from rfbench.pages import claims, front, paper_table, scoreboard, which_method
+from rfbench.pages import apart, claims, front, paper_table, scoreboard, which_method
 from rfbench.pages.html import verdicts
 
 TABLES = "tables"
@@ -30,7 +30,8 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
         Results folders, or folders that hold some.
     out : path
         The folder for ``README.md``, ``claims.md``, ``which_method.md`` with its figures,
-        ``scoreboard.md``, ``tables/``, and ``verdicts.json`` with its schema.
+        ``apart.md`` where data were split both ways, ``scoreboard.md``, ``tables/``, and
+        ``verdicts.json`` with its schema.
 
     Returns
     -------
@@ -60,12 +61,14 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
     comparison = ranking.gather(list(collection.experiments))
     tests = size_tests(comparison) if comparison else []
     named = {name: path for name, (path, _) in tables.items()}
+    split = apart.gather(collection)
     pages = {
         **dict(tables.values()),
         out / "scoreboard.md": scoreboard.page(found, out, ranges),
         out / "claims.md": claims.page(found, out),
         out / "which_method.md": which_method.page(comparison, tests, out),
-        out / "README.md": front.page(found, paths, out, named, audited),
+        **({out / "apart.md": apart.page(split, out)} if split else {}),
+        out / "README.md": front.page(found, paths, out, named, audited, apart=bool(split)),
         **{out / name: text for name, text in verdicts.files(verdicts.gather(found)).items()},
     }
     try:
@@ -99,6 +102,7 @@ def _check_front(file: Path) -> None:
 
 
 def _stale(out: Path, pages: Iterable[Path]) -> list[Path]:
-    """List the tables and figures of an earlier call that this one does not write."""
+    """List the tables, figures and pages of an earlier call that this one does not write."""
     named = [path for paper in papers.papers() for path in (out / TABLES).glob(f"{paper}_*.md")]
-    return sorted({*named, *out.glob("which_method_M*.png")} - set(pages))
+    others = [*out.glob("which_method_M*.png"), *out.glob("apart.md")]
+    return sorted({*named, *others} - set(pages))

@@ -150,3 +150,17 @@ def test_the_known_choices_fit_the_shipped_configurations(config, run, aim):
     assert audit.choices
     assert audit.refused == []
     assert audit.target.numbers
+
+
+@pytest.mark.parametrize(
+    ("name", "aim", "run", "fixed"),
+    [
+        ("eerf2018_table3", "eerf2018/table5/adult", "adult.printed", ["solver.intercept=false"]),
+        ("lkrf2016_table2", "lkrf2016/table2/adult", "adult-joint.printed", []),
+        ("liu2020_table3", "liu2020/table3/EEG", "eeg.printed", []),
+    ],
+)
+def test_our_reading_is_among_the_gaps(name, aim, run, fixed):
+    audit = plan(shipped.find(name), find(aim), run=run, gaps=True, overrides=fixed)
+    assert audit.as_it_stands is not None
+    assert not audit.drawn

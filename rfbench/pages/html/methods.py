@@ -26,6 +26,7 @@ def facts(experiments: Sequence[Results]) -> dict[str, Any] | None:
         "alpha": ALPHA,
         "clock": "CPU" if comparison.clock.startswith("cpu") else "wall",
         "unlearnt": [cut(name) for name in comparison.unlearnt],
+        "leaking": [cut(name) for name in comparison.leaking],
         "tests": [
             {
                 "M": test.M,

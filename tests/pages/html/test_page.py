@@ -119,7 +119,7 @@ def test_the_best_within_a_budget_by_brute_force():
             ("b", "orf", 10, 1.0, 0.1, 1, 0),  # nothing measured
         ],
         columns=["dataset", "method", "M", "mean", "t_all", "own_cost", "trials"],
-    ).assign(threads=2, cpu_all=float("nan"), metric="error", r2=float("nan"))
+    ).assign(threads=2, cpu_all=float("nan"), metric="error", r2=float("nan"), smaller_class=50.0)
     found = best_within(Comparison(lines), (0.1, 1.0, 10.0))
     assert found[["dataset", "seconds", "method", "M", "mean"]].to_numpy().tolist() == [
         ["a", 1.0, "orf", 10, 4.0],

@@ -1,0 +1,90 @@
+"""Splits by groups or blocks beside random ones, on an invented data set."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rfbench.analysis.apart import side_by_side
+from rfbench.analysis.frame import of
+from rfbench.pages import apart
+from rfbench.results import Results
+from tests.support.comparisons import gathered
+from tests.support.frames import results
+
+BLOCKS, RANDOM = {"blocks": 10, "test_size": 0.3}, {"test_size": 0.3}
+LOW, HIGH = [10.0, 12.0, 17.0], [40.0, 47.0, 51.0, 44.0]
+
+
+def folder(split: dict[str, Any], errors: list[float], name: str, **changes: Any) -> Results:
+    """Results of rks, and of orf at 1 point less."""
+    same = {"protocol": "tuned", "dataset": "eeg[100 rows]", "n_train": 70, "n_test": 30}
+    rows = [
+        {**same, "sampler": method, "trial": t, "error": error - less, **changes}
+        for method, less in (("rks", 0.0), ("orf", 1.0))
+        for t, error in enumerate(errors)
+    ]
+    return results(rows, name, split=split, title="T", description=name, M=[100])
+
+
+def test_intervals_are_welchs_of_corrected_spreads() -> None:
+    table = side_by_side(of([folder(RANDOM, LOW, "random"), folder(BLOCKS, HIGH, "blocks")]))
+    assert list(table["method"]) == ["rks", "orf"]
+    line = table.iloc[0]
+    assert (line["random"], line["apart"], line["difference"]) == (13.0, 45.5, 32.5)
+
+    def widened(values: list[float]) -> Any:  # so that s^2 / n is s^2 (1 / n + 30 / 70)
+        mean = np.mean(values)
+        return mean + (np.array(values) - mean) * np.sqrt(1 + len(values) * 30 / 70)
+
+    own = [stats.ttest_1samp(widened(v), 0).confidence_interval(0.95) for v in (LOW, HIGH)]
+    both = stats.ttest_ind(widened(HIGH), widened(LOW), equal_var=False).confidence_interval(0.95)
+    for name, ends in zip(("random", "apart", "difference"), (*own, both), strict=True):
+        half = line[f"half_{name}"]
+        assert (line[name] - half, line[name] + half) == pytest.approx((ends.low, ends.high))
+
+
+def test_only_results_that_differ_in_the_split_alone_are_held_together() -> None:
+    other = folder(RANDOM, LOW, "other")
+    other.manifest["config"]["M"] = [200]
+    smoke = Results(Path("s"), "s", other.rows, other.manifest | {"smoke": True})
+    blocks = folder(BLOCKS, HIGH, "blocks")
+    for every in ([other, blocks], [blocks], [other], [smoke, blocks], []):
+        assert side_by_side(of(every)).empty
+        assert apart.gather(of(every)) == []
+
+
+def test_a_random_split_is_no_part_of_the_comparison_where_blocks_were_left_out() -> None:
+    random, blocks = folder(RANDOM, LOW, "random"), folder(BLOCKS, HIGH, "blocks")
+    alone = gathered(random)
+    assert (set(alone.lines["mean"]), alone.leaking) == ({13.0, 12.0}, ())
+    both = gathered(random, blocks)
+    assert (set(both.lines["mean"]), both.leaking) == ({45.5, 44.5}, ("eeg[100 rows]",))
+    whole = folder(RANDOM, LOW, "whole", dataset="eeg")  # leaks with all its rows as well
+    assert gathered(whole, blocks).leaking == ("eeg",)
+
+
+@pytest.mark.parametrize(("error", "learnt"), [(38.0, True), (39.5, False), (45.0, False)])
+def test_two_classes_are_learnt_if_guessing_is_beaten(error: float, learnt: bool) -> None:
+    """Of 100 test rows 40 are in the smaller class: the variance of the targets is 0.96."""
+    r2 = {"r2": -0.5, "rmse": (0.96 * 1.5) ** 0.5}
+    found = gathered(folder(BLOCKS, [error] * 3, "blocks", **r2))
+    found.lines["mean"] = error
+    assert found.unlearnt == ({} if learnt else {"eeg[100 rows]": -0.5})
+
+
+def test_the_page_says_nothing_learnt_only_if_the_rows_do(tmp_path: Path) -> None:
+    random = folder(RANDOM, LOW, "random", r2=0.5)
+    better = {"r2": -0.5, "rmse": 1.5**0.5}  # half of the test rows are in each class
+    for changes in ({"r2": -0.5}, {"r2": 0.2}, {"r2": ""}, better):
+        said = changes == {"r2": -0.5}
+        every = apart.gather(of([random, folder(BLOCKS, HIGH, "blocks", **changes)]))
+        (one,) = every
+        assert (one.dataset, one.description, one.best_r2) == (
+            "eeg[100 rows]",
+            "blocks",
+            -0.5 if said else None,
+        )
+        assert ("Nothing is learnt" in apart.page(every, tmp_path)) == said
