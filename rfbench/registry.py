@@ -142,6 +142,7 @@ SOLVERS: Registry[dict[str, type[Solver]]] = Registry(
         "kernel-ridge": _both("solvers.kernel_ridge:KernelRidge"),
         "kernel-svm": _classifier("solvers.kernel_svm:KernelSVM"),
         "joint": _classifier("solvers.joint:Joint"),
+        "falkon": _both("solvers.falkon:Falkon"),
     },
     group="rfbench.solvers",
 )

@@ -53,7 +53,12 @@ OUT_OF_RANGE = {
     "greedy": {"center_target": (2,)},
     "leverage-rff": {"alpha": (0.0,), "pool_size": (0,), "score_rows": (1.5,)},
     "surrogate-leverage": {"equation": (13,), "score_rows": (1.5,)},
-    "nystroem": {"alpha": (-1.0,), "score_rows": (0,)},
+    "nystroem": {
+        "alpha": (-1.0,),
+        "score_rows": (0,),
+        "landmarks": ("k-means",),
+        "block_size": (0,),
+    },
     "tefm-g": {"power": (3,), "base_size": (0,)},
     "swim": {"pairs_per_row": (0,), "target_norm": ("l1",)},
     "rfm-rff": {"rounds": (0,), "alpha": POSITIVE},
@@ -71,6 +76,7 @@ OUT_OF_RANGE = {
     },
     "kernel-svm": {"cache_mb": POSITIVE, "memory_gib": POSITIVE, "max_iter": (0, -2)},
     "kernel-ridge": {"memory_gib": POSITIVE, "bandwidth": (*POSITIVE, "knn5")},
+    "falkon": {"max_iter": POSITIVE, "tol": POSITIVE, "alphas": (-1.0,)},
     "joint": {"max_iter": POSITIVE, "tol": POSITIVE, "rho": POSITIVE, "normalised": (-1, 0)},
 }
 

@@ -126,7 +126,7 @@ def _fit_bytes(solver: Any, rows: RowSizes, p: int, *, shared: bool) -> float:
     choice = 8.0 * DECISIONS * scored * columns * len(solver.grid())
     if not solver.streams:
         return kept + max(choice, whole)
-    matrices = gram_matrices(groups, coding.k if coding.by_pairs else 1)
+    matrices = solver.held_matrices or gram_matrices(groups, coding.k if coding.by_pairs else 1)
     return kept + max(choice, 8.0 * p * (matrices * p + BLOCK_ROWS))
 
 

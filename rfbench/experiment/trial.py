@@ -37,7 +37,7 @@ from rfbench.experiment.kept_features import lines_of
 from rfbench.experiment.plan import Job, Trial, shares_work
 from rfbench.experiment.seeds import integer_for
 from rfbench.results import kept_features
-from rfbench.samplers import RandomFeatures
+from rfbench.samplers import Nystroem, RandomFeatures
 from rfbench.samplers.pool_cache import PoolCache, cached_pools
 from rfbench.solvers import Solver
 from rfbench.solvers.curve import Curve
@@ -181,7 +181,7 @@ def measure(
     features: Any = None
     M = trial.M
     if curve is None and (solver is None or solver.uses_features):
-        features, M = _fit_sampler(trial, X, target, bandwidth, clock, context.pools)
+        features, M = _fit_sampler(trial, X, target, bandwidth, solver, clock, context.pools)
         if shares_work(trial):
             curve, clock = Curve(features, clock, X), Clock()
     if curve is not None and M is not None:
@@ -234,7 +234,7 @@ def _chosen_bandwidth(trial: Trial, context: Context, clock: Clock) -> float | N
         solver, features = _solver(trial, prepared, value), None
         if solver.uses_features:
             features, _ = _fit_sampler(
-                trial, prepared.X_train, _target(prepared), value, spent, context.pools
+                trial, prepared.X_train, _target(prepared), value, solver, spent, context.pools
             )
         if not getattr(features, "has_bandwidth", True):
             return value  # nothing to choose, and no time is charged
@@ -250,6 +250,7 @@ def _fit_sampler(
     X: Rows,
     target: Any,
     bandwidth: float | None,
+    solver: Any,
     clock: Clock,
     pools: PoolCache,
 ) -> tuple[Any, int]:
@@ -272,6 +273,8 @@ def _fit_sampler(
     pools.settle(Clock())
     sampler = built(trial.sampler, M)
     fit = sampler.fit_forming if isinstance(sampler, RandomFeatures) else sampler.fit
+    if isinstance(sampler, Nystroem) and getattr(solver, "takes_landmarks", False):
+        fit = sampler.fit_landmarks
     with clock.part("pp"):
         fit(X, target)
     pools.settle(clock)

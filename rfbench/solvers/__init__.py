@@ -11,6 +11,8 @@ from rfbench.solvers.base import Solver as Solver
 from rfbench.solvers.constrained import ConstrainedClassifier as ConstrainedClassifier
 from rfbench.solvers.constrained import ConstrainedRegressor as ConstrainedRegressor
 from rfbench.solvers.external import ExternalSolver as ExternalSolver
+from rfbench.solvers.falkon import FalkonClassifier as FalkonClassifier
+from rfbench.solvers.falkon import FalkonRegressor as FalkonRegressor
 from rfbench.solvers.joint import JointClassifier as JointClassifier
 from rfbench.solvers.kernel_ridge import KernelRidgeClassifier as KernelRidgeClassifier
 from rfbench.solvers.kernel_ridge import KernelRidgeRegressor as KernelRidgeRegressor

@@ -99,6 +99,10 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     # One more when the solver measures something else: then its trials have new identities.
     revision: ClassVar[int] = 1
     uses_features: ClassVar[bool] = True
+    # Of landmarks, it takes the kernel and not the features.
+    takes_landmarks: ClassVar[bool] = False
+    # Square matrices that a fit holds where they are not one per group of rows.
+    held_matrices: ClassVar[int | None] = None
     matrix_copies: ClassVar[float] = 1.0
     grid_name: ClassVar[str] = "alphas"
 

@@ -17,6 +17,7 @@ CUT_SHORT = [
     ("kernel-svm", {"max_iter": 1, "bandwidth": 1.0}),
     ("joint", {"max_iter": 1, "tol": 1e-10}),
     ("constrained", {"max_iter": 1}),
+    ("falkon", {"max_iter": 1}),
 ]
 
 
