@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import logging
 import os
 import time
 import uuid
 import warnings
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Future
 from typing import Any
 
 from rfbench import plugins
@@ -62,6 +63,8 @@ def dask(address: str, n_jobs: int | None = None) -> Executor:
     except ImportError as error:
         raise _not_installed("dask") from error
     library: Any = distributed
+    # What a scheduler that is gone means for the run is said once, and not by a traceback.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         client = library.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:  # TimeoutError is an OSError
@@ -72,8 +75,16 @@ def dask(address: str, n_jobs: int | None = None) -> Executor:
     def carry(*words: Any) -> Future[Any]:
         with warnings.catch_warnings():  # of large parcels: those with data
             warnings.simplefilter("ignore", UserWarning)
-            future: Future[Any] = pool.submit(*words)
+            try:
+                future: Future[Any] = pool.submit(*words)
+            except Exception:
+                if client.status == "running":
+                    raise
+                raise CancelledError from None  # as its jobs in flight are
         return future
+
+    def threads() -> int:
+        return n_jobs or sum(client.nthreads().values())
 
     def kill() -> None:
         with contextlib.suppress(Exception):
@@ -84,7 +95,7 @@ def dask(address: str, n_jobs: int | None = None) -> Executor:
         f"dask:{address}",
         remote.sender(carry, (library.KilledWorker,), run),
         carry,
-        functools.partial(_fresh, lambda: n_jobs or sum(client.nthreads().values()), [0.0, 1]),
+        functools.partial(_fresh, threads, [0.0, 1]),
         (library.KilledWorker,),
         kill=kill,
         close=client.close,
@@ -93,9 +104,14 @@ def dask(address: str, n_jobs: int | None = None) -> Executor:
 
 
 def _fresh(count: Callable[[], int], known: list[float]) -> int:
-    """Return how many jobs may be in flight, asked for again when the answer is old."""
+    """Return how many jobs may be in flight, asked for again when the answer is old.
+
+    Of a scheduler that does not answer its jobs tell.
+    """
     if time.monotonic() - known[0] > FRESH_SECONDS:
-        known[:] = [time.monotonic(), max(1, count())]
+        with contextlib.suppress(OSError, RuntimeError):
+            known[1] = max(1, count())
+        known[0] = time.monotonic()
     return int(known[1])
 
 

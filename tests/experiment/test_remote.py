@@ -41,7 +41,7 @@ def run(plan, cluster, **keywords):
     return runner.run(plan, executor=clusters.find(f"dask:{cluster.scheduler_address}"), **keywords)
 
 
-FAULTS = {"exit": "crashed", "sleep": "timeout"}
+FAULTS = {"exit": "crashed", "sleep": "timeout", "memory": "memory"}
 
 
 def test_rows_are_the_local_ones_and_a_fault_costs_its_trial(
@@ -57,9 +57,9 @@ def test_rows_are_the_local_ones_and_a_fault_costs_its_trial(
     )
     local, far = (plan_run([experiment], tmp_path / name) for name in ("local", "far"))
     before = pids(cluster)
-    limits = Limits(timeout=20.0)
-    assert runner.run(local, n_jobs=2, limits=limits).failed == 2
-    assert run(far, cluster, limits=limits).failed == 2
+    limits = Limits(memory=2 * 2**30, timeout=20.0)
+    assert runner.run(local, n_jobs=2, limits=limits).failed == len(FAULTS)
+    assert run(far, cluster, limits=limits).failed == len(FAULTS)
     assert pids(cluster) == before  # no worker was lost
     for folder in (local.folder, far.folder):
         bad = {(r["label"], r["M"]): r["status"] for r in rows_of(folder) if r["status"] != "ok"}
@@ -86,6 +86,34 @@ def test_a_worker_that_is_killed_costs_no_row(experiment_of, tmp_path, cluster):
     assert next(victims, None) is not None  # one of two
     rows = rows_of(plan.folder)
     assert len(rows) == len({row["trial_id"] for row in rows}) == 40
+
+
+def test_a_scheduler_that_is_gone_ends_the_run_and_another_one_goes_on(
+    experiment_of, tmp_path, cluster
+):
+    plan = plan_run([experiment_of(SMALL, "trials=10")], tmp_path / "r")
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as own:
+
+        def stop(row):
+            if len(rows_of(plan.folder)) == 4:
+                own.close()
+
+        with pytest.raises(ExecutorError, match="scheduler"):
+            run(plan, own, on_row=stop)
+    found = len(rows_of(plan.folder))
+    assert 4 <= found < 40
+    summary = run(plan, cluster)
+    assert (summary.found, summary.done, summary.failed) == (found, 40 - found, 0)
+    assert len({row["trial_id"] for row in rows_of(plan.folder)}) == len(rows_of(plan.folder)) == 40
+
+
+def test_how_many_threads_there_are_is_not_known_without_a_scheduler():
+    def count():
+        raise OSError
+
+    known = [0.0, 3]
+    assert clusters._fresh(count, known) == 3
+    assert clusters._fresh(lambda: 5, [0.0, 3]) == 5
 
 
 def test_parts_of_a_problem_are_done_by_the_workers(experiment_of, tmp_path, cluster, monkeypatch):
