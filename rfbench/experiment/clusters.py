@@ -123,8 +123,8 @@ def ray(address: str = "", n_jobs: int | None = None) -> Executor:
         raise _not_installed("ray") from error
     try:
         library.init(address=address or None, ignore_reinit_error=True, log_to_driver=False)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise _unreachable(f"ray cluster at {address}", error) from error
+    except Exception as error:  # also a bare one, where its start takes too long
+        raise _unreachable(f"ray cluster{address and f' at {address}'}", error) from error
     broken = (library.exceptions.WorkerCrashedError, library.exceptions.NodeDiedError)
     task = library.remote(_call)
     run = uuid.uuid4().hex

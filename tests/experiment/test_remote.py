@@ -5,6 +5,7 @@ import functools
 import os
 import signal
 import sys
+import types
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -219,6 +220,15 @@ def test_data_that_did_not_arrive_whole_are_refused(parcel, tmp_path, monkeypatc
 def test_what_is_no_executor_is_refused(text, error):
     with pytest.raises(error):
         clusters.find(text, allow_imports=True)
+
+
+def test_a_ray_that_does_not_begin_is_a_sentence(monkeypatch):
+    def init(**keywords):
+        raise Exception("The current node timed out during startup.")
+
+    monkeypatch.setitem(sys.modules, "ray", types.SimpleNamespace(init=init))
+    with pytest.raises(ExecutorError, match="timed out"):
+        clusters.find("ray")
 
 
 def test_any_executor_of_concurrent_futures(experiment_of, tmp_path, monkeypatch):
