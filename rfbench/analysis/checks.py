@@ -15,37 +15,20 @@ from rfbench.results import Results
 
 @dataclass(frozen=True)
 class Check:
-    """One statement and what the rows say to it.
-
-    Attributes
-    ----------
-    column, sampler, source : str
-        What it is about; `sampler` (or a label) and `source` may be empty.
-    below, above : float or None
-        The limits, neither of which may be reached.
-    rows : int
-        Number of rows that have a value.
-    low, high : float
-        Smallest and largest value seen (NaN without rows).
-    failing : int
-        Number of rows that contradict the statement.
-    at_each : str
-        A column whose values are told apart, or empty; `at` are its different values in the rows,
-        `failing_at` those of them at which a row contradicts.
-    """
+    """One statement and what the rows say to it."""
 
     column: str
-    sampler: str
+    sampler: str  # or a label; may be empty
     source: str
-    below: float | None
+    below: float | None  # the limits, neither of which may be reached
     above: float | None
-    rows: int
-    low: float
+    rows: int  # that have a value
+    low: float  # smallest value seen, NaN without rows
     high: float
-    failing: int
-    at_each: str = ""
-    at: tuple[Any, ...] = ()
-    failing_at: tuple[Any, ...] = ()
+    failing: int  # rows that contradict the statement
+    at_each: str = ""  # a column whose values are told apart
+    at: tuple[Any, ...] = ()  # its different values in the rows
+    failing_at: tuple[Any, ...] = ()  # those of them at which a row contradicts
 
     @property
     def verdict(self) -> str:

@@ -21,21 +21,15 @@ from rfbench.analysis.statistics import (
 
 @dataclass(frozen=True)
 class SizeTest:
-    """What the tests over data sets say at one size.
-
-    `p` is Friedman's (Iman and Davenport's form, or chi-squared where that is not known), NaN
-    where fewer than two data sets or methods can be ranked; `difference` Nemenyi's critical one of
-    the average ranks `ranks`; `against` compares with the baseline, see
-    `rfbench.analysis.ranking.against`.
-    """
+    """What the tests over data sets say at one size."""
 
     M: int
     datasets: int
     methods: int
-    p: float
-    difference: float
-    ranks: pd.Series[float]
-    against: pd.DataFrame
+    p: float  # Iman and Davenport's, or Friedman's; NaN below two data sets or methods
+    difference: float  # Nemenyi's critical one of the ranks
+    ranks: pd.Series[float]  # average ranks, ascending
+    against: pd.DataFrame  # compared with the baseline, see `rfbench.analysis.ranking.against`
 
     @property
     def floor(self) -> float:
@@ -47,44 +41,26 @@ class SizeTest:
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers for the method of the best average rank at the largest size.
-
-    Attributes
-    ----------
-    best : str
-    leaders : dict
-        The three best average ranks; `apart` says whether they differ significantly.
-    always, never : tuple of str
-        Methods that are significantly better than the baseline at every size; at none, and never
-        worse.
-    sometimes, worse : dict
-        The others: by method the number of sizes at which it is significantly better, or worse.
-    small : int
-        The size of `needs`, 0 where a single size was run.
-    needs : dict
-        On how many data sets the baseline needs so many features (None: more than were run) for
-        the error that the best method has at the size `small`.
-    falls : dict
-        By which share the error of the best method and of the baseline falls from the size before
-        the largest to the largest.
-    in_the_same_time : dict
-        By size, the methods with a smaller error than the baseline in the same time on more than
-        half of the data sets: ``(method, better, of)``; `open_at` are the sizes at which most
-        comparisons are open.
-    """
+    """The answers for the method of the best average rank at the largest size."""
 
     best: str
-    leaders: dict[str, float]
-    apart: bool
-    always: tuple[str, ...]
-    never: tuple[str, ...]
-    sometimes: dict[str, int]
-    worse: dict[str, int]
-    small: int
+    leaders: dict[str, float]  # the three best average ranks
+    apart: bool  # whether they differ significantly
+    always: tuple[str, ...]  # methods significantly better than the baseline at every size
+    never: tuple[str, ...]  # at none, and never worse
+    sometimes: dict[str, int]  # the others: at how many sizes significantly better
+    worse: dict[str, int]  # at how many sizes significantly worse
+    small: int  # the size of `needs`, 0 where a single size was run
+    # On how many data sets the baseline needs so many features (None: more than were run) for the
+    # error that the best method has at the size `small`.
     needs: dict[int | None, int]
+    # By which share the error of the best method and of the baseline falls from the size before
+    # the largest to the largest.
     falls: dict[str, float]
+    # By size, the methods with a smaller error than the baseline in the same time on more than
+    # half of the data sets: (method, better, of).
     in_the_same_time: dict[int, list[tuple[str, int, int]]]
-    open_at: tuple[int, ...]
+    open_at: tuple[int, ...]  # sizes at which most of these comparisons are open
 
 
 def size_tests(comparison: Comparison) -> list[SizeTest]:

@@ -109,7 +109,7 @@ def _why_undecided(part: Part, collection: Collection, lines: pd.DataFrame) -> s
         return constant_kernel(collection, lines)
     if part.metric not in (*PERCENT, *REGRESSION):
         return ""
-    named = pd.concat([of_method(lines, name) for name in (part.method, *part.against)])
+    named = of_method(lines, part.method, *part.against)
     return doubt(collection, named) if len(named) else ""
 
 

@@ -29,12 +29,11 @@ def compare(
 
     Parameters
     ----------
-    results : Results
     first, second : str
         Labels of two methods.
     metric : str, optional
-        A metric of the rows, or a time (``t_total``: CPU seconds without testing, wall seconds
-        where CPU time was not measured); by default what the table of the results shows.
+        A metric of the rows, or a time (``t_total``: CPU seconds, wall seconds where CPU time was
+        not measured); by default what the table of the results shows.
     alpha : float
         One less the coverage of the interval.
 

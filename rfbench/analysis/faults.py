@@ -19,27 +19,18 @@ BUSY = 1.2
 class Fault:
     """One thing that is wrong with the rows of a results folder.
 
-    Attributes
-    ----------
-    kind : str
-        ``busy`` (wall times are much longer than CPU times), ``failed``,
-        ``not converged`` (rows that ended well although their solver did not reach its tolerance),
-        ``no value`` (rows that ended well without a finite metric), ``repeated`` (trial numbers
-        under other settings that no column shows), ``versions`` (of rfbench), ``unpaired``
-        (methods that share a trial number saw other data).
-    count : float
-        Of rows or versions; for ``busy`` wall over CPU time.
-    of : str
-        The label, or the data set.
-    detail, message : str
-        Status or metric; and the most frequent message of failed rows.
+    The kinds are ``busy`` (wall times are much longer than CPU times), ``failed``,
+    ``not converged`` (rows that ended well although their solver did not reach its tolerance),
+    ``no value`` (rows that ended well without a finite metric), ``repeated`` (trial numbers under
+    other settings that no column shows), ``versions`` (of rfbench), ``unpaired`` (methods that
+    share a trial number saw other data).
     """
 
     kind: str
-    count: float
-    of: str = ""
-    detail: str = ""
-    message: str = ""
+    count: float  # of rows or versions; of busy, wall over CPU time
+    of: str = ""  # the label, or the data set
+    detail: str = ""  # status, or metric
+    message: str = ""  # the most frequent one of failed rows
 
 
 def wall_over_cpu(rows: pd.DataFrame) -> float:
@@ -56,18 +47,18 @@ def wall_over_cpu(rows: pd.DataFrame) -> float:
 def faults(results: Results) -> list[Fault]:
     """List what is wrong with the rows of one results folder."""
     rows = results.rows
+    ended_well = rows["status"] == "ok"
     ratio = wall_over_cpu(rows)
     found = [Fault("busy", ratio)] if ratio > BUSY else []
-    failed = rows[rows["status"] != "ok"]
-    for (label, status), group in failed.groupby(["label", "status"]):
+    for (label, status), group in rows[~ended_well].groupby(["label", "status"]):
         messages = group.loc[group["message"] != "", "message"].value_counts()
         why = str(messages.index[0]) if len(messages) else ""
         found.append(Fault("failed", len(group), str(label), str(status), why))
-    stopped = rows[(rows["status"] == "ok") & ~rows["converged"].fillna(True).astype(bool)]
+    stopped = rows[ended_well & ~rows["converged"].fillna(True).astype(bool)]
     for label, group in stopped.groupby("label"):
         found.append(Fault("not converged", len(group), str(label)))
     for dataset, metric in metrics(results).items():
-        here = rows[(rows["status"] == "ok") & (rows["dataset"] == dataset)]
+        here = rows[ended_well & (rows["dataset"] == dataset)]
         if empty := int((~np.isfinite(here[metric])).sum()):
             found.append(Fault("no value", empty, dataset, metric))
     same = [name for name in IDENTITY if not (name == "M" and follows(results))]

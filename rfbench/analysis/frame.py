@@ -117,21 +117,14 @@ class Collection:
     ) -> tuple[NDArray[np.intp], tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]]:
         """Lay the trials of some groups out in a table, one line per pair, one column per group.
 
-        Returns
-        -------
-        pairs : array of shape (n_pairs,)
-        cells : three arrays of shape (n_trials,)
-            Rows of `counted`, and the line and column of each.
+        Return the pairs, and rows of `counted` with the line and the column of each.
         """
         starts, stops = self._starts[groups], self._starts[groups + 1]
         rows = [np.arange(start, stop) for start, stop in zip(starts, stops, strict=True)]
         every = np.concatenate([*rows, np.array([], dtype=np.intp)])
         pairs, lines = np.unique(self.values("pair")[every], return_inverse=True)
-        return pairs.astype(np.intp), (
-            every,
-            lines,
-            np.repeat(np.arange(len(groups)), stops - starts),
-        )
+        columns = np.repeat(np.arange(len(groups)), stops - starts)
+        return pairs.astype(np.intp), (every, lines, columns)
 
 
 def collect(paths: Iterable[str | Path]) -> Collection:
@@ -159,15 +152,11 @@ def of(experiments: Sequence[Results], notes: Iterable[str] = ()) -> Collection:
     """Put results that were read into one frame."""
     every = [_tagged(one) for one in experiments]
     rows = pd.concat(every, ignore_index=True) if every else pd.DataFrame()
+    read = tuple(experiments), tuple(notes)
     if rows.empty:
         added = [*SUMS, "error_percent", "accuracy_percent", "r2", "group", "pair"]
         rows = rows.reindex(columns=[*rows, *added]).astype(dict.fromkeys(added, "float64"))
-        return Collection(
-            rows.assign(counts=False),
-            pd.DataFrame(columns=GROUPS),
-            tuple(experiments),
-            tuple(notes),
-        )
+        return Collection(rows.assign(counts=False), pd.DataFrame(columns=GROUPS), *read)
     for name, parts in SUMS.items():
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
     estimates = _by_text(rows["parameters"], estimates_kernel)
@@ -187,7 +176,7 @@ def of(experiments: Sequence[Results], notes: Iterable[str] = ()) -> Collection:
     rows["error_percent"] = error.where(used == "error")
     for name in REGRESSION:
         rows["error_percent"] = rows["error_percent"].mask(used == name, 100.0 * rows[name])
-    return Collection(rows, groups, tuple(experiments), tuple(notes))
+    return Collection(rows, groups, *read)
 
 
 def _tagged(one: Results) -> pd.DataFrame:

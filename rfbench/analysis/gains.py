@@ -67,7 +67,7 @@ def _of_pair(
             values = gain(Trials(selection.collection, named), method, other, sizes)
             if not len(values):
                 continue
-            n, both = len(values), pd.concat([of_method(named, name) for name in (method, other)])
+            n, both = len(values), of_method(named, method, other)
             used = (str(named["dataset"].iloc[0]), float(named["n_train"].iloc[0]))
             place = (paper, item, dataset, *(used if stand_in else ("", math.nan)))
             error = float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan

@@ -28,11 +28,10 @@ def names(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
     Parameters
     ----------
     table : DataFrame
-        One line a group, with columns dataset, label, variant, parameters, ``x`` and `settings`.
+        One line per group: dataset, label, variant, parameters, ``x`` and `settings`, the columns
+        in which lines may differ.
     varied : str
         What is on the axis.
-    settings : list of str
-        Columns in which lines may differ.
     """
     found = table["label"].copy()
     if varied != "variant":

@@ -14,27 +14,13 @@ POWERLESS = "more trials do not help"
 
 @dataclass(frozen=True)
 class ClaimComparison(Quantity):
-    """One comparison of a claim: a paired quantity and what the tests say of it.
+    """One comparison of a claim: a paired quantity and what the tests say of it."""
 
-    Attributes
-    ----------
-    part : int
-        Which of the claim's parts.
-    effect : float
-        The mean difference, or the geometric mean of the quotients.
-    excess : float
-        How far the mean lies beyond the bound, below zero inside; of quotients, the logarithm. NaN
-        without bounds.
-    p_inside, p_outside : float
-        Of a mean that is not within its bounds; of one that is not outside, with Holm's correction
-        over the claim.
-    """
-
-    part: int = 0
-    effect: float = math.nan
-    excess: float = math.nan
-    p_inside: float = math.nan
-    p_outside: float = math.nan
+    part: int = 0  # which of the claim's parts
+    effect: float = math.nan  # the mean difference, or the geometric mean of the quotients
+    excess: float = math.nan  # of the mean over its bound, below 0 inside; of quotients, the log
+    p_inside: float = math.nan  # of a mean that is not within its bounds
+    p_outside: float = math.nan  # of one that is not outside, Holm's correction over the claim
 
     @property
     def trials(self) -> int:
@@ -60,49 +46,24 @@ class Gap:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The verdict on a claim under one protocol, and what it rests on.
-
-    Attributes
-    ----------
-    claim : Claim
-    protocol : str
-        Empty where nothing was run.
-    verdict : str
-        One of `rfbench.analysis.verdicts.CLAIM_VERDICTS`.
-    comparisons : tuple of ClaimComparison
-        All on the paper's own data.
-    decisive : ClaimComparison or None
-        The least favourable comparison.
-    p : float
-        Its p-value, of lying within the bounds or, where the claim fails, outside.
-    tested, wanted : int
-        Data sets on which all is there that the claim speaks of, and those that it speaks of.
-    settled_by : float
-        Where a comparison is open: with how many trials the claim would be settled, if the present
-        means and spreads are the true ones; infinite where with no number. NaN otherwise.
-    gaps : tuple of Gap
-    undecided : tuple of (str, str)
-        Data sets that decide nothing, and why, see `rfbench.analysis.chance`.
-    stand_ins : tuple of str
-        Data sets that stand in for the paper's, and `on_stand_ins`, the verdict on them alone.
-    folders : tuple of str
-        Where the rows are, those of stand-ins too.
-    """
+    """The verdict on a claim under one protocol, and what it rests on."""
 
     claim: Claim
-    protocol: str
-    verdict: str
-    comparisons: tuple[ClaimComparison, ...] = ()
-    decisive: ClaimComparison | None = None
-    p: float = math.nan
-    tested: int = 0
-    wanted: int = 0
+    protocol: str  # empty where nothing was run
+    verdict: str  # one of `rfbench.analysis.verdicts.CLAIM_VERDICTS`
+    comparisons: tuple[ClaimComparison, ...] = ()  # all on the paper's own data
+    decisive: ClaimComparison | None = None  # the least favourable comparison
+    p: float = math.nan  # of that: of lying within the bounds, or outside where the claim fails
+    tested: int = 0  # data sets on which all is there that the claim speaks of
+    wanted: int = 0  # data sets that it speaks of
+    # Where a comparison is open: with how many trials the claim would be settled, if the present
+    # means and spreads are the true ones; infinite where with no number.
     settled_by: float = math.nan
     gaps: tuple[Gap, ...] = ()
-    undecided: tuple[tuple[str, str], ...] = ()
-    stand_ins: tuple[str, ...] = ()
-    on_stand_ins: str = ""
-    folders: tuple[str, ...] = ()
+    undecided: tuple[tuple[str, str], ...] = ()  # data sets, and why, see `rfbench.analysis.chance`
+    stand_ins: tuple[str, ...] = ()  # data sets that stand in for the paper's
+    on_stand_ins: str = ""  # the verdict on them alone
+    folders: tuple[str, ...] = ()  # where the rows are, those of stand-ins too
 
     @property
     def effect(self) -> float:

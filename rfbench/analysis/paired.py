@@ -27,40 +27,18 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Quantity:
-    """A paired quantity with one value per trial.
+    """A paired quantity with one value per trial."""
 
-    Attributes
-    ----------
-    values : array of shape (n_trials,)
-        Differences, or logarithms of quotients.
-    x, other_x : int or None
-        Where on the axis (M or d); of the other method where that is elsewhere. None where M
-        follows another method, or the values are made of all places.
-    seconds : float
-        The time at which two methods are compared.
-    joint : str
-        What the values are where the claim's own function makes them: ``'slope over d'``; else
-        ``""``.
-    share : bool
-        Whether each value is 0 or 1, so that their mean is a share of the trials.
-    found : int
-        How many places of the axis this pair of methods has in all.
-    dataset, against : str
-        The name in the rows, and the other method or ``""``.
-    ratio : float
-        Test rows over training rows where every trial splits the same rows anew, else 0.
-    """
-
-    values: Values
-    x: int | None = None
-    other_x: int | None = None
-    seconds: float = math.nan
-    joint: str = ""
-    share: bool = False
-    found: int = 1
-    dataset: str = ""
-    against: str = ""
-    ratio: float = 0.0
+    values: Values  # shape (n_trials,): differences, or logarithms of quotients
+    x: int | None = None  # where on the axis; None where M follows, or the values are of all places
+    other_x: int | None = None  # of the other method, where that is elsewhere
+    seconds: float = math.nan  # the time at which two methods are compared
+    joint: str = ""  # what the values of a claim's own function are: 'slope over d'
+    share: bool = False  # whether each value is 0 or 1
+    found: int = 1  # how many places of the axis this pair of methods has in all
+    dataset: str = ""  # the name in the rows
+    against: str = ""  # the other method
+    ratio: float = 0.0  # test rows over training rows, where every trial splits the same rows anew
 
 
 class Trials:

@@ -22,32 +22,15 @@ Span = tuple[float, float]  # smallest and largest, NaN where nothing is known
 
 @dataclass(frozen=True)
 class TableRow:
-    """A data set of a paper's table, or what stands in for it, under one protocol.
+    """A data set of a paper's table, or what stands in for it, under one protocol."""
 
-    Attributes
-    ----------
-    dataset : str
-        As the paper calls it.
-    used, used_rows : str, float
-        What stands in for it, and its training rows; ``""`` and NaN where nothing does.
-    sizes : list of str
-        The sizes of the published numbers, in their order.
-    cells : DataFrame
-        Lines of `rfbench.analysis.published.published` that have a group behind them.
-    groups : DataFrame
-        Those groups, each once: lines of `Collection.groups`, with ``M_low`` and ``M_high``, and
-        ``given``, what the sampler was given (a dictionary).
-    significant : dict
-        By method and size, where the table marks cells: see `rfbench.analysis.marks.significant`.
-    """
-
-    dataset: str
-    used: str
-    used_rows: float
-    sizes: list[str]
-    cells: pd.DataFrame
-    groups: pd.DataFrame
-    significant: dict[tuple[str, str], bool | None]
+    dataset: str  # as the paper calls it
+    used: str  # what stands in for it, or ""
+    used_rows: float  # its training rows, or NaN
+    sizes: list[str]  # of the published numbers, in their order
+    cells: pd.DataFrame  # lines of `published` that have a group behind them
+    groups: pd.DataFrame  # these groups, each once, with M_low, M_high and given (parameters)
+    significant: dict[tuple[str, str], bool | None]  # by method and size, see `marks.significant`
 
     @cached_property
     def measured(self) -> pd.DataFrame:

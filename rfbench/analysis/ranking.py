@@ -30,24 +30,12 @@ SMALLER_IS_BETTER = {"accuracy": "error", "r2": "relative_squared_error"}
 
 @dataclass(frozen=True)
 class Ranked:
-    """The mean errors at one size that can be ranked, and what was left out.
+    """The mean errors at one size that can be ranked, and what was left out."""
 
-    Attributes
-    ----------
-    scores : DataFrame
-        One row per data set, one column per method, without gaps.
-    methods : list of str
-        Methods without a value on more than half of the data sets.
-    gaps : list of str
-        Data sets that lack one of the other methods.
-    few : dict
-        Fewest and most trials of a method, by data sets where some method has too few.
-    """
-
-    scores: pd.DataFrame
-    methods: list[str]
-    gaps: list[str]
-    few: dict[str, tuple[int, int]]
+    scores: pd.DataFrame  # one row per data set, one column per method, without gaps
+    methods: list[str]  # without a value on more than half of the data sets
+    gaps: list[str]  # data sets that lack one of the other methods
+    few: dict[str, tuple[int, int]]  # fewest and most trials, of data sets with too few somewhere
 
 
 @dataclass(frozen=True)
@@ -203,14 +191,8 @@ def _lines(results: Results) -> pd.DataFrame:
 def smallest_near(lines: pd.DataFrame) -> tuple[float, dict[str, int | None]]:
     """Find for one data set how many features each method needs to come near the best error.
 
-    Near is at most 5 % above the smallest mean error of any method at any size.
-
-    Returns
-    -------
-    best : float
-        The smallest mean error.
-    sizes : dict
-        By method the smallest M that comes near; None where no size that was run does.
+    Return the smallest mean error of any method at any size, and by method the smallest M that is
+    at most `NEAR` above it; None where no size that was run is.
     """
     measured = lines[lines["trials"] > 0]
     best = float(measured["mean"].min())
@@ -220,10 +202,10 @@ def smallest_near(lines: pd.DataFrame) -> tuple[float, dict[str, int | None]]:
 
 
 def time_ratios(comparison: Comparison, M: int, time: str = "all") -> pd.DataFrame:
-    """Compare a time with the baseline's at the same size: all of it, or that of a part (``test``).
+    """Compare a time with the baseline's at the same size: `all` of it, or that of the `test`.
 
-    All of it is drawing, features, fit and predicting the test rows. Where only one of the two is
-    charged for its own work alone, the quotient is a bound; where neither is, there is none.
+    Where only one of the two is charged for its own work alone, the quotient is a bound; where
+    neither is, there is none.
 
     Returns
     -------
@@ -254,13 +236,11 @@ def time_ratios(comparison: Comparison, M: int, time: str = "all") -> pd.DataFra
 def at_equal_time(comparison: Comparison) -> pd.DataFrame:
     """Hold the mean error of each method against that of the baseline in the same time.
 
-    The time is that of drawing, features, fit and predicting the test rows. Between the times of
-    two sizes the baseline's error is interpolated over the logarithm of time. Outside them only
-    dominance counts: a method that is faster than the baseline ever was is better if its error is
-    below that of the baseline's fastest size; one that is slower is worse if its error is above
-    that of the slowest size; else it is open. Times that are charged with the work of other sizes
-    do not take part, nor do data sets on which fewer than two sizes of the baseline have times of
-    their own, or nothing is learnt.
+    The time is that of drawing, features, fit and predicting the test rows, see
+    `Comparison.timed_alone`. Between the times of two sizes the baseline's error is interpolated
+    over the logarithm of time; a data set with fewer than two does not take part. Outside them only
+    dominance counts: faster than the baseline ever was is better if the error is below that of its
+    fastest size, slower is worse if it is above that of the slowest; else it is open.
 
     Returns
     -------
@@ -346,19 +326,9 @@ def _quotients(logs: pd.DataFrame) -> dict[str, pd.Series[float]]:
 
 
 def groups(ranks: pd.Series[float], difference: float) -> list[list[str]]:
-    """Return the largest groups of methods whose ranks lie within the critical difference.
+    """Return the largest groups of two methods or more whose ranks lie within a difference.
 
-    Parameters
-    ----------
-    ranks : Series
-        Average ranks by method, ascending.
-    difference : float
-        The critical difference.
-
-    Returns
-    -------
-    list of list of str
-        Only groups of two or more, none inside another.
+    The ranks are average ones by method, ascending; no group lies inside another.
     """
     names, values = list(ranks.index), ranks.to_numpy()
     found: list[tuple[int, int]] = []

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-import numpy as np
 import pandas as pd
 
 from rfbench import papers
@@ -74,14 +73,9 @@ class Selection:
     def select(
         self, paper: str, items: Sequence[str], target: str, protocol: str, stand_in: bool = False
     ) -> pd.DataFrame:
-        """Return the lines of `bearing` on a data set of a paper, each group once.
+        """Return the lines of `bearing` on a data set as a paper calls it, each group once.
 
-        Parameters
-        ----------
-        target : str
-            The data set as the paper calls it.
-        stand_in : bool
-            Those on a subset or replacement of it instead.
+        With `stand_in` those on a subset or replacement of it instead.
         """
         keys = [(paper, item, target, protocol, stand_in) for item in dict.fromkeys(items)]
         found = [self._places[key] for key in keys if key in self._places]
@@ -90,12 +84,12 @@ class Selection:
         return found[0] if len(found) == 1 else pd.concat(found).drop_duplicates("group")
 
 
-def of_method(lines: pd.DataFrame, method: str) -> pd.DataFrame:
-    """Return the groups of a published method: with that label, or else of that sampler.
+def of_method(lines: pd.DataFrame, *methods: str) -> pd.DataFrame:
+    """Return the groups of published methods: with that label, or else of that sampler.
 
     Features under the joint solver are the method ``joint``, and no other.
     """
-    return lines[(lines["method"] == method) | (lines["alias"] == method)]
+    return lines[lines["method"].isin(methods) | lines["alias"].isin(methods)]
 
 
 def split_items(items: str) -> list[str]:
@@ -126,22 +120,15 @@ def is_subset(
     """Say whether rows are other than the paper's.
 
     A subset has ``[N rows]`` in its name (but for data sets that the paper itself sampled), or
-    other numbers of training and test rows than the paper (by more than 2 %).
-
-    Parameters
-    ----------
-    sampled : float
-        The N of the name, or NaN.
-    n_train, n_test : float
-        Rows of a trial, NaN where they are not known.
+    other numbers of training and test rows than the paper (by more than 2 %). NaN: not known.
     """
     if "all" in source.rows:
         return not math.isnan(sampled) and sampled != source.rows["all"]
     if not math.isnan(sampled):
         return True
-    expected = (source.rows.get(item, source.n_train), source.n_test)
+    pairs = ((n_train, source.rows.get(item, source.n_train)), (n_test, source.n_test))
     return any(
-        bool(number) and abs(seen / number - 1) > ROWS_TOLERANCE
-        for seen, number in zip((n_train, n_test), expected, strict=True)
-        if number is not None and np.isfinite(seen)
+        abs(seen / number - 1) > ROWS_TOLERANCE
+        for seen, number in pairs
+        if number and math.isfinite(seen)
     )

@@ -31,7 +31,6 @@ def render(
     Parameters
     ----------
     format : {'text', 'markdown'}
-        How tables are written.
     command : str
         What repeats the audit, see `command`; it stands at the end.
     top : int
@@ -63,13 +62,7 @@ def render(
 
 
 def facts(ranking: Ranking, top: int = TOP) -> dict[str, Any]:
-    """Return what the template of the page speaks of.
-
-    Next to the ranking: ``best``, ``worth``, ``cells`` and ``ranges``, rows of tables;
-    ``verdicts``, how many numbers of the nearest have each; ``measured`` (sizes, trials and seed,
-    but for one that is varied); ``halves``, the methods of each; ``settings`` (choice, option and
-    the keys that it sets, where the name of the choice is not the key).
-    """
+    """Return what the template of the page speaks of, the rows of its tables among them."""
     audit = ranking.audit
     experiment = audit.experiments[0]
     sizes = experiment.M
@@ -193,34 +186,18 @@ def save(ranking: Ranking, folder: Path, *, command: str = "", top: int = TOP) -
     return [folder / name for name in texts]
 
 
-def command(
-    config: Path,
-    target: str,
-    *,
-    run: str = "",
-    gaps: bool = False,
-    confirm: Sequence[str] = (),
-    fixed: Sequence[str] = (),
-    varied: Sequence[str] = (),
-    trials: int,
-    most: int,
-    top: int = TOP,
-    allow_imports: bool = False,
-) -> str:
+def command(config: Path, options: Mapping[str, object]) -> str:
     """Return the command that repeats an audit, for a shell.
 
-    It has what the result depends on, and names the configuration without the folders above.
+    The configuration is named without the folders above. An option that is a tuple is repeated,
+    True stands alone, and what is empty is left out.
     """
     inside = config.resolve().parent.name == CONFIGS
     words = ["rfbench", "audit", f"{CONFIGS}/{config.name}" if inside else config.name]
-    words += ["--target", target]
-    words += ["--run", run] if run else []
-    words += ["--gaps"] if gaps else []
-    words += [word for other in confirm for word in ("--confirm", other)]
-    for option, texts in (("--set", fixed), ("--vary", varied)):
-        for text in texts:
-            words += [option, text]
-    words += ["--trials", str(trials), "--most", str(most)]
-    words += ["--top", str(top)] if top != TOP else []
-    words += ["--allow-imports"] if allow_imports else []
+    for name, value in options.items():
+        if value is True:
+            words.append(f"--{name}")
+        elif value:
+            for one in value if isinstance(value, tuple) else (value,):
+                words += [f"--{name}", str(one)]
     return shlex.join(words)

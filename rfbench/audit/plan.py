@@ -21,45 +21,19 @@ from rfbench.errors import ConfigError, nearest
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit measures.
+    """What an audit measures."""
 
-    Attributes
-    ----------
-    target : Target
-        With the numbers whose methods and sizes are measured.
-    choices : dict of Options
-        Those with a single option too: they are fixed, see `varied`.
-    grid : DataFrame
-        One line per combination, one column per choice: the name of the option.
-    experiments : list of Experiment
-        What each combination makes of the configuration.
-    refused : list of str
-        Why an option or a combination cannot be run, one line each.
-    drawn : bool
-        Whether the combinations are a random part of those that there are.
-    config : str
-        Name of the configuration.
-    overrides : list of str
-        ``key.path=value`` each, what was set for all combinations.
-    as_it_stands : int or None
-        The line of `grid` that is the configuration itself, with what was set, if one is.
-    idle : list of str
-        Names of the choices that concern no sampler of the numbers that choose.
-    gaps : bool
-        Whether only what the paper does not print is varied.
-    """
-
-    target: Target
-    choices: Choices
-    grid: pd.DataFrame
-    experiments: list[Experiment]
-    refused: list[str] = field(default_factory=list)
-    drawn: bool = False
-    config: str = ""
-    overrides: list[str] = field(default_factory=list)
-    as_it_stands: int | None = None
-    idle: list[str] = field(default_factory=list)
-    gaps: bool = False
+    target: Target  # with the numbers whose methods and sizes are measured
+    choices: Choices  # those with a single option too: they are fixed, see `varied`
+    grid: pd.DataFrame  # a line per combination, a column per choice: the name of the option
+    experiments: list[Experiment]  # what each combination makes of the configuration
+    refused: list[str] = field(default_factory=list)  # why an option or a combination cannot be run
+    drawn: bool = False  # whether the combinations are a random part of those that there are
+    config: str = ""  # name of the configuration
+    overrides: list[str] = field(default_factory=list)  # key.path=value, set for all combinations
+    as_it_stands: int | None = None  # the line of `grid` that is the configuration itself
+    idle: list[str] = field(default_factory=list)  # choices that no number that chooses depends on
+    gaps: bool = False  # whether only what the paper does not print is varied
 
     @property
     def varied(self) -> list[str]:
@@ -103,11 +77,11 @@ def plan(
 ) -> Audit:
     """Return what to measure for a target.
 
+    Samplers and sizes of the configuration that the target has no numbers of are left out, and
+    sizes share their work where all methods can.
+
     Parameters
     ----------
-    path : Path
-        The configuration; its samplers and sizes that the target has no numbers of are left out,
-        and sizes share their work where all methods can.
     overrides : sequence of str
         ``key.path=value`` each; a key that is set is no open choice.
     varied : dict of Options

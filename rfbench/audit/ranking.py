@@ -27,23 +27,14 @@ LEAST_POOLED = 5
 
 @dataclass(frozen=True)
 class Ranking:
-    """The combinations of an audit in the order of their distance on the choosing half.
-
-    Attributes
-    ----------
-    audit : Audit
-    cells : DataFrame
-        One line per combination and published number that was measured: ``combination`` and
-        ``number``, places in the audit's `grid` and in the target's numbers, and the columns of
-        `rfbench.analysis.published.published` (differences in points).
-    in_folder : int
-        The number of combinations that the folder holds trials of, those of earlier audits too.
-        Combinations that measure the same, but are read by another metric, share their trials: so
-        the folder may seem to hold fewer than this audit has.
-    """
+    """The combinations of an audit in the order of their distance on the choosing half."""
 
     audit: Audit
+    # A line per combination and published number that was measured: `combination` and `number`,
+    # places in the audit's grid and in the target's numbers, and the columns of `published`.
     cells: pd.DataFrame
+    # Combinations that the folder holds trials of, those of earlier audits too. Those that are read
+    # by another metric share their trials: so they may seem fewer than this audit has.
     in_folder: int = 0
 
     @property

@@ -105,22 +105,7 @@ def main(debug: bool) -> None:
 
 
 for command in (
-    run,
-    sweep,
-    slurm,
-    plot,
-    table,
-    verify,
-    audit,
-    report,
-    choose,
-    new,
-    status,
-    merge,
-    replay,
-    data,
-    list_,
-    doctor,
-    test,
-):
+    run, sweep, slurm, plot, table, verify, audit, report, choose, new, status, merge, replay, data,
+    list_, doctor, test,
+):  # fmt: skip
     main.add_command(command)

@@ -101,30 +101,21 @@ def audit(
     trials, allow = options.trials or 2, options.allow_imports
     plans = []
     for i, target in enumerate(map(find, (aim, *confirm))):
+        run = "" if i else name
         found = plan(
             config,
             target,
             overrides=[*overrides, f"trials={trials}"],
             varied=choices.varied(vary, target),
             most=most,
-            run="" if i else name,
+            run=run,
             gaps=gaps,
             allow_imports=allow,
         )
-        again = page.command(
-            config,
-            f"{target}",
-            run="" if i else name,
-            gaps=gaps,
-            confirm=() if i else confirm,
-            fixed=overrides,
-            varied=vary,
-            trials=trials,
-            most=most,
-            top=top,
-            allow_imports=allow,
-        )
-        plans.append((found, again))
+        asked = {"target": target, "run": run, "gaps": gaps, "confirm": () if i else confirm}
+        asked |= {"set": overrides, "vary": vary, "trials": trials, "most": most}
+        asked |= {"top": "" if top == page.TOP else top, "allow-imports": allow}
+        plans.append((found, page.command(config, asked)))
     base = options.base
     if options.dry_run:
         for found, _ in plans:

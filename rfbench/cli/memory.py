@@ -27,13 +27,7 @@ def say_memory(trials: Sequence[Trial], workers: int, limits: Limits | None) -> 
 def memory_lines(trials: Sequence[Trial], workers: int, limit: float | None) -> Iterator[str]:
     """Yield the estimate for a worker, what it leaves out, and which trials are above the limit.
 
-    Parameters
-    ----------
-    trials : sequence of Trial
-        Those that would run; their data need not be there.
-    workers : int
-    limit : float or None
-        Bytes that one worker may use.
+    The limit is what one worker may use, in bytes; the data need not be there.
     """
     from rfbench.experiment.footprint import footprints
 

@@ -15,16 +15,7 @@ PLAIN_SECONDS = 10.0
 class Progress:
     """Shows how many trials are done, the last one, their rate, the time left and the failures.
 
-    Parameters
-    ----------
-    name : str
-        What is running.
-    total : int
-        Trials to run.
-    found : int
-        Trials that have a row already.
-    quiet : bool
-        Show nothing.
+    Of what is called `name`, `total` trials are to run and `found` have a row already.
     """
 
     def __init__(self, name: str, total: int, found: int, quiet: bool = False) -> None:

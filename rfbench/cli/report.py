@@ -41,10 +41,14 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None) -> None:
       rfbench report results/quickstart results/mine --out pages
       rfbench report results/quickstart --html report.html
     """
-    from rfbench.pages.html import page
-    from rfbench.pages.report import publish
-
     paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
-    written = [page.write(paths, html)] if html else publish(paths, out)
+    if html:
+        from rfbench.pages.html import page
+
+        written = [page.write(paths, html)]
+    else:
+        from rfbench.pages.report import publish
+
+        written = publish(paths, out)
     for path in written:
         click.echo(path)

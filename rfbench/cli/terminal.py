@@ -47,18 +47,8 @@ def table(
 ) -> str:
     """Lay out rows as wide as a console.
 
-    Columns of words are wrapped, numbers and the names in the first column never are. Where that
-    leaves too little room, all columns but the first become one.
-
-    Parameters
-    ----------
-    rows : sequence
-        Of as many cells each.
-    head : sequence of str
-        Names of the columns, or none.
-    numbers : collection of int
-        Which columns hold numbers.
-    console : Console
+    Columns of words are wrapped, those of `numbers` and the names in the first one never are. Where
+    that leaves too little room, all columns but the first become one.
     """
     lines = [head, *rows] if head else rows
     least = [

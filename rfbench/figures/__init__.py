@@ -47,21 +47,16 @@ METADATA: dict[str, dict[str, Any]] = {
 def plot(
     results: Results, folder: Path | None = None, style: str | Path | None = None
 ) -> list[Path]:
-    """Draw what the rows of a results folder have to show.
+    """Draw what the rows of a results folder have to show, see `FIGURES`.
 
-    The metric against what is varied (M, d, ...) and against time, with the frontier of the two;
-    the time against what is varied; the kernel error, where there is one beside the metric; the
-    kept features, where there is a `kept.csv`. Error bars are standard errors of the mean over the
-    trials; each data set has its own panels. Time is CPU time, which other work on the machine does
-    not lengthen; wall time where a method has no CPU time. The same rows and the same style give
+    Error bars are standard errors of the mean over the trials; each data set has its own panels.
+    Time is CPU time, or wall time where a method has none. The same rows and the same style give
     the same bytes.
 
     Parameters
     ----------
-    results : Results
-        As read from one folder.
     folder : Path, optional
-        Where the files go, made if it is not there; by default the results folder.
+        Where the files go; by default the results folder.
     style : str or Path, optional
         See `rfbench.figures.style.settings`.
 
@@ -96,20 +91,12 @@ def figures_of(results: Results) -> Iterator[tuple[str, Figure]]:
 
 
 def save(figure: Figure, file: Path, again: str = "the same command") -> None:
-    """Write a figure as PNG, PDF or SVG; the same figure gives the same bytes.
-
-    Parameters
-    ----------
-    figure : Figure
-    file : Path
-        Its folder is made if it is not there.
-    again : str
-        The command that draws it again, for the message of the error.
+    """Write a figure as PNG, PDF or SVG, with its folder; the same figure gives the same bytes.
 
     Raises
     ------
     WriteError
-        If the file cannot be written.
+        If the file cannot be written; it says which command draws it `again`.
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -36,9 +36,7 @@ def diagram(
     difference : float
         The critical difference.
     groups : iterable of sequences of str
-        Methods whose ranks do not differ significantly; see `rfbench.analysis.ranking.groups`.
-    title, note : str
-        Above the diagram, and below it.
+        See `rfbench.analysis.ranking.groups`.
     """
     black = ink()
     ordered, bars = sorted(ranks.items(), key=lambda item: item[1]), list(groups)

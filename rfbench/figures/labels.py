@@ -24,25 +24,15 @@ def label_ends(
 ) -> None:
     """Write each name and its marker right of the axes at the height where its line ends.
 
-    Names that would overlap are moved as little as possible, and joined to their lines.
-
-    Parameters
-    ----------
-    panel : Axes
-        With its lines drawn and its scales set.
-    ends : mapping
-        From a name to the last point of its line.
-    styles : mapping
-        From a name to its style.
-    height : float
-        Of the axes, roughly; inches.
+    Names that would overlap are moved as little as possible, and joined to their lines. The lines
+    are drawn already and the scales set; `ends` are their last points, `height` is that of the
+    axes, roughly, in inches.
     """
     from scipy.optimize import isotonic_regression
 
     panel.get_xlim(), panel.get_ylim()  # brings the limits, and so the transform, up to date
-    to_axes = panel.transData + panel.transAxes.inverted()
+    to_axes, gap = panel.transData + panel.transAxes.inverted(), GAP / height
     heights = to_axes.transform(np.array(list(ends.values())))[:, 1]
-    gap = GAP / height
     order = np.argsort(heights, kind="stable")
     steps = gap * np.arange(len(order))
     places = np.empty(len(order))

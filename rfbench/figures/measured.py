@@ -15,26 +15,13 @@ from rfbench.results import Results
 
 @dataclass(frozen=True)
 class Measured:
-    """A results folder, summarised.
-
-    Attributes
-    ----------
-    results : Results
-    table : DataFrame
-        See `rfbench.analysis.summary.summarise`.
-    varied : str
-        What its column ``x`` holds: ``M``, ``d``, the name of a setting, or ``variant``.
-    paper : Paper or None
-        The paper that the configuration names; the axes are then those of its figures.
-    styles : mapping
-        From each method to its style.
-    """
+    """A results folder, summarised."""
 
     results: Results
-    table: pd.DataFrame
-    varied: str
-    paper: papers.Paper | None
-    styles: Mapping[str, Style]
+    table: pd.DataFrame  # see `rfbench.analysis.summary.summarise`
+    varied: str  # what its column x holds: M, d, the name of a setting, or variant
+    paper: papers.Paper | None  # that the configuration names; the axes are those of its figures
+    styles: Mapping[str, Style]  # by method
 
     def title(self, what: str, protocols: pd.Series[str]) -> str:
         """Return the title of a figure: what it shows, its protocols, whether it means nothing."""

@@ -35,25 +35,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Curves:
-    """One figure: panels for each data set, a line for each method.
+    """One figure: panels for each data set, a line for each method."""
 
-    Attributes
-    ----------
-    table : DataFrame
-        See `rfbench.analysis.summary.summarise`; lines without a value are left out.
-    x, y : str
-        Columns: ``'x'`` or a time, ``'mean'`` or a time.
-    varied : str
-        What the column ``x`` holds.
-    titles : mapping
-        From a column to what its axis is called, where the usual name is not wanted.
-    """
-
-    table: pd.DataFrame
-    x: str
-    y: str
-    varied: str
-    titles: Mapping[str, str] = field(default_factory=dict)
+    table: pd.DataFrame  # see `rfbench.analysis.summary.summarise`, without lines without a value
+    x: str  # a column: x, or a time
+    y: str  # mean, or a time
+    varied: str  # what the column x holds
+    titles: Mapping[str, str] = field(default_factory=dict)  # of axes, where not the usual ones
 
     def title(self, column: str) -> str:
         """Return what the axis of a column is called."""

@@ -110,13 +110,8 @@ def settings(style: str | Path | None = None) -> Iterator[None]:
     """Draw and write figures under the user's settings, completed by ours.
 
     What matplotlib's ``rcParams`` hold stands, be it from a ``matplotlibrc`` or set by hand; what
-    they leave at its default is as in `USUAL`; a style stands before both, and `NEEDED` before all.
-    Colours, markers and dashes of methods are always those of `assign`.
-
-    Parameters
-    ----------
-    style : str or Path, optional
-        A name that matplotlib knows (``ggplot``), or a file (``mine.mplstyle``).
+    they leave at its default is as in `USUAL`; a style, by its name or its file, stands before
+    both, and `NEEDED` before all.
 
     Raises
     ------
@@ -158,16 +153,11 @@ def _shade(colour: str, place: int, count: int) -> str:
 
 
 def assign(samplers: Mapping[str, str]) -> dict[str, Style]:
-    """Give each method of a figure its style.
+    """Give each method of a figure its style, from the samplers by the displayed names.
 
-    Parameters
-    ----------
-    samplers : mapping
-        From the displayed name of each method to its sampler. A method that is named as a known
-        sampler, or alone stands for one, has that sampler's style. Several of one known sampler
-        have its colour in shades, the last one in full. Another one's colour follows from a hash
-        of its name, and so do the markers, moved on only where the figure has them already; its
-        dashes are the first that the figure does not have in that colour.
+    A method that is named as a known sampler, or alone stands for one, has that sampler's style.
+    Several of one known sampler have its colour in shades, the last one in full. Another one's
+    colour and marker follow from a hash of its name, moved on where the figure has them already.
     """
     named = [name if name in METHODS else sampler for name, sampler in samplers.items()]
     styles = {

@@ -22,26 +22,14 @@ SHARES = ("kept_near_corners", "kept_near_offsets")
 
 @dataclass(frozen=True)
 class Finding:
-    """What came of a claim under one protocol, with what the page counts.
-
-    Attributes
-    ----------
-    outcome : Outcome
-    part : Part or None
-        That of the comparison that decides.
-    unit : str
-        Of the effect.
-    inside, outside, few : int
-        Comparisons that are significantly inside and outside their bounds, and those with too few
-        trials to decide.
-    """
+    """What came of a claim under one protocol, with what the page counts."""
 
     outcome: Outcome
-    part: Part | None
-    unit: str
-    inside: int
+    part: Part | None  # that of the comparison that decides
+    unit: str  # of the effect
+    inside: int  # comparisons that are significantly inside their bounds
     outside: int
-    few: int
+    few: int  # comparisons with too few trials to decide
 
 
 def findings(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Finding]]]:
@@ -50,11 +38,12 @@ def findings(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Finding]]]:
     for one in outcomes:
         _, every = found.setdefault(one.claim.id, (one.claim, []))
         if one.protocol:
-            every.append(_finding(one))
+            every.append(finding(one))
     return list(found.values())
 
 
-def _finding(one: Outcome) -> Finding:
+def finding(one: Outcome) -> Finding:
+    """Count what the page says of an outcome."""
     part = one.claim.parts[one.decisive.part] if one.decisive else None
     return Finding(
         one,
@@ -83,15 +72,10 @@ def unit(part: Part, joint: str = "") -> str:
 
 def grid(every: Sequence[Finding]) -> Grid:
     """Lay out the verdicts on a claim, a line per protocol; if it is shown, per comparison."""
-    words = environment().get_template("claim.j2").module
     effect = ["effect ± sd", "trials"]
-
-    def said(one: Finding) -> list[str]:
-        return [str(getattr(words, name)(one)).strip() for name in ("compared", "effect")]
-
     if every and every[0].outcome.claim.kind == "shown":
         each = [
-            _finding(replace(one.outcome, decisive=comparison))
+            finding(replace(one.outcome, decisive=comparison))
             for one in every
             for comparison in one.outcome.comparisons
         ]
@@ -112,6 +96,12 @@ def grid(every: Sequence[Finding]) -> Grid:
         rows.append([outcome.protocol, verdict(outcome), *cells])
     counts = ["inside, outside, all", "least favourable comparison"]
     return Grid(["protocol", "verdict", *counts, *effect, "p"], rows)
+
+
+def said(one: Finding) -> list[str]:
+    """Write the comparison that decides, and its effect."""
+    words = environment().get_template("claim.j2").module
+    return [str(getattr(words, name)(one)).strip() for name in ("compared", "effect")]
 
 
 def verdict(one: Outcome) -> str:

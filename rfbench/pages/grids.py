@@ -23,21 +23,11 @@ MARKDOWN = str.maketrans({"|": r"\|", "*": r"\*", "<": r"\<", "\n": " "})
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of texts.
+    """A table of texts."""
 
-    Attributes
-    ----------
-    head : sequence of str
-        One name per column; the first column names the rows.
-    rows : sequence of sequence of str
-        Each as long as the head.
-    title : str
-        What stands above it.
-    """
-
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    title: str = ""
+    head: Sequence[str]  # one name per column; the first column names the rows
+    rows: Sequence[Sequence[str]]  # each as long as the head
+    title: str = ""  # what stands above it
 
 
 def markdown(grid: Grid) -> str:

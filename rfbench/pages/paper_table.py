@@ -39,16 +39,8 @@ def render(
     """Write a table of a paper with our numbers in the places of the published ones.
 
     A part per protocol that was run, in the paper's order of data sets; where nothing was measured
-    stands a dash, and stand-ins have rows of their own that say so.
-
-    Parameters
-    ----------
-    selection : Selection
-    paper, item : str
-        Those of `rfbench.papers.tables`.
-    form : {'text', 'markdown', 'latex'}
-    width : int, optional
-        Width of ``'text'`` in characters; by default the terminal's.
+    stands a dash, and stand-ins have rows of their own that say so. Form and width are those of
+    `rfbench.pages.sheet.write`.
 
     Raises
     ------
@@ -83,19 +75,9 @@ def render(
 def every(
     selection: Selection, numbers: pd.DataFrame, ranges: pd.DataFrame | None = None
 ) -> dict[tuple[str, str, str], str]:
-    """Write every table that something was measured for, in Markdown.
+    """Write every table that something was measured for, in Markdown: by paper, item and protocol.
 
-    Parameters
-    ----------
-    numbers : DataFrame
-        See `rfbench.analysis.published.published`.
-    ranges : DataFrame
-        See `rfbench.analysis.audits.ranges`; they stand below a table of what is printed.
-
-    Returns
-    -------
-    dict
-        By paper, item and protocol.
+    The `rfbench.analysis.audits.ranges` of numbers stand below a table of what is printed.
     """
     ranges = audits.ranges([]) if ranges is None else ranges
     made = {}
@@ -114,13 +96,7 @@ def every(
 def sheet_of(
     selection: Selection, numbers: pd.DataFrame, paper: str, item: str, protocols: Sequence[str]
 ) -> Sheet | None:
-    """Lay out one table under some protocols; None if nothing was measured.
-
-    Parameters
-    ----------
-    numbers : DataFrame
-        See `rfbench.analysis.published.published`.
-    """
+    """Lay out one table under some protocols; None if nothing was measured."""
     layout = papers.tables()[paper, item]
     every: list[TableRow] = []
     passages: list[Passage] = []

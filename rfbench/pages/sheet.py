@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from rfbench.pages import grids
 from rfbench.pages.grids import Grid
@@ -23,30 +23,15 @@ class Passage:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A page of tables.
-
-    Attributes
-    ----------
-    title : str
-    passages : sequence of Passage
-    notes : sequence of str
-        What stands beneath.
-    """
+    """A page of tables."""
 
     title: str
     passages: Sequence[Passage]
-    notes: Sequence[str] = field(default=())
+    notes: Sequence[str] = ()  # what stands beneath
 
 
 def write(sheet: Sheet, form: str, width: int | None = None) -> str:
-    """Write a sheet.
-
-    Parameters
-    ----------
-    form : {'text', 'markdown', 'latex'}
-    width : int, optional
-        Of ``'text'`` in characters; by default the terminal's.
-    """
+    """Write a sheet in one of `FORMATS`; the width is that of text, by default the terminal's."""
     if form == "markdown":
         return _markdown(sheet)
     if form == "latex":

@@ -37,14 +37,11 @@ def render(
 ) -> str:
     """Write the tables of one or several results folders.
 
-    Each has, above the numbers, what they are (data, kernel, solver, protocol, trials, unit) and,
-    beneath, the notes of the reader, the failures and the checks. Means stand with the standard
-    error of the mean over the trials.
+    Above the numbers stands what they are, beneath the notes of the reader, the failures and the
+    checks. Means stand with the standard error of the mean over the trials.
 
     Parameters
     ----------
-    results : Results or sequence of Results
-        What `rfbench.results.read` returned.
     form : {'text', 'markdown', 'latex', 'csv'}
         ``'csv'`` is the long form, `rfbench.analysis.summary.summarise`, one header for all.
     width : int, optional

@@ -14,19 +14,9 @@ FILTERS = ("number", "signed", "p_value", "seconds", "count", "listing")
 
 
 def render(template: str, **facts: Any) -> str:
-    """Fill a template of `rfbench/pages/templates/` with facts.
+    """Fill a template of `rfbench/pages/templates/` with facts; one that it lacks is an error.
 
-    Parameters
-    ----------
-    template : str
-        File name, ``front.md.j2``.
-    **facts
-        What the template names; a name that is missing is an error.
-
-    Returns
-    -------
-    str
-        Ends with one line feed; runs of empty lines are one.
+    The text ends with one line feed; runs of empty lines are one.
     """
     return _tidy(environment().get_template(template).render(**facts))
 

@@ -98,34 +98,16 @@ class Answer(_PaperSection):
 
 
 class Source(_PaperSection):
-    """What a paper's data set is in the catalogue, and what stands in for it.
+    """What a paper's data set is in the catalogue, and what stands in for it."""
 
-    Attributes
-    ----------
-    dataset : str
-        Name in the catalogue.
-    n_train, n_test : int or None
-        The rows of the paper; an experiment on other numbers of rows is a stand-in.
-    d : int or None
-        The columns of the paper.
-    rows : dict
-        By item (or ``'all'``): the number of training rows that the item itself sampled.
-    stand_ins : list of str
-        Catalogue names of subsets and replacements; they never count as the data set.
-    larger_class : dict
-        The share of rows in the larger class, by catalogue name: what guessing gets right.
-    reason : str
-        Why this entry of the catalogue, where the names differ.
-    """
-
-    dataset: str
-    n_train: int | None = None
+    dataset: str  # name in the catalogue
+    n_train: int | None = None  # rows of the paper; other numbers of rows are a stand-in
     n_test: int | None = None
-    d: int | None = None
-    rows: dict[str, int] = Field(default_factory=dict)
-    stand_ins: list[str] = Field(default_factory=list)
-    larger_class: dict[str, float] = Field(default_factory=dict)
-    reason: str = ""
+    d: int | None = None  # columns of the paper
+    rows: dict[str, int] = {}  # by item, or all: training rows that the item itself sampled
+    stand_ins: list[str] = []  # catalogue names of subsets and replacements
+    larger_class: dict[str, float] = {}  # its share of the rows, by catalogue name
+    reason: str = ""  # why this entry of the catalogue, where the names differ
 
 
 class Undecidable(_PaperSection):
@@ -145,21 +127,11 @@ class Doubt(_PaperSection):
 
 
 class SizeName(_PaperSection):
-    """What the paper calls the number of features.
+    """What the paper calls the number of features."""
 
-    Attributes
-    ----------
-    symbol : str
-        Its letter, at the head of tables.
-    title : str
-        Of the axis of sizes in figures; empty for the usual one.
-    over_d : bool
-        Whether the paper counts in multiples of the number of columns.
-    """
-
-    symbol: str = "M"
-    title: str = ""
-    over_d: bool = False
+    symbol: str = "M"  # its letter, at the head of tables
+    title: str = ""  # of the axis of sizes in figures; empty for the usual one
+    over_d: bool = False  # whether the paper counts in multiples of the number of columns
 
 
 class TableColumn(_PaperSection):
@@ -182,110 +154,48 @@ class Marks(_PaperSection):
 
 
 class Layout(_PaperSection):
-    """The shape of a table.
+    """The shape of a table. Of its facts, M_0 is the pool size, N_0/N the share that scores it."""
 
-    Attributes
-    ----------
-    rows : {'datasets', 'sizes'}
-        What a row is; with sizes, each data set has a part of its own.
-    caption : list of str
-        What its numbers are.
-    facts : list of str
-        Columns that say what was run, before the others: ``M``, ``M_0`` (pool), ``N_0/N`` (share
-        of rows that score it), ``n``, ``n_test``, ``d``, ``trials``. For rows of data sets.
-    columns : list of TableColumn
-        In the paper's order.
-    spread : {'se', 'sd'}
-        What stands beside a mean: standard error or standard deviation over the trials.
-    time_unit : {'s', 'ms'}
-        Of the times as they are shown.
-    marks : Marks or None
-        How the paper marks cells as significant.
-    gains : list of pairs
-        Methods whose gain over another one is shown: ``[method, other]``.
-    gains_note : str
-        What must be known to read these gains.
-    """
-
-    rows: Literal["datasets", "sizes"] = "datasets"
-    caption: list[str] = Field(default_factory=list)
-    facts: list[Literal["M", "M_0", "N_0/N", "n", "n_test", "d", "trials"]] = Field(
-        default_factory=list
-    )
-    columns: list[TableColumn] = Field(min_length=1)
-    spread: Literal["se", "sd"] = "se"
+    rows: Literal["datasets", "sizes"] = "datasets"  # with sizes, each data set has its own part
+    caption: list[str] = []  # what its numbers are
+    facts: list[Literal["M", "M_0", "N_0/N", "n", "n_test", "d", "trials"]] = []  # first columns
+    columns: list[TableColumn] = Field(min_length=1)  # in the paper's order
+    spread: Literal["se", "sd"] = "se"  # beside a mean
     time_unit: Literal["s", "ms"] = "s"
-    marks: Marks | None = None
-    gains: list[tuple[str, str]] = Field(default_factory=list)
-    gains_note: str = ""
+    marks: Marks | None = None  # how the paper marks cells as significant
+    gains: list[tuple[str, str]] = []  # methods whose gain is shown: (method, other)
+    gains_note: str = ""  # what must be known to read these gains
 
 
 class Added(_PaperSection):
-    """What is measured for a paper but is not the paper's: each with what it is.
+    """What is measured for a paper but is not the paper's: each with what it is."""
 
-    Attributes
-    ----------
-    items, methods : dict of str to str
-        By the item or the label of the method.
-    claims : list of str
-        Ids of claims that are ours.
-    """
-
-    items: dict[str, str] = Field(default_factory=dict)
-    methods: dict[str, str] = Field(default_factory=dict)
-    claims: list[str] = Field(default_factory=list)
+    items: dict[str, str] = {}
+    methods: dict[str, str] = {}  # by label
+    claims: list[str] = []  # ids of claims that are ours
 
 
 class Paper(_PaperSection):
-    """The content of a paper.yaml.
+    """The content of a paper.yaml."""
 
-    Attributes
-    ----------
-    name : str
-        That of the folder, not in the file.
-    title, authors, venue, year
-        The reference; authors with their first names.
-    about : str
-        Its subject in a few words.
-    datasets : dict of str to Source
-        By the name that the paper gives them, in its order.
-    methods : dict of str to str
-        From our label to the name that the paper prints.
-    sizes : SizeName
-    measured_as : dict of str to str
-        From a metric of published.csv to the one of ours that measures the same. Ours are
-        ``t_pp`` (drawing, scoring, selecting), ``t_features``, ``t_train``, ``t_test`` and the
-        sums ``t_drawing`` (t_pp + t_features), ``t_fit`` (t_features + t_train), ``t_total``
-        (all but t_test) and ``t_all``.
-    time_axis : str
-        The time that figures over the size show.
-    tables : dict of str to Layout
-        By item, in the paper's order.
-    added : Added
-    undecidable : list of Undecidable
-        What stands beside the numbers at chance.
-    readings : list of str
-        How we read what the paper does not say.
-    doubts : list of Doubt
-        Each with an item and a text.
-    """
-
-    name: str
+    name: str  # that of the folder, not in the file
     title: str
-    authors: list[str] = Field(min_length=1)
+    authors: list[str] = Field(min_length=1)  # with their first names
     venue: str
     year: int
-    about: str
-    datasets: dict[str, Source] = Field(min_length=1)
-    methods: dict[str, str] = Field(default_factory=dict)
+    about: str  # its subject in a few words
+    datasets: dict[str, Source] = Field(min_length=1)  # by the name that the paper gives them
+    methods: dict[str, str] = {}  # from our label to the name that the paper prints
     sizes: SizeName = SizeName()
-    measured_as: dict[str, str] = Field(default_factory=dict)
-    time_axis: str = "t_total"
-    tables: dict[str, Layout] = Field(default_factory=dict)
+    # From a metric of published.csv to the one of ours that measures the same: t_pp (drawing,
+    # scoring, selecting), t_features, t_train, t_test, or a sum of `rfbench.analysis.frame.SUMS`.
+    measured_as: dict[str, str] = {}
+    time_axis: str = "t_total"  # the time that figures over the size show
+    tables: dict[str, Layout] = {}  # by item, in the paper's order
     added: Added = Added()
-    undecidable: list[Undecidable] = Field(default_factory=list)
-    readings: list[str] = Field(default_factory=list)
-    doubts: list[Doubt] = Field(default_factory=list)
+    undecidable: list[Undecidable] = []  # what stands beside the numbers at chance
+    readings: list[str] = []  # how we read what the paper does not say
+    doubts: list[Doubt] = []  # each with an item and a text
 
     @property
     def citation(self) -> str:
@@ -301,43 +211,28 @@ class Part(_PaperSection):
     The quantity is `metric` of `method`, less that of each method of `against`, trial by trial;
     with the scale ``'ratio'`` it is the quotient. Without `against` it is the metric itself.
 
-    Attributes
-    ----------
-    says : str
-        The comparison in words.
-    items, datasets, protocols : list of str
-        Which experiments count; no protocols means every one.
-    settings : dict
-        By method, what parameters of the sampler its rows must have: a value, or a list of those
-        that will do.
-    along : {'M', 'columns', 'd'}
-        What `at` selects on, and what two methods are compared at the same of: features as the
-        paper counts them, real columns, or the dimension of the data.
-    at : str
-        ``each`` value; the ``largest``; the ``lower-half`` or ``upper-half`` of the values;
-        ``best``, each method at its own size of the smallest mean test error; ``equal-time``, the
-        other method's error interpolated at the time that `method` took, at each time that both
-        reached; ``own``, what the claim's own function says, see `rfbench.analysis.one_offs`.
-    low, high : float or None
-        The bounds, in the metric's units or as a quotient.
-    values : int
-        The smallest number of values along the axis with which the part can hold.
+    `along` is what two methods are compared at the same of: features as the paper counts them, real
+    columns, or the dimension of the data; `at` says where on it: ``each`` value; the ``largest``;
+    the ``lower-half`` or ``upper-half``; ``best``, each method at its own size of the smallest mean
+    test error; ``equal-time``, the other method's error interpolated at the time that `method`
+    took, at each time that both reached; ``own``, what the claim's own function says, see
+    `rfbench.analysis.one_offs`.
     """
 
-    says: str
-    items: list[str]
+    says: str  # the comparison in words
+    items: list[str]  # which experiments count
     datasets: list[str]
-    protocols: list[str] = Field(default_factory=list)
+    protocols: list[str] = []  # none means every one
     metric: str
     method: str
-    against: list[str] = Field(default_factory=list)
-    settings: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    against: list[str] = []
+    settings: dict[str, dict[str, Any]] = {}  # by method, of its sampler: a value, or several
     along: Literal["M", "columns", "d"] = "M"
     at: Literal["each", "largest", "lower-half", "upper-half", "best", "equal-time", "own"]
     scale: Literal["difference", "ratio"] = "difference"
-    low: float | None = None
+    low: float | None = None  # in the metric's units or as a quotient
     high: float | None = None
-    values: int = 1
+    values: int = 1  # the smallest number of values along the axis with which the part can hold
 
     @property
     def of_times(self) -> bool:

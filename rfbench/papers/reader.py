@@ -32,30 +32,15 @@ Model = TypeVar("Model", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Folder:
-    """A paper: what its five files hold; all but paper.yaml may be missing.
-
-    Attributes
-    ----------
-    paper : Paper
-    published : tuple of Published
-        In the order of the paper's tables.
-    claims : tuple of Claim
-    open_choices : dict
-        By ``all``, item or item/data set: the choices.
-    gaps, apart : tuple of str
-        Names of the choices of which the text says nothing; the others contradict it. Those
-        `apart` are varied by ``rfbench audit --gaps`` only.
-    answer : Answer or None
-        Of its authors.
-    """
+    """A paper: what its five files hold; all but paper.yaml may be missing."""
 
     paper: Paper
-    published: tuple[Published, ...]
+    published: tuple[Published, ...]  # in the order of the paper's tables
     claims: tuple[Claim, ...]
-    open_choices: Mapping[str, Choices]
-    gaps: tuple[str, ...] = ()
-    apart: tuple[str, ...] = ()
-    answer: Answer | None = None
+    open_choices: Mapping[str, Choices]  # by all, item or item/data set
+    gaps: tuple[str, ...] = ()  # choices of which the text says nothing; the others contradict it
+    apart: tuple[str, ...] = ()  # such choices that `rfbench audit --gaps` alone varies
+    answer: Answer | None = None  # of its authors
 
 
 def read_all(root: Traversable) -> dict[str, Folder]:

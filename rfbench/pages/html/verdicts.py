@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from rfbench import papers, shipped
 from rfbench.analysis.verification import Verification
 from rfbench.pages import claims
-from rfbench.pages.templates import environment, lines
+from rfbench.pages.templates import lines
 
 FILE, SCHEMA_FILE = "verdicts.json", "verdicts.schema.json"
 
@@ -106,30 +106,13 @@ def gather(found: Verification) -> Verdicts:
             "command": commands.get(line["folder"], ""),
         }
         numbers.append(NumberVerdict(**facts))
-    every = claims.findings(found.outcomes)
-    return Verdicts(
-        numbers=numbers,
-        claims=[
-            _claim(one, commands)
-            for claim, here in every
-            for one in here or _unrun(found, claim.id)
-        ],
-    )
-
-
-def _unrun(found: Verification, name: str) -> list[claims.Finding]:
-    """Return the finding of a claim of which nothing was run."""
-    return [
-        claims.Finding(one, None, "", 0, 0, 0) for one in found.outcomes if one.claim.id == name
-    ]
+    every = [_claim(claims.finding(one), commands) for one in found.outcomes]
+    return Verdicts(numbers=numbers, claims=every)
 
 
 def _claim(one: claims.Finding, commands: dict[str, str]) -> ClaimVerdict:
-    outcome, words = one.outcome, environment().get_template("claim.j2").module
-    said = {
-        name: str(getattr(words, name)(one)).strip() if outcome.decisive else ""
-        for name in ("compared", "effect")
-    }
+    outcome = one.outcome
+    compared, effect = claims.said(one) if outcome.decisive else ("", "")
     return ClaimVerdict(
         **{
             name: getattr(outcome.claim, name)
@@ -138,8 +121,8 @@ def _claim(one: claims.Finding, commands: dict[str, str]) -> ClaimVerdict:
         protocol=outcome.protocol,
         verdict=outcome.verdict,
         said=claims.verdict(outcome),
-        least_favourable=said["compared"],
-        effect=said["effect"],
+        least_favourable=compared,
+        effect=effect,
         p=_known(outcome.p),
         trials=outcome.trials,
         inside=one.inside,
