@@ -123,7 +123,7 @@ def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
 
 
 def _packed(parameters: Options, folder: Path | None) -> Path:
-    return (folder or Path()) / Path(parameters["path"]).expanduser()
+    return ((folder or Path()) / Path(parameters["path"]).expanduser()).absolute()
 
 
 def _key(parameters: Options) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from rfbench.arrays import FloatArray, Rows
 from rfbench.datasets import columns, packed
-from rfbench.datasets.pieces import ROWS, pieces
+from rfbench.datasets.pieces import pieces
 from rfbench.errors import DataError
 
 
@@ -25,7 +25,7 @@ def pack(
     separator: str | None = None,
     task: str | None = None,
     missing: str = "error",
-    rows: int = ROWS,
+    rows: int | None = None,
     part_bytes: int = packed.PART_BYTES,
     **chosen: Any,
 ) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def pack(
     dtype : {'float64', 'float32'}
     header, separator, task, missing, chosen
         Those of `rfbench.config.schema.OwnData`: `chosen` has target, drop, groups and part.
-    rows : int
+    rows : int, optional
         Of a piece.
 
     Returns

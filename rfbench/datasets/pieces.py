@@ -16,13 +16,13 @@ from scipy import sparse
 from rfbench.datasets import columns, files
 from rfbench.errors import DataError
 
-ROWS = 100_000
+PIECE_BYTES = 2**25
 
 
 def pieces(
-    path: Path, *, header: bool = True, separator: str | None = None, rows: int = ROWS
+    path: Path, *, header: bool = True, separator: str | None = None, rows: int | None = None
 ) -> Iterator[files.Table]:
-    """Yield what `rfbench.datasets.files.read` returns, of so many rows at a time.
+    """Yield what `rfbench.datasets.files.read` returns, of so many rows at a time (None: 32 MiB).
 
     CSV, Parquet, svmlight and NPY are read piece by piece; other formats are one piece.
 
@@ -34,22 +34,35 @@ def pieces(
     with files.answered(path):
         form = files.format_of(path)
         if form in ("csv", "tsv"):
-            for table in files.csv_pieces(path, header, separator, rows):
+            for table in files.csv_pieces(path, header, separator, rows or _lines(path)):
                 yield table, None
         elif form == "parquet":
-            for batch in files.parquet_file(path).iter_batches(batch_size=rows):
+            file = files.parquet_file(path)
+            rows = rows or _rows(8 * file.metadata.num_columns)
+            for batch in file.iter_batches(batch_size=rows):
                 yield batch.to_pandas(), None
         elif form == "npy":
             array = np.load(path, mmap_mode="r", allow_pickle=False)
+            rows = rows or _rows(8 * array.shape[-1])
             for start in range(0, len(array), rows):
                 yield pd.DataFrame(array[start : start + rows]), None
         elif form == "svmlight":
+            rows = rows or _lines(path)
             first, width = _svmlight_columns(path, rows)
             for X, y in _svmlight(path, rows):
                 held = (X.data, X.indices - first, X.indptr)
                 yield columns.tabled(path.name, sparse.csr_array(held, (len(y), width)), y)
         else:
             yield files.read(path, header=header, separator=separator)
+
+
+def _rows(row_bytes: int) -> int:
+    return max(1, PIECE_BYTES // row_bytes)
+
+
+def _lines(path: Path) -> int:
+    with files.opened(path) as stream:
+        return _rows(max(1, *(len(stream.readline()) for _ in range(2))))
 
 
 def _svmlight(path: Path, rows: int) -> Iterator[tuple[Any, Any]]:

@@ -23,8 +23,8 @@ from rfbench.solvers.grouped_fits import gram_matrices
 # trial. The matrix of features: with a fold's rows and the solver's copy. The kernel matrix: with
 # its factor and a fold's. The errors of a kernel: exact, estimated, their difference and its copy.
 # Decision values of the rows that choose the penalty: with what the loss makes of them.
-# Beside each packed row: its numbers, targets, labels, groups and decision values, with copies.
-FREQUENCIES, FEATURES, KERNEL, KERNEL_ERRORS, DECISIONS, BESIDE = 3, 3, 3, 4, 3, 16
+# Beside each packed row: its numbers, label and group; its targets, as they are copied.
+FREQUENCIES, FEATURES, KERNEL, KERNEL_ERRORS, DECISIONS, BESIDE, TARGETS = 3, 3, 3, 4, 3, 10, 3
 
 
 @dataclass(frozen=True)
@@ -153,5 +153,6 @@ def row_sizes(trial: Trial) -> RowSizes:
     # Rows are read and scaled in float64, then cast.
     held = 0.0 if entry.sparse else 8.0 * d * (n + train + test)
     if trial.dataset.packed:
-        held = 8.0 * BESIDE * n + (0.0 if experiment.rows is None else 8.0 * d * (train + test))
+        beside = BESIDE + TARGETS * max(1, len(entry.classes))
+        held = 8.0 * beside * n + (0.0 if experiment.rows is None else 8.0 * d * (train + test))
     return RowSizes(train, d, test, len(entry.classes), itemsize, held)

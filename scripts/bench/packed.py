@@ -1,4 +1,6 @@
-"""A made-up problem of the shape of HIGGS, packed: `python -m scripts.bench.packed FOLDER [ROWS]`.
+"""A made-up problem of the shape of HIGGS, packed, and a configuration that runs it.
+
+    python -m scripts.bench.packed FOLDER [ROWS] > FOLDER.yaml
 
 11,000,000 rows of 28 columns in float32 by default, 1.2 GB; `data/README.md` has what a run took.
 """
@@ -15,6 +17,16 @@ from rfbench.arrays import FloatArray
 from rfbench.datasets import packed
 
 ROWS, COLUMNS, AT_ONCE = 11_000_000, 28, 100_000
+CONFIGURATION = """\
+dataset: {{path: {folder}}}
+split: {{test_size: 0.1}}
+scaling: standard
+dtype: float32
+M: 1000
+samplers: [rks]
+solver: {{name: ridge, alphas: 1.0}}
+trials: 1
+"""
 
 
 def make(folder: Path, rows: int = ROWS) -> None:
@@ -34,4 +46,6 @@ def make(folder: Path, rows: int = ROWS) -> None:
 
 
 if __name__ == "__main__":
-    make(Path(sys.argv[1]), *map(int, sys.argv[2:3]))
+    place = Path(sys.argv[1]).absolute()
+    make(place, *map(int, sys.argv[2:3]))
+    sys.stdout.write(CONFIGURATION.format(folder=place))
