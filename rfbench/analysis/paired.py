@@ -39,6 +39,7 @@ class Quantity:
     dataset: str = ""  # the name in the rows
     against: str = ""  # the other method
     ratio: float = 0.0  # test rows over training rows, where every trial splits the same rows anew
+    stay: tuple[float, ...] = ()  # `stays_best` of both methods, where each is at its best size
 
 
 class Trials:
@@ -223,7 +224,27 @@ def _at_best(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quanti
     ours, other = best(mine), best(theirs or {})
     if ours is None or other is None:
         return []
-    return [Quantity(pairing.difference([ours[1]], [other[1]]), ours[0] or None, other[0] or None)]
+    table = pairing.trials.table("error")
+    columns = [list(itertools.chain(*curve.values())) for curve in (mine, theirs or {})]
+    stay = [stays_best(table[:, those]) for those in columns]
+    values = pairing.difference([ours[1]], [other[1]])
+    return [Quantity(values, ours[0] or None, other[0] or None, stay=tuple(stay))]
+
+
+def stays_best(errors: Values, draws: int = 2000) -> float:
+    """Return in what share of bootstrap resamples of the trials the same column has the least mean.
+
+    Parameters
+    ----------
+    errors : array of shape (n_trials, n_sizes)
+        Trials with a gap are left out; NaN if none is left.
+    """
+    whole = errors[np.isfinite(errors).all(axis=1)]
+    if not len(whole):
+        return math.nan
+    even = np.full(len(whole), 1 / len(whole))
+    counts = np.random.default_rng(0).multinomial(len(whole), even, draws)
+    return float(np.mean((counts @ whole).argmin(axis=1) == whole.sum(axis=0).argmin()))
 
 
 def at_equal_time(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quantity]:

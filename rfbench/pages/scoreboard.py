@@ -199,13 +199,17 @@ def numbers_grid(found: Verification, linked: bool = False) -> Grid:
     """
     table = counts(found)
     protocols = list(dict.fromkeys(table.index.get_level_values("protocol")))
+    others = found.numbers[found.numbers["stand_in"]].drop_duplicates(TABLE)
+    used = others.set_index(TABLE)["used"].to_dict()
     rows = []
     for (paper, item, dataset), here in table.groupby(TABLE, sort=False):
         lines = here.reset_index(TABLE).to_dict("index")
         cells = [_outcome(lines[one]) if one in lines else DASH for one in protocols]
         name = f"{paper} {item}, {dataset}"
-        if linked and any(cell not in {DASH, "stand-in"} for cell in cells):
-            name = f"[{name}](scoreboard.md#{anchor(name)})"
+        own = any(cell not in {DASH, "stand-in"} for cell in cells)
+        if linked and (own or "stand-in" in cells):
+            heading = name if own else f"{name}: stand-in {used[paper, item, dataset]}"
+            name = f"[{name}](scoreboard.md#{anchor(heading)})"
         rows.append([name, str(here["numbers"].iloc[0]), *cells])
     return Grid(["table, data set", "numbers", *protocols], rows)
 

@@ -1,5 +1,6 @@
 """The rules of the verdicts on claims: how often they err, and what they say is still needed."""
 
+import itertools
 import math
 from typing import Any
 
@@ -10,7 +11,7 @@ from scipy import stats
 from rfbench import papers
 from rfbench.analysis.claims import judge, one_sided_share, outcomes_of
 from rfbench.analysis.outcomes import Outcome
-from rfbench.analysis.paired import Quantity
+from rfbench.analysis.paired import Quantity, stays_best
 from rfbench.analysis.statistics import trials_for
 from rfbench.papers import Claim, Part
 from tests.support.frames import results, selection
@@ -175,3 +176,18 @@ def test_a_bound_that_a_table_breaks_is_seen(printed: dict[str, Outcome]) -> Non
     assert largest == pytest.approx({"S2": 1.01, "S5": 1.33})
     times = [one.effect for one in printed["L6"].comparisons if one.part == 1]
     assert sorted(times) == pytest.approx([198.1 / 1.8, 173.3 / 0.6, 137.5 / 0.4])
+
+
+def test_the_best_size_stays_best_in_as_many_resamples_as_enumeration_says() -> None:
+    errors = np.array([[3.0, 2.0, 4.0], [2.0, 4.0, 3.1], [5.0, 4.0, 4.2], [1.0, 1.5, 2.0]])
+    best = errors.mean(axis=0).argmin()
+    every = [errors[list(i)].mean(axis=0) for i in itertools.product(range(4), repeat=4)]
+    exact = np.mean([mean.argmin() == best for mean in every])
+    assert 0.4 < exact < 0.9
+    draws = 20_000
+    error = (exact * (1 - exact) / draws) ** 0.5
+    assert stays_best(errors, draws) == pytest.approx(exact, abs=4 * error)
+    gap = np.vstack([errors, [math.nan, -99.0, 0.0]])
+    assert stays_best(gap, draws) == stays_best(errors, draws)
+    assert stays_best(errors * [0.0, 9.0, 9.0]) == 1.0
+    assert math.isnan(stays_best(errors[:0]))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from rfbench.analysis.audits import RANGES
-from rfbench.pages.scoreboard import RANGE, anchor, counts, measured, numbers_grid
+from rfbench.pages.scoreboard import RANGE, anchor, counts, measured, numbers_grid, page
 from rfbench.pages.templates import render
 from tests.support.frames import results, verification
 from tests.support.papers import A9A, PAPER, eeg, trials
@@ -77,6 +77,15 @@ def test_verdicts_are_counted_and_differences_averaged() -> None:
     assert rows["liu2020 table3, magic04"] == ["32", "–", "–", "–"]
     (linked, *_) = numbers_grid(found, linked=True).rows[0]
     assert linked == "[liu2020 table3, EEG](scoreboard.md#liu2020-table3-eeg)"
+
+
+def test_stand_ins_alone_are_linked_by_their_own_heading() -> None:
+    found = verification(results(trials(68, n_test=9), "part", **PAPER))
+    (linked, *_) = numbers_grid(found, linked=True).rows[0]
+    (one,) = measured(found)
+    heading = f"liu2020 table3, EEG: stand-in {one.used}"
+    assert linked == f"[liu2020 table3, EEG](scoreboard.md#{anchor(heading)})"
+    assert f"## {heading}\n" in page(found, Path())
 
 
 def test_failures_best_sizes_and_other_measures_are_named() -> None:
