@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from rfbench.analysis.statistics import (
     ALPHA,
     average_ranks,
     friedman,
+    holm,
     nemenyi_difference,
     smallest_sign_p,
 )
@@ -29,14 +30,15 @@ class SizeTest:
     p: float  # Iman and Davenport's, or Friedman's; NaN below two data sets or methods
     difference: float  # Nemenyi's critical one of the ranks
     ranks: pd.Series[float]  # average ranks, ascending
-    against: pd.DataFrame  # compared with the baseline, see `rfbench.analysis.ranking.against`
+    against: pd.DataFrame  # see `rfbench.analysis.ranking.against`; its p corrected over `tests`
+    tests: int = 0  # the number of comparisons with the baseline at all sizes
 
     @property
     def floor(self) -> float:
         """The smallest corrected p-value that so few data sets can give; 0 without comparisons."""
         if self.against.empty:
             return 0.0
-        return min(1.0, smallest_sign_p(int(self.against["n"].iloc[0])) * len(self.against))
+        return min(1.0, smallest_sign_p(int(self.against["n"].iloc[0])) * self.tests)
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,18 @@ class Answers:
 
 
 def size_tests(comparison: Comparison) -> list[SizeTest]:
-    """Test the mean errors at each size."""
-    return [size_test(comparison, M) for M in comparison.sizes]
+    """Test the mean errors at each size; Holm's correction is over all methods and sizes."""
+    found = [size_test(comparison, M) for M in comparison.sizes]
+    corrected = iter(holm([p for test in found for p in test.against["p"]]))
+    return [
+        replace(test, against=table, tests=sum(len(other.against) for other in found))
+        for test in found
+        for table in [test.against.assign(p=[next(corrected) for _ in test.against["p"]])]
+    ]
 
 
 def size_test(comparison: Comparison, M: int) -> SizeTest:
-    """Test the mean errors at one size."""
+    """Test the mean errors at one size, its comparisons with the baseline not corrected."""
     scores = comparison.complete(M).scores
     n, k = scores.shape
     if min(n, k) < 2:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from rfbench.analysis.apart import keeps_together, separated, source
 from rfbench.analysis.chance import smaller_class
-from rfbench.analysis.statistics import wilcoxon_holm
+from rfbench.analysis.statistics import wilcoxon
 from rfbench.analysis.summary import axis, summarise
 from rfbench.analysis.verdicts import CHANCE_POINTS, LEARNT
 from rfbench.results import Results
@@ -52,10 +53,17 @@ class Comparison:
         two classes); ``given``, the parameters that the configuration gives the method.
     leaking : tuple of str
         Data sets whose random split was left out, because whole groups or blocks were left out too.
+    references : DataFrame
+        The same of models that have no features, one line per data set and model: results of one
+        size without the baseline.
+    others : tuple of Comparison
+        The same question asked otherwise: another rule for the bandwidth, other numbers of rows.
     """
 
     lines: pd.DataFrame
     leaking: tuple[str, ...] = ()
+    references: pd.DataFrame = field(default_factory=pd.DataFrame)
+    others: tuple[Comparison, ...] = ()
 
     @property
     def sizes(self) -> list[int]:
@@ -143,9 +151,12 @@ def gather(every: Sequence[Results]) -> Comparison | None:
     They name no paper, have the protocol ``tuned``, two methods or more of which one is the
     baseline, and vary neither d nor a setting. Where two folders have the same data set, the one
     with more trials counts. A data set of which whole groups or blocks were left out somewhere is
-    never taken as split at random.
+    never taken as split at random. Results with another bandwidth rule or limit of rows are a
+    comparison of their own; the first is the one whose bandwidths are chosen by folds, then that
+    of the most data sets.
     """
-    found: dict[str, pd.DataFrame] = {}
+    found: dict[tuple[str, int], dict[str, pd.DataFrame]] = defaultdict(dict)
+    references = []
     apart, leaking = separated(every), set()
     for results in every:
         if results.smoke or results.config.get("paper"):
@@ -156,15 +167,33 @@ def gather(every: Sequence[Results]) -> Comparison | None:
                 leaking.add(str(dataset))
                 continue
             names = set(part["method"])
+            if BASELINE not in names and part["M"].nunique() == 1:
+                references.append(part)
             if BASELINE not in names or len(names) < FEWEST:
                 continue
-            before = found.get(str(dataset))
+            same = found[str(part["bandwidth_rule"].iloc[0]), results.config.get("rows") or 0]
+            before = same.get(str(dataset))
             if before is None or part["trials"].sum() > before["trials"].sum():
-                found[str(dataset)] = part
-    if not found:
-        return None
-    lines = pd.concat([found[name] for name in sorted(found)], ignore_index=True)
-    return Comparison(lines, tuple(sorted(leaking)))
+                same[str(dataset)] = part
+    order = sorted(found, key=lambda key: (not by_folds(key[0]), -len(found[key]), key))
+    made = [
+        replace(_comparison(found[key], references), leaking=tuple(sorted(leaking)))
+        for key in order
+    ]
+    return replace(made[0], others=tuple(made[1:])) if made else None
+
+
+def by_folds(rule: str) -> bool:
+    """Tell whether a bandwidth is chosen with the penalty: ``cv``, or ``{'cv': [...]}``."""
+    return "cv" in rule
+
+
+def _comparison(parts: dict[str, pd.DataFrame], references: list[pd.DataFrame]) -> Comparison:
+    lines = pd.concat([parts[name] for name in sorted(parts)], ignore_index=True)
+    beside = pd.concat(references, ignore_index=True) if references else pd.DataFrame()
+    if len(beside):
+        beside = beside[beside["dataset"].isin(parts)].drop_duplicates(["dataset", "method"])
+    return Comparison(lines, references=beside)
 
 
 def _lines(results: Results) -> pd.DataFrame:
@@ -297,7 +326,7 @@ def _in_the_same_time(
 
 
 def against(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """Compare each method with the baseline by Wilcoxon's test, with Holm's correction.
+    """Compare each method with the baseline by Wilcoxon's test, not corrected yet.
 
     The test is on the logarithm of the quotient of errors, because errors of different data sets
     have different units; data sets on which some error is zero are left out.
@@ -307,7 +336,7 @@ def against(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
     DataFrame
         Indexed by method, the smallest quotient first: columns ``ratio`` (geometric mean over
         the data sets), ``low``, ``high``, ``smaller`` (data sets with the smaller error), ``n``,
-        ``p`` (corrected, NaN where no data set differs).
+        ``p`` (NaN where no data set differs).
     """
     columns = ["ratio", "low", "high", "smaller", "n", "p"]
     positive = scores[(scores > 0).all(axis=1)]
@@ -315,14 +344,30 @@ def against(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
         return pd.DataFrame(columns=columns)
     logs = pd.DataFrame(np.log(positive))
     gaps = logs.sub(logs[baseline], axis=0).drop(columns=baseline)
-    p = wilcoxon_holm(logs, control=baseline)
-    table = pd.DataFrame({**_quotients(gaps), "smaller": (gaps < 0).sum(), "n": len(gaps), "p": p})
+    p = {name: wilcoxon(logs[name], logs[baseline]) for name in gaps}
+    table = pd.DataFrame({**_quotients(gaps), "smaller": (gaps < 0).sum(), "n": len(gaps)}).assign(
+        p=pd.Series(p)
+    )
     return table.sort_values("ratio", kind="stable")
 
 
 def _quotients(logs: pd.DataFrame) -> dict[str, pd.Series[float]]:
     """Return, by column, the geometric mean of quotients, and the smallest and largest."""
     return {"ratio": np.exp(logs.mean()), "low": np.exp(logs.min()), "high": np.exp(logs.max())}
+
+
+def beside(comparison: Comparison, M: int) -> pd.DataFrame:
+    """Hold the references against the baseline of one size, by method; see `against`.
+
+    Data sets that a reference lacks play no part in its line.
+    """
+    base, lines = comparison.learnt.at(M).get(BASELINE), comparison.references
+    if base is None or lines.empty:
+        return pd.DataFrame(columns=["ratio", "low", "high", "n"])
+    means = lines[lines["trials"] > 0].pivot(index="dataset", columns="method", values="mean")
+    quotients = means.astype("float64").div(base, axis=0)
+    logs = pd.DataFrame(np.log(quotients.where(quotients > 0))).dropna(axis=1, how="all")
+    return pd.DataFrame({**_quotients(logs), "n": logs.notna().sum()})
 
 
 def groups(ranks: pd.Series[float], difference: float) -> list[list[str]]:

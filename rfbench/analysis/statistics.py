@@ -227,22 +227,3 @@ def wilcoxon(a: ArrayLike, b: ArrayLike) -> float:
     d = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
     d = d[d != 0]
     return max(float(stats.wilcoxon(d).pvalue), smallest_sign_p(len(d))) if len(d) else math.nan
-
-
-def wilcoxon_holm(scores: pd.DataFrame, control: str) -> pd.Series[float]:
-    """Compare methods over data sets with one of them: Wilcoxon's test, Holm's correction.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        See `average_ranks`.
-
-    Returns
-    -------
-    Series
-        The corrected p-value by method.
-    """
-    whole = _complete(scores)
-    others = [name for name in whole if name != control]
-    p = holm([wilcoxon(whole[name], whole[control]) for name in others])
-    return pd.Series(p, index=others)

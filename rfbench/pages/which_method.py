@@ -9,12 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-from rfbench.analysis.choice import SizeTest, answers, cost
+from rfbench.analysis.choice import SizeTest, answers, cost, size_tests
 from rfbench.analysis.ranking import (
     BASELINE,
     NEAR,
     Comparison,
     at_equal_time,
+    beside,
+    by_folds,
     smallest_near,
     time_ratios,
 )
@@ -52,7 +54,14 @@ def page(comparison: Comparison | None, tests: list[SizeTest], out: Path) -> str
         answers=found,
         cost=cost(comparison, found.best) if found else None,
         predicting=cost(comparison, found.best, "test") if found else None,
-        quotients=_by_size(comparison.sizes, [test.against for test in tests], _quotient),
+        quotients=_quotients(comparison, tests),
+        references=list(comparison.references["method"].unique())
+        if len(comparison.references)
+        else [],
+        view=_view(comparison),
+        others=[
+            (_view(other), _quotients(other, size_tests(other))) for other in comparison.others
+        ],
         ranks=_ranks(tests),
         figures=[test.M for test in tests if len(test.ranks)],
         left_out=_left_out(comparison),
@@ -85,6 +94,31 @@ def _by_size(
         for name in names
     ]
     return Grid(["method", *(f"M = {M}" for M in sizes)], rows) if rows else None
+
+
+def _quotients(comparison: Comparison, tests: Sequence[SizeTest]) -> Grid | None:
+    grid = _by_size(comparison.sizes, [test.against for test in tests], _quotient)
+    tables = [beside(comparison, M) for M in comparison.sizes]
+    below = _by_size(comparison.sizes, tables, _reference)
+    return Grid(grid.head, [*grid.rows, *below.rows]) if grid and below else grid
+
+
+def _view(comparison: Comparison) -> dict[str, Any]:
+    """Say what sets a comparison apart from others of the same methods."""
+    lines = comparison.lines
+    rules = list(lines["bandwidth_rule"].unique())
+    return {
+        "folds": any(map(by_folds, rules)),
+        "rule": rules[0],
+        "rows": (lines["n_train_min"].min(), lines["n_train_max"].max()),
+        "datasets": lines["dataset"].nunique(),
+        "methods": lines["method"].nunique(),
+        "trials": (lines.loc[lines["trials"] > 0, "trials"].min(), lines["trials"].max()),
+    }
+
+
+def _reference(line: Any) -> str:
+    return f"{number(line['ratio'], 2)} ({_range(line, 2)}; {line['n']:.0f})"
 
 
 def _quotient(line: Any) -> str:

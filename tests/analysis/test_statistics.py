@@ -131,9 +131,3 @@ def test_nemenyi_is_that_of_the_tables_and_of_scikit_posthocs() -> None:
             if i != j:
                 ours = abs(means[i] - means[j]) > difference
                 assert ours == (theirs.iloc[i, j] < 0.05)
-
-
-def test_wilcoxon_holm_is_holm_of_the_tests_of_scipy() -> None:
-    found = stats.wilcoxon_holm(SCORES, control="b")
-    plain = [scipy_stats.wilcoxon(SCORES[name], SCORES["b"]).pvalue for name in ("a", "c", "d")]
-    assert found.to_dict() == pytest.approx(dict(zip("acd", stats.holm(plain), strict=True)))

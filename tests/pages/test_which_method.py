@@ -67,6 +67,14 @@ def test_equal_methods_are_told_from_nothing() -> None:
     assert set(found.never) == {"orf", "ses"}
 
 
+def test_holm_is_over_all_methods_and_sizes() -> None:
+    """Six tests, each with the smallest p of twelve data sets: 2 / 2^12."""
+    tests, _ = answered(gathered(results(made(0.2, sizes=(50, 100, 200)))))
+    for test in tests:
+        assert list(test.against["p"]) == pytest.approx([6 * 2 / 2**12] * 2)
+        assert test.floor == pytest.approx(6 * 2 / 2**12)
+
+
 def test_few_data_sets_can_show_nothing() -> None:
     (test,), found = answered(gathered(results(made(0.5, DATASETS[:4], (100,)))))
     assert test.floor == pytest.approx(2 * 2.0**-3)
