@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import importlib.util
@@ -143,7 +144,11 @@ def identity(path: str, folder: Path | None = None) -> str:
     """
     if ":" in path:
         return hashlib.sha256(file_of(path, folder).read_bytes()).hexdigest()[:16]
-    package = path.split(".")[0]
+    return _package(path.split(".")[0])
+
+
+@functools.cache  # half a second per call, and one call per trial
+def _package(package: str) -> str:
     names = metadata.packages_distributions().get(package, [package])
     try:
         return f"{names[0]} {metadata.version(names[0])}"
