@@ -226,7 +226,8 @@ def _at_best(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quanti
         return []
     table = pairing.trials.table("error")
     columns = [list(itertools.chain(*curve.values())) for curve in (mine, theirs or {})]
-    stay = [stays_best(table[:, those]) for those in columns]
+    several = all(len(those) > 1 for those in columns)
+    stay = [stays_best(table[:, those]) for those in columns] if several else []
     values = pairing.difference([ours[1]], [other[1]])
     return [Quantity(values, ours[0] or None, other[0] or None, stay=tuple(stay))]
 
