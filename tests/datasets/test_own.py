@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import sys
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -311,6 +312,7 @@ class TestFiles:
             ("a,b\n1,2,3\n3,4,5\n", "a.csv", "cannot be read"),
             ("a, a\n1,2\n3,4\n", "a.csv", "two columns|no column"),
             (b"no gzip", "a.csv.gz", "cannot be read"),
+            (b"no zip", "a.csv.zip", "cannot be read"),
             (b"no numpy", "a.npz", "cannot be read"),
             (b"no numpy", "a.npy", "cannot be read"),
             ("1 2:x\n", "a.svm", "cannot be read"),
@@ -341,9 +343,13 @@ class TestIdentity:
         *_, moved = put(frame(), "other.csv", target="price")
         *_, changed = put(frame(area=np.arange(N) + 0.25), target="price")
         *_, otherwise = put(frame(), target="price", drop="town")
-        *_, packed = put(gzip.compress(frame().to_csv(index=False).encode()), "p.csv.gz",
-                         target="price")  # fmt: skip
-        assert first == moved == packed
+        text = frame().to_csv(index=False).encode()
+        *_, packed = put(gzip.compress(text), "p.csv.gz", target="price")
+        zipped = io.BytesIO()
+        with zipfile.ZipFile(zipped, "w") as archive:
+            archive.writestr("p.csv", text)
+        *_, in_zip = put(zipped.getvalue(), "p.csv.zip", target="price")
+        assert first == moved == packed == in_zip
         assert len({first, changed, otherwise}) == 3
 
     def test_the_same_bytes_in_another_format_are_other_data(self, put):

@@ -43,13 +43,19 @@ def data(tmp_path, monkeypatch):
     return tmp_path
 
 
+def configuration(dataset, text):
+    """Return a configuration in which the text replaces what is common."""
+    common = [line for line in COMMON.splitlines() if f"{line.split(':')[0]}:" not in text]
+    return "\n".join([f"dataset: {dataset}", *common, text])
+
+
 def rows(folder, dataset, text):
-    (folder / "c.yaml").write_text(f"dataset: {dataset}\n{COMMON}{text}")
+    (folder / "c.yaml").write_text(configuration(dataset, text))
     context, found = Context(), []
     for trial in plan(read(folder / "c.yaml")):
         row, _ = run_trial(trial, context)
         assert row["status"] == "ok", row["message"]
-        found.append({key: row[key] for key in SAME if key in row})
+        found.append({key: repr(row[key]) for key in SAME if key in row})
     return found, context.prepared(trial).X_train
 
 
@@ -61,8 +67,14 @@ def rows(folder, dataset, text):
         ("labels", "samplers: [rks]\nscaling: standard\nkernel_error_rows: 20\ntrain_error: true"),
         ("real", "samplers: [rks]\nscaling: minmax-all\ndtype: float32\nbandwidth: cv"),
         ("real", "samplers: [rks]\nscaling: row-standard\nbandwidth: knn50-sample"),
+        ("real", "samplers: [nystroem]\nsolver: {name: falkon, alphas: [0.1, 1.0]}"),
+        ("labels", "samplers: [rks]\nsolver: {name: constrained, bounds: [1.0, 9.0]}"),
+        ("labels", "samplers: [rks]\nsolver: {name: ridge, partitions: 3}"),
     ],
-    ids=["every sampler", "classes", "standard", "float32", "row-standard"],
+    ids=[
+        *("every sampler", "classes", "standard", "float32", "row-standard"),
+        *("falkon", "constrained", "partitions"),
+    ],
 )
 def test_trials_on_packed_rows_are_those_in_memory(data, name, text):
     expected, in_memory = rows(data, f"{{file: {name}.csv, target: y, task: {TASK[name]}}}", text)
@@ -92,8 +104,7 @@ def test_some_rows_are_held_in_memory(data):
     ],
 )
 def test_what_needs_all_rows_is_refused_before_the_run(data, text, match):
-    lines = [line for line in COMMON.splitlines() if line.split(":")[0] not in text]
-    text = "\n".join(["dataset: {path: labels}", *lines, text])
+    text = configuration("{path: labels}", text)
     (data / "c.yaml").write_text(text)
     with pytest.raises(ConfigError, match=match):
         read(data / "c.yaml")
