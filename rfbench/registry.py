@@ -109,6 +109,7 @@ SAMPLERS: Registry[type[RandomFeatures]] = Registry(
         "rom": "samplers.structured:ROM",
         "gaussian-quadrature": "samplers.quadrature:GaussianQuadrature",
         "circulant": "samplers.structured:Circulant",
+        "low-precision": "samplers.low_precision:LowPrecision",
         "ses": "samplers.ses:SES",
         "lkrf": "samplers.lkrf:LKRF",
         "eerf": "samplers.eerf:EERF",

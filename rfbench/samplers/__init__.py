@@ -15,6 +15,7 @@ from rfbench.samplers.leverage import ORCCA as ORCCA
 from rfbench.samplers.leverage import LeverageRFF as LeverageRFF
 from rfbench.samplers.leverage import SurrogateLeverage as SurrogateLeverage
 from rfbench.samplers.lkrf import LKRF as LKRF
+from rfbench.samplers.low_precision import LowPrecision as LowPrecision
 from rfbench.samplers.moment_matching import MomentMatching as MomentMatching
 from rfbench.samplers.nystroem import Nystroem as Nystroem
 from rfbench.samplers.orf import ORF as ORF

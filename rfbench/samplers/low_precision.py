@@ -1,0 +1,133 @@
+"""Random features rounded to a few bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.arrays import Array, FloatArray, Rows
+from rfbench.kernels import dense
+from rfbench.parameters import estimator, one_of, parameter
+from rfbench.registry import SAMPLERS
+from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.feature_map import FeatureMap
+
+BASES = ("rks", "orf", "sorf", "qmc", "moment-matching", "rom", "gaussian-quadrature", "circulant")
+_KEY_ROWS = 1024
+
+
+@dataclass(frozen=True)
+class RoundedMap(FeatureMap):
+    """Waves without weights, rounded at random to 2^bits levels between -scale and scale.
+
+    Attributes
+    ----------
+    bits : int
+    key : int
+        Of the random numbers: one per row, by its content, and column. So the features of a row
+        depend neither on the block that it comes in nor on its place.
+    numbers : array of shape (M,)
+        The numbers that the frequencies had when they were drawn.
+    """
+
+    bits: int = 8
+    key: int = 0
+    numbers: Any = None
+
+    def take(self, chosen: NDArray[np.intp]) -> FeatureMap:
+        """Return the map of the chosen frequencies only, with their own random numbers."""
+        return replace(super().take(chosen), numbers=self.numbers[chosen])  # type: ignore[call-arg]
+
+    def transform_into(self, rows: Rows, out: FloatArray) -> None:
+        """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        FeatureMap.transform_into(replace(self, weights=None), rows, out)
+        step = 2.0 * abs(self.scale) / (2**self.bits - 1)
+        columns = [2 * self.numbers + part for part in range(self.n_columns // len(self.numbers))]
+        streams = _mixed(np.concatenate(columns).astype(np.uint64) + np.uint64(self.key))
+        for start in range(0, rows.shape[0], _KEY_ROWS):
+            part = out[start : start + _KEY_ROWS]
+            keys = _row_keys(dense(rows[start : start + _KEY_ROWS]))
+            uniform = (_mixed(keys[:, None] ^ streams) >> np.uint64(11)) * 2.0**-53
+            levels = np.floor((part + abs(self.scale)) / step + uniform)
+            part[...] = np.clip(levels, 0, 2**self.bits - 1) * step - abs(self.scale)
+        if self.weights is not None:
+            out *= self.weights
+
+
+def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the output of SplitMix64 at these states (Steele, Lea and Flood, OOPSLA 2014)."""
+    z = numbers + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def _row_keys(rows: Any) -> NDArray[np.uint64]:
+    """Return a number per row, shape (n,), from the bits of its values; 0 and -0 are the same."""
+    bits = np.ascontiguousarray(rows + 0.0, dtype=np.float64).view(np.uint64)
+    places = _mixed(np.arange(rows.shape[1], dtype=np.uint64))
+    return _mixed(_mixed(bits ^ places).sum(axis=1, dtype=np.uint64))
+
+
+@estimator
+class LowPrecision(RandomFeatures):
+    r"""Features of another sampler, each rounded without bias to b bits.
+
+    With c the largest value of a feature, :math:`\sqrt{2/M}` or in the paired map
+    :math:`\sqrt{1/M}`, the step :math:`h = 2c / (2^b - 1)` and u uniform on [0, 1), z becomes
+    :math:`h \lfloor (z + c)/h + u \rfloor - c`: b bits per column are what has to be stored. The
+    estimate stays unbiased between different rows; the diagonal gains at most
+    :math:`M h^2 / 4 = 2 / (2^b - 1)^2` in the offset map. Test rows are rounded too.
+
+    Parameters
+    ----------
+    bits : {1, 2, 4, 8}
+        b.
+    base : str
+        The sampler whose features are rounded, with its defaults; that of the paper is circulant.
+
+    Notes
+    -----
+    u is a function of the seed, the column and the content of the row: equal rows are rounded
+    alike. Features are rounded to their levels, and held as floating-point numbers.
+
+    References
+    ----------
+    Zhang, May, Dao and Re, Low-Precision Random Fourier Features for Memory-Constrained Kernel
+    Approximation, AISTATS 2019, section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import LowPrecision
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> sampler = LowPrecision(50, bits=2, bandwidth=2.0, random_state=0)
+    >>> (sampler.fit_transform(X) * 5).round(3)[0, :3].tolist()
+    [-1.0, 0.333, -1.0]
+    """
+
+    features_served: ClassVar[tuple[str, ...]] = ("wave",)
+
+    bits: int = parameter(4, one_of(1, 2, 4, 8))
+    base: str = parameter("rks", one_of(*BASES))
+
+    def check_parameters(self) -> None:
+        """Check the parameters of the base as well."""
+        super().check_parameters()
+        self._base().check_parameters()
+
+    def _base(self) -> RandomFeatures:
+        return SAMPLERS[self.base](
+            self.n_components, kernel=self.kernel, feature_map=self.feature_map
+        )
+
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+        base = self._base()
+        base.kernel_ = self.kernel_
+        unit = base._draw(X, None, random)
+        key = int(random.rows.integers(2**62))
+        numbers = np.arange(self.n_components)
+        return RoundedMap(**vars(unit), bits=self.bits, key=key, numbers=numbers)

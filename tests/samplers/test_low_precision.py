@@ -1,0 +1,57 @@
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from rfbench import kernels
+from rfbench.samplers import RKS, LowPrecision
+from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, SamplerContract
+
+from .unbiased import estimates, points, z_scores
+
+
+class TestLowPrecision(SamplerContract):
+    sampler = LowPrecision
+    options: ClassVar[dict[str, Any]] = {"bits": 8}
+    kernels_served = ("gaussian", "gaussian-unhalved", "laplacian", "cauchy")
+    float32_tolerance = 1.01 / 255  # a step: rows in float32 are other rows
+
+
+class TestLowPrecisionCirculant(TestLowPrecision):
+    options: ClassVar[dict[str, Any]] = {"bits": 8, "base": "circulant"}
+    sampler = LowPrecision
+
+
+@pytest.mark.parametrize("bits", [1, 2, 4, 8])
+@pytest.mark.parametrize("feature_map", MAPS)
+def test_a_row_is_rounded_alike_in_any_block(bits: int, feature_map: str) -> None:
+    words: dict[str, Any] = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 4}
+    sampler = LowPrecision(9, bits=bits, **words).fit(ROWS)
+    whole = sampler.transform(NEW_ROWS)
+    for part in (slice(0, 1), slice(3, 11), np.arange(20)[::-1]):
+        assert_array_equal(sampler.transform(np.ascontiguousarray(NEW_ROWS[part])), whole[part])
+    limit = np.sqrt((2 if feature_map == "offset" else 1) / 9)
+    step = 2 * limit / (2**bits - 1)
+    levels = (whole + limit) / step
+    assert_allclose(levels, levels.round(), atol=1e-9)
+    exact = RKS(9, **words).fit(ROWS).transform(NEW_ROWS)
+    assert 0.2 * step < np.abs(whole - exact).max() < step
+    assert len(np.unique(levels.round())) <= 2**bits
+
+
+@pytest.mark.parametrize("feature_map", MAPS)
+def test_rounding_is_unbiased_and_adds_to_the_diagonal(feature_map: str) -> None:
+    rows, bits = points(5), 2
+
+    def make(seed: int) -> Any:
+        words: dict[str, Any] = {"bandwidth": 2.0, "feature_map": feature_map}
+        return LowPrecision(40, bits=bits, random_state=seed, **words)
+
+    sample = estimates(make, rows, seeds=400)
+    exact = kernels.make("gaussian", 2.0)(rows, rows)
+    gain = sample.mean(axis=0).diagonal() - 1.0
+    assert (gain > 0.05).all()
+    assert (gain < 2 / (2**bits - 1) ** 2).all()
+    sample[:, np.arange(5), np.arange(5)] -= gain
+    assert np.abs(z_scores(sample, exact)).max() < 5
