@@ -12,16 +12,14 @@ of 8 p^2 bytes, the leading process log2 K + W + 2 times as many.
 
 r, B and a are measured on this machine, r on one worker; so are the times of one and of two
 workers. All other numbers of the table are the model's, with B as it is measured, or that of a
-network of 10 Gbit/s where it is slower.
+network of 10 Gbit/s where that is slower, and r grown with p^2.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -30,10 +28,10 @@ from rfbench.compute.partitions import Partitions
 from rfbench.experiment import children
 from rfbench.experiment.parts import OnWorkers
 from rfbench.samplers import RKS
-from rfbench.solvers.design import Design
+from rfbench.solvers.design import Design, _part
 
 NETWORK = 1.25e9
-WORKERS = (1, 2, 10, 20, 100)
+WORKERS, ROWS = (1, 10, 100), 10**7
 
 
 class Model:
@@ -55,15 +53,16 @@ def memory_gib(p: int, parts: int, workers: int, groups: int = 1) -> tuple[float
     return matrix, matrix * (math.log2(parts) + workers + 2)
 
 
-def best(*calls: Callable[[], Any], times: int = 3) -> list[float]:
+def least(*calls: Callable[[], float], times: int = 3) -> list[float]:
     """Return the least seconds of each call, of a few rounds in which all take their turns."""
-    seconds: list[list[float]] = [[] for _ in calls]
-    for _ in range(times):
-        for call, own in zip(calls, seconds, strict=True):
-            begin = time.perf_counter()
-            call()
-            own.append(time.perf_counter() - begin)
-    return [min(own) for own in seconds]
+    return [min(found) for found in zip(*([c() for c in calls] for _ in range(times)), strict=True)]
+
+
+def timed(call: Callable[[], object]) -> float:
+    """Return the seconds of a call."""
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin
 
 
 def measured(n: int, d: int, p: int, parts: int, times: int = 3) -> tuple[Model, dict[int, float]]:
@@ -75,43 +74,52 @@ def measured(n: int, d: int, p: int, parts: int, times: int = 3) -> tuple[Model,
 
     def one_pass(workers: int) -> None:
         design = Design(X, features)
-        if workers:
-            design.partitions = Partitions(parts, OnWorkers("local", workers))
+        design.partitions = Partitions(parts, OnWorkers("local", workers))
         design.equations(y, groups, Clock(), 1, True)
+
+    def alone() -> float:  # its own clock, in a process like those of the workers
+        future = pool.submit(_part, Design(X, features), y, groups, True, 1)
+        return float(sum(future.result()[1].wall.values()))
 
     matrix = np.zeros((p, p))
     pool = children.Children(1)
-    pool.submit(abs, 1).result()
-    there_and_back = functools.partial(pool.submit, np.negative, matrix)
     one_pass(2)  # the workers have begun, and their loops are compiled
-    alone, one, two = best(*(functools.partial(one_pass, w) for w in (0, 1, 2)), times=times)
-    moved, added = best(lambda: there_and_back().result(), lambda: matrix + matrix, times=times)
+    row, one, two, moved, added = least(
+        alone,
+        lambda: timed(lambda: one_pass(1)),
+        lambda: timed(lambda: one_pass(2)),
+        lambda: timed(lambda: pool.submit(np.negative, matrix).result()),
+        lambda: timed(lambda: matrix + matrix),
+        times=times,
+    )
     pool.close()
-    return Model(alone / n, moved / (2 * matrix.nbytes), added / p**2), {1: one, 2: two}
+    return Model(row / n, moved / (2 * matrix.nbytes), added / p**2), {1: one, 2: two}
 
 
-def table(
-    model: Model, seen: dict[int, float], n: int, d: int, p: int, parts: int, whole: int = 10**7
-) -> str:
-    """Return the Markdown table: the measured problem, and one of `whole` rows projected."""
-    remote = Model(model.rate, max(model.transfer, 1 / NETWORK), model.addition)
+def table(model: Model, seen: dict[int, float], n: int, d: int, p: int, parts: int) -> str:
+    """Return the Markdown table: the measured problem, and larger ones projected."""
     lines = [
-        "| workers | parts | rows | seconds | which is | GiB per worker | GiB, leading |",
-        "|---|---|---|---|---|---|---|",
+        "| rows | features | parts | workers | seconds | | GiB of a worker | GiB of the leader |",
+        "|---|---|---|---|---|---|---|---|",
     ]
 
-    def line(workers: int, parts: int, n: int, seconds: float, which: str) -> None:
-        own, lead = memory_gib(p, parts, workers)
+    def line(n: int, p: int, parts: int, workers: int, seconds: str, which: str) -> None:
+        own, leader = memory_gib(p, parts, workers)
         lines.append(
-            f"| {workers} | {parts} | {n:,} | {seconds:.3g} | {which} | {own:.2g} | {lead:.2g} |"
+            f"| {n:,} | {p:,} | {parts} | {workers} | {seconds} | {which} "
+            f"| {own:.2g} | {leader:.2g} |"
         )
 
     for workers, seconds in seen.items():
-        line(workers, parts, n, seconds, "measured")
-        line(workers, parts, n, model.seconds(n, d, p, parts, workers), "the model's")
-    for workers in WORKERS:
-        count = max(20, workers)
-        line(workers, count, whole, remote.seconds(whole, d, p, count, workers), "projected")
+        said = f"{seconds:.3g} (model: {model.seconds(n, d, p, parts, workers):.3g})"
+        line(n, p, parts, workers, said, "measured")
+    remote = Model(model.rate, max(model.transfer, 1 / NETWORK), model.addition)
+    for size in (p, 10 * p):
+        grown = Model(model.rate * (size / p) ** 2, remote.transfer, model.addition)
+        for workers in WORKERS:
+            count = max(20, workers)
+            seconds = grown.seconds(ROWS, d, size, count, workers)
+            line(ROWS, size, count, workers, f"{seconds:,.0f}", "projected")
     return "\n".join(lines)
 
 
