@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -135,6 +136,11 @@ def _facts(folder: Path) -> dict[str, Any]:
     return facts
 
 
+@functools.cache
+def _sha256(path: Path, state: str) -> str:
+    return cache.file_sha256(path, memory())
+
+
 def read(folder: Path) -> Parsed:
     """Return the rows of packed data, which stay on disk.
 
@@ -148,7 +154,7 @@ def read(folder: Path) -> Parsed:
     facts = _facts(folder)
     for name, expected in facts["files"].items():
         path = folder / name
-        if not path.is_file() or cache.file_sha256(path, memory()) != expected:
+        if not path.is_file() or _sha256(path, cache.state(path)) != expected:
             raise DataError(
                 f"{path} is {'damaged' if path.is_file() else 'missing'}.",
                 f"{MANIFEST} says that its hash is {expected[:16]}...",
