@@ -21,12 +21,7 @@ from rfbench.papers import Claim, Part
 
 
 def evaluate(selection: Selection, paper: str | None = None) -> list[Outcome]:
-    """Return the verdict on every claim under each protocol that was run, or one 'not run'.
-
-    Parameters
-    ----------
-    paper : str, optional
-        Only the claims of this one.
+    """Return the verdict on every claim, or on those of one paper, see `outcomes_of`.
 
     Raises
     ------

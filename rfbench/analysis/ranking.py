@@ -200,7 +200,8 @@ def _lines(results: Results) -> pd.DataFrame:
     if PROTOCOL not in set(results.rows["protocol"]) or axis(results) != "M":
         return pd.DataFrame()
     table = summarise(results, SMALLER_IS_BETTER.get(str(results.config.get("metric"))))
-    table["r2"] = summarise(results, "r2")["mean"]
+    known = results.rows["r2"].notna().any()
+    table["r2"] = summarise(results, "r2")["mean"] if known else np.nan
     smaller = smaller_class(results.rows).groupby(results.rows["dataset"]).mean()
     table["smaller_class"] = table["dataset"].map(smaller)
     usable = (table["protocol"] == PROTOCOL) & (table["variant"] == "") & table["M"].notna()

@@ -79,12 +79,7 @@ def metrics(results: Results, metric: str | None = None) -> dict[str, str]:
 def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
     """Aggregate the trials, one line per data set, method and value of what is varied.
 
-    Parameters
-    ----------
-    results : Results
-        As read from one folder.
-    metric : str, optional
-        The metric to summarise; see `metrics`.
+    The metric is the one asked for; without it see `metrics`.
 
     Returns
     -------

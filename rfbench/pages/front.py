@@ -189,8 +189,16 @@ def unfinished(results: Results) -> int:
     return len(set(planned) - set(results.rows["trial_id"])) if isinstance(planned, list) else 0
 
 
+def hardware(results: Results) -> list[str]:
+    """Name processor, cores, memory and system, as far as the manifest does."""
+    about = results.manifest.get("machine")
+    texts = {"cpu": "{}", "cores": "{} cores", "memory_gib": "{} GiB", "system": "{}"}
+    known = about if isinstance(about, dict) else {}
+    return [text.format(known[name]) for name, text in texts.items() if known.get(name)]
+
+
 def machine(results: Results) -> str:
-    """Name processor, memory, system and versions as the manifest says; empty if it does not."""
+    """Name the hardware and the versions as the manifest says; empty if it does not."""
     about, versions = results.manifest.get("machine"), results.manifest.get("versions")
     if not isinstance(about, dict) or not isinstance(versions, dict):
         return ""
@@ -198,8 +206,7 @@ def machine(results: Results) -> str:
     known = [
         f"{name} {versions[name]}" for name in ("python", "numpy", "scipy") if name in versions
     ]
-    hardware = f"{about.get('cpu')}, {about.get('cores')} cores, {about.get('memory_gib')} GiB"
-    return ", ".join([hardware, str(about.get("system")), *known, *blas])
+    return ", ".join([*hardware(results), *known, *blas])
 
 
 def statements(every: Sequence[Results]) -> list[tuple[Results, Check]]:

@@ -26,17 +26,10 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
 
     Parameters
     ----------
-    folders : sequence of path
-        Results folders, or folders that hold some.
     out : path
         The folder for ``README.md``, ``claims.md``, ``which_method.md`` with its figures,
         ``apart.md`` where data were split both ways, ``scoreboard.md``, ``tables/``, and
-        ``verdicts.json`` with its schema.
-
-    Returns
-    -------
-    list of Path
-        The files that were written.
+        ``verdicts.json`` with its schema; all of them are returned.
 
     Raises
     ------

@@ -12,6 +12,7 @@ from rfbench.analysis.faults import BUSY, wall_over_cpu
 from rfbench.analysis.frame import Collection, floats
 from rfbench.analysis.naming import names, order
 from rfbench.analysis.summary import axis, metrics
+from rfbench.pages.front import hardware
 from rfbench.pages.html.verdicts import command
 from rfbench.results import Results
 from rfbench.results.schema import METRICS, SCHEMA
@@ -127,9 +128,7 @@ def _named(groups: pd.DataFrame, varied: str, collection: Collection) -> pd.Data
 
 
 def _experiment(results: Results, varied: str) -> dict[str, Any]:
-    rows, manifest = results.rows, results.manifest
-    machine: dict[str, Any] = manifest.get("machine") or {}
-    config = results.config
+    rows, config = results.rows, results.config
     busy = wall_over_cpu(rows)
     said = [*results.notes]
     if busy > BUSY:
@@ -147,19 +146,10 @@ def _experiment(results: Results, varied: str) -> dict[str, Any]:
         "rows": len(rows),
         "failed": int((rows["status"] != "ok").sum()),
         "trials": int(rows["trial"].nunique()),
-        "machine": ", ".join(
-            cut(text)
-            for text in (
-                machine.get("cpu"),
-                machine.get("cores") and f"{machine['cores']} cores",
-                machine.get("memory_gib") and f"{machine['memory_gib']} GiB",
-                machine.get("system"),
-            )
-            if text
-        ),
+        "machine": ", ".join(map(cut, hardware(results))),
         "threads": ", ".join(map(str, sorted(rows["threads"].dropna().unique()))),
         "version": ", ".join(sorted(map(cut, rows["version"].unique()))),
-        "written": cut(manifest.get("written") or ""),
+        "written": cut(results.manifest.get("written") or ""),
         "command": command(results.name),
         "config": _config(config),
         "notes": [cut(note, MESSAGE) for note in said],
