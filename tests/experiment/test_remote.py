@@ -195,6 +195,25 @@ def test_data_travel_once_and_are_kept_by_their_hash(parcel, tmp_path, monkeypat
     assert [path.name for path in kept.iterdir()] == [trial.data_sha256]
 
 
+@pytest.mark.parametrize("change", ["unlink", "other"])
+def test_a_file_of_the_user_that_the_worker_lacks_is_refused(experiment_of, tmp_path, change):
+    path = tmp_path / "mine.csv"
+    lines = [f"{k % 5},{k % 3}.5,{k}.0" for k in range(40)]
+    path.write_text("\n".join(["a,b,y", *lines]))
+    text = SMALL.replace(
+        "{sphere: {d: 3, n_train: 120, n_test: 60}}", "{file: mine.csv, target: y}"
+    )
+    job = jobs(plan_run([experiment_of(text, "split={test_size: 0.3}")], None).trials, 9)[0]
+    parcel = remote.Parcel("run", job, Limits(), remote.versions(), {})
+    assert remote._place_of_data(parcel) == ""
+    if change == "unlink":
+        path.unlink()
+    else:
+        path.write_text("\n".join(["a,b,y", *lines[1:]]))
+    with pytest.raises(DataError, match=r"no mine\.csv"):
+        remote.do_parcel(parcel)
+
+
 def test_data_that_did_not_arrive_whole_are_refused(parcel, tmp_path, monkeypatch):
     monkeypatch.setenv(remote.DATA, "before")
     seen = functools.partial(os.environ.get, remote.DATA)
