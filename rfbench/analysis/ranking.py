@@ -34,8 +34,8 @@ class Ranked:
     """The mean errors at one size that can be ranked, and what was left out."""
 
     scores: pd.DataFrame  # one row per data set, one column per method, without gaps
-    methods: list[str]  # without a value on more than half of the data sets
-    gaps: list[str]  # data sets that lack one of the other methods
+    methods: list[str]  # left out: without a value on some data sets
+    gaps: list[str]  # data sets left out: without a value of some method
     few: dict[str, tuple[int, int]]  # fewest and most trials, of data sets with too few somewhere
 
 
@@ -119,14 +119,13 @@ class Comparison:
     def complete(self, M: int) -> Ranked:
         """Return the mean errors that can be ranked, without gaps.
 
-        Data sets on which nothing is learnt play no part. Methods without a value on more than
-        half of the others go first, then the data sets that lack one of the methods left, then
-        those where one of them has fewer than three trials.
+        Data sets on which nothing is learnt play no part. As long as there are gaps, the method or
+        the data set goes that lacks the largest share of its values; then the data sets where a
+        method has fewer than three trials.
         """
         learnt = self.learnt
         scores = learnt.at(M)
-        kept = scores.loc[:, scores.notna().mean() >= 0.5]
-        whole = kept.dropna()
+        whole = _without_gaps(scores)
         trials = learnt.at(M, "trials").loc[whole.index, whole.columns]
         too_few = trials.min(axis=1) < FEWEST_TRIALS
         few = {
@@ -135,10 +134,21 @@ class Comparison:
         }
         return Ranked(
             whole[~too_few].round(RANKED_DIGITS),
-            _less(scores.columns, kept.columns),
+            _less(scores.columns, whole.columns),
             _less(scores.index, whole.index),
             few,
         )
+
+
+def _without_gaps(scores: pd.DataFrame) -> pd.DataFrame:
+    while scores.isna().any(axis=None):
+        datasets = scores.isna().mean(axis=1)
+        methods = scores.drop(columns=BASELINE, errors="ignore").isna().mean()
+        if datasets.max() >= methods.max():
+            scores = scores.drop(index=str(datasets.idxmax()))
+        else:
+            scores = scores.drop(columns=str(methods.idxmax()))
+    return scores
 
 
 def _less(every: Iterable[str], kept: Iterable[str]) -> list[str]:

@@ -169,6 +169,16 @@ def test_gaps_leave_out_methods_first_then_data_sets() -> None:
     assert (ranked.methods, ranked.gaps, ranked.few) == (["svd"], ["c"], {})
 
 
+def test_what_lacks_the_larger_share_goes() -> None:
+    """A method that refuses one data set of four goes; a data set with one method of four goes."""
+    errors = {(d, m, 100): 10.0 for d in "abcd" for m in ("rks", "orf", "svd", "qmc", "ses")}
+    del errors["a", "svd", 100]
+    few = {("e", m, 100): 10.0 for m in ("rks", "orf")}
+    ranked = gathered(results(rows(errors | few))).complete(100)
+    assert (ranked.methods, ranked.gaps) == (["svd"], ["e"])
+    assert list(ranked.scores.index) == list("abcd")
+
+
 def scores(n: int, gap: float, seed: int = 0) -> pd.DataFrame:
     """Errors of four methods on n data sets of different difficulty; ``good`` is the best."""
     noise = np.random.default_rng(seed).uniform(0.99, 1.01, (n, 4))
