@@ -11,7 +11,7 @@ PARTS = ("pp", "features", "train", "test")
 
 
 class Clock:
-    """Adds up wall-clock and CPU seconds a part: pp, features, train, test.
+    """Adds up wall-clock and CPU seconds per part: pp, features, train, test.
 
     A part entered inside another one, of this clock or of another, pauses the outer one: every
     second is booked once. CPU seconds are those of the whole process, all its threads together.

@@ -37,7 +37,7 @@ class RowSource:
     dtype : dtype
         Of what is read.
     steps : tuple of callable
-        What is made of a block, from float64, shape (b, n_columns), one after the other.
+        Functions applied in turn to each block, a float64 array of shape (b, n_columns).
     """
 
     parts: tuple[Path, ...]

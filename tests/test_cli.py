@@ -136,7 +136,7 @@ def test_a_dry_run_writes_nothing(here):
 
 def test_the_memory_is_estimated_before_anything_runs(here):
     output = call("run", "tiny.yaml", "--jobs", 1, "--dry-run", "--memory", 4)
-    assert "memory: about 0.4 GiB a worker at most (" in output
+    assert "memory: about 0.4 GiB per worker at most (" in output
     assert "1 worker, limit 4.0 GiB each" in output
     large = ("--set", "M=5,9000", "--set", "samplers.eerf.pool_size=9000")
     output = call("run", "tiny.yaml", "--jobs", 2, "--dry-run", "--memory", 2, *large)
@@ -149,7 +149,7 @@ def test_the_memory_is_estimated_without_the_data(here, monkeypatch):
     words = ("--set", "dataset=covtype", "--set", "rows=100000", "--dry-run", "--only", "label=rks")
     output = call("run", "tiny.yaml", *words)
     assert "would download covtype first" in output
-    assert "a worker at most (rks, M = 10)" in output
+    assert "per worker at most (rks, M = 10)" in output
 
 
 def test_offline_leaves_out_what_would_be_downloaded(here, monkeypatch):

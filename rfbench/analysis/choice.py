@@ -166,6 +166,27 @@ def _in_the_same_time(
     return winners, tuple(open_at)
 
 
+def regret(comparison: Comparison, M: int) -> pd.DataFrame:
+    """Tell by data set what the advice of the others costs there.
+
+    Returns
+    -------
+    DataFrame
+        One row per data set: ``advised``, the method of the best average rank on all other data
+        sets; ``times``, its error over the smallest of any method; ``baseline``, the same of the
+        baseline. Data sets with an error of zero, and fewer than three, have none.
+    """
+    scores = comparison.complete(M).scores
+    scores = scores[(scores > 0).all(axis=1)]
+    found = {}
+    for name in scores.index if min(scores.shape) > 2 else ():
+        advised = str(average_ranks(scores.drop(index=name)).index[0])
+        best = scores.loc[name].min()
+        times = scores.loc[name, advised] / best
+        found[name] = (advised, times, scores.loc[name, BASELINE] / best)
+    return pd.DataFrame.from_dict(found, "index", columns=["advised", "times", "baseline"])
+
+
 def cost(comparison: Comparison, method: str, time: str = "all") -> dict[str, object] | None:
     """Return the line of `time_ratios` for a method at the largest size."""
     times = time_ratios(comparison, comparison.sizes[-1], time)

@@ -94,7 +94,7 @@ def main(debug: bool) -> None:
     """Measure random-feature methods for kernel learning the way their papers did.
 
     A YAML file names a data set, samplers, a kernel and a solver; `run` measures what is missing,
-    writes one CSV row a trial, and makes the table and the figures from the CSV.
+    writes one CSV row per trial, and makes the table and the figures from the CSV.
     """
     logging.basicConfig(
         level=logging.DEBUG if debug else logging.WARNING, format="%(levelname)s: %(message)s"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 )
 @click.option("--allow-imports", is_flag=True, help="Import it: that runs its code.")
 def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
-    """Promise a sampler, a solver, a transformer, an estimator or a function that loads data.
+    """Test whether a sampler, solver, transformer or function that loads data keeps its contract.
 
     Named is a class or function of a file, or package.module.Name. Each promise is a line; one
     that is not kept says what was expected, what came instead and what to do. Exit code 1 if one

@@ -23,7 +23,7 @@ NAME: dict[str, Any] = {"shell_complete": _complete_dataset, "metavar": "NAME"}
 def data() -> None:
     """List, fetch, check and add data sets.
 
-    A data set is looked for in the folder named by RFBENCH_DATA, then in data/, one sub-folder a
+    A data set is looked for in the folder named by RFBENCH_DATA, then in data/, one sub-folder per
     data set; what is missing is downloaded into data/ and checked against its known hash.
     """
 

@@ -37,7 +37,7 @@ def memory_lines(trials: Sequence[Trial], workers: int, limit: float | None) -> 
         largest = known[0]
         allowed = "" if limit is None else f", limit {_gib(limit)} each"
         yield (
-            f"memory: about {_gib(largest.bytes)} a worker at most ({_name(largest)}), "
+            f"memory: about {_gib(largest.bytes)} per worker at most ({_name(largest)}), "
             f"{workers} worker{'s' if workers > 1 else ''}{allowed}"
         )
     unknown = list(dict.fromkeys(f.trial.sampler.label for f in found if f.bytes is None))

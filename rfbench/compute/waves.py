@@ -20,7 +20,7 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
     phase : ndarray, shape (n, M), float64 or float32, C-contiguous
         Projections in radians, overwritten with the features.
     offsets : ndarray, shape (M,), or None
-        One offset a column, in radians; None adds nothing.
+        One offset per column, in radians; None adds nothing.
     scale : float
         Weight of every feature, sqrt(2 / M) for the offset map.
 

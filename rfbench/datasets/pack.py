@@ -1,4 +1,4 @@
-"""A table of any size to packed data, in two passes over its file."""
+"""Turn a table of any size into packed data, in two passes over its file, three with a `part`."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ def pack(
     part_bytes: int = packed.PART_BYTES,
     **chosen: Any,
 ) -> dict[str, Any]:
-    """Pack a file into a folder, see `rfbench.datasets.packed`; its size does not matter.
+    """Pack a file into a folder, see `rfbench.datasets.packed`.
 
-    The rows are those of the file as data of one's own, whatever its pieces are. The target, the
+    The rows are those that the file gives as data of one's own; the size of the pieces changes
+    nothing. The target, the
     groups and the column `part` are held in memory.
 
     Parameters
@@ -41,7 +42,7 @@ def pack(
     header, separator, task, missing, chosen
         Those of `rfbench.config.schema.OwnData`: `chosen` has target, drop, groups and part.
     rows : int, optional
-        Of a piece.
+        Rows read at a time.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from rfbench.analysis.choice import SizeTest, answers, cost, size_tests
+from rfbench.analysis.choice import SizeTest, answers, cost, regret, size_tests
 from rfbench.analysis.ranking import (
     BASELINE,
     NEAR,
@@ -52,6 +52,7 @@ def page(comparison: Comparison | None, tests: list[SizeTest], out: Path) -> str
         datasets=list(lines["dataset"].unique()),
         tests=tests,
         answers=found,
+        regret=regret(comparison, comparison.sizes[-1]),
         cost=cost(comparison, found.best) if found else None,
         predicting=cost(comparison, found.best, "test") if found else None,
         quotients=_quotients(comparison, tests),

@@ -71,7 +71,7 @@ class RandomFeatures(
     Parameters
     ----------
     n_components : int
-        M, the number of frequencies; the paired map has two columns a frequency.
+        M, the number of frequencies; the paired map has two columns per frequency.
     kernel : str
         Name of the kernel, see `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}
@@ -254,7 +254,9 @@ def target_columns(y: Any, n: int) -> Array:
     """
     values = np.asarray(y)
     if len(values) != n:
-        raise MethodError(f"y has {len(values)} values for {n} rows.", "", "Give one value a row.")
+        raise MethodError(
+            f"y has {len(values)} values for {n} rows.", "", "Give one value per row."
+        )
     if values.dtype.kind == "f" or values.ndim == 2:
         columns = values.astype(np.float64).reshape(n, -1)
         if not np.isfinite(columns).all():

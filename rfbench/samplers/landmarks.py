@@ -55,8 +55,9 @@ def recursive_leverage(
 
     Musco and Musco, Recursive Sampling for the Nystroem Method, NIPS 2017, algorithm 3, as the
     authors' code has it: halves of the rows, from the smallest to all; in each, the leverage of
-    its rows is estimated from the weighted landmarks of the half before. The penalty is the mean,
-    over k = m / (4 log m), of the eigenvalues of their kernel matrix beyond the k largest.
+    its rows is estimated from the weighted landmarks of the half before. The penalty is the sum
+    of the eigenvalues of their weighted kernel matrix beyond the k largest, divided by
+    k = m / (4 log m).
     """
     n = X.shape[0]
     oversampling = np.log(max(m, 2))
@@ -98,8 +99,8 @@ def centroids(
 ) -> tuple[Array, int]:
     """Return at most m centroids, dense, shape (k, d), and of how many rows they are.
 
-    k-means++ and at most 20 rounds of Lloyd, on at most 20,000 rows. No more than m different rows
-    are their own centroids.
+    k-means++ and at most 20 rounds of Lloyd, on at most max(m, 20,000) rows. If there are at most m
+    different rows, they are the centroids.
     """
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning

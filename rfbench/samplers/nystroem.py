@@ -75,7 +75,7 @@ class NystroemMap(KernelColumns):
 
 @estimator
 class Nystroem(ScoredFeatures):
-    r"""Features :math:`k(x, x_S) K_{SS}^{-1/2}` of m landmarks S among the training rows.
+    r"""Features :math:`k(x, x_S) K_{SS}^{-1/2}` of m landmarks S: training rows, or centroids.
 
     Their inner products are :math:`K_{nS} K_{SS}^{+} K_{Sn}`. Eigenvalues of :math:`K_{SS}` below
     1e-12 of the largest are left out of the inverse root.
@@ -98,15 +98,15 @@ class Nystroem(ScoredFeatures):
 
         'rpcholesky': rows drawn one after the other, by what the others leave of them, see
         `rfbench.samplers.rpcholesky.pivots`. Costs O(n m^2) and 8 n m bytes; of more rows than
-        take 2 GiB (but at least 2m) a uniform sample.
+        fit into 2 GiB (but at least 2m), a uniform sample is used.
 
-        'kmeans': centroids of k-means, on at most 20,000 rows (Zhang, Tsang and Kwok, section
-        4). They are dense, and means of the rows as they are for every kernel. Costs at most 20
-        times O(n m d).
+        'kmeans': centroids of k-means, on at most max(m, 20,000) rows (Zhang, Tsang and Kwok,
+        section 4). They are dense, and means of the rows as they are for every kernel. Costs at
+        most 20 times O(n m d).
     alpha : float
         The penalty of 'ridge-leverage', in the convention n alpha.
     score_rows : int or float
-        Its size of T, as a number or a fraction of the rows.
+        The size of T for 'ridge-leverage', as a number or a fraction of the rows.
     block_size : int or None
         Rows that 'rpcholesky' proposes at a time; None: max(10, m / 10). 1: one by one, which has
         the same law.

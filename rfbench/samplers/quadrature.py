@@ -91,7 +91,7 @@ class SSR(_GaussianWaves):
     The estimate is unbiased; :math:`E[c_0] = 0`, and :math:`c_0` may be negative. The features are
     those of rks with the weights :math:`\sqrt d / \rho_j`; the constant, which an intercept takes
     up, is no column and counts in the errors of the kernel alone. Costs O(M d^2) to draw. Not for
-    d of 1 and 2, where the weights have no variance.
+    d of 1 and 2, where the variance of the weights is infinite.
 
     Notes
     -----
@@ -119,7 +119,7 @@ class SSR(_GaussianWaves):
         if d < 3:
             raise MethodError(
                 f"Spherical-radial quadrature needs 3 columns or more, and n_features = {d}.",
-                "Its weights have no variance in fewer dimensions.",
+                "The variance of its weights is infinite in fewer dimensions.",
                 "Take the sampler orf.",
             )
         simplex = simplex_vertices(d)

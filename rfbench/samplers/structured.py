@@ -168,7 +168,7 @@ class Fastfood(HadamardFeatures):
     :math:`S_{ii} = \chi_p / |G|_F` and :math:`\sigma` the standard deviation of a coordinate, 1/s
     for the Gaussian kernel; stacked and cut to exactly M. Every single frequency is exactly
     N(0, sigma^2 I), so the kernel estimate is unbiased, but frequencies of a block depend on each
-    other and the variance is larger than that of i.i.d. ones. Costs O(M log d) a row.
+    other and the variance is larger than that of i.i.d. ones. Costs O(M log d) per row.
 
     References
     ----------
@@ -200,7 +200,7 @@ class SORF(HadamardFeatures):
     Walsh-Hadamard matrix, D independent diagonals of signs and :math:`\sigma` the standard
     deviation of a coordinate, 1/s for the Gaussian kernel; cut to exactly M. All frequencies have
     the same length, so the kernel estimate is unbiased only in the limit of large d: take it for
-    d of 32 and more. Costs O(M log d) a row.
+    d of 32 and more. Costs O(M log d) per row.
 
     Parameters
     ----------

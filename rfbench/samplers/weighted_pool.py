@@ -25,7 +25,7 @@ class WeightedPool(ScoredFeatures):
     r"""Base of the samplers that draw from a pool with probabilities q and re-weight.
 
     Of a pool of l frequencies with unnormalised columns :math:`z_i` (the paired map has a cos and
-    a sin column a frequency) s are drawn from :math:`q_i = p_i / \sum_j p_j`; the columns are
+    a sin column per frequency) s are drawn from :math:`q_i = p_i / \sum_j p_j`; the columns are
     :math:`z_i / \sqrt{s\, l\, q_i}`, so that the kernel estimate stays unbiased.
 
     Parameters

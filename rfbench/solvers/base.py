@@ -82,7 +82,7 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     Attributes
     ----------
     intercept_ : array of shape (t,)
-        t decision columns: 1 for a binary or real target, else one a class or a pair of classes.
+        t decision columns: 1 for a binary or real target, else one per class or pair of classes.
     notes_ : list of str
         What a reader should know of the fit: fall-backs, no convergence.
     converged_ : bool or None

@@ -20,8 +20,8 @@ MULTICLASS = (ONE_VS_REST, ONE_VS_ONE)
 class Coding:
     """The decision columns of a classification.
 
-    Two classes take one column, +1 for the second. More take one column a class (one-vs-rest), or
-    one a pair i < j of classes in the order (0, 1), (0, 2), ..., +1 for j (one-vs-one).
+    Two classes take one column, +1 for the second. More take one column per class (one-vs-rest), or
+    one per pair i < j of classes in the order (0, 1), (0, 2), ..., +1 for j (one-vs-one).
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Coding:
         return np.asarray(np.argmax(self.scores(decisions), axis=-1), dtype=np.intp)
 
     def scores(self, decisions: Array) -> Array:
-        """Return one value a class from the decision values of its pairs, shape (..., k).
+        """Return one value per class from the decision values of its pairs, shape (..., k).
 
         The number of votes, plus the sum of the values in its favour mapped into (-1/3, 1/3).
         """

@@ -176,7 +176,7 @@ class ConstrainedRegressor(Regressor, _Constrained):
 class ConstrainedClassifier(Classifier, _Constrained):
     r"""Squared or logistic loss on -1 and +1, subject to :math:`|\theta|_\infty \le C/M`.
 
-    With several classes one column a class, the largest wins. The squared loss takes the streamed
+    With several classes one column per class, the largest wins. The squared loss takes the streamed
     normal equations, the logistic loss the whole matrix of features; both are solved by projected
     Newton steps. Parameters as in `ConstrainedRegressor`.
 

@@ -97,7 +97,7 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         return self.coding_.columns(self._codes(labels))
 
     def decision_function(self, X: Rows) -> Array:
-        """Return the decision values, shape (n,) for two classes, else one a class, (n, k)."""
+        """Return the decision values, shape (n,) for two classes, else one per class, (n, k)."""
         values = self.decisions(X)
         if self.coding_.by_pairs:
             return self.coding_.scores(values)

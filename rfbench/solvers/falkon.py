@@ -259,8 +259,9 @@ class FalkonRegressor(Regressor, _Falkon):
     .. math:: |y - K_{nS}\beta - b|^2 + \alpha \beta^\top K_{SS} \beta,
 
     which is ridge regression on the features of the sampler nystroem, without its inverse root and
-    without a Gram matrix: t iterations cost O(n m (d + t)) and m^3, and 8 * 3 m^2 bytes; the
-    columns :math:`K_{nS}` are made anew in every iteration, in blocks of rows. For m above some
+    without a Gram matrix: an iteration costs O(n m (d + t)) for t columns of targets, the
+    preconditioner O(m^3) and 24 m^2 bytes; the columns :math:`K_{nS}` are made anew in every
+    iteration, in blocks of rows. For m above some
     10,000. All folds and targets go through the rows together, one penalty after the other. Other
     features than landmarks: :math:`K_{SS} = I`, which is ridge regression.
 
@@ -305,7 +306,7 @@ class FalkonRegressor(Regressor, _Falkon):
 
 @estimator
 class FalkonClassifier(Classifier, _Falkon):
-    r"""FALKON on labels -1 and +1: :math:`|y - K_{nS}\beta - b|^2 + \alpha\beta^\top K_{SS}\beta`.
+    r"""Ridge regression on landmarks by conjugate gradients (FALKON), labels coded -1 and +1.
 
     See `FalkonRegressor`. Two classes: the sign. More: one column per class, the largest wins.
 

@@ -52,7 +52,7 @@ def gram_fits(
 def pairwise_gram_fits(
     design: Design, targets: Targets, groups: Groups, clock: Clock, solve: Solve, centre: bool
 ) -> Fits:
-    """Fit every pair of classes from one Gram matrix a class (and held-out group).
+    """Fit every pair of classes from one Gram matrix per class (and held-out group).
 
     The normal equations of the pair (i, j), +1 for j, are the sum of those of j and of i, the
     latter with the moments' sign turned. A pair of which no row is left decides 0.

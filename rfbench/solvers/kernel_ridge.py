@@ -62,7 +62,7 @@ class KernelRidgeRegressor(Regressor, _KernelRidge):
 class KernelRidgeClassifier(Classifier, _KernelRidge):
     r"""Kernel ridge regression on labels coded -1 and +1: :math:`|y - f - b|^2 + \alpha |f|_k^2`.
 
-    Two classes: the sign. More: one column a class, the largest wins.
+    Two classes: the sign. More: one column per class, the largest wins.
 
     Parameters
     ----------

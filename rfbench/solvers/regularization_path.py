@@ -52,7 +52,7 @@ class LinearPath(Path):
     Attributes
     ----------
     coefficients : array of shape (a, p, t)
-        t decision columns: 1 for a binary or real target, else one a class or a pair of classes.
+        t decision columns: 1 for a binary or real target, else one per class or pair of classes.
     kernel_weights : array of shape (a, p) or None
         The learned distribution over the features, where there is one.
     """

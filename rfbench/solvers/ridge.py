@@ -66,9 +66,9 @@ class RidgeRegressor(Regressor, _Ridge):
 class RidgeClassifier(Classifier, _Ridge):
     r"""Least squares on labels coded -1 and +1: :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
-    Two classes: the sign. More: one column a class, the largest wins (one-vs-rest); or one column
-    a pair of classes, fitted on the rows of the two, and a vote (one-vs-one), all from one Gram
-    matrix a class and fold.
+    Two classes: the sign. More: one column per class, the largest wins (one-vs-rest); or one column
+    per pair of classes, fitted on the rows of the two, and a vote (one-vs-one), all from one Gram
+    matrix per class and fold.
 
     Parameters
     ----------

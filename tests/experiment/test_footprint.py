@@ -195,7 +195,7 @@ def test_the_largest_and_those_above_the_limit_are_named(tmp_path):
     trials = trials_of(tmp_path, SPHERE + text)
     most, above = memory_lines(trials, 2, 2.0 * GIB)
     assert most.startswith("memory: about 9.8")
-    assert "a worker at most (eerf, M = 20000, sphere d=8 n_train=1500 n_test=300)" in most
+    assert "per worker at most (eerf, M = 20000, sphere d=8 n_train=1500 n_test=300)" in most
     assert most.endswith("2 workers, limit 2.0 GiB each")
     assert "rks, M = 20000" in above
     assert "M = 100," not in above

@@ -65,7 +65,7 @@ class Held:
 
 
 def held(entry, contents):
-    """Return one source a file of the entry; a list of contents stands for several files."""
+    """Return one source per file of the entry; a list of contents stands for several files."""
     sources = []
     for member, content in zip(entry.files, contents, strict=True):
         if isinstance(content, list):
