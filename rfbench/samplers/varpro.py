@@ -31,7 +31,8 @@ class VariableProjection(ScoredFeatures):
     S of the columns by their phases, the columns' frequencies have
     :math:`-X^\top (R \theta^\top \circ S) / n`. Of all frequencies that are tried, those with the
     smallest squared loss on a tenth of the rows, held out, are kept. Every evaluation costs a
-    ridge fit and O(n M (d + k)), k the columns of the target; all of it is time of drawing. The answer to "why not train them?".
+    ridge fit and O(n M (d + k)), for k columns of the target; all of it is time of drawing. The
+    answer to "why not train them?".
 
     Parameters
     ----------
