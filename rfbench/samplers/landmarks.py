@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy import linalg, sparse
 
 from rfbench.arrays import Array, Rows
 from rfbench.kernels import Kernel, dense, doubles
@@ -107,7 +107,7 @@ def centroids(
 
     n, count = X.shape[0], max(m, KMEANS_ROWS)
     taken = np.sort(rows.choice(n, size=count, replace=False)) if n > count else slice(None)
-    points = doubles(X[taken])
+    points = _with_short_indices(doubles(X[taken]))
     if points.shape[0] <= m:
         return np.asarray(dense(points)), points.shape[0]
     seed = int(selection.integers(2**31 - 1))
@@ -119,3 +119,11 @@ def centroids(
     if len(labels) < m:  # each is a row; scikit-learn's centroids may be moved off them
         return np.asarray(dense(points[first])), points.shape[0]
     return np.asarray(found.cluster_centers_), points.shape[0]
+
+
+def _with_short_indices(rows: Any) -> Any:
+    """Return sparse rows with 32-bit indices, the only ones that scikit-learn's k-means takes."""
+    if isinstance(rows, np.ndarray):
+        return rows
+    parts = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return sparse.csr_array(parts, shape=rows.shape)

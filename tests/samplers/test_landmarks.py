@@ -132,7 +132,9 @@ def test_centroids_are_a_fixed_point_of_k_means() -> None:
 def test_centroids_of_sparse_rows_are_dense_points() -> None:
     rows = np.where(np.abs(ROWS) > 0.8, ROWS, 0.0)
     for m in (7, 60):
-        ours = fitted(sparse.csr_array(rows), m, "kmeans").feature_map_.landmarks
+        wide = sparse.csr_array(rows)
+        wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+        ours = fitted(wide, m, "kmeans").feature_map_.landmarks
         assert isinstance(ours, np.ndarray)
         assert_allclose(ours, fitted(rows, m, "kmeans").feature_map_.landmarks, atol=1e-12)
 
