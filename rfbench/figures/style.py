@@ -90,11 +90,6 @@ METHODS = {
     "nystroem": Style(GREEN, "P", False, "--"),
     "nystroem-leverage": Style(ORANGE, "p", False, "--"),
     "greedy": Style(PURPLE, "<", True, "-."),
-    "moment-matching": Style(SKY, "s", True, "-."),
-    "ssr": Style(ORANGE, "h", False, ":"),
-    "rom": Style(GREEN, "<", False, ":"),
-    "gaussian-quadrature": Style(PURPLE, "d", False, ":"),
-    "circulant": Style(SKY, "X", False, "--"),
     # Controls, by their labels: the colour is that of the sampler.
     "rks-2s": Style(BLACK, "d", False, "--"),
     "rks-4l": Style(BLACK, "*", False, ":"),

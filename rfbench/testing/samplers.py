@@ -224,7 +224,7 @@ class SamplerContract:
         To do: Name what `_draw` can make in `features_served`, or override `serves`.
         """
         for feature_map in MAPS:
-            sampler = self.make(kernel=kernel, feature_map=feature_map)
+            sampler = self.make(max(4, self.sizes[0]), kernel=kernel, feature_map=feature_map)
             if kernel in self.kernels_served:
                 sampler.check_parameters()
                 features = self.fit(sampler).transform(NEW_ROWS)
