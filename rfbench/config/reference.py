@@ -92,7 +92,8 @@ This is `mine.yaml`, beside the `mine.py` of the [README](../README.md):
 A configuration that imports code needs `--allow-imports`, or the package in your own list
 `allow_imports: [mypackage]` in `~/.config/rfbench/settings.yaml`. The key `plugins:` gives
 no permission; it says which packages a configuration asks for. Classes of scikit-learn are always
-allowed. A file is looked for beside the configuration, then in the current folder. A parameter of a sampler of your own is one line,
+allowed. A file is looked for beside the configuration, then in the current folder. A parameter of a
+sampler of your own is one line,
 `stretch: float = parameter(1.0, number(above=0))`, with `@estimator` above the class, all from
 `rfbench.parameters`. A package of yours can also offer its methods by name, through the entry-point
 groups `rfbench.samplers` and `rfbench.solvers`; `rfbench.testing` has the contracts for its tests.
