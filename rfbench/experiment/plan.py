@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -67,6 +67,9 @@ class Trial:
         Of the trial, from 0; it selects the random numbers.
     variant : str
         The swept settings in words, for a sweep over other keys than M.
+    shared_M : int or None
+        A larger size of its curve that has its row already: what they share is done at that size
+        again, so that the row is that of a run without interruption.
     """
 
     experiment: Experiment
@@ -76,6 +79,7 @@ class Trial:
     M: int | None
     number: int
     variant: str = ""
+    shared_M: int | None = None
 
     @cached_property
     def setting(self) -> str:
@@ -174,11 +178,38 @@ def jobs(trials: list[Trial], n_jobs: int = 1) -> list[Job]:
     return _gather(trials, lambda t: (t.setting, t.number))
 
 
-def _gather(trials: list[Trial], key: Callable[[Trial], Hashable]) -> list[Job]:
+def _gather(trials: Iterable[Trial], key: Callable[[Trial], Hashable]) -> list[Job]:
     gathered: dict[Hashable, list[Trial]] = {}
     for trial in trials:
         gathered.setdefault(key(trial), []).append(trial)
     return [Job(tuple(group)) for group in gathered.values()]
+
+
+def curves(trials: Iterable[Trial]) -> list[Job]:
+    """Gather the trials of one sampler that differ in M only and may share their work."""
+    return _gather(trials, curve_of)
+
+
+def curve_of(trial: Trial) -> Hashable:
+    """Return what the trials have in common that share their work."""
+    return (trial.setting, trial.number) if shares_work(trial) else trial.id
+
+
+def resumed(missing: Iterable[Trial], there: Iterable[Trial]) -> list[Trial]:
+    """Return the missing trials, each with the largest size of its curve that is there already."""
+    largest: dict[Hashable, int] = {}
+    for trial in there:
+        if shares_work(trial):
+            key = curve_of(trial)
+            largest[key] = max(largest.get(key, 0), trial.M or 0)
+    if not largest:
+        return list(missing)
+    return [
+        replace(trial, shared_M=max(size, trial.shared_M or 0))
+        if (size := largest.get(curve_of(trial)))
+        else trial
+        for trial in missing
+    ]
 
 
 def shares_work(trial: Trial) -> bool:

@@ -14,7 +14,7 @@ from rfbench.experiment.executors import Executor, local
 from rfbench.experiment.interrupts import Interrupts
 from rfbench.experiment.journal import Journal, leftovers, remove_folder
 from rfbench.experiment.parts import OnWorkers, parted
-from rfbench.experiment.plan import jobs
+from rfbench.experiment.plan import curve_of, curves, jobs, resumed
 from rfbench.experiment.run_plan import RunPlan, manifest
 from rfbench.experiment.schedule import Schedule
 from rfbench.experiment.worker import Limits
@@ -90,7 +90,10 @@ def run(
         done = store.done()
         if plan.whole:
             done = Store(plan.whole).done() | done
-        missing = [t for t in plan.trials if t.id not in done or done[t.id] in retry]
+        missing = resumed(
+            (t for t in plan.trials if t.id not in done or done[t.id] in retry),
+            (t for t in plan.planned if done.get(t.id) == "ok"),
+        )
         summary = Summary(plan.folder, planned=len(plan.trials))
         summary.found = summary.planned - len(missing)
         content = manifest(plan)
@@ -107,8 +110,9 @@ def run(
             executor.close()
             executor = local(1)
         schedule = Schedule(plan.folder, executor, limits, interrupts.stopping)
-        calm = jobs([trial for trial in missing if trial.id not in suspects], workers)
-        last = [trial for trial in missing if trial.id in suspects]
+        apart = {curve_of(trial) for trial in missing if trial.id in suspects}
+        calm = jobs([trial for trial in missing if curve_of(trial) not in apart], workers)
+        last = curves(trial for trial in missing if curve_of(trial) in apart)
         finished = False
         try:
             for row in schedule.rows(calm, last):

@@ -18,7 +18,7 @@ from typing import Any
 from rfbench.errors import WriteError
 from rfbench.experiment.executors import Executor
 from rfbench.experiment.journal import Journal
-from rfbench.experiment.plan import Job, Trial
+from rfbench.experiment.plan import Job, Trial, curve_of, resumed
 from rfbench.experiment.worker import Limits, do_job
 
 POLL_SECONDS = 1.0
@@ -50,10 +50,10 @@ class Schedule:
         self.folder, self.executor, self.limits = folder, executor, limits
         self.stopping = stopping or threading.Event()
         self._waiting: deque[Job] = deque()
-        self._suspects: deque[Trial] = deque()
+        self._suspects: deque[Job] = deque()
         self._flying: dict[Future[list[Row]], Job] = {}
 
-    def rows(self, jobs: Iterable[Job], suspects: Iterable[Trial] = ()) -> Iterator[Row]:
+    def rows(self, jobs: Iterable[Job], suspects: Iterable[Job] = ()) -> Iterator[Row]:
         """Yield the rows of the jobs, as the jobs finish, and then those of the suspects.
 
         One of the suspects may end this process; then the rows of all others are there.
@@ -67,10 +67,10 @@ class Schedule:
                 while self._waiting and len(self._flying) < self.executor.workers():
                     self._submit(self._waiting.popleft())
                 if alone := not self._flying and bool(self._suspects):
-                    self._submit(Job((self._suspects.popleft(),)))
+                    self._submit(self._suspects.popleft())
             if not self._flying:
-                for trial in self._suspects:
-                    Journal.suspect(self.folder, trial.id)
+                for job in self._suspects:
+                    Journal.suspect(self.folder, job.trials[0].id)
                 return
             done, _ = wait(self._flying, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
             if self.limits.over(by=POLL_SECONDS):  # workers that are only starting end nothing
@@ -101,7 +101,9 @@ class Schedule:
         rows, begun = journal.read()
         report = journal.crash_report() or ("Timeout" if self.limits.over() else "")
         there = {row["trial_id"] for row in rows}
-        rest = [trial for trial in job.trials if trial.id not in there]
+        fine = {row["trial_id"] for row in rows if row["status"] == "ok"}
+        finished = [trial for trial in job.trials if trial.id in fine]
+        rest = resumed((t for t in job.trials if t.id not in there), finished)
         if begun is None and not rows:
             begun = job.trials[0].id
         guilty = next((trial for trial in rest if trial.id == begun), None)
@@ -109,8 +111,10 @@ class Schedule:
             rest.remove(guilty)
             if alone or report.startswith("Timeout"):
                 rows.append(verdict(guilty, report or message))
-            else:
-                self._suspects.append(guilty)
+            else:  # with those that share its work, itself first
+                with_it = [t for t in rest if curve_of(t) == curve_of(guilty)]
+                rest = [t for t in rest if t not in with_it]
+                self._suspects.append(Job((guilty, *with_it)))
         if rest:
             self._waiting.appendleft(Job(tuple(rest)))
         return rows

@@ -6,7 +6,8 @@ import functools
 import json
 import signal
 import sys
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from rfbench.experiment import isolation
 from rfbench.experiment.context import Context
 from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
 from rfbench.experiment.kept_features import lines_of
-from rfbench.experiment.plan import Job, Trial, shares_work
+from rfbench.experiment.plan import Job, Trial, curves, shares_work
 from rfbench.experiment.seeds import integer_for
 from rfbench.results import kept_features
 from rfbench.samplers import Nystroem, RandomFeatures
@@ -68,9 +69,9 @@ def run_job(
     libraries = thread_pools(len(sys.modules))
     with cached_pools() as pools:
         context = Context(pools, add_up)
-        for trials in curves(job.trials):
+        for together in curves(job.trials):
             curve: Curve | None = None
-            for trial in sorted(trials, key=lambda t: -(t.M or 0)):
+            for trial in sorted(together.trials, key=lambda t: -(t.M or 0)):
                 if on_start:
                     on_start(trial.id)
                 seed = integer_for(trial.experiment.seed, "globals", trial.number)
@@ -85,15 +86,6 @@ def run_job(
                     row[isolation.RUINED] = ruined
                     row["message"] = "; ".join(filter(None, [row.get("message"), left]))
                 yield row
-
-
-def curves(trials: Sequence[Trial]) -> list[list[Trial]]:
-    """Gather the trials of one sampler that differ in M only and may share their work."""
-    gathered: dict[Hashable, list[Trial]] = {}
-    for trial in trials:
-        key = (trial.setting, trial.number) if shares_work(trial) else trial.id
-        gathered.setdefault(key, []).append(trial)
-    return list(gathered.values())
 
 
 def run_trial(
@@ -181,7 +173,9 @@ def measure(
     features: Any = None
     M = trial.M
     if curve is None and (solver is None or solver.uses_features):
-        features, M = _fit_sampler(trial, X, target, bandwidth, solver, clock, context.pools)
+        largest = replace(trial, M=max(M, trial.shared_M or 0)) if M else trial
+        features, found = _fit_sampler(largest, X, target, bandwidth, solver, clock, context.pools)
+        M = M or found
         if shares_work(trial):
             curve, clock = Curve(features, clock, X), Clock()
     if curve is not None and M is not None:
