@@ -180,13 +180,15 @@ def measure(
             curve, clock = Curve(features, clock, X), Clock()
     if curve is not None and M is not None:
         features = curve.prefix(M)
+    design = design_of(X[:1], features)
     measured: dict[str, Any] = {
         "n_train": X.shape[0],
         "n_test": prepared.X_test.shape[0],
         "d": X.shape[1],
         "bandwidth": bandwidth,
         "M": M,
-        "columns": design_of(X[:1], features).n_columns,
+        "columns": design.n_columns,
+        "feature_bytes": None if features is None else design.bytes_per_row,
         "kept": features.kept_ if getattr(features, "keeps_some", False) else None,
     }
     if experiment.kernel_error_rows and getattr(features, "approximates_kernel", False):

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 FIGURES: tuple[Callable[[Measured], Iterator[tuple[str, Figure]]], ...] = (
     curves.error,
     curves.error_over_time,
+    curves.error_over_bytes,
     curves.time,
     curves.kernel_error,
     kept.features,

@@ -1,4 +1,4 @@
-"""Error, time and kernel error against what is varied, and error against time."""
+"""Error, time and kernel error against what is varied; error against time and against bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rfbench.figures.panels import Curves, draw
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-KERNEL_ERROR = "kernel_error_spectral"
+KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
 
 def error(measured: Measured) -> Iterator[tuple[str, Figure]]:
@@ -30,6 +30,15 @@ def error_over_time(measured: Measured) -> Iterator[tuple[str, Figure]]:
     if measured.varied != "d":
         time = _clock(measured.table, "t_total")
         yield from _figure(f"{_kind(measured)}_vs_time", measured, measured.table, time)
+
+
+def error_over_bytes(measured: Measured) -> Iterator[tuple[str, Figure]]:
+    """Draw the metric against the bytes of a row's features, where columns differ in theirs."""
+    rows = measured.results.rows[["setting", "M", BYTES, "columns"]].dropna()
+    if (rows[BYTES] / rows["columns"]).nunique() > 1 and measured.varied != "d":
+        sizes = rows.groupby(["setting", "M"])[BYTES].mean().reset_index()
+        table = measured.table.merge(sizes, how="left", on=["setting", "M"])
+        yield from _figure(f"{_kind(measured)}_vs_bytes", measured, table, BYTES)
 
 
 def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
@@ -101,7 +110,8 @@ def _caption(curves: Curves, left_out: list[str]) -> str:
     if x != "x" and curves.varied != "variant":
         said.append(f"A line joins values of {curves.varied}")
     if curves.has_frontier:
-        said.append("Grey steps: the frontier, the best mean in at most this time")
+        cost = "with at most so many bytes" if x == BYTES else "in at most this time"
+        said.append(f"Grey steps: the frontier, the best mean {cost}")
     said += [_on_times(table, column) for column in (x, y) if column in SUMS]
     if x == "x" and curves.varied == "M":
         said += _on_columns(table)

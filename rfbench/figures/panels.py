@@ -15,7 +15,7 @@ from rfbench.analysis.ranking import BASELINE, SMALLER_IS_BETTER
 from rfbench.figures import labels
 from rfbench.figures.frontier import frontier
 from rfbench.figures.style import GREY, Style
-from rfbench.results.schema import METRICS
+from rfbench.results.schema import METRICS, SCHEMA
 
 FEW = 8
 TIMES = {
@@ -38,7 +38,7 @@ class Curves:
     """One figure: panels for each data set, a line for each method."""
 
     table: pd.DataFrame  # see `rfbench.analysis.summary.summarise`, without lines without a value
-    x: str  # a column: x, or a time
+    x: str  # a column: x, a time, or one of trials.csv
     y: str  # mean, or a time
     varied: str  # what the column x holds
     titles: Mapping[str, str] = field(default_factory=dict)  # of axes, where not the usual ones
@@ -51,6 +51,8 @@ class Curves:
             return METRICS[self.table["metric"].iloc[0]]
         if column == "x":
             return {"M": "number of features M", "d": "dimension d"}.get(self.varied, self.varied)
+        if column in SCHEMA:
+            return SCHEMA[column].title
         clock, _, part = column.partition("_")
         return f"{CLOCKS[clock]} {TIMES[part]} (s)"
 
@@ -66,7 +68,7 @@ class Curves:
 
     @property
     def has_frontier(self) -> bool:
-        """Whether it shows what was reached in how much time, by several methods."""
+        """Whether it shows what was reached at which cost, by several methods."""
         return self.x != "x" and self.y == "mean" and self.table["method"].nunique() > 1
 
     @property
@@ -173,7 +175,7 @@ def _draw(
             line[placed.name].map(places) if curves.words else line[x],
             line[y],
             yerr=line["se" if y == "mean" else f"{y}_se"],
-            xerr=None if x == "x" else line[f"{x}_se"],
+            xerr=line.get(f"{x}_se"),
             label=str(method),
             elinewidth=0.8,
             linestyle=style.dash,

@@ -98,6 +98,7 @@ _WHAT = (
     Column("feature_map", TEXT, "offset: cos(w x + b); paired: cos(w x) and sin(w x)"),
     Column("M", INTEGER, "features, as the papers count them", required=True),
     Column("columns", INTEGER, "real columns that the solver saw"),
+    Column("feature_bytes", INTEGER, "features of one row, as the method stores them", "bytes"),
     Column("kept", INTEGER, "features with positive weight after optimisation"),
     Column("trial", INTEGER, "number of the trial, from 0", required=True),
     Column("solver", TEXT, "solver"),

@@ -39,6 +39,16 @@ class FittedMap(ABC):
     def n_columns(self) -> int:
         """Number of real columns."""
 
+    def bytes_per_row(self, itemsize: int) -> int:
+        """Return the bytes of one row's features as the method stores them.
+
+        Parameters
+        ----------
+        itemsize : int
+            Bytes of a floating-point number.
+        """
+        return self.n_columns * itemsize
+
     @abstractmethod
     def astype(self, dtype: Any) -> FittedMap:
         """Return the map with its arrays in another floating-point type."""

@@ -37,6 +37,10 @@ class RoundedMap(FeatureMap):
     key: int = 0
     numbers: Any = None
 
+    def bytes_per_row(self, itemsize: int) -> int:
+        """Return the bytes of one row's levels, packed: n_columns * bits / 8, rounded up."""
+        return -(-self.n_columns * self.bits // 8)
+
     def take(self, chosen: NDArray[np.intp]) -> FeatureMap:
         """Return the map of the chosen frequencies only, with their own random numbers."""
         return replace(super().take(chosen), numbers=self.numbers[chosen])  # type: ignore[call-arg]
@@ -92,7 +96,9 @@ class LowPrecision(RandomFeatures):
     Notes
     -----
     u is a function of the seed, the column and the content of the row: equal rows are rounded
-    alike. Features are rounded to their levels, and held as floating-point numbers.
+    alike. Features are rounded to their levels, and held as floating-point numbers; `feature_bytes`
+    of a row counts the bits. The frequencies, M d numbers once (about 2M for circulant ones), are
+    not in it.
 
     References
     ----------

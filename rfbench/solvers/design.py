@@ -62,6 +62,14 @@ class Design:
         """Number of rows."""
         return int(self.X.shape[0])
 
+    @property
+    def bytes_per_row(self) -> int:
+        """Bytes of one row's features as the method stores them; other people's are numbers."""
+        itemsize = int(self.X.dtype.itemsize)
+        if self._map is not None:
+            return self._map.bytes_per_row(itemsize)
+        return self.n_columns * itemsize
+
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of some rows into `out`, shape (len(rows), n_columns).
 

@@ -51,7 +51,7 @@ def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
     predicted = solver.predict(sampler.transform(prepared.X_test))
     assert row["error"] == pytest.approx(100 * np.mean(predicted != prepared.labels_test))
     assert row["alpha"] == solver.alpha_
-    assert (row["status"], row["columns"], row["M"]) == ("ok", 8, 8)
+    assert (row["status"], row["columns"], row["M"], row["feature_bytes"]) == ("ok", 8, 8, 64)
     features = sampler.transform(prepared.X_train)
     norm = np.mean(np.sum(features**2, axis=1))
     assert row["alpha_scale_free"] == pytest.approx(solver.alpha_ / norm)

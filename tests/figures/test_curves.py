@@ -262,6 +262,25 @@ def test_methods_below_the_axis_need_no_legend(write: Write) -> None:
     assert not figure.legends
 
 
+def test_error_against_bytes_where_columns_differ_in_theirs(write: Write) -> None:
+    rows = [
+        {"sampler": s, "M": m, "columns": m, "feature_bytes": m * size // 8, "setting": s}
+        | {"error": 10 + t, "trial": t}
+        for s, size in (("rks", 32), ("low-precision", 4))
+        for m in (16, 64)
+        for t in (0, 1)
+    ]
+    figure = drawn(write(rows, "both"))["error_vs_bytes"]
+    assert points(figure) == {
+        "rks": ([64, 256], [10.5, 10.5]),
+        "low-precision": ([8, 32], [10.5, 10.5]),
+    }
+    assert figure.axes[0].get_xlabel().endswith("(bytes)")
+    assert frontiers(figure) == [[[8, 10.5], [256, 10.5]]]
+    assert "error_vs_bytes" not in drawn(write(rows[:4], "one"))
+    assert "error_vs_bytes" not in drawn(write([row | {"feature_bytes": ""} for row in rows], "no"))
+
+
 def test_the_title_of_a_smoke_run_says_so(write: Write) -> None:
     figures = drawn(write(sweep(), "a", smoke=True)) | {"full": drawn(write(sweep(), "b"))}
     titles = [figure.axes[0].get_title() for name, figure in figures.items() if name != "full"]

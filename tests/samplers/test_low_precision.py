@@ -40,6 +40,14 @@ def test_a_row_is_rounded_alike_in_any_block(bits: int, feature_map: str) -> Non
     assert len(np.unique(levels.round())) <= 2**bits
 
 
+@pytest.mark.parametrize(("bits", "sizes"), [(1, (2, 3)), (2, (3, 5)), (4, (5, 9)), (8, (9, 18))])
+def test_bytes_of_a_row_are_its_bits(bits: int, sizes: tuple[int, int]) -> None:
+    for feature_map, size in zip(MAPS, sizes, strict=True):
+        sampler = LowPrecision(9, bits=bits, feature_map=feature_map, bandwidth=2.0).fit(ROWS)
+        assert sampler.feature_map_.bytes_per_row(8) == size
+        assert len(np.packbits(np.zeros(bits * sampler.feature_map_.n_columns, bool))) == size
+
+
 @pytest.mark.parametrize("feature_map", MAPS)
 def test_rounding_is_unbiased_and_adds_to_the_diagonal(feature_map: str) -> None:
     rows, bits = points(5), 2
