@@ -17,6 +17,7 @@ from scipy import stats
 import rfbench
 from rfbench import shipped
 from rfbench.errors import ConfigError, ResultsError
+from tests.support.methods import BAD
 
 TINY = {
     "dataset": "digits",
@@ -82,10 +83,14 @@ def test_no_public_function_has_the_name_of_a_module():
         assert module == inspect.ismodule(getattr(rfbench, name)), name
 
 
-def test_the_import_brings_nothing_heavy():
-    heavy = ["numpy", "pandas", "scipy", "sklearn", "numba", "pydantic", "matplotlib"]
-    done = python(f"import sys, rfbench; print(sorted(set({heavy}) & set(sys.modules)))")
-    assert done.stdout == "[]\n"
+def test_package_command_line_and_names_of_methods_bring_nothing_heavy():
+    heavy = ["numpy", "pandas", "scipy", "sklearn", "numba", "pydantic", "matplotlib", "rich"]
+    done = python(
+        "import sys, rfbench, rfbench.cli; from rfbench.registry import SAMPLERS, SOLVERS, KERNELS;"
+        "assert list(SAMPLERS) and list(SOLVERS) and list(KERNELS);"
+        f"print(sorted({{*{heavy}, 'rfbench.samplers'}} & set(sys.modules)))"
+    )
+    assert done.stdout == "[]\n", done.stderr
 
 
 def test_a_dict_is_run_once(ran, tmp_path):
@@ -102,10 +107,7 @@ def test_a_dict_is_run_once(ran, tmp_path):
 
 
 def test_a_failed_trial_is_a_row(tmp_path):
-    (tmp_path / "bad.py").write_text(
-        "class Bad:\n    def fit(self, X, y=None):\n        raise ValueError('on purpose')\n"
-        "    def transform(self, X):\n        return X\n"
-    )
+    (tmp_path / "bad.py").write_text(BAD)
     bad = {"class": f"{tmp_path}/bad.py:Bad", "label": "bad"}
     wrong = {**TINY, "M": 5, "trials": 1, "samplers": [bad, "rks"]}
     with pytest.raises(rfbench.RfbenchError, match="not imported"):

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from rfbench import figures, shipped, yamlfile
 from rfbench.cli import main
 from tests.support.command_line import call
+from tests.support.methods import BAD
 
 SMALL = """\
 title: A tiny try
@@ -186,13 +187,7 @@ def test_a_sweep_runs_what_does_not_change_once(here):
 
 
 def test_failed_trials_end_with_exit_code_1(here):
-    (here / "bad.py").write_text(
-        "class Bad:\n"
-        "    def fit(self, X, y=None):\n"
-        "        raise ValueError('on purpose')\n"
-        "    def transform(self, X):\n"
-        "        return X\n"
-    )
+    (here / "bad.py").write_text(BAD)
     text = SMALL.replace("[rks, ", "[{class: 'bad.py:Bad', label: bad}, ")
     (here / "bad.yaml").write_text(text)
     assert "not imported" in call("run", "bad.yaml", code=2)
@@ -301,15 +296,6 @@ def test_a_torn_csv_is_shown_with_a_note(done):
 
 
 @pytest.mark.parametrize(
-    "what", ["columns", "samplers", "solvers", "kernels", "datasets", "configs"]
-)
-def test_list(what):
-    lines = call("list", what).splitlines()
-    assert lines
-    assert all(len(line) <= 80 for line in lines)
-
-
-@pytest.mark.parametrize(
     ("what", "name", "words"),
     [
         ("columns", "t_pp", ["(s)", "number"]),
@@ -334,13 +320,6 @@ def test_doctor_and_data_list(here):
 def test_help_has_examples():
     for command in ("run", "sweep", "plot", "table"):
         assert "Example" in call(command, "--help")
-
-
-def test_starting_up_imports_nothing_heavy():
-    heavy = ["numpy", "scipy", "pandas", "matplotlib", "sklearn", "numba", "pydantic", "rich"]
-    code = f"import sys; import rfbench.cli; print(sorted(set({heavy}) & set(sys.modules)))"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
 
 
 def test_python_m_rfbench_and_completion():

@@ -9,10 +9,10 @@ import pytest
 from rfbench.analysis.chance import CHANCE, NOTHING_LEARNT
 from rfbench.analysis.gains import gains
 from rfbench.results import Results
+from tests.support.claims import PAPER
 from tests.support.frames import results, selection
 
 SIZES = (14, 28, 56, 112, 224, 448, 896, 1792)
-PAPER = {"paper": "liu2020", "item": "table3"}
 
 
 def rows(protocol: str, better: float, **changes: Any) -> list[dict[str, Any]]:

@@ -2,24 +2,12 @@
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from rfbench.analysis.published import COLUMNS, published
 from tests.support.frames import results, selection
-
-EEG = {"dataset": "eeg", "n_train": 7490, "n_test": 7490, "protocol": "matched", "M": 14}
-PAPER = {"paper": "liu2020", "item": "table3, figure1"}
-
-
-def trials(mean: float, sd: float = 0.5, n: int = 10, **changes: Any) -> list[dict[str, Any]]:
-    """Rows with exactly this mean and standard deviation of the accuracy."""
-    values = np.linspace(-1, 1, n)
-    values = mean + sd * values / values.std(ddof=1)
-    return [
-        {**EEG, "trial": t, "accuracy": v, "error": "", **changes} for t, v in enumerate(values)
-    ]
+from tests.support.papers import PAPER, trials
 
 
 def line(table: pd.DataFrame, **where: Any) -> pd.Series:

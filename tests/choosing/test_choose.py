@@ -6,15 +6,14 @@ from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy import sparse
 
 from rfbench import choosing, datasets, results
 from rfbench.choosing import LOGISTIC, Contender, choose_for, stages
-from rfbench.cli import main
 from rfbench.errors import ConfigError, DataError
 from rfbench.pages import summary_table
 from rfbench.pages.templates import render
+from tests.support.command_line import call
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +194,7 @@ def test_the_error_of_the_rows_is_that_of_drawing_them_again():
     "words", [["digits", "--budget", "soon"], ["mine.csv"], ["digit"], ["digits", "--drop", "a"]]
 )
 def test_wrong_words_are_exit_code_2(words):
-    assert CliRunner().invoke(main, ["choose", *words]).exit_code == 2
+    call("choose", *words, code=2)
 
 
 def test_sparse_rows_in_memory_come_through(tmp_path, monkeypatch):
@@ -218,7 +217,7 @@ def test_the_command_line_says_how_a_file_is_read(monkeypatch, tmp_path):
     monkeypatch.setattr(choosing, "choose_for", stop)
     options = "--drop id --drop 3 --groups who --missing mean --task regression"
     words = ["choose", "a.csv", "--target", "pay", *options.split(), "--out", str(tmp_path / "o")]
-    assert CliRunner().invoke(main, words).exit_code == 2
+    call(*words, code=2)
     (spec,) = seen
     assert spec == {
         "file": "a.csv", "target": "pay", "drop": ["id", 3], "groups": "who",

@@ -3,16 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from sklearn.datasets import load_wine
 
 from rfbench import choosing, config
 from rfbench.choosing import choose, choose_for, stages
-from rfbench.cli import main
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
 from rfbench.experiment.run_plan import smoke_variant
 from rfbench.experiment.trial import run_trial
+from tests.support.command_line import call
 
 
 @pytest.fixture
@@ -32,21 +31,20 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("target", "task"), [("price: EUR", "regression"), ("kind", "binary")])
 def test_what_new_writes_is_read_and_runs(folder, target, task):
     words = ["new", "my data/prices #1.csv", "--target", target, "--out", "my data/one.yaml"]
-    found = CliRunner().invoke(main, words, catch_exceptions=False)
-    assert found.exit_code == 0, found.output
+    call(*words)
     experiment = config.read(folder / "my data" / "one.yaml")
     assert experiment.dataset[0].entry.task == task
     for trial in plan(smoke_variant(experiment)):
         row, _ = run_trial(trial, Context())
         assert row["status"] == "ok", row["message"]
-    assert CliRunner().invoke(main, words).exit_code == 2  # it is not overwritten
+    call(*words, code=2)  # it is not overwritten
 
 
 def test_a_file_whose_target_stands_apart_needs_none_named(folder):
     (folder / "rows.svm").write_text("0 1:1 9:2\n1 2:3 9:1\n" * 20)
-    assert CliRunner().invoke(main, ["new", "rows.svm"]).exit_code == 0
+    call("new", "rows.svm")
     assert config.read(folder / "rows.yaml").dataset[0].entry.task == "binary"
-    assert CliRunner().invoke(main, ["new", "rows.svm", "--target", "0"]).exit_code == 2
+    call("new", "rows.svm", "--target", "0", code=2)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +57,7 @@ def test_a_file_whose_target_stands_apart_needs_none_named(folder):
     ],
 )
 def test_new_refuses_what_is_not_there(folder, words):
-    assert CliRunner().invoke(main, ["new", *words]).exit_code == 2
+    call("new", *words, code=2)
     assert not list(folder.glob("*.yaml"))
 
 

@@ -4,13 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from rfbench import config
-from rfbench.cli import main
 from rfbench.errors import ConfigError
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
+from tests.support.command_line import call
 
 CODE = """
 import numpy as np
@@ -122,18 +121,15 @@ def test_a_published_split_is_not_there(mine):
 
 
 def test_a_run_says_what_was_made_of_them_and_that_they_changed(mine):
-    def run():
-        return CliRunner().invoke(main, ["run", str(mine.folder / "c.yaml"), "--jobs", "1"])
-
+    words = ("run", mine.folder / "c.yaml", "--jobs", 1)
     mine(FILE)
-    first = run()
-    assert first.exit_code == 0, first.output
-    assert "prices.csv: Regression" in first.output
-    assert "2 run, 0 failed" in first.output
-    assert "2 were there already" in run().output
+    first = call(*words)
+    assert "prices.csv: Regression" in first
+    assert "2 run, 0 failed" in first
+    assert "2 were there already" in call(*words)
     write(mine.folder, factor=3.0)
-    changed = run()
-    assert "changed since the last run" in changed.output
-    assert "2 run, 0 failed" in changed.output
+    changed = call(*words)
+    assert "changed since the last run" in changed
+    assert "2 run, 0 failed" in changed
     kept = json.loads((mine.folder.parent / "results" / "c" / "manifest.json").read_text())
     assert kept["config"]["dataset"][0]["name"] == "prices.csv"

@@ -8,15 +8,14 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from numpy.testing import assert_array_equal
 
 from rfbench import datasets
-from rfbench.cli import main
 from rfbench.datasets import own, packed
 from rfbench.datasets.pack import pack
 from rfbench.errors import DataError
 from rfbench.rows import RowSource
+from tests.support.command_line import call
 
 N = 57
 NUMBER = np.arange(N)
@@ -199,10 +198,9 @@ class TestPacked:
 
 def test_the_command_says_what_it_made_of_the_file(home, tmp_path):
     file = written(frame(), tmp_path / "a.csv")
-    arguments = ["data", "pack", str(file), str(tmp_path / "packed"), "--target", "price"]
-    found = CliRunner().invoke(main, [*arguments, "--drop", "sex", "--dtype", "float32"])
-    assert found.exit_code == 0
-    assert f"{N} rows" in found.output
-    assert "town (4)" in found.output
+    words = ["data", "pack", file, tmp_path / "packed", "--target", "price"]
+    output = call(*words, "--drop", "sex", "--dtype", "float32")
+    assert f"{N} rows" in output
+    assert "town (4)" in output
     assert np.load(tmp_path / "packed" / "rows-00000.npy").dtype == np.float32
-    assert CliRunner().invoke(main, arguments).exit_code != 0
+    call(*words, code=2)

@@ -1,9 +1,7 @@
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from rfbench import memory
-from rfbench.cli import main
 from rfbench.clock import Clock
 from rfbench.experiment.plan import jobs, plan, shares_work
 from rfbench.experiment.run_plan import plan_run
@@ -12,6 +10,7 @@ from rfbench.registry import SAMPLERS
 from rfbench.results.schema import METRICS
 from rfbench.samplers import RKS
 from rfbench.solvers import curve as curves
+from tests.support.command_line import call
 
 TEXT = """\
 dataset: {sphere: {d: 3, n_train: 150, n_test: 80}}
@@ -141,7 +140,5 @@ def test_every_size_is_charged_the_shared_work(experiment_of):
 def test_a_run_says_that_its_sizes_share_nothing(tmp_path, samplers, said):
     path = tmp_path / "tiny.yaml"
     path.write_text(TEXT.replace("SAMPLER", f"rks\n  - {samplers}"))
-    words = ["run", str(path), "--dry-run", "--out", str(tmp_path)]
-    result = CliRunner().invoke(main, words)
-    assert result.exit_code == 0, result.output
-    assert ("timing: isolated" in result.output) is said
+    output = call("run", path, "--dry-run", "--out", tmp_path)
+    assert ("timing: isolated" in output) is said

@@ -1,5 +1,4 @@
 import csv
-import json
 import shutil
 
 import numpy as np
@@ -216,9 +215,3 @@ def test_a_foreign_or_cut_file_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(WriteError, match=r"kept.csv could not be written"):
         kept_features.write(tmp_path / "file" / "inside", "a", [{"weight": 1.0}])
-
-
-def test_a_line_of_the_journal_is_json(experiment_of):
-    trial = next(t for t in plan(experiment_of(KEEPING)) if t.sampler.name == "lkrf")
-    lines = run_trial(trial, Context())[0][kept_features.KEY]
-    assert json.loads(json.dumps(lines)) == lines

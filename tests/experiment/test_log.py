@@ -7,16 +7,10 @@ from rfbench.experiment.run_plan import plan_run
 from rfbench.results import find
 from rfbench.results.log import LOG, note
 from rfbench.results.maintenance import started, status_of
+from tests.support.methods import BAD
 
 from .conftest import SMALL
 
-BAD = """\
-class Bad:
-    def fit(self, X, y=None):
-        raise ValueError("on purpose")
-    def transform(self, X):
-        return X
-"""
 FAILS = SMALL.replace("- rks", "- {class: 'bad.py:Bad', label: bad}")
 
 

@@ -10,6 +10,7 @@ from rfbench.experiment.trial import measure, run_trial
 from rfbench.results.store import Store
 from rfbench.samplers import EERF
 from rfbench.solvers import RidgeClassifier
+from tests.support.methods import BAD
 from tests.support.runs import rows_of, without_times
 
 from .conftest import SMALL
@@ -71,20 +72,14 @@ def test_samplers_of_a_trial_share_rows_and_trials_differ(experiment_of):
 
 
 def test_a_failing_sampler_is_a_row_and_the_rest_goes_on(experiment_of, tmp_path):
-    (tmp_path / "bad.py").write_text(
-        "class Bad:\n"
-        "    def fit(self, X, y=None):\n"
-        "        raise ZeroDivisionError('on purpose')\n"
-        "    def transform(self, X):\n"
-        "        return X\n"
-    )
+    (tmp_path / "bad.py").write_text(BAD)
     text = SMALL.replace("- rks", f"- {{class: '{tmp_path}/bad.py:Bad', label: bad}}")
     folder = tmp_path / "results"
     _, summary = run(experiment_of(text, allow_imports=True), folder)
     assert (summary.done, summary.failed) == (8, 4)
     failed = [row for row in rows_of(folder) if row["status"] == "failed"]
     assert len(failed) == 4
-    assert all("ZeroDivisionError: on purpose" in row["message"] for row in failed)
+    assert all("ValueError: on purpose" in row["message"] for row in failed)
     traceback = (folder / "failures" / f"{failed[0]['trial_id']}.txt").read_text()
     assert "bad.py" in traceback
 

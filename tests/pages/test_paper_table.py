@@ -1,6 +1,5 @@
 """The papers' tables, filled with hand-made results."""
 
-import doctest
 import json
 import math
 import re
@@ -9,32 +8,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from rfbench import papers
 from rfbench.analysis import paper_table as facts
 from rfbench.analysis.published import published
-from rfbench.cli import main
 from rfbench.errors import ResultsError
 from rfbench.pages import paper_table
 from rfbench.pages.paper_table import PARENTHESES, percent, seconds
 from rfbench.pages.words import DASH
+from rfbench.papers import tables
+from tests.support.command_line import call
 from tests.support.frames import results, selection
+from tests.support.papers import A9A as ADULT
+from tests.support.papers import EEG, trials
 from tests.support.results import write_folder
 
-EEG = {"dataset": "eeg", "n_train": 7490, "n_test": 7490, "protocol": "matched", "M": 14}
-A9A = {"dataset": "a9a", "n_train": 32561, "n_test": 16281, "protocol": "printed", "M": 100}
+A9A = ADULT | {"M": 100}
 NEWS = {"dataset": "news-14k", "n_train": 9935, "n_test": 4893, "M": 200}
 FAILED = {"status": "failed", "error": "", "accuracy": "", "t_pp": "", "t_features": "",
           "t_train": "", "t_test": ""}  # fmt: skip
 Rows = list[dict[str, Any]]
-
-
-def trials(mean: float, n: int = 10, **changes: Any) -> Rows:
-    """Rows with exactly this mean of the accuracy and a standard deviation of a half."""
-    values = np.linspace(-1, 1, n)
-    values = mean + 0.5 * values / values.std(ddof=1)
-    return [{"trial": t, "accuracy": v, "error": 100 - v, **changes} for t, v in enumerate(values)]
 
 
 def rows_of(rows: Rows, paper: str, item: str, protocol: str) -> list[facts.TableRow]:
@@ -196,7 +188,7 @@ def test_the_text_of_liu2020_fits_two_methods_a_line() -> None:
     assert any(line.split() == ["s", "RFF", "QMC"] for line in lines)
 
 
-@pytest.mark.parametrize(("paper", "item"), papers.tables())
+@pytest.mark.parametrize(("paper", "item"), tables())
 def test_latex_is_balanced_and_escaped(paper: str, item: str) -> None:
     rows = trials(84.0, **A9A) if paper != "liu2020" else trials(68.0, **EEG)
     rows += [row | {"sampler": "lkrf", "timing": "shared", "n_train": 5000} for row in rows]
@@ -226,16 +218,9 @@ def test_wrong_tables_are_named(tmp_path: Path) -> None:
         with pytest.raises(ResultsError):
             paper_table.render(selection(), "liu2020", "table3", form)
     config = {"name": "liu", "paper": "liu2020", "item": "table3, figure1"}
-    folder = str(write_folder(tmp_path / "liu", trials(68.0, **EEG), {"config": config}))
-    run = CliRunner().invoke
-    assert run(main, ["table", folder, "--paper", "liu2020"]).exit_code == 2
-    shown = run(main, ["table", folder, "--paper", "liu2020", "--item", "table3"])
-    assert shown.exit_code == 0
-    assert "68.00" in shown.output
-
-
-def test_examples() -> None:
-    assert doctest.testmod(paper_table).failed == 0
+    folder = write_folder(tmp_path / "liu", trials(68.0, **EEG), {"config": config})
+    call("table", folder, "--paper", "liu2020", code=2)
+    assert "68.00" in call("table", folder, "--paper", "liu2020", "--item", "table3")
 
 
 @pytest.mark.parametrize(

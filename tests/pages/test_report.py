@@ -5,17 +5,14 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from click.testing import CliRunner
 
 from rfbench import results
-from rfbench.cli import main
 from rfbench.errors import ResultsError, WriteError
 from rfbench.pages.report import publish as write
 from rfbench.pages.scoreboard import anchor
-from tests.support.papers import A9A, PAPER, eeg, trials
+from tests.support.command_line import call
+from tests.support.papers import A9A, PAPER, eeg, trials, tuned
 from tests.support.results import write_folder
-
-TUNED = {"protocol": "tuned", "dataset": "digits"}
 
 
 @pytest.fixture(autouse=True)
@@ -34,16 +31,7 @@ def mixed() -> None:
     folder(methods, "a.matched", **PAPER)
     folder(trials(69.0, n_train=1000, n_test=1000), "short", **PAPER)
     folder(trials(83.0, **A9A | {"M": 100}), "adult", paper="eerf2018", item="table3")
-    errors = {"rks": 10.0, "qmc": 9.0, "orf": 9.5}
-    folder(
-        [
-            {**TUNED, "dataset": data, "sampler": sampler, "trial": t, "error": error + t}
-            for data in ("digits", "letter", "magic04")
-            for sampler, error in errors.items()
-            for t in range(3)
-        ],
-        "many",
-    )
+    folder(tuned(), "many")
 
 
 def test_every_link_leads_to_something() -> None:
@@ -141,16 +129,13 @@ def test_nothing_at_all_is_an_error() -> None:
 
 
 def test_the_command() -> None:
-    run = CliRunner().invoke
-    assert run(main, ["report"]).exit_code == 2
+    call("report", code=2)
     folder(eeg(rks=68.5), "own")
-    shown = run(main, ["report"])
-    assert shown.exit_code == 0
-    assert "results/README.md" in shown.output.splitlines()
+    assert "results/README.md" in call("report").splitlines()
     page = Path("results/README.md")
     assert "(published)" not in page.read_text(encoding="utf-8")
     folder(eeg(rks=68.5), "published/a.matched", **PAPER)
-    assert run(main, ["report"]).exit_code == 0
+    call("report")
     assert "(published)" in page.read_text(encoding="utf-8")
     assert "rfbench report results/published --out results" in page.read_text(encoding="utf-8")
 

@@ -1,8 +1,6 @@
 """The published numbers and the claims as they are shipped."""
 
-import tomllib
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -159,14 +157,3 @@ def test_doubts_belong_to_a_paper_and_unknown_papers_are_named() -> None:
     assert {doubt.paper for doubt in papers.doubts()} <= set(papers.papers())
     with pytest.raises(ResultsError, match="liu2020"):
         papers.check_paper("liu2002")
-
-
-def test_every_file_of_the_papers_is_installed() -> None:
-    package = Path(papers.__file__).parents[1]
-    settings = tomllib.loads((package.parent / "pyproject.toml").read_text())
-    globs = settings["tool"]["setuptools"]["package-data"]["rfbench"]
-    installed = {path for glob in globs for path in package.glob(glob)}
-    kinds = {".yaml", ".csv", ".md"}
-    files = {p for p in (package / "papers").rglob("*") if p.suffix in kinds}
-    assert len(files) > 12
-    assert files <= installed

@@ -1,10 +1,14 @@
-"""The pool of candidates that the samplers with a pool choose from, written out."""
+"""What samplers begin with, written out: their pool of candidates, their first draw, targets."""
 
 import numpy as np
 
 from rfbench import kernels
+from rfbench.samplers import RKS
 from rfbench.samplers.base import streams
 from rfbench.testing.samplers import ROWS
+
+TWO = np.column_stack([np.sin(ROWS[:, 0]) + 3.0, ROWS[:, 1] * ROWS[:, 2]])
+LABELS = np.digitize(ROWS[:, 0] + 0.3 * ROWS[:, 1], [-0.7, 0.2, 0.9])
 
 
 def frequencies(size, kernel="gaussian", d=5):
@@ -21,3 +25,9 @@ def candidates(size, feature_map="offset", kernel="gaussian", rows=ROWS):
     if feature_map == "paired":
         return np.stack([np.cos(phases), np.sin(phases)])
     return np.sqrt(2.0) * np.cos(phases + random.offsets.uniform(0, 2 * np.pi, size))[None]
+
+
+def drawn(feature_map, size):
+    """Return the map of so many plain features of seed 0 at bandwidth 2."""
+    words = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 0}
+    return RKS(size, **words).fit(ROWS).feature_map_

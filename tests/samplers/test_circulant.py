@@ -6,18 +6,12 @@ from scipy import linalg, stats
 from rfbench.samplers import Circulant
 from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
 
+from .families import PRODUCT
+
 
 class TestCirculant(SamplerContract):
     sampler = Circulant
-    kernels_served = (
-        "gaussian",
-        "gaussian-unhalved",
-        "laplacian",
-        "cauchy",
-        "arc-cosine-0",
-        "arc-cosine-1",
-        "arc-cosine-2",
-    )
+    kernels_served = PRODUCT
     float32_tolerance = 1e-3
 
 

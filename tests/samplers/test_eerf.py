@@ -7,10 +7,9 @@ from rfbench.samplers import EERF
 from rfbench.samplers.base import streams
 from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
 
-from .candidates import candidates, frequencies
+from .candidates import LABELS, candidates, frequencies
 
 REAL = TARGET + 0.1 * ROWS[:, 0]
-LABELS = np.digitize(ROWS[:, 0] + 0.3 * ROWS[:, 1], [-0.7, 0.2, 0.9])
 
 
 class TestEERF(SamplerContract):

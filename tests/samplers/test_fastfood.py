@@ -7,16 +7,12 @@ from scipy.linalg import hadamard
 from rfbench.samplers import Fastfood
 from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
 
+from .families import ISOTROPIC
+
 
 class TestFastfood(SamplerContract):
     sampler = Fastfood
-    kernels_served = (
-        "gaussian",
-        "gaussian-unhalved",
-        "arc-cosine-0",
-        "arc-cosine-1",
-        "arc-cosine-2",
-    )
+    kernels_served = ISOTROPIC
 
 
 @pytest.mark.parametrize("d", [1, 3, 5, 8])

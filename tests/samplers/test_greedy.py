@@ -1,4 +1,4 @@
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,12 +13,12 @@ SMOOTH = np.sin(ROWS[:, 0]) + 0.5 * ROWS[:, 1] * ROWS[:, 2]
 
 class TestGreedy(SamplerContract):
     sampler = Greedy
-    options: ClassVar[dict[str, Any]] = {"pool_size": 40}
+    options = {"pool_size": 40}
 
 
 class TestGreedyNormalized(SamplerContract):
     sampler = Greedy
-    options: ClassVar[dict[str, Any]] = {"pool_size": 40, "normalize": True, "center_target": True}
+    options = {"pool_size": 40, "normalize": True, "center_target": True}
 
 
 def pool(size: int, feature_map: str) -> Any:

@@ -12,9 +12,10 @@ from sklearn.cluster import KMeans
 from rfbench import kernels
 from rfbench.errors import MemoryLimit
 from rfbench.kernels import Kernel
-from rfbench.registry import KERNELS
 from rfbench.samplers import Nystroem, landmarks, rpcholesky
-from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
+from rfbench.testing.samplers import ROWS
+
+from .families import ColumnsContract
 
 GAUSSIAN = kernels.make("gaussian", 2.0)
 FOUND = ("kmeans", "rpcholesky", "recursive-rls")
@@ -22,27 +23,21 @@ FOUND = ("kmeans", "rpcholesky", "recursive-rls")
 REFERENCE_ROWS = np.random.default_rng(20).standard_normal((300, 4))
 
 
-class LandmarksContract(SamplerContract):
+class TestKMeans(ColumnsContract):
     sampler = Nystroem
-
-    def expected_columns(self, n_components: int, feature_map: str) -> int:
-        return n_components
+    options = {"landmarks": "kmeans"}
 
 
-class TestKMeans(LandmarksContract):
-    options: ClassVar[dict[str, Any]] = {"landmarks": "kmeans"}
+class TestRPCholesky(TestKMeans):
+    options = {"landmarks": "rpcholesky"}
 
 
-class TestRPCholesky(LandmarksContract):
-    options: ClassVar[dict[str, Any]] = {"landmarks": "rpcholesky"}
+class TestRPCholeskyOneByOne(TestKMeans):
+    options = {"landmarks": "rpcholesky", "block_size": 1}
 
 
-class TestRPCholeskyOneByOne(LandmarksContract):
-    options: ClassVar[dict[str, Any]] = {"landmarks": "rpcholesky", "block_size": 1}
-
-
-class TestRecursiveLeverage(LandmarksContract):
-    options: ClassVar[dict[str, Any]] = {"landmarks": "recursive-rls"}
+class TestRecursiveLeverage(TestKMeans):
+    options = {"landmarks": "recursive-rls"}
 
 
 def fitted(X: Any, m: int, found: str, seed: int = 0, **words: Any) -> Nystroem:
@@ -54,27 +49,6 @@ def fitted(X: Any, m: int, found: str, seed: int = 0, **words: Any) -> Nystroem:
 
 def trace_error(X: Any, sampler: Nystroem) -> float:
     return float(landmarks.diagonal(sampler.kernel_, X).sum() - np.sum(sampler.transform(X) ** 2))
-
-
-@pytest.mark.parametrize("kernel", list(KERNELS))
-@pytest.mark.parametrize("found", FOUND)
-@pytest.mark.parametrize("m", [60, 75])
-def test_exact_with_as_many_landmarks_as_rows(kernel: str, found: str, m: int) -> None:
-    sampler = fitted(ROWS, m, found, kernel=kernel)
-    features = sampler.transform(ROWS)
-    exact = sampler.kernel_(ROWS, ROWS)
-    assert features.shape == (60, m)
-    assert_allclose(features @ features.T, exact, atol=1e-9 * np.abs(exact).max())
-
-
-@pytest.mark.parametrize("found", FOUND)
-def test_inner_products_are_those_of_the_pseudo_inverse(found: str) -> None:
-    sampler = fitted(ROWS, 20, found)
-    points, k = sampler.feature_map_.landmarks, sampler.kernel_
-    cross = k(NEW_ROWS, points)
-    features = sampler.transform(NEW_ROWS)
-    expected = cross @ np.linalg.pinv(k(points, points), hermitian=True) @ cross.T
-    assert_allclose(features @ features.T, expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("found", FOUND)
@@ -213,26 +187,8 @@ def test_pivots_are_those_of_explicit_inverses() -> None:
 def test_pivots_are_those_of_the_reference() -> None:
     """Stored numbers of eepperly/Randomly-Pivoted-Cholesky, with these generators."""
     one_by_one = [153, 43, 92, 249, 166, 228, 91, 87, 29, 56, 232, 139]
-    in_blocks = [
-        153,
-        285,
-        43,
-        284,
-        248,
-        122,
-        164,
-        8,
-        221,
-        85,
-        145,
-        288,
-        163,
-        48,
-        292,
-        189,
-        256,
-        175,
-    ]
+    in_blocks = [153, 285, 43, 284, 248, 122, 164, 8, 221]
+    in_blocks += [85, 145, 288, 163, 48, 292, 189, 256, 175]
     for block_size, pivots in ((1, one_by_one), (10, in_blocks)):
         generator = np.random.default_rng(1)
         words = (GAUSSIAN, REFERENCE_ROWS, len(pivots), block_size, generator)

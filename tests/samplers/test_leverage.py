@@ -1,4 +1,4 @@
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,12 +24,12 @@ PAIRED: dict[str, Any] = {"feature_map": "paired", "bandwidth": 2.0, "random_sta
 
 class TestLeverageRFF(SamplerContract):
     sampler = LeverageRFF
-    options: ClassVar[dict[str, Any]] = {"pool_size": 30}
+    options = {"pool_size": 30}
 
 
 class TestLeverageRFFWithoutDraw(SamplerContract):
     sampler = LeverageRFF
-    options: ClassVar[dict[str, Any]] = {
+    options = {
         "resample": False,
         "per_column": True,
         "reweight": "inverse",
@@ -39,13 +39,13 @@ class TestLeverageRFFWithoutDraw(SamplerContract):
 
 class TestSurrogateLeverage(SamplerContract):
     sampler = SurrogateLeverage
-    options: ClassVar[dict[str, Any]] = {"pool_size": 30, "replace": False, "center_target": True}
+    options = {"pool_size": 30, "replace": False, "center_target": True}
     float32_tolerance = 1e-3
 
 
 class TestSurrogateLeveragePerColumn(SamplerContract):
     sampler = SurrogateLeverage
-    options: ClassVar[dict[str, Any]] = {"pool_size": 30, "equation": 12, "per_column": True}
+    options = {"pool_size": 30, "equation": 12, "per_column": True}
 
 
 def unnormalised(sampler: Any, rows: Any = ROWS) -> Any:
@@ -87,7 +87,7 @@ def test_leverage_of_a_singular_gram_matrix_takes_the_eigenvalues() -> None:
 
 class TestORCCA(SamplerContract):
     sampler = ORCCA
-    options: ClassVar[dict[str, Any]] = {"pool_size": 30}
+    options = {"pool_size": 30}
     float32_tolerance = 1e-3
 
 

@@ -11,9 +11,7 @@ from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weigh
 from rfbench.samplers.pool_cache import cached_pools
 from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
 
-from .candidates import candidates, frequencies
-
-LABELS = np.digitize(ROWS[:, 0] + 0.3 * ROWS[:, 1], [-0.7, 0.2, 0.9])
+from .candidates import LABELS, candidates, frequencies
 
 
 class TestTop(SamplerContract):

@@ -1,4 +1,4 @@
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,19 +8,19 @@ from rfbench import kernels
 from rfbench.samplers import RKS, LowPrecision
 from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, SamplerContract
 
+from .families import WAVES
 from .unbiased import estimates, points, z_scores
 
 
 class TestLowPrecision(SamplerContract):
     sampler = LowPrecision
-    options: ClassVar[dict[str, Any]] = {"bits": 8}
-    kernels_served = ("gaussian", "gaussian-unhalved", "laplacian", "cauchy")
+    options = {"bits": 8}
+    kernels_served = WAVES
     float32_tolerance = 1.01 / 255  # a step: rows in float32 are other rows
 
 
 class TestLowPrecisionCirculant(TestLowPrecision):
-    options: ClassVar[dict[str, Any]] = {"bits": 8, "base": "circulant"}
-    sampler = LowPrecision
+    options = {"bits": 8, "base": "circulant"}
 
 
 @pytest.mark.parametrize("bits", [1, 2, 4, 8])

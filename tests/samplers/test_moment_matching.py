@@ -10,9 +10,8 @@ from rfbench.errors import MethodError
 from rfbench.samplers import ORF, RKS, MomentMatching
 from rfbench.testing.samplers import MAPS, ROWS, SamplerContract
 
+from .families import GAUSSIAN
 from .unbiased import estimates, points, z_scores
-
-GAUSSIAN = ("gaussian", "gaussian-unhalved")
 
 
 class TestMomentMatching(SamplerContract):

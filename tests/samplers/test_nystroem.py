@@ -1,8 +1,8 @@
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.kernel_approximation import Nystroem as ReferenceNystroem
 
@@ -10,32 +10,30 @@ from rfbench import kernels
 from rfbench.registry import KERNELS
 from rfbench.samplers import Nystroem
 from rfbench.samplers.landmarks import ridge_leverage_of_rows
-from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
+from rfbench.testing.samplers import NEW_ROWS, ROWS
+
+from .families import ColumnsContract
+
+WAYS = ("uniform", "ridge-leverage", "kmeans", "rpcholesky", "recursive-rls")
 
 
-class NystroemContract(SamplerContract):
+class TestNystroem(ColumnsContract):
     sampler = Nystroem
 
-    def expected_columns(self, n_components: int, feature_map: str) -> int:
-        return n_components
 
-
-class TestNystroem(NystroemContract):
-    pass
-
-
-class TestNystroemByRidgeLeverage(NystroemContract):
-    options: ClassVar[dict[str, Any]] = {"landmarks": "ridge-leverage", "score_rows": 30}
+class TestNystroemByRidgeLeverage(TestNystroem):
+    options = {"landmarks": "ridge-leverage", "score_rows": 30}
 
 
 @pytest.mark.parametrize("kernel", list(KERNELS))
-@pytest.mark.parametrize("landmarks", ["uniform", "ridge-leverage"])
+@pytest.mark.parametrize("landmarks", WAYS)
 @pytest.mark.parametrize("n_components", [60, 75])
 def test_exact_when_every_row_is_a_landmark(kernel: str, landmarks: str, n_components: int) -> None:
     sampler = Nystroem(
         n_components, kernel=kernel, landmarks=landmarks, bandwidth=2.0, random_state=0
     ).fit(ROWS)
-    assert set(sampler.landmark_rows_) == set(range(60))
+    if landmarks in ("uniform", "ridge-leverage"):
+        assert set(sampler.landmark_rows_) == set(range(60))
     features, new = sampler.transform(ROWS), sampler.transform(NEW_ROWS)
     exact = sampler.kernel_(ROWS, ROWS)
     assert features.shape == (60, n_components)
@@ -57,12 +55,14 @@ def test_is_the_nystroem_of_scikit_learn() -> None:
         assert_allclose(ours.transform(NEW_ROWS), expected[:, order], atol=1e-9)
 
 
-def test_inner_products_are_those_of_the_pseudo_inverse() -> None:
-    sampler = Nystroem(20, bandwidth=2.0, random_state=0).fit(ROWS)
-    landmarks = ROWS[sampler.landmark_rows_]
-    k = sampler.kernel_
-    cross = k(NEW_ROWS, landmarks)
-    expected = cross @ np.linalg.pinv(k(landmarks, landmarks), hermitian=True) @ cross.T
+@pytest.mark.parametrize("landmarks", WAYS)
+def test_inner_products_are_those_of_the_pseudo_inverse(landmarks: str) -> None:
+    sampler = Nystroem(20, bandwidth=2.0, landmarks=landmarks, random_state=0).fit(ROWS)
+    points, k = sampler.feature_map_.landmarks, sampler.kernel_
+    if landmarks != "kmeans":
+        assert_array_equal(points, ROWS[sampler.landmark_rows_])
+    cross = k(NEW_ROWS, points)
+    expected = cross @ np.linalg.pinv(k(points, points), hermitian=True) @ cross.T
     features = sampler.transform(NEW_ROWS)
     assert_allclose(features @ features.T, expected, atol=1e-10)
 

@@ -8,9 +8,8 @@ from rfbench.samplers import ORF, ROM, SORF
 from rfbench.samplers.orf import haar_rows
 from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
 
+from .families import ISOTROPIC
 from .unbiased import estimates, points, z_scores
-
-ISOTROPIC = ("gaussian", "gaussian-unhalved", "arc-cosine-0", "arc-cosine-1", "arc-cosine-2")
 
 
 class TestORF(SamplerContract):

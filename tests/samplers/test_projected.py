@@ -1,4 +1,4 @@
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,8 +8,9 @@ from scipy import fft, linalg
 from rfbench import kernels
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS, TEFMG, TEFMS, CompactFeatures, TruncatedSVD, projected, tefm
-from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
+from rfbench.testing.samplers import NEW_ROWS, ROWS
 
+from .families import ColumnsContract
 from .unbiased import assert_unbiased, points
 
 POWERS = [(TEFMG, {"power": q}) for q in (0, 1, 2)]
@@ -18,40 +19,35 @@ OBLIVIOUS = [(CompactFeatures, {"projection": word}) for word in ("gaussian", "s
 BY_MATRIX = [*POWERS, *SKETCHES, OBLIVIOUS[0], (TruncatedSVD, {})]
 
 
-class ProjectedContract(SamplerContract):
-    def expected_columns(self, n_components: int, feature_map: str) -> int:
-        return n_components
-
-
-class TestTEFMG(ProjectedContract):
+class TestTEFMG(ColumnsContract):
     sampler = TEFMG
 
 
-class TestTEFMGWithPowers(ProjectedContract):
+class TestTEFMGWithPowers(ColumnsContract):
     sampler = TEFMG
-    options: ClassVar[dict[str, Any]] = {"power": 2}
+    options = {"power": 2}
     float32_tolerance = 1e-2
 
 
-class TestTEFMS(ProjectedContract):
+class TestTEFMS(ColumnsContract):
     sampler = TEFMS
 
 
-class TestTEFMSByCosines(ProjectedContract):
+class TestTEFMSByCosines(ColumnsContract):
     sampler = TEFMS
-    options: ClassVar[dict[str, Any]] = {"sketch": "dct"}
+    options = {"sketch": "dct"}
 
 
-class TestCompactFeatures(ProjectedContract):
+class TestCompactFeatures(ColumnsContract):
     sampler = CompactFeatures
 
 
-class TestCompactFeaturesByHadamard(ProjectedContract):
+class TestCompactFeaturesByHadamard(ColumnsContract):
     sampler = CompactFeatures
-    options: ClassVar[dict[str, Any]] = {"projection": "srht"}
+    options = {"projection": "srht"}
 
 
-class TestTruncatedSVD(ProjectedContract):
+class TestTruncatedSVD(ColumnsContract):
     sampler = TruncatedSVD
     float32_tolerance = 1e-2
 

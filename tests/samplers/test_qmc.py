@@ -7,17 +7,9 @@ from scipy import stats
 
 from rfbench.errors import MethodError
 from rfbench.samplers import QMC
-from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
+from rfbench.testing.samplers import ROWS, SamplerContract
 
-PRODUCT = (
-    "gaussian",
-    "gaussian-unhalved",
-    "laplacian",
-    "cauchy",
-    "arc-cosine-0",
-    "arc-cosine-1",
-    "arc-cosine-2",
-)
+from .families import PRODUCT
 
 
 class TestSobol(SamplerContract):
@@ -90,10 +82,3 @@ def test_unscrambled_halton_warns_in_many_dimensions(caplog):
 def test_sobol_points_end_at_21201_dimensions():
     with pytest.raises(MethodError, match="halton"):
         QMC(2, bandwidth=1.0).fit(np.zeros((2, 21202)))
-
-
-def test_features_are_those_of_the_frequencies():
-    sampler = QMC(9, bandwidth=2.0, random_state=0, feature_map="paired").fit(ROWS)
-    phases = NEW_ROWS @ sampler.feature_map_.frequencies
-    features = np.hstack([np.cos(phases), np.sin(phases)]) / 3.0
-    assert_allclose(sampler.transform(NEW_ROWS), features, atol=1e-12)

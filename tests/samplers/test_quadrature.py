@@ -12,9 +12,8 @@ from rfbench.samplers import SSR, GaussianQuadrature
 from rfbench.samplers.quadrature import QuadratureMap, simplex_vertices
 from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, SamplerContract
 
+from .families import GAUSSIAN
 from .unbiased import estimates, points, z_scores
-
-GAUSSIAN = ("gaussian", "gaussian-unhalved")
 
 
 class TestGaussianQuadrature(SamplerContract):

@@ -9,8 +9,8 @@ from rfbench.samplers import RKS, RFMFeatures
 from rfbench.samplers.rfm import gradient_outer_product
 from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
 
-GAUSSIAN = ("gaussian", "gaussian-unhalved")
-TWO = np.column_stack([np.sin(ROWS[:, 0]) + 3.0, ROWS[:, 1] * ROWS[:, 2]])
+from .candidates import TWO, drawn
+from .families import GAUSSIAN
 
 
 class TestRFM(SamplerContract):
@@ -25,11 +25,6 @@ class TestDiagonal(SamplerContract):
     kernels_served = GAUSSIAN
     options = {"metric": "diagonal", "score_rows": 40}
     float32_tolerance = 1e-3
-
-
-def drawn(feature_map):
-    words = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 0}
-    return RKS(12, **words).fit(ROWS).feature_map_
 
 
 def finite_differences(found, targets, alpha):
@@ -47,7 +42,7 @@ def finite_differences(found, targets, alpha):
 @pytest.mark.parametrize("feature_map", MAPS)
 @pytest.mark.parametrize("targets", [TARGET[:, None], TWO])
 def test_outer_product_is_that_of_finite_differences(feature_map, targets):
-    found = drawn(feature_map)
+    found = drawn(feature_map, 12)
     for alpha in (1e-3, 0.1):
         G = gradient_outer_product(found, ROWS, targets, alpha)
         assert_allclose(G, finite_differences(found, targets, alpha), rtol=1e-7, atol=1e-9)
@@ -56,7 +51,7 @@ def test_outer_product_is_that_of_finite_differences(feature_map, targets):
 @pytest.mark.parametrize("feature_map", MAPS)
 @pytest.mark.parametrize("metric", ["full", "diagonal"])
 def test_rounds_are_the_explicit_recursion(feature_map, metric):
-    first = found = drawn(feature_map)
+    first = found = drawn(feature_map, 12)
     for _ in range(3):
         G = gradient_outer_product(found, ROWS, TWO, 0.01)
         G = np.diag(np.diag(G)) if metric == "diagonal" else G
@@ -89,5 +84,7 @@ def test_metric_finds_the_columns_that_matter():
 
 def test_a_constant_target_leaves_the_features_as_drawn():
     sampler = RFMFeatures(12, bandwidth=2.0, random_state=0).fit(ROWS, np.zeros(60))
-    assert_allclose(sampler.transform(NEW_ROWS), drawn("offset").transform(NEW_ROWS), atol=1e-12)
+    assert_allclose(
+        sampler.transform(NEW_ROWS), drawn("offset", 12).transform(NEW_ROWS), atol=1e-12
+    )
     assert "does not vary" in sampler.notes_[0]

@@ -1,5 +1,5 @@
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,23 +8,20 @@ from scipy import stats
 
 from rfbench.samplers import SWIM, DataPairs
 from rfbench.samplers.swim import pair_weights
-from rfbench.testing.samplers import NEW_ROWS, ROWS, TARGET, SamplerContract
+from rfbench.testing.samplers import NEW_ROWS, ROWS, TARGET
+
+from .families import ColumnsContract
 
 
-class PairsContract(SamplerContract):
+class TestDataPairs(ColumnsContract):
+    sampler = DataPairs
     float32_tolerance = 1e-3
 
-    def expected_columns(self, n_components: int, feature_map: str) -> int:
-        return n_components
 
-
-class TestDataPairs(PairsContract):
-    sampler = DataPairs
-
-
-class TestSWIM(PairsContract):
+class TestSWIM(ColumnsContract):
     sampler = SWIM
-    options: ClassVar[dict[str, Any]] = {"pairs_per_row": 3, "target_norm": "l2"}
+    options = {"pairs_per_row": 3, "target_norm": "l2"}
+    float32_tolerance = 1e-3
 
 
 # swimnetworks 0.0.2 (MIT): Dense(layer_width=4, parameter_sampler="tanh", activation="tanh",

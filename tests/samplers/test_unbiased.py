@@ -5,11 +5,9 @@ from rfbench import kernels, samplers
 from rfbench.registry import KERNELS
 from rfbench.testing.samplers import MAPS
 
+from .families import GAUSSIAN, ISOTROPIC, PRODUCT
 from .unbiased import assert_unbiased, estimates, points
 
-GAUSSIAN = ("gaussian", "gaussian-unhalved")
-ISOTROPIC = (*GAUSSIAN, "arc-cosine-0", "arc-cosine-1", "arc-cosine-2")
-PRODUCT = (*ISOTROPIC, "laplacian", "cauchy")
 METHODS = {
     "rks": ({}, tuple(KERNELS), 5),
     "orf": ({}, ISOTROPIC, 5),

@@ -6,12 +6,12 @@ from numpy.testing import assert_allclose
 from scipy.optimize import check_grad
 from sklearn.linear_model import Ridge
 
-from rfbench.samplers import RKS, VariableProjection
+from rfbench.samplers import VariableProjection
 from rfbench.samplers.varpro import held_out_loss, reduced_loss, ridge
 from rfbench.testing.samplers import MAPS, ROWS, TARGET, SamplerContract
 
-WAVES = ("gaussian", "gaussian-unhalved", "laplacian", "cauchy")
-TWO = np.column_stack([np.sin(ROWS[:, 0]) + 3.0, ROWS[:, 1] * ROWS[:, 2]])
+from .candidates import TWO, drawn
+from .families import WAVES
 
 
 class TestVariableProjection(SamplerContract):
@@ -21,18 +21,13 @@ class TestVariableProjection(SamplerContract):
     float32_tolerance = 1e-3
 
 
-def drawn(feature_map, m=6):
-    words = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 0}
-    return RKS(m, **words).fit(ROWS).feature_map_
-
-
 @pytest.mark.parametrize("feature_map", MAPS)
 @pytest.mark.parametrize("targets", [TARGET[:, None], TWO])
 @pytest.mark.parametrize("alpha", [1e-3, 0.1])
 def test_loss_is_that_of_scikit_learn_and_its_gradient_that_of_differences(
     feature_map, targets, alpha
 ):
-    first = drawn(feature_map)
+    first = drawn(feature_map, 6)
     shape, count = first.frequencies.shape, first.frequencies.size
 
     def both(point):

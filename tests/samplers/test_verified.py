@@ -4,11 +4,10 @@ import ast
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from rfbench.cli import main
 from rfbench.registry import SAMPLERS
 from rfbench.samplers.verified import verifications
+from tests.support.command_line import call
 
 TESTS = Path(__file__).parents[1]
 
@@ -40,7 +39,7 @@ def test_the_tests_that_an_entry_names_exist(name):
 
 
 def test_list_shows_what_a_sampler_was_verified_against():
-    said = CliRunner().invoke(main, ["list", "samplers", "nystroem"]).output
+    said = call("list", "samplers", "nystroem")
     for one in verifications()["nystroem"]:
         assert f"{one.against}: {one.compared}" in " ".join(said.split())
         assert one.test in said

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rfbench.pages.html import page
-from tests.support.papers import PAPER, eeg
+from tests.support.papers import PAPER, eeg, tuned
 from tests.support.results import write_folder
 
 HOSTILE = "</script><script>window.bad=1</script><img src=x onerror=window.bad=1>\"'&<b>{{7*7}}"
@@ -42,13 +42,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_folder(top / "mine", rows(), config)
     numbers = eeg(rks=68.5, qmc=69.2, leverage_rff=60.0, surrogate_leverage=69.0)
     write_folder(top / "paper", numbers, {"config": {"name": "paper", **PAPER}})
-    many = [
-        {"protocol": "tuned", "dataset": data, "sampler": sampler, "trial": t, "error": error + t}
-        for data in ("digits", "letter", "magic04")
-        for sampler, error in {"rks": 10.0, "qmc": 9.0, "orf": 9.5}.items()
-        for t in range(3)
-    ]
-    write_folder(top / "many", many, {"config": {"name": "many"}})
+    write_folder(top / "many", tuned(), {"config": {"name": "many"}})
     return top
 
 

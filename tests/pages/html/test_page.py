@@ -5,17 +5,16 @@ import re
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rfbench.analysis.frame import collect
 from rfbench.analysis.ranking import Comparison, best_within
 from rfbench.analysis.verification import verify
-from rfbench.cli import main
 from rfbench.errors import ResultsError, WriteError
 from rfbench.pages.html import page, runs, verdicts
 from tests.pages.html.conftest import HOSTILE
+from tests.support.command_line import call
 
 
 @given(st.text())
@@ -44,8 +43,7 @@ def test_the_same_results_give_the_same_bytes(folders, file, tmp_path):
 
 def test_the_command_line_writes_the_page_and_nothing_else(folders, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, ["report", str(folders / "mine"), "--html", "deep/page.html"])
-    assert done.exit_code == 0, done.output
+    call("report", folders / "mine", "--html", "deep/page.html")
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["page.html"]
 
 
