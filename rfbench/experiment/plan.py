@@ -202,14 +202,12 @@ def resumed(missing: Iterable[Trial], there: Iterable[Trial]) -> list[Trial]:
         if shares_work(trial):
             key = curve_of(trial)
             largest[key] = max(largest.get(key, 0), trial.M or 0)
-    if not largest:
-        return list(missing)
-    return [
-        replace(trial, shared_M=max(size, trial.shared_M or 0))
-        if (size := largest.get(curve_of(trial)))
-        else trial
-        for trial in missing
-    ]
+
+    def shared(trial: Trial) -> Trial:
+        size = max(largest.get(curve_of(trial), 0), trial.shared_M or 0)
+        return replace(trial, shared_M=size) if size > (trial.M or 0) else trial
+
+    return [shared(trial) if largest else trial for trial in missing]
 
 
 def shares_work(trial: Trial) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from rfbench.errors import WriteError
 from rfbench.experiment import runner, schedule, worker
 from rfbench.experiment.journal import FOLDER, Journal
-from rfbench.experiment.plan import Job, jobs
+from rfbench.experiment.plan import Job, curve_of, jobs
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.schedule import Schedule
 from rfbench.experiment.trial import describe
@@ -73,7 +73,7 @@ def test_a_timeout_is_not_repeated(trials, tmp_path):
 def test_a_worker_that_dies_before_it_begins_makes_its_first_trial_the_suspect(trials, tmp_path):
     fake = Fake(1, {0: lambda *words: None})
     assert len(rows_of(fake, tmp_path, [Job(tuple(trials))])) == 8
-    assert fake.jobs[-1] == Job((trials[0],))
+    assert fake.jobs[-1] == Job(tuple(trials[:2]))  # with the size that shares its work
 
 
 def test_once_it_is_stopping_no_job_begins_and_a_suspect_is_kept_in_mind(trials, tmp_path):
@@ -90,14 +90,17 @@ def test_once_it_is_stopping_no_job_begins_and_a_suspect_is_kept_in_mind(trials,
     assert Journal(note).read() == ([], trials[0].id)
 
 
-def test_trials_that_had_begun_when_a_run_was_cut_off_run_last_and_alone(trials, tmp_path):
+def test_trials_that_had_begun_when_a_run_was_cut_off_run_last_with_those_that_share_their_work(
+    trials, tmp_path
+):
     begun = trials[0], trials[5]
     for trial in begun:
         begin(0)(Job((trial,)), tmp_path, None)
     fake = Fake(2)
     plan = runner.RunPlan(tmp_path, [trials[0].experiment], trials, trials)
     assert runner.run(plan, executor=fake.executor).done == 8
-    assert fake.jobs[-2:] == [Job((trial,)) for trial in begun]
+    shares = [Job(tuple(t for t in trials if curve_of(t) == curve_of(trial))) for trial in begun]
+    assert fake.jobs[-2:] == shares
     assert len(fake.jobs) > 2
     assert fake.ended == ["closed"]
     assert not (tmp_path / FOLDER).exists()
