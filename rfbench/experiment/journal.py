@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from rfbench.experiment.plan import Job, digest
+from rfbench.experiment.plan import Job
 
 FOLDER = ".unfinished"
 
@@ -27,12 +27,12 @@ class Journal:
 
     @classmethod
     def of(cls, folder: Path, job: Job) -> Journal:
-        """Return the journal of a job in a results folder."""
-        return cls._of_trials(folder, [trial.id for trial in job.trials])
+        """Return the journal of a job in a results folder: its first trial names it."""
+        return cls._of_trial(folder, job.trials[0].id)
 
     @classmethod
-    def _of_trials(cls, folder: Path, ids: list[str]) -> Journal:
-        return cls(folder / FOLDER / f"{digest(ids)}.jsonl")
+    def _of_trial(cls, folder: Path, trial_id: str) -> Journal:
+        return cls(folder / FOLDER / f"{trial_id}.jsonl")
 
     @classmethod
     @contextmanager
@@ -44,7 +44,7 @@ class Journal:
     @classmethod
     def suspect(cls, folder: Path, trial_id: str) -> None:
         """Keep in mind, until the trial has a row, that a run was cut off while it was at work."""
-        with suppress(OSError), cls._of_trials(folder, [trial_id])._opened() as journal:
+        with suppress(OSError), cls._of_trial(folder, trial_id)._opened() as journal:
             journal.begin(trial_id)
 
     @contextmanager

@@ -112,7 +112,12 @@ def run(
         schedule = Schedule(plan.folder, executor, limits, interrupts.stopping)
         apart = {curve_of(trial) for trial in missing if trial.id in suspects}
         calm = jobs([trial for trial in missing if curve_of(trial) not in apart], workers)
-        last = curves(trial for trial in missing if curve_of(trial) in apart)
+        last = curves(
+            sorted(
+                (trial for trial in missing if curve_of(trial) in apart),
+                key=lambda trial: trial.id not in suspects,
+            )
+        )
         finished = False
         try:
             for row in schedule.rows(calm, last):
