@@ -107,7 +107,9 @@ def estimate(trial: Trial) -> float | None:
     compared = min(experiment.kernel_error_rows or 0, rows.n)
     errors = 8.0 * compared * (KERNEL_ERRORS * compared + 2 * p)
     fit = _fit_bytes(solver, rows, p, shared=shares_work(trial))
-    drawn: float = sampler.scratch_bytes(rows.n)
+    targets = rows.classes if rows.classes > 2 else 1
+    copied = float(rows.itemsize * rows.d) if rows.held else 0.0
+    drawn: float = sampler.scratch_bytes(rows.n, rows.d, targets, copied)
     return LEAST_MEMORY + rows.held + frequencies + max(errors, fit, drawn)
 
 

@@ -189,8 +189,18 @@ class RandomFeatures(
         """Return how many real columns `fit` will give; None where the data decide."""
         return self._columns(self.n_components)
 
-    def scratch_bytes(self, n: int) -> float:
-        """Return about the bytes that `fit` on n rows holds for a while, beside the frequencies."""
+    def scratch_bytes(self, n: int, d: int, k: int = 1, row_bytes: float = 0.0) -> float:
+        """Return about the bytes that `fit` holds for a while, beside rows and frequencies.
+
+        Parameters
+        ----------
+        n, d : int
+            Rows and their columns.
+        k : int
+            Columns of the target.
+        row_bytes : float
+            Of the copy of a row; 0: copies of rows are not counted.
+        """
         return 0.0
 
     def _columns(self, frequencies: int) -> int:

@@ -158,7 +158,7 @@ class Nystroem(ScoredFeatures):
     def _proposals(self) -> int:
         return max(10, self.n_components // 10) if self.block_size is None else self.block_size
 
-    def scratch_bytes(self, n: int) -> float:
+    def scratch_bytes(self, n: int, d: int, k: int = 1, row_bytes: float = 0.0) -> float:
         """Return the bytes of the inverse root, or of the factor of 'rpcholesky' with a block."""
         m = self.n_components
         pivoted = min(n, rpcholesky.most_rows(m)) if self.landmarks == RPCHOLESKY else 0

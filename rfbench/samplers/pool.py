@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from rfbench.arrays import Array, FloatArray, Rows
+from rfbench.compute.blocks import default_block_rows
 from rfbench.errors import MethodError
 from rfbench.parameters import Rule, estimator, one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
@@ -97,11 +98,22 @@ class ScoredFeatures(RandomFeatures):
 
     score_rows: int | float = parameter(1.0, SCORE_ROWS)
 
+    def n_scored(self, n: int) -> int:
+        """Return how many of n training rows the scores are made from."""
+        asked: Any = self.score_rows
+        return min(n, int(asked) if not isinstance(asked, float) else max(1, round(asked * n)))
+
+    def fit_bytes(self, n: int, d: int, k: int, row_bytes: float) -> tuple[float, float]:
+        """Return the bytes of the scoring rows with their targets, and of a ridge fit on them."""
+        p, scored = self._columns(self.n_components), self.n_scored(n)
+        copied = scored * (row_bytes + 8.0 * k) if scored < n else 0.0
+        fit = 8.0 * (3.0 * p**2 + default_block_rows(p) * (p + d))
+        return 9.0 * n * k + copied, fit
+
     def scoring_rows(self, X: Rows, targets: Array, random: Streams) -> tuple[Rows, Array]:
         """Return the random subset of rows, and their targets, that the scores are made from."""
         n = X.shape[0]
-        asked: Any = self.score_rows
-        count = min(n, int(asked) if not isinstance(asked, float) else max(1, round(asked * n)))
+        count = self.n_scored(n)
         if count == n:
             return X, targets
         chosen = np.sort(random.rows.choice(n, size=count, replace=False))

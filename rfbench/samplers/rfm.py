@@ -77,6 +77,11 @@ class RFMFeatures(ScoredFeatures):
     alpha: float = parameter(1e-3, number(above=0))
     metric: str = parameter(FULL, one_of(FULL, DIAGONAL))
 
+    def scratch_bytes(self, n: int, d: int, k: int = 1, row_bytes: float = 0.0) -> float:
+        """Return the bytes of the scoring rows, and of a fit or of the metrics."""
+        rows, fit = self.fit_bytes(n, d, k, row_bytes)
+        return rows + max(fit, 48.0 * d**2)
+
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         assert targets is not None
         d, m = X.shape[1], self.n_components

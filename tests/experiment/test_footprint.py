@@ -12,7 +12,7 @@ from rfbench.clock import Clock
 from rfbench.compute import waves
 from rfbench.config import read
 from rfbench.errors import MemoryLimit
-from rfbench.experiment.footprint import RowSizes, estimate, footprints, row_sizes
+from rfbench.experiment.footprint import FREQUENCIES, RowSizes, estimate, footprints, row_sizes
 from rfbench.experiment.plan import plan
 from rfbench.experiment.worker import LEAST_MEMORY
 from rfbench.memory import GIB
@@ -99,7 +99,33 @@ def test_what_drawing_landmarks_takes(landmarks):
     sampler = samplers.Nystroem(M, bandwidth=3.0, landmarks=landmarks, random_state=0)
     sampler.fit(rows[:M])  # imports and compiles
     measured = peak_of(lambda: sampler.fit(rows))
-    assert sampler.scratch_bytes(4000) == pytest.approx(measured, rel=0.2)
+    assert sampler.scratch_bytes(4000, 6) == pytest.approx(measured, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "d", "classes", "m", "words"),
+    [
+        ("pairs", 4000, 6, 1, 100, {}),
+        ("pairs", 1000, 400, 1, 2000, {}),
+        ("swim", 4000, 6, 1, 100, {}),
+        ("swim", 4000, 6, 20, 100, {"target_norm": "l2"}),
+        ("rfm-rff", 2000, 6, 1, 600, {}),
+        ("rfm-rff", 2000, 6, 20, 300, {"feature_map": "paired", "rounds": 1}),
+        ("rfm-rff", 600, 300, 1, 50, {"score_rows": 0.5, "rounds": 1}),
+        ("varpro", 2000, 6, 1, 600, {"iterations": 1}),
+        ("varpro", 2000, 6, 20, 50, {"iterations": 1, "score_rows": 0.5}),
+        ("varpro", 300, 1000, 1, 100, {"iterations": 11}),
+    ],
+)
+def test_what_drawing_from_the_target_or_pairs_takes(name, n, d, classes, m, words):
+    """Beside the frequencies, as often as `estimate` counts them."""
+    rows = np.random.default_rng(0).standard_normal((n, d))
+    target = np.arange(n) % classes if classes > 1 else rows[:, 0]
+    sampler = samplers.make(name, n_components=m, bandwidth=3.0, random_state=0, **words)
+    sampler.fit(rows[:50], target[:50])  # imports and compiles
+    measured = peak_of(lambda: sampler.fit(rows, target))
+    estimated = sampler.scratch_bytes(n, d, classes, 8.0 * d) + 8.0 * FREQUENCIES * m * d
+    assert measured < estimated < 2 * measured
 
 
 @pytest.mark.parametrize("estimator", ["all", "paper"])
