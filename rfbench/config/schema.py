@@ -44,7 +44,7 @@ GRID, WHOLE = "a number, `1,2,5`, `50:1000:50`, `log:50:1000:8`", "a whole numbe
 
 
 def _key(default: Any, meaning: str, values: str = "", **limits: Any) -> Any:
-    """Return a field with what `configs/README.md` says of it; see `rfbench.config.reference`."""
+    """Return a field with what `configs/README.md` says of it."""
     return Field(default, description=meaning, examples=[values] if values else None, **limits)
 
 
