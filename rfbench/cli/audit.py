@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rfbench.cli.experiments import run_with_progress, say_what_would_run
-from rfbench.cli.options import RUN, RunOptions, run_options
+from rfbench.cli.options import CONFIG, RUN, WHOLE, RunOptions, run_options, setting
 from rfbench.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("config", type=click.Path(path_type=Path))
+@CONFIG
 @click.option(
     "--target",
     "aim",
@@ -36,27 +36,18 @@ if TYPE_CHECKING:
     metavar="PAPER/ITEM/DATASET",
     help="Audit this row too, and say where the combination nearest on --target comes in it.",
 )
-@click.option(
-    "--vary",
-    multiple=True,
-    metavar="KEY.PATH=VALUES",
-    help="Values of a choice, in place of the known ones; may be repeated.",
+@setting(
+    "vary", "KEY.PATH=VALUES", "Values of a choice, in place of the known ones", option="--vary"
 )
-@click.option(
-    "--set",
-    "overrides",
-    multiple=True,
-    metavar="KEY.PATH=VALUE",
-    help="Fix a key: it is no open choice any more. May be repeated.",
-)
+@setting("overrides", "KEY.PATH=VALUE", "Fix a key: it is no open choice any more")
 @click.option(
     "--most",
-    type=click.IntRange(1),
+    type=WHOLE,
     default=300,
     show_default=True,
     help="Most combinations; of more, so many are drawn at random.",
 )
-@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Shown.")
+@click.option("--top", type=WHOLE, default=10, show_default=True, help="Shown.")
 @run_options
 def audit(
     config: Path,

@@ -11,11 +11,10 @@ from typing import Any
 
 import click
 
+from rfbench.cli.options import DROP, FOLDER, GROUPS, TARGET, TASK, WHOLE
 from rfbench.errors import ConfigError, nearest
 
 DATA = click.argument("file", metavar="FILE")
-TARGET = click.option("--target", metavar="COLUMN", help="The column to predict.")
-TASKS = click.Choice(["classification", "regression"])
 
 
 class Seconds(click.ParamType):  # type: ignore[type-arg]
@@ -37,27 +36,21 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
 @click.command()
 @DATA
 @TARGET
-@click.option("--task", type=TASKS, help="Default: guessed from the target.")
-@click.option("--drop", metavar="COLUMN", multiple=True, help="A column to leave out; repeatable.")
-@click.option(
-    "--groups", metavar="COLUMN", help="Whose rows belong together: whole groups are held out."
-)
+@TASK
+@DROP
+@GROUPS
 @click.option(
     "--missing",
     type=click.Choice(["error", "drop", "mean"]),
     help="Missing values: an error (default), no row, or the mean.",
 )
 @click.option("--budget", type=Seconds(), default="60s", show_default=True, help="60s, 5m, 1h.")
-@click.option("--jobs", type=click.IntRange(1), help="Worker processes; default: one per core.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Results folder; default: results/choose-FILE.",
-)
+@click.option("--jobs", type=WHOLE, help="Worker processes; default: one per core.")
+@click.option("--out", type=FOLDER, help="Results folder; default: results/choose-FILE.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 def choose(
     file: str,
-    target: str | None,
+    target: str | int | None,
     budget: float,
     jobs: int | None,
     out: Path | None,
@@ -106,7 +99,7 @@ def choose(
     type=click.Path(path_type=Path, dir_okay=False),
     help="The configuration to write; default: FILE's name with .yaml.",
 )
-def new(file: str, target: str | None, out: Path | None) -> None:
+def new(file: str, target: str | int | None, out: Path | None) -> None:
     """Write a commented configuration for FILE, ready for `rfbench run`.
 
     \b
@@ -146,12 +139,14 @@ def new(file: str, target: str | None, out: Path | None) -> None:
     click.echo(f"{path}\nTry it: rfbench run {path} --smoke")
 
 
-def _dataset(file: str, target: str | None, **reading: Any) -> str | dict[str, Any]:
+def _dataset(file: str, target: str | int | None, **reading: Any) -> str | dict[str, Any]:
     """Return the key `dataset` for a file, or for a name of the catalogue."""
     from rfbench.datasets import names
     from rfbench.datasets.files import has_target_apart
 
-    given = {key: value for key, value in reading.items() if value}
+    given = {key: value for key, value in reading.items() if value not in (None, ())}
+    if "drop" in given:
+        given["drop"] = list(given["drop"])
     if target is None and file in names():
         if given:
             raise ConfigError(
@@ -168,13 +163,4 @@ def _dataset(file: str, target: str | None, **reading: Any) -> str | dict[str, A
             "",
             "Name it: --target COLUMN.",
         )
-    if "drop" in given:
-        given["drop"] = [column_of(name) for name in given["drop"]]
-    if "groups" in given:
-        given["groups"] = column_of(given["groups"])
-    return {"file": file, "target": column_of(target), **given}
-
-
-def column_of(name: str) -> str | int:
-    """Return a column as a configuration names it: by a name, or by its number."""
-    return int(name) if re.fullmatch(r"-?[0-9]+", name) else name
+    return {"file": file, "target": target, **given}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rfbench.cli.options import setting
 from rfbench.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -15,13 +16,7 @@ if TYPE_CHECKING:
 
 @click.command("test")
 @click.argument("path", metavar="FILE.PY:NAME")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="A parameter that it is built with, say a small pool; may be repeated.",
-)
+@setting("settings", "KEY=VALUE", "A parameter that it is built with, say a small pool")
 @click.option("--allow-imports", is_flag=True, help="Import it: that runs its code.")
 def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
     """Test whether a sampler, solver, transformer or function that loads data keeps its contract.

@@ -7,7 +7,10 @@ from typing import Any
 
 import click
 
+from rfbench.cli.options import DROP, FILE, GROUPS, TARGET, TASK, Column
 from rfbench.cli.terminal import print_table
+
+THERE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def _complete_dataset(ctx: click.Context, param: click.Parameter, start: str) -> list[str]:
@@ -102,7 +105,7 @@ def verify(names: tuple[str, ...]) -> None:
 
 @data.command()
 @click.argument("name", **NAME)
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=THERE)
 def add(name: str, file: Path) -> None:
     """Copy a FILE that you downloaded yourself to where the data set NAME is looked for.
 
@@ -116,13 +119,13 @@ def add(name: str, file: Path) -> None:
 
 
 @data.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--target", metavar="COLUMN", help="The column to predict.")
-@click.option("--task", type=click.Choice(["classification", "regression"]))
-@click.option("--drop", metavar="COLUMN", multiple=True, help="A column to leave out; repeatable.")
-@click.option("--groups", metavar="COLUMN", help="Whose rows belong together.")
-@click.option("--part", metavar="COLUMN", help="Which rows are `train` and which are `test`.")
+@click.argument("file", type=THERE)
+@click.argument("folder", type=FILE)
+@TARGET
+@TASK
+@DROP
+@GROUPS
+@click.option("--part", type=Column(), help="Which rows are `train` and which are `test`.")
 @click.option("--missing", type=click.Choice(["error", "drop"]), default="error")
 @click.option("--dtype", type=click.Choice(["float64", "float32"]), default="float64")
 @click.option("--separator", help="Of a CSV; default: comma, or tab in a .tsv.")
@@ -137,12 +140,8 @@ def pack(file: Path, folder: Path, **options: Any) -> None:
     Example:
       rfbench data pack flights.csv.gz flights --target delay
     """
-    from rfbench.cli.choose import column_of
     from rfbench.datasets.pack import pack
 
-    for key in ("target", "groups", "part"):
-        options[key] = None if options[key] is None else column_of(options[key])
-    options["drop"] = [column_of(name) for name in options["drop"]]
     about = pack(file, folder, **options)
     click.echo(about["note"])
     click.echo(f"{about['rows']:,} rows in {folder}. Use them: dataset: {{path: {folder}}}")

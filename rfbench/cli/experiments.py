@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rfbench.cli.options import RUN, RunOptions, run_options
+from rfbench.cli.options import FILE, RUN, RunOptions, run_options, setting
 from rfbench.cli.terminal import print_text
 from rfbench.errors import ConfigError, RfbenchError, WriteError
 
@@ -26,14 +26,8 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("configs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--set",
-    "overrides",
-    multiple=True,
-    metavar="KEY.PATH=VALUE",
-    help="Change a key of the configuration; may be repeated.",
-)
+@click.argument("configs", nargs=-1, required=True, type=FILE)
+@setting("overrides", "KEY.PATH=VALUE", "Change a key of the configuration")
 @click.option("--run", "runs", multiple=True, metavar="NAME", help=f"{RUN}; may be repeated.")
 @click.option(
     "--offline",
@@ -63,12 +57,11 @@ def run(
     """
     from rfbench import config
 
-    extra = [f"trials={options.trials}"] if options.trials else []
     experiments = [
         experiment
         for path in configs
         for experiment in config.read_all(
-            path, [*overrides, *extra], only=runs, allow_imports=options.allow_imports
+            path, [*overrides, *options.overrides], only=runs, allow_imports=options.allow_imports
         )
     ]
     names = [experiment.name for experiment in experiments]
@@ -118,17 +111,11 @@ def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> li
 
 
 @click.command()
-@click.argument("config", required=False, type=click.Path(path_type=Path))
+@click.argument("config", required=False, type=FILE)
 @click.option(
     "--M", "sizes", metavar="VALUES", help="Values of M: 50:1000, 50,100 or log:50:1000:8."
 )
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY.PATH=VALUES",
-    help="Values of any other key, in the same grammar; may be repeated.",
-)
+@setting("settings", "KEY.PATH=VALUES", "Values of any other key, in the same grammar")
 @click.option("--run", "name", metavar="NAME", default="", help=f"{RUN}.")
 @run_options
 def sweep(
@@ -159,7 +146,7 @@ def sweep(
         raise click.UsageError("Name what to sweep: --M 50:1000, or --set KEY=VALUES.")
     path = config or find("quickstart")
     swept = [f"M={sizes}"] if sizes else []
-    fixed = [*swept, *([f"trials={options.trials}"] if options.trials else [])]
+    fixed = [*swept, *options.overrides]
     axes = []
     for text in settings:
         key, sign, values = text.partition("=")

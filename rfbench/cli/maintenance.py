@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rfbench.cli.options import ALLOW_IMPORTS, FOLDER
 from rfbench.cli.show import RESULTS
 from rfbench.cli.terminal import failures, print_table
 from rfbench.pages.words import seconds
 
 if TYPE_CHECKING:
     from rfbench.cli.terminal import Cell
-
-FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 @click.command()
@@ -73,11 +72,7 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
 @click.command()
 @click.argument("results", type=FOLDER)
 @click.argument("row")
-@click.option(
-    "--allow-imports",
-    is_flag=True,
-    help="Let the configuration of RESULTS import any class: that runs its code.",
-)
+@ALLOW_IMPORTS
 def replay(results: Path, row: str, allow_imports: bool) -> None:
     """Measure one ROW of RESULTS again and compare: a number from 1, or a trial_id.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from rfbench.experiment.worker import Limits
 
 Command = Callable[..., Any]
+FILE = click.Path(path_type=Path)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+WHOLE = click.IntRange(1)
 RUN = "The run of the file, as `rfbench list configs` has it: eeg.printed"
 
 
@@ -38,6 +42,11 @@ class RunOptions:
     verbose: bool
 
     @property
+    def overrides(self) -> list[str]:
+        """What they set of a configuration."""
+        return [f"trials={self.trials}"] if self.trials else []
+
+    @property
     def base(self) -> Path:
         """The folder of the results folders."""
         return self.out / "smoke" if self.smoke else self.out
@@ -54,28 +63,32 @@ class RunOptions:
 
 def _shard(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     """Return the number of a part, from 1, and how many there are."""
-    if value is None:
-        return None
-    number, _, count = value.partition("/")
+    number, _, count = (value or "").partition("/")
     if number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count):
         return int(number), int(count)
+    if value is None:
+        return None
     raise click.BadParameter(f"{value} is not a part of a run; write 3/20.")
 
 
+ALLOW_IMPORTS = click.option(
+    "--allow-imports",
+    is_flag=True,
+    help="Let the configuration import any class: that runs its code.",
+)
+CONFIG = click.argument("config", type=FILE)
 OUT = click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     default=Path("results"),
     show_default=True,
     help="Folder for the results, one sub-folder per configuration.",
 )
 OPTIONS = (
-    click.option(
-        "--trials", type=click.IntRange(1), help="Number of trials, in place of the file's."
-    ),
+    click.option("--trials", type=WHOLE, help="Number of trials, in place of the file's."),
     click.option(
         "--jobs",
-        type=click.IntRange(1),
+        type=WHOLE,
         help="Worker processes; default: one per core. Results do not depend on it.",
     ),
     OUT,
@@ -84,11 +97,7 @@ OPTIONS = (
         is_flag=True,
         help="A few hundred rows, one trial: does it run? Lands in OUT/smoke.",
     ),
-    click.option(
-        "--allow-imports",
-        is_flag=True,
-        help="Let the configuration import any class: that runs its code.",
-    ),
+    ALLOW_IMPORTS,
     click.option(
         "--timeout",
         type=click.FloatRange(0, min_open=True),
@@ -134,6 +143,39 @@ OPTIONS = (
         "--verbose", "-v", is_flag=True, help="Say what is decided: workers, memory, data, trials."
     ),
 )
+
+
+class Column(click.ParamType):  # type: ignore[type-arg]
+    """A column as a configuration names it: by a name, or by its number."""
+
+    name = "COLUMN"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | int:
+        """Return a number for digits."""
+        return int(value) if re.fullmatch(r"-?[0-9]+", value) else str(value)
+
+
+TARGET = click.option("--target", type=Column(), help="The column to predict.")
+TASK = click.option(
+    "--task",
+    type=click.Choice(["classification", "regression"]),
+    help="Default: guessed from the target.",
+)
+DROP = click.option(
+    "--drop", type=Column(), multiple=True, help="A column to leave out; repeatable."
+)
+GROUPS = click.option(
+    "--groups", type=Column(), help="Whose rows belong together: whole groups are held out."
+)
+
+
+def setting(name: str, words: str, help: str, option: str = "--set") -> Callable[..., Any]:
+    """Return an option `KEY=...` that may be repeated."""
+    return click.option(
+        option, name, multiple=True, metavar=words, help=f"{help}; may be repeated."
+    )
 
 
 def run_options(command: Command) -> Command:

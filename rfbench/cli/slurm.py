@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from rfbench.cli.options import OUT
+from rfbench.cli.options import ALLOW_IMPORTS, CONFIG, OUT, WHOLE
 
 SCRIPT = """\
 #!/bin/sh
@@ -26,12 +26,12 @@ MERGE
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("config", type=click.Path(path_type=Path))
+@CONFIG
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
-@click.option("--shards", type=click.IntRange(1), default=20, show_default=True, help="Parts.")
+@click.option("--shards", type=WHOLE, default=20, show_default=True, help="Parts.")
 @OUT
 @click.option("--sbatch", default="", metavar="WORDS", help="More for sbatch: '--time=2:00:00'.")
-@click.option("--allow-imports", is_flag=True, help="As for `rfbench run`.")
+@ALLOW_IMPORTS
 def slurm(
     config: Path,
     options: tuple[str, ...],

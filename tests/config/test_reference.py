@@ -34,7 +34,9 @@ def render(page: str) -> str:
     ]
     for heading, rows in tables.items():
         lines = (" | ".join(cell.replace("|", "\\|") for cell in row[1:]) for row in rows)
-        table = HEAD + "".join(f"| `{r[0]}` | {line} |\n" for r, line in zip(rows, lines))
+        table = HEAD + "".join(
+            f"| `{r[0]}` | {line} |\n" for r, line in zip(rows, lines, strict=True)
+        )
         found = re.search(rf"^{re.escape(heading)}\n.*?(\| key .*?\n)\n", page, re.M | re.S)
         page = page[: found.start(1)] + table + page[found.end(1) :]
     quickstart = shipped.find("quickstart").read_text(encoding="utf-8")
