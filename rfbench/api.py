@@ -63,10 +63,7 @@ class RunResults(Results):
 def read_results(folder: str | Path) -> RunResults:
     """Read one results folder; see `rfbench.results.read`.
 
-    Raises
-    ------
-    ResultsError
-        If it is none.
+    Raises ResultsError if it is none.
     """
     return RunResults(**vars(reader.read(folder)))
 

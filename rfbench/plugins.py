@@ -49,10 +49,7 @@ def settings_file() -> Path:
 def allowed_by_settings() -> list[str]:
     """Return the packages that the person's settings allow: their list ``allow_imports``.
 
-    Raises
-    ------
-    ConfigError
-        There is such a file, and it is broken.
+    Raises ConfigError: there is such a file, and it is broken.
     """
     file = settings_file()
     if not file.exists():

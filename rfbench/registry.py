@@ -67,10 +67,7 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
     def find(self, name: str) -> Any:
         """Return a thing by any of its names, or from an entry point.
 
-        Raises
-        ------
-        MethodError
-            Nothing has this name; the nearest one is named.
+        Raises MethodError: nothing has this name; the nearest one is named.
         """
         name = self.published(name)
         if name in self._paths:

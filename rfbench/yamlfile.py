@@ -27,23 +27,13 @@ _INFINITE = re.compile(r"([-+]?)\.?inf", re.IGNORECASE)
 
 @dataclass
 class Document:
-    """A YAML document.
+    """A YAML document."""
 
-    Attributes
-    ----------
-    value : dict
-        The content.
-    lines : dict
-        Line number (from 1) of each path, a path being the tuple of keys and positions.
-    source : str
-        Name of the file, for messages.
-    settings : dict
-        What was written after ``--set``, ``key.path``, for each path that it changed.
-    """
-
-    value: dict[str, Any]
-    source: str
+    value: dict[str, Any]  # the content
+    source: str  # name of the file, for messages
+    # Line number (from 1) of each path, a path being the tuple of keys and positions.
     lines: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    # What was written after ``--set``, ``key.path``, for each path that it changed.
     settings: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def place_of(self, path: tuple[Any, ...]) -> str:

@@ -163,12 +163,8 @@ def _settings(name: str, options: Options) -> list[tuple[str, str, dict[str, str
 def save(ranking: Ranking, folder: Path, *, command: str = "", top: int = TOP) -> list[Path]:
     """Write ``audit.csv`` and ``audit.md`` into a folder and return their paths.
 
-    Raises
-    ------
-    ResultsError
-        If no combination has all its cells.
-    WriteError
-        If there is no room or no permission.
+    Raises ResultsError if no combination has all its cells. Raises WriteError if there is no room
+    or no permission.
     """
     texts = {
         TABLE: ranking.table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n"),

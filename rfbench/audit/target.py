@@ -83,10 +83,8 @@ class Target:
 def find(text: str) -> Target:
     """Return the target that ``PAPER/ITEM/DATASET`` names.
 
-    Raises
-    ------
-    ConfigError
-        If there is no such paper, item or data set, or nothing in percent was published there.
+    Raises ConfigError if there is no such paper, item or data set, or nothing in percent was
+    published there.
     """
     parts = text.split("/")
     if len(parts) != 3 or not all(parts):

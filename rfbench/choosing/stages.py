@@ -51,21 +51,13 @@ Rows = pd.DataFrame
 
 @dataclass
 class Runs:
-    """Experiments on one data set that land, one after the other, in one results folder.
-
-    Attributes
-    ----------
-    shared : mapping
-        The keys of a configuration that all of them have.
-    on_row : callable, optional
-        Called with each new row.
-    """
+    """Experiments on one data set that land, one after the other, in one results folder."""
 
     folder: Path
-    shared: Mapping[str, Any]
+    shared: Mapping[str, Any]  # the keys of a configuration that all of them have
     n_jobs: int
     limits: Limits
-    on_row: Callable[[dict[str, Any]], None] | None = None
+    on_row: Callable[[dict[str, Any]], None] | None = None  # called with each new row
     _experiments: list[Experiment] = field(default_factory=list)
     _planned: list[Trial] = field(default_factory=list)
 
@@ -98,21 +90,13 @@ class Runs:
 
 @dataclass
 class Search:
-    """What the search sees, and which methods it drops.
+    """What the search sees, and which methods it drops."""
 
-    Attributes
-    ----------
-    rows : DataFrame
-        One line per method, size and bandwidths that were fitted.
-    dropped : dict
-        Methods that failed or were too slow: their size and status. Those that others were better
-        than are not among them.
-    stopped : str
-        Why it went no further: ``budget``, ``rows`` (as many features as rows) or ``flat``.
-    """
-
-    rows: Rows
+    rows: Rows  # one line per method, size and bandwidths that were fitted
+    # Methods that failed or were too slow: their size and status. Those that others were better
+    # than are not among them.
     dropped: dict[str, tuple[int, str]] = field(default_factory=dict)
+    # Why it went no further: ``budget``, ``rows`` (as many features as rows) or ``flat``.
     stopped: str = ""
 
     def best(self, label: str | None = None) -> pd.Series[Any]:

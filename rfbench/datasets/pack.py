@@ -111,16 +111,11 @@ def pack(
 
 @dataclass
 class _Seen:
-    """What one pass over a table has to leave behind.
-
-    Attributes
-    ----------
-    sample : DataFrame or csr_array
-        Rows with every word, and the smallest and the largest number, of each column. Beside it
-        any piece becomes the columns that the whole table would.
-    """
+    """What one pass over a table has to leave behind."""
 
     name: str
+    # Rows with every word, and the smallest and the largest number, of each column. Beside it any
+    # piece becomes the columns that the whole table would.
     sample: Rows = None
     kinds: dict[str, str] = field(default_factory=dict)
     aparts: list[dict[str, pd.Series[Any]]] = field(default_factory=list)

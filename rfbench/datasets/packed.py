@@ -145,11 +145,7 @@ def read(folder: Path) -> Parsed:
     """Return the rows of packed data, which stay on disk.
 
     The hash of every file is compared with the manifest's, and remembered while the file stays.
-
-    Raises
-    ------
-    DataError
-        There is no manifest, or a file is missing or has another hash.
+    Raises DataError: there is no manifest, or a file is missing or has another hash.
     """
     facts = _facts(folder)
     for name, expected in facts["files"].items():

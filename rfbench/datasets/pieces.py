@@ -24,12 +24,8 @@ def pieces(
 ) -> Iterator[files.Table]:
     """Yield what `rfbench.datasets.files.read` returns, of so many rows at a time (None: 32 MiB).
 
-    CSV, Parquet, svmlight and NPY are read piece by piece; other formats are one piece.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, or is svmlight and mostly zeros.
+    CSV, Parquet, svmlight and NPY are read piece by piece; other formats are one piece. Raises
+    DataError: the file cannot be read, or is svmlight and mostly zeros.
     """
     with files.answered(path):
         form = files.format_of(path)

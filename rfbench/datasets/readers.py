@@ -20,23 +20,13 @@ from rfbench.datasets.tables import DelimitedText, broken
 
 @dataclass(frozen=True)
 class Parsed:
-    """What a reader returns; rows of the published training part come first.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n, d)
-    y : ndarray of shape (n,)
-        int64 class codes, or the float64 target of a regression.
-    n_given_train : int or None
-    groups : ndarray of shape (n,) or None
-    about : mapping or None
-        Of data of one's own: what a catalogue would say of them, as JSON values.
-    """
+    """What a reader returns; rows of the published training part come first."""
 
     X: Rows
-    y: NDArray[Any]
+    y: NDArray[Any]  # int64 class codes, or the float64 target of a regression
     n_given_train: int | None = None
     groups: NDArray[np.int64] | None = None
+    # Of data of one's own: what a catalogue would say of them, as JSON values.
     about: Mapping[str, Any] | None = None
 
 

@@ -99,7 +99,6 @@ def dask(address: str, n_jobs: int | None = None) -> Executor:
         (library.KilledWorker,),
         kill=kill,
         close=client.close,
-        remote=True,
     )
 
 
@@ -141,7 +140,6 @@ def ray(address: str = "", n_jobs: int | None = None) -> Executor:
         broken,
         kill=library.shutdown,
         close=library.shutdown,
-        remote=True,
     )
 
 
@@ -162,7 +160,6 @@ def imported(path: str, n_jobs: int | None = None, *, allow_imports: bool = Fals
         (BrokenExecutor,),
         kill=functools.partial(pool.shutdown, wait=False, cancel_futures=True),
         close=pool.shutdown,
-        remote=True,
     )
 
 

@@ -14,32 +14,19 @@ from rfbench.experiment.children import ChildDied, Children
 class Executor:
     """Somebody who runs calls elsewhere, with the interface of `concurrent.futures`.
 
-    Attributes
-    ----------
-    name : str
-        What `rfbench.experiment.clusters.find` finds it by.
-    submit, call : callable
-        ``submit(do_job, job, folder, limits)`` and ``call(function, *words)`` return a Future.
-    workers : callable
-        How many jobs may be in flight now.
-    broken : tuple of exception types
-        What a future raises whose worker is gone.
-    kill, close : callable
-        End the work in the middle; or when it is done.
-    remote : bool
-        The workers have no part in this machine's disk. Their trials run in children of theirs, so
-        the loss of a worker is no trial's fault, and its job is given to another one. Of a local
-        worker that is gone the trial that it had begun is the suspect.
+    Workers of other machines run trials in children of theirs, so the loss of a worker is no
+    trial's fault, and its job is given to another one. Of a local worker that is gone the trial
+    that it had begun is the suspect.
     """
 
-    name: str
+    name: str  # what `rfbench.experiment.clusters.find` finds it by
+    # ``submit(do_job, job, folder, limits)`` and ``call(function, *words)`` return a Future.
     submit: Callable[..., Future[Any]]
     call: Callable[..., Future[Any]]
-    workers: Callable[[], int]
-    broken: tuple[type[BaseException], ...]
-    kill: Callable[[], None]
-    close: Callable[[], None]
-    remote: bool = False
+    workers: Callable[[], int]  # how many jobs may be in flight now
+    broken: tuple[type[BaseException], ...]  # what a future raises whose worker is gone
+    kill: Callable[[], None]  # end the work in the middle
+    close: Callable[[], None]  # end when it is done
 
 
 def local(n_jobs: int) -> Executor:

@@ -29,43 +29,25 @@ FREQUENCIES, FEATURES, KERNEL, KERNEL_ERRORS, DECISIONS, BESIDE, TARGETS = 3, 3,
 
 @dataclass(frozen=True)
 class Footprint:
-    """An estimate.
-
-    Attributes
-    ----------
-    trial : Trial
-    bytes : float or None
-        At the peak of a worker that runs the trial; None where the number of features is known
-        only afterwards.
-    """
+    """An estimate."""
 
     trial: Trial
+    # At the peak of a worker that runs the trial; None where the number of features is known only
+    # afterwards.
     bytes: float | None
 
 
 @dataclass(frozen=True)
 class RowSizes:
-    """The rows of a trial, as far as memory depends on them.
+    """The rows of a trial, as far as memory depends on them."""
 
-    Attributes
-    ----------
-    n, d : int
-        Training rows and their columns.
-    n_test : int
-    classes : int
-        0 for a regression.
-    itemsize : int
-        Bytes of a number in the features.
-    held : float
-        Bytes of all rows that a worker holds; 0 for sparse ones, of packed ones what is known of
-        each: number, target, group.
-    """
-
-    n: int
-    d: int
+    n: int  # training rows
+    d: int  # their columns
     n_test: int
-    classes: int
-    itemsize: int
+    classes: int  # 0 for a regression
+    itemsize: int  # bytes of a number in the features
+    # Bytes of all rows that a worker holds; 0 for sparse ones, of packed ones what is known of
+    # each: number, target, group.
     held: float
 
 

@@ -19,20 +19,11 @@ DELTA_ROWS = 2000
 
 @dataclass(frozen=True)
 class ExactKernel:
-    """The kernel matrix on some rows, which the features of many methods are held against.
+    """The kernel matrix on some rows, which the features of many methods are held against."""
 
-    Attributes
-    ----------
-    matrix : array of shape (n, n)
-        K.
-    norm : float
-        The spectral norm of K.
-    factor : array of shape (n, n), or None
-        The lower Cholesky factor of K + lambda I; of more than 2000 rows it would take too long.
-    """
-
-    matrix: NDArray[np.float64]
-    norm: float
+    matrix: NDArray[np.float64]  # K
+    norm: float  # the spectral norm of K
+    # The lower Cholesky factor of K + lambda I; of more than 2000 rows it would take too long.
     factor: NDArray[np.float64] | None
 
     @classmethod

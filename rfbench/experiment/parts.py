@@ -19,26 +19,17 @@ from rfbench.experiment.trial import thread_pools, warm_up
 
 @dataclass(frozen=True)
 class OnWorkers:
-    """An `AddUp`: the calls are done by workers and their results added up here, in a tree.
+    """An `AddUp`: the calls are done by workers and their results added up here, in a tree."""
 
-    Attributes
-    ----------
-    executor : str
-        See `rfbench.experiment.clusters.find`; it is open only while it is needed, so that a trial
-        leaves no thread behind.
-    workers : int
-    """
-
+    # See `rfbench.experiment.clusters.find`; it is open only while it is needed, so that a trial
+    # leaves no thread behind.
     executor: str
     workers: int
 
     def __call__(self, calls: Iterable[Callable[[], Any]], add: Callable[[Any, Any], Any]) -> Any:
         """Return the sum of the results.
 
-        Raises
-        ------
-        ExecutorError
-            The executor is not there, or a worker is lost.
+        Raises ExecutorError: the executor is not there, or a worker is lost.
         """
         executor = clusters.find(self.executor, self.workers, allow_imports=True)
         try:

@@ -52,33 +52,17 @@ def digest(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Trial:
-    """Everything needed to repeat one measurement.
+    """Everything needed to repeat one measurement."""
 
-    Attributes
-    ----------
-    experiment : Experiment
-        For what all its trials share: split, scaling, kernel, solver, seed.
-    dataset : DatasetSpec
-    data_sha256 : str
-    sampler : SamplerSpec
-    M : int or None
-        None: as many features as the sampler `experiment.M.kept_by` keeps.
-    number : int
-        Of the trial, from 0; it selects the random numbers.
-    variant : str
-        The swept settings in words, for a sweep over other keys than M.
-    shared_M : int or None
-        A larger size of its curve that has its row already: what they share is done at that size
-        again, so that the row is that of a run without interruption.
-    """
-
-    experiment: Experiment
+    experiment: Experiment  # for what all its trials share: split, scaling, kernel, solver, seed
     dataset: DatasetSpec
     data_sha256: str
     sampler: SamplerSpec
-    M: int | None
-    number: int
-    variant: str = ""
+    M: int | None  # None: as many features as the sampler `experiment.M.kept_by` keeps
+    number: int  # of the trial, from 0; it selects the random numbers
+    variant: str = ""  # the swept settings in words, for a sweep over other keys than M
+    # A larger size of its curve that has its row already: what they share is done at that size
+    # again, so that the row is that of a run without interruption.
     shared_M: int | None = None
 
     @cached_property

@@ -38,27 +38,14 @@ DATA = "RFBENCH_DATA"
 
 @dataclass(frozen=True)
 class Parcel:
-    """What a worker gets.
+    """What a worker gets."""
 
-    Attributes
-    ----------
-    run : str
-        Of the run; `stop` takes it.
-    job : Job
-    limits : Limits
-    versions : dict
-        Those of the machine that asks, see `versions`.
-    code : dict
-        Files of classes that are imported by their file, by relative path.
-    data : dict
-        Files of the job's data set by their path in a data folder; empty at first.
-    """
-
-    run: str
+    run: str  # of the run; `stop` takes it
     job: Job
     limits: Limits
-    versions: dict[str, str]
-    code: dict[str, bytes]
+    versions: dict[str, str]  # those of the machine that asks, see `versions`
+    code: dict[str, bytes]  # files of classes that are imported by their file, by relative path
+    # Files of the job's data set by their path in a data folder; empty at first.
     data: dict[str, bytes] = field(default_factory=dict)
 
 
@@ -197,10 +184,7 @@ def stop(run: str) -> None:
 def do_parcel(parcel: Parcel) -> list[dict[str, Any]] | Lacking:
     """Run a job in a child of this worker and return its rows, or say that its data are not here.
 
-    Raises
-    ------
-    ExecutorError
-        This machine has another version of rfbench, or of what it computes with.
+    Raises ExecutorError: this machine has another version of rfbench, or of what it computes with.
     """
     check_versions(parcel.versions)
     place = _place_of_data(parcel)

@@ -43,22 +43,13 @@ def trials_like(
 
 @dataclass(frozen=True)
 class Replay:
-    """A row measured again.
+    """A row measured again."""
 
-    Attributes
-    ----------
-    row, again : dict
-        As it stands in the file, and as it came out now.
-    differences : dict
-        Metric: (then, now), for those further apart than 1e-9.
-    cores : tuple of str
-        The processor cores that the BLAS was made for, then and now: where they differ, sums are
-        taken in another order. Of several runs into one folder, then is that of the first.
-    """
-
-    row: dict[str, str]
-    again: dict[str, Any]
-    differences: dict[str, tuple[float, float]]
+    row: dict[str, str]  # as it stands in the file
+    again: dict[str, Any]  # as it came out now
+    differences: dict[str, tuple[float, float]]  # metrics further apart than 1e-9: then and now
+    # The processor cores that the BLAS was made for, then and now: where they differ, sums are
+    # taken in another order. Of several runs into one folder, then is that of the first.
     cores: tuple[str, str]
 
 

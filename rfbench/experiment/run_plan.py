@@ -23,28 +23,14 @@ SMOKE_POOL = 400
 
 @dataclass(frozen=True)
 class RunPlan:
-    """The trials of one results folder.
-
-    Attributes
-    ----------
-    folder : Path
-    experiments : list of Experiment
-        One, or the variants of a sweep.
-    trials : list of Trial
-        To run.
-    planned : list of Trial
-        All trials of the experiments, of which --only may have picked some.
-    smoke : bool
-        Small, fast and meaningless; kept apart from real results.
-    whole : Path, optional
-        The folder that the rows of a shard are merged into; what is there is not run again.
-    """
+    """The trials of one results folder."""
 
     folder: Path
-    experiments: list[Experiment]
-    trials: list[Trial]
-    planned: list[Trial]
-    smoke: bool = False
+    experiments: list[Experiment]  # one, or the variants of a sweep
+    trials: list[Trial]  # to run
+    planned: list[Trial]  # all trials of the experiments, of which --only may have picked some
+    smoke: bool = False  # small, fast and meaningless; kept apart from real results
+    # The folder that the rows of a shard are merged into; what is there is not run again.
     whole: Path | None = None
 
     def shard(self, number: int, count: int) -> RunPlan:
@@ -61,10 +47,7 @@ class RunPlan:
     def only(self, conditions: Sequence[str]) -> RunPlan:
         """Return the plan whose trials meet every ``KEY=VALUE``.
 
-        Raises
-        ------
-        ConfigError
-            A condition names no key of a trial, or no trial meets it.
+        Raises ConfigError: a condition names no key of a trial, or no trial meets it.
         """
         return replace(self, trials=meeting(self.trials, conditions))
 

@@ -28,26 +28,16 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Summary:
-    """What a run did.
-
-    Attributes
-    ----------
-    planned, found, done, failed, left : int
-        Trials in all; with a row already; run now; of those not ok; not begun.
-    messages : list of str
-        One a failed trial.
-    interrupted : bool
-        A signal ended the run early.
-    """
+    """What a run did."""
 
     folder: Path
-    planned: int = 0
-    found: int = 0
-    done: int = 0
-    failed: int = 0
-    left: int = 0
-    messages: list[str] = field(default_factory=list)
-    interrupted: bool = False
+    planned: int = 0  # trials in all
+    found: int = 0  # with a row already
+    done: int = 0  # run now
+    failed: int = 0  # of those, not ok
+    left: int = 0  # not begun
+    messages: list[str] = field(default_factory=list)  # one per failed trial
+    interrupted: bool = False  # a signal ended the run early
 
 
 def run(

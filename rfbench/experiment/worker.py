@@ -22,25 +22,14 @@ LEAST_MEMORY = 400 * 2**20
 
 @dataclass(frozen=True)
 class Limits:
-    """What one worker may use.
+    """What one worker may use."""
 
-    Attributes
-    ----------
-    memory : int or None
-        Bytes of its own memory; an allocation beyond them is a MemoryError.
-    timeout : float or None
-        Seconds for one trial; the worker ends itself when they are over.
-    deadline : float or None
-        Moment of `time.monotonic`, which all processes of a machine share: no job begins after it,
-        and trials end as with a timeout.
-    add_up : AddUp
-        Who does the parts of a problem.
-    """
-
-    memory: int | None = None
-    timeout: float | None = None
+    memory: int | None = None  # bytes of its own memory; an allocation beyond them is a MemoryError
+    timeout: float | None = None  # seconds for one trial; the worker ends itself when they are over
+    # Moment of `time.monotonic`, which all processes of a machine share: no job begins after it,
+    # and trials end as with a timeout.
     deadline: float | None = None
-    add_up: AddUp = in_turn
+    add_up: AddUp = in_turn  # who does the parts of a problem
 
     def seconds(self) -> float | None:
         """Return how long a trial may run that begins now."""

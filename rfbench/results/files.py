@@ -12,10 +12,7 @@ from rfbench.errors import WriteError
 def replace(file: Path, content: bytes) -> None:
     """Write a file so that after a crash either the old content is there or the new one.
 
-    Raises
-    ------
-    WriteError
-        The folder cannot be written; the old file stays.
+    Raises WriteError: the folder cannot be written; the old file stays.
     """
     scratch = None
     try:

@@ -30,10 +30,7 @@ LAST = ("b", "weight")
 def read(folder: Path) -> list[dict[str, str]]:
     """Return the lines of a results folder as text; none where there is no file.
 
-    Raises
-    ------
-    ResultsError
-        The file was not written by rfbench.
+    Raises ResultsError: the file was not written by rfbench.
     """
     file = folder / FILE
     if not file.exists():
@@ -86,10 +83,7 @@ def by_trial(folder: Path) -> dict[str, list[dict[str, str]]]:
 def write(folder: Path, trial_id: str, lines: Iterable[Mapping[str, Any]]) -> None:
     """Put the lines of a trial in the place of those that it has; the file is replaced whole.
 
-    Raises
-    ------
-    WriteError
-        The folder cannot be written; the old file stays.
+    Raises WriteError: the folder cannot be written; the old file stays.
     """
     every: list[Mapping[str, Any]] = [one for one in read(folder) if one["trial_id"] != trial_id]
     every += [{**one, "trial_id": trial_id} for one in lines]

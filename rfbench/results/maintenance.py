@@ -21,10 +21,7 @@ from rfbench.results.store import Store
 def rows_of(folder: Path) -> list[dict[str, str]]:
     """Return the whole rows of a results folder as text, the last one of each trial.
 
-    Raises
-    ------
-    ResultsError
-        There are none, or the columns of the file are not ours.
+    Raises ResultsError: there are none, or the columns of the file are not ours.
     """
     rows = Store(folder).rows()
     if not rows:
@@ -42,10 +39,7 @@ def shards_of(folder: Path) -> list[Path]:
 def started(paths: Iterable[Path]) -> list[Path]:
     """Return the results folders at or below paths, those with nothing but shards among them.
 
-    Raises
-    ------
-    ResultsError
-        There are none at or below a path.
+    Raises ResultsError: there are none at or below a path.
     """
     found: set[Path] = set()
     for path in paths:
@@ -66,29 +60,15 @@ def _largest_manifest(folder: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Status:
-    """How far a results folder is.
-
-    Attributes
-    ----------
-    planned, missing : int
-        Trials of the last configuration; those without a row.
-    counts : dict
-        Number of rows of the last configuration by status.
-    older : int
-        Rows of earlier configurations.
-    seconds_left : float or None
-        Missing trials times the mean time of a trial, on one worker.
-    notes : list of str
-        Lines that could not be read.
-    """
+    """How far a results folder is."""
 
     folder: Path
-    planned: int
-    missing: int
-    counts: dict[str, int]
-    older: int
-    seconds_left: float | None
-    notes: list[str]
+    planned: int  # trials of the last configuration
+    missing: int  # those without a row
+    counts: dict[str, int]  # number of rows of the last configuration by status
+    older: int  # rows of earlier configurations
+    seconds_left: float | None  # missing trials times the mean time of a trial, on one worker
+    notes: list[str]  # lines that could not be read
 
 
 def status_of(folder: Path) -> Status:

@@ -28,10 +28,7 @@ def write(folder: Path, content: Mapping[str, Any]) -> None:
 def read(folder: Path) -> dict[str, Any]:
     """Return the manifest of a results folder.
 
-    Raises
-    ------
-    ResultsError
-        It is not there, cannot be read, or lacks or holds what no manifest does.
+    Raises ResultsError: it is not there, cannot be read, or lacks or holds what no manifest does.
     """
     try:
         content = _load(folder)

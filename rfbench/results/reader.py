@@ -58,22 +58,12 @@ class Results:
 
 @dataclass(frozen=True)
 class TrialRows:
-    """The rows of one ``trials.csv``.
-
-    Attributes
-    ----------
-    header : list of str
-    rows : list of list of str
-        The cells of each row that is whole, as they are written.
-    values : dict
-        The same cells, as an array per column of the schema.
-    broken : dict
-        Number of a line in the file: its bytes and what is wrong with them.
-    """
+    """The rows of one ``trials.csv``."""
 
     header: list[str]
-    rows: list[list[str]]
-    values: dict[str, Any]
+    rows: list[list[str]]  # the cells of each row that is whole, as they are written
+    values: dict[str, Any]  # the same cells, as an array per column of the schema
+    # Number of a line in the file: its bytes and what is wrong with them.
     broken: dict[int, tuple[bytes, str]]
 
     def last(self) -> list[dict[str, str]]:
@@ -136,12 +126,8 @@ def read(folder: str | Path) -> Results:
     """Read one results folder, with the rows of the manifest's configuration.
 
     A row that is cut, does not fit its checksum or has a cell of another type is left out with a
-    note; of rows with the same ``trial_id`` the last one counts.
-
-    Raises
-    ------
-    ResultsError
-        If the folder or ``trials.csv`` is missing or empty, or its columns are not ours.
+    note; of rows with the same ``trial_id`` the last one counts. Raises ResultsError if the folder
+    or ``trials.csv`` is missing or empty, or its columns are not ours.
     """
     folder = Path(folder)
     notes: list[str] = []
@@ -156,10 +142,7 @@ def read(folder: str | Path) -> Results:
 def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
     """Return all rows of a folder with their types, those of earlier configurations as well.
 
-    Raises
-    ------
-    ResultsError
-        See `read`.
+    Raises ResultsError, see `read`.
     """
     table = parse(folder / TRIALS)
     notes += table.notes()
@@ -183,11 +166,7 @@ def parse(file: Path) -> TrialRows:
     """Split a ``trials.csv`` into its rows; those that are broken are set apart.
 
     A row is one line, and ends with a line feed: bytes after the last one are a row cut short.
-
-    Raises
-    ------
-    ResultsError
-        If the file cannot be read or is empty, or its columns are not ours.
+    Raises ResultsError if the file cannot be read or is empty, or its columns are not ours.
     """
     first, *lines = _content(file).split(b"\n")
     header = first.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r").decode(errors="replace").split(",")
@@ -264,10 +243,7 @@ def _check_header(file: Path, header: list[str]) -> None:
 def _values(header: list[str], rows: list[list[str]]) -> dict[str, Any]:
     """Return the columns with the types of the schema; those that are not there are empty.
 
-    Raises
-    ------
-    ValueError, OverflowError
-        A cell is of another type.
+    Raises ValueError, OverflowError: a cell is of another type.
     """
     cells = dict(zip(header, zip(*rows, strict=True), strict=False))
     nothing = ("",) * len(rows)

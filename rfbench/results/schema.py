@@ -19,24 +19,13 @@ TEXT, INTEGER, NUMBER, BOOLEAN = "text", "integer", "number", "boolean"
 
 @dataclass(frozen=True)
 class Column:
-    """One column of `trials.csv`.
-
-    Attributes
-    ----------
-    name : str
-    kind : str
-        ``text``, ``integer``, ``number`` (finite) or ``boolean`` (``true`` or ``false``).
-    meaning : str
-    unit : str
-    required : bool
-        A file without it is refused.
-    """
+    """One column of `trials.csv`."""
 
     name: str
-    kind: str
+    kind: str  # ``text``, ``integer``, ``number`` (finite) or ``boolean`` (``true`` or ``false``)
     meaning: str
     unit: str = ""
-    required: bool = False
+    required: bool = False  # a file without it is refused
 
     @property
     def title(self) -> str:
@@ -46,10 +35,7 @@ class Column:
     def values(self, cells: Sequence[str]) -> Any:
         """Return the cells as an array of the column's type; empty cells are missing values.
 
-        Raises
-        ------
-        ValueError, OverflowError
-            A cell is of another type.
+        Raises ValueError, OverflowError: a cell is of another type.
         """
         if self.kind == TEXT:
             return pd.array(cells, dtype="str")

@@ -43,10 +43,7 @@ class Store:
     def lock(self) -> Iterator[None]:
         """Hold the folder for one run; the lock ends with the process, however that ends.
 
-        Raises
-        ------
-        ResultsError
-            Another run holds it.
+        Raises ResultsError: another run holds it.
         """
         held = FileLock(self.folder / ".lock")
         owner = self.folder / ".owner"
@@ -83,12 +80,8 @@ class Store:
     def mend(self) -> None:
         """Move broken rows to `trials.csv.torn`, and give an older file the columns of today.
 
-        Call it with the lock held: the trials of the broken rows are then measured again.
-
-        Raises
-        ------
-        ResultsError
-            The file's columns are not ours; it stays as it is.
+        Call it with the lock held: the trials of the broken rows are then measured again. Raises
+        ResultsError: the file's columns are not ours; it stays as it is.
         """
         if not self._has_header():
             if self.csv.exists() and self.csv.stat().st_size:
@@ -124,10 +117,7 @@ class Store:
     def rows(self) -> list[dict[str, str]]:
         """Return the whole rows as text, the last one of each trial; broken ones are passed over.
 
-        Raises
-        ------
-        ResultsError
-            The file's columns are not ours.
+        Raises ResultsError: the file's columns are not ours.
         """
         return parse(self.csv).last() if self._has_header() else []
 

@@ -16,7 +16,7 @@ class Fake:
     the submission, after which its worker is lost.
     """
 
-    def __init__(self, workers=1, lose=None, remote=False):
+    def __init__(self, workers=1, lose=None):
         self.lose, self.jobs, self.ended = lose or {}, [], []
         self.executor = Executor(
             "fake",
@@ -26,7 +26,6 @@ class Fake:
             (Lost,),
             kill=lambda: self.ended.append("killed"),
             close=lambda: self.ended.append("closed"),
-            remote=remote,
         )
 
     def submit(self, function, *words):
