@@ -145,7 +145,7 @@ OPTIONS = (
 )
 
 
-class Column(click.ParamType):  # type: ignore[type-arg]
+class ColumnName(click.ParamType):  # type: ignore[type-arg]
     """A column as a configuration names it: by a name, or by its number."""
 
     name = "COLUMN"
@@ -157,17 +157,17 @@ class Column(click.ParamType):  # type: ignore[type-arg]
         return int(value) if re.fullmatch(r"-?[0-9]+", value) else str(value)
 
 
-TARGET = click.option("--target", type=Column(), help="The column to predict.")
+TARGET = click.option("--target", type=ColumnName(), help="The column to predict.")
 TASK = click.option(
     "--task",
     type=click.Choice(["classification", "regression"]),
     help="Default: guessed from the target.",
 )
 DROP = click.option(
-    "--drop", type=Column(), multiple=True, help="A column to leave out; repeatable."
+    "--drop", type=ColumnName(), multiple=True, help="A column to leave out; repeatable."
 )
 GROUPS = click.option(
-    "--groups", type=Column(), help="Whose rows belong together: whole groups are held out."
+    "--groups", type=ColumnName(), help="Whose rows belong together: whole groups are held out."
 )
 
 
