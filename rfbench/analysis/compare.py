@@ -52,7 +52,7 @@ def compare(
         There is no such method or metric, or the two have no trial in common.
     """
     collection = frame.of([results])
-    lines = collection.groups.assign(group=collection.groups.index)
+    lines = collection.groups
     for name in (first, second):
         if not lines[["method", "alias"]].isin([name]).any(axis=None):
             raise unknown("method", name, dict.fromkeys(lines["method"]), ResultsError)
@@ -60,7 +60,7 @@ def compare(
     shown = {} if timed else metrics(results, metric)
     found = []
     for place, here in lines.groupby(PLACE, dropna=False):
-        trials = Trials(collection, here)
+        trials = Trials(collection, here.index)
         wanted = str(metric) if timed else shown[str(place[0])]
         table, variants = trials.table(wanted), list(here["variant"])
         for a, b in itertools.product(trials.of_method(first), trials.of_method(second)):

@@ -38,7 +38,7 @@ GROUPED_BY = [
 GROUPS = [
     "experiment", *GROUPED_BY[:-1], "paper", "items", "smoke", "M", "source", "sampled", "method",
     "alias", "trials", "failed", "n_train", "n_test", "columns", "parameters", "ratio", "shared",
-    "error_metric",
+    "error_metric", "M_low", "M_high",
 ]  # fmt: skip
 
 
@@ -59,12 +59,13 @@ class Collection:
     groups : DataFrame
         One line per folder, data set, protocol, label, sampler, solver, variant, d and M, in this
         order of first appearance: these, `experiment`, `paper`, `items`, `smoke`; `M`, NaN where
-        it follows another method; `source` and `sampled`, the data set's name and the number in
-        ``name[5000 rows]`` (or NaN); `method`, the label, or ``joint``; `alias`, the sampler where
-        it names no other label (or ``""``); `trials` and `failed`; `n_train`, `n_test` and
-        `columns`, medians; `parameters`, the sampler's as JSON; `ratio`, test rows over training
-        rows where every trial splits the same rows anew, else 0; `shared`, whether times are
-        charged with other sizes' work; `error_metric`, what `error_percent` is.
+        it follows another method, and `M_low` and `M_high`, its range; `source` and `sampled`,
+        the data set's name and the number in ``name[5000 rows]`` (or NaN); `method`, the label, or
+        ``joint``; `alias`, the sampler where it names no other label (or ``""``); `trials` and
+        `failed`; `n_train`, `n_test` and `columns`, medians; `parameters`, the sampler's as JSON;
+        `ratio`, test rows over training rows where every trial splits the same rows anew, else 0;
+        `shared`, whether times are charged with other sizes' work; `error_metric`, what
+        `error_percent` is.
     experiments : tuple of Results
         What was read, folder by folder: name, configuration, manifest, notes of the reader.
     notes : tuple of str
@@ -79,8 +80,9 @@ class Collection:
     @cached_property
     def counted(self) -> pd.DataFrame:
         """The rows that count, group by group."""
-        counted = self.rows[self.rows["counts"]]
-        return counted.sort_values("group", kind="stable", ignore_index=True)
+        counted = np.flatnonzero(self.rows["counts"])
+        order = np.argsort(self.rows["group"].to_numpy()[counted], kind="stable")
+        return self.rows.iloc[counted[order]].reset_index(drop=True)
 
     @cached_property
     def _starts(self) -> NDArray[np.intp]:
@@ -103,6 +105,16 @@ class Collection:
             means = self.counted.groupby("group")[column].mean()
             self._known["means", column] = floats(means.reindex(self.groups.index))
         return self._known["means", column]
+
+    def fact(self, column: str) -> NDArray[Any]:
+        """Return a column of `groups` as an array."""
+        if column not in self._facts:
+            self._facts[column] = self.groups[column].to_numpy()
+        return self._facts[column]
+
+    @cached_property
+    def _facts(self) -> dict[str, NDArray[Any]]:
+        return {"group": np.arange(len(self.groups))}
 
     @cached_property
     def _first_of_pair(self) -> pd.DataFrame:
@@ -150,8 +162,7 @@ def collect(paths: Iterable[str | Path]) -> Collection:
 
 def of(experiments: Sequence[Results], notes: Iterable[str] = ()) -> Collection:
     """Put results that were read into one frame."""
-    every = [_tagged(one) for one in experiments]
-    rows = pd.concat(every, ignore_index=True) if every else pd.DataFrame()
+    rows = _tagged(experiments) if experiments else pd.DataFrame()
     read = tuple(experiments), tuple(notes)
     if rows.empty:
         added = [*SUMS, "error_percent", "accuracy_percent", "r2", "group", "pair"]
@@ -159,7 +170,7 @@ def of(experiments: Sequence[Results], notes: Iterable[str] = ()) -> Collection:
         return Collection(rows.assign(counts=False), pd.DataFrame(columns=GROUPS), *read)
     for name, parts in SUMS.items():
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
-    estimates = _by_text(rows["parameters"], estimates_kernel)
+    estimates = by_text(rows["parameters"], estimates_kernel).astype(bool)
     for name in KERNEL_ERRORS:
         rows[name] = rows[name].where(estimates)
     size = rows["M"].mask(rows["follows"])
@@ -167,7 +178,7 @@ def of(experiments: Sequence[Results], notes: Iterable[str] = ()) -> Collection:
     rows["group"] = keys.groupby(GROUPED_BY, sort=False, dropna=False).ngroup()
     rows["pair"] = rows.groupby(PAIRED_BY, sort=False, dropna=False).ngroup()
     ended_well = rows["status"] == "ok"
-    repeated = rows[ended_well].duplicated(["group", "trial"], keep="last")
+    repeated = rows.loc[ended_well, ["group", "trial"]].duplicated(keep="last")
     rows["counts"] = ended_well & ~repeated.reindex(rows.index, fill_value=False)
     error = rows["error"].fillna(100.0 - rows["accuracy"])
     rows["accuracy_percent"] = 100.0 - error
@@ -179,17 +190,23 @@ def of(experiments: Sequence[Results], notes: Iterable[str] = ()) -> Collection:
     return Collection(rows, groups, *read)
 
 
-def _tagged(one: Results) -> pd.DataFrame:
-    config = one.config
-    return one.rows.assign(
-        experiment=one.name,
-        folder=str(one.folder),
-        paper=str(config.get("paper") or ""),
-        items=str(config.get("item") or ""),
-        smoke=one.smoke,
-        metric=str(config.get("metric") or ""),
-        follows=follows(one),
+def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
+    """Return the rows of all experiments, with what holds for all rows of one."""
+    facts = pd.DataFrame(
+        {
+            "experiment": one.name,
+            "folder": str(one.folder),
+            "paper": str(one.config.get("paper") or ""),
+            "items": str(one.config.get("item") or ""),
+            "smoke": one.smoke,
+            "metric": str(one.config.get("metric") or ""),
+            "follows": follows(one),
+        }
+        for one in experiments
     )
+    of = np.repeat(facts.index, [len(one.rows) for one in experiments])
+    rows = pd.concat([one.rows for one in experiments], ignore_index=True)
+    return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
 
 
 def follows(one: Results) -> bool:
@@ -198,32 +215,33 @@ def follows(one: Results) -> bool:
 
 
 def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -> pd.DataFrame:
-    first = [
-        "experiment", *GROUPED_BY[:-1], "parameters", "paper", "items", "smoke", "metric"
-    ]  # fmt: skip
-    groups = rows.assign(M=size)[[*first, "M"]][~rows["group"].duplicated()]
+    code = rows["group"]
+    first = ["experiment", *GROUPED_BY[:-1], "paper", "items", "smoke", "metric"]
+    groups = rows.loc[~code.duplicated(), first].assign(M=size)
     groups = groups.reset_index(drop=True).astype({"M": "float64", "d": "float64"})
     parts = groups["dataset"].str.extract(r"^(.*?)(?:\[(\d+) rows\])?$")
     groups["source"], groups["sampled"] = parts[0], parts[1].astype("float64")
     groups["method"] = groups["label"].mask(groups["solver"] == JOINT, JOINT)
     groups["alias"] = _aliases(groups)
-    counted = rows[rows["counts"]]
-    groups["trials"] = counted.groupby("group").size().reindex(groups.index, fill_value=0)
-    groups["failed"] = (rows["status"] != "ok").groupby(rows["group"]).sum()
-    counts = ["n_train", "n_test", "columns"]
-    middle = counted.astype(dict.fromkeys(counts, "float64")).groupby("group")
-    for name in counts:
-        groups[name] = middle[name].median().reindex(groups.index)
-    sampled = groups["sampled"].to_numpy()[rows["group"]]
-    anew = ~_by_text(rows["split"], _keeps_published_rows)
+    given = rows["parameters"][rows["parameters"] != ""]
+    groups["parameters"] = given.groupby(code).first().reindex(groups.index, fill_value="")
+    numbers = ["n_train", "n_test", "columns"]
+    counted = rows.loc[rows["counts"], ["M", *numbers]].astype("float64").groupby(code)
+    groups["trials"] = counted.size().reindex(groups.index, fill_value=0)
+    groups["failed"] = (rows["status"] != "ok").groupby(code).sum()
+    groups[numbers] = counted[numbers].median()
+    groups["M_low"] = groups["M"].fillna(counted["M"].min())
+    groups["M_high"] = groups["M"].fillna(counted["M"].max())
+    sampled = groups["sampled"].to_numpy()[code]
+    anew = ~by_text(rows["split"], _keeps_published_rows).astype(bool)
     # A subset draws both sides anew, unless it asks for more rows than there are.
     anew |= np.isfinite(sampled) & ~(floats(rows["n_train"]) < sampled)
     quotient = (groups["n_test"] / groups["n_train"]).fillna(0.0)
-    groups["ratio"] = quotient.where(anew.groupby(rows["group"]).any(), 0.0)
-    groups["shared"] = (rows["timing"] == "shared").groupby(rows["group"]).any()
-    classified = error[rows["counts"]].notna().groupby(counted["group"]).any()
+    groups["ratio"] = quotient.where(anew.groupby(code).any(), 0.0)
+    groups["shared"] = (rows["timing"] == "shared").groupby(code).any()
+    classified = (error.notna() & rows["counts"]).groupby(code).any()
     named = groups["metric"].where(groups["metric"].isin(REGRESSION), REGRESSION[0])
-    groups["error_metric"] = named.mask(classified.reindex(groups.index, fill_value=False), "error")
+    groups["error_metric"] = named.mask(classified, "error")
     return groups.drop(columns="metric")
 
 
@@ -243,9 +261,9 @@ def floats(values: pd.Series[Any]) -> NDArray[np.float64]:
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _by_text(texts: pd.Series[str], test: Callable[[str], bool]) -> pd.Series[bool]:
-    """Test every text, each different one once."""
-    return texts.map({text: test(text) for text in texts.unique()}).astype(bool)
+def by_text(texts: pd.Series[str], function: Callable[[str], Any]) -> pd.Series[Any]:
+    """Apply a function to every text, once to each different one."""
+    return texts.map({text: function(text) for text in texts.unique()})
 
 
 def _json(text: str) -> Any:

@@ -64,7 +64,7 @@ def _of_pair(
         lines = selection.select(paper, [item], dataset, protocol, stand_in)
         by = ["dataset", "n_train"] if stand_in else ["paper"]
         for _, named in lines.groupby(by, sort=False):
-            values = gain(Trials(selection.collection, named), method, other, sizes)
+            values = gain(Trials(selection.collection, named["group"]), method, other, sizes)
             if not len(values):
                 continue
             n, both = len(values), of_method(named, method, other)

@@ -10,7 +10,7 @@ from rfbench.analysis.statistics import paired_t
 from rfbench.papers import Marks
 
 
-def significant(trials: Trials, method: str, size: int | None, rule: Marks) -> bool | None:
+def significant(trials: Trials, method: str, size: float, rule: Marks) -> bool | None:
     """Say whether a method is significantly better than every baseline, as the paper tests it.
 
     A paired t-test at 5 % against each baseline, without correction, on the first trials; None

@@ -37,6 +37,8 @@ def names(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
     if varied != "variant":
         terms = table["variant"].map(lambda variant: _terms(variant, varied))
         found += terms.map(lambda term: f", {term}" if term else "")
+    if not table[["dataset", "x"]].assign(method=found).duplicated().any():
+        return list(found)
     parameters = pd.DataFrame([_object(text) for text in table["parameters"]], index=table.index)
     last = ["parameters", "setting"]
     told = [name for name in settings if name not in ("dataset", "label", "variant", *last)]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.frame import Collection
 from rfbench.papers import Part
@@ -48,14 +48,14 @@ class Trials:
     Parameters
     ----------
     collection : Collection
-    lines : DataFrame
-        Lines of `Selection.bearing`, one per group.
+    groups : array of int
+        Lines of `Collection.groups`.
     """
 
-    def __init__(self, collection: Collection, lines: pd.DataFrame) -> None:
-        self.collection = collection
-        self.facts = {name: lines[name].to_numpy() for name in FACTS}
-        self.pairs, self._cells = collection.side_by_side(self.facts["group"])
+    def __init__(self, collection: Collection, groups: ArrayLike) -> None:
+        self.collection, codes = collection, np.asarray(groups, dtype=np.intp)
+        self.facts = {name: collection.fact(name)[codes] for name in FACTS}
+        self.pairs, self._cells = collection.side_by_side(codes)
         self._tables: dict[str, Values] = {}
 
     def of_method(self, method: str) -> list[int]:
@@ -178,7 +178,7 @@ def paired(
         lines = lines[~lines["shared"].astype(bool)]
     if lines.empty:
         return []
-    pairing = Pairing(part, Trials(collection, lines), *lines[["paper", "target"]].iloc[0])
+    pairing = Pairing(part, Trials(collection, lines["group"]), *lines[["paper", "target"]].iloc[0])
     mine = pairing.curve(part.method)
     if not mine:
         return []

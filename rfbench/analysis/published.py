@@ -40,9 +40,10 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
         number, protocol and stand-in that was measured. `COLUMNS` (``half_width`` is that of the
         interval of the difference) and: ``unit``, ``same_as``, ``stand_in``, ``number`` (its place
         in `rfbench.papers.published`); of the group behind it (NaN or ``""`` without one)
-        ``group``, ``folder``, ``used`` and ``used_rows`` (its data set and training rows),
-        ``used_M``, ``failed`` (trials that did not end well), ``shared``, ``error_metric`` (what
-        stands for ``error``), ``at_chance`` (at this size no method beats a constant).
+        ``group``, ``folder``, ``used`` and ``used_rows`` (of stand-ins: data set and training
+        rows), ``used_M``, ``failed`` (trials that did not end well), ``shared``,
+        ``error_metric`` (what stands for ``error``), ``at_chance`` (at this size no method beats
+        a constant).
 
     Raises
     ------
@@ -135,26 +136,26 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
         [bearing.assign(answers=bearing["method"]), bearing.assign(answers=bearing["alias"])]
     )
     named = named.drop_duplicates(["group", "item", "target", "answers"]).sort_index(kind="stable")
-    named["used"], named["used_rows"] = named["dataset"], named["n_train"]
+    stand_in = named["stand_in"].astype(bool)
+    named["used"] = named["dataset"].where(stand_in, "")
+    named["used_rows"] = named["n_train"].where(stand_in)
     lines = numbers[["number", "paper", "item", "dataset", "method", "M", "size", "metric"]].merge(
         named.drop(columns=["dataset", "method"]).rename(columns={"M": "used_M"}),
         left_on=["paper", "item", "dataset", "method"],
         right_on=["paper", "item", "target", "answers"],
     )
     lines = lines.astype({"stand_in": bool})
-    lines.loc[~lines["stand_in"], ["used_rows"]] = float("nan")
     errors = selection.collection.counted.groupby("group")["error_percent"].mean()
     lines["mean_error"] = lines["group"].map(errors)
     best, sized = lines["M"] == BEST, lines["size"].notna()
-    place = lines.assign(used=lines["used"].where(lines["stand_in"], ""))[PLACE]
-    sizes = place.assign(largest=lines["used_M"], kept=lines["used_M"].isna())
+    sizes = lines[PLACE].assign(largest=lines["used_M"], kept=lines["used_M"].isna())
     at = sizes.groupby(PLACE, dropna=False)
     wanted = at["largest"].transform("max").mask(at["kept"].transform("any"))
     usual = (lines["used_M"] == wanted) | (lines["used_M"].isna() & wanted.isna())
     fits = (lines["used_M"] == lines["size"]).where(sized, usual)
     fits = fits.mask(best, lines["mean_error"].notna())
     score = (-lines["trials"]).mask(best, lines["mean_error"])
-    order = place.assign(score=score)[fits.astype(bool)].sort_values("score", kind="stable")
+    order = lines[PLACE].assign(score=score)[fits.astype(bool)].sort_values("score", kind="stable")
     return lines.loc[order.drop_duplicates(PLACE).index]
 
 

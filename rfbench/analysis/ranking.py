@@ -77,8 +77,12 @@ class Comparison:
 
     def at(self, M: int, column: str = "mean") -> pd.DataFrame:
         """Return one column at one size: a row per data set, a column per method, NaN for gaps."""
-        here = self.lines[(self.lines["M"] == M) & (self.lines["trials"] > 0)]
-        return here.pivot(index="dataset", columns="method", values=column).astype("float64")
+        here = (self.lines["M"] == M) & (self.lines["trials"] > 0)
+        return (
+            self.lines.loc[here, ["dataset", "method", column]]
+            .pivot(index="dataset", columns="method", values=column)
+            .astype("float64")
+        )
 
     @cached_property
     def clock(self) -> str:
@@ -209,9 +213,8 @@ def _comparison(parts: dict[str, pd.DataFrame], references: list[pd.DataFrame]) 
 def _lines(results: Results) -> pd.DataFrame:
     if PROTOCOL not in set(results.rows["protocol"]) or axis(results) != "M":
         return pd.DataFrame()
-    table = summarise(results, SMALLER_IS_BETTER.get(str(results.config.get("metric"))))
-    known = results.rows["r2"].notna().any()
-    table["r2"] = summarise(results, "r2")["mean"] if known else np.nan
+    metric = SMALLER_IS_BETTER.get(str(results.config.get("metric")))
+    table = summarise(results, metric, also=["r2"])
     smaller = smaller_class(results.rows).groupby(results.rows["dataset"]).mean()
     table["smaller_class"] = table["dataset"].map(smaller)
     usable = (table["protocol"] == PROTOCOL) & (table["variant"] == "") & table["M"].notna()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
-from rfbench.analysis.frame import SUMS, follows
+from rfbench.analysis.frame import SUMS, by_text, follows
 from rfbench.analysis.naming import canonical, names, order
 from rfbench.errors import ResultsError, nearest
 from rfbench.results import Results
@@ -67,19 +69,21 @@ def metrics(results: Results, metric: str | None = None) -> dict[str, str]:
             f"Known are {', '.join(METRICS)}.",
             f"Name one of them.{nearest(wanted, list(METRICS))}",
         )
-    ok = results.rows[results.rows["status"] == "ok"]
-    chosen = {}
-    for dataset in sorted(results.rows["dataset"].unique()):
-        filled = ok[ok["dataset"] == dataset].notna().any()
-        default = next((name for name in DEFAULT_METRICS if filled[name]), DEFAULT_METRICS[0])
-        chosen[str(dataset)] = wanted or default
-    return chosen
+    datasets = sorted(results.rows["dataset"].unique())
+    if wanted:
+        return dict.fromkeys(datasets, wanted)
+    ok = results.rows.loc[results.rows["status"] == "ok", ["dataset", *DEFAULT_METRICS]]
+    filled = ok.groupby("dataset").count().reindex(datasets, fill_value=0) > 0
+    return {str(name): str(metric) for name, metric in filled.idxmax(axis=1).items()}
 
 
-def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
+def summarise(
+    results: Results, metric: str | None = None, *, also: Sequence[str] = ()
+) -> pd.DataFrame:
     """Aggregate the trials, one line per data set, method and value of what is varied.
 
-    The metric is the one asked for; without it see `metrics`.
+    The metric is the one asked for; without it see `metrics`. Of the columns named in `also` each
+    gets one with its mean.
 
     Returns
     -------
@@ -93,33 +97,32 @@ def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
         error of each time and of their sums (`rfbench.analysis.frame.SUMS`, seconds); the median
         scale-free penalty.
     """
-    rows = results.rows.copy()
-    if rows.empty:
+    if results.rows.empty:
         return pd.DataFrame()
-    one_d = rows.groupby("dataset")["d"].transform("nunique") == 1
-    rows["d"] = rows["d"].where(~one_d, rows.groupby("dataset")["d"].transform("max"))
-    rows["parameters"] = rows["parameters"].map(canonical)
-    for name, parts in SUMS.items():
-        rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
     identity = [name for name in IDENTITY if not (name == "M" and follows(results))]
     chosen, varied = metrics(results, metric), axis(results)
-    rows = rows.sort_values("trial")
-    groups = rows.groupby(identity, dropna=False, sort=False)
-    table = groups.size().rename("rows").reset_index()
-    table["metric"] = table["dataset"].map(chosen)
-    table = table.join(_aggregates(rows, groups.ngroup(), chosen))
-    table["failed"] = table.pop("rows") - table["trials"]
-    table = table[[*identity, *_columns()]]
+    rows = results.rows.sort_values("trial")
+    keys = rows[identity].assign(parameters=by_text(rows["parameters"], canonical))
+    d = keys.groupby("dataset")["d"]
+    keys["d"] = keys["d"].where(d.transform("nunique") != 1, d.transform("max"))
+    line = keys.groupby(identity, dropna=False, sort=False).ngroup()
+    table = keys[~line.duplicated()].reset_index(drop=True)
     whole = [name for name in identity if SCHEMA[name].kind == INTEGER]
     table[whole] = table[whole].astype("Int64")
+    table["metric"] = table["dataset"].map(chosen)
+    table = pd.concat([table, _aggregates(rows, line, chosen, also)], axis=1)
     if varied in ("d", "M"):
         table["x"] = table[varied].astype("float64")
     else:
         table = _along_variants(table, varied)
     table["method"] = names(table, varied, identity)
-    table["rank"] = list(map(order, table["sampler"], table["method"]))
-    table = table.sort_values(["dataset", "rank", "x"], ignore_index=True)
-    return table.drop(columns="rank")
+    rank = list(map(order, table["sampler"], table["method"]))
+    places = (
+        table[["dataset", "x"]]
+        .assign(rank=pd.Series(rank, table.index))
+        .sort_values(["dataset", "rank", "x"])
+    )
+    return table.loc[places.index].reset_index(drop=True)
 
 
 def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
@@ -135,34 +138,30 @@ def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
     return pd.concat([own, *(others.assign(x=x) for x in own["x"].unique())], ignore_index=True)
 
 
-def _columns() -> list[str]:
-    """Name what is said of every line, in its order."""
-    ranges = [f"{name}_{end}" for name in ("M", *RANGES) for end in ("min", "max")]
-    times = [name + end for name in dict.fromkeys((*TIMES, *SUMS)) for end in ("", "_se")]
-    start = ["metric", "mean", "sd", "se", "trials", "failed"]
-    return [*start, *ranges, *times, "alpha_scale_free"]
-
-
-def _aggregates(rows: pd.DataFrame, line: pd.Series[int], chosen: dict[str, str]) -> pd.DataFrame:
+def _aggregates(
+    rows: pd.DataFrame, line: pd.Series[int], chosen: dict[str, str], also: Sequence[str]
+) -> pd.DataFrame:
     """Return the numbers of every line over the finite values of its rows that ended well."""
     ranges, times = ["M", *RANGES], list(dict.fromkeys((*TIMES, *SUMS)))
-    values = rows[[*ranges, *times, "alpha_scale_free"]].astype("float64")
+    measured = [*SUMS["t_all"], *SUMS["cpu_all"], "alpha_scale_free", *chosen.values(), *also]
+    values = rows[list(dict.fromkeys([*ranges, *measured]))].astype("float64")
+    for name, parts in SUMS.items():
+        values[name] = values[list(parts)].sum(axis=1, min_count=1)
+    own = rows["dataset"].map(chosen)
     values["value"] = np.nan
-    for dataset, metric in chosen.items():
-        here = rows["dataset"] == dataset
-        values.loc[here, "value"] = rows.loc[here, metric].astype("float64")
-    values = values.replace([np.inf, -np.inf], np.nan)
-    values.loc[rows["status"] != "ok"] = np.nan
-    of = values.groupby(line)
+    for metric in set(chosen.values()):
+        values["value"] = values["value"].mask(own == metric, values[metric])
+    ok = (rows["status"] == "ok").to_numpy()[:, None]
+    of = values.where(np.isfinite(values) & ok).groupby(line)
     mean, sd, count = of.mean(), of.std(ddof=1), of.count()
     se = sd / count**0.5
-    table = pd.DataFrame(
-        {"mean": mean["value"], "sd": sd["value"], "se": se["value"], "trials": count["value"]}
-    )
+    whole = dict.fromkeys((name for name in ranges if SCHEMA[name].kind == INTEGER), "Int64")
+    low, high = of[ranges].min().astype(whole), of[ranges].max().astype(whole)
+    found = {"mean": mean["value"], "sd": sd["value"], "se": se["value"], "trials": count["value"]}
+    found["failed"] = of.size() - found["trials"]
     for name in ranges:
-        table[f"{name}_min"], table[f"{name}_max"] = of[name].min(), of[name].max()
+        found |= {f"{name}_min": low[name], f"{name}_max": high[name]}
     for name in times:
-        table[name], table[f"{name}_se"] = mean[name], se[name]
-    table["alpha_scale_free"] = of["alpha_scale_free"].median()
-    whole = [f"{n}_{end}" for n in ranges if SCHEMA[n].kind == INTEGER for end in ("min", "max")]
-    return table.astype(dict.fromkeys(whole, "Int64"))
+        found |= {name: mean[name], f"{name}_se": se[name]}
+    found["alpha_scale_free"] = of["alpha_scale_free"].median()
+    return pd.DataFrame(found | {name: mean[name] for name in also})

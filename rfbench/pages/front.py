@@ -25,6 +25,7 @@ from rfbench.pages.scoreboard import APART, anchor, counts, numbers_grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number, seconds, signed, span
 from rfbench.results import Results
+from rfbench.results.schema import TIMES
 
 MEASURED_TIMES = ["t_pp", "t_features", "t_train", "t_test"]
 COUNTED = [*verdicts.COMPARED, *APART]
@@ -143,7 +144,8 @@ def effort(collection: Collection) -> pd.DataFrame:
         ``folders``, ``rows``, ``failed`` (that did not end well), ``seconds`` (measured: drawing,
         features, fit and test) and ``wall_over_cpu``.
     """
-    rows = collection.rows
+    needed = ["paper", "status", "threads", *TIMES]
+    rows = collection.rows[needed] if len(collection.rows) else collection.rows
     folders = Counter(str(one.config.get("paper") or "") for one in collection.experiments)
     lines = {
         paper: [

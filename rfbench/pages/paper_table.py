@@ -102,7 +102,7 @@ def sheet_of(
     passages: list[Passage] = []
     for protocol in protocols:
         rows = rows_of(selection, numbers, paper, item, protocol)
-        if all(row.measured.empty for row in rows):
+        if not any(row.measured for row in rows):
             continue
         every += rows
         if layout.rows == "sizes":
@@ -141,25 +141,24 @@ def _ranges(ranges: pd.DataFrame, paper: str, item: str) -> list[Passage]:
 
 def _timed(rows: Sequence[TableRow]) -> list[bool]:
     """Return which kinds of times there are: charged with other sizes' work, or not."""
-    times = [row.measured.loc[row.measured["unit"] == "s", "shared"] for row in rows]
-    return sorted({bool(shared) for part in times for shared in part})
+    return sorted({bool(c["shared"]) for row in rows for c in row.measured if c["unit"] == "s"})
 
 
 def _regressions(rows: Sequence[TableRow]) -> dict[str, str]:
     """Return what the error of each regression is."""
-    found = {
-        row.dataset: metric
+    return {
+        row.dataset: METRICS[cell["error_metric"]]
         for row in rows
-        for metric in row.measured.loc[row.measured["metric"] == "error", "error_metric"]
+        for cell in row.measured
+        if cell["metric"] == "error" and cell["error_metric"] != "error"
     }
-    return {name: METRICS[metric] for name, metric in found.items() if metric != "error"}
 
 
 def _by_size(layout: Layout, paper: Paper, row: TableRow, protocol: str) -> Passage:
     """Lay out a table whose rows are sizes, on one data set."""
     head = [paper.sizes.symbol, *(column.head for column in layout.columns)]
     said = lines(TEMPLATE, "heading_of_sizes", row=row, protocol=protocol, timed=_timed([row]))
-    if row.cells.empty:
+    if not row.cells:
         return Passage(said, [Grid(head, [[DASH] * len(head)])])
     cells = [
         [_size(paper, row.dataset, size)]

@@ -64,7 +64,6 @@ def measured(found: Verification, ranges: pd.DataFrame | None = None) -> list[Ta
     """
     ranges = audits.ranges([]) if ranges is None else ranges
     numbers = found.numbers[found.numbers["trials"] > 0]
-    numbers = numbers.assign(used=numbers["used"].where(numbers["stand_in"], ""))
     parts: dict[Any, list[pd.DataFrame]] = {}  # own data come first in the frame
     for key, lines in numbers.groupby([*TABLE, "used", "used_rows"], sort=False, dropna=False):
         parts.setdefault(key[:3], []).append(lines)

@@ -147,7 +147,8 @@ def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
     table = parse(folder / TRIALS)
     notes += table.notes()
     rows = pd.DataFrame(table.values)
-    rows["label"] = rows["label"].where(rows["label"] != "", rows["sampler"])
+    if (unnamed := rows["label"] == "").any():
+        rows["label"] = rows["label"].mask(unnamed, rows["sampler"])
     if rows["variant"].any():
         named = zip(rows["variant"], rows["label"], rows["sampler"], strict=True)
         rows["variant"] = pd.Series([_own(*names) for names in named], rows.index, dtype="str")

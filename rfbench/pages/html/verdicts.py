@@ -102,7 +102,7 @@ def gather(found: Verification) -> Verdicts:
             "spread_kind": number.spread_kind,
             "note": number.note,
             "page": number.page,
-            "stand_in": line["used"] if line["stand_in"] else "",
+            "stand_in": line["used"],
             "command": commands.get(line["folder"], ""),
         }
         numbers.append(NumberVerdict(**facts))
