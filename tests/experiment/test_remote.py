@@ -19,7 +19,7 @@ from rfbench.experiment.worker import Limits
 from tests.support.command_line import call
 from tests.support.runs import FAULTY, rows_of, wait_until, without_times
 
-from .conftest import SMALL
+from .conftest import SLEEPER, SMALL
 
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
@@ -42,7 +42,7 @@ def run(plan, cluster, **keywords):
     return runner.run(plan, executor=clusters.find(f"dask:{cluster.scheduler_address}"), **keywords)
 
 
-FAULTS = {"exit": "crashed", "sleep": "timeout", "memory": "memory"}
+FAULTS = {"exit": "crashed", "memory": "memory"}
 
 
 def test_rows_are_the_local_ones_and_a_fault_costs_its_trial(
@@ -58,7 +58,7 @@ def test_rows_are_the_local_ones_and_a_fault_costs_its_trial(
     )
     local, far = (plan_run([experiment], tmp_path / name) for name in ("local", "far"))
     before = pids(cluster)
-    limits = Limits(memory=2 * 2**30, timeout=20.0)
+    limits = Limits(memory=2 * 2**30)
     assert runner.run(local, n_jobs=2, limits=limits).failed == len(FAULTS)
     assert run(far, cluster, limits=limits).failed == len(FAULTS)
     assert pids(cluster) == before  # no worker was lost
@@ -67,6 +67,13 @@ def test_rows_are_the_local_ones_and_a_fault_costs_its_trial(
         assert bad == {(name, "8"): status for name, status in FAULTS.items()}
     assert _comparable(far.folder) == _comparable(local.folder)
     assert run(far, cluster).done == 0
+
+
+def test_a_trial_that_takes_too_long_ends_and_its_worker_does_not(experiment_of, tmp_path, cluster):
+    plan, before = plan_run([experiment_of(SLEEPER, allow_imports=True)], tmp_path), pids(cluster)
+    assert run(plan, cluster, limits=Limits(timeout=0.5)).failed == 1
+    assert [row["status"] for row in rows_of(plan.folder)] == ["timeout"]
+    assert pids(cluster) == before
 
 
 def _comparable(folder):
@@ -93,7 +100,8 @@ def test_a_scheduler_that_is_gone_ends_the_run_and_another_one_goes_on(
     experiment_of, tmp_path, cluster
 ):
     plan = plan_run([experiment_of(SMALL, "trials=10")], tmp_path / "r")
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as own:
+    words = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with distributed.LocalCluster(processes=False, protocol="tcp://", **words) as own:
 
         def stop(row):
             if len(rows_of(plan.folder)) == 4:

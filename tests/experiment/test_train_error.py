@@ -1,5 +1,3 @@
-import csv
-import io
 import itertools
 import time
 from types import SimpleNamespace
@@ -7,14 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rfbench.experiment import runner
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import Job, plan
-from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.seeds import integer_for
 from rfbench.experiment.trial import run_job, run_trial, training_error
-from rfbench.results.schema import CHECK, COLUMNS, check_of
-from rfbench.results.store import Store
 from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier, RidgeRegressor
 
@@ -70,34 +64,3 @@ def test_it_is_measured_on_request_only_and_that_is_another_trial(experiment_of)
     first, second = run_trial(asked, Context())[0], run_trial(plain, Context())[0]
     assert "train_error" not in second
     assert first["error"] == second["error"]
-
-
-def test_a_file_of_an_earlier_version_is_read_and_goes_on(experiment_of, tmp_path):
-    folder = tmp_path / "r"
-    work = plan_run([experiment_of()], folder)
-    runner.run(work.only(["trial=0"]))
-    store = Store(folder)
-    whole = _without_check(store.rows())
-    _drop_column(store, "train_error")
-    assert runner.run(work.only(["trial=0"])).done == 0
-    assert _without_check(store.rows()) == whole
-    runner.run(work)
-    assert _without_check(store.rows())[: len(whole)] == whole
-    assert len(store.rows()) == 8
-    assert store.csv.read_text().splitlines()[0] == ",".join(COLUMNS)
-
-
-def _without_check(rows):
-    return [{name: cell for name, cell in row.items() if name != CHECK} for row in rows]
-
-
-def _drop_column(store, name):
-    dropped = COLUMNS.index(name)
-    header, *lines = csv.reader(store.csv.read_text().splitlines())
-    out = io.StringIO()
-    write = csv.writer(out, lineterminator="\n").writerow
-    for line in (header, *lines):
-        write(line[:dropped] + line[dropped + 1 : -1])
-    header, *lines = out.getvalue().encode().splitlines()
-    checked = [line + b"," + check_of(line) for line in lines]
-    store.csv.write_bytes(b"\n".join([header + b"," + CHECK.encode(), *checked, b""]))
