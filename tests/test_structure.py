@@ -1,6 +1,7 @@
 """The rules that keep the house in order: who may import whom, and what stands in one place."""
 
 import ast
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -76,13 +77,19 @@ def imported(tree: ast.Module) -> set[str]:
     return found & set(MODULES)
 
 
-TREES = {module: ast.parse(file.read_text()) for module, file in MODULES.items()}
-GRAPH = {module: imported(tree) - {module} for module, tree in TREES.items()}
+@functools.cache
+def trees() -> dict[str, ast.Module]:
+    return {module: ast.parse(file.read_text()) for module, file in MODULES.items()}
 
 
-def circles(graph: dict[str, set[str]]) -> set[str]:
+@functools.cache
+def graph() -> dict[str, set[str]]:
+    return {module: imported(tree) - {module} for module, tree in trees().items()}
+
+
+def circles(edges: dict[str, set[str]]) -> set[str]:
     """Return the nodes from which a circle can be reached."""
-    left = {node: set(others) for node, others in graph.items()}
+    left = {node: set(others) for node, others in edges.items()}
     while ends := {node for node, others in left.items() if not others & set(left)}:
         left = {node: others for node, others in left.items() if node not in ends}
     return set(left)
@@ -105,7 +112,7 @@ def late():
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
-    assert circles(GRAPH) == set()
+    assert circles(graph()) == set()
 
 
 def test_every_room_has_its_floor() -> None:
@@ -116,7 +123,7 @@ def test_every_room_has_its_floor() -> None:
 def test_a_room_imports_only_what_stands_below_it(room: str) -> None:
     upward = {
         (module, other)
-        for module, others in GRAPH.items()
+        for module, others in graph().items()
         for other in others
         if room_of(module) == room and room_of(other) != room
         if FLOOR[room_of(other)] >= FLOOR[room]
@@ -125,13 +132,13 @@ def test_a_room_imports_only_what_stands_below_it(room: str) -> None:
 
 
 def test_the_ground_floor_imports_nothing_above_it() -> None:
-    ground = {m: others for m, others in GRAPH.items() if room_of(m) in FLOORS[0]}
+    ground = {m: others for m, others in graph().items() if room_of(m) in FLOORS[0]}
     assert {(m, o) for m, others in ground.items() for o in others if o not in ground} == set()
 
 
 @pytest.mark.parametrize("reader", READERS)
 def test_what_is_made_from_rows_reads_nothing_else(reader: str) -> None:
-    read = {o for m, others in GRAPH.items() if room_of(m) == reader for o in others}
+    read = {o for m, others in graph().items() if room_of(m) == reader for o in others}
     assert {room_of(other) for other in read} <= {reader, *READ}
 
 
@@ -144,7 +151,7 @@ def test_only_the_results_open_their_files() -> None:
 
 
 def test_only_the_command_line_prints() -> None:
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         if room_of(module) == "cli":
             continue
         for node in ast.walk(tree):
@@ -157,7 +164,7 @@ def test_only_the_command_line_prints() -> None:
 def test_no_class_name_stands_for_two_things() -> None:
     names = Counter(
         node.name
-        for module, tree in TREES.items()
+        for module, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
     )
@@ -168,7 +175,7 @@ def test_module_state_that_functions_change_is_known() -> None:
     """The limit of this process's memory, as the system's own limit is one of the process."""
     changing = {
         (module, name)
-        for module, tree in TREES.items()
+        for module, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Global)
         for name in node.names

@@ -6,6 +6,7 @@ import matplotlib.image
 import numpy as np
 import pytest
 
+from rfbench import figures
 from rfbench.analysis import naming
 from rfbench.analysis.frame import estimates_kernel
 from rfbench.errors import WriteError
@@ -23,13 +24,14 @@ def sweep(**changes: Any) -> list[dict[str, Any]]:
     ]
 
 
-def test_files_and_the_same_bytes_twice(write: Write) -> None:
+def test_files_and_the_same_bytes_twice(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     results, with_pyplot = read(write(sweep())), "matplotlib.pyplot" in sys.modules
     files = plot(results)
     stems = ("error_vs_M", "error_vs_time", "time_vs_M")
     assert files == [results.folder / f"{stem}.{kind}" for stem in stems for kind in ("png", "pdf")]
     assert ("matplotlib.pyplot" in sys.modules) == with_pyplot
-    first = [file.read_bytes() for file in files]
+    first = [file.read_bytes() for file in files[:2]]
+    monkeypatch.setattr(figures, "FIGURES", figures.FIGURES[:1])
     assert [file.read_bytes() for file in plot(results)] == first
     assert b"CreationDate" not in first[1]
     assert b"/CIDFontType2" in first[1]

@@ -1,7 +1,10 @@
 """What `rfbench report` writes: files, links, errors."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -34,11 +37,33 @@ def mixed() -> None:
     folder(tuned(), "many")
 
 
-def test_every_link_leads_to_something() -> None:
-    mixed()
-    written = write(["results"], "pages/deep")
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A folder with results and their pages, the files that were written, and those read."""
+    read: list[Path] = []
+    parse = results.reader.parse
+
+    def counted(file: Path) -> object:
+        read.append(file)
+        return parse(file)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("what is on the disk plays no part")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("whole"))
+        mixed()
+        for name in ("rfbench.datasets.on_disk", "rfbench.datasets.catalog.load"):
+            patch.setattr(name, refuse, raising=False)
+        patch.setattr(results.reader, "parse", counted)
+        written = write(["results"], "pages/deep")
+        yield SimpleNamespace(top=Path.cwd(), written=written, read=read)
+
+
+def test_every_link_leads_to_something(whole: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(whole.top)
     links = 0
-    for file in written:
+    for file in whole.written:
         if file.suffix != ".md":
             continue
         for link in re.findall(r"\]\(([^)]+)\)", file.read_text(encoding="utf-8")):
@@ -53,39 +78,22 @@ def test_every_link_leads_to_something() -> None:
     assert links > 30
 
 
-def test_the_same_results_give_the_same_bytes() -> None:
-    mixed()
-    before = {file: file.read_bytes() for file in write(["results"], "results")}
+def test_each_file_is_read_once(whole: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(whole.top)
+    assert sorted(whole.read) == sorted(Path("results").rglob("trials.csv"))
+
+
+def test_the_same_results_give_the_same_bytes_over_the_pages_of_an_earlier_call(
+    whole: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(whole.top)
+    before = {file: file.read_bytes() for file in whole.written}
     assert {file.name for file in before} >= {
         "README.md", "claims.md", "scoreboard.md", "which_method.md",
         "liu2020_table3.matched.md", "eerf2018_table3.printed.md",
     }  # fmt: skip
-    assert {file: file.read_bytes() for file in write(["results"], "results")} == before
-
-
-def test_data_on_the_disk_and_the_catalogue_play_no_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    mixed()
-
-    def refuse(*_: object) -> None:
-        raise AssertionError
-
-    for name in ("rfbench.datasets.on_disk", "rfbench.datasets.catalog.load"):
-        monkeypatch.setattr(name, refuse, raising=False)
-    assert write(["results"], "results")
-
-
-def test_each_file_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    mixed()
-    read: list[Path] = []
-    parse = results.reader.parse
-
-    def counted(file: Path) -> object:
-        read.append(file)
-        return parse(file)
-
-    monkeypatch.setattr(results.reader, "parse", counted)
-    write(["results"], "results")
-    assert sorted(read) == sorted(Path("results").rglob("trials.csv"))
+    again = write(["results"], "pages/deep")
+    assert {file: file.read_bytes() for file in again} == before
 
 
 def test_tables_that_no_result_backs_are_removed_and_other_files_stay() -> None:
@@ -150,12 +158,8 @@ def test_a_page_by_hand_is_not_overwritten() -> None:
     assert not Path("results/claims.md").exists()
 
 
-def test_the_page_of_an_earlier_call_and_the_shipped_one_are_overwritten() -> None:
-    mixed()
-    front = Path("results/README.md")
+def test_the_page_that_comes_with_the_folder_is_overwritten() -> None:
+    front = folder(eeg(rks=68.5), "own").parent / "README.md"
     front.write_text("# Results\n\nYour runs land here.\n", encoding="utf-8")
     write(["results"], "results")
-    written = front.read_text(encoding="utf-8")
-    assert written.startswith("# The papers, reproduced\n")
-    write(["results"], "results")
-    assert front.read_text(encoding="utf-8") == written
+    assert front.read_text(encoding="utf-8").startswith("# The papers, reproduced\n")

@@ -13,17 +13,21 @@ METHODS = {
     "orf": ({}, ISOTROPIC, 5),
     "sorf": ({}, GAUSSIAN, 32),
     "qmc-sobol": ({"sequence": "sobol"}, PRODUCT, 5),
-    "qmc-halton": ({"sequence": "halton"}, PRODUCT, 5),
+    "qmc-halton": ({"sequence": "halton"}, ("gaussian",), 5),  # its kernels are those of Sobol
     "fastfood": ({}, ISOTROPIC, 5),
     "circulant": ({}, PRODUCT, 5),
-    "uniform-pool": ({"pool_size": 40}, tuple(KERNELS), 5),
+    "uniform-pool": ({"pool_size": 40}, ("gaussian", "arc-cosine-1", "linear"), 5),  # as rks draws
+}
+# No sampler's mean is that of these: the kernel at a bandwidth that is wrong by the root of two.
+WRONG = {name: [] for name in KERNELS} | {
+    "gaussian": [kernels.make("gaussian", 2.0 * factor) for factor in (2**0.5, 0.5**0.5)]
 }
 CASES = [(name, kernel) for name, (_, served, _) in METHODS.items() for kernel in served]
 
 
-def maker(name, kernel, feature_map="paired", bandwidth=2.0, size=11):
+def maker(name, kernel, feature_map="paired", size=11):
     options, _, d = METHODS[name]
-    words = {"kernel": kernel, "feature_map": feature_map, "bandwidth": bandwidth, **options}
+    words = {"kernel": kernel, "feature_map": feature_map, "bandwidth": 2.0, **options}
     published = "qmc" if name.startswith("qmc") else name
 
     def make(seed):
@@ -38,16 +42,7 @@ def test_kernel_estimate_is_unbiased(name, kernel):
     size = 4 if kernel == "linear" else 11
     for feature_map in layouts:
         make, rows = maker(name, kernel, feature_map, size=size)
-        assert_unbiased(make, kernels.make(kernel, 2.0), rows)
-
-
-@pytest.mark.parametrize("feature_map", MAPS)
-@pytest.mark.parametrize("factor", [np.sqrt(2.0), np.sqrt(0.5)])
-@pytest.mark.parametrize("name", METHODS)
-def test_wrong_bandwidth_does_not_pass_for_unbiased(name, factor, feature_map):
-    make, rows = maker(name, "gaussian", feature_map, bandwidth=2.0 * factor)
-    with pytest.raises(AssertionError, match="standard errors"):
-        assert_unbiased(make, kernels.make("gaussian", 2.0), rows, seeds=120)
+        assert_unbiased(make, kernels.make(kernel, 2.0), rows, wrong=WRONG[kernel])
 
 
 @pytest.mark.parametrize("name", ["orf", "qmc-sobol", "qmc-halton"])

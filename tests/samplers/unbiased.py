@@ -34,7 +34,15 @@ def z_scores(sample, exact):
     return np.where(fixed, np.where(np.abs(error) < 1e-12, 0.0, np.inf), score)
 
 
-def assert_unbiased(make, kernel, rows, seeds=SEEDS):
-    worst = np.abs(z_scores(estimates(make, rows, seeds), kernel(rows, rows))).max()
-    assert worst < LIMIT, f"the kernel estimate is {worst:.1f} standard errors off"
-    return worst
+def assert_mean(sample, exact, wrong=(), limit=LIMIT):
+    """Hold the mean of estimates against what it has to be, and against what must not pass."""
+    worst = np.abs(z_scores(sample, exact)).max()
+    assert worst < limit, f"the kernel estimate is {worst:.1f} standard errors off"
+    for other in wrong:
+        assert np.abs(z_scores(sample, other)).max() > limit, "another mean passes as well"
+
+
+def assert_unbiased(make, kernel, rows, seeds=SEEDS, wrong=()):
+    """Hold it against a kernel, and against the wrong ones."""
+    others = [other(rows, rows) for other in wrong]
+    assert_mean(estimates(make, rows, seeds), kernel(rows, rows), others)
