@@ -185,6 +185,7 @@ def _carry_out(several: list[tuple[list[Experiment], list[str], str]], options: 
         plan = plan_run(experiments, folder, variants=variants, smoke=smoke, progress=shown)
         plan = _chosen(plan, options)
         if shown:
+            _say_left_out(plan)
             _say_own_data(plan)
         with nullcontext() if shown else _no_output():
             summary = run_with_progress(plan, options)
@@ -236,6 +237,7 @@ def say_what_would_run(
         say_memory(planned.trials, workers, limits)
         return
     plan = _chosen(plan_run(experiments, folder, variants=variants, smoke=smoke), options)
+    _say_left_out(plan)
     missing = _missing(plan, options)
     labels = ", ".join(spec.label for spec in plan.experiments[0].samplers)
     click.echo(
@@ -245,6 +247,12 @@ def say_what_would_run(
     )
     _say_timing(experiments[0])
     say_memory(missing, workers, limits)
+
+
+def _say_left_out(plan: RunPlan) -> None:
+    """Say which sizes are not planned, because a sampler needs more features."""
+    for line in plan.left_out:
+        click.echo(f"left out: {line}", err=True)
 
 
 def _say_own_data(plan: RunPlan) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -9,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import datasets
-from rfbench.config import Experiment, KeptBy
-from rfbench.errors import ConfigError, nearest
+from rfbench.config import Experiment, KeptBy, sampler_of
+from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.experiment import environment
+from rfbench.experiment.footprint import row_sizes
 from rfbench.experiment.plan import Trial, digest, jobs, plan
 from rfbench.results.manifest import data_key
 from rfbench.results.reader import SHARDS
+from rfbench.samplers import RandomFeatures
 
 SMOKE_ROWS = 400
 SMOKE_SIZE = 40
@@ -32,6 +35,7 @@ class RunPlan:
     smoke: bool = False  # small, fast and meaningless; kept apart from real results
     # The folder that the rows of a shard are merged into; what is there is not run again.
     whole: Path | None = None
+    left_out: tuple[str, ...] = ()  # sizes that a sampler cannot serve, a line per sampler
 
     def shard(self, number: int, count: int) -> RunPlan:
         """Return one of `count` parts of the plan, from 1, in a folder of its own.
@@ -91,7 +95,11 @@ def plan_run(
     smoke: bool = False,
     progress: bool = False,
 ) -> RunPlan:
-    """Return the trials of the experiments; data that are not on disk are downloaded first."""
+    """Return the trials of the experiments; data that are not on disk are downloaded first.
+
+    Trials with fewer features than their sampler can have (`RandomFeatures.least_components`) are
+    left out. ConfigError where these are all.
+    """
     chosen = [smoke_variant(e) for e in experiments] if smoke else list(experiments)
     for name in dict.fromkeys(s.name for e in chosen for s in e.dataset if not s.own):
         if datasets.entry(name).kind == "files":
@@ -99,8 +107,44 @@ def plan_run(
     words = list(variants) or [""] * len(chosen)
     trials = [t for e, word in zip(chosen, words, strict=True) for t in plan(e, word)]
     once = {trial.id: trial for trial in reversed(trials)}
-    planned = list(reversed(once.values()))
-    return RunPlan(folder, chosen, planned, planned, smoke)
+    planned, left_out = with_enough_features(list(reversed(once.values())))
+    return RunPlan(folder, chosen, planned, planned, smoke, left_out=left_out)
+
+
+def with_enough_features(trials: Sequence[Trial]) -> tuple[list[Trial], tuple[str, ...]]:
+    """Return the trials whose samplers can have so few features, and a line per other sampler."""
+
+    def setting(trial: Trial) -> tuple[str, str, str, int]:
+        data = data_key(trial.dataset.name, trial.dataset.parameters)
+        return trial.sampler.label, data, trial.variant, trial.M or 0
+
+    settings = {setting(trial): trial for trial in trials if trial.M is not None}
+    least = {key: _least_components(trial) for key, trial in settings.items()}
+    few = {key: None for key, size in least.items() if key[-1] < size}
+    lines = []
+    for label in dict.fromkeys(key[0] for key in few):
+        own = [key for key in few if key[0] == label]
+        needed = {key[1]: least[key] for key in own}
+        where = ", ".join(f"M >= {size} on {name}" for name, size in needed.items())
+        every = sum(key[0] == label for key in settings)
+        lines.append(f"{label} needs {where}: {len(own)} of {every} sizes")
+    kept = [trial for trial in trials if setting(trial) not in few]
+    if trials and not kept:
+        raise ConfigError("No trial is left to run.", f"{'; '.join(lines)}.", "Raise M.")
+    return kept, tuple(lines)
+
+
+def _least_components(trial: Trial) -> int:
+    """Return the least M for a trial's sampler and data; 1 where its row will say what is wrong."""
+    assert trial.M is not None
+    with contextlib.suppress(RfbenchError):
+        rows = row_sizes(trial)
+        sampler = sampler_of(
+            trial.experiment, trial.sampler, M=trial.M, d=rows.d, n=rows.n, random_state=0
+        )
+        if isinstance(sampler, RandomFeatures):
+            return sampler.least_components(rows.d)
+    return 1
 
 
 def smoke_variant(experiment: Experiment) -> Experiment:

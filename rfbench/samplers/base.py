@@ -189,6 +189,10 @@ class RandomFeatures(
         """Return how many real columns `fit` will give; None where the data decide."""
         return self._columns(self.n_components)
 
+    def least_components(self, d: int) -> int:
+        """Return the smallest M for rows of d columns; a plan of trials leaves smaller ones out."""
+        return 1
+
     def scratch_bytes(self, n: int, d: int, k: int = 1, row_bytes: float = 0.0) -> float:
         """Return about the bytes that `fit` holds for a while, beside rows and frequencies.
 

@@ -125,6 +125,10 @@ class LowPrecision(RandomFeatures):
         super().check_parameters()
         self._base().check_parameters()
 
+    def least_components(self, d: int) -> int:
+        """Return that of the base."""
+        return self._base().least_components(d)
+
     def _base(self) -> RandomFeatures:
         return SAMPLERS[self.base](
             self.n_components, kernel=self.kernel, feature_map=self.feature_map

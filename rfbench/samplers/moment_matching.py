@@ -48,10 +48,14 @@ class MomentMatching(RandomFeatures):
     kernels_served: ClassVar[Any] = Gaussian
     features_served: ClassVar[tuple[str, ...]] = ("wave",)
 
+    def least_components(self, d: int) -> int:
+        """Return 5d/4, rounded down, or d + 1."""
+        return max(d + 1, 5 * d // 4)
+
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         assert isinstance(self.kernel_, Gaussian)
         d, m = X.shape[1], self.n_components
-        least = max(d + 1, 5 * d // 4)
+        least = self.least_components(d)
         if m < least:
             raise MethodError(
                 f"{m} frequencies cannot match the moments in {d} dimensions.",

@@ -21,7 +21,7 @@ from click.testing import CliRunner
 from rfbench import datasets, samplers
 from rfbench.cli import main
 from rfbench.config import Experiment
-from rfbench.experiment.plan import plan
+from rfbench.experiment.plan import Trial, plan
 from rfbench.registry import SAMPLERS
 
 HERE = Path(__file__).parent
@@ -78,7 +78,12 @@ def _identities_of(folder: Path) -> str:
 
 
 def planned(folder: Path, experiments: Sequence[Experiment]) -> list[str]:
-    """Return the identities of all trials, with the data that a published folder's rows name."""
+    """Return the identities of all trials, see `trials`."""
+    return [trial.id for trial in trials(folder, experiments)]
+
+
+def trials(folder: Path, experiments: Sequence[Experiment]) -> list[Trial]:
+    """Return all trials, with the data that a published folder's rows name."""
     rows = pd.read_csv(folder / "trials.csv", usecols=["dataset", "d", "data_hash"])
     hashes = {
         (str(name).split("[")[0], int(d)): str(data)
@@ -90,7 +95,7 @@ def planned(folder: Path, experiments: Sequence[Experiment]) -> list[str]:
         return hashes.get((name, (parameters or {}).get("d", -1)), alone[name])
 
     with mock.patch.object(datasets, "data_sha256", known):
-        return [trial.id for experiment in experiments for trial in plan(experiment)]
+        return [trial for experiment in experiments for trial in plan(experiment)]
 
 
 def features() -> dict[str, list[float]]:
