@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +88,8 @@ def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
             f"The row {row['trial_id']} cannot be repeated.",
             "The folder's configuration, its data, or rfbench changed since it was measured.",
         )
+    if row["shared_M"]:  # what its curve shared is done at the same size again
+        trial = replace(trial, shared_M=int(row["shared_M"]))
     with tempfile.TemporaryDirectory(prefix="rfbench-") as scratch:
         executor = executors.local(1)
         (again,) = Schedule(Path(scratch), executor, Limits()).rows([Job((trial,))])

@@ -10,6 +10,7 @@ from rfbench.experiment.environment import blas
 from rfbench.experiment.replay import replay
 from rfbench.experiment.run_plan import plan_run
 from rfbench.results.maintenance import merge, rows_of, status_of
+from rfbench.results.schema import METRICS
 from rfbench.results.store import Store
 from tests.support.command_line import call
 
@@ -111,9 +112,13 @@ def test_status_of_a_folder_without_a_manifest(first):
 def test_replay_repeats_a_row(first, which):
     output = call("replay", first, which)
     assert "differs" not in output
-    trial_id = rows_of(first)[which - 1]["trial_id"]
-    assert trial_id in output
-    assert replay(first, trial_id[:12]).differences == {}
+    row = rows_of(first)[which - 1]
+    assert row["trial_id"] in output
+    repeated = replay(first, row["trial_id"][:12])
+    assert repeated.differences == {}
+    assert {m: float(row[m]) for m in METRICS if row[m]} == {
+        m: repeated.again[m] for m in METRICS if m in repeated.again
+    }
 
 
 def test_replay_finds_a_changed_number(first):
