@@ -54,16 +54,28 @@ BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#9A9A9A"
 LIGHTEST = 0.6
 COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-DASHES = ("-", "--", "-.", ":")
+Marker = str | tuple[int, int, int]  # or corners, 1 for a star, degrees
+Dash = str | tuple[int, tuple[float, ...]]
+DASHES: tuple[Dash, ...] = ("-", "--", "-.", ":")
+# Long dashes; two dots between dashes; dots far apart; long and short dashes.
+LATER_DASHES: tuple[Dash, ...] = (
+    (0, (8, 2)), (0, (5, 1.5, 1, 1.5, 1, 1.5)), (0, (1, 3)), (0, (8, 2, 2, 2))
+)  # fmt: skip
+LATER_MARKERS: tuple[tuple[Marker, bool], ...] = (
+    ("H", True), ("x", True), ("|", True), ("+", True), ((4, 1, 0), True), ("1", True),
+    ((6, 1, 0), True), ("H", False), ("2", True), ((3, 1, 0), True), ("_", True), ("3", True),
+    ((4, 1, 0), False), ((3, 1, 0), False), ("4", True), ((6, 1, 0), False), ((4, 1, 45), True),
+    ((5, 2, 0), True), ("h", False), ((4, 1, 45), False), ("8", True), ("8", False),
+)  # fmt: skip
 
 
 class Style(NamedTuple):
     """Colour, marker, whether the marker is filled, dashes of the line."""
 
     colour: str
-    marker: str
+    marker: Marker
     filled: bool = True
-    dash: str = "-"
+    dash: Dash = "-"
 
     def marks(self, panel: Axes) -> dict[str, Any]:
         """Return colour and marker as matplotlib takes them; open ones show the background."""
@@ -96,6 +108,16 @@ METHODS = {
     "leverage-rff-kept": Style(BLUE, "<", False, ":"),
     "surrogate-leverage-kept": Style(VERMILLION, ">", False, ":"),
     "joint": Style(PURPLE, "X", False, ":"),
+}
+# Samplers that came after these colours and dashes were used up. A new one is added at the end: its
+# look follows from its place, and no other changes.
+LATER = (
+    "moment-matching", "ssr", "rom", "gaussian-quadrature", "circulant", "low-precision", "pairs",
+    "swim", "orcca", "rfm-rff", "varpro",
+)  # fmt: skip
+METHODS |= {
+    name: Style(COLOURS[i % len(COLOURS)], *LATER_MARKERS[i], LATER_DASHES[i // len(COLOURS)])
+    for i, name in enumerate(LATER)
 }
 OTHER_MARKERS = tuple((marker, filled) for filled in (True, False) for marker in ">d<*X^vsPpD")
 
@@ -176,7 +198,7 @@ def assign(samplers: Mapping[str, str]) -> dict[str, Style]:
     return {name: styles[name] for name in samplers}
 
 
-def _dash(colour: str, filled: bool, styles: Mapping[str, Style]) -> str:
+def _dash(colour: str, filled: bool, styles: Mapping[str, Style]) -> Dash:
     """Choose dashes that no line of this colour has; open markers rather go with dashes."""
     wanted = _turned(DASHES, 0 if filled else 1)
     used = {style.dash for style in styles.values() if style.colour == colour}

@@ -7,6 +7,8 @@ import pytest
 
 from rfbench.errors import ConfigError
 from rfbench.figures import figures_of, style
+from rfbench.figures.panels import new_figure
+from rfbench.registry import SAMPLERS
 from rfbench.results import read
 from tests.support.results import Write
 
@@ -14,6 +16,19 @@ from tests.support.results import Write
 def test_known_methods_have_markers_of_their_own() -> None:
     looks = [(look.marker, look.filled) for look in style.METHODS.values()]
     assert len(set(looks)) == len(looks)
+
+
+def test_every_sampler_has_a_look_of_its_own() -> None:
+    looks = [style.METHODS[name] for name in SAMPLERS]
+    assert len(set(looks)) == len(looks)
+
+
+def test_every_look_is_drawn() -> None:
+    figure = new_figure(3.0, 3.0)
+    panel = figure.subplots()
+    for look in style.METHODS.values():
+        panel.errorbar([0, 1], [0, 1], yerr=[1, 1], linestyle=look.dash, **look.marks(panel))
+    figure.draw_without_rendering()
 
 
 def test_a_method_looks_the_same_in_every_figure() -> None:
