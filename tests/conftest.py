@@ -13,9 +13,11 @@ settings.register_profile("same", derandomize=True, database=None, deadline=None
 settings.load_profile("same")
 
 
-# Files whose tests start workers or send signals: one process of pytest-xdist runs them all.
+# Files whose runs find the idle workers of the one before: one process of pytest-xdist runs them
+# all. Those on faults and on workers elsewhere start their own, and take as long as all the others.
 WITH_WORKERS = re.compile(
-    r"tests/(experiment|audit|choosing)/|test_(api|audits|cli|documentation|invented)\.py"
+    r"tests/(experiment/(?!test_(faults|remote))|audit/|choosing/)"
+    r"|test_(api|cli|documentation|invented)\.py"
 )
 
 

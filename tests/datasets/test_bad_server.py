@@ -58,6 +58,14 @@ def other_content(handler):
     answer(handler, BODY + b"x")
 
 
+def nothing(handler):
+    answer(handler)
+
+
+def an_archive_without_it(handler):
+    answer(handler, zipped([("x", b"")]))
+
+
 WAYS = {
     cut_in_the_middle: "download failed",
     cut_before_the_answer: "no connection",
@@ -66,6 +74,8 @@ WAYS = {
     not_found: "the server answered 404",
     broken_inside: "the server answered 500",
     other_content: "sha256|hash",
+    nothing: "sha256|hash",
+    an_archive_without_it: "sha256|hash",
 }
 
 
@@ -91,6 +101,7 @@ def assert_one_sentence(home, address, sentence):
     text = str(caught.value)
     assert "letters.zip" in text
     assert address in text
+    assert str(home / "letters") in text
     assert "rfbench data add letters FILE" in text
     assert "Traceback" not in text
     assert "object at 0x" not in text

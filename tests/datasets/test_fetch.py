@@ -1,7 +1,6 @@
 import gzip
 import importlib
 import json
-import logging
 import os
 
 import pytest
@@ -227,21 +226,6 @@ class TestFetch:
         catalogue(letters([f"{site.address}/l.zip"], sha256(LETTERS), whole="0" * 64))
         datasets.fetch("letters")
         assert statuses() == ["ok"]
-
-    @pytest.mark.parametrize("served", [None, b"", LETTERS[:5], zipped([("x", b"")])])
-    def test_a_failure_is_one_error_and_leaves_nothing(self, home, site, catalogue, served, caplog):
-        if served is not None:
-            put(site.folder, "l.zip", served)
-        url = f"{site.address}/l.zip"
-        catalogue(letters([url], sha256(LETTERS)))
-        with caplog.at_level(logging.CRITICAL), pytest.raises(DataError) as caught:
-            datasets.fetch("letters")
-        text = str(caught.value)
-        assert "letters.zip" in text
-        assert url in text
-        assert str(home / "letters") in text
-        assert "rfbench data add letters FILE" in text
-        assert not (home / "letters").exists()
 
     def test_a_part_without_address_says_so(self, home):
         with pytest.raises(DataError, match=r"covtype-20000\.data.*cannot be downloaded"):

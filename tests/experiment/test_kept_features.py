@@ -114,11 +114,6 @@ def test_each_trial_of_the_keeping_sampler_has_its_lines_once(experiment_of, tmp
     assert in_order(folder) == in_order(whole)
 
 
-def test_two_workers_give_the_lines_of_one(experiment_of, tmp_path, whole):
-    runner.run(plan_run([experiment_of(KEEPING)], tmp_path / "two"), n_jobs=2)
-    assert in_order(tmp_path / "two") == in_order(whole)
-
-
 @pytest.mark.parametrize("lost", ["row", "lines"])
 def test_a_crash_between_lines_and_row_loses_and_doubles_nothing(
     experiment_of, tmp_path, monkeypatch, lost, whole

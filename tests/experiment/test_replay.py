@@ -1,15 +1,15 @@
-import dataclasses
 import json
 import re
+import shutil
 
 import pytest
 
-from rfbench.errors import MethodError, ResultsError
+from rfbench.errors import MethodError
 from rfbench.experiment import runner
 from rfbench.experiment.environment import blas
 from rfbench.experiment.replay import replay
 from rfbench.experiment.run_plan import plan_run
-from rfbench.results.maintenance import merge, rows_of, status_of
+from rfbench.results.maintenance import rows_of, status_of
 from rfbench.results.schema import METRICS
 from rfbench.results.store import Store
 from tests.support.command_line import call
@@ -17,60 +17,10 @@ from tests.support.command_line import call
 from .conftest import SMALL
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    """Return two folders with different trials of one experiment, and two of other experiments."""
-    from rfbench import config
-
-    top = tmp_path_factory.mktemp("keep")
-
-    def run(name, *overrides, numbers):
-        path = top / "tiny.yaml"
-        path.write_text(SMALL)
-        work = plan_run([config.read(path, overrides)], top / name)
-        chosen = [trial for trial in work.trials if trial.number in numbers]
-        work = dataclasses.replace(work, trials=chosen)
-        runner.run(work)
-        return top / name
-
-    return {
-        "first": run("first", "trials=4", numbers=(0, 1)),
-        "second": run("second", "trials=4", numbers=(1, 2)),
-        "other": run("other", "seed=1", numbers=(0,)),
-        "data": run("data", "dataset.sphere.d=4", numbers=(0,)),
-    }
-
-
 @pytest.fixture
-def first(folders, tmp_path):
-    """Return a copy of the first folder, to change."""
-    import shutil
-
-    return shutil.copytree(folders["first"], tmp_path / "copy")
-
-
-def test_merge_adds_what_is_missing_and_nothing_twice(first, folders):
-    assert merge(first, [folders["second"]]) == 4
-    rows = rows_of(first)
-    assert sorted({row["trial"] for row in rows}) == ["0", "1", "2"]
-    assert len(rows) == len({row["trial_id"] for row in rows}) == 12
-    assert "0 rows added" in call("merge", first, folders["second"])
-
-
-def test_merge_refuses_what_cannot_be_compared(first, folders):
-    with pytest.raises(ResultsError, match="differ in seed"):
-        merge(first, [folders["other"]])
-    with pytest.raises(ResultsError, match="other data|differ in dataset"):
-        merge(first, [folders["data"]])
-    with pytest.raises(ResultsError, match="with itself"):
-        merge(first, [first])
-    manifest = json.loads((first / "manifest.json").read_text())
-    [sphere] = manifest["data"]
-    manifest["data"][sphere] = "0" * 64
-    (first / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(ResultsError, match="sphere .* has hash"):
-        merge(first, [folders["second"]])
-    assert len(rows_of(first)) == 8
+def first(finished, tmp_path):
+    """Return a copy of a run's folder, to change."""
+    return shutil.copytree(finished, tmp_path / "copy")
 
 
 def shown(folder):
@@ -84,11 +34,13 @@ def shown(folder):
 
 def test_status_counts(first):
     found = status_of(first)
-    assert (found.counts, found.missing, found.older) == ({"ok": 8}, 8, 0)
-    assert found.seconds_left > 0
+    assert (found.counts, found.missing, found.older) == ({"ok": 8}, 0, 0)
     manifest = json.loads((first / "manifest.json").read_text())
+    manifest["trials"] += [f"{number:064}" for number in range(5)]
+    (first / "manifest.json").write_text(json.dumps(manifest))
+    assert status_of(first).seconds_left > 0
     said = shown(first)
-    assert (said["planned"], said["ok"], said["missing"]) == ("16", "8", "8")
+    assert (said["planned"], said["ok"], said["missing"]) == ("13", "8", "5")
     manifest["settings"] = manifest["settings"][:1]
     (first / "manifest.json").write_text(json.dumps(manifest))
     assert shown(first)["of earlier configurations"] == "4"

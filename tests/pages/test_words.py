@@ -26,13 +26,6 @@ def test_a_pipe_in_a_cell_does_not_break_a_markdown_table():
     assert all(line.replace(r"\|", "").count("|") == 4 for line in lines)
 
 
-def test_latex_escapes_what_it_must():
-    text = grids.latex(GRID)
-    for escaped in (r"eerf\_10\%", r"error\_rate", r"Errors \& times", r"$\pm$", r"\toprule"):
-        assert escaped in text
-    assert "±" not in text
-
-
 @pytest.mark.parametrize("width", [30, 80, 200])
 def test_text_fits_the_width_and_breaks_no_number(width):
     text = grids.text(GRID, width)

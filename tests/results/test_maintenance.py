@@ -5,6 +5,7 @@ from rfbench.results import read
 from rfbench.results.maintenance import merge, rows_of, status_of
 from rfbench.results.manifest import data_key
 from rfbench.results.store import Store
+from tests.support.command_line import call
 from tests.support.results import write_folder
 
 SPHERES = {data_key("sphere", {"d": d}): f"{d:064}" for d in range(2, 16)}
@@ -53,6 +54,16 @@ def test_merge_adds_what_is_missing_and_what_failed_here(tmp_path):
     assert {name: one["status"] for name, one in found.items()} == dict.fromkeys("abcd", "ok")
     assert found["d"] in rows_of(other)
     assert merge(target, [other]) == 0
+    assert "0 rows added" in call("merge", target, other)
+
+
+def test_merge_refuses_itself_and_another_experiment(tmp_path):
+    target = folder_of(tmp_path / "t", row("a"))
+    with pytest.raises(ResultsError, match="with itself"):
+        merge(target, [target])
+    with pytest.raises(ResultsError, match="differ in seed"):
+        merge(target, [folder_of(tmp_path / "o", row("b"), config={"seed": 1}, settings=["z"])])
+    assert len(rows_of(target)) == 1
 
 
 @pytest.mark.parametrize("sphere", SPHERES)

@@ -144,13 +144,6 @@ def test_radius_from_which_only_the_maximisers_are_left():
     assert np.count_nonzero(power_weights(v, 3.0 - 1e-6, 3.0)) == 3
 
 
-def test_inside_the_simplex_the_gain_has_a_closed_form():
-    v = scores(50)
-    q = chi_square_weights(v, 0.01)
-    assert q.min() > 0
-    assert_allclose(q @ v, v.mean() + np.sqrt(0.01 / 50) * np.linalg.norm(v - v.mean()))
-
-
 vectors = st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=1, max_size=40)
 
 
@@ -182,15 +175,6 @@ def test_solution_satisfies_the_kkt_conditions(values, rho, power):
             threshold = v[first] - slope * bent[first]
             assert_allclose(v[q > 0], (threshold + slope * bent)[q > 0], atol=1e-6 * support)
             assert (v[q == 0] <= threshold + 1e-6 * support).all()
-
-
-@settings(deadline=None, max_examples=100)
-@given(vectors, st.floats(0.01, 20.0), st.floats(0.01, 100.0), st.floats(-1e3, 1e3))
-def test_shifted_and_scaled_scores_have_the_same_solution(values, rho, scale, shift):
-    v = np.round(np.array(values), 3)
-    moved = chi_square_weights(np.round(scale, 2) * v + shift, rho)
-    gain, best = moved @ v, chi_square_weights(v, rho) @ v
-    assert_allclose(gain, best, atol=1e-6 * max(1.0, np.ptp(v)))
 
 
 @pytest.mark.parametrize("penalty", [1e-5, 1e-2, 0.3, 1.0, 10.0, 1e5])

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from rfbench import kernels
 from rfbench.errors import MethodError
-from rfbench.samplers import EERF, ORCCA, LeverageRFF, SurrogateLeverage
+from rfbench.samplers import ORCCA, LeverageRFF, SurrogateLeverage
 from rfbench.samplers.leverage import ridge_leverage
 from rfbench.testing.samplers import NEW_ROWS, ROWS, TARGET, SamplerContract
 
@@ -146,15 +146,6 @@ def test_surrogate_scores_are_those_of_the_definition(target: str) -> None:
                 p += len(ROWS) * (Z**2).sum(axis=0)
             assert_allclose(sampler.scores_, p, rtol=1e-9)
             assert_allclose(sampler.pool_weights_, p / p.sum(), rtol=1e-9)
-
-
-@pytest.mark.parametrize("feature_map", ["offset", "paired"])
-def test_surrogate_scores_are_the_squared_scores_of_eerf(feature_map: str) -> None:
-    words: dict[str, Any] = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 0}
-    surrogate = SurrogateLeverage(25, **words).fit(ROWS, TARGET)
-    eerf = EERF(25, pool_size=25, score_rows=1.0, **words).fit(ROWS, TARGET)
-    energy = (len(ROWS) * eerf.scores_) ** 2
-    assert_allclose(np.sort(surrogate.scores_)[::-1], energy, rtol=1e-9)
 
 
 def test_matched_leverage_is_the_explicit_computation() -> None:

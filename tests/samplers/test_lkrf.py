@@ -5,7 +5,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
 from rfbench.errors import MethodError
-from rfbench.samplers import LKRF, RKS, UniformPool
+from rfbench.samplers import LKRF, RKS
 from rfbench.samplers.base import streams
 from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights, power_weights
 from rfbench.samplers.pool_cache import cached_pools
@@ -114,11 +114,6 @@ def test_estimator_of_the_paper_draws_only_below_the_kept_number():
         assert_array_equal(found.transform(NEW_ROWS), expected.transform(NEW_ROWS))
 
 
-@pytest.mark.parametrize("rho", [0.5, 3.0, 12.0])
-def test_as_many_features_are_kept_as_the_radius_demands(rho):
-    assert make(n_components=1, rho=rho).fit(ROWS, TARGET).kept_ >= 40 / (1 + rho)
-
-
 SPHERE = np.random.default_rng(5).standard_normal((300, 5))
 
 
@@ -196,13 +191,6 @@ def test_penalty_of_a_target_without_signal_is_the_flattest():
     flat = make(n_components=12, penalty="validation", estimator="draw").fit(ROWS, 0 * TARGET)
     assert flat.penalty_ == 1e5
     assert flat.kept_ == 40
-
-
-def test_radius_zero_is_the_uniform_pool():
-    features = make(n_components=40, rho=0.0, estimator="all").fit(ROWS, TARGET).transform(NEW_ROWS)
-    uniform = UniformPool(40, pool_size=40, bandwidth=2.0, random_state=0).fit(ROWS)
-    control = uniform.transform(NEW_ROWS)
-    assert_allclose(features @ features.T, control @ control.T, atol=1e-12)
 
 
 def test_several_classes_are_one_hot_columns_less_their_means():

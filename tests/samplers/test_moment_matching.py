@@ -7,7 +7,7 @@ from scipy import linalg
 
 from rfbench import kernels
 from rfbench.errors import MethodError
-from rfbench.samplers import ORF, RKS, MomentMatching
+from rfbench.samplers import RKS, MomentMatching
 from rfbench.testing.samplers import MAPS, ROWS, SamplerContract
 
 from .families import GAUSSIAN
@@ -67,15 +67,3 @@ def test_bias_is_of_the_order_d_over_m() -> None:
     assert z > 5
     assert far < near / 16
     assert near < 0.1
-
-
-def test_error_is_below_that_of_orthogonal_features_at_twice_the_dimension() -> None:
-    rows = np.random.default_rng(0).standard_normal((100, 16))
-    exact = kernels.make("gaussian", 4.0)(rows, rows)
-
-    def error(cls: Any) -> float:
-        made = (cls(34, bandwidth=4.0, feature_map="paired", random_state=s) for s in range(20))
-        every = [Z @ Z.T - exact for Z in (sampler.fit_transform(rows) for sampler in made)]
-        return float(np.mean([np.linalg.norm(E, 2) for E in every]))
-
-    assert error(MomentMatching) < 0.85 * error(ORF)

@@ -5,7 +5,6 @@ from sklearn import kernel_ridge
 from rfbench import memory
 from rfbench.errors import MethodError
 from rfbench.registry import KERNELS
-from rfbench.samplers import RKS
 from rfbench.solvers import (
     KernelRidgeClassifier,
     KernelRidgeRegressor,
@@ -55,16 +54,6 @@ def test_classification_equals_ridge_on_the_features_of_the_linear_kernel(severa
     exact = KernelRidgeClassifier(0.3, kernel="linear").fit(X, y)
     ridge = RidgeClassifier(0.3).fit(X / np.sqrt(3), y)
     np.testing.assert_allclose(exact.decisions(X), ridge.decisions(X / np.sqrt(3)), atol=1e-9)
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-def test_random_features_approach_it(regression, intercept):
-    X, y = regression
-    exact = KernelRidgeRegressor(1.0, bandwidth=3.0, intercept=intercept).fit(X, y)
-    sampler = RKS(1500, bandwidth=3.0, feature_map="paired", random_state=0).fit(X)
-    close = RidgeRegressor(1.0, intercept=intercept).fit(X, y, features=sampler)
-    difference = close.predict(X) - exact.predict(X)
-    assert np.linalg.norm(difference) < 0.03 * np.linalg.norm(exact.predict(X))
 
 
 @pytest.mark.parametrize("kernel", list(KERNELS))

@@ -76,11 +76,3 @@ def test_kernel_svm_equals_scikit_learn(several):
     two = KernelSVMClassifier(0.5, bandwidth=2.0, tol=1e-8).fit(X[pair], y[pair])
     rival = SVC(C=2.0, gamma=1 / 8, tol=1e-8).fit(X[pair], y[pair])
     np.testing.assert_allclose(two.decision_function(X), rival.decision_function(X), atol=1e-5)
-
-
-def test_kernel_svm_of_the_linear_kernel_equals_the_hinge_on_the_rows(binary):
-    X, y = binary
-    kernel = KernelSVMClassifier(1.0, kernel="linear", tol=1e-8).fit(X, y)
-    rows = SVMClassifier(1.0, loss="hinge", intercept_scaling=30.0, tol=1e-9, max_iter=10**6)
-    rows.fit(X / 2.0, y)
-    np.testing.assert_allclose(kernel.decisions(X), rows.decisions(X / 2.0), atol=1e-3)
