@@ -13,11 +13,14 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from rfbench.arrays import Rows
 from rfbench.datasets import columns
@@ -39,6 +42,7 @@ UNPACK: dict[str, Callable[..., Any]] = {
     ".xz": lzma.open,
     ".zip": _open_zip,
 }
+PIECE_BYTES = 2**25
 SEPARATORS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'", " ": "' '"}
 Table = tuple[pd.DataFrame | Rows, "pd.Series[Any] | None"]
 
@@ -59,23 +63,31 @@ def find(path: str, folder: Path | None) -> Path:
     )
 
 
-def read(
-    path: Path,
-    *,
-    target: str | int | None = None,
-    header: bool = True,
-    separator: str | None = None,
-) -> Table:
+def read(path: Path, **how: Any) -> Table:
     """Return the columns of a file and, where the format has it apart, the target.
 
     It is CSV, TSV (also packed), Parquet, NPY, NPZ, svmlight or ARFF, by its suffix or its content.
-    `target` names the array of the target of an NPZ, `header` and `separator` are those of a CSV.
+    `header` and `separator` are those of a CSV, `target` names the array of the target of an NPZ.
     DataError if it cannot be read.
     """
     with answered(path):
         if path.stat().st_size == 0:
             raise pd.errors.EmptyDataError
-        return _READERS[format_of(path)](path, target, header, separator)
+        (table,) = _READERS[format_of(path)](path, lambda row_bytes: None, **how)
+        return table
+
+
+def pieces(path: Path, *, rows: int | None = None, **how: Any) -> Iterator[Table]:
+    """Yield what `read` returns, of so many rows at a time (None: 32 MiB).
+
+    CSV, Parquet, svmlight and NPY are read piece by piece, so that their size does not matter;
+    other formats are one piece. DataError if the file cannot be read, or is svmlight and mostly
+    zeros.
+    """
+    with answered(path):
+        yield from _READERS[format_of(path)](
+            path, lambda row_bytes: rows or max(1, PIECE_BYTES // max(1, row_bytes)), **how
+        )
 
 
 def content_sha256(path: Path) -> str:
@@ -100,7 +112,7 @@ def answered(path: Path) -> Iterator[None]:
     except pd.errors.EmptyDataError:
         raise DataError(f"{path.name} is empty.", "", "Name another file.") from None
     except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
-            NotImplementedError, StopIteration, pd.errors.ParserWarning) as error:  # fmt: skip
+            NotImplementedError, pd.errors.ParserWarning) as error:  # fmt: skip
         raise DataError(
             f"{path.name} cannot be read.",
             f"{' '.join(str(error).split())[:300] or type(error).__name__}.",
@@ -128,15 +140,13 @@ def has_target_apart(path: Path) -> bool:
     return path.is_file() and format_of(path) in ("npz", "svmlight")
 
 
-def _csv(path: Path, target: object, header: bool, separator: str | None) -> Table:
-    (table,) = csv_pieces(path, header, separator, None)
-    return table, None
+# Each yields the tables of a file; `at_once` says of how many rows, by the bytes of a row.
+AtOnce = Callable[[int], int | None]
 
 
-def csv_pieces(
-    path: Path, header: bool, separator: str | None, rows: int | None
-) -> Iterator[pd.DataFrame]:
-    """Yield the table of a CSV, so many rows at a time (None: all); see `read`."""
+def _csv(
+    path: Path, at_once: AtOnce, header: bool = True, separator: str | None = None, **_: Any
+) -> Iterator[Table]:
     chosen = separator or ("\t" if format_of(path) == "tsv" else ",")
     with (
         warnings.catch_warnings(action="error", category=pd.errors.ParserWarning),
@@ -149,7 +159,7 @@ def csv_pieces(
             skipinitialspace=True,
             low_memory=False,
             encoding="utf-8-sig" if _is_utf8(path) else "latin-1",
-            chunksize=rows,
+            chunksize=at_once(_line_bytes(path)),
             iterator=True,
         ) as tables,
     ):
@@ -165,7 +175,12 @@ def csv_pieces(
                     "Write `header: false`, and the target as a number: 0 is the first, "
                     "-1 the last.",
                 )
-            yield table
+            yield table, None
+
+
+def _line_bytes(path: Path) -> int:
+    with opened(path) as stream:
+        return max(len(stream.readline()) for _ in range(2))
 
 
 def _is_utf8(path: Path) -> bool:
@@ -188,13 +203,7 @@ def _refuse_one_column(path: Path, text: str, separator: str) -> None:
     raise DataError(f"{path.name} has one column only.", f"Its separator is not {shown}.", todo)
 
 
-def _parquet(path: Path, target: object, header: bool, separator: str | None) -> Table:
-    parquet_file(path)
-    return pd.read_parquet(path), None
-
-
-def parquet_file(path: Path) -> Any:
-    """Return the open file; DataError without pyarrow."""
+def _parquet(path: Path, at_once: AtOnce, **_: Any) -> Iterator[Table]:
     try:
         from pyarrow import parquet
     except ImportError:
@@ -203,17 +212,25 @@ def parquet_file(path: Path) -> Any:
             "It is left out by default: it is larger than all of rfbench, for one format.",
             "Run `pip install 'rfbench[parquet]'`, or save the data as CSV.",
         ) from None
-    return parquet.ParquetFile(path)
+    file = parquet.ParquetFile(path)
+    rows = at_once(8 * file.metadata.num_columns)
+    if rows is None:
+        yield pd.read_parquet(path), None
+        return
+    for batch in file.iter_batches(batch_size=rows):
+        yield batch.to_pandas(), None
 
 
-def _npy(path: Path, target: object, header: bool, separator: str | None) -> Table:
-    array = np.load(path, allow_pickle=False)
+def _npy(path: Path, at_once: AtOnce, **_: Any) -> Iterator[Table]:
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
     if array.ndim != 2:
         raise ValueError(f"Its shape is {array.shape}; it has to be a table of rows and columns")
-    return pd.DataFrame(array), None
+    rows = at_once(8 * array.shape[1]) or max(1, len(array))
+    for start in range(0, max(1, len(array)), rows):
+        yield pd.DataFrame(np.array(array[start : start + rows])), None
 
 
-def _npz(path: Path, target: object, header: bool, separator: str | None) -> Table:
+def _npz(path: Path, at_once: AtOnce, target: Any = None, **_: Any) -> Iterator[Table]:
     with np.load(path, allow_pickle=False) as stored:
         names = list(stored)
         pairs = [("X", "y"), ("data", "target"), ("x", "y")]
@@ -224,32 +241,69 @@ def _npz(path: Path, target: object, header: bool, separator: str | None) -> Tab
             pairs = [(others[0], str(target))] if len(others) == 1 else [("X", str(target))]
         for X, y in pairs:
             if X in names and y in names:
-                return columns.tabled(path.name, stored[X], stored[y])
+                yield columns.tabled(path.name, stored[X], stored[y])
+                return
         raise ValueError(f"It holds the arrays {', '.join(names)}, and X and y are looked for")
 
 
-def _svmlight(path: Path, target: object, header: bool, separator: str | None) -> Table:
+def _svmlight(path: Path, at_once: AtOnce, **_: Any) -> Iterator[Table]:
+    rows = at_once(_line_bytes(path))
+    if rows is None:
+        from sklearn.datasets import load_svmlight_file
+
+        with opened(path) as stream:
+            yield columns.tabled(path.name, *load_svmlight_file(stream))
+        return
+    first, width = _svmlight_columns(path, rows)
+    for X, y in _svmlight_pieces(path, rows):
+        held = (X.data, X.indices - first, X.indptr)
+        yield columns.tabled(path.name, sparse.csr_array(held, (len(y), width)), y)
+
+
+def _svmlight_pieces(path: Path, rows: int) -> Iterator[tuple[Any, Any]]:
     from sklearn.datasets import load_svmlight_file
 
     with opened(path) as stream:
-        X, y = load_svmlight_file(stream)
-    return columns.tabled(path.name, X, y)
+        while lines := list(islice(stream, rows)):
+            X, y = load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True)
+            if len(y):
+                yield X, y
 
 
-def _arff(path: Path, target: object, header: bool, separator: str | None) -> Table:
+@cache
+def _svmlight_columns(path: Path, rows: int) -> tuple[int, int]:
+    """Return the first index that is used (0 or 1) and the number of columns."""
+    least, most, stored, n = 1, 0, 0, 0
+    for X, _ in _svmlight_pieces(path, rows):
+        least = min(least, int(X.indices.min(initial=1)))
+        most = max(most, X.shape[1])
+        stored, n = stored + X.nnz, n + X.shape[0]
+    if stored < n * (most - least) / columns.DENSE:
+        raise DataError(
+            f"{path.name} is sparse: {stored / n:.0f} values per row, of {most - least} columns.",
+            "Packed rows are dense.",
+            "Use the file as it is: `dataset: {file: ...}`.",
+        )
+    return least, most - least
+
+
+def _arff(path: Path, at_once: AtOnce, **_: Any) -> Iterator[Table]:
     from scipy.io import arff
 
     with opened(path, "rt", encoding="utf-8", errors="replace") as stream:
-        records, attributes = arff.loadarff(stream)
+        try:
+            records, attributes = arff.loadarff(stream)
+        except StopIteration:
+            raise ValueError("It ends before its data begin") from None
     table = pd.DataFrame({name: records[name] for name in attributes.names()})
     for name, kind in zip(attributes.names(), attributes.types(), strict=True):
         if kind == "nominal":
             words = table[name].str.decode("utf-8")
             table[name] = words.where(words != "?").astype("category")
-    return table, None
+    yield table, None
 
 
-_READERS: dict[str, Callable[[Path, Any, bool, str | None], Table]] = {
+_READERS: dict[str, Callable[..., Iterator[Table]]] = {
     "csv": _csv,
     "tsv": _csv,
     "parquet": _parquet,

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rfbench.arrays import FloatArray, Rows
-from rfbench.datasets import columns, packed
-from rfbench.datasets.pieces import pieces
+from rfbench.datasets import columns, files, packed
 from rfbench.errors import DataError
 
 
@@ -64,7 +63,7 @@ def pack(
 
     def read() -> Iterator[tuple[Rows, pd.Series[Any], columns.Apart]]:
         first = 1
-        for X, y in pieces(source, header=header, separator=separator, rows=rows):
+        for X, y in files.pieces(source, header=header, separator=separator, rows=rows):
             what = f"{name}, rows {first:,} to {first + X.shape[0] - 1:,},"
             first += X.shape[0]
             X, y, apart = columns.chosen(what, X, y, **chosen)
