@@ -21,18 +21,10 @@ def limit_to(amount: float | None) -> None:
 
 
 def check_fits(needed: float, what: str, todo: str, limit_gib: float | None = None) -> None:
-    """Raise MemoryLimit where arrays do not fit into the memory that is free.
+    """Raise MemoryLimit where arrays of so many bytes do not fit into the memory that is free.
 
-    Parameters
-    ----------
-    needed : float
-        Bytes.
-    what : str
-        What takes them, with its numbers, as the beginning of a sentence.
-    todo : str
-        What the person can do.
-    limit_gib : float or None
-        The memory allowed; None: see `free_bytes`.
+    `what` says what takes them, with its numbers, as the beginning of a sentence, and `todo` what
+    the person can do. The memory allowed is `limit_gib`, or see `free_bytes`.
     """
     free = free_bytes() if limit_gib is None else limit_gib * GIB
     if needed > free:

@@ -22,28 +22,13 @@ def build_sampler(
     imported: bool = False,
     folder: Path | None = None,
 ) -> Any:
-    """Return an unfitted sampler.
+    """Return an unfitted sampler by its published name, or by an import path (`imported`).
 
-    Parameters
-    ----------
-    name : str
-        Published name, or import path.
-    parameters : mapping
-        The sampler's own; they win over the shared ones.
-    shared : mapping
-        What all samplers get that take it: n_components, kernel, bandwidth, feature_map and
-        random_state. A transformer from elsewhere gets n_components and random_state only.
-    label : str
-        What a message calls the sampler; default: its name.
-    imported : bool
-        The name is an import path, see `rfbench.plugins.load_class`.
-    folder : Path, optional
-        Where a file of code is looked for first.
-
-    Raises
-    ------
-    MethodError
-        There is no such sampler, or it cannot be built with these parameters.
+    The parameters are the sampler's own; they win over the shared ones, which all samplers get that
+    take them: n_components, kernel, bandwidth, feature_map and random_state. A transformer from
+    elsewhere gets n_components and random_state only. A message calls the sampler by its label, or
+    else its name. A file of code is looked for in `folder` first. MethodError if there is no such
+    sampler, or it cannot be built with these parameters.
     """
     cls = plugins.load_class(name, folder) if imported else SAMPLERS.find(name)
     if issubclass(cls, samplers.RandomFeatures):

@@ -122,13 +122,7 @@ class Checked:
 def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
     """Call the constructor; MethodError names a parameter that it does not have, or lacks.
 
-    Parameters
-    ----------
-    cls : type
-        The method's class; its constructor's parameters are the allowed words.
-    name : str
-        What the person calls it, for the message.
-    parameters : mapping of str to object
+    The constructor's parameters are the allowed words; `name` is what the person calls the class.
     """
     empty, several = inspect.Parameter.empty, inspect.Parameter.VAR_POSITIONAL
     declared = dict(inspect.signature(cls.__init__).parameters)

@@ -75,16 +75,8 @@ def load_class(path: str, folder: Path | None = None) -> type[Any]:
 def load_object(path: str, folder: Path | None = None) -> Any:
     """Import ``package.module.name``, ``package.module:name`` or ``folder/file.py:name``.
 
-    Parameters
-    ----------
-    path : str
-    folder : Path, optional
-        Where a file is looked for before the current folder: that of the configuration.
-
-    Raises
-    ------
-    MethodError
-        The module, the file or the name is not there.
+    A file is looked for in `folder`, that of the configuration, before the current one. MethodError
+    if the module, the file or the name is not there.
     """
     owner, _, name = path.rpartition(":" if ":" in path else ".")
     try:

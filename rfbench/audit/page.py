@@ -28,20 +28,9 @@ def render(
 ) -> str:
     """Write the nearest combinations, what each choice is worth, and the cells of the nearest one.
 
-    Parameters
-    ----------
-    format : {'text', 'markdown'}
-    command : str
-        What repeats the audit, see `command`; it stands at the end.
-    top : int
-        The number of combinations that are shown.
-    width : int, optional
-        Of ``'text'``, in characters; by default the terminal's.
-
-    Raises
-    ------
-    ResultsError
-        If no combination has all its cells.
+    The format is ``text``, so many characters wide (None: as the terminal), or ``markdown``;
+    `command` is what repeats the audit, see there; `top` combinations are shown. ResultsError if no
+    combination has all its cells.
     """
     if ranking.table.empty:
         raise ResultsError(
@@ -163,8 +152,8 @@ def _settings(name: str, options: Options) -> list[tuple[str, str, dict[str, str
 def save(ranking: Ranking, folder: Path, *, command: str = "", top: int = TOP) -> list[Path]:
     """Write ``audit.csv`` and ``audit.md`` into a folder and return their paths.
 
-    Raises ResultsError if no combination has all its cells. Raises WriteError if there is no room
-    or no permission.
+    ResultsError if no combination has all its cells, WriteError if there is no room or no
+    permission.
     """
     texts = {
         TABLE: ranking.table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n"),

@@ -78,27 +78,15 @@ def plan(
     """Return what to measure for a target.
 
     Samplers and sizes of the configuration that the target has no numbers of are left out, and
-    sizes share their work where all methods can.
+    sizes share their work where all methods can. The `overrides`, ``key.path=value`` each, close
+    choices; the `varied` ones come in place of the known choices of the same names, or beside them.
+    Of more than `most` combinations that can be run so many are drawn at random. `run` names the
+    run of the configuration, without it the only one that fits the target; with `gaps`, only the
+    known choices that fill a gap of the paper's text are open.
 
-    Parameters
-    ----------
-    overrides : sequence of str
-        ``key.path=value`` each; a key that is set is no open choice.
-    varied : dict of Options
-        In place of the known choices of the same names, or beside them.
-    most : int
-        The largest number of combinations; of more that can be run, so many are drawn at random.
-    run : str
-        The run of the configuration; without it, the only one that fits the target.
-    gaps : bool
-        Of the known choices only those that fill a gap of the paper's text.
-
-    Raises
-    ------
-    ConfigError
-        If the configuration is wrong or is not about the target, if a choice that is varied is
-        fixed too, concerns no sampler of the target or has an option that cannot be run, or if no
-        combination can be run.
+    ConfigError if the configuration is wrong or is not about the target, if a choice that is varied
+    is fixed too, concerns no sampler of the target or has an option that cannot be run, or if no
+    combination can be run.
     """
     varied = varied or {}
     fixed = [text.partition("=")[0].strip() for text in overrides]

@@ -181,23 +181,10 @@ def choose_for(
 ) -> Choice:
     """Choose random features for a data set; every trial lands in the results folder `out`.
 
-    Parameters
-    ----------
-    dataset : str or mapping
-        As the key `dataset` of a configuration.
-    budget : float
-        Seconds for everything but starting the workers and reading the data.
-    n_jobs : int, optional
-        Worker processes; default: one per core.
-    on_row : callable, optional
-        Called with each new row.
-
-    Raises
-    ------
-    DataError
-        There are too few rows, the target is constant, or a class has a single row.
-    ConfigError
-        The budget is too small for one fit.
+    The data set is given as the key `dataset` of a configuration. The budget is in seconds, for
+    everything but starting the workers (`n_jobs`, by default one per core) and reading the data.
+    `on_row` is called with each new row. DataError if there are too few rows, the target is
+    constant or a class has a single row; ConfigError if the budget is too small for one fit.
     """
     before = time.monotonic()
     n_jobs = n_jobs or os.cpu_count() or 1

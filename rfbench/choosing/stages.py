@@ -150,12 +150,8 @@ class Search:
 def search(runs: Runs, first: Rows, n_train: int, deadline: float) -> Search:
     """Go from small to large sizes as long as there is time, with ever fewer methods.
 
-    Parameters
-    ----------
-    first : DataFrame
-        The rows of the first size, see `first_stage`.
-    deadline : float
-        In the seconds of `time.monotonic`.
+    `first` has the rows of the first size, see `first_stage`; the deadline is in the seconds of
+    `time.monotonic`.
     """
     found, overhead = Search(first.iloc[:0]), 0.0  # seconds of a trial beside those in its row
     found.take(first)

@@ -72,29 +72,15 @@ def parsed(
 ) -> Parsed:
     """Return rows of numbers, the target, the groups and the given split of a table.
 
-    Parameters
-    ----------
-    name : str
-        What the data are called, for errors.
-    X : DataFrame or csr_array of shape (n, d)
-    y : Series of shape (n,) or None
-        None: it is the column `target` of X; else there is no such column.
-    labels : sequence
-        Names of the classes 0, 1, ..., where they are known.
+    `name` is what the data are called, for errors. X, of shape (n, d), is a table or sparse; where
+    y is None, the target is the column `target` of X, else there is no such column. `labels` are
+    the names of the classes 0, 1, ..., where they are known. The other parameters are the keys of
+    `rfbench.config.schema.OwnData`; `part` is the column that says `train` or `test`. The mean that
+    fills gaps is that of the training rows, taken later.
 
-    The other parameters are the keys of `rfbench.config.schema.OwnData`; `part` is the column that
-    says `train` or `test`. The mean that fills gaps is that of the training rows, taken later.
-
-    Returns
-    -------
-    Parsed
-        Its `about` has the fields of a catalogue's entry that are known now; `note` says in
-        sentences what was done.
-
-    Raises
-    ------
-    DataError
-        If a column is not there, or cannot be used as it is.
+    The `about` of what is returned has the fields of a catalogue's entry that are known now; its
+    `note` says in sentences what was done. DataError if a column is not there, or cannot be used as
+    it is.
     """
     said: list[str] = []
     X, y, apart = chosen(name, X, y, target=target, drop=drop, groups=groups, part=part)

@@ -43,23 +43,11 @@ def read(
 ) -> tuple[Entry, Parsed, str]:
     """Return what the catalogue would say of the data, their rows and their identity.
 
-    Packed data stay on disk; other rows are parsed once and kept in the cache.
-
-    Parameters
-    ----------
-    name : str
-        What they are called in results.
-    parameters : mapping
-        One of `rfbench.datasets.catalog.SOURCES`, and how it is read.
-    folder : Path, optional
-        What relative paths start from, the configuration's; None: the current folder.
-    sha256 : str, optional
-        The identity, where it is known: then rows that were read before are found by it.
-
-    Raises
-    ------
-    DataError
-        There are no such data, or no method could use them.
+    Packed data stay on disk; other rows are parsed once and kept in the cache. `name` is what they
+    are called in results; the parameters are one of `rfbench.datasets.catalog.SOURCES`, and how it
+    is read; relative paths start from `folder` (None: the current one). Where the identity `sha256`
+    is known, rows that were read before are found by it. DataError if there are no such data, or no
+    method could use them.
     """
     known = sha256 or _known(parameters, folder)
     parsed = cache.load(_place(known)) if known else None

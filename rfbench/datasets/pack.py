@@ -28,30 +28,13 @@ def pack(
     part_bytes: int = packed.PART_BYTES,
     **chosen: Any,
 ) -> dict[str, Any]:
-    """Pack a file into a folder, see `rfbench.datasets.packed`.
+    """Pack a file into a folder, see `rfbench.datasets.packed`; return what is known of the data.
 
-    The rows are those that the file gives as data of one's own; the size of the pieces changes
-    nothing. The target, the
-    groups and the column `part` are held in memory.
-
-    Parameters
-    ----------
-    source, folder : Path
-    dtype : {'float64', 'float32'}
-    header, separator, task, missing, chosen
-        Those of `rfbench.config.schema.OwnData`: `chosen` has target, drop, groups and part.
-    rows : int, optional
-        Rows read at a time.
-
-    Returns
-    -------
-    dict
-        What is known of the data, see `rfbench.datasets.columns.parsed`.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read or used, or the folder cannot be written.
+    The rows are those that the file gives as data of one's own; the size of the pieces, `rows` at a
+    time, changes nothing. The target, the groups and the column `part` are held in memory.
+    `header`, `separator`, `task`, `missing` and `chosen` (target, drop, groups and part) are those
+    of `rfbench.config.schema.OwnData`. DataError if the file cannot be read or used, or the folder
+    cannot be written.
     """
     name = source.name
     if missing == "mean":

@@ -39,24 +39,11 @@ def write(
 ) -> None:
     """Write rows into a new folder, which appears whole or not at all.
 
-    Parameters
-    ----------
-    folder : Path
-    blocks : iterable of arrays of shape (b, d)
-        The rows, in their order; never more than a part of them is in memory.
-    y, n_given_train, groups
-        See `rfbench.datasets.readers.Parsed`.
-    about : mapping
-        What a catalogue's entry says: task, classes and note.
-    dtype : {'float64', 'float32'}
-        Of the rows in the parts. They are read in float64 all the same.
-    part_bytes : int
-        Most bytes of a part.
-
-    Raises
-    ------
-    DataError
-        The folder is there already, cannot be written, or a value is not finite in `dtype`.
+    `blocks` are the rows in their order, arrays of shape (b, d); never more than a part of them is
+    in memory. `about` is what a catalogue's entry says: task, classes and note. `dtype`, float64 or
+    float32, is that of the rows in the parts; they are read in float64 all the same. For the others
+    see `rfbench.datasets.readers.Parsed`. DataError if the folder is there already or cannot be
+    written, or a value is not finite in `dtype`.
     """
     if folder.exists():
         raise DataError(
@@ -145,7 +132,7 @@ def read(folder: Path) -> Parsed:
     """Return the rows of packed data, which stay on disk.
 
     The hash of every file is compared with the manifest's, and remembered while the file stays.
-    Raises DataError: there is no manifest, or a file is missing or has another hash.
+    DataError if there is no manifest, or a file is missing or has another hash.
     """
     facts = _facts(folder)
     for name, expected in facts["files"].items():

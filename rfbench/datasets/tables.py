@@ -71,10 +71,8 @@ def parse(
 
     `name` is that of the file, for errors; a `separator` of None means blanks; `skip` lines at the
     top are no rows, nor are empty lines and those that begin with `comment`, if it is not empty;
-    `text` has the positions of the columns that hold no numbers.
-
-    Raises DataError if there is no row, if a line has too few or too many fields, or if a field of
-    a numeric column is not a finite number.
+    `text` has the positions of the columns that hold no numbers. DataError if there is no row, if a
+    line has too few or too many fields, or if a field of a numeric column is not a finite number.
     """
     rows, lines = _rows(content, name, columns, separator, skip, comment)
     numeric = [column for column in range(columns) if column not in text]

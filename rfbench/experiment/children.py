@@ -151,12 +151,7 @@ def _fresh() -> Child | None:
 def serve(number: int, parent: int) -> None:
     """Do calls that come through a socket, until the parent is gone or sends none for long.
 
-    Parameters
-    ----------
-    number : int
-        The socket's file descriptor.
-    parent : int
-        Id of the process at its other end.
+    `number` is the socket's file descriptor, `parent` the id of the process at its other end.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()

@@ -25,20 +25,12 @@ CONNECT_SECONDS = 10
 def find(text: str, n_jobs: int | None = None, *, allow_imports: bool = False) -> Executor:
     """Return the executor that ``--executor`` names.
 
-    Parameters
-    ----------
-    text : str
-        ``local``, ``dask:ADDRESS``, ``ray`` or ``ray:ADDRESS``, or ``module:factory``: a function
-        without parameters that returns an executor with the interface of `concurrent.futures`.
-    n_jobs : int, optional
-        Jobs in flight; None: one per core here, or as many as the cluster has threads.
-    allow_imports : bool
-        See `rfbench.plugins.check_allowed`.
+    That is ``local``, ``dask:ADDRESS``, ``ray`` or ``ray:ADDRESS``, or ``module:factory``: a
+    function without parameters that returns an executor with the interface of `concurrent.futures`.
+    `n_jobs` are in flight; None: one per core here, or as many as the cluster has threads.
 
-    Raises
-    ------
-    ConfigError, MethodError, ExecutorError
-        It is no executor; its import needs permission; it is not there.
+    ConfigError if it is no executor, MethodError if its import needs permission (see
+    `rfbench.plugins.check_allowed`), ExecutorError if it is not there.
     """
     kind, _, address = text.partition(":")
     if text == "local":

@@ -29,14 +29,8 @@ class Context:
     """Made for a job, and gone with it.
 
     Of each thing the last one is held, so that the trials that follow find it ready. The arrays are
-    read-only: no method can change what the next one sees.
-
-    Attributes
-    ----------
-    pools : PoolCache
-        Where samplers find pools that are drawn already; their time is charged all the same.
-    add_up : AddUp
-        Who does the parts of a problem.
+    read-only: no method can change what the next one sees. In `pools` samplers find pools that are
+    drawn already (their time is charged all the same); `add_up` does the parts of a problem.
     """
 
     def __init__(self, pools: PoolCache | None = None, add_up: AddUp = in_turn) -> None:

@@ -11,12 +11,7 @@ from typing import Any
 class Interrupts:
     """Handles SIGINT and SIGTERM while it is entered (in the main thread).
 
-    Attributes
-    ----------
-    stopping : threading.Event
-        Set by the first signal.
-    asked : bool
-        A signal has come.
+    The first signal sets `stopping` and `asked`.
     """
 
     def __init__(self, say: Any = None) -> None:

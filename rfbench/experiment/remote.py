@@ -57,16 +57,10 @@ class Lacking:
 def sender(
     inner: Callable[..., Future[Any]], broken: tuple[type[BaseException], ...], run: str
 ) -> Callable[..., Future[Any]]:
-    """Return the `submit` of an executor whose workers get parcels.
+    """Return the `submit` of an executor whose workers get parcels of a run.
 
-    Parameters
-    ----------
-    inner : callable
-        The `submit` of the executor that carries the parcels.
-    broken : tuple of exception types
-        What it raises for a worker that is gone.
-    run : str
-        See `Parcel`.
+    `inner` is the `submit` of the executor that carries them, which raises one of `broken` for a
+    worker that is gone.
     """
 
     def submit(function: object, job: Job, folder: Path, limits: Limits) -> Future[Any]:

@@ -56,18 +56,8 @@ class Replay:
 def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
     """Measure a row again and compare its metrics.
 
-    Parameters
-    ----------
-    folder : Path
-    which : str
-        The number of a row (1 is the first), or the beginning of a trial_id: 6 digits or more.
-    allow_imports : bool
-        Let the folder's configuration import any class, see `rfbench.plugins.check_allowed`.
-
-    Raises
-    ------
-    ResultsError
-        There is no such row, or its configuration is no longer that of the manifest.
+    The row is named by its number (1 is the first), or by the beginning of its trial_id: 6 digits
+    or more. ResultsError if there is no such row, or its configuration is no longer the manifest's.
     """
     rows = rows_of(folder)
     if which.isdecimal() and len(which) < ID_DIGITS:

@@ -53,24 +53,12 @@ def run(
 ) -> Summary:
     """Run the trials that have no row yet, and write each row as soon as its job is done.
 
-    Parameters
-    ----------
-    plan : RunPlan
-    n_jobs : int
-        Worker processes. The results do not depend on it.
-    limits : Limits, optional
-        Memory and time that one worker may use.
-    retry : collection of str
-        Statuses whose trials are run again; the new row counts.
-    fail_fast : bool
-        Begin no further job after a trial that failed.
-    on_row, on_interrupt : callable, optional
-        Called with each new row, and at the first Ctrl-C.
+    Without an executor, `n_jobs` processes of this machine do it; the results do not depend on it.
+    Trials with a status of `retry` are run again; the new row counts. With `fail_fast` no further
+    job begins after a trial that failed. `on_row` is called with each new row, `on_interrupt` at
+    the first Ctrl-C.
 
-    Raises
-    ------
-    ResultsError
-        Another run is at work on the folder, or a row cannot be written.
+    ResultsError if another run is at work on the folder, or a row cannot be written.
     """
     store = Store(plan.folder)
     with store.lock(), Interrupts(on_interrupt) as interrupts:

@@ -27,17 +27,10 @@ Row = dict[str, Any]
 
 
 class Schedule:
-    """Runs jobs and yields their rows.
+    """Runs jobs on an executor, each within the limits of one worker, and yields their rows.
 
-    Parameters
-    ----------
-    folder : Path
-        The results folder, for the journals.
-    executor : Executor
-    limits : Limits
-        Of one worker.
-    stopping : threading.Event, optional
-        Once it is set no further job begins; those in flight are finished.
+    The journals are in the results folder. Once `stopping` is set no further job begins; those in
+    flight are finished.
     """
 
     def __init__(

@@ -93,13 +93,7 @@ def run_trial(
 ) -> tuple[dict[str, Any], Curve | None]:
     """Return the row of a trial, and the shared work for the smaller sizes of its curve.
 
-    Parameters
-    ----------
-    trial : Trial
-    context : Context
-        What the job's trials share.
-    curve : Curve, optional
-        The work of the largest size, which is done already.
+    A `curve` that is given is the work of the largest size, which is done already.
     """
     row = describe(trial)
     # A worker ignores Ctrl-C: a KeyboardInterrupt there comes from the trial's own code.

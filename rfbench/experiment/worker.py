@@ -46,16 +46,8 @@ class Limits:
 def memory_share(text: str, workers: int) -> int:
     """Return the bytes for one worker of what ``--memory`` allows all of them.
 
-    Parameters
-    ----------
-    text : str
-        ``80%`` of the memory that is free now, or a number of GiB.
-    workers : int
-
-    Raises
-    ------
-    ConfigError
-        The text is neither, or more than there is.
+    That is ``80%`` of the memory that is free now, or a number of GiB; ConfigError if it is
+    neither, or more than there is.
     """
     import psutil
 

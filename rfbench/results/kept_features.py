@@ -52,12 +52,7 @@ def read(folder: Path) -> list[dict[str, str]]:
 def frame(folder: Path, notes: list[str]) -> pd.DataFrame:
     """Return the lines with their types; without the file, or with a broken one, there are none.
 
-    Parameters
-    ----------
-    folder : Path
-        The results folder.
-    notes : list of str
-        Takes up what is wrong with the file.
+    The notes take up what is wrong with the file.
     """
     try:
         lines = pd.DataFrame(read(folder))

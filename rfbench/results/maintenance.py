@@ -95,18 +95,8 @@ def status_of(folder: Path) -> Status:
 def merge(target: Path, others: list[Path]) -> int:
     """Add the rows of other folders that the target does not have, with their kept features.
 
-    Parameters
-    ----------
-    target : Path
-    others : list of Path
-        None: the shards of the target.
-
-    Returns the number of rows.
-
-    Raises
-    ------
-    ResultsError
-        Data of another hash, another protocol, or trials of another configuration.
+    Without others they are the shards of the target. Returns the number of rows. ResultsError for
+    data of another hash, another protocol, or trials of another configuration.
     """
     store = Store(target)
     with store.lock():

@@ -27,13 +27,7 @@ log = logging.getLogger(__name__)
 
 
 class Store:
-    """The results folder of one configuration.
-
-    Parameters
-    ----------
-    folder : Path
-        Made when the first row is written.
-    """
+    """The results folder of one configuration, made when the first row is written."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
