@@ -42,9 +42,9 @@ def code_of(pipeline: Pipeline, spec: DatasetSpec, rows: Path, metric: str) -> s
         "error": "100 * np.mean(model.predict(data.X[test]) != data.y[test])",
         "rmse": "np.sqrt(np.mean((model.predict(data.X[test]) - data.y[test]) ** 2))",
     }
-    imports = {
-        f"from {_home(step)} import {type(step).__name__}\n": None for _, step in pipeline.steps
-    }
+    classes = {type(step) for _, step in pipeline.steps}
+    homes = {c: ".".join(c.__module__.split(".")[:2]) for c in classes}
+    imports = [f"from {home} import {c.__name__}\n" for c, home in homes.items()]
     steps = ", ".join(_built(step) for _, step in pipeline.steps)
     parameters = f", parameters={spec.parameters!r}" if spec.parameters else ""
     return (
@@ -57,11 +57,6 @@ def code_of(pipeline: Pipeline, spec: DatasetSpec, rows: Path, metric: str) -> s
         f"model = make_pipeline({steps}).fit(data.X[train], data.y[train])\n"
         f"print({score[metric]})\n"
     )
-
-
-def _home(step: Any) -> str:
-    """Return the package that a step is imported from."""
-    return ".".join(type(step).__module__.split(".")[:2])
 
 
 def _built(step: Any) -> str:

@@ -61,7 +61,6 @@ def memory_lines(trials: Sequence[Trial], workers: int, limit: float | None) -> 
 
 def trials_without_data(experiments: Sequence[Experiment]) -> list[Trial]:
     """Return one trial of every data set, sampler and M, with no identity of the data."""
-    from rfbench.config import KeptBy
     from rfbench.experiment.plan import Trial
 
     return [
@@ -69,7 +68,7 @@ def trials_without_data(experiments: Sequence[Experiment]) -> list[Trial]:
         for e in experiments
         for dataset in e.dataset
         for sampler in e.samplers
-        for M in ([None] if isinstance(e.M, KeptBy) else e.M)
+        for M in e.sizes
     ]
 
 

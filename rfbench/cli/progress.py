@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from types import TracebackType
 from typing import Any
 
 import click
@@ -70,12 +69,7 @@ class Progress:
             said = [text, failures, f"last: {cell(row)}"]
             click.echo("; ".join(filter(None, said)), err=True)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.bar:
             self.bar.stop()
         if self.done and not self.quiet:

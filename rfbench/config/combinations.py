@@ -6,9 +6,9 @@ import itertools
 import re
 from typing import Any
 
-from rfbench import yamlfile
+from rfbench import plugins, yamlfile
 from rfbench.config.build import sampler_of, solver_of
-from rfbench.config.messages import located, where
+from rfbench.config.messages import at
 from rfbench.config.schema import (
     NO_SOLVER,
     BandwidthGrid,
@@ -25,91 +25,98 @@ def check_combinations(
     experiment: Experiment, document: yamlfile.Document, allow_imports: bool
 ) -> None:
     """Refuse what is well-formed but cannot run; ConfigError names the line."""
-    from rfbench import plugins
-    from rfbench.datasets.split import is_given
+
+    def allowed(spec: Any) -> None:
+        if spec.code:
+            plugins.check_allowed(spec.code, experiment.plugins, allow_imports)
 
     tasks = set()
     for spec in experiment.dataset:
-        try:
-            if spec.code:
-                plugins.check_allowed(spec.code, experiment.plugins, allow_imports)
-            entry = spec.entry
-        except RfbenchError as error:
-            raise located(document, ("dataset",), error) from None
-        tasks.add("regression" if entry.task == "regression" else "class")
-        given = is_given(experiment.split)
-        if given and entry.train_rows is None and entry.kind != "synthetic":
-            raise ConfigError(
-                f"{where(document, ('split',))}: {spec.name} has no given split.",
-                "Its rows were published in one piece.",
-                "Write `split: {test_size: 0.3}`, say.",
-            )
-        if entry.sparse and experiment.scaling not in ("none", "/255"):
-            raise ConfigError(
-                f"{where(document, ('scaling',))}: {spec.name} is sparse and scaling is "
-                f"'{experiment.scaling}'.",
-                "That would make it dense.",
-                "Write `scaling: none`.",
-            )
+        with at(document, "dataset"):
+            allowed(spec)
+            tasks.add("regression" if spec.entry.task == "regression" else "classification")
+        _check_rows(experiment, spec, document)
     if len(tasks) > 1:
-        raise ConfigError(
-            f"{where(document, ('dataset',))}: regression and classification data are mixed.",
-            "Their errors cannot stand in one table.",
-            "Make two configurations.",
-        )
-    task = "regression" if tasks == {"regression"} else "classification"
-    try:
-        if experiment.solver.imported:
-            plugins.check_allowed(experiment.solver.name, experiment.plugins, allow_imports)
-        if experiment.solver.name == NO_SOLVER and not experiment.kernel_error_rows:
+        with at(document, "dataset"):
+            raise ConfigError(
+                "regression and classification data are mixed.",
+                "Their errors cannot stand in one table.",
+                "Make two configurations.",
+            )
+    solver = None
+    with at(document, "solver"):
+        allowed(experiment.solver)
+        if experiment.solver.name != NO_SOLVER:
+            solver = solver_of(experiment, task=tasks.pop(), random_state=0)
+        elif not experiment.kernel_error_rows:
             raise ConfigError(
                 "There is neither a solver nor a kernel error to measure.",
                 "solver is none, and kernel_error_rows is not set.",
                 "Write `kernel_error_rows: 1000`, or name a solver.",
             )
-        if experiment.solver.name != NO_SOLVER:
-            solver_of(experiment, task=task, random_state=0)
-    except RfbenchError as error:
-        raise located(document, ("solver",), error) from None
-    _check_bandwidths(experiment, document)
-    _check_sizes(experiment, document)
-    _check_kept_features(experiment, document)
-    _check_rows_on_disk(experiment, document, task)
-    _check_samplers(experiment, document, allow_imports)
+    with at(document, "bandwidth"):
+        _check_bandwidths(experiment)
+    with at(document, "M"):
+        _check_sizes(experiment)
+    with at(document, "kept_features"):
+        _check_kept_features(experiment)
+    if _on_disk(experiment) and not getattr(solver, "streams", False):
+        with at(document, "solver"):
+            raise _needs_memory(f"solver {experiment.solver.name}", "solver: ridge")
+    for position, sampler in enumerate(experiment.samplers):
+        place: tuple[Any, ...] = "samplers", position
+        try:
+            allowed(sampler)
+            built = _built(experiment, sampler)
+        except RfbenchError as error:
+            with at(document, *(_shared_key(error, sampler, document) or place)):
+                raise
+        with at(document, *place):
+            _check_sampler(experiment, sampler, built)
 
 
-def _check_rows_on_disk(experiment: Experiment, document: yamlfile.Document, task: str) -> None:
-    """Refuse a bandwidth and a solver that need all rows in memory where they stay on disk."""
-    if not _on_disk(experiment):
-        return
-    rule, name = experiment.bandwidth, experiment.solver.name
-    rules = rule.cv if isinstance(rule, BandwidthGrid) else [rule]
-    if any(str(rule).endswith("knn50") for rule in rules):
-        raise _needs_memory(document, ("bandwidth",), "knn50", "bandwidth: knn50-sample or median")
-    solver = None if name == NO_SOLVER else solver_of(experiment, task=task, random_state=0)
-    if not getattr(solver, "streams", False):
-        raise _needs_memory(document, ("solver",), f"solver {name}", "solver: ridge")
+def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Document) -> None:
+    """Refuse a split and a scaling that a data set does not have."""
+    from rfbench.datasets.split import is_given
+
+    entry = spec.entry
+    with at(document, "split"):
+        given = is_given(experiment.split)
+        if given and entry.train_rows is None and entry.kind != "synthetic":
+            raise ConfigError(
+                f"{spec.name} has no given split.",
+                "Its rows were published in one piece.",
+                "Write `split: {test_size: 0.3}`, say.",
+            )
+    with at(document, "scaling"):
+        if entry.sparse and experiment.scaling not in ("none", "/255"):
+            raise ConfigError(
+                f"{spec.name} is sparse and scaling is '{experiment.scaling}'.",
+                "That would make it dense.",
+                "Write `scaling: none`.",
+            )
 
 
 def _on_disk(experiment: Experiment) -> bool:
     return experiment.rows is None and any(spec.packed for spec in experiment.dataset)
 
 
-def _needs_memory(
-    document: yamlfile.Document, place: tuple[Any, ...], what: str, instead: str
-) -> ConfigError:
+def _needs_memory(what: str, instead: str) -> ConfigError:
     return ConfigError(
-        f"{where(document, place)}: {what} needs all rows, or all their features, in memory.",
+        f"{what} needs all rows, or all their features, in memory.",
         "Rows of packed data stay on disk and are read block by block.",
         f"Set `rows:` to a number of rows that memory holds, or take another: {instead}.",
     )
 
 
-def _check_bandwidths(experiment: Experiment, document: yamlfile.Document) -> None:
-    """Refuse a choice of the bandwidth where nothing chooses it, or nothing has it."""
-    if not isinstance(experiment.bandwidth, BandwidthGrid):
+def _check_bandwidths(experiment: Experiment) -> None:
+    """Refuse a rule that needs all rows, and a choice that nothing makes or nothing heeds."""
+    rule, solver = experiment.bandwidth, experiment.solver
+    rules = rule.cv if isinstance(rule, BandwidthGrid) else [rule]
+    if _on_disk(experiment) and any(str(each).endswith("knn50") for each in rules):
+        raise _needs_memory("knn50", "bandwidth: knn50-sample or median")
+    if not isinstance(rule, BandwidthGrid):
         return
-    solver = experiment.solver
     own = [spec.label for spec in experiment.samplers if "bandwidth" in spec.parameters]
     reasons = {
         f"selection is {solver.selection}": solver.selection == "fixed",
@@ -125,26 +132,26 @@ def _check_bandwidths(experiment: Experiment, document: yamlfile.Document) -> No
     }
     for why in (words for words, holds in reasons.items() if holds):
         raise ConfigError(
-            f"{where(document, ('bandwidth',))}: the bandwidth cannot be chosen: {why}.",
+            f"the bandwidth cannot be chosen: {why}.",
             "It is chosen with the penalty, on the same rows.",
             "Write `bandwidth: median`, say.",
         )
 
 
-def _check_sizes(experiment: Experiment, document: yamlfile.Document) -> None:
-    size = experiment.M
-    if not isinstance(size, KeptBy):
+def _check_sizes(experiment: Experiment) -> None:
+    if not isinstance(experiment.M, KeptBy):
         return
+    kept_by = experiment.M.kept_by
     specs = {spec.label: spec for spec in experiment.samplers}
-    if size.kept_by not in specs:
+    if kept_by not in specs:
         raise ConfigError(
-            f"{where(document, ('M',))}: M is kept_by '{size.kept_by}', which is not "
-            f"among the samplers.{nearest(size.kept_by, list(specs))}",
+            f"M is kept_by '{kept_by}', which is not among the samplers."
+            f"{nearest(kept_by, list(specs))}",
             f"They are {', '.join(specs)}.",
         )
-    if not _keeps_some(specs[size.kept_by]):
+    if not _keeps_some(specs[kept_by]):
         raise ConfigError(
-            f"{where(document, ('M',))}: {size.kept_by} does not decide how many it keeps.",
+            f"{kept_by} does not decide how many it keeps.",
             "kept_by names a sampler that does: lkrf.",
         )
 
@@ -153,60 +160,53 @@ def _keeps_some(spec: SamplerSpec) -> bool:
     return bool(not spec.imported and getattr(SAMPLERS.find(spec.name), "keeps_some", False))
 
 
-def _check_kept_features(experiment: Experiment, document: yamlfile.Document) -> None:
+def _check_kept_features(experiment: Experiment) -> None:
     from rfbench.results.kept_features import MOST_DIMENSIONS
 
     if not experiment.kept_features:
         return
-    place = where(document, ("kept_features",))
     if not any(map(_keeps_some, experiment.samplers)):
         raise ConfigError(
-            f"{place}: no sampler of the list decides which features it keeps.",
+            "no sampler of the list decides which features it keeps.",
             "kept.csv is for those that do: lkrf.",
         )
-    shapes = {_shape(experiment, spec) for spec in experiment.dataset}
-    d = max(columns for _, columns in shapes)
+    d = max(_shape(experiment, spec)[1] for spec in experiment.dataset)
     if d > MOST_DIMENSIONS and KERNELS.find(experiment.kernel).feature != "coordinate":
         raise ConfigError(
-            f"{place}: the data have {d} columns, and kept.csv has frequencies of at most "
+            f"the data have {d} columns, and kept.csv has frequencies of at most "
             f"{MOST_DIMENSIONS} entries.",
             "It would be larger than what it explains.",
             "Leave kept_features out, or take the kernel linear, which keeps coordinates.",
         )
 
 
-def _check_samplers(
-    experiment: Experiment, document: yamlfile.Document, allow_imports: bool
-) -> None:
-    from rfbench import plugins
-
-    sizes = [1] if isinstance(experiment.M, KeptBy) else sorted(set(experiment.M))
+def _built(experiment: Experiment, sampler: SamplerSpec) -> Any:
+    """Build a sampler for every size and data set, and return one of them."""
+    sizes = sorted(size or 1 for size in experiment.sizes)
     shapes = {_shape(experiment, spec) for spec in experiment.dataset}
-    for position, sampler in enumerate(experiment.samplers):
-        try:
-            if sampler.imported:
-                plugins.check_allowed(sampler.name, experiment.plugins, allow_imports)
-            for size, (n, d) in itertools.product(sizes, sorted(shapes)):
-                built = sampler_of(experiment, sampler, M=size, d=d, n=n, random_state=0)
-        except RfbenchError as error:
-            place = _shared_key(error, sampler, document) or ("samplers", position)
-            raise located(document, place, error) from None
-        if _on_disk(experiment) and getattr(built, "holds_rows", True):
-            instead = "score_rows: 10000" if hasattr(built, "score_rows") else "rks"
-            raise _needs_memory(document, ("samplers", position), sampler.label, instead)
-        if isinstance(experiment.bandwidth, BandwidthGrid) and not hasattr(built, "bandwidth"):
-            raise ConfigError(
-                f"{where(document, ('samplers', position))}: {sampler.label} has no bandwidth.",
-                "So none can be chosen for it.",
-                "Write `bandwidth: median`, say.",
-            )
-        if experiment.solver.name == NO_SOLVER and not getattr(built, "approximates_kernel", False):
-            raise ConfigError(
-                f"{where(document, ('samplers', position))}: {sampler.label} does not approximate "
-                "the kernel, and without a solver there is nothing else to measure.",
-                "",
-                "Take it out, or name a solver.",
-            )
+    for size, (n, d) in itertools.product(sizes, sorted(shapes)):
+        built = sampler_of(experiment, sampler, M=size, d=d, n=n, random_state=0)
+    return built
+
+
+def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> None:
+    """Refuse a sampler where it cannot be used."""
+    if _on_disk(experiment) and getattr(built, "holds_rows", True):
+        instead = "score_rows: 10000" if hasattr(built, "score_rows") else "rks"
+        raise _needs_memory(sampler.label, instead)
+    if isinstance(experiment.bandwidth, BandwidthGrid) and not hasattr(built, "bandwidth"):
+        raise ConfigError(
+            f"{sampler.label} has no bandwidth.",
+            "So none can be chosen for it.",
+            "Write `bandwidth: median`, say.",
+        )
+    if experiment.solver.name == NO_SOLVER and not getattr(built, "approximates_kernel", False):
+        raise ConfigError(
+            f"{sampler.label} does not approximate the kernel, and without a solver there is "
+            "nothing else to measure.",
+            "",
+            "Take it out, or name a solver.",
+        )
 
 
 def _shared_key(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -26,8 +28,8 @@ def explain(error: ValidationError, document: yamlfile.Document) -> str:
     """Return one sentence a mistake: file, line, what is wrong, what is allowed."""
     sentences = []
     for problem in error.errors():
-        path = tuple(part for part in problem["loc"] if part in _real_path(problem, document))
-        key = ".".join(str(part) for part in problem["loc"] if not _is_branch(part))
+        path = tuple(part for part in problem["loc"] if not _is_branch(part))
+        key = ".".join(map(str, path))
         kind, message = problem["type"], problem["msg"].removeprefix("Value error, ")
         if kind == "extra_forbidden":
             allowed = sorted(_keys_at(problem["loc"][:-1]))
@@ -69,10 +71,6 @@ def _is_branch(part: Any) -> bool:
     )
 
 
-def _real_path(problem: Any, document: yamlfile.Document) -> tuple[Any, ...]:
-    return tuple(part for part in problem["loc"] if not _is_branch(part))
-
-
 def _keys_at(path: tuple[Any, ...]) -> list[str]:
     models: dict[str, type[BaseModel]] = {"solver": SolverSpec, "checks": CheckSpec, "M": KeptBy}
     if path:
@@ -80,15 +78,19 @@ def _keys_at(path: tuple[Any, ...]) -> list[str]:
     return [key for key in (*Experiment.model_fields, *AXES) if key != "name"]
 
 
-def located(document: yamlfile.Document, path: tuple[Any, ...], error: RfbenchError) -> ConfigError:
-    """Return an error of a method or data set as one of the configuration, with its line.
+@contextmanager
+def at(document: yamlfile.Document, *path: Any) -> Iterator[None]:
+    """Make an error of a method or data set one of the configuration, with its line.
 
     The line is that of the parameter below the path which the error speaks of first; of none, that
     of a ``--set``, if there is one below the path.
     """
-    said = re.findall(r"[\w-]+", error.what)
-    below = [p for p in (*document.lines, *document.settings) if p[: len(path)] == path]
-    named = [p for word in said for p in below if p[-1] == word]
-    changed = next((p for p in below if p in document.settings), path)
-    place = where(document, max(named, key=len, default=changed))
-    return ConfigError(f"{place}: {error.what}", error.why, error.todo)
+    try:
+        yield
+    except RfbenchError as error:
+        said = re.findall(r"[\w-]+", error.what)
+        below = [p for p in (*document.lines, *document.settings) if p[: len(path)] == path]
+        named = [p for word in said for p in below if p[-1] == word]
+        changed = next((p for p in below if p in document.settings), path)
+        place = where(document, max(named, key=len, default=changed))
+        raise ConfigError(f"{place}: {error.what}", error.why, error.todo) from None

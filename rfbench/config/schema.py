@@ -256,8 +256,6 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
 class SamplerSpec(MethodSpec):
     """A sampler's published name, or the import path of a class, with its parameters."""
 
-    name: str
-    imported: bool = False
     label: str
     parameters: dict[str, Any] = Field(default_factory=dict)
 
@@ -343,20 +341,27 @@ class KeptBy(Section):
     kept_by: str
 
 
-def _column(name: str) -> str:
-    from rfbench.results.schema import COLUMNS
+def _in_results(what: str) -> AfterValidator:
+    """Return the check of the name of a column, or of a metric, of the results."""
 
-    if name not in COLUMNS:
-        raise ValueError(
-            f"there is no column '{name}' in the results{nearest(name, list(COLUMNS))}"
-        )
-    return name
+    def check(name: str | None) -> str | None:
+        from rfbench.results.schema import COLUMNS, METRICS
+
+        names = list(METRICS if what == "metric" else COLUMNS)
+        if name is not None and name not in names:
+            raise ValueError(
+                f"there is no {what} '{name}' in the results{nearest(name, names)}"
+                + (f"; the metrics are {', '.join(names)}" if what == "metric" else "")
+            )
+        return name
+
+    return AfterValidator(check)
 
 
 class CheckSpec(Section):
     """A statement about a column of the results, checked and printed with the table."""
 
-    column: Annotated[str, AfterValidator(_column)] = _key(
+    column: Annotated[str, _in_results("column")] = _key(
         ..., "what is checked, as the mean over the trials", "a column of trials.csv"
     )
     sampler: str | None = _key(None, "of this sampler only", "a label")
@@ -438,7 +443,7 @@ class Experiment(Section):
     M: Annotated[KeptBy | list[int], BeforeValidator(_sizes)] = _key(
         ..., "numbers of features; or as many as a sampler keeps", f"{GRID}, `{{kept_by: lkrf}}`"
     )
-    samplers: list[SamplerSpec] = _key(
+    samplers: Annotated[list[SamplerSpec], BeforeValidator(_as_list)] = _key(
         ...,
         "the methods, with parameters (which may use M, d and n: `10*M`) and a label; "
         "`{class: IMPORT.PATH}` takes one from elsewhere",
@@ -450,7 +455,7 @@ class Experiment(Section):
         10, "each draws new features, and rows if the split is random", WHOLE
     )
     seed: Annotated[int, Field(ge=0, lt=2**63)] = _key(0, "of all random numbers", WHOLE)
-    metric: str | None = _key(
+    metric: Annotated[str | None, _in_results("metric")] = _key(
         None, "what tables show; none: the error of the task", "a metric of trials.csv"
     )
     kernel_error_rows: Annotated[int, Field(ge=2)] | None = _key(
@@ -468,6 +473,11 @@ class Experiment(Section):
     )
     threads: Annotated[int, Field(ge=1, le=1024)] = _key(1, "of BLAS, per worker", WHOLE)
     checks: list[CheckSpec] = _key([], "statements on columns, checked with the table", "a list")
+
+    @property
+    def sizes(self) -> list[int | None]:
+        """The numbers of features, each once; None: as many as a sampler keeps."""
+        return [None] if isinstance(self.M, KeptBy) else list(dict.fromkeys(self.M))
 
     @model_validator(mode="before")
     @classmethod
@@ -495,36 +505,14 @@ class Experiment(Section):
         except ConfigError as error:
             raise ValueError(str(error)) from None
 
-    @field_validator("samplers", mode="before")
-    @classmethod
-    def _samplers(cls, value: Any) -> Any:
-        return _as_list(value)
-
-    @field_validator("metric")
-    @classmethod
-    def _metric(cls, value: str | None) -> str | None:
-        from rfbench.results.schema import METRICS
-
-        if value is not None and value not in METRICS:
-            raise ValueError(
-                f"there is no metric '{value}'; the metrics are {', '.join(METRICS)}"
-                f"{nearest(value, list(METRICS))}"
-            )
-        return value
-
     @model_validator(mode="after")
-    def _can_be_counted(self) -> Experiment:
-        sizes = 1 if isinstance(self.M, KeptBy) else len(self.M)
-        settings = len(self.dataset) * sizes * len(self.samplers)
+    def _can_be_planned(self) -> Experiment:
+        settings = len(self.dataset) * len(self.sizes) * len(self.samplers)
         if settings > MOST_SETTINGS or settings * self.trials > MOST_TRIALS:
             raise ValueError(
                 f"{settings} combinations of data set, M and sampler with {self.trials} trials "
                 f"each are too many: at most {MOST_SETTINGS} combinations and {MOST_TRIALS} trials"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _labels_differ(self) -> Experiment:
         labels = [spec.label for spec in self.samplers]
         for label in labels:
             if labels.count(label) > 1:

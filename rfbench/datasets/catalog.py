@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import yaml
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from rfbench.errors import DataError, unknown
 
@@ -96,20 +96,6 @@ class Entry(_CatalogSection):
     licence: str = ""
     citation: str = ""
     note: str = ""
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Entry:
-        known = {download.name for download in self.downloads}
-        for member in self.files:
-            if not known.issuperset(member.sources):
-                raise ValueError(f"{self.name}: {member.sources} are not among the downloads")
-        if (self.task == "regression") == bool(self.classes):
-            raise ValueError(f"{self.name}: classes are for classification, and needed there")
-        if self.task != "regression" and (self.task == "binary") != (len(self.classes) == 2):
-            raise ValueError(f"{self.name}: binary means two classes, multiclass means more")
-        if (self.kind == "files") != bool(self.files):
-            raise ValueError(f"{self.name}: files are for the kind 'files', and needed there")
-        return self
 
     @property
     def codes(self) -> dict[str, int]:

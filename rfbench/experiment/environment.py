@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
+import resource
 import subprocess
 import sys
 from importlib import metadata
@@ -113,11 +114,5 @@ def peak_rss_mb() -> float:
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM"):
                 return float(line.split()[1]) * 1024 / 1e6
-    try:
-        import resource
-    except ImportError:
-        import psutil
-
-        return float(getattr(psutil.Process().memory_info(), "peak_wset", 0)) / 1e6
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 1e6 if sys.platform == "darwin" else peak / 1e3

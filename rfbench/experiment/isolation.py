@@ -13,6 +13,7 @@ import contextlib
 import gc
 import os
 import random
+import resource
 import signal
 import stat
 import sys
@@ -123,10 +124,6 @@ def _mask() -> int:
 
 
 def _limits() -> dict[int, tuple[int, int]]:
-    try:
-        import resource
-    except ImportError:
-        return {}
     kinds = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
     return {kind: resource.getrlimit(kind) for kind in kinds}
 
@@ -135,8 +132,6 @@ def _set_limits(old: dict[int, tuple[int, int]]) -> None:
     now = _limits()
     for kind, limits in old.items():
         if now[kind] != limits:
-            import resource
-
             resource.setrlimit(kind, limits)
 
 
@@ -153,20 +148,12 @@ def _set_handlers(old: dict[int, Any]) -> None:
 
 
 def _alarm() -> tuple[float, float]:
-    return signal.getitimer(signal.ITIMER_REAL) if hasattr(signal, "getitimer") else (0.0, 0.0)
+    return signal.getitimer(signal.ITIMER_REAL)
 
 
 def _set_alarm(old: tuple[float, float]) -> None:
     if old == (0.0, 0.0) != _alarm():
         signal.setitimer(signal.ITIMER_REAL, 0.0)
-
-
-def _blocked() -> set[int]:
-    return {int(n) for n in signal.pthread_sigmask(signal.SIG_BLOCK, [])}
-
-
-def _set_blocked(old: set[int]) -> None:
-    signal.pthread_sigmask(signal.SIG_SETMASK, old)
 
 
 def _filters() -> tuple[list[Any], list[Any], Any]:
@@ -210,7 +197,11 @@ _STATE: tuple[tuple[str, Callable[[], Any], Callable[[Any], Any]], ...] = (
     ("garbage collection", gc.isenabled, lambda on: gc.enable() if on else gc.disable()),
     ("signal handler", _handlers, _set_handlers),
     ("alarm", _alarm, _set_alarm),
-    ("blocked signals", _blocked, _set_blocked),
+    (
+        "blocked signals",
+        lambda: signal.pthread_sigmask(signal.SIG_BLOCK, []),
+        lambda old: signal.pthread_sigmask(signal.SIG_SETMASK, old),
+    ),
     ("warnings filters", _filters, _set_filters),
     ("generator of Python", random.getstate, random.setstate),
     ("generator of numpy", np.random.get_state, np.random.set_state),

@@ -30,15 +30,8 @@ IDENTITY_VERSION = 1
 CHANGED_DEFAULTS: dict[str, dict[str, Any]] = {"eerf": {"center_target": "auto"}}
 # What describes an experiment without changing what one trial measures.
 DESCRIPTIVE = (
-    "name",
-    "title",
-    "description",
-    "paper",
-    "item",
-    "protocol",
-    "metric",
-    "checks",
-    "plugins",
+    *("name", "title", "description", "paper", "item", "protocol"),
+    *("metric", "checks", "plugins"),
 )
 JOBS_A_WORKER = 3
 LISTED = ("dataset", "samplers", "M", "trials")
@@ -123,29 +116,16 @@ class Job:
 
 def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
     """Return the trials of an experiment: trial number first, so that early rows span all."""
-    sizes: list[int | None] = (
-        [None] if isinstance(experiment.M, KeptBy) else list(dict.fromkeys(experiment.M))
-    )
-    identity = {
-        json.dumps(spec.model_dump(), sort_keys=True): datasets.data_sha256(
-            spec.name, spec.parameters, spec.folder
-        )
+    data = [
+        (spec, datasets.data_sha256(spec.name, spec.parameters, spec.folder))
         for spec in experiment.dataset
-    }
+    ]
     return [
-        Trial(
-            experiment,
-            dataset,
-            identity[json.dumps(dataset.model_dump(), sort_keys=True)],
-            sampler,
-            size,
-            number,
-            variant,
-        )
+        Trial(experiment, dataset, sha256, sampler, size, number, variant)
         for number in range(experiment.trials)
-        for dataset in experiment.dataset
+        for dataset, sha256 in data
         for sampler in experiment.samplers
-        for size in sizes
+        for size in experiment.sizes
     ]
 
 

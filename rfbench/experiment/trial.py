@@ -34,11 +34,10 @@ from rfbench.errors import MemoryLimit, RfbenchError
 from rfbench.experiment import isolation
 from rfbench.experiment.context import Context
 from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
-from rfbench.experiment.kept_features import lines_of
 from rfbench.experiment.plan import Job, Trial, curves, shares_work
 from rfbench.experiment.seeds import integer_for
 from rfbench.results import kept_features
-from rfbench.samplers import Nystroem, RandomFeatures
+from rfbench.samplers import LKRF, Nystroem, RandomFeatures
 from rfbench.samplers.pool_cache import PoolCache, cached_pools
 from rfbench.solvers import Solver
 from rfbench.solvers.curve import Curve
@@ -207,6 +206,25 @@ def measure(
         measured[f"t_{part}"] = round(clock.wall[part], 6)
         measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
     return measured, curve
+
+
+def lines_of(sampler: LKRF, trial: int) -> list[dict[str, Any]]:
+    """Return one line of `kept.csv` per kept feature of a fitted sampler, the heaviest first.
+
+    ``feature`` is the number of a coordinate (linear kernel) or of the candidate in the pool,
+    ``w1`` to ``wd`` its frequency, ``b`` its offset (map ``offset``), ``weight`` its q.
+    """
+    numbers, features, weights = sampler.kept_features()
+    coordinate = features.feature == "coordinate"
+    names = features.frequencies if coordinate else numbers
+    lines = []
+    for i, (name, weight) in enumerate(zip(names, weights, strict=True)):
+        line: dict[str, Any] = {"trial": trial, "M": sampler.n_components, "feature": int(name)}
+        if not coordinate:
+            line |= zip(kept_features.FREQUENCY, features.frequencies[:, i].tolist(), strict=False)
+            line |= {} if features.offsets is None else {"b": float(features.offsets[i])}
+        lines.append(line | {"weight": float(weight)})
+    return lines
 
 
 def _chosen_bandwidth(trial: Trial, context: Context, clock: Clock) -> float | None:

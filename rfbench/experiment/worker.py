@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import faulthandler
+import resource
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,9 +82,7 @@ def memory_share(text: str, workers: int) -> int:
 def obey(limits: Limits) -> None:
     """Set the memory that this process may use; a larger allocation is a MemoryError."""
     memory.limit_to(limits.memory)
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
-
+    with contextlib.suppress(ValueError, OSError):
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
         soft = hard if limits.memory is None else limits.memory
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))

@@ -106,7 +106,10 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
                 "Results are looked for where the command line says.",
                 "Check the path, or make results with 'rfbench run CONFIG'.",
             )
-        found = [path] if path.name == TRIALS and path.is_file() else _below(path)
+        below = () if path.name == TRIALS and path.is_file() else path.rglob(TRIALS)
+        # What is in shards counts once it is merged.
+        inside = [file for file in below if SHARDS not in file.relative_to(path).parts[:-2]]
+        found = [path] if path.name == TRIALS and path.is_file() else inside
         if not found:
             raise ResultsError(
                 f"{path} holds no results.",
@@ -115,11 +118,6 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
             )
         folders.update(file.parent for file in found)
     return sorted(folders)
-
-
-def _below(path: Path) -> list[Path]:
-    """Return the ``trials.csv`` of results folders; what is in shards counts once it is merged."""
-    return [file for file in path.rglob(TRIALS) if SHARDS not in file.relative_to(path).parts[:-2]]
 
 
 def read(folder: str | Path) -> Results:

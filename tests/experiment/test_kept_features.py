@@ -9,10 +9,9 @@ from rfbench.errors import ConfigError, ResultsError, WriteError
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
 from rfbench.experiment.journal import Journal
-from rfbench.experiment.kept_features import lines_of
 from rfbench.experiment.plan import Job, jobs, plan
 from rfbench.experiment.run_plan import plan_run
-from rfbench.experiment.trial import run_trial
+from rfbench.experiment.trial import lines_of, run_trial
 from rfbench.results import kept_features
 from rfbench.results.maintenance import merge, rows_of
 from rfbench.samplers import LKRF
