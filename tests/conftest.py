@@ -7,6 +7,9 @@ import pytest
 from hypothesis import settings
 
 from rfbench import figures
+from tests.support.results import write
+
+__all__ = ["write"]
 
 # The same examples in every run; `pytest --hypothesis-profile=default` looks for new ones.
 settings.register_profile("same", derandomize=True, database=None, deadline=None)

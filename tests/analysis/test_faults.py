@@ -5,8 +5,7 @@ import pytest
 
 from rfbench.analysis.faults import Fault, faults, wall_over_cpu
 from rfbench.results import read
-
-from .conftest import Write
+from tests.support.results import Write
 
 
 def rows(write: Write, cpu: float | str, **changes: object) -> Path:

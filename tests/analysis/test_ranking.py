@@ -9,7 +9,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from rfbench.analysis import ranking
-from rfbench.analysis.ranking import against, at_equal_time, time_ratios
+from rfbench.analysis.ranking import against, at_equal_time, groups, time_ratios
 from tests.support.comparisons import ERRORS, gathered, rows
 from tests.support.frames import results
 
@@ -271,3 +271,11 @@ def test_a_data_set_with_one_size_of_the_baseline_is_not_compared_in_time() -> N
     table = at_equal_time(gathered(results(made)))
     assert (table[["better", "worse", "open"]].sum(axis=1) == 1).all()
     assert set(table["M"]) == {100, 200}
+
+
+def test_groups_are_as_large_as_the_difference_allows_and_none_is_inside_another() -> None:
+    ranks = pd.Series({"a": 1.0, "b": 1.5, "c": 2.5, "d": 4.0})
+    assert groups(ranks, 1.2) == [["a", "b"], ["b", "c"]]
+    assert groups(ranks, 1.6) == [["a", "b", "c"], ["c", "d"]]
+    assert groups(ranks, 0.1) == []
+    assert groups(ranks, 3.0) == [["a", "b", "c", "d"]]

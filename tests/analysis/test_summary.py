@@ -8,8 +8,7 @@ from rfbench.analysis.faults import Fault, faults
 from rfbench.analysis.summary import axis, metrics, summarise
 from rfbench.errors import ResultsError
 from rfbench.results import read
-
-from .conftest import Write
+from tests.support.results import Write
 
 
 def test_mean_spread_and_counts_in_closed_form(write: Write) -> None:

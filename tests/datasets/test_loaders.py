@@ -1,15 +1,86 @@
 """Every data set of the catalogue keeps the promises of all."""
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
 
 from rfbench import datasets
 from rfbench.errors import DataError
 from tests.support import data_files
 
-from .contract import LoaderContract
+
+def dense(X: Any) -> Any:
+    return X.toarray() if sparse.issparse(X) else X
+
+
+class LoaderContract:
+    """Inherit with the names as `parametrize`, set what differs, and the tests below run.
+
+    Attributes
+    ----------
+    parameters : what they are loaded with
+    wrong : a parameter that must be refused
+    """
+
+    parameters: ClassVar[Mapping[str, Any]] = {}
+    wrong: ClassVar[Mapping[str, Any]] = {"d": 3}
+
+    def install(self, name: str, home: Any, catalogue: Any) -> datasets.Entry:
+        """Make the data set loadable, and return its entry."""
+        return datasets.entry(name)
+
+    def shape(self, entry: datasets.Entry) -> tuple[int, int]:
+        return entry.rows, entry.columns
+
+    @pytest.fixture
+    def entry(self, name: str, home: Any, catalogue: Any) -> datasets.Entry:
+        return self.install(name, home, catalogue)
+
+    def load(self, entry: datasets.Entry, dtype: str = "float64", **words: Any) -> datasets.Dataset:
+        words = {"parameters": self.parameters, "generator": np.random.default_rng(3), **words}
+        return datasets.load(entry.name, dtype=dtype, **words)
+
+    @pytest.mark.parametrize("dtype", ["float64", "float32"])
+    def test_it_is_what_the_catalogue_says(self, entry: datasets.Entry, dtype: str) -> None:
+        found = self.load(entry, dtype)
+        assert (found.name, found.task) == (entry.name, entry.task)
+        assert found.classes == tuple(entry.classes)
+        assert found.X.shape == self.shape(entry)
+        assert found.X.dtype == dtype
+        assert isinstance(found.X, sparse.csr_array if entry.sparse else np.ndarray)
+        assert np.isfinite(dense(found.X)).all()
+        assert found.y.shape == (len(dense(found.X)),)
+        if entry.classes:
+            assert found.y.dtype == np.int64
+            assert set(found.y) <= set(range(len(entry.classes)))
+        else:
+            assert found.y.dtype == np.float64
+            assert np.isfinite(found.y).all()
+        if found.groups is not None:
+            assert (found.groups.dtype, found.groups.shape) == (np.int64, found.y.shape)
+
+    def test_it_is_the_same_whenever_it_is_loaded(self, entry: datasets.Entry) -> None:
+        first, second = self.load(entry), self.load(entry)
+        assert_array_equal(dense(first.X), dense(second.X))
+        assert_array_equal(first.y, second.y)
+        assert first.n_given_train == second.n_given_train
+        known = datasets.data_sha256(entry.name, self.parameters)
+        assert {first.sha256, second.sha256, self.load(entry, "float32").sha256} == {known}
+        assert len(known) == 64
+
+    def test_what_it_cannot_do_is_refused(self, entry: datasets.Entry) -> None:
+        with pytest.raises(DataError, match="parameter"):
+            self.load(entry, parameters=self.wrong)
+        with pytest.raises(DataError, match="parameter"):
+            datasets.data_sha256(entry.name, self.wrong)
+        with pytest.raises(DataError, match="float16"):
+            self.load(entry, "float16")
+
 
 NAMES = {
     kind: [name for name in datasets.names() if datasets.entry(name).kind == kind]

@@ -1,92 +1,134 @@
 """Each kind of fitted feature map keeps the promises of all."""
 
+import pickle
 from typing import Any
 
 import numpy as np
-from numpy.testing import assert_allclose
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
 from rfbench.samplers import RKS, SORF, SSR, TEFMG, Circulant, CompactFeatures, Nystroem
-from rfbench.samplers.feature_map import FeatureMap, FittedMap
 from rfbench.testing.samplers import NEW_ROWS, ROWS
 
-from .feature_map_contract import EXACT, FeatureMapContract, FittedMapContract
+EXACT = 1e-12
 
 
 def map_of(cls: Any, **words: Any) -> Any:
     return cls(9, bandwidth=2.0, random_state=0, **words).fit(ROWS).feature_map_
 
 
-class TestOffset(FeatureMapContract):
-    def make(self) -> FeatureMap:
-        return map_of(RKS)
-
-    def test_a_column_is_a_cosine(self, fitted: Any) -> None:
-        phases = NEW_ROWS @ fitted.frequencies + fitted.offsets
-        assert_allclose(fitted.transform(NEW_ROWS), np.sqrt(2 / 9) * np.cos(phases), atol=1e-12)
-
-
-class TestPaired(FeatureMapContract):
-    def make(self) -> FeatureMap:
-        return map_of(RKS, feature_map="paired")
-
-    def test_the_cosines_come_before_the_sines(self, fitted: Any) -> None:
-        phases = NEW_ROWS @ fitted.frequencies
-        expected = np.hstack([np.cos(phases), np.sin(phases)]) / 3
-        assert_allclose(fitted.transform(NEW_ROWS), expected, atol=1e-12)
-
-
-class TestWeighted(FeatureMapContract):
-    def make(self) -> FeatureMap:
-        return map_of(RKS, feature_map="paired").weighted_by(np.linspace(0.5, 2.0, 9))
+PAIRED = {"feature_map": "paired"}
+PARTED = {  # which can be taken apart into their frequencies
+    "offset": lambda: map_of(RKS),
+    "paired": lambda: map_of(RKS, **PAIRED),
+    "weighted": lambda: map_of(RKS, **PAIRED).weighted_by(np.linspace(0.5, 2.0, 9)),
+    "arc-cosine": lambda: map_of(RKS, kernel="arc-cosine-1"),
+    "coordinates": lambda: map_of(RKS, kernel="linear"),
+    "structured": lambda: map_of(SORF),
+    "structured pairs": lambda: map_of(SORF, **PAIRED),
+    "circulant": lambda: map_of(Circulant),
+    "quadrature": lambda: map_of(SSR, **PAIRED),
+}
+WHOLE = {
+    "projected": lambda: map_of(TEFMG),
+    "hadamard": lambda: map_of(CompactFeatures, projection="srht"),
+    "nystroem": lambda: map_of(Nystroem),
+}
 
 
-class TestArcCosine(FeatureMapContract):
-    def make(self) -> FeatureMap:
-        return map_of(RKS, kernel="arc-cosine-1")
+@pytest.fixture(params=[*PARTED, *WHOLE])
+def fitted(request: Any) -> Any:
+    """Return a map of a sampler that was fitted on rows of 5 columns, in float64."""
+    return (PARTED | WHOLE)[request.param]()
 
 
-class TestCoordinates(FeatureMapContract):
-    def make(self) -> FeatureMap:
-        return map_of(RKS, kernel="linear")
+@pytest.fixture(params=PARTED)
+def parted(request: Any) -> Any:
+    return PARTED[request.param]()
 
 
-class TestStructured(FeatureMapContract):
-    def make(self) -> FeatureMap:
-        return map_of(SORF)
+def test_it_writes_its_columns_and_nothing_else(fitted: Any) -> None:
+    expected, width = fitted.transform(NEW_ROWS), fitted.n_columns
+    assert expected.shape == (20, width)
+    rows, room = NEW_ROWS.copy(), np.full((22, width), 7.0)
+    rows.flags.writeable = False
+    fitted.transform_into(rows, room[1:21])
+    assert_array_equal(room[1:21], expected)
+    assert set(np.concatenate([room[0], room[21]])) == {7.0}
 
 
-class TestStructuredPairs(FeatureMapContract):
-    def make(self) -> FeatureMap:
-        return map_of(SORF, feature_map="paired")
+def test_it_is_a_function_of_each_row(fitted: Any) -> None:
+    together = fitted.transform(NEW_ROWS)
+    for part in (slice(0, 1), slice(3, 11), np.arange(20)[::-1]):
+        found = fitted.transform(np.ascontiguousarray(NEW_ROWS[part]))
+        assert_allclose(found, together[part], atol=EXACT)
+    assert fitted.transform(NEW_ROWS[:0]).shape == (0, fitted.n_columns)
 
 
-class TestCirculant(FeatureMapContract):
-    def make(self) -> FeatureMap:
-        return map_of(Circulant)
+def test_sparse_rows_give_the_features_of_dense_ones(fitted: Any) -> None:
+    rows = np.where(np.abs(NEW_ROWS) > 0.8, NEW_ROWS, 0.0)
+    found = fitted.transform(sparse.csr_array(rows))
+    assert isinstance(found, np.ndarray)
+    assert_allclose(found, fitted.transform(rows), atol=EXACT)
 
 
-class TestQuadrature(FeatureMapContract):
-    def make(self) -> FeatureMap:
-        return map_of(SSR, feature_map="paired")
-
-    def test_the_constant_of_some_is_their_own(self, fitted: Any) -> None:
-        for numbers in (np.array([4, 1]), np.arange(9)):
-            taken = fitted.take(numbers)
-            constant = 1 - np.mean(fitted.weights[numbers] ** 2)
-            assert_allclose(taken.kernel_constant, constant, atol=EXACT)
-            assert_allclose(taken.astype(np.float32).kernel_constant, constant, atol=1e-6)
+def test_in_float32_it_is_another_map_of_the_same_features(fitted: Any) -> None:
+    expected = fitted.transform(NEW_ROWS)
+    narrow = fitted.astype(np.float32)
+    found = narrow.transform(NEW_ROWS.astype(np.float32))
+    assert (found.dtype, narrow.n_columns) == (np.float32, fitted.n_columns)
+    assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
+    assert_array_equal(fitted.transform(NEW_ROWS), expected)
 
 
-class TestProjected(FittedMapContract):
-    def make(self) -> FittedMap:
-        return map_of(TEFMG)
+def test_it_can_be_stored(fitted: Any) -> None:
+    stored = pickle.loads(pickle.dumps(fitted))
+    assert_array_equal(stored.transform(NEW_ROWS), fitted.transform(NEW_ROWS))
 
 
-class TestHadamard(FittedMapContract):
-    def make(self) -> FittedMap:
-        return map_of(CompactFeatures, projection="srht")
+def test_the_map_of_some_frequencies_has_their_columns(parted: Any) -> None:
+    whole = parted.transform(NEW_ROWS)
+    for chosen in ([5, 1, 1, 3], [0], []):
+        numbers = np.array(chosen, dtype=np.intp)
+        taken = parted.take(numbers)
+        assert taken.n_frequencies == len(chosen)
+        expected = whole[:, parted.columns_of(numbers)]
+        assert_allclose(taken.transform(NEW_ROWS), expected, atol=EXACT)
 
 
-class TestNystroem(FittedMapContract):
-    def make(self) -> FittedMap:
-        return map_of(Nystroem)
+def test_its_pieces_are_consecutive_frequencies(parted: Any) -> None:
+    whole, total = parted.transform(NEW_ROWS), parted.n_frequencies
+    pieces = list(parted.pieces(4))
+    assert [piece.n_frequencies for piece in pieces] == [4] * (total // 4) + [total % 4]
+    for start, piece in zip(range(0, total, 4), pieces, strict=True):
+        own = parted.columns_of(np.arange(start, start + piece.n_frequencies))
+        assert_allclose(piece.transform(NEW_ROWS), whole[:, own], atol=EXACT)
+
+
+def test_factors_multiply_the_columns(parted: Any) -> None:
+    whole, weights = parted.transform(NEW_ROWS), 1.0 + np.arange(parted.n_frequencies)
+    each = np.tile(weights, parted.n_columns // parted.n_frequencies)
+    changed = parted.times(3.0).weighted_by(weights).weighted_by(weights)
+    assert_allclose(changed.transform(NEW_ROWS), 3.0 * whole * each**2, rtol=1e-12)
+
+
+def test_a_column_is_a_cosine() -> None:
+    fitted = map_of(RKS)
+    phases = NEW_ROWS @ fitted.frequencies + fitted.offsets
+    assert_allclose(fitted.transform(NEW_ROWS), np.sqrt(2 / 9) * np.cos(phases), atol=1e-12)
+
+
+def test_the_cosines_come_before_the_sines() -> None:
+    fitted = map_of(RKS, **PAIRED)
+    phases = NEW_ROWS @ fitted.frequencies
+    expected = np.hstack([np.cos(phases), np.sin(phases)]) / 3
+    assert_allclose(fitted.transform(NEW_ROWS), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("numbers", [np.array([4, 1]), np.arange(9)])
+def test_the_constant_of_some_of_a_quadrature_is_their_own(numbers: Any) -> None:
+    fitted = map_of(SSR, **PAIRED)
+    taken, constant = fitted.take(numbers), 1 - np.mean(fitted.weights[numbers] ** 2)
+    assert_allclose(taken.kernel_constant, constant, atol=EXACT)
+    assert_allclose(taken.astype(np.float32).kernel_constant, constant, atol=1e-6)
