@@ -73,14 +73,6 @@ def test_a_changed_file_is_read_anew(letters):
     assert after.sha256 != before
 
 
-def test_a_torn_cache_is_made_anew(letters):
-    X = np.array(datasets.load("letter").X)
-    (rows,) = (letters / "cache").glob("*.npy")
-    rows.write_bytes(b"torn")
-    np.testing.assert_array_equal(datasets.load("letter").X, X)
-    np.testing.assert_array_equal(np.load(rows), X)
-
-
 def test_without_a_cache_the_data_are_there_all_the_same(letters, caplog):
     (letters / "cache").write_text("a file in the way")
     with caplog.at_level(logging.WARNING):
