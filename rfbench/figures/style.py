@@ -113,7 +113,7 @@ METHODS = {
 # look follows from its place, and no other changes.
 LATER = (
     "moment-matching", "ssr", "rom", "gaussian-quadrature", "circulant", "low-precision", "pairs",
-    "swim", "orcca", "rfm-rff", "varpro",
+    "swim", "orcca", "rfm-rff", "varpro", "arff", "random-binning", "positive", "oprf", "simrf",
 )  # fmt: skip
 METHODS |= {
     name: Style(COLOURS[i % len(COLOURS)], *LATER_MARKERS[i], LATER_DASHES[i // len(COLOURS)])

@@ -6,6 +6,7 @@ from typing import Any
 
 from rfbench.parameters import build
 from rfbench.registry import SAMPLERS
+from rfbench.samplers.arff import ARFF as ARFF
 from rfbench.samplers.base import RandomFeatures as RandomFeatures
 from rfbench.samplers.compact import CompactFeatures as CompactFeatures
 from rfbench.samplers.controls import UniformPool as UniformPool
@@ -19,9 +20,13 @@ from rfbench.samplers.low_precision import LowPrecision as LowPrecision
 from rfbench.samplers.moment_matching import MomentMatching as MomentMatching
 from rfbench.samplers.nystroem import Nystroem as Nystroem
 from rfbench.samplers.orf import ORF as ORF
+from rfbench.samplers.orf import SimRF as SimRF
+from rfbench.samplers.positive import OptimalPositiveFeatures as OptimalPositiveFeatures
+from rfbench.samplers.positive import PositiveFeatures as PositiveFeatures
 from rfbench.samplers.qmc import QMC as QMC
 from rfbench.samplers.quadrature import SSR as SSR
 from rfbench.samplers.quadrature import GaussianQuadrature as GaussianQuadrature
+from rfbench.samplers.random_binning import RandomBinning as RandomBinning
 from rfbench.samplers.rfm import RFMFeatures as RFMFeatures
 from rfbench.samplers.rks import RKS as RKS
 from rfbench.samplers.ses import SES as SES

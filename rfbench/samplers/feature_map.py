@@ -88,7 +88,7 @@ class FeatureMap(FittedMap):
 
     Attributes
     ----------
-    feature : {'wave', 'arc-cosine', 'coordinate', 'tanh'}
+    feature : {'wave', 'arc-cosine', 'coordinate', 'tanh', 'exp'}
     layout : {'offset', 'paired', 'plain'}
     frequencies : array of shape (d, M)
         Or numbers, shape (M,): of the columns of X for coordinates, of the projection's
@@ -102,7 +102,7 @@ class FeatureMap(FittedMap):
         Computes w'x faster than the product with a matrix does.
     """
 
-    feature: Feature | Literal["tanh"]
+    feature: Feature | Literal["tanh", "exp"]
     layout: str
     frequencies: FloatArray
     offsets: FloatArray | None = None

@@ -50,18 +50,18 @@ class RoundedMap(FeatureMap):
         FeatureMap.transform_into(replace(self, weights=None), rows, out)
         step = 2.0 * abs(self.scale) / (2**self.bits - 1)
         columns = [2 * self.numbers + part for part in range(self.n_columns // len(self.numbers))]
-        streams = _mixed(np.concatenate(columns).astype(np.uint64) + np.uint64(self.key))
+        streams = split_mix(np.concatenate(columns).astype(np.uint64) + np.uint64(self.key))
         for start in range(0, rows.shape[0], _KEY_ROWS):
             part = out[start : start + _KEY_ROWS]
             keys = _row_keys(dense(rows[start : start + _KEY_ROWS]))
-            uniform = (_mixed(keys[:, None] ^ streams) >> np.uint64(11)) * 2.0**-53
+            uniform = (split_mix(keys[:, None] ^ streams) >> np.uint64(11)) * 2.0**-53
             levels = np.floor((part + abs(self.scale)) / step + uniform)
             part[...] = np.clip(levels, 0, 2**self.bits - 1) * step - abs(self.scale)
         if self.weights is not None:
             out *= self.weights
 
 
-def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def split_mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the output of SplitMix64 at these states (Steele, Lea and Flood, OOPSLA 2014)."""
     z = numbers + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -72,8 +72,8 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def _row_keys(rows: Any) -> NDArray[np.uint64]:
     """Return a number per row, shape (n,), from the bits of its values; 0 and -0 are the same."""
     bits = np.ascontiguousarray(rows + 0.0, dtype=np.float64).view(np.uint64)
-    places = _mixed(np.arange(rows.shape[1], dtype=np.uint64))
-    return _mixed(_mixed(bits ^ places).sum(axis=1, dtype=np.uint64))
+    places = split_mix(np.arange(rows.shape[1], dtype=np.uint64))
+    return split_mix(split_mix(bits ^ places).sum(axis=1, dtype=np.uint64))
 
 
 @estimator

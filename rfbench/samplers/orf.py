@@ -46,11 +46,47 @@ class ORF(RandomFeatures):
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         assert isinstance(self.kernel_, Gaussian)
         d, m = X.shape[1], self.n_components
-        blocks = [haar_rows(random.frequencies, d, min(d, m - start)) for start in range(0, m, d)]
+        counts = [min(d, m - start) for start in range(0, m, d)]
+        blocks = [self._directions(random.frequencies, d, count) for count in counts]
         # Lengths have a stream of their own: a block that is cut must not shift them.
         lengths = np.sqrt(random.selection.chisquare(d, size=m)) * self.kernel_.spread
         unit = self.unit_map(np.concatenate(blocks) * lengths[:, None], random)
         return unit.times(m**-0.5)
+
+    def _directions(self, generator: np.random.Generator, d: int, count: int) -> Array:
+        """Return the unit vectors of a block, shape (count, d)."""
+        return haar_rows(generator, d, count)
+
+
+@estimator
+class SimRF(ORF):
+    r"""Gaussian frequencies whose directions are the vertices of a simplex, block by block.
+
+    The d directions of a block are the vertices of a regular simplex of :math:`d - 1` dimensions
+    about the origin, under a Haar-distributed rotation: any two have the product
+    :math:`-1/(d - 1)`. Lengths are independent :math:`\chi_d`, as in ORF. Every single frequency is
+    exactly N(0, sigma^2 I), so the kernel estimate is unbiased. The coupling is the best one for
+    positive features; with cosines and sines ORF has the smaller variance. Costs O(M d^2).
+
+    References
+    ----------
+    Reid, Choromanski, Likhosherstov and Weller, Simplex Random Features, ICML 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import SimRF
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> W = SimRF(3, bandwidth=2.0, random_state=0).fit(X).feature_map_.frequencies
+    >>> V = W / np.linalg.norm(W, axis=0)
+    >>> (V.T @ V).round(6)[0]
+    array([ 1. , -0.5, -0.5])
+    """
+
+    def _directions(self, generator: np.random.Generator, d: int, count: int) -> Array:
+        vertices = np.eye(d) - 1.0 / d if d > 1 else np.eye(1)
+        rotated = vertices[:count] @ haar_rows(generator, d, d)
+        return np.asarray(rotated / np.linalg.norm(rotated, axis=1, keepdims=True))
 
 
 def haar_rows(generator: np.random.Generator, d: int, count: int) -> Array:

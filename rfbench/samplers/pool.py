@@ -107,7 +107,7 @@ class ScoredFeatures(RandomFeatures):
         """Return the bytes of the scoring rows with their targets, and of a ridge fit on them."""
         p, scored = self._columns(self.n_components), self.n_scored(n)
         copied = scored * (row_bytes + 8.0 * k) if scored < n else 0.0
-        fit = 8.0 * (3.0 * p**2 + default_block_rows(p) * (p + d))
+        fit = 8.0 * (3.0 * p**2 + min(scored, default_block_rows(p)) * (p + d))
         return 9.0 * n * k + copied, fit
 
     def scoring_rows(self, X: Rows, targets: Array, random: Streams) -> tuple[Rows, Array]:

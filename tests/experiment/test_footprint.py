@@ -115,6 +115,8 @@ def test_what_drawing_landmarks_takes(landmarks):
         ("varpro", 2000, 6, 1, 600, {"iterations": 1}),
         ("varpro", 2000, 6, 20, 50, {"iterations": 1, "score_rows": 0.5}),
         ("varpro", 300, 1000, 1, 100, {"iterations": 11}),
+        ("arff", 2000, 6, 1, 600, {"sweeps": 2}),
+        ("arff", 300, 1000, 1, 100, {"sweeps": 2}),
     ],
 )
 def test_what_drawing_from_the_target_or_pairs_takes(name, n, d, classes, m, words):

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import hadamard
 
 from rfbench import kernels
-from rfbench.samplers import ORF, ROM, SORF
+from rfbench.samplers import ORF, ROM, SORF, SimRF
 from rfbench.samplers.orf import haar_rows
 from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
 
@@ -105,3 +105,18 @@ def test_bias_of_one_block_is_the_stated_one(feature_map):
     sample = estimates(make, rows, seeds=400)
     mean = np.cos((rows[:, None] - rows[None]) / 2.0).prod(axis=2)
     assert_mean(sample, mean, [kernels.make("gaussian", 2.0)(rows, rows)], limit=5)
+
+
+class TestSimRF(SamplerContract):
+    sampler = SimRF
+    kernels_served = ISOTROPIC
+
+
+@pytest.mark.parametrize("d", [2, 3, 5])
+def test_simplex_directions_have_equal_angles(d):
+    rows = np.random.default_rng(0).standard_normal((9, d))
+    W = SimRF(2 * d + 1, bandwidth=2.0, random_state=1).fit(rows).feature_map_.frequencies.T
+    V = W / np.linalg.norm(W, axis=1, keepdims=True)
+    for block in (V[:d], V[d : 2 * d]):
+        assert_allclose(block @ block.T, np.eye(d) * d / (d - 1) - 1 / (d - 1), atol=1e-12)
+        assert_allclose(block.sum(axis=0), 0.0, atol=1e-12)

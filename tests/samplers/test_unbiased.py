@@ -11,6 +11,7 @@ from .unbiased import assert_unbiased, estimates, points
 METHODS = {
     "rks": ({}, tuple(KERNELS), 5),
     "orf": ({}, ISOTROPIC, 5),
+    "simrf": ({}, ISOTROPIC, 5),
     "sorf": ({}, GAUSSIAN, 32),
     "qmc-sobol": ({"sequence": "sobol"}, PRODUCT, 5),
     "qmc-halton": ({"sequence": "halton"}, ("gaussian",), 5),  # its kernels are those of Sobol

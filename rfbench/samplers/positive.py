@@ -1,0 +1,148 @@
+"""Positive random features of the Gaussian kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.extmath import row_norms
+
+from rfbench.arrays import Array, FloatArray, Rows
+from rfbench.kernels import Gaussian
+from rfbench.parameters import estimator, one_of, parameter
+from rfbench.registry import SAMPLERS
+from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.feature_map import PAIRED, PLAIN, FeatureMap
+from rfbench.samplers.projected import row_blocks
+
+BASES = ("rks", "orf", "simrf")
+
+
+@dataclass(frozen=True)
+class PositiveMap(FeatureMap):
+    """Columns ``scale * exp(w'x + b - decay |x|^2)``.
+
+    Attributes
+    ----------
+    decay : float
+    """
+
+    decay: float = 0.0
+
+    def transform_into(self, rows: Rows, out: FloatArray) -> None:
+        """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        assert self.offsets is not None
+        self._project(rows, out)
+        out += self.offsets
+        out -= (self.decay * row_norms(rows, squared=True))[:, None].astype(out.dtype)
+        np.exp(out, out=out)
+        out *= self.scale
+
+
+@estimator
+class PositiveFeatures(RandomFeatures):
+    r"""Positive features exp(w'x - |x|^2/s^2) / sqrt(M) of the Gaussian kernel, w ~ N(0, I/s^2).
+
+    With :math:`E\,e^{w^\top (x + y)} = e^{|x + y|^2 / (2 s^2)}` the estimate is unbiased, and no
+    product of features is negative: what attention needs (FAVOR+). For ridge regression they are
+    expected to lose against cosines. The estimate depends on where the origin is: centred rows have
+    the smaller variance, and features of rows many bandwidths away from it underflow to 0.
+
+    Parameters
+    ----------
+    base : {'rks', 'orf', 'simrf'}
+        How the frequencies are drawn; FAVOR+ takes orthogonal ones.
+    feature_map
+        Without effect.
+
+    References
+    ----------
+    Choromanski et al., Rethinking Attention with Performers, ICLR 2021, lemma 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import PositiveFeatures
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> Z = PositiveFeatures(50, bandwidth=2.0, random_state=0).fit_transform(X)
+    >>> Z.shape, bool((Z > 0).all())
+    ((20, 50), True)
+    """
+
+    has_prefixes: ClassVar[bool] = True
+    kernels_served: ClassVar[Any] = Gaussian
+    features_served: ClassVar[tuple[str, ...]] = ("wave",)
+
+    base: str = parameter("rks", one_of(*BASES))
+
+    def planned_columns(self) -> int:
+        """Return M."""
+        return self.n_components
+
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+        assert isinstance(self.kernel_, Gaussian)
+        m, spread = self.n_components, self.kernel_.spread
+        base = SAMPLERS[self.base](m, kernel=self.kernel, feature_map=PAIRED)
+        base.kernel_ = self.kernel_
+        drawn = base._draw(X, None, random)
+        assert isinstance(drawn, FeatureMap)
+        A = self._curvature(X)
+        squares = np.sum(drawn.frequencies**2, axis=0) / spread**2
+        return PositiveMap(
+            "exp",
+            PLAIN,
+            np.sqrt(1.0 - 4.0 * A) * drawn.frequencies,
+            A * squares + 0.25 * X.shape[1] * np.log(1.0 - 4.0 * A),
+            scale=m**-0.5,
+            decay=spread**2,
+        )
+
+    def _curvature(self, X: Rows) -> float:
+        """Return A, at most 0, see `OptimalPositiveFeatures`."""
+        return 0.0
+
+
+@estimator
+class OptimalPositiveFeatures(PositiveFeatures):
+    r"""Positive features of the smallest variance at the mean distance from the origin.
+
+    Columns :math:`(1 - 4A)^{d/4} \exp(A s^2 |w|^2 + \sqrt{1 - 4A}\, w^\top x - |x|^2/s^2) / \sqrt
+    M`, unbiased for every :math:`A < 1/4`. With :math:`\phi` the mean of
+    :math:`|x + y|^2 / (s^2 d)` over pairs of training rows,
+    :math:`A = (1 - 2\phi - \sqrt{(2\phi + 1)^2 + 8\phi}) / 16 \le 0`. For ridge regression they are
+    expected to lose against cosines.
+
+    Attributes
+    ----------
+    curvature_ : float
+        A.
+
+    References
+    ----------
+    Likhosherstov, Choromanski, Dubey, Liu, Sarlos and Weller, Chefs' Random Tables:
+    Non-Trigonometric Random Features, NeurIPS 2022 (OPRF); A is derived here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import OptimalPositiveFeatures
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> sampler = OptimalPositiveFeatures(50, bandwidth=2.0, random_state=0).fit(X)
+    >>> sampler.curvature_ < 0
+    True
+    """
+
+    def _curvature(self, X: Rows) -> float:
+        assert isinstance(self.kernel_, Gaussian)
+        n, d = X.shape
+        squares, total = 0.0, np.zeros(d)
+        for block in row_blocks(n, d):
+            rows = X[block].astype(np.float64)
+            squares += float(row_norms(rows, squared=True).sum())
+            total += np.asarray(rows.sum(axis=0)).ravel()
+        # The mean of |x + y|^2 over all pairs of rows.
+        pairs = 2.0 * squares / n + 2.0 * float(total @ total) / n**2
+        phi = pairs * self.kernel_.spread**2 / d
+        self.curvature_ = float(1 - 2 * phi - np.sqrt((2 * phi + 1) ** 2 + 8 * phi)) / 16
+        return self.curvature_

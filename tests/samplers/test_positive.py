@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import approx_fprime
+
+from rfbench import kernels
+from rfbench.samplers import ORF, RKS, OptimalPositiveFeatures, PositiveFeatures, SimRF
+from rfbench.testing.samplers import NEW_ROWS, ROWS
+
+from .families import GAUSSIAN, ColumnsContract
+from .unbiased import assert_unbiased, estimates, points
+
+BASES = {"rks": RKS, "orf": ORF, "simrf": SimRF}
+BOTH = (PositiveFeatures, OptimalPositiveFeatures)
+
+
+class TestPositive(ColumnsContract):
+    sampler = PositiveFeatures
+    kernels_served = GAUSSIAN
+
+
+class TestOptimalPositive(ColumnsContract):
+    sampler = OptimalPositiveFeatures
+    kernels_served = GAUSSIAN
+    options = {"base": "orf"}
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("kernel", GAUSSIAN)
+@pytest.mark.parametrize("sampler", BOTH)
+def test_features_are_the_formula(sampler, kernel, base):
+    words = {"kernel": kernel, "bandwidth": 2.0, "random_state": 0}
+    fitted = sampler(7, base=base, **words).fit(ROWS)
+    W = BASES[base](7, feature_map="paired", **words).fit(ROWS).feature_map_.frequencies
+    s = 2.0 if kernel == "gaussian" else 2.0**0.5  # where the kernel is exp(-|x - y|^2 / 2 s^2)
+    A = getattr(fitted, "curvature_", 0.0)
+    squares = np.sum(NEW_ROWS**2, axis=1, keepdims=True)
+    root, D = np.sqrt(1 - 4 * A), (1 - 4 * A) ** (5 / 4)
+    expected = D * np.exp(A * s**2 * np.sum(W**2, axis=0) + root * NEW_ROWS @ W - squares / s**2)
+    assert_allclose(fitted.transform(NEW_ROWS), expected / 7**0.5, rtol=1e-12)
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("kernel", GAUSSIAN)
+@pytest.mark.parametrize("sampler", BOTH)
+def test_positive_features_are_unbiased(sampler, kernel, base):
+    def make(seed):
+        return sampler(60, kernel=kernel, base=base, bandwidth=4.0, random_state=seed)
+
+    wrong = [kernels.make(kernel, 4.0 * factor) for factor in (2**0.5, 0.5**0.5)]
+    assert_unbiased(make, kernels.make(kernel, 4.0), points(5), seeds=400, wrong=wrong)
+
+
+def test_the_curvature_minimises_the_variance():
+    """The second moment of a product of features, (1-4A)^d (1-8A)^(-d/2) exp(...), at phi."""
+    rows = points(5)
+    sampler = OptimalPositiveFeatures(4, bandwidth=2.0, random_state=0).fit(rows)
+    sums = rows[:, None] + rows[None]
+    phi = np.mean(np.sum(sums**2, axis=2)) / (2.0**2 * 5)
+
+    def logarithm(A):
+        A = A[0]
+        return np.log(1 - 4 * A) - 0.5 * np.log(1 - 8 * A) + 2 * phi * (1 - 4 * A) / (1 - 8 * A)
+
+    def slope(A):
+        return approx_fprime(np.atleast_1d(A), logarithm, 1e-6)
+
+    step = 1e-3
+    curvature = (slope(sampler.curvature_ + step) - slope(sampler.curvature_ - step)) / (2 * step)
+    assert curvature > 0
+    assert abs(slope(sampler.curvature_)) < 1e-4 * curvature
+
+
+def test_the_optimal_ones_have_the_smaller_variance():
+    rows = points(5)
+    spread = [
+        estimates(lambda seed, c=cls: c(60, bandwidth=2.0, random_state=seed), rows, 400).var(
+            axis=0
+        )
+        for cls in BOTH
+    ]
+    assert spread[1].mean() < 0.5 * spread[0].mean()
