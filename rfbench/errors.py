@@ -78,11 +78,16 @@ def nearest(word: str, allowed: list[str]) -> str:
 
 
 def unknown(
-    kind: str, name: object, known: Iterable[str], error: type[RfbenchError] = MethodError
+    kind: str,
+    name: object,
+    known: Iterable[str],
+    error: type[RfbenchError] = MethodError,
+    todo: str = "",
 ) -> RfbenchError:
     """Return the error of a name that nothing has, with the nearest one and all there are."""
     names = list(known)
     return error(
         f"There is no {kind} '{name}'.{nearest(str(name), names)}",
-        f"The {kind}s are {', '.join(names)}.",
+        f"There are {', '.join(names)}.",
+        todo,
     )

@@ -24,27 +24,14 @@ class RowSource:
     ``source[picked]`` reads rows into an array, ``source.take(picked)`` is the source of some of
     them. No part stays mapped, so that what was read counts in no process's memory. A source can
     be pickled: it is paths, row numbers and functions.
-
-    Attributes
-    ----------
-    parts : tuple of Path
-        Each an array of shape (rows of the part, n_columns).
-    ends : array of shape (number of parts,)
-        Rows up to the end of each part.
-    n_columns : int
-    numbers : array of shape (n,)
-        Which rows of the parts these are, in their order.
-    dtype : dtype
-        Of what is read.
-    steps : tuple of callable
-        Functions applied in turn to each block, a float64 array of shape (b, n_columns).
     """
 
-    parts: tuple[Path, ...]
-    ends: NDArray[np.int64]
+    parts: tuple[Path, ...]  # each an array of shape (rows of the part, n_columns)
+    ends: NDArray[np.int64]  # rows up to the end of each part
     n_columns: int
-    numbers: NDArray[np.int64]
-    dtype: np.dtype[Any] = DOUBLE
+    numbers: NDArray[np.int64]  # which rows of the parts these are, in their order
+    dtype: np.dtype[Any] = DOUBLE  # of what is read
+    # Functions applied in turn to each block, a float64 array of shape (b, n_columns).
     steps: tuple[Callable[[FloatArray], FloatArray], ...] = ()
 
     ndim = 2

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rfbench import papers
-from rfbench.errors import ConfigError, nearest
-from rfbench.papers import Published
+from rfbench.errors import ConfigError, unknown
+from rfbench.papers.models import Published
 
 GRAMMAR = "PAPER/ITEM/DATASET, as they stand in published.csv; several items as ITEM,ITEM"
 
@@ -91,13 +91,13 @@ def find(text: str) -> Target:
         raise ConfigError(f"--target {text} is not {GRAMMAR}.")
     paper, items, dataset = parts
     everything = papers.published()
-    _among("paper", paper, [n.paper for n in everything])
+    _among("published paper", paper, [n.paper for n in everything])
     here = [n for n in everything if n.paper == paper]
     wanted = tuple(items.split(","))
     for item in wanted:
-        _among(f"item of {paper}", item, [n.item for n in here])
+        _among(f"published item of {paper}", item, [n.item for n in here])
     here = [n for n in here if n.item in wanted]
-    _among(f"data set in {items} of {paper}", dataset, [n.dataset for n in here])
+    _among(f"published data set in {items} of {paper}", dataset, [n.dataset for n in here])
     once: dict[tuple[str, str, str], Published] = {}
     for number in here:
         if number.dataset == dataset and number.unit == "%":
@@ -106,11 +106,5 @@ def find(text: str) -> Target:
 
 
 def _among(what: str, word: str, words: Sequence[str]) -> None:
-    known = list(dict.fromkeys(words))
-    if word not in known:
-        raise ConfigError(
-            f"There is no {what} called '{word}' among the published numbers."
-            f"{nearest(word, known)}",
-            f"There are {', '.join(known)}.",
-            f"A target is {GRAMMAR}.",
-        )
+    if word not in words:
+        raise unknown(what, word, dict.fromkeys(words), ConfigError, f"A target is {GRAMMAR}.")

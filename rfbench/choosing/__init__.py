@@ -58,95 +58,51 @@ RAW = {"class": "sklearn.preprocessing.FunctionTransformer"}
 
 @dataclass(frozen=True)
 class Contender:
-    """A method on the rows that are held out.
-
-    Attributes
-    ----------
-    label : str
-    M : int
-        Features; columns of the data for the linear model and for boosting.
-    error, deviation : float
-        Mean and standard deviation over the draws (nan of one draw): misclassification in %, or
-        RMSE in units of the target. The error is nan where it could not be fitted.
-    draws : int
-    fit_seconds, predict_seconds : float
-        One fit with what was chosen; 1000 predictions.
-    message : str
-        Why there is no error.
-    """
+    """A method on the rows that are held out."""
 
     label: str
-    M: int
+    M: int  # features; columns of the data for the linear model and for boosting
+    # Mean and standard deviation over the draws (nan of one draw): misclassification in %, or RMSE
+    # in units of the target. The error is nan where it could not be fitted.
     error: float
     deviation: float
     draws: int
-    fit_seconds: float
-    predict_seconds: float
-    message: str = ""
+    fit_seconds: float  # one fit with what was chosen
+    predict_seconds: float  # 1000 predictions
+    message: str = ""  # why there is no error
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen for a data set, and what it is worth.
-
-    Attributes
-    ----------
-    note : str
-        What was made of the columns of data of one's own.
-    metric : str
-        ``error`` (misclassification in %) or ``rmse`` (in units of the target).
-    grouped : bool
-        Whole groups are held out.
-    rows, n_train, n_test, d : int
-        Of the data set; that chose and trained; that were held out; columns.
-    features, plain, plain_best, linear, boosting : Contender
-        The random features that were chosen, plain ones of the same number, plain ones of the
-        number that is best for them, and the two others.
-    rows_error : float
-        Standard error of the features' error from the number of test rows.
-    bandwidth, alpha : float
-        Of the scaled rows; penalty of the ridge regression.
-    model_bytes : int
-        Of the fitted pipeline, pickled.
-    pipeline : sklearn.pipeline.Pipeline
-        Fitted on the training rows: the first of the draws.
-    code : str
-        Python that builds and fits it, and prints its error.
-    tried : DataFrame
-        Every method and size, with its bandwidths: label, M, selection_loss, seconds.
-    dropped, stopped
-        Methods that failed or were too slow, and why the search ended, see
-        `rfbench.choosing.stages.Search`.
-    budget, spent, start_up : float
-        Seconds; those spent are without those before, for starting workers and reading the data.
-    """
+    """What was chosen for a data set, and what it is worth."""
 
     folder: Path
     dataset: str
-    note: str
-    metric: str
-    grouped: bool
-    rows: int
-    n_train: int
-    n_test: int
-    d: int
-    features: Contender
-    plain: Contender
-    plain_best: Contender
+    note: str  # what was made of the columns of data of one's own
+    metric: str  # ``error`` (misclassification in %) or ``rmse`` (in units of the target)
+    grouped: bool  # whole groups are held out
+    rows: int  # of the data set
+    n_train: int  # rows that chose and trained
+    n_test: int  # rows that were held out
+    d: int  # columns
+    features: Contender  # the random features that were chosen
+    plain: Contender  # plain ones of the same number
+    plain_best: Contender  # plain ones of the number that is best for them
     linear: Contender
     boosting: Contender
-    rows_error: float
-    bandwidth: float
-    alpha: float
-    model_bytes: int
-    pipeline: Any
-    code: str
-    tried: pd.DataFrame
+    rows_error: float  # standard error of the features' error from the number of test rows
+    bandwidth: float  # of the scaled rows
+    alpha: float  # penalty of the ridge regression
+    model_bytes: int  # of the fitted pipeline, pickled
+    pipeline: Any  # of scikit-learn, fitted on the training rows: the first of the draws
+    code: str  # Python that builds and fits it, and prints its error
+    tried: pd.DataFrame  # methods, sizes and bandwidths: label, M, selection_loss, seconds
+    # Methods that failed or were too slow, and why the search ended, see `stages.Search`.
     dropped: dict[str, tuple[int, str]]
     stopped: str
-    budget: float
-    spent: float
-    start_up: float
+    budget: float  # seconds
+    spent: float  # seconds, without those before
+    start_up: float  # seconds before, for starting workers and reading the data
 
     @property
     def sampled(self) -> bool:

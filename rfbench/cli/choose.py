@@ -17,20 +17,13 @@ from rfbench.errors import ConfigError, nearest
 DATA = click.argument("file", metavar="FILE")
 
 
-class Seconds(click.ParamType):  # type: ignore[type-arg]
-    """A time: 60, 60s, 5m or 1h."""
-
-    name = "TIME"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return seconds above 0."""
-        match = re.fullmatch(r"([0-9]*\.?[0-9]+) *([smh]?)", str(value))
-        seconds = float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]] if match else 0
-        if seconds <= 0:
-            self.fail(f"'{value}' is no time; write 60s, 5m or 1h.", param, ctx)
-        return seconds
+def seconds(text: str) -> float:
+    """Return the seconds, above 0, of a time: 60, 60s, 5m or 1h."""
+    match = re.fullmatch(r"([0-9]*\.?[0-9]+) *([smh]?)", text)
+    found = float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]] if match else 0
+    if found <= 0:
+        raise click.BadParameter(f"'{text}' is no time; write 60s, 5m or 1h.")
+    return found
 
 
 @click.command()
@@ -44,7 +37,9 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
     type=click.Choice(["error", "drop", "mean"]),
     help="Missing values: an error (default), no row, or the mean.",
 )
-@click.option("--budget", type=Seconds(), default="60s", show_default=True, help="60s, 5m, 1h.")
+@click.option(
+    "--budget", type=seconds, metavar="TIME", default="60s", show_default=True, help="60s, 5m, 1h."
+)
 @click.option("--jobs", type=WHOLE, help="Worker processes; default: one per core.")
 @click.option("--out", type=FOLDER, help="Results folder; default: results/choose-FILE.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
@@ -81,8 +76,8 @@ def choose(
     def progress(row: dict[str, Any]) -> None:
         loss = row.get("selection_loss")
         said = row["message"] if row["status"] != "ok" else "" if loss is None else f"{loss:.4g}"
-        seconds = f"{time.monotonic() - start:.0f} s"
-        click.echo(f"{seconds}: {row['label']}, M = {row['M']}: {row['status']} {said}", err=True)
+        after = f"{time.monotonic() - start:.0f} s"
+        click.echo(f"{after}: {row['label']}, M = {row['M']}: {row['status']} {said}", err=True)
 
     found = choose_for(dataset, budget=budget, n_jobs=jobs, out=folder, seed=seed, on_row=progress)
     facts = {name: getattr(found, name) for name in found.__dataclass_fields__}

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rfbench.cli.options import DROP, FILE, GROUPS, TARGET, TASK, ColumnName
+from rfbench.cli.options import DROP, FILE, GROUPS, TARGET, TASK, column
 from rfbench.cli.terminal import print_table
 
 THERE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -125,7 +125,7 @@ def add(name: str, file: Path) -> None:
 @TASK
 @DROP
 @GROUPS
-@click.option("--part", type=ColumnName(), help="Which rows are `train` and which are `test`.")
+@click.option("--part", type=column, help="Which rows are `train` and which are `test`.")
 @click.option("--missing", type=click.Choice(["error", "drop"]), default="error")
 @click.option("--dtype", type=click.Choice(["float64", "float32"]), default="float64")
 @click.option("--separator", help="Of a CSV; default: comma, or tab in a .tsv.")

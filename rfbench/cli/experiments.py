@@ -201,14 +201,12 @@ def _carry_out(several: list[tuple[list[Experiment], list[str], str]], options: 
 @contextmanager
 def _no_output() -> Iterator[None]:
     """Print nothing but errors, and no warnings."""
-    log = logging.getLogger()
-    before = log.level
-    log.setLevel(logging.ERROR)
+    logging.disable(logging.WARNING)
     try:
-        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+        with redirect_stdout(None):
             yield
     finally:
-        log.setLevel(before)
+        logging.disable(logging.NOTSET)
 
 
 def _chosen(plan: RunPlan, options: RunOptions) -> RunPlan:

@@ -11,7 +11,6 @@ from rfbench.memory import GIB
 
 if TYPE_CHECKING:
     from rfbench.config import Experiment
-    from rfbench.experiment.footprint import Footprint
     from rfbench.experiment.plan import Trial
     from rfbench.experiment.worker import Limits
 
@@ -32,26 +31,30 @@ def memory_lines(trials: Sequence[Trial], workers: int, limit: float | None) -> 
     from rfbench.experiment.footprint import footprints
 
     found = footprints(trials)
-    known = sorted((f for f in found if f.bytes is not None), key=lambda f: -(f.bytes or 0.0))
+    known = sorted(
+        ((need, trial) for trial, need in found if need is not None), key=lambda k: -k[0]
+    )
     if known:
-        largest = known[0]
+        largest, trial = known[0]
         allowed = "" if limit is None else f", limit {_gib(limit)} each"
         yield (
-            f"memory: about {_gib(largest.bytes)} per worker at most ({_name(largest)}), "
+            f"memory: about {_gib(largest)} per worker at most ({_name(trial)}), "
             f"{workers} worker{'s' if workers > 1 else ''}{allowed}"
         )
-    unknown = list(dict.fromkeys(f.trial.sampler.label for f in found if f.bytes is None))
+    unknown = list(dict.fromkeys(trial.sampler.label for trial, need in found if need is None))
     if unknown:
         yield (
             f"memory: not estimated: {', '.join(unknown)}, whose number of features is known only "
             "once they are fitted"
         )
-    sparse = {f.trial.dataset.name for f in found if f.trial.dataset.entry.sparse}
+    sparse = {trial.dataset.name for trial, _ in found if trial.dataset.entry.sparse}
     if sparse:
         yield f"memory: not counted: the rows of {', '.join(sorted(sparse))}, which are sparse"
-    above = [f for f in known if limit is not None and (f.bytes or 0.0) > limit]
+    above = [
+        f"{_name(t)} ({_gib(need)})" for need, t in known if limit is not None and need > limit
+    ]
     if above:
-        named = ", ".join(f"{_name(f)} ({_gib(f.bytes)})" for f in above[:MOST_NAMED])
+        named = ", ".join(above[:MOST_NAMED])
         more = f" and {len(above) - MOST_NAMED} more" if len(above) > MOST_NAMED else ""
         yield (
             f"memory: above the limit, so that they may end as rows `memory`: {named}{more}; "
@@ -72,8 +75,7 @@ def trials_without_data(experiments: Sequence[Experiment]) -> list[Trial]:
     ]
 
 
-def _name(footprint: Footprint) -> str:
-    trial = footprint.trial
+def _name(trial: Trial) -> str:
     size = "" if trial.M is None else f", M = {trial.M}"
     values = " ".join(f"{key}={value}" for key, value in trial.dataset.parameters.items())
     several = f", {trial.dataset.name} {values}" if values else ""
@@ -82,5 +84,5 @@ def _name(footprint: Footprint) -> str:
     return f"{trial.sampler.label}{size}{several}"
 
 
-def _gib(amount: float | None) -> str:
-    return f"{(amount or 0.0) / GIB:.1f} GiB"
+def _gib(amount: float) -> str:
+    return f"{amount / GIB:.1f} GiB"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+import yaml
 
 from rfbench.cli.terminal import failures, print_table, print_text
 from rfbench.errors import ConfigError, RfbenchError, nearest
@@ -182,6 +185,9 @@ def list_(what: str, name: str | None) -> None:
 
 def _whole(what: str, name: str) -> str:
     """Return all that can be said of one thing."""
+    from rfbench import datasets, papers
+    from rfbench.results import schema
+
     if what == "samplers":
         return f"{_described(SAMPLERS[name])}{_verified(name)}"
     if what == "solvers":
@@ -189,8 +195,6 @@ def _whole(what: str, name: str) -> str:
     if what == "kernels":
         return f"{KERNELS[name].formula}\n\n{_described(KERNELS[name])}"
     if what == "datasets":
-        from rfbench import datasets
-
         entry = datasets.entry(name)
         facts = entry.model_dump(
             exclude_defaults=True, exclude={"reader", "options", "downloads", "files"}
@@ -199,18 +203,15 @@ def _whole(what: str, name: str) -> str:
             facts["files"] = ", ".join(file.name for file in entry.files)
         return "\n".join(f"{key}: {value}" for key, value in facts.items())
     if what == "papers":
-        import yaml
-
-        from rfbench import papers
-
-        content = papers.paper(name).model_dump(exclude_defaults=True)
-        return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
+        return _yaml(papers.paper(name).model_dump(exclude_defaults=True))
     if what == "columns":
-        from rfbench.results import schema
-
         column = schema.SCHEMA[name]
         return f"{column.title}\n{column.kind}"
     return _configuration(name)
+
+
+def _yaml(content: Any) -> str:
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
 
 
 def _runs() -> list[str]:
@@ -221,21 +222,17 @@ def _runs() -> list[str]:
 
 def _configuration(name: str) -> str:
     """Return a file as it is, or a run of one with all that its parts make of it."""
-    import yaml
-
     from rfbench import config, shipped
 
     for path in shipped.every():
         if path.stem == name:
             return path.read_text(encoding="utf-8")
     run = next(runs[name] for p in shipped.every() if name in (runs := config.documents(p)))
-    return yaml.safe_dump(run.value, sort_keys=False, allow_unicode=True, width=100)
+    return _yaml(run.value)
 
 
 def _described(thing: type) -> str:
     """Return the docstring of a class, and those of its bases that document parameters."""
-    import inspect
-
     texts = {cls: inspect.cleandoc(cls.__doc__ or "") for cls in inspect.getmro(thing)}
     return "".join(
         f"{cls.__name__}: {text}\n\n"
@@ -260,6 +257,9 @@ def _verified(name: str) -> str:
 
 
 def _listed(what: str) -> list[tuple[str, ...]]:
+    from rfbench import config, datasets, papers, shipped, yamlfile
+    from rfbench.results import schema
+
     if what == "samplers":
         return [(name, _first_line(cls)) for name, cls in SAMPLERS.items()]
     if what == "solvers":
@@ -270,22 +270,14 @@ def _listed(what: str) -> list[tuple[str, ...]]:
     if what == "kernels":
         return [(name, cls.formula) for name, cls in KERNELS.items()]
     if what == "columns":
-        from rfbench.results import schema
-
         return [(c.name, c.kind, c.title) for c in schema.SCHEMA.values()]
     if what == "datasets":
-        from rfbench import datasets
-
         return [(name, datasets.entry(name).title) for name in datasets.names()]
     if what == "papers":
-        from rfbench import papers
-
         every = map(papers.paper, papers.papers())
         return [
             (p.name, ", ".join(p.tables) or "no table", f"{p.citation}: {p.about}") for p in every
         ]
-    from rfbench import config, shipped, yamlfile
-
     listed: list[tuple[str, ...]] = []
     for path in shipped.every():
         runs = [config.short(path, name) for name in config.documents(path)]
@@ -296,9 +288,6 @@ def _listed(what: str) -> list[tuple[str, ...]]:
 
 def _first_line(thing: object) -> str:
     """Return the first sentence of a docstring without its markup."""
-    import inspect
-    import re
-
     line = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
     line = re.sub(r":math:`([^`]*)`", r"\1", line)
     for mark, plain in (("^\\top", "'"), ("\\infty", "inf"), ("\\le", "<="), ("\\theta", " theta")):

@@ -80,6 +80,9 @@ def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Do
     from rfbench.datasets.split import is_given
 
     entry = spec.entry
+    with at(document, "dataset"):
+        if entry.kind == "synthetic":
+            experiment.shape(spec)
     with at(document, "split"):
         given = is_given(experiment.split)
         if given and entry.train_rows is None and entry.kind != "synthetic":
@@ -170,7 +173,7 @@ def _check_kept_features(experiment: Experiment) -> None:
             "no sampler of the list decides which features it keeps.",
             "kept.csv is for those that do: lkrf.",
         )
-    d = max(_shape(experiment, spec)[1] for spec in experiment.dataset)
+    d = max(experiment.shape(spec)[3] for spec in experiment.dataset)
     if d > MOST_DIMENSIONS and KERNELS.find(experiment.kernel).feature != "coordinate":
         raise ConfigError(
             f"the data have {d} columns, and kept.csv has frequencies of at most "
@@ -183,8 +186,8 @@ def _check_kept_features(experiment: Experiment) -> None:
 def _built(experiment: Experiment, sampler: SamplerSpec) -> Any:
     """Build a sampler for every size and data set, and return one of them."""
     sizes = sorted(size or 1 for size in experiment.sizes)
-    shapes = {_shape(experiment, spec) for spec in experiment.dataset}
-    for size, (n, d) in itertools.product(sizes, sorted(shapes)):
+    shapes = {experiment.shape(spec) for spec in experiment.dataset}
+    for size, (_, n, _, d) in itertools.product(sizes, sorted(shapes)):
         built = sampler_of(experiment, sampler, M=size, d=d, n=n, random_state=0)
     return built
 
@@ -218,15 +221,3 @@ def _shared_key(
         if key in said and key not in sampler.parameters and document.place_of((key,)):
             return (key,)
     return ()
-
-
-def _shape(experiment: Experiment, spec: DatasetSpec) -> tuple[int, int]:
-    """Return about how many training rows and exactly how many columns a data set has."""
-    from rfbench.datasets.split import planned_rows
-
-    entry, parameters = spec.entry, spec.parameters
-    if entry.kind == "synthetic":
-        n, d = parameters.get("n_train", 10_000), parameters.get("d", 2)
-        return (n if isinstance(n, int) else 1000), (d if isinstance(d, int) else 2)
-    train, _ = planned_rows(entry.rows, entry.train_rows, experiment.split)
-    return max(1, min(train, experiment.rows or train)), entry.columns

@@ -479,6 +479,22 @@ class Experiment(Section):
         """The numbers of features, each once; None: as many as a sampler keeps."""
         return [None] if isinstance(self.M, KeptBy) else list(dict.fromkeys(self.M))
 
+    def shape(self, spec: DatasetSpec) -> tuple[int, int, int, int]:
+        """Return the rows of a data set, about how many train and test, and its columns."""
+        from rfbench.datasets.split import planned_rows
+        from rfbench.datasets.synthetic import PROBLEMS
+
+        entry = spec.entry
+        n, given, d = entry.rows, entry.train_rows, entry.columns
+        if entry.kind == "synthetic":
+            values = PROBLEMS[entry.reader].complete(entry.name, spec.parameters)
+            given, d = int(values["n_train"]), int(values["d"])
+            n = given + int(values["n_test"])
+        train, test = planned_rows(n, given, self.split)
+        if self.rows is not None and self.rows < train:
+            train, test = self.rows, max(1, round(test * self.rows / train))
+        return n, max(1, train), test, d
+
     @model_validator(mode="before")
     @classmethod
     def _part(cls, value: Any) -> Any:

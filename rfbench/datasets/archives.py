@@ -14,6 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -68,11 +69,8 @@ class FoundFiles:
 def names_in(path: Path) -> list[str]:
     """Return the names of an archive's files; none if it is no archive that can be read."""
     try:
-        if path.name.endswith(".zip"):
-            with zipfile.ZipFile(path) as opened:
-                return opened.namelist()
-        with tarfile.open(path) as packed:
-            return packed.getnames()
+        with path.open("rb") as stream:
+            return [name for name, _ in _members(stream, path.name)]
     except _BROKEN:
         return []
 
@@ -99,9 +97,8 @@ def _search(
     stream: IO[bytes], archive: str, pattern: str, limit: int, nested: bool = False
 ) -> dict[str, bytes]:
     """Read the members that match; where there is none, look into the archives inside."""
-    members = _zip_members if archive.endswith(".zip") else _tar_members
     found: dict[str, bytes] = {}
-    for name, content in members(stream, archive, pattern, limit):
+    for name, content in _contents(stream, archive, pattern, limit):
         if PurePosixPath(name).parts[-1] in found:
             raise _refused(archive, name, "is there twice")
         found[PurePosixPath(name).parts[-1]] = content
@@ -109,35 +106,35 @@ def _search(
         return found
     for suffix in _ARCHIVES:
         stream.seek(0)
-        for name, content in members(stream, archive, f"*{suffix}", limit):
+        for name, content in _contents(stream, archive, f"*{suffix}", limit):
             found.update(_search(io.BytesIO(content), name, pattern, limit, nested=True))
     return found
 
 
-Members = Iterator[tuple[str, bytes]]
+def _contents(
+    stream: IO[bytes], archive: str, pattern: str, limit: int
+) -> Iterator[tuple[str, bytes]]:
+    for name, opener in _members(stream, archive):
+        if _wanted(archive, name, pattern):
+            if opener is None:
+                raise _refused(archive, name, "is a link or a device")
+            with opener() as member:
+                yield name, _bounded(member, name, limit)
 
 
-def _zip_members(stream: IO[bytes], archive: str, pattern: str, limit: int) -> Members:
-    with zipfile.ZipFile(stream) as opened:
-        for info in opened.infolist():
-            if info.is_dir() or not _wanted(archive, info.filename, pattern):
-                continue
-            if stat.S_ISLNK(info.external_attr >> 16):
-                raise _refused(archive, info.filename, "is a link")
-            with opened.open(info) as member:
-                yield info.filename, _bounded(member, info.filename, limit)
-
-
-def _tar_members(stream: IO[bytes], archive: str, pattern: str, limit: int) -> Members:
-    with tarfile.open(fileobj=stream) as opened:
-        for info in opened:
-            if info.isdir() or not _wanted(archive, info.name, pattern):
-                continue
-            member = opened.extractfile(info) if info.isreg() else None
-            if member is None:
-                raise _refused(archive, info.name, "is a link or a device")
-            with member:
-                yield info.name, _bounded(member, info.name, limit)
+def _members(stream: IO[bytes], archive: str) -> Iterator[tuple[str, Callable[[], Any] | None]]:
+    """Yield the files of an archive, each with what opens it; None: it is a link or a device."""
+    if archive.endswith(".zip"):
+        with zipfile.ZipFile(stream) as packed:
+            for info in packed.infolist():
+                if not info.is_dir():
+                    link = stat.S_ISLNK(info.external_attr >> 16)
+                    yield info.filename, None if link else partial(packed.open, info)
+    else:
+        with tarfile.open(fileobj=stream) as tape:
+            for each in tape:
+                if not each.isdir():
+                    yield each.name, partial(tape.extractfile, each) if each.isreg() else None
 
 
 def _wanted(archive: str, name: str, pattern: str) -> bool:

@@ -27,39 +27,21 @@ Parameters = Mapping[str, Any] | None
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set as it was published, before any split or scaling.
-
-    Parameters
-    ----------
-    name : str
-    X : ndarray or csr_array of shape (n, d)
-        The rows; dense ones may be a read-only memory map.
-    y : ndarray of shape (n,)
-        float64 target of a regression, otherwise int64 class codes 0..K-1.
-    task : {'binary', 'multiclass', 'regression'}
-    classes : tuple of str
-        Labels in the order of the codes; code 1 of a binary task is the positive class. Empty for
-        a regression.
-    n_given_train : int or None
-        The first rows are the published training part, the rest the test part; None if there is
-        no published split.
-    groups : ndarray of shape (n,) or None
-        Numbers of the subjects (patients) that the rows come from.
-    sha256 : str
-        Identity of the data: hash over the files' hashes and how they are read.
-    fills_gaps : bool
-        NaN in the rows is filled when they are prepared, by the mean of the training rows.
-    """
+    """A data set as it was published, before any split or scaling."""
 
     name: str
-    X: Rows
-    y: NDArray[Any]
-    task: str
+    X: Rows  # of shape (n, d); dense rows may be a read-only memory map
+    y: NDArray[Any]  # float64 target of a regression, otherwise int64 class codes 0..K-1
+    task: str  # binary, multiclass or regression
+    # Labels in the order of the codes; code 1 of a binary task is the positive class. Empty for a
+    # regression.
     classes: tuple[str, ...]
+    # The first rows are the published training part, the rest the test part; None if there is no
+    # published split.
     n_given_train: int | None
-    groups: NDArray[np.int64] | None
-    sha256: str
-    fills_gaps: bool = False
+    groups: NDArray[np.int64] | None  # numbers of the subjects (patients) that the rows come from
+    sha256: str  # identity of the data: hash over the files' hashes and how they are read
+    fills_gaps: bool = False  # NaN becomes the mean of the training rows, once they are prepared
 
 
 def entry(name: str, parameters: Parameters = None, folder: Path | None = None) -> Entry:

@@ -14,7 +14,7 @@ from scipy import sparse
 from rfbench.arrays import Rows
 from rfbench.datasets.dataset import Dataset
 from rfbench.datasets.split import Index, split_rows, subset_rows
-from rfbench.errors import DataError, nearest
+from rfbench.errors import DataError, unknown
 from rfbench.rows import RowSource
 
 SCALINGS = ["none", "standard", "minmax", "minmax-all", "row-standard", "/255"]
@@ -27,32 +27,20 @@ Scale = Callable[[NDArray[Any]], NDArray[Any]]
 
 @dataclass(frozen=True)
 class Prepared:
-    """What a trial trains and tests on.
+    """What a trial trains and tests on."""
 
-    Parameters
-    ----------
-    X_train, X_test : ndarray (C order), csr_array or RowSource of shape (n, d)
-        Scaled rows.
-    labels_train, labels_test : ndarray of shape (n,) or None
-        int64 class codes; None for a regression.
-    y_train, y_test : ndarray of shape (n,) or (n, K)
-        float64 targets: -1 and +1 for a binary task, one column of -1 and +1 per class for several
-        classes, the mapped target for a regression.
-    task, classes
-        See `Dataset`.
-    train_rows, test_rows : ndarray of int64
-        Which rows of the data set these are.
-    """
-
+    # Scaled rows of shape (n, d): ndarray (C order), csr_array or RowSource.
     X_train: Rows
     X_test: Rows
-    labels_train: Index | None
+    labels_train: Index | None  # class codes; None for a regression
     labels_test: Index | None
+    # Of shape (n,) or (n, K): -1 and +1 for a binary task, one column of -1 and +1 per class for
+    # several classes, the mapped target for a regression.
     y_train: NDArray[np.float64]
     y_test: NDArray[np.float64]
-    task: str
+    task: str  # see `Dataset`
     classes: tuple[str, ...]
-    train_rows: Index
+    train_rows: Index  # which rows of the data set these are
     test_rows: Index
 
 
@@ -100,11 +88,7 @@ def prepare(
     options = ("scaling", scaling, SCALINGS), ("target", target, TARGETS), ("dtype", dtype, DTYPES)
     for key, value, allowed in options:
         if value not in allowed:
-            raise DataError(
-                f"{key} is {value!r}.{nearest(str(value), allowed)}",
-                "There is no such choice.",
-                f"Choose one of: {', '.join(allowed)}.",
-            )
+            raise unknown(key, value, allowed, DataError)
     train, test = split_rows(dataset, split, generator)
     if rows is not None:
         train, test = subset_rows(train, test, rows, generator)
@@ -194,7 +178,7 @@ def _scaled(X: Rows, scale: Scale, name: str, dtype: str) -> Rows:
 def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
     """Return what a scaling makes of a block of rows, found in at most three passes."""
     if scaling == "none":
-        return _left_alone
+        return np.asarray
     if scaling == "/255":
         return partial(_affine, shift=0.0, width=255.0, most=np.inf)
     if sparse.issparse(X_train):
@@ -210,10 +194,6 @@ def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
     width = np.where((low == high) | (width == 0), np.inf, width)
     # The limit is for a column that hardly varies in training.
     return partial(_affine, shift=shift, width=width, most=float(np.finfo(dtype).max))
-
-
-def _left_alone(block: NDArray[Any]) -> NDArray[Any]:
-    return block
 
 
 def _affine(block: NDArray[Any], shift: Any, width: Any, most: float) -> NDArray[Any]:

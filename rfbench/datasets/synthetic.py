@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.errors import DataError, nearest
+from rfbench.errors import DataError, unknown
 
 Generated = tuple[NDArray[np.float64], NDArray[np.int64]]
 
@@ -60,11 +60,7 @@ class Problem:
         values = dict(self.parameters)
         for key, value in (given or {}).items():
             if key not in values:
-                raise DataError(
-                    f"'{name}' has no parameter '{key}'.{nearest(key, list(values))}",
-                    "It would be ignored.",
-                    f"Choose among: {', '.join(values)}.",
-                )
+                raise unknown(f"parameter of {name}", key, values, DataError)
             kinds = (int,) if isinstance(values[key], int) else (int, float)
             if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value < np.inf:
                 raise DataError(

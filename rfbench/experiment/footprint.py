@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from rfbench.config import NO_SOLVER, sampler_of, solver_of
-from rfbench.datasets.split import planned_rows
-from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import RfbenchError
 from rfbench.experiment.plan import Trial, shares_work
 from rfbench.experiment.worker import LEAST_MEMORY
@@ -28,16 +26,6 @@ FREQUENCIES, FEATURES, KERNEL, KERNEL_ERRORS, DECISIONS, BESIDE, TARGETS = 3, 3,
 
 
 @dataclass(frozen=True)
-class Footprint:
-    """An estimate."""
-
-    trial: Trial
-    # At the peak of a worker that runs the trial; None where the number of features is known only
-    # afterwards.
-    bytes: float | None
-
-
-@dataclass(frozen=True)
 class RowSizes:
     """The rows of a trial, as far as memory depends on them."""
 
@@ -51,8 +39,8 @@ class RowSizes:
     held: float
 
 
-def footprints(trials: Iterable[Trial]) -> list[Footprint]:
-    """Return the estimates of trials, one for all that differ in their number only.
+def footprints(trials: Iterable[Trial]) -> list[tuple[Trial, float | None]]:
+    """Return trials with their estimates, one for all that differ in their number only.
 
     A trial that cannot be built is left out: its row will say why.
     """
@@ -60,12 +48,14 @@ def footprints(trials: Iterable[Trial]) -> list[Footprint]:
     found = []
     for trial in different.values():
         with contextlib.suppress(RfbenchError):
-            found.append(Footprint(trial, estimate(trial)))
+            found.append((trial, estimate(trial)))
     return found
 
 
 def estimate(trial: Trial) -> float | None:
     """Return about the bytes at the peak of a worker that runs the trial.
+
+    None where the number of features is known only afterwards.
 
     The bare worker, its rows, the frequencies, the matrices of a fit, and what a sampler says that
     drawing takes (`scratch_bytes`). Not counted are matrices that a sampler forms for its scores,
@@ -125,14 +115,7 @@ def row_sizes(trial: Trial) -> RowSizes:
     """Return the sizes of a trial's rows, from the configuration and the catalogue."""
     experiment = trial.experiment
     entry = trial.dataset.entry
-    n, d, given = entry.rows, entry.columns, entry.train_rows
-    if entry.kind == "synthetic":
-        values = PROBLEMS[entry.reader].complete(entry.name, trial.dataset.parameters)
-        given, d = int(values["n_train"]), int(values["d"])
-        n = given + int(values["n_test"])
-    train, test = planned_rows(n, given, experiment.split)
-    if experiment.rows is not None and experiment.rows < train:
-        train, test = experiment.rows, max(1, round(test * experiment.rows / train))
+    n, train, test, d = experiment.shape(trial.dataset)
     itemsize = 4 if experiment.dtype == "float32" else 8
     # Rows are read and scaled in float64, then cast.
     held = 0.0 if entry.sparse else 8.0 * d * (n + train + test)

@@ -49,11 +49,6 @@ class Parcel:
     data: dict[str, bytes] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Lacking:
-    """The answer of a machine without the data."""
-
-
 def sender(
     inner: Callable[..., Future[Any]], broken: tuple[type[BaseException], ...], run: str
 ) -> Callable[..., Future[Any]]:
@@ -76,7 +71,7 @@ def sender(
         def receive(future: Future[Any]) -> None:
             try:
                 rows = future.result()
-                if isinstance(rows, Lacking):
+                if rows is None:  # that machine lacks the data
                     send(replace(parcel, data=_data_of(job)))
                 else:
                     outer.set_result(rows)
@@ -175,15 +170,15 @@ def stop(run: str) -> None:
         executor.kill()
 
 
-def do_parcel(parcel: Parcel) -> list[dict[str, Any]] | Lacking:
-    """Run a job in a child of this worker and return its rows, or say that its data are not here.
+def do_parcel(parcel: Parcel) -> list[dict[str, Any]] | None:
+    """Run a job in a child of this worker and return its rows; None if its data are not here.
 
     Raises ExecutorError: this machine has another version of rfbench, or of what it computes with.
     """
     check_versions(parcel.versions)
     place = _place_of_data(parcel)
     if place is None:
-        return Lacking()
+        return None
     child = local(1)
     stopping = threading.Event()
     _running.setdefault(parcel.run, []).append((child, stopping))
