@@ -7,24 +7,13 @@ from typing import ClassVar
 
 
 class RfbenchError(Exception):
-    """An error that a person can act on: what happened, why, and what to do.
+    """An error that a person can act on.
 
-    Parameters
-    ----------
-    what : str
-        One sentence: what happened.
-    why : str
-        One sentence: the reason, where it is known.
-    todo : str
-        One sentence: what the person can do now.
-
-    Attributes
-    ----------
-    exit_code : int
-        Of the command that it ends: 2 where the person asked for something that cannot be, 1
-        where the machine could not do it.
+    One sentence each: what happened, why (where it is known), and what the person can do now.
     """
 
+    # Of the command that it ends: 2 where the person asked for something that cannot be, 1 where
+    # the machine could not do it.
     exit_code: ClassVar[int] = 2
 
     def __init__(self, what: str, why: str = "", todo: str = "") -> None:

@@ -24,16 +24,9 @@ Paths = str | Mapping[str, str]
 class Registry(Mapping[str, Thing], Generic[Thing]):
     """The things of one kind, imported as they are asked for, in the order of a list of them.
 
-    Parameters
-    ----------
-    kind : str
-        What one of them is called.
-    paths : mapping of str to str, or to a mapping per task
-        Where each is: ``package.module:name``.
-    aliases : mapping of str to str
-        What else one is called; everything that is read has the published name.
-    group : str, optional
-        Entry points of installed packages that are found by their names as well.
+    Each is at a path ``package.module:name``, or at one per task. The aliases say what else one is
+    called; everything that is read has the published name. Entry points of installed packages, of
+    the `group`, are found by their names as well.
     """
 
     def __init__(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rfbench.errors import ConfigError, nearest
-
 
 def folder() -> Path | None:
     """Return the folder of the configurations: the one in the package, or the checkout's."""
@@ -21,18 +19,6 @@ def every() -> list[Path]:
     """Return the configurations that come with rfbench, sorted by name."""
     place = folder()
     return sorted(place.glob("*.yaml")) if place else []
-
-
-def find(name: str) -> Path:
-    """Return the configuration of this name; ConfigError if there is none."""
-    known = {path.stem: path for path in every()}
-    if name in known:
-        return known[name]
-    raise ConfigError(
-        f"There is no configuration '{name}'.{nearest(name, list(known))}",
-        "",
-        "Name a file, or one that `rfbench list configs` has.",
-    )
 
 
 def locate(named: str | Path) -> Path:

@@ -49,7 +49,7 @@ def test_an_installed_package_finds_its_own_configurations(tmp_path, monkeypatch
     assert shipped.every() == []
     (site / "rfbench" / "configs").mkdir(parents=True)
     (site / "rfbench" / "configs" / "quickstart.yaml").touch()
-    assert shipped.find("quickstart").parent.parent.name == "rfbench"
+    assert shipped.locate("quickstart").parent.parent.name == "rfbench"
 
 
 def test_the_citation_names_this_version_and_every_paper():

@@ -24,7 +24,7 @@ from rfbench.cli.report import report
 from rfbench.cli.show import doctor, list_, plot, table
 from rfbench.cli.slurm import slurm
 from rfbench.cli.verify import verify
-from rfbench.errors import RfbenchError
+from rfbench.errors import RfbenchError, WriteError
 
 
 class Commands(click.Group):
@@ -47,28 +47,27 @@ class Commands(click.Group):
             result = super().invoke(ctx)
             sys.stdout.flush()
             return result
-        except RfbenchError as error:
-            if ctx.params.get("debug"):
-                raise
-            click.secho("error: ", fg="red", bold=True, nl=False, err=True)
-            click.echo(error.what, err=True)
-            for line in (error.why, error.todo):
-                if line:
-                    click.echo(f"  {line}", err=True)
-            ctx.exit(error.exit_code)
         except BrokenPipeError:
             sys.stderr.close()
             ctx.exit(0)
-        except OSError as error:
+        except (RfbenchError, OSError) as raised:
             if ctx.params.get("debug"):
                 raise
-            place = f": {error.filename}" if error.filename else ""
-            click.echo(f"error: The system refused: {error.strerror or error}{place}.", err=True)
-            click.echo("  Rows that were measured are safe.", err=True)
-            with contextlib.suppress(OSError, ValueError, AttributeError):
-                # What is left to be written goes nowhere, not into a second error at the end.
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            ctx.exit(1)
+            error = raised if isinstance(raised, RfbenchError) else _refused(raised)
+            click.secho("error: ", fg="red", bold=True, nl=False, err=True)
+            click.echo(error.what, err=True)
+            for line in filter(None, (error.why, error.todo)):
+                click.echo(f"  {line}", err=True)
+            ctx.exit(error.exit_code)
+
+
+def _refused(error: OSError) -> RfbenchError:
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        # What is left to be written goes nowhere, not into a second error at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    place = f": {error.filename}" if error.filename else ""
+    what = f"The system refused: {error.strerror or error}{place}."
+    return WriteError(what, "Rows that were measured are safe.")
 
 
 def _check_streams_and_folder() -> None:

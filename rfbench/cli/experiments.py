@@ -140,11 +140,10 @@ def sweep(
     """
     from rfbench import config as configuration
     from rfbench import grids
-    from rfbench.shipped import find
 
     if not sizes and not settings:
         raise click.UsageError("Name what to sweep: --M 50:1000, or --set KEY=VALUES.")
-    path = config or find("quickstart")
+    path = config or Path("quickstart")
     swept = [f"M={sizes}"] if sizes else []
     fixed = [*swept, *options.overrides]
     axes = []

@@ -37,11 +37,8 @@ THREAD_SECONDS = 0.1
 def contained(seed: int) -> Iterator[list[str]]:
     """Put back what is changed inside; the list names, afterwards, what cannot be put back.
 
-    Parameters
-    ----------
-    seed : int
-        Of Python's and numpy's global generators inside: code that draws from them is as
-        repeatable as the rest. At most 2^32 - 1.
+    The seed, at most 2^32 - 1, is that of Python's and numpy's global generators inside: code that
+    draws from them is as repeatable as the rest.
     """
     owner = os.getpid()
     before = [(name, read(), put_back) for name, read, put_back in _STATE]

@@ -41,14 +41,9 @@ class ExactKernel:
 
         Spectral and Frobenius: |K - K~| / |K|. delta1 and delta2: the smallest ones with
         :math:`(1 - \Delta_1)(K + \lambda I) \preceq \tilde K + \lambda I \preceq
-        (1 + \Delta_2)(K + \lambda I)` (Zhang, May, Dao and Re, AISTATS 2019, definition 2).
-
-        Parameters
-        ----------
-        features : array of shape (n, p)
-            Z.
-        constant : float
-            What the features lack, see `FittedMap.kernel_constant`.
+        (1 + \Delta_2)(K + \lambda I)` (Zhang, May, Dao and Re, AISTATS 2019, definition 2). The
+        features Z have the shape (n, p); the constant is what they lack, see
+        `FittedMap.kernel_constant`.
         """
         difference = features @ features.T
         difference += constant

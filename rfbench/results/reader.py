@@ -106,10 +106,11 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
                 "Results are looked for where the command line says.",
                 "Check the path, or make results with 'rfbench run CONFIG'.",
             )
-        below = () if path.name == TRIALS and path.is_file() else path.rglob(TRIALS)
-        # What is in shards counts once it is merged.
-        inside = [file for file in below if SHARDS not in file.relative_to(path).parts[:-2]]
-        found = [path] if path.name == TRIALS and path.is_file() else inside
+        if path.name == TRIALS and path.is_file():
+            found = [path]
+        else:  # what is in shards counts once it is merged
+            every = path.rglob(TRIALS)
+            found = [file for file in every if SHARDS not in file.relative_to(path).parts[:-2]]
         if not found:
             raise ResultsError(
                 f"{path} holds no results.",

@@ -70,7 +70,9 @@ def test_what_is_never_drawn_is_absent(invented):
 def test_a_fixed_key_is_no_open_choice():
     target = find("liu2020/table3/EEG")
     words = ["scaling=standard", "M=14,28"]
-    audit = plan(shipped.find("liu2020_table3"), target, overrides=words, most=5, run="eeg.printed")
+    audit = plan(
+        shipped.locate("liu2020_table3"), target, overrides=words, most=5, run="eeg.printed"
+    )
     assert "scaling" not in audit.choices
     assert {experiment.scaling for experiment in audit.experiments} == {"standard"}
     assert {n.size for n in audit.target.numbers} == {14, 28}
@@ -95,7 +97,11 @@ def test_of_several_runs_the_only_one_that_fits_is_taken(tmp_path, invented):
 def test_gaps_leave_alone_what_the_paper_prints():
     target = find("liu2020/table3/EEG")
     audit = plan(
-        shipped.find("liu2020_table3"), target, overrides=["M=14,28"], run="eeg.printed", gaps=True
+        shipped.locate("liu2020_table3"),
+        target,
+        overrides=["M=14,28"],
+        run="eeg.printed",
+        gaps=True,
     )
     assert set(audit.varied) == {
         "solver.intercept", "samplers.qmc.scramble", "samplers.leverage-rff.alpha", "scaled", "rows"
@@ -146,7 +152,7 @@ def test_a_choice_is_idle_when_it_concerns_no_sampler_that_chooses(tmp_path):
     ],
 )
 def test_the_known_choices_fit_the_shipped_configurations(config, run, aim):
-    audit = plan(shipped.find(config), find(aim), most=20, run=run)
+    audit = plan(shipped.locate(config), find(aim), most=20, run=run)
     assert audit.choices
     assert audit.refused == []
     assert audit.target.numbers
@@ -161,6 +167,6 @@ def test_the_known_choices_fit_the_shipped_configurations(config, run, aim):
     ],
 )
 def test_our_reading_is_among_the_gaps(name, aim, run, fixed):
-    audit = plan(shipped.find(name), find(aim), run=run, gaps=True, overrides=fixed)
+    audit = plan(shipped.locate(name), find(aim), run=run, gaps=True, overrides=fixed)
     assert audit.as_it_stands is not None
     assert not audit.drawn

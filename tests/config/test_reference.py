@@ -39,7 +39,7 @@ def render(page: str) -> str:
         )
         found = re.search(rf"^{re.escape(heading)}\n.*?(\| key .*?\n)\n", page, re.M | re.S)
         page = page[: found.start(1)] + table + page[found.end(1) :]
-    quickstart = shipped.find("quickstart").read_text(encoding="utf-8")
+    quickstart = shipped.locate("quickstart").read_text(encoding="utf-8")
     first = re.search(r"```yaml\n(.*?)```", page, re.S)
     return page[: first.start(1)] + quickstart + page[first.end(1) :]
 
