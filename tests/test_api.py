@@ -18,6 +18,7 @@ import rfbench
 from rfbench import shipped
 from rfbench.errors import ConfigError, ResultsError
 from tests.support.methods import BAD
+from tests.support.runs import MOST_SECONDS
 
 TINY = {
     "dataset": "digits",
@@ -49,7 +50,7 @@ def python(code, **words):
         [sys.executable, *([code] if str(code).endswith(".py") else ["-c", code])],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=MOST_SECONDS,
         env=environment,
         **words,
     )

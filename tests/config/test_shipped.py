@@ -30,17 +30,23 @@ OF_PAPERS = [
     if name.startswith(PAPERS) and name not in (*NAMED_AFTER_NOTHING, "eerf2018_adult")
 ]
 LARGE = {"buzz", "cod-rna", "covtype", "har", "news", "rcv1", "slice", "year"}
-every_run = pytest.mark.parametrize("name", RUNS)
 
 
 def uses(name):
     return {spec.name for spec in RUNS[name].dataset}
 
 
-@every_run
-def test_it_has_a_title_and_a_description(name):
-    assert RUNS[name].title
-    assert RUNS[name].description
+@pytest.mark.parametrize("name", RUNS)
+def test_it_says_what_it_is_and_its_samplers_differ(name):
+    """The largest weights of lkrf have a label of their own beside its draws."""
+    run = RUNS[name]
+    assert run.title
+    assert run.description
+    same = [(spec.name, sorted(spec.parameters.items(), key=str)) for spec in run.samplers]
+    assert all(same.count(one) == 1 for one in same)
+    for spec in run.samplers:
+        if spec.name == "lkrf":
+            assert (spec.label == "lkrf-top") == (spec.parameters["estimator"] == "top")
 
 
 @pytest.mark.parametrize("path", shipped.every(), ids=lambda path: path.stem)
@@ -72,15 +78,8 @@ def test_it_plans_the_trials_that_were_published(folder):
     assert [getattr(run, key) for key in told] == [getattr(measured, key) for key in told]
 
 
-@every_run
-def test_lkrf_draws_or_keeps_all_and_its_largest_weights_are_called_otherwise(name):
-    for spec in RUNS[name].samplers:
-        if spec.name == "lkrf":
-            assert (spec.label == "lkrf-top") == (spec.parameters["estimator"] == "top")
-
-
 @pytest.mark.parametrize("folder", numbers.folders(), ids=lambda folder: folder.name)
-def test_so_are_the_rows(folder):
+def test_rows_of_lkrf_are_labelled_likewise(folder):
     rows = pd.read_csv(folder / "trials.csv", usecols=["sampler", "label", "parameters"])
     rows = rows[rows["sampler"] == "lkrf"]
     top = rows["parameters"].str.contains('"estimator": "top"', regex=False)
@@ -107,13 +106,6 @@ def test_those_with_other_names_say_it_inside(name):
     assert experiment.paper == name.partition("_")[0]
     assert item in experiment.item
     assert experiment.protocol == protocol
-
-
-@every_run
-def test_no_two_samplers_of_a_run_are_the_same(name):
-    samplers = RUNS[name].samplers
-    same = [(spec.name, sorted(spec.parameters.items(), key=str)) for spec in samplers]
-    assert all(same.count(one) == 1 for one in same)
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -10,6 +10,7 @@ import pytest
 from rfbench.pages.html import page
 from tests.support.papers import PAPER, eeg, tuned
 from tests.support.results import write_folder
+from tests.support.runs import MOST_SECONDS
 
 HOSTILE = "</script><script>window.bad=1</script><img src=x onerror=window.bad=1>\"'&<b>{{7*7}}"
 MEGABYTE = "<script>window.bad=1</script>" + "m" * 1_000_000
@@ -67,6 +68,7 @@ def chromium() -> Iterator[Any]:
 def screen(chromium: Any, file: Path) -> Iterator[Any]:
     """Open the page; whatever it asks for or complains of fails the test."""
     context = chromium.new_context(offline=True, viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(1000 * MOST_SECONDS)
     opened, wrong = context.new_page(), []
     opened.on("request", lambda request: wrong.append(request.url))
     opened.on("console", lambda message: wrong.append(message.text))
