@@ -53,14 +53,6 @@ def test_kept_by(tmp_path):
         read(tmp_path, text.replace("kept_by: lkrf", "kept_by: lkr"))
 
 
-@pytest.mark.parametrize("line", ["name: kernel-svm\n  max_iter: {}", "name: svm\n  max_iter: []"])
-def test_a_wrong_parameter_of_a_solver_is_named_with_its_line(tmp_path, line):
-    text = changed("alphas: log:1e-2:1e2:5", line)
-    place = text[: text.index("max_iter")].count("\n") + 1
-    with pytest.raises(ConfigError, match=f"line {place}: max_iter is"):
-        read(tmp_path, text)
-
-
 def test_a_wrong_parameter_of_an_estimator_from_elsewhere_is_named_with_its_line(tmp_path):
     text = GOOD[: GOOD.index("solver:")] + "solver:\n  class: sklearn.svm.SVC\n  C: {}\n"
     with pytest.raises(ConfigError, match=f"line {text.count(chr(10))}: .*'C'"):
@@ -107,6 +99,17 @@ def test_a_wrong_override(tmp_path, override, sentence):
         ("pool_size", "pool_sise", r"line 6: eerf has no parameter 'pool_sise'\. Did you mean"),
         ("100}", "20}", "line 6: M = 30 features cannot be chosen from a pool of 20"),
         ("100}", "-4}", "line 6: pool_size is -4"),
+        *(
+            ("pool_size: 100", f"pool_size: '{text}'", "line 6: pool_size is")
+            for text in ("1.2.3*M", "1e400*M", "..*d")
+        ),
+        (
+            "{pool_size: 100}",
+            "\n      pool_size: 100\n      score_rows: -3",
+            "line 8: score_rows is -3",
+        ),
+        ("alphas: log:1e-2:1e2:5", "name: kernel-svm\n  max_iter: {}", "line 9: max_iter is"),
+        ("alphas: log:1e-2:1e2:5", "name: svm\n  max_iter: []", "line 9: max_iter is"),
         ("cv5", "cv", "line 9: selection is 'cv'"),
         ("cv5", "fixed", "line 8: There are 5 alphas and selection is 'fixed'"),
         (
@@ -205,18 +208,6 @@ def test_any_value_at_any_key_is_accepted_or_explained(key, value):
         assert isinstance(config.from_document(document, "fuzz"), Experiment)
     except RfbenchError as error:
         assert "fuzz.yaml" in str(error) or "list of values" in str(error)
-
-
-@pytest.mark.parametrize("text", ["1.2.3*M", "1e400*M", "..*d"])
-def test_a_multiple_that_is_no_number_is_refused_with_its_line(tmp_path, text):
-    with pytest.raises(ConfigError, match="line 6: pool_size is"):
-        read(tmp_path, changed("pool_size: 100", f"pool_size: '{text}'"))
-
-
-def test_a_wrong_parameter_is_named_with_its_own_line(tmp_path):
-    text = changed("{pool_size: 100}", "\n      pool_size: 100\n      score_rows: -3")
-    with pytest.raises(ConfigError, match="line 8: score_rows is -3"):
-        read(tmp_path, text)
 
 
 def test_rff_is_another_name_of_rks(tmp_path):
