@@ -7,7 +7,7 @@ One frame of all rows
 - `frame.collect(paths)`, or `frame.of(results)` for what was read: a `Collection` of rows, groups
   of trials, experiments and notes.
 - `selection.Selection(collection)`: which groups bear on which item and data set of a paper.
-- `paired.Trials(collection, lines)`: a metric of several groups side by side, trial by trial.
+- `paired.Trials(collection, groups)`: a metric of several groups side by side, trial by trial.
 
 The papers
 
@@ -16,7 +16,7 @@ The papers
 - `claims.evaluate(selection, paper)`: an `outcomes.Outcome` per claim and protocol;
   `claims.table` is their DataFrame.
 - `verdicts`: the rules and their constants. `one_offs`: what one claim alone needs. `chance`: the
-  data that decide nothing. `marks`: a paper's own test of significance.
+  data that decide nothing.
 
 One folder
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -13,39 +16,34 @@ from rfbench.analysis.verdicts import CHANCE_POINTS, CONSTANT_KERNEL, LEARNT
 CHANCE, NOTHING_LEARNT, CONSTANT = "chance", "nothing learnt", "constant kernel"
 
 
-def beats_constant(collection: Collection, lines: pd.DataFrame) -> NDArray[np.float64]:
-    """Say for each line whether its group does better than a constant: 1, 0, or NaN.
+def beats_constant(
+    collection: Collection, groups: NDArray[np.intp], sources: Iterable[papers.Source]
+) -> NDArray[np.float64]:
+    """Say for each group whether it does better than a constant: 1, 0, or NaN.
 
     In classification by more than `CHANCE_POINTS` over the share of the larger class that the
     paper's folder states; in regression by an R^2 of at least `LEARNT`. NaN where neither is known.
 
     Parameters
     ----------
-    lines : DataFrame
-        With ``paper``, ``target`` (what the paper calls the data set), ``source``, ``group`` and
-        ``error_metric``.
+    sources : iterable of Source
+        What the paper says of the data set of each group.
     """
-    sources = papers.sources()
-    shares = [
-        sources[paper][target].larger_class.get(source, np.nan)
-        for paper, target, source in zip(
-            lines["paper"], lines["target"], lines["source"], strict=True
-        )
-    ]
-    groups = lines["group"].to_numpy(dtype=np.intp)
-    classified = (lines["error_metric"] == "error").to_numpy()
+    names = collection.fact("source")[groups]
+    shares = [one.larger_class.get(name, np.nan) for one, name in zip(sources, names, strict=False)]
     better = 100 * (1 - np.array(shares, dtype=float)) - collection.means("error_percent")[groups]
+    classified = collection.fact("error_metric")[groups] == "error"
     gained = np.where(classified, better - CHANCE_POINTS, collection.means("r2")[groups] - LEARNT)
     beats = np.where(classified, gained > 0, gained >= 0)
     return np.where(np.isfinite(gained), beats, np.nan)
 
 
-def doubt(collection: Collection, lines: pd.DataFrame) -> str:
+def doubt(collection: Collection, groups: NDArray[np.intp], source: papers.Source) -> str:
     """Say why errors say nothing about methods none of which beats a constant; ``""`` else."""
-    beats = beats_constant(collection, lines)
+    beats = beats_constant(collection, groups, itertools.repeat(source))
     if np.isnan(beats).all() or np.nanmax(beats):
         return ""
-    return CHANCE if (lines["error_metric"] == "error").any() else NOTHING_LEARNT
+    return CHANCE if "error" in collection.fact("error_metric")[groups] else NOTHING_LEARNT
 
 
 def smaller_class(rows: pd.DataFrame) -> pd.Series[float]:
@@ -57,12 +55,13 @@ def smaller_class(rows: pd.DataFrame) -> pd.Series[float]:
     return pd.Series(50 * (1 - np.sqrt((1 - variance).clip(lower=0))))
 
 
-def constant_kernel(collection: Collection, lines: pd.DataFrame) -> str:
+def constant_kernel(collection: Collection, groups: NDArray[np.intp]) -> str:
     r"""Say whether a kernel matrix is nearly constant, from how near plain features come to it.
 
     Where all entries off the diagonal are k, that of an entry has the standard deviation
     :math:`(1 - k^2) / \sqrt{2 M}` over the draws of M paired features: at k = 1 all are exact.
     """
-    plain = lines[lines["method"] == "rks"]
-    errors = (collection.means(KERNEL_ERRORS[0])[plain["group"]] * np.sqrt(plain["M"])).dropna()
+    plain = groups[collection.fact("method")[groups] == "rks"]
+    errors = collection.means(KERNEL_ERRORS[0])[plain] * np.sqrt(collection.fact("M")[plain])
+    errors = errors[np.isfinite(errors)]
     return CONSTANT if len(errors) and (errors < CONSTANT_KERNEL).all() else ""

@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from rfbench import papers
 from rfbench.analysis import verdicts
@@ -15,7 +17,7 @@ from rfbench.analysis.frame import KERNEL_ERRORS, REGRESSION, Collection
 from rfbench.analysis.one_offs import ONE_OFFS
 from rfbench.analysis.outcomes import ClaimComparison, Gap, Outcome
 from rfbench.analysis.paired import PERCENT, Quantity, Values, paired
-from rfbench.analysis.selection import Selection, of_method
+from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import corrected_t, holm, smallest_sign_p, trials_for
 from rfbench.papers import Claim, Part
 
@@ -73,20 +75,23 @@ class _Found:
 
 
 def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) -> _Found:
-    found = _Found()
+    found, collection = _Found(), selection.collection
+    sources = papers.paper(claim.paper).datasets
     for number, part in enumerate(claim.parts):
         if not _counts(part, protocol):
             continue
         own = ONE_OFFS[claim.id] if part.at == "own" else None
         for dataset in part.datasets:
-            lines = selection.select(claim.paper, part.items, dataset, protocol, stand_in)
-            found.folders += list(lines["folder"])
+            groups = selection.select(claim.paper, part.items, dataset, protocol, stand_in)
+            found.folders += list(collection.fact("folder")[groups])
             here: list[Quantity] = []
-            for name, named in lines.groupby("dataset", sort=False):
-                if why := _why_undecided(part, selection.collection, named):
-                    found.undecided.append((str(name), why))
+            names = collection.fact("dataset")[groups]
+            for name in dict.fromkeys(names):
+                named = groups[names == name]
+                if why := _why_undecided(part, collection, named, sources[dataset]):
+                    found.undecided.append((name, why))
                 else:
-                    here += paired(part, selection.collection, named, own)
+                    here += paired(part, collection, named, claim.paper, dataset, own)
             found.quantities += [(number, quantity) for quantity in here]
             for other in part.against or [""]:
                 places = max((q.found for q in here if q.against == other), default=0)
@@ -99,13 +104,15 @@ def _counts(part: Part, protocol: str) -> bool:
     return not part.protocols or protocol in part.protocols
 
 
-def _why_undecided(part: Part, collection: Collection, lines: pd.DataFrame) -> str:
+def _why_undecided(
+    part: Part, collection: Collection, groups: NDArray[np.intp], source: papers.Source
+) -> str:
     if part.metric in KERNEL_ERRORS:
-        return constant_kernel(collection, lines)
+        return constant_kernel(collection, groups)
     if part.metric not in (*PERCENT, *REGRESSION):
         return ""
-    named = of_method(lines, part.method, *part.against)
-    return doubt(collection, named) if len(named) else ""
+    named = collection.of_method(groups, part.method, *part.against)
+    return doubt(collection, groups[named], source)
 
 
 def judge(

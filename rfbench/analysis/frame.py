@@ -112,6 +112,14 @@ class Collection:
             self._facts[column] = self.groups[column].to_numpy()
         return self._facts[column]
 
+    def of_method(self, groups: NDArray[np.intp], *methods: str) -> NDArray[np.bool_]:
+        """Tell which groups are of published methods: with that label, or else of that sampler.
+
+        Features under the joint solver are the method ``joint``, and no other.
+        """
+        known = (np.isin(self.fact(name)[groups], methods) for name in ("method", "alias"))
+        return np.logical_or(*known)
+
     @cached_property
     def _facts(self) -> dict[str, NDArray[Any]]:
         return {"group": np.arange(len(self.groups))}

@@ -13,7 +13,7 @@ import pandas as pd
 from rfbench import papers
 from rfbench.analysis.chance import doubt
 from rfbench.analysis.paired import Trials, Values
-from rfbench.analysis.selection import Selection, of_method
+from rfbench.analysis.selection import Selection
 from rfbench.papers import Published
 
 COLUMNS = [
@@ -60,20 +60,25 @@ def _of_pair(
     paper, item, dataset = numbers[0].paper, numbers[0].item, numbers[0].dataset
     sizes = sorted({n.size for n in numbers if n.method == other and n.size is not None})
     printed = [_better(numbers, method, M) - _better(numbers, other, M) for M in sizes]
+    collection = selection.collection
     for protocol, stand_in in itertools.product(papers.PROTOCOLS, (False, True)):
-        lines = selection.select(paper, [item], dataset, protocol, stand_in)
-        by = ["dataset", "n_train"] if stand_in else ["paper"]
-        for _, named in lines.groupby(by, sort=False):
-            values = gain(Trials(selection.collection, named["group"]), method, other, sizes)
+        groups = selection.select(paper, [item], dataset, protocol, stand_in)
+        used = [("", math.nan)] * len(groups)
+        if stand_in:
+            facts = (collection.fact(name)[groups] for name in ("dataset", "n_train"))
+            used = list(zip(*facts, strict=True))
+        for one in dict.fromkeys(used):
+            named = groups[[each == one for each in used]]
+            values = gain(Trials(collection, named), method, other, sizes)
             if not len(values):
                 continue
-            n, both = len(values), of_method(named, method, other)
-            used = (str(named["dataset"].iloc[0]), float(named["n_train"].iloc[0]))
-            place = (paper, item, dataset, *(used if stand_in else ("", math.nan)))
+            n, both = len(values), named[collection.of_method(named, method, other)]
             error = float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
             measured = (float(np.mean(printed)), float(values.mean()), error, n)
-            why, folders = doubt(selection.collection, both), tuple(dict.fromkeys(both["folder"]))
-            yield *place, method, other, protocol, tuple(sizes), *measured, why, folders
+            why = doubt(collection, both, papers.sources()[paper][dataset])
+            folders = tuple(dict.fromkeys(collection.fact("folder")[both]))
+            place = (paper, item, dataset, *one, method, other, protocol, tuple(sizes))
+            yield *place, *measured, why, folders
 
 
 def _better(numbers: Sequence[Published], method: str, size: int) -> float:
@@ -89,14 +94,6 @@ def gain(trials: Trials, method: str, other: str, sizes: Sequence[int]) -> Value
     Of several groups at one size that with the most trials counts; a trial that lacks one of the
     sizes is left out.
     """
-    errors = trials.table("error")
-
-    def at(name: str, size: int) -> Values:
-        columns = [a for a in trials.of_method(name) if trials.facts["M"][a] == size]
-        known = [errors[:, a] for a in columns]
-        none = np.full(len(errors), np.nan)
-        return max(known, key=lambda values: int(np.isfinite(values).sum()), default=none)
-
-    steps = np.array([at(other, size) - at(method, size) for size in sizes])
+    steps = np.array([trials.at(other, M, "error") - trials.at(method, M, "error") for M in sizes])
     means: Values = steps.mean(axis=0) if len(steps) else np.array([])
     return means[np.isfinite(means)]

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.frame import Collection
@@ -18,7 +17,7 @@ from rfbench.papers import Part
 
 # What does not depend on the test rows: resampling them does not make its trials dependent.
 OF_THE_FEATURES = ("kernel_error", "kept")
-FACTS = ("method", "alias", "experiment", "M", "columns", "d", "group", "trials", "parameters")
+FACTS = ("experiment", "M", "columns", "d", "group", "parameters")
 PERCENT = {"error": "error_percent", "accuracy": "accuracy_percent"}
 
 Curve = dict[int, list[int]]  # groups by M or d, ascending; one without a size stands at 0
@@ -59,9 +58,15 @@ class Trials:
         self._tables: dict[str, Values] = {}
 
     def of_method(self, method: str) -> list[int]:
-        """Return the columns of a method, see `rfbench.analysis.selection.of_method`."""
-        known = (self.facts["method"] == method) | (self.facts["alias"] == method)
-        return [int(column) for column in np.flatnonzero(known)]
+        """Return the columns of a method, see `Collection.of_method`."""
+        return np.flatnonzero(self.collection.of_method(self.facts["group"], method)).tolist()
+
+    def at(self, method: str, size: float, metric: str) -> Values:
+        """Return a metric of a method at a size: the column with the most values, or all NaN."""
+        columns = [self.table(metric)[:, a] for a in self.of_method(method)
+                   if self.facts["M"][a] == size]  # fmt: skip
+        none = np.full(len(self.pairs), np.nan)
+        return max(columns, key=lambda values: np.isfinite(values).sum(), default=none)
 
     def means(self, name: str) -> Values:
         """Return the mean of a column of the rows, by group."""
@@ -158,7 +163,12 @@ OneOff = Callable[[Pairing, Curve, Curve | None], list[Quantity]]
 
 
 def paired(
-    part: Part, collection: Collection, lines: pd.DataFrame, own: OneOff | None = None
+    part: Part,
+    collection: Collection,
+    groups: NDArray[np.intp],
+    paper: str,
+    target: str,
+    own: OneOff | None = None,
 ) -> list[Quantity]:
     """Return the paired quantities of a part of a claim on one data set.
 
@@ -169,22 +179,24 @@ def paired(
 
     Parameters
     ----------
-    lines : DataFrame
-        Lines of `Selection.bearing` with one name of a data set.
+    groups : array of int
+        Lines of `Collection.groups` with one name of a data set.
+    paper, target : str
+        The paper, and what it calls the data set.
     own : callable, optional
         What the claim's own function makes of two methods, see `rfbench.analysis.one_offs`.
     """
     if part.of_times:
-        lines = lines[~lines["shared"].astype(bool)]
-    if lines.empty:
+        groups = groups[~collection.fact("shared")[groups]]
+    if not len(groups):
         return []
-    pairing = Pairing(part, Trials(collection, lines["group"]), *lines[["paper", "target"]].iloc[0])
+    pairing = Pairing(part, Trials(collection, groups), paper, target)
     mine = pairing.curve(part.method)
     if not mine:
         return []
     split = not is_time(part.metric) and not part.metric.startswith(OF_THE_FEATURES)
-    ratio = float(lines["ratio"].max()) if split else 0.0
-    dataset = str(lines["dataset"].iloc[0])
+    ratio = float(collection.fact("ratio")[groups].max()) if split else 0.0
+    dataset = str(collection.fact("dataset")[groups[0]])
     make = own or LANGUAGE.get(part.at, _along)
     return [
         replace(one, values=values, dataset=dataset, against=other, ratio=ratio)

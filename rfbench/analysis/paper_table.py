@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rfbench import papers
+from rfbench.analysis import verdicts
 from rfbench.analysis.frame import Collection
-from rfbench.analysis.marks import significant
 from rfbench.analysis.paired import Trials
 from rfbench.analysis.ranking import BASELINE
 from rfbench.analysis.selection import Selection
-from rfbench.papers import Layout
+from rfbench.analysis.statistics import paired_t
+from rfbench.papers import Layout, Marks
 
 Span = tuple[float, float]  # smallest and largest, NaN where nothing is known
 Line = dict[Any, Any]
@@ -32,7 +34,7 @@ class TableRow:
     sizes: list[str]  # of the published numbers, in their order
     cells: list[Line]  # lines of `published` that have a group behind them
     groups: dict[Any, Line]  # the lines of `Collection.groups` behind them
-    significant: dict[tuple[str, str], bool | None]  # by method and size, see `marks.significant`
+    significant: dict[tuple[str, str], bool | None]  # by method and size, see `significant`
 
     @cached_property
     def measured(self) -> list[Line]:
@@ -130,6 +132,24 @@ def _marks(
         for cell in cells
         if cell["metric"] == rule.metric and cell["method"] not in rule.baselines
     }
+
+
+def significant(trials: Trials, method: str, size: float, rule: Marks) -> bool | None:
+    """Say whether a method is significantly better than every baseline, as the paper tests it.
+
+    A paired t-test at 5 % against each baseline, without correction, on the first trials; None
+    where fewer are common to all.
+    """
+    names = (method, *rule.baselines)
+    table = np.column_stack([trials.at(name, size, rule.metric) for name in names])
+    whole = np.isfinite(table).all(axis=1)
+    number = trials.collection.of_pairs(["trial"])["trial"][trials.pairs[whole]]
+    table = table[whole][np.argsort(number.to_numpy())[: rule.trials]]
+    if len(table) < rule.trials:
+        return None
+    own, *others = table.T
+    tests = [paired_t(own, other) for other in others]
+    return all(test.effect > 0 and test.p <= verdicts.ALPHA for test in tests)
 
 
 def _span(values: list[float]) -> Span:

@@ -166,7 +166,9 @@ def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     if picked.empty:
         nothing = dict.fromkeys(["measured", "standard_error", "trials"], 0.0)
         return picked.reindex(columns=kept).assign(**nothing)
-    beats = beats_constant(selection.collection, picked.assign(target=picked["dataset"]))
+    known, places = papers.sources(), zip(picked["paper"], picked["dataset"], strict=True)
+    sources = (known[paper][dataset] for paper, dataset in places)
+    beats = beats_constant(selection.collection, picked["group"].to_numpy(), sources)
     best = picked.assign(beats=np.nan_to_num(beats, nan=1.0)).groupby(CELL, dropna=False)["beats"]
     picked = picked.assign(at_chance=best.transform("max") == 0)
     names = [

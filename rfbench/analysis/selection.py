@@ -6,8 +6,11 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from rfbench import papers
 from rfbench.analysis.frame import Collection
@@ -44,14 +47,13 @@ class Selection:
         ]
         found = pd.DataFrame(lines, columns=["group", "item", "target", "stand_in"])
         bearing = groups.loc[found["group"]].reset_index(drop=True)
-        bearing = pd.concat([bearing, found], axis=1)
-        texts: list[str] = list(bearing.select_dtypes("str"))
-        return bearing.astype(dict.fromkeys(texts, object))  # one block: many small selections
+        return pd.concat([bearing, found], axis=1)
 
     @cached_property
-    def _places(self) -> dict[tuple[str, str, str, str, bool], pd.DataFrame]:
-        by = ["paper", "item", "target", "protocol", "stand_in"]
-        return dict(iter(self.bearing.groupby(by, sort=False)))  # type: ignore[arg-type]
+    def _places(self) -> dict[Any, NDArray[np.intp]]:
+        groups = self.bearing["group"].to_numpy(dtype=np.intp)
+        places = self.bearing.groupby(["paper", "item", "target", "protocol", "stand_in"]).indices
+        return {place: groups[lines] for place, lines in places.items()}
 
     @cached_property
     def _protocols(self) -> dict[tuple[str, str], set[str]]:
@@ -72,24 +74,14 @@ class Selection:
 
     def select(
         self, paper: str, items: Sequence[str], target: str, protocol: str, stand_in: bool = False
-    ) -> pd.DataFrame:
-        """Return the lines of `bearing` on a data set as a paper calls it, each group once.
+    ) -> NDArray[np.intp]:
+        """Return the groups that bear on a data set as a paper calls it, each once.
 
         With `stand_in` those on a subset or replacement of it instead.
         """
         keys = [(paper, item, target, protocol, stand_in) for item in dict.fromkeys(items)]
         found = [self._places[key] for key in keys if key in self._places]
-        if not found:
-            return self.bearing.iloc[:0]
-        return found[0] if len(found) == 1 else pd.concat(found).drop_duplicates("group")
-
-
-def of_method(lines: pd.DataFrame, *methods: str) -> pd.DataFrame:
-    """Return the groups of published methods: with that label, or else of that sampler.
-
-    Features under the joint solver are the method ``joint``, and no other.
-    """
-    return lines[lines["method"].isin(methods) | lines["alias"].isin(methods)]
+        return pd.unique(np.concatenate([np.array([], dtype=np.intp), *found]))
 
 
 def split_items(items: str) -> list[str]:
