@@ -41,10 +41,7 @@ class Check:
 def checks(results: Results) -> list[Check]:
     """Hold the ``checks`` of the configuration against the rows that ended well.
 
-    Raises
-    ------
-    ResultsError
-        If ``trials.csv`` has no such column.
+    Raises ResultsError if ``trials.csv`` has no such column.
     """
     return [_check(results.rows, check) for check in results.config.get("checks") or []]
 

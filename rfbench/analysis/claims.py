@@ -25,10 +25,7 @@ from rfbench.papers import Claim, Part
 def evaluate(selection: Selection, paper: str | None = None) -> list[Outcome]:
     """Return the verdict on every claim, or on those of one paper, see `outcomes_of`.
 
-    Raises
-    ------
-    ResultsError
-        If there is no such paper.
+    Raises ResultsError if there is no such paper.
     """
     chosen = papers.papers() if paper is None else [papers.check_paper(paper)]
     wanted = [claim for claim in papers.claims() if claim.paper in chosen]

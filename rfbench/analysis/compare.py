@@ -46,10 +46,7 @@ def compare(
         plain paired one where the split is fixed), Holm's correction of it over the lines, and a
         ``note`` where the test is not defined.
 
-    Raises
-    ------
-    ResultsError
-        There is no such method or metric, or the two have no trial in common.
+    Raises ResultsError if there is no such method or metric, or the two have no trial in common.
     """
     collection = frame.of([results])
     lines = collection.groups

@@ -150,10 +150,8 @@ class Collection:
 def collect(paths: Iterable[str | Path]) -> Collection:
     """Read every results folder at or below the paths; one that is broken is left out, and noted.
 
-    Raises
-    ------
-    ResultsError
-        If a path is not there. That nothing lies below it is no error: nothing was run.
+    Raises ResultsError if a path is not there. That nothing lies below it is no error: nothing was
+    run.
     """
     found, notes = [], []
     for path in map(Path, paths):

@@ -45,10 +45,7 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
         ``error_metric`` (what stands for ``error``), ``at_chance`` (at this size no method beats
         a constant).
 
-    Raises
-    ------
-    ResultsError
-        If there is no such paper.
+    Raises ResultsError if there is no such paper.
     """
     chosen = papers.papers() if paper is None else [papers.check_paper(paper)]
     numbers = _numbers(chosen)

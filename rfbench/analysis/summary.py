@@ -57,10 +57,7 @@ def metrics(results: Results, metric: str | None = None) -> dict[str, str]:
     The given one; else the configuration's; else misclassification, relative squared error or
     kernel error, the first that has values.
 
-    Raises
-    ------
-    ResultsError
-        If the metric is not a known one.
+    Raises ResultsError if the metric is not a known one.
     """
     wanted = metric or results.config.get("metric")
     if wanted and wanted not in METRICS:

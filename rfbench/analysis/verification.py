@@ -44,10 +44,8 @@ class Verification:
     def under(self, protocol: str) -> Verification:
         """Return what belongs to one protocol.
 
-        Raises
-        ------
-        ResultsError
-            If there is no such protocol, neither a usual one nor one of the results.
+        Raises ResultsError if there is no such protocol, neither a usual one nor one of the
+        results.
         """
         known = list(dict.fromkeys([*papers.PROTOCOLS, *self.numbers["protocol"]]))
         if protocol not in known:
@@ -65,10 +63,7 @@ class Verification:
 def verify(paths: Iterable[str | Path], paper: str | None = None) -> Verification:
     """Hold the numbers and claims, of one paper or all, against the results at or below the paths.
 
-    Raises
-    ------
-    ResultsError
-        If a path is not there, or there is no such paper.
+    Raises ResultsError if a path is not there, or there is no such paper.
     """
     return of(Selection(collect(paths)), paper)
 
@@ -76,10 +71,7 @@ def verify(paths: Iterable[str | Path], paper: str | None = None) -> Verificatio
 def verify_any(paths: Iterable[str | Path]) -> Verification:
     """Hold the numbers and claims of all papers against results that must not be none.
 
-    Raises
-    ------
-    ResultsError
-        If a path is not there, or no results at all can be read.
+    Raises ResultsError if a path is not there, or no results at all can be read.
     """
     found = verify(paths)
     collection = found.selection.collection

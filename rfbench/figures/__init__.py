@@ -66,12 +66,7 @@ def plot(
     list of Path
         PNG and PDF of each figure; empty if no trial ended well.
 
-    Raises
-    ------
-    ConfigError
-        If there is no such style.
-    WriteError
-        If a file cannot be written.
+    Raises ConfigError if there is no such style; WriteError if a file cannot be written.
     """
     folder, files = folder or results.folder, []
     with settings(style):
@@ -94,10 +89,7 @@ def figures_of(results: Results) -> Iterator[tuple[str, Figure]]:
 def save(figure: Figure, file: Path, again: str = "the same command") -> None:
     """Write a figure as PNG, PDF or SVG, with its folder; the same figure gives the same bytes.
 
-    Raises
-    ------
-    WriteError
-        If the file cannot be written; it says which command draws it `again`.
+    Raises WriteError if the file cannot be written; it says which command draws it `again`.
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -130,10 +130,7 @@ def settings(style: str | Path | None = None) -> Iterator[None]:
     they leave at its default is as in `USUAL`; a style, by its name or its file, stands before
     both, and `NEEDED` before all.
 
-    Raises
-    ------
-    ConfigError
-        If there is no such style.
+    Raises ConfigError if there is no such style.
     """
     import matplotlib.style
 

@@ -42,10 +42,7 @@ def render(
     stands a dash, and stand-ins have rows of their own that say so. Form and width are those of
     `rfbench.pages.sheet.write`.
 
-    Raises
-    ------
-    ResultsError
-        If there is no such paper, table or format, or nothing of it was run.
+    Raises ResultsError if there is no such paper, table or format, or nothing of it was run.
     """
     papers.check_paper(paper)
     items = list(papers.paper(paper).tables)

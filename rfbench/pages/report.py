@@ -31,13 +31,8 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
         ``apart.md`` where data were split both ways, ``scoreboard.md``, ``tables/``, and
         ``verdicts.json`` with its schema; all of them are returned.
 
-    Raises
-    ------
-    ResultsError
-        If a path is not there, no results at all can be read, or the folder has a ``README.md``
-        that is no page of an earlier call.
-    WriteError
-        If a file cannot be written.
+    Raises ResultsError if a path is not there, no results at all can be read, or the folder has a
+    ``README.md`` that is no page of an earlier call; WriteError if a file cannot be written.
     """
     out, paths = Path(out), list(map(Path, folders))
     _check_front(out / "README.md")

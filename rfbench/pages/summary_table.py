@@ -48,10 +48,7 @@ def render(
         Width of ``'text'`` in characters; by default the terminal's. Columns that do not fit go
         into a further block; numbers are never broken.
 
-    Raises
-    ------
-    ResultsError
-        If the format is not a known one.
+    Raises ResultsError if the format is not a known one.
     """
     if form not in FORMATS:
         raise ResultsError(

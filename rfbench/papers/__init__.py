@@ -67,10 +67,7 @@ _instead: ContextVar[Mapping[str, Folder] | None] = ContextVar("_instead", defau
 def read_from(root: Traversable) -> Iterator[None]:
     """Let the papers be those whose folders lie in `root`, for the time of a ``with``.
 
-    Raises
-    ------
-    ConfigError
-        If a file is broken, or does not fit the others of its paper.
+    Raises ConfigError if a file is broken, or does not fit the others of its paper.
     """
     token = _instead.set(read_all(root))
     try:

@@ -46,10 +46,7 @@ class Folder:
 def read_all(root: Traversable) -> dict[str, Folder]:
     """Read the papers whose folders lie in `root`, the newest first.
 
-    Raises
-    ------
-    ConfigError
-        If a file is broken, or does not fit the others of its paper.
+    Raises ConfigError if a file is broken, or does not fit the others of its paper.
     """
     folders = [read(folder) for folder in root.iterdir() if folder.joinpath(PAPER).is_file()]
     folders.sort(key=lambda found: (-found.paper.year, found.paper.name))

@@ -48,12 +48,8 @@ def mark(verdict: str) -> tuple[str, str]:
 def write(folders: Sequence[str | Path], file: str | Path) -> Path:
     """Write the page from the results folders at or below some; nothing is run or fetched.
 
-    Raises
-    ------
-    ResultsError
-        If a path is not there, or no results at all can be read.
-    WriteError
-        If the file cannot be written.
+    Raises ResultsError if a path is not there, or no results at all can be read; WriteError if the
+    file cannot be written.
     """
     found, file = verify_any(folders), Path(file)
     try:
