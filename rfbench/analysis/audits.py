@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from rfbench import papers
-from rfbench.papers import Published
+from rfbench.papers.models import Published
 
 TABLE = "audit.csv"
 MEASURED = "measured "

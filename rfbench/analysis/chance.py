@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rfbench import papers
 from rfbench.analysis.frame import KERNEL_ERRORS, Collection
 from rfbench.analysis.verdicts import CHANCE_POINTS, CONSTANT_KERNEL, LEARNT
+from rfbench.papers.models import Source
 
 CHANCE, NOTHING_LEARNT, CONSTANT = "chance", "nothing learnt", "constant kernel"
 
 
 def beats_constant(
-    collection: Collection, groups: NDArray[np.intp], sources: Iterable[papers.Source]
+    collection: Collection, groups: NDArray[np.intp], sources: Iterable[Source]
 ) -> NDArray[np.float64]:
     """Say for each group whether it does better than a constant: 1, 0, or NaN.
 
@@ -38,7 +38,7 @@ def beats_constant(
     return np.where(np.isfinite(gained), beats, np.nan)
 
 
-def doubt(collection: Collection, groups: NDArray[np.intp], source: papers.Source) -> str:
+def doubt(collection: Collection, groups: NDArray[np.intp], source: Source) -> str:
     """Say why errors say nothing about methods none of which beats a constant; ``""`` else."""
     beats = beats_constant(collection, groups, itertools.repeat(source))
     if np.isnan(beats).all() or np.nanmax(beats):

@@ -19,7 +19,7 @@ from rfbench.analysis.outcomes import ClaimComparison, Gap, Outcome
 from rfbench.analysis.paired import PERCENT, Quantity, Values, paired
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import corrected_t, holm, smallest_sign_p, trials_for
-from rfbench.papers import Claim, Part
+from rfbench.papers.models import Claim, Part, Source
 
 
 def evaluate(selection: Selection, paper: str | None = None) -> list[Outcome]:
@@ -102,7 +102,7 @@ def _counts(part: Part, protocol: str) -> bool:
 
 
 def _why_undecided(
-    part: Part, collection: Collection, groups: NDArray[np.intp], source: papers.Source
+    part: Part, collection: Collection, groups: NDArray[np.intp], source: Source
 ) -> str:
     if part.metric in KERNEL_ERRORS:
         return constant_kernel(collection, groups)
@@ -248,7 +248,7 @@ def table(outcomes: Sequence[Outcome]) -> pd.DataFrame:
 
 def _line(one: Outcome) -> dict[str, object]:
     claim, decisive = one.claim, one.decisive
-    part = None if decisive is None else claim.parts[decisive.part]
+    part = one.part
     return {
         "id": claim.id,
         "paper": claim.paper,
@@ -259,7 +259,7 @@ def _line(one: Outcome) -> dict[str, object]:
         "effect": one.effect,
         "p_value": one.p,
         "comparisons": len(one.comparisons),
-        "held": sum(map(verdicts.lies_inside, one.comparisons)),
+        "held": one.inside,
         "trials": one.trials,
         "metric": part and part.metric,
         "method": part and part.method,

@@ -14,7 +14,7 @@ from rfbench import papers
 from rfbench.analysis.chance import doubt
 from rfbench.analysis.paired import Trials, Values
 from rfbench.analysis.selection import Selection
-from rfbench.papers import Published
+from rfbench.papers.models import Published
 
 COLUMNS = [
     "paper", "item", "dataset", "used", "used_rows", "method", "other", "protocol", "sizes",

@@ -1,7 +1,7 @@
 """What one claim alone needs, as a function named by the claim's id.
 
-They are paired quantities that the language of `rfbench.papers.Part` has no word for: a part says
-``at: own``, and its bounds, metric and methods hold as for any other.
+They are paired quantities that the language of `rfbench.papers.models.Part` has no word for: a part
+says ``at: own``, and its bounds, metric and methods hold as for any other.
 """
 
 from __future__ import annotations

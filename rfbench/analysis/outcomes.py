@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from rfbench.analysis.paired import Quantity
-from rfbench.analysis.verdicts import CANNOT
-from rfbench.papers import Claim
+from rfbench.analysis.verdicts import CANNOT, FEWEST, lies_inside, lies_outside
+from rfbench.papers.models import Claim, Part
 
 POWERLESS = "more trials do not help"
 
@@ -64,6 +64,26 @@ class Outcome:
     stand_ins: tuple[str, ...] = ()  # data sets that stand in for the paper's
     on_stand_ins: str = ""  # the verdict on them alone
     folders: tuple[str, ...] = ()  # where the rows are, those of stand-ins too
+
+    @property
+    def part(self) -> Part | None:
+        """That of the least favourable comparison."""
+        return self.claim.parts[self.decisive.part] if self.decisive else None
+
+    @property
+    def inside(self) -> int:
+        """How many comparisons lie significantly inside their bounds."""
+        return sum(map(lies_inside, self.comparisons))
+
+    @property
+    def outside(self) -> int:
+        """How many lie significantly outside."""
+        return sum(map(lies_outside, self.comparisons))
+
+    @property
+    def few(self) -> int:
+        """How many have too few trials to decide."""
+        return sum(one.trials < FEWEST for one in self.comparisons)
 
     @property
     def effect(self) -> float:

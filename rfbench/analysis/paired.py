@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.frame import Collection
-from rfbench.papers import Part
+from rfbench.papers.models import Part
 
 # What does not depend on the test rows: resampling them does not make its trials dependent.
 OF_THE_FEATURES = ("kernel_error", "kept")

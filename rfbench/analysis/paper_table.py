@@ -18,7 +18,7 @@ from rfbench.analysis.paired import Trials
 from rfbench.analysis.ranking import BASELINE
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import paired_t
-from rfbench.papers import Layout, Marks
+from rfbench.papers.models import Layout, Marks
 
 Span = tuple[float, float]  # smallest and largest, NaN where nothing is known
 Line = dict[Any, Any]

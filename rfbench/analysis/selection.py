@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rfbench import papers
 from rfbench.analysis.frame import Collection
+from rfbench.papers.models import Source
 
 ROWS_TOLERANCE = 0.02
 
@@ -90,7 +91,7 @@ def split_items(items: str) -> list[str]:
 
 
 def _targets(
-    datasets: Mapping[str, papers.Source],
+    datasets: Mapping[str, Source],
     items: str,
     source: str,
     sampled: float,
@@ -106,9 +107,7 @@ def _targets(
             yield item, target, replaced or is_subset(known, item, sampled, n_train, n_test)
 
 
-def is_subset(
-    source: papers.Source, item: str, sampled: float, n_train: float, n_test: float
-) -> bool:
+def is_subset(source: Source, item: str, sampled: float, n_train: float, n_test: float) -> bool:
     """Say whether rows are other than the paper's.
 
     A subset has ``[N rows]`` in its name (but for data sets that the paper itself sampled), or

@@ -10,6 +10,7 @@ import pandas as pd
 from rfbench import papers
 from rfbench.analysis.summary import axis, summarise
 from rfbench.figures.style import BLACK, Style, assign, ink
+from rfbench.papers.models import Paper
 from rfbench.results import Results
 
 
@@ -20,7 +21,7 @@ class Measured:
     results: Results
     table: pd.DataFrame  # see `rfbench.analysis.summary.summarise`
     varied: str  # what its column x holds: M, d, the name of a setting, or variant
-    paper: papers.Paper | None  # that the configuration names; the axes are those of its figures
+    paper: Paper | None  # that the configuration names; the axes are those of its figures
     styles: Mapping[str, Style]  # by method
 
     def title(self, what: str, protocols: pd.Series[str]) -> str:

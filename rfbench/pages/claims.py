@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from rfbench import papers
@@ -14,45 +14,20 @@ from rfbench.analysis.verification import Verification
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import environment, render
 from rfbench.pages.words import DASH, listing, number, p_value
-from rfbench.papers import Claim, Part
+from rfbench.papers.models import Claim, Part
 
 PERCENT = ("error", "accuracy", "train_error")
 SHARES = ("kept_near_corners", "kept_near_offsets")
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What came of a claim under one protocol, with what the page counts."""
-
-    outcome: Outcome
-    part: Part | None  # that of the comparison that decides
-    unit: str  # of the effect
-    inside: int  # comparisons that are significantly inside their bounds
-    outside: int
-    few: int  # comparisons with too few trials to decide
-
-
-def findings(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Finding]]]:
-    """Return every claim with a finding per protocol, none where nothing was run."""
-    found: dict[str, tuple[Claim, list[Finding]]] = {}
+def by_claim(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Outcome]]]:
+    """Return every claim with an outcome per protocol, none where nothing was run."""
+    found: dict[str, tuple[Claim, list[Outcome]]] = {}
     for one in outcomes:
         _, every = found.setdefault(one.claim.id, (one.claim, []))
         if one.protocol:
-            every.append(finding(one))
+            every.append(one)
     return list(found.values())
-
-
-def finding(one: Outcome) -> Finding:
-    """Count what the page says of an outcome."""
-    part = one.claim.parts[one.decisive.part] if one.decisive else None
-    return Finding(
-        one,
-        part,
-        unit(part, one.decisive.joint) if part and one.decisive else "",
-        sum(map(verdicts.lies_inside, one.comparisons)),
-        sum(map(verdicts.lies_outside, one.comparisons)),
-        sum(comparison.trials < verdicts.FEWEST for comparison in one.comparisons),
-    )
 
 
 def unit(part: Part, joint: str = "") -> str:
@@ -70,38 +45,34 @@ def unit(part: Part, joint: str = "") -> str:
     return found + (" per dimension" if joint == "slope over d" else "")
 
 
-def grid(every: Sequence[Finding]) -> Grid:
+def grid(every: Sequence[Outcome]) -> Grid:
     """Lay out the verdicts on a claim, a line per protocol; if it is shown, per comparison."""
     effect = ["effect ± sd", "trials"]
-    if every and every[0].outcome.claim.kind == "shown":
-        each = [
-            finding(replace(one.outcome, decisive=comparison))
+    if every and every[0].claim.kind == "shown":
+        rows = [
+            [one.protocol, *said(replace(one, decisive=other)), str(other.trials)]
             for one in every
-            for comparison in one.outcome.comparisons
+            for other in one.comparisons
         ]
-        shown = [
-            [one.outcome.protocol, *said(one), str(one.outcome.decisive.trials)]
-            for one in each
-            if one.outcome.decisive
-        ]
-        return Grid(["protocol", "comparison", *effect], shown)
+        return Grid(["protocol", "comparison", *effect], rows)
     rows = []
     for one in every:
-        outcome = one.outcome
         cells = [DASH] * 5
-        if outcome.decisive:
-            counted = f"{one.inside}, {one.outside}, {len(outcome.comparisons)}"
-            compared, size = said(one)
-            cells = [counted, compared, size, str(outcome.trials), p_value(outcome.p)]
-        rows.append([outcome.protocol, verdict(outcome), *cells])
+        if one.decisive:
+            counted = f"{one.inside}, {one.outside}, {len(one.comparisons)}"
+            cells = [counted, *said(one), str(one.trials), p_value(one.p)]
+        rows.append([one.protocol, verdict(one), *cells])
     counts = ["inside, outside, all", "least favourable comparison"]
     return Grid(["protocol", "verdict", *counts, *effect, "p"], rows)
 
 
-def said(one: Finding) -> list[str]:
-    """Write the comparison that decides, and its effect."""
+def said(one: Outcome) -> list[str]:
+    """Write the comparison that decides, and its effect; nothing where there is none."""
+    if one.part is None or one.decisive is None:
+        return ["", ""]
     words = environment().get_template("claim.j2").module
-    return [str(getattr(words, name)(one)).strip() for name in ("compared", "effect")]
+    facts = {"c": one.decisive, "part": one.part, "unit": unit(one.part, one.decisive.joint)}
+    return [str(getattr(words, name)(**facts)).strip() for name in ("compared", "effect")]
 
 
 def verdict(one: Outcome) -> str:
@@ -128,12 +99,12 @@ def needs(outcomes: Iterable[Outcome]) -> Grid:
     return Grid(["claim", "protocol", "verdict", "data", "trials"], rows)
 
 
-def by_remark(every: Sequence[Finding], remarks: Callable[[Finding], str]) -> dict[str, list[str]]:
+def by_remark(every: Sequence[Outcome], remarks: Callable[[Outcome], str]) -> dict[str, list[str]]:
     """Return the remarks on a claim, one per line of a macro, each with its protocols."""
     found: dict[str, list[str]] = {}
     for one in every:
         for line in filter(None, map(str.strip, str(remarks(one)).splitlines())):
-            found.setdefault(line, []).append(one.outcome.protocol)
+            found.setdefault(line, []).append(one.protocol)
     return found
 
 
@@ -151,8 +122,8 @@ def page(found: Verification, out: Path) -> str:
     )
 
 
-def by_paper(found: Verification) -> dict[str, list[tuple[Claim, list[Finding]]]]:
-    """Return the findings by paper, in the papers' order."""
-    every = findings(found.outcomes)
+def by_paper(found: Verification) -> dict[str, list[tuple[Claim, list[Outcome]]]]:
+    """Return the outcomes by paper, in the papers' order."""
+    every = by_claim(found.outcomes)
     named = {name: [one for one in every if one[0].paper == name] for name in papers.papers()}
     return {name: here for name, here in named.items() if here}

@@ -22,7 +22,7 @@ from rfbench.pages.scoreboard import PRINTED, RANGE, range_of
 from rfbench.pages.sheet import Passage, Sheet
 from rfbench.pages.templates import lines
 from rfbench.pages.words import DASH, absent, number, span
-from rfbench.papers import SIZE, Layout, Paper, TableColumn
+from rfbench.papers.models import SIZE, Layout, Paper, TableColumn
 from rfbench.results.schema import METRICS
 
 TEMPLATE = "paper_table.j2"

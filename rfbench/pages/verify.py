@@ -26,6 +26,7 @@ def text(found: Verification, claims_only: bool = False, width: int | None = Non
         counted=scoreboard.numbers_grid(found),
         papers=claims.by_paper(found),
         verdict=claims.verdict,
+        said=claims.said,
         claims_only=claims_only,
         text=partial(grids.text, width=width),
         width=width,

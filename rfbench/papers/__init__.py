@@ -14,49 +14,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 
 from rfbench.errors import ResultsError, nearest
-from rfbench.papers.models import (
-    SIZE,
-    Answer,
-    Choices,
-    Claim,
-    Doubt,
-    Layout,
-    Marks,
-    Paper,
-    Part,
-    Published,
-    Source,
-    TableColumn,
-)
+from rfbench.papers.models import Answer, Choices, Claim, Doubt, Layout, Paper, Published, Source
 from rfbench.papers.reader import Folder, read_all
-
-__all__ = [
-    "PROTOCOLS",
-    "SIZE",
-    "Answer",
-    "Choices",
-    "Claim",
-    "Doubt",
-    "Layout",
-    "Marks",
-    "Paper",
-    "Part",
-    "Published",
-    "Source",
-    "TableColumn",
-    "answer",
-    "check_paper",
-    "claims",
-    "doubts",
-    "gaps",
-    "open_choices",
-    "paper",
-    "papers",
-    "published",
-    "read_from",
-    "sources",
-    "tables",
-]
 
 PROTOCOLS = ("printed", "matched", "tuned")
 

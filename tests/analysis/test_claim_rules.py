@@ -13,7 +13,7 @@ from rfbench.analysis.claims import judge, one_sided_share, outcomes_of
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.paired import Quantity, stays_best
 from rfbench.analysis.statistics import trials_for
-from rfbench.papers import Claim, Part
+from rfbench.papers.models import Claim, Part
 from tests.support.frames import results, selection
 
 CLAIMS = 800

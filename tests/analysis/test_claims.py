@@ -7,7 +7,7 @@ import pytest
 
 from rfbench.analysis.claims import outcomes_of
 from rfbench.analysis.outcomes import Outcome
-from rfbench.papers import Claim, Part
+from rfbench.papers.models import Claim, Part
 from tests.support.claims import METHODS, PAPER, Mean, rows, verdict
 from tests.support.frames import results, selection
 

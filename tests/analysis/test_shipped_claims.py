@@ -10,7 +10,7 @@ import pytest
 
 from rfbench import papers
 from rfbench.analysis.outcomes import Outcome
-from rfbench.papers import Claim
+from rfbench.papers.models import Claim
 from tests.support.claims import PAPER, verdict
 from tests.support.frames import results
 

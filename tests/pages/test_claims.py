@@ -3,8 +3,8 @@
 import pytest
 
 from rfbench import papers
-from rfbench.pages.claims import by_paper, findings, grid, needs, unit
-from rfbench.papers import Claim
+from rfbench.pages.claims import by_claim, by_paper, grid, needs, unit
+from rfbench.papers.models import Claim
 from tests.support.claims import rows
 from tests.support.frames import results, verification
 from tests.support.papers import PAPER, eeg
@@ -36,19 +36,19 @@ def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> N
     both = ("leverage-rff", "surrogate-leverage")
     made = rows(lambda method, M: 70.0 + 3 * (method == both[1]), both, 10)
     found = verification(results(made, paper="liu2020", item="table3"))
-    every = {one.id: lines for one, lines in findings(found.outcomes)}
+    every = {one.id: lines for one, lines in by_claim(found.outcomes)}
     assert len(every) == len(papers.claims())
     assert every["E1"] == []
     (one,) = every["S5"]
-    assert (one.outcome.verdict, one.unit, one.outside, one.few) == ("fails", "points", 5, 0)
+    assert (one.verdict, one.outside, one.few) == ("fails", 5, 0)
     assert one.part == claim("S5").parts[0]
-    assert [gap.dataset for gap in one.outcome.gaps] == ["cod-RNA", "covtype", "magic04"]
+    assert [gap.dataset for gap in one.gaps] == ["cod-RNA", "covtype", "magic04"]
     ((protocol, verdict, counted, compared, effect, trials, p),) = grid([one]).rows
     assert (protocol, verdict, counted, trials) == ("matched", "fails", "0, 5, 5", "10")
     assert compared.startswith("accuracy(surrogate-leverage) - accuracy(leverage-rff), eeg, M = ")
     assert effect.endswith(" points")
-    assert float(effect.split()[0]) == pytest.approx(one.outcome.effect, abs=0.01)
-    assert float(p) == pytest.approx(one.outcome.p, rel=0.1)
+    assert float(effect.split()[0]) == pytest.approx(one.effect, abs=0.01)
+    assert float(p) == pytest.approx(one.p, rel=0.1)
 
 
 def test_claims_stand_under_their_paper() -> None:

@@ -9,8 +9,7 @@ from rfbench import datasets, papers
 from rfbench.analysis.frame import SUMS
 from rfbench.errors import ResultsError
 from rfbench.pages.claims import SHARES
-from rfbench.papers import Claim, Part, Published
-from rfbench.papers.models import numbers_in
+from rfbench.papers.models import Claim, Part, Published, numbers_in
 from rfbench.registry import SAMPLERS
 from rfbench.results.schema import METRICS, TIMES
 

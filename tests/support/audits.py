@@ -13,7 +13,7 @@ from rfbench.audit.plan import Audit, plan
 from rfbench.audit.ranking import Ranking
 from rfbench.audit.target import Target, find
 from rfbench.config import Experiment
-from rfbench.papers import Published
+from rfbench.papers.models import Published
 
 HIDDEN = {"bandwidth": "4", "feature_map": "paired"}
 VARY = ["bandwidth=2,4,20", "feature_map=offset,paired"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from rfbench.analysis.claims import outcomes_of
 from rfbench.analysis.outcomes import Outcome
-from rfbench.papers import Claim
+from rfbench.papers.models import Claim
 from rfbench.results import Results
 from tests.support.frames import selection
 

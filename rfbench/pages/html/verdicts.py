@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from rfbench import papers, shipped
+from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.pages import claims
 from rfbench.pages.templates import lines
@@ -106,33 +107,32 @@ def gather(found: Verification) -> Verdicts:
             "command": commands.get(line["folder"], ""),
         }
         numbers.append(NumberVerdict(**facts))
-    every = [_claim(claims.finding(one), commands) for one in found.outcomes]
+    every = [_claim(one, commands) for one in found.outcomes]
     return Verdicts(numbers=numbers, claims=every)
 
 
-def _claim(one: claims.Finding, commands: dict[str, str]) -> ClaimVerdict:
-    outcome = one.outcome
-    compared, effect = claims.said(one) if outcome.decisive else ("", "")
+def _claim(one: Outcome, commands: dict[str, str]) -> ClaimVerdict:
+    compared, effect = claims.said(one)
     return ClaimVerdict(
         **{
-            name: getattr(outcome.claim, name)
+            name: getattr(one.claim, name)
             for name in ("id", "paper", "where", "claim", "source", "note", "disputed", "kind")
         },
-        protocol=outcome.protocol,
-        verdict=outcome.verdict,
-        said=claims.verdict(outcome),
+        protocol=one.protocol,
+        verdict=one.verdict,
+        said=claims.verdict(one),
         least_favourable=compared,
         effect=effect,
-        p=_known(outcome.p),
-        trials=outcome.trials,
+        p=_known(one.p),
+        trials=one.trials,
         inside=one.inside,
         outside=one.outside,
-        comparisons=len(outcome.comparisons),
-        tested=outcome.tested,
-        datasets=outcome.wanted,
-        settled_by=_known(outcome.settled_by),
+        comparisons=len(one.comparisons),
+        tested=one.tested,
+        datasets=one.wanted,
+        settled_by=_known(one.settled_by),
         remarks=lines("claim.j2", "remarks", one=one),
-        commands=list(dict.fromkeys(filter(None, (commands.get(f) for f in outcome.folders)))),
+        commands=list(dict.fromkeys(filter(None, (commands.get(f) for f in one.folders)))),
     )
 
 
