@@ -15,13 +15,13 @@ from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.paired import Trials
+from rfbench.analysis.published import Line, by_data_set
 from rfbench.analysis.ranking import BASELINE
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import paired_t
 from rfbench.papers.models import Layout, Marks
 
 Span = tuple[float, float]  # smallest and largest, NaN where nothing is known
-Line = dict[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -93,17 +93,14 @@ def rows(
         & numbers["group"].notna()
     ].astype({"group": int})
     groups = collection.groups.loc[here["group"].unique()].to_dict("index")
-    parts: dict[str, dict[tuple[str, str], list[Line]]] = {}  # own data come first in the frame
-    for cell in here.to_dict("records"):
-        stand_in = cell["used"], str(cell["used_rows"])
-        parts.setdefault(cell["dataset"], {}).setdefault(stand_in, []).append(cell)
+    parts = by_data_set(here)
     sizes: dict[str, list[str]] = {}
     for one in papers.published():
         if (one.paper, one.item) == (paper, item):
             sizes.setdefault(one.dataset, []).append(one.M)
     found: list[TableRow] = []
     for dataset, printed in sizes.items():
-        for cells in parts.get(dataset, {("", "nan"): []}).values():
+        for cells in parts.get((paper, item, dataset), [[]]):
             used, used_rows = (cells[0]["used"], cells[0]["used_rows"]) if cells else ("", math.nan)
             behind = {cell["group"]: groups[cell["group"]] for cell in cells}
             marks = _marks(collection, layout, cells)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -19,6 +21,8 @@ COLUMNS = [
 PLACE = ["number", "protocol", "stand_in", "used", "used_rows"]
 CELL = ["paper", "item", "dataset", "M", *PLACE[1:]]
 BEST = "best"
+
+Line = dict[Any, Any]
 
 
 def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
@@ -81,6 +85,16 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     every[texts] = every[texts].fillna("")
     rest = [name for name in every if name not in COLUMNS and name not in ("place", "order")]
     return every[[*COLUMNS, *rest]]
+
+
+def by_data_set(numbers: pd.DataFrame) -> dict[tuple[str, str, str], list[list[Line]]]:
+    """Sort lines of `published` by paper, item and data set: its own first, then each stand-in."""
+    found: dict[tuple[str, str, str], dict[tuple[str, str], list[Line]]] = {}
+    for line in numbers.to_dict("records"):
+        place, stand_in = (line["paper"], line["item"], line["dataset"]), line["used"]
+        parts = found.setdefault(place, {})
+        parts.setdefault((stand_in, str(line["used_rows"])), []).append(line)
+    return {place: list(parts.values()) for place, parts in found.items()}
 
 
 def _numbers(chosen: list[str]) -> pd.DataFrame:

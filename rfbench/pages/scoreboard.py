@@ -11,7 +11,7 @@ import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import audits, verdicts
-from rfbench.analysis.published import BEST
+from rfbench.analysis.published import BEST, Line, by_data_set
 from rfbench.analysis.verification import Verification
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
@@ -62,56 +62,58 @@ def measured(found: Verification, ranges: pd.DataFrame | None = None) -> list[Ta
 
     With the `rfbench.analysis.audits.ranges` of numbers over the keys that are not printed.
     """
-    ranges = audits.ranges([]) if ranges is None else ranges
-    numbers = found.numbers[found.numbers["trials"] > 0]
-    parts: dict[Any, list[pd.DataFrame]] = {}  # own data come first in the frame
-    for key, lines in numbers.groupby([*TABLE, "used", "used_rows"], sort=False, dropna=False):
-        parts.setdefault(key[:3], []).append(lines)
+    over = {} if ranges is None else ranges.set_index("number", drop=False).to_dict("index")
+    parts = by_data_set(found.numbers[found.numbers["trials"] > 0])
     return [
-        _measured(lines, whole, ranges[ranges["number"].isin(lines["number"])])
-        for key, whole in found.own.groupby(TABLE, sort=False)
-        for lines in parts.get(key, ())
+        _measured(lines, numbers, over)
+        for place, (numbers,) in by_data_set(found.own.drop_duplicates("number")).items()
+        for lines in parts.get(place, ())
     ]
 
 
-def _measured(lines: pd.DataFrame, whole: pd.DataFrame, ranges: pd.DataFrame) -> TablePart:
-    paper, item, dataset, used, rows, stand_in = lines.iloc[0][
-        [*TABLE, "used", "used_rows", "stand_in"]
-    ]
+def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) -> TablePart:
+    first, printed = lines[0], papers.published()
+    paper, item, dataset = (first[name] for name in TABLE)
     catalogue = papers.sources()[paper][dataset].dataset
-    kept, printed = whole.drop_duplicates("number"), papers.published()
-    by_protocol = {str(name): here for name, here in lines.groupby("protocol", sort=False)}
-    failed = {p: here.drop_duplicates("group")["failed"].sum() for p, here in by_protocol.items()}
+    by_protocol: dict[str, list[Line]] = {}
+    for one in lines:
+        by_protocol.setdefault(one["protocol"], []).append(one)
+    trials = {p: [one["trials"] for one in here] for p, here in by_protocol.items()}
+    failed = {
+        p: sum({one["group"]: one["failed"] for one in here}.values())
+        for p, here in by_protocol.items()
+    }
     reasons = [one for one in papers.paper(paper).undecidable if one.dataset == dataset]
+    at_chance = dict.fromkeys(
+        one["protocol"] for one in lines if one["verdict"] == verdicts.AT_CHANCE
+    )
+    over = {place: over[place] for place in sorted(over.keys() & {one["number"] for one in lines})}
     return TablePart(
         paper,
         item,
         dataset,
-        used if stand_in else ("" if catalogue == dataset.lower() else catalogue),
-        rows,
-        bool(stand_in),
-        {printed[place].spread_kind for place in kept["number"]} - {""},
-        {p: span(here["trials"].min(), here["trials"].max()) for p, here in by_protocol.items()},
+        first["used"] or ("" if catalogue == dataset.lower() else catalogue),
+        first["used_rows"],
+        bool(first["stand_in"]),
+        {str(printed[one["number"]].spread_kind) for one in numbers} - {""},
+        {p: span(min(many), max(many)) for p, many in trials.items()},
         {p: int(n) for p, n in failed.items() if n},
-        sorted(set(lines["error_metric"][lines["metric"] == "error"]) - {"", "error"}),
-        BEST in set(lines["M"]),
-        {
-            p: [one.reason for one in reasons if p in one.protocols]
-            for p in lines["protocol"][lines["verdict"] == verdicts.AT_CHANCE].unique()
-        },
-        list(lines["same_as"][lines["verdict"] == verdicts.REPEATED].unique()),
-        list(lines["disputed"][lines["disputed"] != ""].unique()),
-        _gaps(paper, item, dataset, ranges) if PRINTED in by_protocol else None,
+        sorted({one["error_metric"] for one in lines if one["metric"] == "error"} - {"error"}),
+        any(one["M"] == BEST for one in lines),
+        {p: [one.reason for one in reasons if p in one.protocols] for p in at_chance},
+        list(dict.fromkeys(one["same_as"] for one in lines if one["verdict"] == verdicts.REPEATED)),
+        list(dict.fromkeys(one["disputed"] for one in lines if one["disputed"])),
+        _gaps(paper, item, dataset, list(over.values())) if PRINTED in by_protocol else None,
         [
-            _grid(kept[kept["unit"] == unit], lines, list(by_protocol), ranges)
+            _grid([one for one in numbers if one["unit"] == unit], lines, list(by_protocol), over)
             for unit in DECIMALS
-            if (lines["unit"] == unit).any()
+            if any(one["unit"] == unit for one in lines)
         ],
-        list(map(Path, sorted(set(lines["folder"])))),
+        list(map(Path, sorted({one["folder"] for one in lines}))),
     )
 
 
-def _gaps(paper: str, item: str, dataset: str, ranges: pd.DataFrame) -> Gaps:
+def _gaps(paper: str, item: str, dataset: str, ranges: list[Line]) -> Gaps:
     here: dict[str, Any] = {}
     entries = papers.open_choices()
     for place in sorted(entries, key=lambda place: place.count("/")):
@@ -119,14 +121,14 @@ def _gaps(paper: str, item: str, dataset: str, ranges: pd.DataFrame) -> Gaps:
         if its == paper and item in (items or item).split(",") and data in ("", dataset):
             here |= entries[place]
     names = [name for name in papers.gaps(paper) if here.get(name)]
-    if ranges.empty:
+    if not ranges:
         return Gaps([], names, 0, 0, None)
-    one = ranges.iloc[0]
+    one = ranges[0]
     fixed = [name for name in names if name not in one["varied"]]
     return Gaps(one["varied"], fixed, one["combinations"], one["trials"], one["page"])
 
 
-def range_of(line: Mapping[Any, Any], published: float) -> str:
+def range_of(line: Line, published: float) -> str:
     """Write a range, and how far the published number lies outside of it."""
     away = audits.off(published, line["low"], line["high"])
     ends = f"{number(line['low'], 2)} to {number(line['high'], 2)}"
@@ -134,30 +136,29 @@ def range_of(line: Mapping[Any, Any], published: float) -> str:
 
 
 def _grid(
-    numbers: pd.DataFrame, lines: pd.DataFrame, protocols: list[str], ranges: pd.DataFrame
+    numbers: list[Line], lines: list[Line], protocols: list[str], over: Mapping[Any, Line]
 ) -> Grid:
-    several = numbers["metric"].nunique() > 1
-    cells = {(line["number"], line["protocol"]): _cell(line) for line in lines.to_dict("records")}
+    several = len({one["metric"] for one in numbers}) > 1
+    cells = {(line["number"], line["protocol"]): _cell(line) for line in lines}
+    ranged = [one for one in numbers if one["number"] in over]
+    cells |= {
+        (one["number"], RANGE): range_of(over[one["number"]], one["published"]) for one in ranged
+    }
+    columns = list(protocols)
+    if ranged and PRINTED in columns:
+        columns.insert(columns.index(PRINTED) + 1, RANGE)
     rows = [
         [
             " ".join(filter(None, [one["method"], one["M"], one["metric"] if several else ""])),
             printed(one["published"], one["published_spread"]),
-            *(cells.get((one["number"], protocol), DASH) for protocol in protocols),
+            *(cells.get((one["number"], column), DASH) for column in columns),
         ]
-        for one in numbers.to_dict("records")
+        for one in numbers
     ]
-    head = [numbers["unit" if several else "metric"].iloc[0], "published", *protocols]
-    over = ranges.set_index("number").to_dict("index")
-    values = dict(zip(numbers["number"], numbers["published"], strict=True))
-    if PRINTED in protocols and over.keys() & values.keys():
-        at = head.index(PRINTED) + 1
-        head.insert(at, RANGE)
-        for row, (place, value) in zip(rows, values.items(), strict=True):
-            row.insert(at, range_of(over[place], value) if place in over else DASH)
-    return Grid(head, rows)
+    return Grid([numbers[0]["unit" if several else "metric"], "published", *columns], rows)
 
 
-def _cell(line: dict[Any, Any]) -> str:
+def _cell(line: Line) -> str:
     mean = plus_minus(line["measured"], line["standard_error"], DECIMALS[line["unit"]])
     return mean if line["verdict"] == verdicts.NOT_JUDGED else f"{mean} {line['verdict']}"
 
