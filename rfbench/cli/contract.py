@@ -32,7 +32,7 @@ def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
       rfbench test sklearn.kernel_approximation.Nystroem
     """
     from rfbench import plugins, yamlfile
-    from rfbench.testing import check_class
+    from rfbench.testing.run import check_class, kernels_of
 
     options = {}
     for text in settings:
@@ -41,9 +41,12 @@ def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
             raise ConfigError(f"--set {text} is not KEY=VALUE.", "", "Write --set pool_size=30.")
         options[key] = yamlfile.scalar(value)
     plugins.check_allowed(path, [], allow_imports)
-    checks = check_class(plugins.load_object(path), options)
+    thing = plugins.load_object(path)
+    checks = check_class(thing, options)
     for check in checks:
         _say(check)
+    if served := kernels_of(thing):
+        click.echo(f"Tested with the kernels that it says it serves: {', '.join(served)}.")
     failed = sum(bool(check.got) for check in checks)
     click.echo(f"{path}: {len(checks) - failed} of {len(checks)} promises are kept")
     if failed:

@@ -10,8 +10,10 @@ nothing where the rows have nothing to show::
         figure.subplots().plot(measured.table["M"], measured.table["kept_max"])
         yield "kept_vs_M", figure
 
-`rfbench.figures.panels.draw` makes the usual panels with one line per method. Fonts, widths and
-the grid come from `rfbench.figures.style.settings`, so that styles of the user's reach them.
+`rfbench.figures.curves.line_figure` makes the usual figure of two columns of the summary, with its
+caption and one line per method; ``summarise(measured.results, also=[column])`` has further columns.
+Fonts, widths and the grid come from `rfbench.figures.style.settings`, so that styles of the user's
+reach them.
 """
 
 from __future__ import annotations

@@ -22,14 +22,17 @@ KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
 def error(measured: Measured) -> Iterator[tuple[str, Figure]]:
     """Draw the metric against what is varied."""
-    yield from _figure(f"{_kind(measured)}_vs_{_name(measured)}", measured, measured.table, "x")
+    yield from line_figure(f"{_kind(measured)}_vs_{_name(measured)}", measured, measured.table, "x")
 
 
 def error_over_time(measured: Measured) -> Iterator[tuple[str, Figure]]:
     """Draw the metric against time; not where d varies, since each d has data of its own."""
     if measured.varied != "d":
         time = _clock(measured.table, "t_total")
-        yield from _figure(f"{_kind(measured)}_vs_time", measured, measured.table, time)
+        cost = "in at most this time"
+        yield from line_figure(
+            f"{_kind(measured)}_vs_time", measured, measured.table, time, cost=cost
+        )
 
 
 def error_over_bytes(measured: Measured) -> Iterator[tuple[str, Figure]]:
@@ -38,14 +41,15 @@ def error_over_bytes(measured: Measured) -> Iterator[tuple[str, Figure]]:
     if (rows[BYTES] / rows["columns"]).nunique() > 1 and measured.varied != "d":
         sizes = rows.groupby(["setting", "M"])[BYTES].mean().reset_index()
         table = measured.table.merge(sizes, how="left", on=["setting", "M"])
-        yield from _figure(f"{_kind(measured)}_vs_bytes", measured, table, BYTES)
+        cost = "with at most so many bytes"
+        yield from line_figure(f"{_kind(measured)}_vs_bytes", measured, table, BYTES, cost=cost)
 
 
 def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
     """Draw the time against what is varied; where a paper has a time of its own, that one."""
     if measured.table["x"].nunique() > 1:
         y = _clock(measured.table, measured.paper.time_axis if measured.paper else "t_total")
-        yield from _figure(f"time_vs_{_name(measured)}", measured, measured.table, "x", y)
+        yield from line_figure(f"time_vs_{_name(measured)}", measured, measured.table, "x", y)
 
 
 def kernel_error(measured: Measured) -> Iterator[tuple[str, Figure]]:
@@ -54,7 +58,7 @@ def kernel_error(measured: Measured) -> Iterator[tuple[str, Figure]]:
         return
     if measured.results.rows[KERNEL_ERROR].notna().any():
         table = summarise(measured.results, KERNEL_ERROR)
-        yield from _figure(f"kernel_error_vs_{_name(measured)}", measured, table, "x")
+        yield from line_figure(f"kernel_error_vs_{_name(measured)}", measured, table, "x")
 
 
 def _name(measured: Measured) -> str:
@@ -73,10 +77,14 @@ def _clock(table: pd.DataFrame, wall: str) -> str:
     return wall if (ended[cpu].isna() & ended[wall].notna()).any() else cpu
 
 
-def _figure(
-    stem: str, measured: Measured, lines: pd.DataFrame, x: str, y: str = "mean"
+def line_figure(
+    stem: str, measured: Measured, lines: pd.DataFrame, x: str, y: str = "mean", cost: str = ""
 ) -> Iterator[tuple[str, Figure]]:
-    """Yield a figure of two columns of a summary, unless no line has both."""
+    """Yield a figure of two columns of a summary, unless no line has both.
+
+    With its caption: how many trials, what failed, what is left out. `cost` says what x costs, and
+    asks for the frontier.
+    """
     drawn = lines[(lines["trials"] > 0) & lines[x].notna() & lines[y].notna()]
     left_out: list[str] = []
     if y == "mean":
@@ -91,7 +99,7 @@ def _figure(
         titles["x"] = sizes.title
         if sizes.over_d:
             drawn = drawn.assign(x=drawn["x"] / drawn["d"].astype("float64"))
-    curves = Curves(drawn, x, y, measured.varied, titles)
+    curves = Curves(drawn, x, y, measured.varied, titles, cost)
     datasets = list(dict.fromkeys(drawn["dataset"]))
     name = datasets[0] if len(datasets) == 1 else measured.results.name
     title = measured.title(name, drawn["protocol"])
@@ -110,8 +118,7 @@ def _caption(curves: Curves, left_out: list[str]) -> str:
     if x != "x" and curves.varied != "variant":
         said.append(f"A line joins values of {curves.varied}")
     if curves.has_frontier:
-        cost = "with at most so many bytes" if x == BYTES else "in at most this time"
-        said.append(f"Grey steps: the frontier, the best mean {cost}")
+        said.append(f"Grey steps: the frontier, the best mean {curves.cost}")
     said += [_on_times(table, column) for column in (x, y) if column in SUMS]
     if x == "x" and curves.varied == "M":
         said += _on_columns(table)

@@ -42,6 +42,7 @@ class Curves:
     y: str  # mean, or a time
     varied: str  # what the column x holds
     titles: Mapping[str, str] = field(default_factory=dict)  # of axes, where not the usual ones
+    cost: str = ""  # what x costs, in the words of a caption: then the frontier is drawn
 
     def title(self, column: str) -> str:
         """Return what the axis of a column is called."""
@@ -69,7 +70,7 @@ class Curves:
     @property
     def has_frontier(self) -> bool:
         """Whether it shows what was reached at which cost, by several methods."""
-        return self.x != "x" and self.y == "mean" and self.table["method"].nunique() > 1
+        return bool(self.cost) and self.y == "mean" and self.table["method"].nunique() > 1
 
     @property
     def end_together(self) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from rfbench.analysis.naming import natural
 from rfbench.errors import ConfigError
+from rfbench.registry import SAMPLERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,12 +110,9 @@ METHODS = {
     "surrogate-leverage-kept": Style(VERMILLION, ">", False, ":"),
     "joint": Style(PURPLE, "X", False, ":"),
 }
-# Samplers that came after these colours and dashes were used up. A new one is added at the end: its
-# look follows from its place, and no other changes.
-LATER = (
-    "moment-matching", "ssr", "rom", "gaussian-quadrature", "circulant", "low-precision", "pairs",
-    "swim", "orcca", "rfm-rff", "varpro", "arff", "random-binning", "positive", "oprf", "simrf",
-)  # fmt: skip
+# The other samplers, in the order of the registry: the look follows from the place, so a new one
+# that is registered last changes no other.
+LATER = tuple(name for name in SAMPLERS if name not in METHODS)
 METHODS |= {
     name: Style(COLOURS[i % len(COLOURS)], *LATER_MARKERS[i], LATER_DASHES[i // len(COLOURS)])
     for i, name in enumerate(LATER)

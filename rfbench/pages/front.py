@@ -241,6 +241,7 @@ def page(
         summary=counted,
         protocols=_protocols(counted),
         papers=[papers.paper(name) for name in papers.papers()],
+        printed={number.paper for number in papers.published()},
         answer=papers.answer,
         undecidable=_undecidable(found),
         rules=verdicts,

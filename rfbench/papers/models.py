@@ -38,11 +38,11 @@ class Published(_PaperSection):
     M: str
     metric: str
     value: float
-    spread: float | None
-    spread_kind: Literal["sd", "se", ""]
     unit: Literal["%", "s"]
-    mark: Literal["significant", ""]
-    note: str
+    spread: float | None = None
+    spread_kind: Literal["sd", "se", ""] = ""
+    mark: Literal["significant", ""] = ""
+    note: str = ""
     same_as: str = ""
     page: int | None = None
     row: str = ""

@@ -144,13 +144,19 @@ def _encoded(cells: Sequence[str]) -> bytes:
 def _line(row: Mapping[str, Any]) -> bytes:
     """Return a row as it stands in the file, with its checksum.
 
-    A value that is not of its column's type is left empty, and its trial failed.
+    A value that is not of its column's type, or that has no column, is left out, and its trial
+    failed.
     """
     cells = {name: _cell(row.get(name)) for name in COLUMNS if name != CHECK}
+    failed = [f"There is no column {name} in results/schema.py." for name in row.keys() - SCHEMA]
     for name, cell in cells.items():
         if not SCHEMA[name].accepts([cell]):
-            why = f"Column {name} cannot hold {cell[:40]}, which is no {SCHEMA[name].kind}."
-            cells |= {name: "", "status": "failed", "message": why}
+            failed.append(
+                f"Column {name} cannot hold {cell[:40]}, which is no {SCHEMA[name].kind}."
+            )
+            cells[name] = ""
+    if failed:
+        cells |= {"status": "failed", "message": " ".join(failed)}
     text = _encoded(list(cells.values()))
     return text + b"," + check_of(text) + b"\n"
 

@@ -93,10 +93,14 @@ class RandomFeatures(
     """
 
     needs_target: ClassVar[bool] = False
+    # The first M features of a larger fit are, but for a factor, those of a fit with M.
     has_prefixes: ClassVar[bool] = False
+    # z(x)'z(y) estimates k(x, y): of any kernel that is served, not the Gaussian one alone.
     approximates_kernel: ClassVar[bool] = True
-    keeps_some: ClassVar[bool] = False
+    keeps_some: ClassVar[bool] = False  # of what it draws; then it has `kept_`
     has_bandwidth: ClassVar[bool] = True
+    # Classes of kernels and kinds of features (`Kernel.feature`) that it is made for. Both count:
+    # the arc-cosine kernels are Gaussian in their frequencies, and no waves.
     kernels_served: ClassVar[Any] = Kernel
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
     # One more when the method measures something else: then its trials have new identities.

@@ -43,6 +43,13 @@ class Promise:
     cases: int = 0
 
 
+def kernels_of(thing: Any) -> tuple[str, ...]:
+    """Return the names of the kernels that a sampler says it serves; none of anything else."""
+    if not (isinstance(thing, type) and issubclass(thing, RandomFeatures)):
+        return ()
+    return tuple(name for name, kernel in KERNELS.items() if thing.serves(kernel))
+
+
 def contract_of(thing: Any) -> tuple[str, dict[str, Any]]:
     """Return the name of the contract that fits, and what it calls this thing.
 
@@ -56,8 +63,7 @@ def contract_of(thing: Any) -> tuple[str, dict[str, Any]]:
             raise MethodError(f"{thing!r} is no class and no function.")
         return "RowsContract", {"rows": staticmethod(thing)}
     if issubclass(thing, RandomFeatures):
-        served = tuple(name for name, kernel in KERNELS.items() if thing.serves(kernel))
-        return "SamplerContract", {"sampler": thing, "kernels_served": served}
+        return "SamplerContract", {"sampler": thing, "kernels_served": kernels_of(thing)}
     if issubclass(thing, Solver):
         return "SolverContract", {"solver": thing}
     for does, kind in (("transform", "transformer"), ("predict", "estimator")):

@@ -28,7 +28,8 @@ def test_files_and_the_same_bytes_twice(write: Write, monkeypatch: pytest.Monkey
     results, with_pyplot = read(write(sweep())), "matplotlib.pyplot" in sys.modules
     files = plot(results)
     stems = ("error_vs_M", "error_vs_time", "time_vs_M")
-    assert files == [results.folder / f"{stem}.{kind}" for stem in stems for kind in ("png", "pdf")]
+    ours = [results.folder / f"{stem}.{kind}" for stem in stems for kind in ("png", "pdf")]
+    assert files[: len(ours)] == ours
     assert ("matplotlib.pyplot" in sys.modules) == with_pyplot
     first = [file.read_bytes() for file in files[:2]]
     monkeypatch.setattr(figures, "FIGURES", figures.FIGURES[:1])
@@ -70,7 +71,9 @@ def test_the_name_does_not_call_an_accuracy_an_error(write: Write) -> None:
 def test_failures_are_left_out_and_without_times_there_is_no_time_figure(write: Write) -> None:
     none = {"t_pp": "", "t_features": "", "t_train": ""}
     rows = [none, none | {"M": 200, "status": "failed", "error": ""}]
-    assert list(drawn(write(rows))) == ["error_vs_M"]
+    figures = drawn(write(rows))
+    assert "error_vs_M" in figures
+    assert not [name for name in figures if "time" in name]
 
 
 def test_nothing_to_draw(write: Write) -> None:
@@ -109,7 +112,7 @@ LIU = [
 
 def test_the_axes_of_liu2020(write: Write) -> None:
     figures = drawn(write(LIU, paper="liu2020"))
-    assert list(figures) == ["error_vs_M", "error_vs_time", "time_vs_M", "kernel_error_vs_M"]
+    assert {"error_vs_M", "error_vs_time", "time_vs_M"} < figures.keys()
     panel = figures["kernel_error_vs_M"].axes[0]
     assert (panel.get_yscale(), panel.get_xlabel()) == ("log", "features over dimension, s / d")
     found = points(figures["kernel_error_vs_M"])

@@ -14,6 +14,10 @@ from rfbench.registry import SAMPLERS
 from rfbench.results.schema import METRICS, TIMES
 
 
+FOUR = ("liu2020", "eerf2018", "lkrf2016", "tefm2015")
+"""The papers whose numbers and claims are counted here; others may come beside them."""
+
+
 def number(**changes: str) -> Published:
     cell = {
         "paper": "liu2020", "item": "table3", "dataset": "EEG", "method": "rks", "M": "14",
@@ -24,7 +28,7 @@ def number(**changes: str) -> Published:
 
 
 def test_every_number_of_the_tables_is_there() -> None:
-    count = Counter((n.paper, n.item, n.metric) for n in papers.published())
+    count = Counter((n.paper, n.item, n.metric) for n in papers.published() if n.paper in FOUR)
     assert count == {
         ("liu2020", "table3", "accuracy"): 4 * (8 + 8 + 5 + 8),
         ("liu2020", "table3", "t_features"): 4 * (8 + 8 + 5 + 8),
@@ -62,7 +66,7 @@ def test_numbers_make_sense() -> None:
 def test_every_number_says_where_it_stands() -> None:
     """The numbers that quote one cell are all the numbers of that cell, in its order."""
     cells: dict[tuple[str, ...], tuple[str, list[float]]] = {}
-    for n in papers.published():
+    for n in (n for n in papers.published() if n.paper in FOUR):
         assert n.checked == "text"
         assert (n.page is None) == (n.paper == "liu2020")
         place = (n.paper, n.item, n.row, n.column)
@@ -116,7 +120,7 @@ def test_catalogue_names_exist() -> None:
 def test_all_claims_are_there_with_their_sources() -> None:
     letters = {"E": 6, "L": 7, "S": 6, "T": 5}
     expected = [f"{letter}{i}" for letter, n in letters.items() for i in range(1, n + 1)]
-    assert [claim.id for claim in papers.claims()] == expected
+    assert [claim.id for claim in papers.claims() if claim.paper in FOUR] == expected
     for claim in papers.claims():
         assert claim.source
         assert claim.where
