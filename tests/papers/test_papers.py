@@ -13,7 +13,6 @@ from rfbench.papers.models import Claim, Part, Published, numbers_in
 from rfbench.registry import SAMPLERS
 from rfbench.results.schema import METRICS, TIMES
 
-
 FOUR = ("liu2020", "eerf2018", "lkrf2016", "tefm2015")
 """The papers whose numbers and claims are counted here; others may come beside them."""
 
