@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 import pandas as pd
@@ -81,11 +80,7 @@ def _compared(a: Values, b: Values, ratio: float, alpha: float) -> list[object]:
     from scipy.special import stdtrit
 
     both = np.isfinite(a - b)
-    a, b = a[both], b[both]
     test = corrected_t(a, b, test_train_ratio=ratio)
-    half = math.nan
-    if test.n > 1:
-        error = math.sqrt((1 / test.n + ratio) * float((a - b).var(ddof=1)))
-        half = float(stdtrit(test.n - 1, 1 - alpha / 2)) * error
+    half = float(stdtrit(test.n - 1, 1 - alpha / 2)) * test.error
     ends = [test.effect - half, test.effect + half]
-    return [a.mean(), b.mean(), test.effect, *ends, test.n, test.p, test.note]
+    return [a[both].mean(), b[both].mean(), test.effect, *ends, test.n, test.p, test.note]

@@ -126,11 +126,11 @@ class Collection:
 
     @cached_property
     def _first_of_pair(self) -> pd.DataFrame:
-        return self.rows.drop_duplicates("pair").set_index("pair")[PAIRED_BY]
+        return self.rows[["pair", *PAIRED_BY]].drop_duplicates("pair").set_index("pair")
 
-    def of_pairs(self, names: Sequence[str]) -> pd.DataFrame:
-        """Return what the rows of a pair have in common, by the number of the pair."""
-        return self._first_of_pair[list(names)]
+    def of_pairs(self, pairs: NDArray[np.intp], names: Sequence[str]) -> pd.DataFrame:
+        """Return what the rows of each pair have in common."""
+        return self._first_of_pair.loc[pairs, list(names)]
 
     def side_by_side(
         self, groups: NDArray[np.intp]

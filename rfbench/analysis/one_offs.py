@@ -54,7 +54,7 @@ def l2_slope(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quanti
 def _over_d(pairing: Pairing, mine: Curve, theirs: Curve | None) -> pd.DataFrame:
     """Return the values, a column per d, of trials run at every d; each d has data of its own."""
     names = ["trial", "seed", "split", "n_train"]
-    trials = pairing.trials.collection.of_pairs(names).loc[pairing.trials.pairs]
+    trials = pairing.trials.collection.of_pairs(pairing.trials.pairs, names)
     table = pd.DataFrame(pairing.steps(mine, theirs), index=pd.MultiIndex.from_frame(trials))
     return table.groupby(names, sort=False).first().dropna()
 

@@ -50,7 +50,7 @@ class Outcome:
 
     claim: Claim
     protocol: str  # empty where nothing was run
-    verdict: str  # one of `rfbench.analysis.verdicts.CLAIM_VERDICTS`
+    verdict: str  # one of `rfbench.analysis.verdicts`
     comparisons: tuple[ClaimComparison, ...] = ()  # all on the paper's own data
     decisive: ClaimComparison | None = None  # the least favourable comparison
     p: float = math.nan  # of that: of lying within the bounds, or outside where the claim fails

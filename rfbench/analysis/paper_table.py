@@ -140,7 +140,7 @@ def significant(trials: Trials, method: str, size: float, rule: Marks) -> bool |
     names = (method, *rule.baselines)
     table = np.column_stack([trials.at(name, size, rule.metric) for name in names])
     whole = np.isfinite(table).all(axis=1)
-    number = trials.collection.of_pairs(["trial"])["trial"][trials.pairs[whole]]
+    number = trials.collection.of_pairs(trials.pairs[whole], ["trial"])["trial"]
     table = table[whole][np.argsort(number.to_numpy())[: rule.trials]]
     if len(table) < rule.trials:
         return None

@@ -39,6 +39,8 @@ class Test:
         NaN where the test is not defined.
     note : str
         Why it is not defined; empty otherwise.
+    error : float
+        The standard error of `effect`; NaN without a spread.
     """
 
     __test__ = False
@@ -48,6 +50,7 @@ class Test:
     statistic: float
     p: float
     note: str = ""
+    error: float = math.nan
 
 
 def paired_t(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
@@ -86,10 +89,12 @@ def corrected_t(a: ArrayLike, b: ArrayLike | float = 0.0, *, test_train_ratio: f
         mean = float(d[0]) if n else math.nan
         return Test(n, mean, math.nan, math.nan, f"{n} trials: a spread needs two")
     mean, variance = float(d.mean()), float(d.var(ddof=1))
+    error = math.sqrt((1 / n + test_train_ratio) * variance)
     if variance <= (1e-12 * max(1e-300, float(np.abs(d).max()))) ** 2:
-        return Test(n, mean, math.nan, math.nan, "the differences do not vary: t is not defined")
-    t = mean / math.sqrt((1 / n + test_train_ratio) * variance)
-    return Test(n, mean, t, 2 * float(stdtr(n - 1, -abs(t))))
+        why = "the differences do not vary: t is not defined"
+        return Test(n, mean, math.nan, math.nan, why, error)
+    t = mean / error
+    return Test(n, mean, t, 2 * float(stdtr(n - 1, -abs(t))), error=error)
 
 
 def smallest_sign_p(n: int, sides: int = 2) -> float:

@@ -27,9 +27,7 @@ AT_CHANCE, REPEATED, NOT_JUDGED, NOT_RUN = "at chance", "repeated", "not judged"
 HOLDS, HOLDS_TESTED, FAILS = "holds", "holds where tested", "fails"
 CANNOT, SHOWN, DISPUTED = "cannot be settled", "shown", "disputed"
 COMPARED = (AGREES, CLOSE, NOT_CLEAR, DIFFERS)
-NUMBER_VERDICTS = (*COMPARED, AT_CHANCE, DISPUTED, REPEATED, NOT_JUDGED, NOT_RUN)
 JUDGED = (HOLDS, HOLDS_TESTED, FAILS, NOT_CLEAR, CANNOT)
-CLAIM_VERDICTS = (*JUDGED, DISPUTED, SHOWN, NOT_RUN)
 
 
 def of_numbers(distance: ArrayLike, half_width: ArrayLike) -> NDArray[np.str_]:

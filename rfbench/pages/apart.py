@@ -13,7 +13,7 @@ from rfbench.analysis.frame import Collection
 from rfbench.analysis.verdicts import CHANCE_POINTS, LEARNT
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
-from rfbench.pages.words import number, signed
+from rfbench.pages.words import number, plus_minus, signed
 from rfbench.results import Results
 
 
@@ -44,7 +44,7 @@ def _beside(apart: Results, lines: pd.DataFrame) -> Beside:
     rows = [
         [
             f"{line['method']}, M = {number(line['M'])}",
-            *(f"{number(line[side], 2)} ± {number(line[f'half_{side}'], 2)}" for side in SIDES),
+            *(plus_minus(line[side], line[f"half_{side}"], 2) for side in SIDES),
             f"{signed(line['difference'])} ± {number(line['half_difference'], 2)}",
         ]
         for line in lines.sort_values("M", kind="stable").to_dict("records")

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from rfbench.analysis import verdicts
 from rfbench.analysis.verification import Verification
 from rfbench.pages import claims, front, scoreboard, verify
 from rfbench.pages.rules import rules
 from tests.support.frames import results, verification
 from tests.support.papers import A9A, PAPER, eeg, trials
+from tests.support.verdicts import CLAIM_VERDICTS, NUMBER_VERDICTS
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_every_template(everything: Verification, what: str, tmp_path: Path) -> 
 
 
 def test_the_rules_name_every_verdict() -> None:
-    for word in (*verdicts.NUMBER_VERDICTS, *verdicts.CLAIM_VERDICTS):
+    for word in (*NUMBER_VERDICTS, *CLAIM_VERDICTS):
         assert f"  {word}: " in rules()
     assert "{" not in rules()
 

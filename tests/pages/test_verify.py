@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rfbench.analysis.published import COLUMNS
-from rfbench.analysis.verdicts import CLAIM_VERDICTS, NUMBER_VERDICTS
 from rfbench.cli import main
 from tests.support.papers import PAPER, trials
 from tests.support.results import write_folder
+from tests.support.verdicts import CLAIM_VERDICTS, NUMBER_VERDICTS
 
 
 @pytest.fixture(autouse=True)

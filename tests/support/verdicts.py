@@ -1,0 +1,7 @@
+"""The verdicts that there are."""
+
+from rfbench.analysis import verdicts as rules
+
+NUMBER_VERDICTS = (*rules.COMPARED, rules.AT_CHANCE, rules.DISPUTED, rules.REPEATED,
+                   rules.NOT_JUDGED, rules.NOT_RUN)  # fmt: skip
+CLAIM_VERDICTS = (*rules.JUDGED, rules.DISPUTED, rules.SHOWN, rules.NOT_RUN)
