@@ -149,7 +149,7 @@ def left_of(K: Any, chosen: list[int]) -> Any:
     return np.maximum(left, 0.0)
 
 
-@pytest.mark.parametrize(("block_size", "draws"), [(1, 5_000), (3, 6_000)])
+@pytest.mark.parametrize(("block_size", "draws"), [(1, 5_000), (3, 20_000)])
 def test_the_law_of_two_pivots_of_four_rows(
     block_size: int, draws: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
