@@ -203,26 +203,14 @@ def friedman(scores: pd.DataFrame) -> dict[str, tuple[float, float]]:
     return {"chi2": first, "F": (f, float(special.fdtrc(k - 1, (k - 1) * (n - 1), f)))}
 
 
-def _studentized_range(level: float, methods: int) -> float:
-    """Return the quantile of the range of so many standard normal numbers."""
-    from scipy.special import ndtr
-
-    z = np.linspace(-9.0, 9.0, 1801)
-    density = methods * np.exp(-(z**2) / 2) * (z[1] - z[0]) / math.sqrt(2 * math.pi)
-    low, high = 0.0, 16.0
-    while high - low > 1e-12:
-        q = (low + high) / 2
-        below = float(density @ (ndtr(z) - ndtr(z - q)) ** (methods - 1))
-        low, high = (q, high) if below < level else (low, q)
-    return high
-
-
 def nemenyi_difference(methods: int, datasets: int, alpha: float = ALPHA) -> float:
     r"""Return Nemenyi's critical difference of average ranks.
 
     .. math:: CD = \frac{q_{\alpha, k, \infty}}{\sqrt 2} \sqrt{\frac{k (k + 1)}{6 n}}
     """
-    q = _studentized_range(1 - alpha, methods)
+    from scipy.stats import studentized_range
+
+    q = float(studentized_range.ppf(1 - alpha, methods, np.inf))
     return q / math.sqrt(2) * math.sqrt(methods * (methods + 1) / (6 * datasets))
 
 
