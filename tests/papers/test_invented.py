@@ -124,6 +124,21 @@ def test_a_folder_and_a_configuration_are_all_that_a_paper_needs(
     assert papers.papers() == shipped
 
 
+def test_a_folder_that_cannot_be_read_is_named_before_the_trials_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable() -> list[str]:
+        raise ConfigError("doe2030/paper.yaml cannot be read.")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(papers, "papers", unreadable)
+    Path("doe2030.yaml").write_text(CONFIG)
+    assert "doe2030/paper.yaml" in call("run", "doe2030.yaml", code=2)
+    assert not Path("results").exists()
+    Path("own.yaml").write_text(CONFIG.replace("paper: doe2030\nitem: table7\n", ""))
+    call("run", "own.yaml", "--smoke", "--jobs", "1")
+
+
 def test_open_choices_are_named_by_their_place(tmp_path: Path) -> None:
     from rfbench.audit import choices, target
 
