@@ -36,7 +36,8 @@ class ARFF(ScoredFeatures):
     step : float
         delta, in units of 1 / bandwidth.
     exponent : float or None
-        gamma; None: 3d - 2, which for many columns accepts hardly anything but larger coefficients.
+        gamma; None: 3d - 2, from memory of the paper and not checked against its text. For many
+        columns it accepts hardly anything but larger coefficients.
     refit : int
         Number of sweeps between fits on the frequencies themselves.
     alpha : float
