@@ -113,10 +113,16 @@ METHODS = {
 # The other samplers, in the order of the registry: the look follows from the place, so a new one
 # that is registered last changes no other.
 LATER = tuple(name for name in SAMPLERS if name not in METHODS)
-METHODS |= {
-    name: Style(COLOURS[i % len(COLOURS)], *LATER_MARKERS[i], LATER_DASHES[i // len(COLOURS)])
-    for i, name in enumerate(LATER)
-}
+
+
+def later(place: int) -> Style:
+    """Return the look of the sampler at a place among those; 22 differ in their marker."""
+    dash = LATER_DASHES[place // len(COLOURS) % len(LATER_DASHES)]
+    marker = LATER_MARKERS[place % len(LATER_MARKERS)]
+    return Style(COLOURS[place % len(COLOURS)], *marker, dash)
+
+
+METHODS |= {name: later(place) for place, name in enumerate(LATER)}
 OTHER_MARKERS = tuple((marker, filled) for filled in (True, False) for marker in ">d<*X^vsPpD")
 
 

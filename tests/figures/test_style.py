@@ -23,6 +23,11 @@ def test_every_sampler_has_a_look_of_its_own() -> None:
     assert len(set(looks)) == len(looks)
 
 
+def test_a_sampler_beyond_the_listed_markers_has_a_look_too() -> None:
+    looks = [style.later(place) for place in range(100)]
+    assert len(set(looks)) >= len({look[1:3] for look in looks[:22]}) == 22
+
+
 def test_every_look_is_drawn() -> None:
     figure = new_figure(3.0, 3.0)
     panel = figure.subplots()
