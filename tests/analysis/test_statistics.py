@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -85,6 +86,16 @@ def test_wilcoxon_is_that_of_scipy(n: int) -> None:
     a, b = RNG.normal(0.5, 1, n), RNG.normal(0, 1, n)
     expected = scipy_stats.wilcoxon(a, b, method="exact")
     assert stats.wilcoxon(a, b) == pytest.approx(expected.pvalue)
+
+
+@pytest.mark.parametrize("n", [3, 7, 10])
+def test_wilcoxon_with_ties_is_the_share_of_signs_as_far_out(n: int) -> None:
+    d = RNG.integers(1, 4, n) * RNG.choice([-1.0, 1.0], n)
+    ranks = scipy_stats.rankdata(np.abs(d))
+    sums = np.array([ranks @ signs for signs in itertools.product((0, 1), repeat=n)])
+    found = ranks @ (d > 0)
+    expected = 2 * min(np.mean(sums <= found), np.mean(sums >= found))
+    assert stats.wilcoxon(d, np.zeros(n)) == pytest.approx(min(1.0, expected))
 
 
 def test_wilcoxon_of_few_pairs() -> None:
