@@ -172,10 +172,11 @@ def _sweep_name(stem: str, settings: Iterable[str]) -> str:
 
 
 def _carry_out(several: list[tuple[list[Experiment], list[str], str]], options: RunOptions) -> None:
-    from rfbench import papers
     from rfbench.experiment.run_plan import plan_run
 
     if any(experiments[0].paper for experiments, _, _ in several):
+        from rfbench import papers
+
         papers.papers()  # a folder that cannot be read is named now, and not after the trials
     failed, interrupted = 0, False
     for experiments, variants, name in several:
