@@ -10,8 +10,15 @@ from rfbench.analysis import audits, ranking
 from rfbench.analysis.choice import size_tests
 from rfbench.analysis.verification import verify_any
 from rfbench.errors import ResultsError, WriteError
-from rfbench.figures import critical_difference
-from rfbench.pages import apart, claims, front, paper_table, scoreboard, which_method
+from rfbench.pages import (
+    apart,
+    claims,
+    front,
+    paper_table,
+    rank_diagram,
+    scoreboard,
+    which_method,
+)
 from rfbench.pages.html import verdicts
 
 TABLES = "tables"
@@ -55,6 +62,11 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
         out / "scoreboard.md": scoreboard.page(found, out, ranges),
         out / "claims.md": claims.page(found, out),
         out / "which_method.md": which_method.page(comparison, tests, out),
+        **{
+            out / f"which_method_M{test.M}.svg": rank_diagram.svg(test, alone=True)
+            for test in tests
+            if len(test.ranks)
+        },
         **({out / "apart.md": apart.page(split, out)} if split else {}),
         out / "README.md": front.page(found, paths, out, named, audited, apart=bool(split)),
         **{out / name: text for name, text in verdicts.files(verdicts.gather(found)).items()},
@@ -65,14 +77,13 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
             path.unlink()
         for path, text in pages.items():
             path.write_text(text, encoding="utf-8", newline="\n")
-        figures = critical_difference.diagrams(tests, out) if tests else []
     except OSError as error:
         raise WriteError(
             f"The report cannot be written to {out}.",
             f"{error.strerror or error}.",
             "Name another folder with --out.",
         ) from error
-    return [*pages, *figures]
+    return list(pages)
 
 
 def _check_front(file: Path) -> None:
@@ -92,5 +103,5 @@ def _check_front(file: Path) -> None:
 def _stale(out: Path, pages: Iterable[Path]) -> list[Path]:
     """List the tables, figures and pages of an earlier call that this one does not write."""
     named = [path for paper in papers.papers() for path in (out / TABLES).glob(f"{paper}_*.md")]
-    others = [*out.glob("which_method_M*.png"), *out.glob("apart.md")]
+    others = [*out.glob("which_method_M*.svg"), *out.glob("apart.md")]
     return sorted({*named, *others} - set(pages))

@@ -11,7 +11,6 @@ import pytest
 from rfbench import shipped, yamlfile
 from rfbench.analysis.choice import Answers, SizeTest, answers, cost, regret, size_tests
 from rfbench.analysis.ranking import Comparison
-from rfbench.figures.critical_difference import diagrams
 from rfbench.pages import which_method
 from rfbench.pages.templates import environment
 from tests.support.comparisons import ERRORS, gathered, rows
@@ -142,7 +141,7 @@ def test_the_page_has_the_numbers_of_its_facts(tmp_path: Path) -> None:
     assert r"0.80\* (0.80" in tables[0]
     assert "1.0 " in tables[1]
     assert "[mine](results/mine)" in text
-    assert text.count("which_method_M100.png") == 1
+    assert text.count("which_method_M100.svg") == 1
     assert "\n\n\n" not in text
 
 
@@ -184,16 +183,6 @@ def test_every_sampler_that_is_compared_is_explained() -> None:
     }
     assert len(compared) > 20
     assert compared <= set(about.about)
-
-
-def test_the_diagrams_depend_on_the_rows_only(tmp_path: Path) -> None:
-    comparison = gathered(results(made(0.2)))
-    first = diagrams(size_tests(comparison), tmp_path)
-    assert [file.name for file in first] == ["which_method_M100.png", "which_method_M200.png"]
-    before = [file.read_bytes() for file in first]
-    assert [file.read_bytes() for file in diagrams(size_tests(comparison), tmp_path)] == before
-    single = gathered(results(made(0.2, DATASETS[:1])))
-    assert diagrams(size_tests(single), tmp_path) == []
 
 
 def test_errors_of_zero_are_no_quotients() -> None:

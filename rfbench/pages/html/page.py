@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import papers
+from rfbench.analysis import ranking
 from rfbench.analysis import verdicts as rules
+from rfbench.analysis.choice import size_tests
 from rfbench.analysis.verification import Verification, verify_any
 from rfbench.errors import WriteError
-from rfbench.pages import words
+from rfbench.pages import rank_diagram, words
 from rfbench.pages.front import FirstScreen, summary
 from rfbench.pages.html import methods, runs, verdicts
 from rfbench.pages.rules import rules as rules_text
@@ -78,8 +80,9 @@ def page(found: Verification) -> str:
     )
     made.filters.update({name: getattr(words, name) for name in ("number", "count", "p_value")})
     scripts, style = [_asset("plotly-basic.min.js"), _asset("page.js")], _asset("page.css")
-    which = methods.facts(collection.experiments)
-    diagrams = which.pop("diagrams") if which else []
+    comparison = ranking.gather(collection.experiments)
+    tests = [one for one in size_tests(comparison) if len(one.ranks)] if comparison else []
+    which = methods.facts(comparison, tests) if comparison else None
     data = {
         "runs": runs.facts(collection),
         "papers": _papers(found),
@@ -107,7 +110,7 @@ def page(found: Verification) -> str:
         screen=summary(found) if data["papers"] else None,
         answers=_answers(found, which),
         which=which,
-        diagrams=diagrams,
+        diagrams=[(test, rank_diagram.svg(test, alone=False)) for test in tests],
         papers=[papers.paper(name) for name in papers.papers()],
         answer=papers.answer,
         rules=rules_text().replace("\b\n", ""),
