@@ -150,8 +150,7 @@ def _sha256(entry: Entry, parameters: Parameters, sources: list[FoundFiles]) -> 
             "Remove them.",
         )
     if entry.kind == "files":
-        parts = [entry.reader, READERS[entry.reader].version, entry.options, entry.codes]
-        parts += [entry.sparse, content_hashes(entry, sources)]
+        parts += [entry.options, entry.codes, entry.sparse, content_hashes(entry, sources)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -160,7 +159,7 @@ def _parse(entry: Entry, sources: list[FoundFiles], sha256: str, dtype: str) -> 
     cached = cache.load(folder)
     if cached is not None:
         return cached
-    parsed = READERS[entry.reader].read(entry, sources)
+    parsed = READERS[entry.reader](entry, sources)
     entry.check(parsed.X.shape, parsed.y, parsed.n_given_train)
     pin(entry, sources)
     return cache.store(folder, parsed, dtype) or parsed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,12 +30,10 @@ class Parsed:
     about: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True)
-class Reader:
-    """A function that reads the files of an entry, and its version: a part of their identity."""
-
-    read: Callable[[Entry, Sequence[FoundFiles]], Parsed]
-    version: int
+def _files(sources: Sequence[FoundFiles]) -> Iterator[tuple[str, bytes]]:
+    """Yield the names and contents of files, one after the other."""
+    for source in sources:
+        yield from source.read().items()
 
 
 def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
@@ -45,11 +43,7 @@ def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     (whether line 1 holds names), `target`, `drop`, `group` (positions, or names where there is a
     header), `replace` (a number and what to put for it).
     """
-    parts = [
-        _table_part(entry, name, content)
-        for source in sources
-        for name, content in source.read().items()
-    ]
+    parts = [_table_part(entry, name, content) for name, content in _files(sources)]
     return _join(entry, parts, sources[0].count)
 
 
@@ -112,29 +106,28 @@ def _positions(
 def _whole(table: DelimitedText, column: int) -> NDArray[np.int64]:
     values = table.numbers[:, column]
     for row in np.flatnonzero((values != np.round(values)) | (np.abs(values) > 2**53))[:1]:
-        raise broken(table.name, int(table.lines[row]), f"{values[row]} is not a whole number")
+        raise broken(table.name, table.lines[row], f"{values[row]} is not a whole number")
     return values.astype(np.int64)
 
 
 def _join(entry: Entry, parts: Sequence[Parsed], count: int = 1) -> Parsed:
     """Put files together, of which the first `count` are the training part, if there are more."""
-    n_given_train = sum(len(part.y) for part in parts[:count])
+    X, *more = [part.X for part in parts]
+    if more:
+        dense = isinstance(X, np.ndarray)
+        X = np.concatenate([X, *more]) if dense else sparse.vstack([X, *more], format="csr")
     groups = [part.groups for part in parts if part.groups is not None]
-    blocks: list[Any] = [part.X for part in parts]
-    if len(parts) > 1:
-        dense = isinstance(blocks[0], np.ndarray)
-        blocks = [np.concatenate(blocks) if dense else sparse.vstack(blocks, format="csr")]
     return Parsed(
-        blocks[0] if isinstance(blocks[0], np.ndarray) else sparse.csr_array(blocks[0]),
+        X,
         np.concatenate([part.y for part in parts]),
-        n_given_train if len(parts) > count else entry.train_rows,
+        sum(len(part.y) for part in parts[:count]) if len(parts) > count else entry.train_rows,
         np.concatenate(groups) if groups else None,
     )
 
 
 def read_arff(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read one ARFF file of numeric attributes whose last attribute is the class."""
-    (name, content), *_ = sources[0].read().items()
+    ((name, content),) = _files(sources)
     for number, line in enumerate(content.splitlines(), start=1):
         if line.strip().lower() == b"@data":
             return _table_part(entry, name, content, skip=number)
@@ -151,8 +144,7 @@ def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     categories = list(adult.COLUMNS.values())
     text = [column for column, values in enumerate(categories) if values]
     parts = []
-    for source in sources:
-        ((name, content),) = source.read().items()
+    for name, content in _files(sources):
         table = tables.parse(content, name, columns=15, comment="|", text=[*text, 14])
         numbers = iter(table.numbers.T)
         blocks: list[NDArray[np.float64]] = []
@@ -170,17 +162,13 @@ def read_svmlight(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read svmlight files; the rows stay sparse where the entry says so."""
     codes = {float(label): code for label, code in entry.codes.items()}
     parts = []
-    for source in sources:
-        ((name, content),) = source.read().items()
-        X, labels = svmlight.parse(content, name, entry.columns)
-        y: NDArray[Any] = labels
-        if entry.classes:
-            known = np.array([codes.get(label, -1) for label in labels.tolist()], dtype=np.int64)
-            for row in np.flatnonzero(known < 0)[:1]:
-                line = svmlight.line_of(content, int(row))
-                raise broken(name, line, f"{labels[row]:g} is not a known label")
-            y = known
-        parts.append(Parsed(X if entry.sparse else X.toarray(), y))
+    for name, content in _files(sources):
+        X, y, lines = svmlight.parse(content, name, entry.columns)
+        for label, line in zip(y.tolist() if codes else (), lines, strict=False):
+            if label not in codes:
+                raise broken(name, line, f"{label:g} is not a known label")
+        known: Any = np.array([codes[label] for label in y.tolist()], np.int64) if codes else y
+        parts.append(Parsed(X if entry.sparse else X.toarray(), known))
     return _join(entry, parts)
 
 
@@ -189,30 +177,28 @@ def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
     The option `topic` names the positive class.
     """
-    *vectors, topics = sources
-    ((topics_name, content),) = topics.read().items()
-    has = svmlight.parse_topics(content, topics_name, str(entry.options["topic"]))
+    ((topics, content),) = _files(sources[-1:])
+    has = svmlight.parse_topics(content, topics, str(entry.options["topic"]))
     parts = []
-    for source in vectors:
-        ((name, content),) = source.read().items()
-        X, documents = svmlight.parse(content, name, entry.columns)
-        missing = [int(document) for document in documents if int(document) not in has]
-        if missing:
-            raise broken(name, None, f"document {missing[0]} has no topic in {topics_name}")
-        parts.append(Parsed(X, np.array([has[int(each)] for each in documents], dtype=np.int64)))
+    for name, content in _files(sources[:-1]):
+        X, labels, _ = svmlight.parse(content, name, entry.columns)
+        documents = [int(label) for label in labels]
+        for document in documents:
+            if document not in has:
+                raise broken(name, None, f"document {document} has no topic in {topics}")
+        parts.append(Parsed(X, np.array([has[each] for each in documents], dtype=np.int64)))
     return _join(entry, parts)
 
 
 def read_har(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read triples of text files: features, activity, subject; training files first."""
-    parts = []
-    for start in range(0, len(sources), 3):
+    parts, files = [], _files(sources)
+    for triple in zip(files, files, files, strict=True):
         features, activity, subject = (
             tables.parse(content, name, columns=width, separator=None, text=text)
-            for source, width, text in zip(
-                sources[start : start + 3], (entry.columns, 1, 1), ((), (0,), ()), strict=True
+            for (name, content), width, text in zip(
+                triple, (entry.columns, 1, 1), ((), (0,), ()), strict=True
             )
-            for name, content in source.read().items()
         )
         for other in (activity, subject):
             if len(other.lines) != len(features.lines):
@@ -226,20 +212,15 @@ def read_har(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
 def read_idx(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read pairs of idx files, images and labels, training files first; pixels stay bytes."""
-    parts = []
-    for start in range(0, len(sources), 2):
-        images, labels = (
-            _idx(content, name, dimensions)
-            for source, dimensions in zip(sources[start : start + 2], (3, 1), strict=True)
-            for name, content in source.read().items()
-        )
+    parts, files = [], _files(sources)
+    for (name, content), (labels_name, labels_content) in zip(files, files, strict=True):
+        images, labels = _idx(content, name, 3), _idx(labels_content, labels_name, 1)
         if len(images) != len(labels):
-            reason = f"{len(images)} images and {len(labels)} labels"
-            raise broken(", ".join(sources[start].read()), None, reason)
-        if labels.size and labels.max() >= len(entry.classes):
+            raise broken(name, None, f"{len(images)} images and {len(labels)} labels")
+        if labels.max() >= len(entry.classes):
             row = int(np.argmax(labels >= len(entry.classes)))
             reason = f"label {labels[row]} of row {row + 1} is not below {len(entry.classes)}"
-            raise broken(", ".join(sources[start + 1].read()), None, reason)
+            raise broken(labels_name, None, reason)
         parts.append(Parsed(images.reshape(len(images), -1), labels.astype(np.int64)))
     return _join(entry, parts)
 
@@ -260,13 +241,14 @@ def _idx(content: bytes, name: str, dimensions: int) -> NDArray[np.uint8]:
     return values.reshape(shape)
 
 
-READERS: dict[str, Reader] = {
-    "adult": Reader(read_adult, 1),
-    "arff": Reader(read_arff, 1),
-    "har": Reader(read_har, 1),
-    "idx": Reader(read_idx, 1),
-    "rcv1": Reader(read_rcv1, 1),
-    "svmlight": Reader(read_svmlight, 1),
-    "table": Reader(read_table, 1),
+READERS: dict[str, Callable[[Entry, Sequence[FoundFiles]], Parsed]] = {
+    "adult": read_adult,
+    "arff": read_arff,
+    "har": read_har,
+    "idx": read_idx,
+    "rcv1": read_rcv1,
+    "svmlight": read_svmlight,
+    "table": read_table,
 }
-"""The readers by the name that an entry uses."""
+"""By the name that an entry uses. The name belongs to the identity of the data: a reader that
+makes other rows of the same files gets another one."""

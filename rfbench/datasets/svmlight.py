@@ -2,61 +2,54 @@
 
 from __future__ import annotations
 
-import io
 import math
+from array import array
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from rfbench.datasets.tables import broken
-from rfbench.errors import DataError
 
 
-def parse(content: bytes, name: str, columns: int) -> tuple[csr_array, NDArray[np.float64]]:
-    """Read rows of ``label index:value ...``, indices counted from 1; return rows and labels.
+def parse(
+    content: bytes, name: str, columns: int
+) -> tuple[csr_array, NDArray[np.float64], list[int]]:
+    """Read rows of ``label index:value ...``; return rows, labels, and the rows' lines, from 1.
 
-    `name` is that of the file, for errors; the largest index in a file may be below `columns`.
-    DataError if there is no row, or if a line does not fit the format.
+    `name` is that of the file, for errors. Indices count from 1; the largest one may be below
+    `columns`. DataError if there is no row, or if a line does not fit the format.
     """
-    from sklearn.datasets import load_svmlight_file
-
-    try:
-        X, labels = load_svmlight_file(io.BytesIO(content), n_features=columns, zero_based=False)
-    except (ValueError, OverflowError, IndexError) as error:
-        raise _diagnose(content, name, columns) from error
-    if X.shape[0] == 0:
-        raise broken(name, None, "no rows")
-    if not (np.isfinite(X.data).all() and np.isfinite(labels).all()):
-        raise _diagnose(content, name, columns)
-    return csr_array(X), np.asarray(labels, dtype=np.float64)
-
-
-def line_of(content: bytes, row: int) -> int:
-    """Return the number of the line that a row (from 0) stands on."""
-    lines = enumerate(content.split(b"\n"), start=1)
-    return [number for number, line in lines if line.split(b"#")[0].strip()][row]
-
-
-def _diagnose(content: bytes, name: str, columns: int) -> DataError:
-    """Find the first line that does not fit the format."""
+    values, indices, ends = array("d"), array("i"), array("i", [0])
+    labels, lines = array("d"), []
     for number, line in enumerate(content.split(b"\n"), start=1):
-        label, *pairs = line.split(b"#")[0].split() or [b"0"]
+        label, *pairs = line.split(b"#")[0].split() or [b""]
+        if not label:
+            continue
         before = 0
         try:
-            if not math.isfinite(float(label)):
-                return broken(name, number, "the label is not a finite number")
+            labels.append(float(label))
             for pair in pairs:
-                index, value = pair.split(b":", 1)
-                if not before < int(index) <= columns:
-                    reason = f"index {int(index)} is not in order, or not within 1..{columns}"
-                    return broken(name, number, reason)
-                if not math.isfinite(float(value)):
-                    return broken(name, number, f"the value of index {int(index)} is not finite")
-                before = int(index)
+                left, right = pair.split(b":")
+                index, value = int(left), float(right)
+                if not before < index <= columns:
+                    reason = f"index {index} is not in order, or not within 1..{columns}"
+                    raise broken(name, number, reason)
+                if not math.isfinite(value):
+                    raise broken(name, number, f"the value of index {index} is not finite")
+                indices.append(index - 1)
+                values.append(value)
+                before = index
         except ValueError:
-            return broken(name, number, "not of the form 'label index:value ...'")
-    return broken(name, None, "not in the svmlight format")
+            raise broken(name, number, "not of the form 'label index:value ...'") from None
+        if not math.isfinite(labels[-1]):
+            raise broken(name, number, "the label is not a finite number")
+        ends.append(len(indices))
+        lines.append(number)
+    if not lines:
+        raise broken(name, None, "no rows")
+    arrays = (np.frombuffer(values), np.frombuffer(indices, "i4"), np.frombuffer(ends, "i4"))
+    return csr_array(arrays, shape=(len(lines), columns)), np.frombuffer(labels), lines
 
 
 def parse_topics(content: bytes, name: str, topic: str) -> dict[int, bool]:

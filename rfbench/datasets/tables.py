@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -10,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.errors import DataError
-
-_LINES_AT_ONCE = 50_000
 
 
 def broken(name: str, line: int | None, reason: str) -> DataError:
@@ -33,7 +32,7 @@ class DelimitedText:
     """
 
     name: str
-    lines: NDArray[np.int64]
+    lines: list[int]
     numbers: NDArray[np.float64]
     text: Mapping[int, list[str]]
 
@@ -44,7 +43,7 @@ class DelimitedText:
         for row in np.flatnonzero(codes < 0)[:1]:
             label = self.text[column][row][:40]
             reason = f"'{label}' is not one of the labels {', '.join(known)}"
-            raise broken(self.name, int(self.lines[row]), reason)
+            raise broken(self.name, self.lines[row], reason)
         return codes
 
 
@@ -74,59 +73,30 @@ def parse(
     `text` has the positions of the columns that hold no numbers. DataError if there is no row, if a
     line has too few or too many fields, or if a field of a numeric column is not a finite number.
     """
-    rows, lines = _rows(content, name, columns, separator, skip, comment)
     numeric = [column for column in range(columns) if column not in text]
-    numbers = np.empty((len(rows), len(numeric)))
-    for start in range(0, len(rows) if numeric else 0, _LINES_AT_ONCE):
-        part = rows[start : start + _LINES_AT_ONCE]
-        try:
-            block = np.loadtxt(
-                part, delimiter=separator, comments=None, usecols=numeric, ndmin=2, encoding=None
-            )
-        except ValueError as error:
-            raise _diagnose(part, lines[start:], name, separator, numeric) from error
-        if not np.isfinite(block).all():
-            raise _diagnose(part, lines[start:], name, separator, numeric)
-        numbers[start : start + len(part)] = block
+    numbers, lines = array("d"), []
     labels: dict[int, list[str]] = {column: [] for column in text}
-    for row in rows if text else ():
-        fields = row.split(separator)
-        for column, values in labels.items():
-            values.append(fields[column].strip())
-    return DelimitedText(name, np.array(lines, dtype=np.int64), numbers, labels)
-
-
-def _rows(
-    content: bytes, name: str, columns: int, separator: str | None, skip: int, comment: str
-) -> tuple[list[str], list[int]]:
-    rows: list[str] = []
-    lines: list[int] = []
     for number, raw in enumerate(content.splitlines(), start=1):
         line = raw.decode("latin-1")
         if number <= skip or not line.strip() or (comment and line.startswith(comment)):
             continue
-        fields = line.count(separator) + 1 if separator else len(line.split())
-        if fields != columns:
-            raise broken(name, number, f"{fields} fields where {columns} are expected")
-        rows.append(line)
-        lines.append(number)
-    if not rows:
-        raise broken(name, None, "no rows")
-    return rows, lines
-
-
-def _diagnose(
-    rows: list[str], lines: list[int], name: str, separator: str | None, numeric: list[int]
-) -> DataError:
-    """Find the first field that is not a finite number."""
-    for line, row in zip(lines, rows, strict=False):
-        fields = row.split(separator)
+        fields = line.split(separator)
+        if len(fields) != columns:
+            raise broken(name, number, f"{len(fields)} fields where {columns} are expected")
         for column in numeric:
             try:
-                finite = "_" not in fields[column] and math.isfinite(float(fields[column]))
+                value = float(fields[column])
             except ValueError:
-                finite = False
-            if not finite:
+                value = math.nan
+            if not math.isfinite(value):
                 reason = f"'{fields[column][:40]}' in column {column + 1} is not a finite number"
-                return broken(name, line, reason)
-    return broken(name, lines[0], "this line or one below cannot be read")
+                raise broken(name, number, reason)
+            numbers.append(value)
+        for column, values in labels.items():
+            values.append(fields[column].strip())
+        lines.append(number)
+    if not lines:
+        raise broken(name, None, "no rows")
+    return DelimitedText(
+        name, lines, np.frombuffer(numbers).reshape(len(lines), len(numeric)), labels
+    )

@@ -14,7 +14,7 @@ TEXT = [name for name in FILES if name not in ("mnist", "rcv1")]
 
 
 def read(entry, contents):
-    return READERS[entry.reader].read(entry, data_files.held(entry, contents))
+    return READERS[entry.reader](entry, data_files.held(entry, contents))
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -228,18 +228,6 @@ def test_a_broken_svmlight_row_is_named(row, reason):
     contents[0] = contents[0] + row + b"\n"
     with pytest.raises(DataError, match=f"a9a, line 3: .*{reason}"):
         read(entry, contents)
-
-
-def test_long_tables_are_read_in_pieces_and_lines_are_still_right(monkeypatch):
-    monkeypatch.setattr(tables, "_LINES_AT_ONCE", 2)
-    X = data_files.numbers(7, 3)
-    content = data_files.delimited([*X.T, list("abcabca")])
-    table = tables.parse(content, "t", columns=4, text=[3])
-    np.testing.assert_array_equal(table.numbers, X)
-    assert table.text[3] == list("abcabca")
-    broken = replace_line(content, 6, b"1,2,z,c")
-    with pytest.raises(DataError, match="t, line 6: 'z' in column 3"):
-        tables.parse(broken, "t", columns=4, text=[3])
 
 
 def test_numbers_keep_every_digit():
