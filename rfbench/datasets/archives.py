@@ -8,7 +8,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-import stat
 import tarfile
 import zipfile
 import zlib
@@ -47,14 +46,12 @@ class FoundFiles:
     def read(self, limit: int = LIMIT) -> dict[str, bytes]:
         """Return the unpacked content of every file, in the order of the names.
 
-        DataError if one cannot be read, is too large or unsafe, or if the number is wrong.
+        DataError if one cannot be read, is or is too large, or if the number is wrong.
         """
-        found: dict[str, bytes] = {}
-        for path in self.paths:
-            found.update(_read(path, self.pattern, limit))
+        found = [each for path in self.paths for each in _read(path, self.pattern, limit)]
         if len(found) != self.count:
             where = ", ".join(map(str, self.paths[:3]))
-            inside = [name for path in self.paths for name in names_in(path)]
+            inside = [name for path in self.paths for name in _names_in(path)]
             more = f" and {len(inside) - MOST_NAMED:,} more" if len(inside) > MOST_NAMED else ""
             holds = f" It has {', '.join(inside[:MOST_NAMED])}{more}." if inside else ""
             raise DataError(
@@ -63,28 +60,18 @@ class FoundFiles:
                 "It is incomplete, or another archive under this name.",
                 "Remove the file and get it again.",
             )
-        return dict(sorted(found.items()))
+        return dict(sorted(found))
 
 
-def names_in(path: Path) -> list[str]:
-    """Return the names of an archive's files; none if it is no archive that can be read."""
+def _read(path: Path, pattern: str, limit: int) -> list[tuple[str, bytes]]:
     try:
         with path.open("rb") as stream:
-            return [name for name, _ in _members(stream, path.name)]
-    except _BROKEN:
-        return []
-
-
-def _read(path: Path, pattern: str, limit: int) -> dict[str, bytes]:
-    name = path.name
-    try:
-        with path.open("rb") as stream:
-            if name.endswith(_ARCHIVES):
+            if path.name.endswith(_ARCHIVES):
                 return _search(stream, path.name, pattern, limit)
             if path.suffix not in _UNPACK:
-                return {name: _bounded(stream, name, limit)}
+                return [(path.name, _bounded(stream, path.name, limit))]
             with _UNPACK[path.suffix](stream) as unpacked:
-                return {path.stem: _bounded(unpacked, name, limit)}
+                return [(path.stem, _bounded(unpacked, path.name, limit))]
     except _BROKEN as error:
         raise DataError(
             f"{path} cannot be read.",
@@ -95,54 +82,44 @@ def _read(path: Path, pattern: str, limit: int) -> dict[str, bytes]:
 
 def _search(
     stream: IO[bytes], archive: str, pattern: str, limit: int, nested: bool = False
-) -> dict[str, bytes]:
+) -> list[tuple[str, bytes]]:
     """Read the members that match; where there is none, look into the archives inside."""
-    found: dict[str, bytes] = {}
-    for name, content in _contents(stream, archive, pattern, limit):
-        if PurePosixPath(name).parts[-1] in found:
-            raise _refused(archive, name, "is there twice")
-        found[PurePosixPath(name).parts[-1]] = content
+    found = []
+    for name, opener in _members(stream, archive):
+        path = PurePosixPath(name)
+        if path.match(pattern) and not path.name.startswith("._"):
+            with opener() as member:
+                found.append((path.name, _bounded(member, name, limit)))
     if found or nested:
         return found
     for suffix in _ARCHIVES:
         stream.seek(0)
-        for name, content in _contents(stream, archive, f"*{suffix}", limit):
-            found.update(_search(io.BytesIO(content), name, pattern, limit, nested=True))
+        for name, content in _search(stream, archive, f"*{suffix}", limit, nested=True):
+            found += _search(io.BytesIO(content), name, pattern, limit, nested=True)
     return found
 
 
-def _contents(
-    stream: IO[bytes], archive: str, pattern: str, limit: int
-) -> Iterator[tuple[str, bytes]]:
-    for name, opener in _members(stream, archive):
-        if _wanted(archive, name, pattern):
-            if opener is None:
-                raise _refused(archive, name, "is a link or a device")
-            with opener() as member:
-                yield name, _bounded(member, name, limit)
-
-
-def _members(stream: IO[bytes], archive: str) -> Iterator[tuple[str, Callable[[], Any] | None]]:
-    """Yield the files of an archive, each with what opens it; None: it is a link or a device."""
+def _members(stream: IO[bytes], archive: str) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield the files of an archive, no links or devices, each with what opens it."""
     if archive.endswith(".zip"):
         with zipfile.ZipFile(stream) as packed:
             for info in packed.infolist():
                 if not info.is_dir():
-                    link = stat.S_ISLNK(info.external_attr >> 16)
-                    yield info.filename, None if link else partial(packed.open, info)
+                    yield info.filename, partial(packed.open, info)
     else:
         with tarfile.open(fileobj=stream) as tape:
             for each in tape:
-                if not each.isdir():
-                    yield each.name, partial(tape.extractfile, each) if each.isreg() else None
+                if each.isreg():
+                    yield each.name, partial(tape.extractfile, each)
 
 
-def _wanted(archive: str, name: str, pattern: str) -> bool:
-    path = PurePosixPath(name)
-    wanted = not path.name.startswith("._") and path.match(pattern)
-    if wanted and (path.is_absolute() or ".." in path.parts):
-        raise _refused(archive, name, "points outside of the archive")
-    return wanted
+def _names_in(path: Path) -> list[str]:
+    """Return the names of an archive's files; none if it is no archive that can be read."""
+    try:
+        with path.open("rb") as stream:
+            return [name for name, _ in _members(stream, path.name)]
+    except _BROKEN:
+        return []
 
 
 def _bounded(stream: IO[bytes], name: str, limit: int) -> bytes:
@@ -154,11 +131,3 @@ def _bounded(stream: IO[bytes], name: str, limit: int) -> bytes:
             "Remove the file and get it again from its original home.",
         )
     return content
-
-
-def _refused(archive: str, name: str, reason: str) -> DataError:
-    return DataError(
-        f"'{name}' in {archive} is refused.",
-        f"It {reason}.",
-        "Get the archive again from its original home.",
-    )
