@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Rows
 from rfbench.datasets import cache, catalog
-from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Entry, source_of
 from rfbench.datasets.fetch import obtain
-from rfbench.datasets.locate import complete, content_hashes, data_folder, pin
+from rfbench.datasets.locate import FileCheck, data_folder, pin, right
 from rfbench.datasets.readers import READERS, Parsed
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import DataError
@@ -104,15 +103,15 @@ def load(
         entry, parsed, identity = own
     else:
         entry = catalog.entry(name)
-        sources = [] if parameters else obtain(entry)
-        identity = _sha256(entry, parameters, sources)
+        checks = [] if parameters else obtain(entry)
+        identity = _sha256(entry, parameters, checks)
         if entry.kind == "synthetic":
             parsed = _generate(entry, parameters, generator)
         elif entry.kind == "bundled":
             parsed = _digits()
             entry.check(parsed.X.shape, parsed.y, parsed.n_given_train)
         else:
-            parsed = _parse(entry, sources, identity, dtype)
+            parsed = _parse(entry, checks, identity, dtype)
     X: Any = parsed.X if parsed.X.dtype == dtype else parsed.X.astype(dtype)
     return Dataset(
         name=entry.name,
@@ -135,10 +134,10 @@ def data_sha256(name: str, parameters: Parameters = None, folder: Path | None = 
     if own := _own(name, parameters, folder):
         return own[2]
     entry = catalog.entry(name)
-    return _sha256(entry, parameters, complete(entry))
+    return _sha256(entry, parameters, right(entry))
 
 
-def _sha256(entry: Entry, parameters: Parameters, sources: list[FoundFiles]) -> str:
+def _sha256(entry: Entry, parameters: Parameters, checks: list[FileCheck]) -> str:
     parts: list[Any] = [entry.reader, 1]
     if entry.kind == "synthetic":
         problem = PROBLEMS[entry.reader]
@@ -150,18 +149,18 @@ def _sha256(entry: Entry, parameters: Parameters, sources: list[FoundFiles]) -> 
             "Remove them.",
         )
     if entry.kind == "files":
-        parts += [entry.options, entry.codes, entry.sparse, content_hashes(entry, sources)]
+        parts += [entry.options, entry.codes, entry.sparse, [each.sha256 for each in checks]]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _parse(entry: Entry, sources: list[FoundFiles], sha256: str, dtype: str) -> Parsed:
+def _parse(entry: Entry, checks: list[FileCheck], sha256: str, dtype: str) -> Parsed:
     folder = data_folder() / "cache" / f"{entry.name}-{sha256[:16]}-{dtype}"
     cached = cache.load(folder)
     if cached is not None:
         return cached
-    parsed = READERS[entry.reader](entry, sources)
+    parsed = READERS[entry.reader](entry, [each.source for each in checks if each.source])
     entry.check(parsed.X.shape, parsed.y, parsed.n_given_train)
-    pin(entry, sources)
+    pin(entry, checks)
     return cache.store(folder, parsed, dtype) or parsed
 
 

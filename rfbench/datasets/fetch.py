@@ -13,25 +13,27 @@ from typing import Any
 import rfbench
 from rfbench.datasets import cache, catalog
 from rfbench.datasets.archives import FoundFiles
-from rfbench.datasets.catalog import Download, Entry, Member
+from rfbench.datasets.catalog import Entry, Member
 from rfbench.datasets.locate import (
+    FileCheck,
     check,
-    complete,
-    content_hashes,
     data_folder,
-    files_of,
     locate,
     memory,
-    mismatch,
     missing,
+    paths,
     pin,
+    refuse_mismatch,
+    right,
 )
 from rfbench.errors import DataError
 
 log = logging.getLogger(__name__)
 
 RETRIES = 2
-"""How often a download from one address is tried again."""
+"""How often a connection to one address is tried again."""
+
+TIMEOUT_SECONDS = 30.0
 
 
 def fetch(name: str, *, progress: bool = False) -> list[Path]:
@@ -39,42 +41,43 @@ def fetch(name: str, *, progress: bool = False) -> list[Path]:
 
     `progress` shows a bar. DataError if a file cannot be had, or is not the right one.
     """
-    return files_of(obtain(catalog.entry(name), progress=progress))
+    obtain(catalog.entry(name), progress=progress)
+    return paths(name)
 
 
-def obtain(entry: Entry, *, progress: bool = False) -> list[FoundFiles]:
-    """Return the checked sources of an entry, downloading and pinning what is needed."""
+def obtain(entry: Entry, *, progress: bool = False) -> list[FileCheck]:
+    """Return the checks of an entry's files, downloading and pinning what is needed."""
     done: set[str] = set()
     for member, source in zip(entry.files, locate(entry), strict=True):
-        if source is not None or done.intersection(member.sources):
-            continue
-        downloads = entry.downloads_of(member)
-        if not downloads:
-            raise missing(entry, member, "It was not found on disk.")
-        done.add(_download(entry, member, downloads, progress))
-    sources = complete(entry)
-    content_hashes(entry, sources)
+        if source is None and not done.intersection(member.sources):
+            done.add(_download(entry, member, progress))
+    checks = right(entry)
     if done:
-        pin(entry, sources)
-    return sources
+        pin(entry, checks)
+    return checks
 
 
-def _download(entry: Entry, member: Member, downloads: list[Download], progress: bool) -> str:
-    """Fetch the first of the downloads that can be had, and return its name."""
+def _download(entry: Entry, member: Member, progress: bool) -> str:
+    """Fetch the first of a file's downloads that can be had, and return its name."""
+    import requests
+
+    downloads = entry.downloads_of(member)
+    if not downloads:
+        raise missing(entry, member, "It was not found on disk.")
     folder = data_folder() / entry.folder
     reasons = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
             for download, url in ((each, url) for each in downloads for url in each.urls):
+                staged = Path(stage) / download.name
                 try:
-                    staged = _from(url, Path(stage), download.name, progress)
+                    _from(url, staged, progress)
                     _check_staged(entry, staged)
-                except Exception as error:  # pooch passes on whatever its transport raises
+                except (requests.RequestException, DataError) as error:
                     log.info("%s from %s: %s", download.name, url, error)
                     reasons.append(f"{url}: {_reason(error)}")
                 else:
-                    staged.chmod(0o644)
                     os.replace(staged, folder / download.name)
                     return download.name
     except OSError as error:
@@ -97,26 +100,27 @@ def _reason(error: Exception) -> str:
     return str(error)
 
 
-def _from(url: str, folder: Path, name: str, progress: bool) -> Path:
-    import pooch
+def _from(url: str, file: Path, progress: bool) -> None:
+    import requests
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-    pooch.get_logger().setLevel(logging.CRITICAL)
-    bar = _Bar(name) if progress else None
-    pup = pooch.create(
-        path=folder,
-        base_url="",
-        registry={name: None},
-        urls={name: url},
-        retry_if_failed=RETRIES,
-    )
-    try:
-        (folder / name).unlink(missing_ok=True)
-        agent = {"User-Agent": f"rfbench/{rfbench.__version__}"}  # some servers refuse requests'
-        downloader = pooch.HTTPDownloader(progressbar=bar or False, headers=agent)
-        return Path(pup.fetch(name, downloader=downloader))
-    finally:
-        if bar:
-            bar.close()
+    agent = {"User-Agent": f"rfbench/{rfbench.__version__}"}  # some servers refuse requests'
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
+    session = requests.Session()
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, requests.adapters.HTTPAdapter(max_retries=RETRIES))
+    with (
+        Progress(*columns, console=Console(stderr=True), disable=not progress) as bar,
+        session.get(url, headers=agent, stream=True, timeout=TIMEOUT_SECONDS) as answer,
+        file.open("wb") as stream,
+    ):
+        answer.raise_for_status()
+        size = int(answer.headers.get("Content-Length", 0))
+        task = bar.add_task(file.name, total=size or None)
+        for piece in answer.iter_content(2**16):
+            stream.write(piece)
+            bar.advance(task, len(piece))
 
 
 def _check_staged(entry: Entry, staged: Path) -> None:
@@ -124,39 +128,8 @@ def _check_staged(entry: Entry, staged: Path) -> None:
     for member in entry.files:
         one_of_many = member.count > 1 and staged.match(member.name)
         if not one_of_many and any(staged.match(name) for name in member.names):
-            result = check(entry, member, FoundFiles((staged,), member.pattern, member.count))
-            if result.status == "mismatch":
-                raise mismatch(entry, result)
-
-
-class _Bar:
-    """A progress bar of rich in the shape that pooch expects of one."""
-
-    def __init__(self, name: str) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
-
-        columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
-        self._progress = Progress(*columns, console=Console(stderr=True))
-        self._task = self._progress.add_task(name, total=None)
-        self._progress.start()
-
-    @property
-    def total(self) -> float | None:
-        return self._progress.tasks[0].total
-
-    @total.setter
-    def total(self, value: float) -> None:
-        self._progress.update(self._task, total=value or None)
-
-    def update(self, count: int) -> None:
-        self._progress.advance(self._task, count)
-
-    def reset(self) -> None:
-        self._progress.update(self._task, completed=0)
-
-    def close(self) -> None:
-        self._progress.stop()
+            source = FoundFiles((staged,), member.pattern, member.count)
+            refuse_mismatch(entry, check(entry, member, source))
 
 
 def add(name: str, file: Path) -> Path:

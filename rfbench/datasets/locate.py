@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import platformdirs
+
 from rfbench.datasets import cache, catalog
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Entry, Member
@@ -18,19 +20,25 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class FileCheck:
-    """The state of one file of a data set.
+    """The state of one file of a data set."""
 
-    `status` is 'ok' (a known hash), 'unpinned' (no hash is known yet), 'mismatch' or 'missing';
-    `path` is where it was found (the first path of several), `sha256` the hash of its content,
-    `expected` the hash that it should have, where one is known, `problem` why it cannot be read.
-    """
-
-    name: str
-    path: Path | None
-    sha256: str | None
+    member: Member
+    source: FoundFiles | None  # where it was found
+    # 'ok' (a known hash), 'unpinned' (no hash is known yet), 'mismatch' or 'missing'
     status: Literal["ok", "unpinned", "mismatch", "missing"]
-    expected: str | None = None
-    problem: str = ""
+    sha256: str | None = None  # of its content
+    expected: str | None = None  # the hash that it should have, where one is known
+    problem: str = ""  # why it cannot be read
+
+    @property
+    def name(self) -> str:
+        """Its name, unpacked."""
+        return self.member.name
+
+    @property
+    def path(self) -> Path | None:
+        """Where it was found, of several files the first."""
+        return self.source.paths[0] if self.source else None
 
 
 def data_folder() -> Path:
@@ -41,9 +49,12 @@ def data_folder() -> Path:
     checkout = Path(__file__).parents[2]
     if (checkout / "pyproject.toml").is_file():
         return checkout / "data"
-    import pooch
+    return user_folder()
 
-    return Path(pooch.os_cache("rfbench"))
+
+def user_folder() -> Path:
+    """Return the folder of this user for what can be had again."""
+    return Path(platformdirs.user_cache_dir("rfbench"))
 
 
 def search_folders() -> list[Path]:
@@ -63,7 +74,16 @@ def search_folders() -> list[Path]:
     return [Path(given), data_folder()]
 
 
-def _in_folder(folder: Path, entry: Entry, member: Member) -> FoundFiles | None:
+def locate(entry: Entry) -> list[FoundFiles | None]:
+    """Return where each file of an entry stands, or None where it is nowhere."""
+    folders = [folder / entry.folder for folder in search_folders()]
+    return [
+        next(filter(None, (_in_folder(folder, member) for folder in folders)), None)
+        for member in entry.files
+    ]
+
+
+def _in_folder(folder: Path, member: Member) -> FoundFiles | None:
     """Find a file in one folder: by itself, compressed, or inside its download."""
     loose = sorted(path for path in folder.glob(member.name) if path.is_file())
     if len(loose) == member.count:
@@ -74,44 +94,24 @@ def _in_folder(folder: Path, entry: Entry, member: Member) -> FoundFiles | None:
     return None
 
 
-def locate(entry: Entry) -> list[FoundFiles | None]:
-    """Return where each file of an entry stands, or None where it is nowhere."""
-    folders = [folder / entry.folder for folder in search_folders()]
-    return [
-        next(filter(None, (_in_folder(folder, entry, member) for folder in folders)), None)
-        for member in entry.files
-    ]
-
-
 def on_disk(name: str) -> bool:
     """Say whether every file of a data set is there; its content is not checked."""
     return None not in locate(catalog.entry(name))
 
 
 def paths(name: str) -> list[Path]:
-    """Return the files of a data set; none if it needs no file. DataError if one is missing."""
-    return files_of(complete(catalog.entry(name)))
+    """Return the files of a data set, each once; none if it needs no file.
 
-
-def files_of(sources: list[FoundFiles]) -> list[Path]:
-    """Return the files on disk behind sources, each once."""
-    return list(dict.fromkeys(path for source in sources for path in source.paths))
-
-
-def complete(entry: Entry) -> list[FoundFiles]:
-    """Return where each file of an entry stands; DataError if one is missing."""
-    found = []
-    for member, source in zip(entry.files, locate(entry), strict=True):
-        if source is None:
-            raise missing(entry, member, "It was not found on disk.")
-        found.append(source)
-    return found
+    DataError if one is missing or not the right one.
+    """
+    checks = right(catalog.entry(name))
+    return list(dict.fromkeys(path for each in checks if each.source for path in each.source.paths))
 
 
 def missing(entry: Entry, member: Member, why: str) -> DataError:
     """Return the error for a file that cannot be had: what it is, where to get and to put it."""
     folder = data_folder() / entry.folder
-    urls = homes(entry, member)
+    urls = _homes(entry, member)
     return DataError(
         f"'{(member.sources or (member.name,))[0]}' of {entry.name} is missing.",
         why,
@@ -120,9 +120,29 @@ def missing(entry: Entry, member: Member, why: str) -> DataError:
     )
 
 
-def homes(entry: Entry, member: Member) -> str:
-    """Return where a file may be had, in words; empty if it has no address."""
+def _homes(entry: Entry, member: Member) -> str:
     return " or ".join(url for each in entry.downloads_of(member) for url in each.urls)
+
+
+def verify(name: str) -> list[FileCheck]:
+    """Compare every file of a data set with the hashes that are known."""
+    entry = catalog.entry(name)
+    return [
+        check(entry, member, source)
+        if source
+        else FileCheck(member, None, "missing", expected=member.sha256)
+        for member, source in zip(entry.files, locate(entry), strict=True)
+    ]
+
+
+def right(entry: Entry) -> list[FileCheck]:
+    """Return the checks of an entry's files; DataError if one is missing or not the right one."""
+    checks = verify(entry.name)
+    for found in checks:
+        if found.status == "missing":
+            raise missing(entry, found.member, "It was not found on disk.")
+        refuse_mismatch(entry, found)
+    return checks
 
 
 def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
@@ -135,61 +155,40 @@ def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
         found = cache.content_sha256(source, memory())
     except DataError as error:
         log.warning("%s", error)
-        facts = {"Its home is": homes(entry, member), "Its sha256 is": expected}
+        facts = {"Its home is": _homes(entry, member), "Its sha256 is": expected}
         why = " ".join([error.what, *(f"{word} {fact}." for word, fact in facts.items() if fact)])
-        return FileCheck(member.name, path, None, "mismatch", expected, why)
+        return FileCheck(member, source, "mismatch", None, expected, why)
     if found in (member.sha256, *member.also):
-        return FileCheck(member.name, path, found, "ok", found)
+        return FileCheck(member, source, "ok", found, found)
     if download and whole:
         seen = cache.file_sha256(path, memory())
         if seen in (whole, *download.also):
-            return FileCheck(member.name, path, found, "ok", found)
+            return FileCheck(member, source, "ok", found, found)
         if member.sha256 is None:
-            return FileCheck(member.name, path, seen, "mismatch", whole)
-    pinned = member.sha256 or cache.read_json(_pins()).get(_pin_key(entry, member))
+            return FileCheck(member, source, "mismatch", seen, whole)
+    pinned = member.sha256 or cache.read_json(_pins()).get(f"{entry.folder}/{member.name}")
     if pinned is None:
-        return FileCheck(member.name, path, found, "unpinned")
-    return FileCheck(member.name, path, found, "ok" if found == pinned else "mismatch", pinned)
+        return FileCheck(member, source, "unpinned", found)
+    status: Literal["ok", "mismatch"] = "ok" if found == pinned else "mismatch"
+    return FileCheck(member, source, status, found, pinned)
 
 
-def verify(name: str) -> list[FileCheck]:
-    """Compare every file of a data set with the hashes that are known."""
-    entry = catalog.entry(name)
-    return [
-        FileCheck(member.name, None, None, "missing", member.sha256)
-        if source is None
-        else check(entry, member, source)
-        for member, source in zip(entry.files, locate(entry), strict=True)
-    ]
+def refuse_mismatch(entry: Entry, found: FileCheck) -> None:
+    """Raise DataError for a file with another hash than expected."""
+    if found.status == "mismatch":
+        raise DataError(
+            f"{found.path} is not the expected '{found.name}' of {entry.name}.",
+            found.problem or f"Its sha256 is {found.sha256}, expected is {found.expected}.",
+            f"Remove it and run `rfbench data fetch {entry.name}`.",
+        )
 
 
-def content_hashes(entry: Entry, sources: list[FoundFiles]) -> list[str]:
-    """Return the hash of each file's content; DataError if one is not what is known of it."""
-    hashes = []
-    for member, source in zip(entry.files, sources, strict=True):
-        result = check(entry, member, source)
-        if result.status == "mismatch" or result.sha256 is None:
-            raise mismatch(entry, result)
-        hashes.append(result.sha256)
-    return hashes
-
-
-def mismatch(entry: Entry, result: FileCheck) -> DataError:
-    """Return the error for a file with another hash than expected."""
-    return DataError(
-        f"{result.path} is not the expected '{result.name}' of {entry.name}.",
-        result.problem or f"Its sha256 is {result.sha256}, expected is {result.expected}.",
-        f"Remove it and run `rfbench data fetch {entry.name}`.",
-    )
-
-
-def pin(entry: Entry, sources: list[FoundFiles]) -> None:
+def pin(entry: Entry, checks: list[FileCheck]) -> None:
     """Record the hashes of files for which none was known; from then on they have to match."""
-    for member, source in zip(entry.files, sources, strict=True):
-        result = check(entry, member, source)
-        if result.status == "unpinned" and result.sha256 is not None:
-            cache.add_json(_pins(), _pin_key(entry, member), result.sha256)
-            log.info("%s of %s is pinned to %s", member.name, entry.name, result.sha256)
+    for found in checks:
+        if found.status == "unpinned" and found.sha256 is not None:
+            cache.add_json(_pins(), f"{entry.folder}/{found.name}", found.sha256)
+            log.info("%s of %s is pinned to %s", found.name, entry.name, found.sha256)
 
 
 def _pins() -> Path:
@@ -199,7 +198,3 @@ def _pins() -> Path:
 def memory() -> Path:
     """Return the file in which hashes are remembered."""
     return data_folder() / "cache" / "hashes.json"
-
-
-def _pin_key(entry: Entry, member: Member) -> str:
-    return f"{entry.folder}/{member.name}"

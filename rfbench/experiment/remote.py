@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import datasets, plugins
-from rfbench.datasets.locate import search_folders
+from rfbench.datasets.locate import search_folders, user_folder
 from rfbench.errors import DataError, ExecutorError, RfbenchError
 from rfbench.experiment import environment
 from rfbench.experiment.executors import Executor, local
@@ -231,7 +231,7 @@ def _place_of_data(parcel: Parcel) -> str | None:
             "Only data of the catalogue travel.",
             "Put it to the same path there.",
         )
-    place = _kept() / trial.data_sha256
+    place = user_folder() / "by-hash" / trial.data_sha256
     if parcel.data and not place.exists():
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent) as stage:
@@ -251,9 +251,3 @@ def _has(trial: Trial) -> bool:
         return found == trial.data_sha256
     except DataError:
         return False
-
-
-def _kept() -> Path:
-    import pooch
-
-    return Path(pooch.os_cache("rfbench")) / "by-hash"

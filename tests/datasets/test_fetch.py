@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+from rich.progress import Progress
 
 from rfbench import datasets
 from rfbench.errors import DataError
@@ -239,18 +240,17 @@ class TestFetch:
 
     def test_the_bar_counts_bytes(self, home, site, catalogue, monkeypatch, capsys):
         bars = []
-        made = fetch_module._Bar.__init__
 
-        def keep(bar, name):
-            made(bar, name)
-            bars.append(bar)
+        class Kept(Progress):
+            def __init__(self, *words, **keywords):
+                super().__init__(*words, **keywords)
+                bars.append(self)
 
-        monkeypatch.setattr(fetch_module._Bar, "__init__", keep)
+        monkeypatch.setattr("rich.progress.Progress", Kept)
         serve(site, catalogue)
         datasets.fetch("letters", progress=True)
-        (bar,) = bars
-        (task,) = bar._progress.tasks
-        assert bar.total == task.completed == len(LETTERS)
+        ((task,),) = (bar.tasks for bar in bars)
+        assert task.total == task.completed == len(LETTERS)
         assert "letters.data" in capsys.readouterr().err
 
     def test_nothing_is_printed_without_a_bar(self, home, site, catalogue, capfd):

@@ -182,8 +182,8 @@ def test_data_travel_once_and_are_kept_by_their_hash(parcel, tmp_path, monkeypat
     """The machine of the workers: no data folder of its own, and an empty cache."""
     trial = parcel.job.trials[0]
     files = {"letters/letters.data": b"1,2,3\n"}
-    kept = tmp_path / "kept"
-    monkeypatch.setattr(remote, "_kept", lambda: kept)
+    kept = tmp_path / "by-hash"
+    monkeypatch.setattr(remote, "user_folder", lambda: kept.parent)
     monkeypatch.setattr(remote, "_has", lambda trial: False)
     monkeypatch.setattr(remote, "_data_of", lambda job: files)
     answers = []
