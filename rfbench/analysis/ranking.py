@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from rfbench.analysis.apart import keeps_together, separated, source
 from rfbench.analysis.chance import smaller_class
+from rfbench.analysis.naming import names
 from rfbench.analysis.statistics import wilcoxon
-from rfbench.analysis.summary import axis, summarise
+from rfbench.analysis.summary import IDENTITY, aggregate, axis, in_order, metrics
 from rfbench.analysis.verdicts import CHANCE_POINTS, LEARNT
 from rfbench.results import Results
 
@@ -172,23 +173,25 @@ def gather(every: Sequence[Results]) -> Comparison | None:
     found: dict[tuple[str, int], dict[str, pd.DataFrame]] = defaultdict(dict)
     references = []
     apart, leaking = separated(every), set()
-    for results in every:
-        if results.smoke or results.config.get("paper"):
+    usable = {
+        str(one.folder): one
+        for one in every
+        if not one.smoke and not one.config.get("paper") and axis(one) == "M"
+    }
+    lines = _lines(usable)
+    for (folder, dataset), part in lines.groupby(["folder", "dataset"], sort=False):
+        results, names = usable[str(folder)], set(part["method"])
+        if source(str(dataset)) in apart and not keeps_together(results):
+            leaking.add(str(dataset))
             continue
-        table = _lines(results)
-        for dataset, part in table.groupby("dataset") if len(table) else ():
-            if source(str(dataset)) in apart and not keeps_together(results):
-                leaking.add(str(dataset))
-                continue
-            names = set(part["method"])
-            if BASELINE not in names and part["M"].nunique() == 1:
-                references.append(part)
-            if BASELINE not in names or len(names) < FEWEST:
-                continue
-            same = found[str(part["bandwidth_rule"].iloc[0]), results.config.get("rows") or 0]
-            before = same.get(str(dataset))
-            if before is None or part["trials"].sum() > before["trials"].sum():
-                same[str(dataset)] = part
+        if BASELINE not in names and part["M"].nunique() == 1:
+            references.append(part)
+        if BASELINE not in names or len(names) < FEWEST:
+            continue
+        same = found[str(part["bandwidth_rule"].iloc[0]), results.config.get("rows") or 0]
+        before = same.get(str(dataset))
+        if before is None or part["trials"].sum() > before["trials"].sum():
+            same[str(dataset)] = part
     order = sorted(found, key=lambda key: (not by_folds(key[0]), -len(found[key]), key))
     made = [
         replace(_comparison(found[key], references), leaking=tuple(sorted(leaking)))
@@ -210,23 +213,36 @@ def _comparison(parts: dict[str, pd.DataFrame], references: list[pd.DataFrame]) 
     return Comparison(lines, references=beside)
 
 
-def _lines(results: Results) -> pd.DataFrame:
-    if PROTOCOL not in set(results.rows["protocol"]) or axis(results) != "M":
-        return pd.DataFrame()
-    metric = SMALLER_IS_BETTER.get(str(results.config.get("metric")))
-    table = summarise(results, metric, also=["r2"])
-    smaller = smaller_class(results.rows).groupby(results.rows["dataset"]).mean()
-    table["smaller_class"] = table["dataset"].map(smaller)
-    usable = (table["protocol"] == PROTOCOL) & (table["variant"] == "") & table["M"].notna()
-    table = table[usable].copy()
-    table["folder"] = str(results.folder)
+def _lines(every: Mapping[str, Results]) -> pd.DataFrame:
+    """Return the lines of results by their folder, see `Comparison`."""
+    parts = []
+    for folder, one in every.items():
+        known, wanted = one.rows, SMALLER_IS_BETTER.get(str(one.config.get("metric")))
+        rows = known[(known["protocol"] == PROTOCOL) & (known["variant"] == "")]
+        metric = rows["dataset"].map(metrics(one, wanted))
+        parts.append(rows.assign(folder=folder, metric=metric))
+    rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    if rows.empty:
+        return pd.DataFrame(columns=["folder", "dataset"])
+    identity = ["folder", *IDENTITY]
+    table = aggregate(rows, identity, ["r2"])
+    table["x"] = table["M"].astype("float64")
+    for _, lines in table.groupby("folder"):
+        table.loc[lines.index, "method"] = names(lines, "M", identity)
+    scope = ["folder", "dataset"]
+    smaller = rows[scope].assign(smaller_class=smaller_class(rows)).groupby(scope).mean()
+    table = in_order(table.join(smaller, on=scope))
     table["cpu_test"] = table["cpu_all"] - table["cpu_total"]
-    given = {str(s["label"]): s.get("parameters") or {} for s in results.config.get("samplers", [])}
-    table["given"] = [
-        ", ".join(f"{key} {value}" for key, value in given.get(str(name), {}).items())
-        for name in table["method"]
-    ]
-    largest = table.groupby(["dataset", "method"])["M"].transform("max")
+    given = {
+        (folder, str(spec["label"])): ", ".join(
+            f"{key} {value}" for key, value in (spec.get("parameters") or {}).items()
+        )
+        for folder, one in every.items()
+        for spec in one.config.get("samplers", [])
+    }
+    methods = zip(table["folder"], table["method"], strict=True)
+    table["given"] = [given.get(method, "") for method in methods]
+    largest = table.groupby([*scope, "method"])["M"].transform("max")
     table["own_cost"] = (table["timing"] != "shared") | (table["M"] == largest)
     return table
 

@@ -97,22 +97,19 @@ def summarise(
     if results.rows.empty:
         return pd.DataFrame()
     identity = [name for name in IDENTITY if not (name == "M" and follows(results))]
-    chosen, varied = metrics(results, metric), axis(results)
-    rows = results.rows.sort_values("trial")
-    keys = rows[identity].assign(parameters=by_text(rows["parameters"], canonical))
-    d = keys.groupby("dataset")["d"]
-    keys["d"] = keys["d"].where(d.transform("nunique") != 1, d.transform("max"))
-    line = keys.groupby(identity, dropna=False, sort=False).ngroup()
-    table = keys[~line.duplicated()].reset_index(drop=True)
-    whole = [name for name in identity if SCHEMA[name].kind == INTEGER]
-    table[whole] = table[whole].astype("Int64")
-    table["metric"] = table["dataset"].map(chosen)
-    table = pd.concat([table, _aggregates(rows, line, chosen, also)], axis=1)
+    varied, rows = axis(results), results.rows
+    rows = rows.assign(metric=rows["dataset"].map(metrics(results, metric)))
+    table = aggregate(rows, identity, also)
     if varied in ("d", "M"):
         table["x"] = table[varied].astype("float64")
     else:
         table = _along_variants(table, varied)
     table["method"] = names(table, varied, identity)
+    return in_order(table)
+
+
+def in_order(table: pd.DataFrame) -> pd.DataFrame:
+    """Sort lines by data set, method and ``x``."""
     rank = list(map(order, table["sampler"], table["method"]))
     places = (
         table[["dataset", "x"]]
@@ -120,6 +117,22 @@ def summarise(
         .sort_values(["dataset", "rank", "x"])
     )
     return table.loc[places.index].reset_index(drop=True)
+
+
+def aggregate(rows: pd.DataFrame, identity: Sequence[str], also: Sequence[str]) -> pd.DataFrame:
+    """Return one line per identity with the numbers of `summarise`, of rows with a ``metric``.
+
+    ``d`` of a data set counts for its rows that failed before it was known.
+    """
+    rows = rows.sort_values("trial", kind="stable")
+    keys = rows[list(identity)].assign(parameters=by_text(rows["parameters"], canonical))
+    d = keys.groupby([name for name in ("folder", "dataset") if name in keys])["d"]
+    keys["d"] = keys["d"].where(d.transform("nunique") != 1, d.transform("max"))
+    line = keys.groupby(list(identity), dropna=False, sort=False).ngroup()
+    table = keys.assign(metric=rows["metric"])[~line.duplicated()].reset_index(drop=True)
+    whole = [name for name in identity if name in SCHEMA and SCHEMA[name].kind == INTEGER]
+    table[whole] = table[whole].astype("Int64")
+    return pd.concat([table, _aggregates(rows, line, also)], axis=1)
 
 
 def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
@@ -135,19 +148,17 @@ def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
     return pd.concat([own, *(others.assign(x=x) for x in own["x"].unique())], ignore_index=True)
 
 
-def _aggregates(
-    rows: pd.DataFrame, line: pd.Series[int], chosen: dict[str, str], also: Sequence[str]
-) -> pd.DataFrame:
+def _aggregates(rows: pd.DataFrame, line: pd.Series[int], also: Sequence[str]) -> pd.DataFrame:
     """Return the numbers of every line over the finite values of its rows that ended well."""
     ranges, times = ["M", *RANGES], list(dict.fromkeys((*TIMES, *SUMS)))
-    measured = [*SUMS["t_all"], *SUMS["cpu_all"], "alpha_scale_free", *chosen.values(), *also]
+    chosen = list(rows["metric"].unique())
+    measured = [*SUMS["t_all"], *SUMS["cpu_all"], "alpha_scale_free", *chosen, *also]
     values = rows[list(dict.fromkeys([*ranges, *measured]))].astype("float64")
     for name, parts in SUMS.items():
         values[name] = values[list(parts)].sum(axis=1, min_count=1)
-    own = rows["dataset"].map(chosen)
     values["value"] = np.nan
-    for metric in set(chosen.values()):
-        values["value"] = values["value"].mask(own == metric, values[metric])
+    for metric in chosen:
+        values["value"] = values["value"].mask(rows["metric"] == metric, values[metric])
     ok = (rows["status"] == "ok").to_numpy()[:, None]
     of = values.where(np.isfinite(values) & ok).groupby(line)
     mean, sd, count = of.mean(), of.std(ddof=1), of.count()

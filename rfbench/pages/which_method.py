@@ -56,7 +56,7 @@ def page(comparison: Comparison | None, tests: list[SizeTest], out: Path) -> str
         cost=cost(comparison, found.best) if found else None,
         predicting=cost(comparison, found.best, "test") if found else None,
         quotients=_quotients(comparison, tests),
-        references=list(comparison.references["method"].unique())
+        references=sorted(comparison.references["method"].unique())
         if len(comparison.references)
         else [],
         view=_view(comparison),
