@@ -126,11 +126,11 @@ class Collection:
 
     @cached_property
     def _first_of_pair(self) -> pd.DataFrame:
-        return self.rows[["pair", *PAIRED_BY]].drop_duplicates("pair").set_index("pair")
+        return self.rows[["pair", *PAIRED_BY]].drop_duplicates("pair")
 
     def of_pairs(self, pairs: NDArray[np.intp], names: Sequence[str]) -> pd.DataFrame:
         """Return what the rows of each pair have in common."""
-        return self._first_of_pair.loc[pairs, list(names)]
+        return self._first_of_pair[list(names)].iloc[pairs]
 
     def side_by_side(
         self, groups: NDArray[np.intp]

@@ -78,12 +78,15 @@ class Comparison:
 
     def at(self, M: int, column: str = "mean") -> pd.DataFrame:
         """Return one column at one size: a row per data set, a column per method, NaN for gaps."""
-        here = (self.lines["M"] == M) & (self.lines["trials"] > 0)
-        return (
-            self.lines.loc[here, ["dataset", "method", column]]
-            .pivot(index="dataset", columns="method", values=column)
-            .astype("float64")
-        )
+        if (M, column) not in self._tables:
+            here = (self.lines["M"] == M) & (self.lines["trials"] > 0)
+            table = self.lines[here].pivot(index="dataset", columns="method", values=column)
+            self._tables[M, column] = table.astype("float64")
+        return self._tables[M, column]
+
+    @cached_property
+    def _tables(self) -> dict[tuple[int, str], pd.DataFrame]:
+        return {}
 
     @cached_property
     def clock(self) -> str:
