@@ -191,7 +191,7 @@ def test_compare_refuses_what_cannot_be_compared(ran):
 def test_a_script_needs_no_guard(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
-        f"import rfbench\nfound = rfbench.run({dict(TINY, M=[5, 10], trials=2)!r}, n_jobs=2)\n"
+        f"import rfbench\nfound = rfbench.run({dict(TINY, M=[5, 10], trials=2)!r}, n_jobs=1)\n"
         "print(len(found.rows), found.folder)\n"
     )
     done = python(script, cwd=tmp_path)

@@ -120,7 +120,7 @@ def test_a_published_split_is_not_there(mine):
         mine(FILE, "given")
 
 
-def test_a_run_says_what_was_made_of_them_and_that_they_changed(mine):
+def test_a_run_says_what_was_made_of_them_and_that_they_changed(mine, no_pictures):
     words = ("run", mine.folder / "c.yaml", "--jobs", 1)
     mine(FILE)
     first = call(*words)

@@ -105,7 +105,7 @@ def test_a_run_ends_and_ends_the_processes_that_a_trial_left(experiment_of, tmp_
     environment = os.environ | {"RFBENCH_TEST": str(tmp_path)}
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, env=environment)
     # The kernel shows a new program's environment a moment after it has begun.
-    wait_until(lambda: process.pid in {each.pid for each in processes_of(str(tmp_path))})
+    wait_until(lambda: psutil.Process(process.pid).environ().get("RFBENCH_TEST") == str(tmp_path))
     assert process.wait() == 0
     all_end(list(processes_of(str(tmp_path))))
 

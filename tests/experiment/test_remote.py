@@ -152,7 +152,7 @@ def test_a_run_that_is_cut_off_leaves_no_trial_at_work(experiment_of, tmp_path, 
         wait_until(lambda: not any(client.run(at_work).values()))
 
 
-def test_on_the_command_line(tmp_path, cluster):
+def test_on_the_command_line(tmp_path, cluster, no_pictures):
     path = tmp_path / "tiny.yaml"
     path.write_text(SMALL)
     words = ("run", path, "--out", tmp_path, "--trials", "1")
@@ -261,10 +261,10 @@ def test_a_ray_that_does_not_begin_is_a_sentence(monkeypatch):
 def test_any_executor_of_concurrent_futures(experiment_of, tmp_path, monkeypatch):
     path = tmp_path / "mine.py"
     path.write_text("from concurrent.futures import ThreadPoolExecutor\n"
-                    "def make(): return ThreadPoolExecutor(3)\n")  # fmt: skip
+                    "def make(): return ThreadPoolExecutor(2)\n")  # fmt: skip
     with pytest.raises(MethodError, match="--allow-imports"):
         clusters.find(f"{path}:make")
     executor = clusters.find(f"{path}:make", allow_imports=True)
-    assert executor.workers() == 3
+    assert executor.workers() == 2
     plan = plan_run([experiment_of(SMALL, "trials=1")], tmp_path / "r")
     assert runner.run(plan, executor=executor).done == 4

@@ -121,7 +121,7 @@ def test_the_estimate_of_memory_does_not_count_rows_on_disk(data):
     assert held("dataset: {path: real}\nrows: 50") == of_each + 8 * D * (50 + 21)
 
 
-def test_a_run_of_packed_data_says_what_it_will_do(data):
+def test_a_run_of_packed_data_says_what_it_will_do(data, no_pictures):
     (data / "c.yaml").write_text(f"dataset: {{path: real}}\n{COMMON}samplers: [rks]")
     assert "1 trial" in call("run", "c.yaml", "--dry-run")
     assert "real" in call("run", "c.yaml", "--jobs", "1")

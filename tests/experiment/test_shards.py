@@ -63,7 +63,7 @@ echo 42
 """
 
 
-def test_the_script_for_slurm_submits_parts_that_merge(tmp_path):
+def test_the_script_for_slurm_submits_parts_that_merge(tmp_path, no_pictures):
     """`sbatch` and `rfbench` are stand-ins that keep what they are given, which is run here."""
     path, out, bin = tmp_path / "tiny.yaml", tmp_path / "out", tmp_path / "bin"
     path.write_text(SMALL)

@@ -7,10 +7,15 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from rfbench.figures import figures_of
+from rfbench.figures.kept import features
+from rfbench.figures.measured import measure
 from rfbench.figures.style import settings
 from rfbench.results import read
 from tests.support.results import Write
+
+
+def figures_of(folder: Path) -> dict[str, Any]:
+    return dict(features(measure(read(folder))))
 
 
 def folder_with(write: Write, lines: list[dict[str, Any]], **row: Any) -> Path:
@@ -35,7 +40,7 @@ def test_frequencies_at_d_2(write: Write) -> None:
     lines.append(lines[0] | {"trial_id": "bad", "w1": 99.0})
     lines.append(lines[0] | {"trial_id": "of another configuration", "w1": 99.0})
     folder = folder_with(write, lines, d=2)
-    figure = dict(figures_of(read(folder)))["kept_frequencies"]
+    figure = figures_of(folder)["kept_frequencies"]
     plane, offsets = figure.axes
     found = {dots.get_label(): dots.get_offsets().tolist() for dots in plane.collections}
     assert found == {
@@ -58,7 +63,7 @@ def test_weights_of_coordinates(write: Write) -> None:
         {"trial_id": "t1", "trial": 1, "M": 100, "feature": 1, "b": None, "weight": 1.0},
     ]
     folder = folder_with(write, lines, d=5, kernel="linear")
-    figure = dict(figures_of(read(folder)))["kept_weights"]
+    figure = figures_of(folder)["kept_weights"]
     every, mean = figure.axes[0].lines
     assert every.get_xydata().tolist() == [[1, 0.75], [3, 0.25], [1, 1.0]]
     assert mean.get_ydata().tolist() == [0, 0.875, 0, 0.125, 0]
@@ -71,16 +76,15 @@ def test_each_sampler_that_keeps_has_its_figure(write: Write) -> None:
     pd.DataFrame([line | {"trial_id": name} for name in "ab"]).to_csv(
         folder / "kept.csv", index=False
     )
-    *_, first, second = (name for name, _ in figures_of(read(folder)))
-    assert (first, second) == ("kept_frequencies_a", "kept_frequencies_b")
+    assert list(figures_of(folder)) == ["kept_frequencies_a", "kept_frequencies_b"]
 
 
 def test_without_kept_features_there_is_no_figure(write: Write) -> None:
-    assert not any(name.startswith("kept") for name, _ in figures_of(read(write([{}]))))
+    assert figures_of(write([{}])) == {}
 
 
 def test_lines_are_seen_on_a_dark_background(write: Write) -> None:
     line = {"trial_id": "t0", "trial": 0, "M": 100, "feature": 1, "b": None, "weight": 0.75}
     with settings("dark_background"):
-        figures = dict(figures_of(read(folder_with(write, [line], d=5, kernel="linear"))))
+        figures = figures_of(folder_with(write, [line], d=5, kernel="linear"))
     assert figures["kept_weights"].axes[0].lines[1].get_color() == "#ffffff"

@@ -14,6 +14,7 @@ from rfbench.errors import ConfigError
 from rfbench.pages import claims, front
 from tests.support.command_line import call
 
+pytestmark = pytest.mark.usefixtures("no_pictures")
 PAPER = """\
 title: Two Numbers and One Claim
 authors: [Jane Doe, Richard Q. Roe]

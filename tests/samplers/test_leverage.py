@@ -228,8 +228,8 @@ UNBIASED: list[tuple[Any, dict[str, Any]]] = [
 
 def estimates_of(cls: Any, options: Any, seeds: int) -> Any:
     """Return the estimated kernel matrices of the seeds, a new pool each."""
-    words = {"feature_map": "paired", "pool_size": 40, "bandwidth": 2.0, **options}
-    fitted = (cls(20, random_state=seed, **words).fit(ROWS, TARGET) for seed in range(seeds))
+    words = {"feature_map": "paired", "pool_size": 80, "bandwidth": 2.0, **options}
+    fitted = (cls(40, random_state=seed, **words).fit(ROWS, TARGET) for seed in range(seeds))
     features = [sampler.transform(points(5)) for sampler in fitted]
     return np.array([Z @ Z.T for Z in features])
 
@@ -243,11 +243,12 @@ def test_reweighted_draws_estimate_the_kernel_without_bias(cls: Any, options: An
     wrong = [exact(bandwidth=2.0 * factor) for factor in (2**0.5, 0.5**0.5)]
     usual = "kernel" not in options
     kernel = options.get("kernel", "gaussian")
-    assert_mean(estimates_of(cls, options, 400), exact(kernel), wrong if usual else [])
+    # The standard errors are at most 2 % of the kernel: a bias of 8 % is found.
+    assert_mean(estimates_of(cls, options, 200), exact(kernel), wrong if usual else [])
 
 
 @pytest.mark.parametrize("cls", [LeverageRFF, SurrogateLeverage])
 @pytest.mark.parametrize("reweight", [False, "inverse"])
 def test_no_weights_do_not_pass_for_unbiased(cls: Any, reweight: Any) -> None:
-    sample = estimates_of(cls, {"reweight": reweight}, 200)
+    sample = estimates_of(cls, {"reweight": reweight}, 100)
     assert np.abs(z_scores(sample, exact())).max() > LIMIT

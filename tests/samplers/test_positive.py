@@ -45,10 +45,11 @@ def test_features_are_the_formula(sampler, kernel, base):
 @pytest.mark.parametrize("sampler", BOTH)
 def test_positive_features_are_unbiased(sampler, kernel, base):
     def make(seed):
-        return sampler(60, kernel=kernel, base=base, bandwidth=4.0, random_state=seed)
+        return sampler(120, kernel=kernel, base=base, bandwidth=4.0, random_state=seed)
 
+    # The standard errors are at most 1.3 % of the kernel: a bias of 5 % is found.
     wrong = [kernels.make(kernel, 4.0 * factor) for factor in (2**0.5, 0.5**0.5)]
-    assert_unbiased(make, kernels.make(kernel, 4.0), points(5), seeds=400, wrong=wrong)
+    assert_unbiased(make, kernels.make(kernel, 4.0), points(5), seeds=200, wrong=wrong)
 
 
 def test_the_curvature_minimises_the_variance():

@@ -26,7 +26,7 @@ WRONG = {name: [] for name in KERNELS} | {
 CASES = [(name, kernel) for name, (_, served, _) in METHODS.items() for kernel in served]
 
 
-def maker(name, kernel, feature_map="paired", size=11):
+def maker(name, kernel, feature_map="paired", size=22):
     options, _, d = METHODS[name]
     words = {"kernel": kernel, "feature_map": feature_map, "bandwidth": 2.0, **options}
     published = "qmc" if name.startswith("qmc") else name
@@ -40,10 +40,11 @@ def maker(name, kernel, feature_map="paired", size=11):
 @pytest.mark.parametrize(("name", "kernel"), CASES)
 def test_kernel_estimate_is_unbiased(name, kernel):
     layouts = MAPS if KERNELS[kernel].feature == "wave" else MAPS[:1]
-    size = 4 if kernel == "linear" else 11
+    # Of 2200 frequencies the standard error is about 2 % of the kernel: a bias of 8 % is found.
+    size, seeds = (4, 200) if kernel == "linear" else (22, 100)
     for feature_map in layouts:
         make, rows = maker(name, kernel, feature_map, size=size)
-        assert_unbiased(make, kernels.make(kernel, 2.0), rows, wrong=WRONG[kernel])
+        assert_unbiased(make, kernels.make(kernel, 2.0), rows, seeds, wrong=WRONG[kernel])
 
 
 @pytest.mark.parametrize("name", ["orf", "qmc-sobol", "qmc-halton"])
