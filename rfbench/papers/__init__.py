@@ -6,43 +6,30 @@ A folder beside this file that holds a paper.yaml is a paper; README.md says how
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from importlib.resources.abc import Traversable
 
 from rfbench.errors import ResultsError, nearest
-from rfbench.papers.models import Answer, Choices, Claim, Doubt, Layout, Paper, Published, Source
-from rfbench.papers.reader import Folder, read_all
+from rfbench.papers.models import (
+    Answer,
+    Choices,
+    Claim,
+    Doubt,
+    Folder,
+    Layout,
+    Paper,
+    Published,
+    Source,
+)
+from rfbench.papers.reader import read_all
 
 PROTOCOLS = ("printed", "matched", "tuned")
 
-_instead: ContextVar[Mapping[str, Folder] | None] = ContextVar("_instead", default=None)
-
-
-@contextmanager
-def read_from(root: Traversable) -> Iterator[None]:
-    """Let the papers be those whose folders lie in `root`, for the time of a ``with``.
-
-    Raises ConfigError if a file is broken, or does not fit the others of its paper.
-    """
-    token = _instead.set(read_all(root))
-    try:
-        yield
-    finally:
-        _instead.reset(token)
-
 
 @cache
-def _shipped() -> Mapping[str, Folder]:
-    return read_all(resources.files(__package__))
-
-
 def _folders() -> Mapping[str, Folder]:
-    instead = _instead.get()
-    return _shipped() if instead is None else instead
+    return read_all(resources.files(__package__))
 
 
 def papers() -> list[str]:

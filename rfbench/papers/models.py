@@ -4,13 +4,32 @@ from __future__ import annotations
 
 import datetime
 import re
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 SIZE = "size"
 # By the name of a choice: the values of that key, or named settings of several keys.
 Choices = dict[str, list[Any] | dict[str, dict[str, Any]]]
+
+
+def _of_folder(name: str, info: ValidationInfo) -> str:
+    """Take the name of the folder that is read, which its files need not repeat."""
+    folder = (info.context or {}).get("folder", name)
+    if name not in ("", folder):
+        raise ValueError(f"it names the paper {name}; the name is that of the folder, leave it out")
+    return str(folder)
+
+
+PaperName = Annotated[str, BeforeValidator(_of_folder), Field(validate_default=True)]
 
 
 class _PaperSection(BaseModel):
@@ -31,7 +50,7 @@ class Published(_PaperSection):
     number, and why; such a number is shown and counted apart.
     """
 
-    paper: str
+    paper: PaperName = ""
     item: str
     dataset: str
     method: str
@@ -121,7 +140,7 @@ class Undecidable(_PaperSection):
 class Doubt(_PaperSection):
     """Something about the published numbers that does not fit together."""
 
-    paper: str
+    paper: PaperName = ""
     item: str
     text: str
 
@@ -178,7 +197,7 @@ class Added(_PaperSection):
 class Paper(_PaperSection):
     """The content of a paper.yaml."""
 
-    name: str  # that of the folder, not in the file
+    name: PaperName = ""  # that of the folder, not in the file
     title: str
     authors: list[str] = Field(min_length=1)  # with their first names
     venue: str
@@ -249,7 +268,7 @@ class Claim(_PaperSection):
     """
 
     id: str
-    paper: str
+    paper: PaperName = ""
     where: str
     claim: str
     source: str
@@ -271,15 +290,13 @@ class Claim(_PaperSection):
         return any(part.of_times for part in self.parts)
 
 
-class Claims(_PaperSection):
-    """The content of a claims.yaml."""
+class Folder(_PaperSection):
+    """What the files of a paper hold; all but paper.yaml may be missing."""
 
-    claims: list[Claim]
-
-
-class OpenChoices(RootModel[dict[str, Choices]]):
-    """The content of an open_choices.yaml."""
-
-
-class ChoiceNames(RootModel[tuple[str, ...]]):
-    """The names of the open choices of which the paper's text says nothing."""
+    paper: Paper
+    published: tuple[Published, ...]  # in the order of the paper's tables
+    claims: tuple[Claim, ...] = ()
+    open_choices: dict[str, Choices] = {}  # by all, item or item/data set
+    gaps: tuple[str, ...] = ()  # choices of which the text says nothing; the others contradict it
+    apart: tuple[str, ...] = ()  # such choices that `rfbench audit --gaps` alone varies
+    answer: Answer | None = None  # of its authors

@@ -4,43 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from importlib.resources.abc import Traversable
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from rfbench import yamlfile
 from rfbench.errors import ConfigError
-from rfbench.papers.models import (
-    SIZE,
-    Answer,
-    ChoiceNames,
-    Choices,
-    Claim,
-    Claims,
-    OpenChoices,
-    Paper,
-    Published,
-)
+from rfbench.papers.models import SIZE, Folder, Published
 
 PAPER, PUBLISHED = "paper.yaml", "published.csv"
 CLAIMS, OPEN_CHOICES, ANSWER = "claims.yaml", "open_choices.yaml", "answer.md"
-Model = TypeVar("Model", bound=BaseModel)
-
-
-@dataclass(frozen=True)
-class Folder:
-    """A paper: what its five files hold; all but paper.yaml may be missing."""
-
-    paper: Paper
-    published: tuple[Published, ...]  # in the order of the paper's tables
-    claims: tuple[Claim, ...]
-    open_choices: Mapping[str, Choices]  # by all, item or item/data set
-    gaps: tuple[str, ...] = ()  # choices of which the text says nothing; the others contradict it
-    apart: tuple[str, ...] = ()  # such choices that `rfbench audit --gaps` alone varies
-    answer: Answer | None = None  # of its authors
 
 
 def read_all(root: Traversable) -> dict[str, Folder]:
@@ -63,23 +38,46 @@ def read_all(root: Traversable) -> dict[str, Folder]:
 
 def read(folder: Traversable) -> Folder:
     """Read the folder of one paper; see `read_all`."""
-    name = folder.name
     said, listed, left_open = (_yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES))
-    said.value.setdefault("name", name)
-    said.value["doubts"] = _own(said.value.get("doubts", []), name)
-    listed.value["claims"] = _own(listed.value.get("claims", []), name)
-    gaps, apart = (left_open.value.pop(name, []) for name in ("gaps", "apart"))
-    found = Folder(
-        paper=_checked(Paper, said.value, _places(said)),
-        published=tuple(_published(folder)),
-        claims=tuple(_checked(Claims, listed.value, _places(listed)).claims),
-        open_choices=_checked(OpenChoices, left_open.value, _places(left_open)).root,
-        gaps=_checked(ChoiceNames, gaps, _places(left_open)).root,
-        apart=_checked(ChoiceNames, apart, _places(left_open)).root,
-        answer=_answer(folder),
-    )
-    for file, problem in (*_strangers(found, name), *_misfits(found)):
-        raise ConfigError(f"{name}/{file}: {problem}.")
+    printed = csv.DictReader(io.StringIO(_text(folder, PUBLISHED), newline=""))
+    rows, lines = [], []
+    for row in printed:
+        rows.append(row)
+        lines.append(printed.line_num)
+
+    def place(path: tuple[Any, ...]) -> str:
+        document = listed
+        match path:
+            case "published", int(row), *_:
+                return f"{folder.name}/{PUBLISHED}, line {lines[row]}"
+            case "answer", *_:
+                return f"{folder.name}/{ANSWER}, line 1"
+            case "paper", *_:
+                document, path = said, path[1:]
+            case "open_choices", *_:
+                document, path = left_open, path[1:]
+            case "gaps" | "apart", *_:
+                document = left_open
+        return f"{document.source}, {document.place_of(path) or 'line 1'}"
+
+    content = {
+        "paper": said.value,
+        "published": rows,
+        **{key: left_open.value.pop(key, ()) for key in ("gaps", "apart")},
+        "open_choices": left_open.value,
+        "answer": _answer(_text(folder, ANSWER)),
+        **listed.value,
+    }
+    try:
+        found = Folder.model_validate(content, context={"folder": folder.name})
+    except ValidationError as error:
+        problems = [
+            f"{place(problem['loc'])}: {'.'.join(map(str, problem['loc'][1:]))}: {problem['msg']}."
+            for problem in error.errors()
+        ]
+        raise ConfigError("\n".join(problems)) from error
+    for file, problem in _misfits(found):
+        raise ConfigError(f"{folder.name}/{file}: {problem}.")
     return found
 
 
@@ -90,21 +88,11 @@ def _yaml(folder: Traversable, name: str) -> yamlfile.Document:
     return yamlfile.parse(file.read_bytes(), source)
 
 
-def _published(folder: Traversable) -> Iterator[Published]:
-    reader = csv.DictReader(io.StringIO(_text(folder, PUBLISHED), newline=""))
-    for row in reader:
-        content = {"paper": folder.name, **row}
-        yield _checked(Published, content, _line(f"{folder.name}/{PUBLISHED}", reader.line_num))
-
-
-def _answer(folder: Traversable) -> Answer | None:
-    """Read answer.md: a line with the date and who answers, then the text."""
-    head, _, text = _text(folder, ANSWER).partition("\n")
+def _answer(text: str) -> dict[str, str] | None:
+    """Return the parts of answer.md: a line with the date and who answers, then the text."""
+    head, _, rest = text.partition("\n")
     date, _, by = head.partition(",")
-    content = {"date": date.strip(), "by": by.strip(), "text": text.strip()}
-    if not any(content.values()):
-        return None
-    return _checked(Answer, content, _line(f"{folder.name}/{ANSWER}", 1))
+    return {"date": date.strip(), "by": by.strip(), "text": rest.strip()} if text.strip() else None
 
 
 def _text(folder: Traversable, name: str) -> str:
@@ -115,46 +103,6 @@ def _text(folder: Traversable, name: str) -> str:
         raise ConfigError(
             f"{folder.name}/{name} is not text in UTF-8.", "", "Save it as UTF-8."
         ) from error
-
-
-def _own(entries: Any, name: str) -> Any:
-    """Write the paper's name into each entry, which does not repeat it."""
-    if not isinstance(entries, list):
-        return entries
-    return [{"paper": name, **each} if isinstance(each, dict) else each for each in entries]
-
-
-Places = Callable[[tuple[Any, ...]], str]
-
-
-def _places(document: yamlfile.Document) -> Places:
-    return lambda path: f"{document.source}, {document.place_of(path) or 'line 1'}"
-
-
-def _line(source: str, number: int) -> Places:
-    return lambda path: f"{source}, line {number}"
-
-
-def _checked(model: type[Model], content: Any, places: Places) -> Model:
-    try:
-        return model.model_validate(content)
-    except ValidationError as error:
-        said = [
-            f"{places(problem['loc'])}: {'.'.join(map(str, problem['loc']))}: {problem['msg']}."
-            for problem in error.errors()
-        ]
-        raise ConfigError("\n".join(said)) from error
-
-
-def _strangers(found: Folder, name: str) -> Iterator[tuple[str, str]]:
-    """Yield where a file names another paper than its folder does."""
-    named = [(PAPER, found.paper.name)]
-    named += [(PAPER, doubt.paper) for doubt in found.paper.doubts]
-    named += [(PUBLISHED, number.paper) for number in found.published]
-    named += [(CLAIMS, claim.paper) for claim in found.claims]
-    for file, other in named:
-        if other != name:
-            yield file, f"it names the paper {other}; the name is that of the folder, leave it out"
 
 
 def _place(number: Published) -> tuple[str, str, str, str]:

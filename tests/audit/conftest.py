@@ -2,11 +2,12 @@
 
 import pytest
 
-from rfbench import config, papers, results
+from rfbench import config, results
 from rfbench.audit.ranking import rank
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from tests.support.audits import CONFIG, HIDDEN, found, planned, write_paper
+from tests.support.papers import read_from
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +23,7 @@ def home(tmp_path_factory):
     rows = results.read(home / "hidden").rows
     means = rows[rows["label"] != "control"].groupby(["label", "M"])["error"].mean().to_dict()
     write_paper(home / "papers", means)
-    with papers.read_from(home / "papers"):
+    with read_from(home / "papers"):
         audit = planned(home)
         work = plan_run(audit.experiments, found(home), variants=audit.variants)
         runner.run(work, n_jobs=1)
@@ -32,7 +33,7 @@ def home(tmp_path_factory):
 @pytest.fixture
 def invented(home):
     """The same, while the paper is the only one."""
-    with papers.read_from(home / "papers"):
+    with read_from(home / "papers"):
         yield home
 
 

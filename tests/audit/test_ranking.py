@@ -21,6 +21,7 @@ from tests.support.audits import (
     tied,
     write_paper,
 )
+from tests.support.papers import read_from
 
 
 def test_the_hidden_protocol_is_found(ranking):
@@ -89,7 +90,7 @@ def test_the_place_of_the_configuration_as_it_stands(ranking):
 
 def test_a_stand_in_is_not_judged(ranking, home, tmp_path):
     published = {(n.method, n.size): n.value for n in ranking.audit.target.numbers}
-    with papers.read_from(write_paper(tmp_path, published, dataset="mnist", stand_in="digits")):
+    with read_from(write_paper(tmp_path, published, dataset="mnist", stand_in="digits")):
         other = rank(planned(home), results.read(found(home)))
     assert (other.stand_in["used"], other.stand_in["used_rows"]) == ("digits", 1078)
     assert other.table["stand_in"].all()

@@ -13,6 +13,7 @@ from rfbench.analysis.verification import verify
 from rfbench.errors import ConfigError
 from rfbench.pages import claims, front
 from tests.support.command_line import call
+from tests.support.papers import read_from
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
 PAPER = """\
@@ -98,7 +99,7 @@ def test_a_folder_and_a_configuration_are_all_that_a_paper_needs(
     monkeypatch.chdir(tmp_path)
     Path("doe2030_table7_digits.printed.yaml").write_text(CONFIG)
     shipped = papers.papers()
-    with papers.read_from(write(tmp_path / "papers")):
+    with read_from(write(tmp_path / "papers")):
         assert papers.papers() == ["doe2030"]
         assert papers.paper("doe2030").citation == "Doe & Roe, JOKE 2030"
         call("run", "doe2030_table7_digits.printed.yaml", "--jobs", "1")
@@ -143,7 +144,7 @@ def test_a_folder_that_cannot_be_read_is_named_before_the_trials_run(
 def test_open_choices_are_named_by_their_place(tmp_path: Path) -> None:
     from rfbench.audit import choices, target
 
-    with papers.read_from(write(tmp_path)):
+    with read_from(write(tmp_path)):
         known = choices.known(target.find("doe2030/table7/Digits"))
     assert {name: list(options) for name, options in known.items()} == {
         "scaling": ["none", "standard"],
@@ -166,7 +167,7 @@ def test_what_is_disputed_is_shown_and_counted_apart(
         claims=CLAIMS.replace("source:", "disputed: Doe means letters\n    source:"),
     )
     (contested / "doe2030" / "answer.md").write_text("2031-02-03, Jane Doe\n\nWe *meant*\n99.4.\n")
-    with papers.read_from(contested):
+    with read_from(contested):
         said = papers.answer("doe2030")
         assert said is not None
         assert (str(said.date), said.by, said.text) == (
@@ -207,7 +208,7 @@ def test_what_is_disputed_is_shown_and_counted_apart(
 def test_an_answer_says_when_who_and_what(tmp_path: Path, text: str) -> None:
     write(tmp_path)
     (tmp_path / "doe2030" / "answer.md").write_text(text)
-    with pytest.raises(ConfigError, match=r"doe2030/answer\.md"), papers.read_from(tmp_path):
+    with pytest.raises(ConfigError, match=r"doe2030/answer\.md"), read_from(tmp_path):
         pass
 
 
@@ -216,7 +217,7 @@ def test_only_paper_yaml_is_needed_and_the_newest_is_first(tmp_path: Path) -> No
     (write(tmp_path) / "new2031").mkdir()
     (tmp_path / "new2031" / "paper.yaml").write_text(short)
     (tmp_path / "no_paper").mkdir()
-    with papers.read_from(tmp_path):
+    with read_from(tmp_path):
         assert papers.papers() == ["new2031", "doe2030"]
         assert {number.paper for number in papers.published()} == {"doe2030"}
 
@@ -235,9 +236,14 @@ def test_only_paper_yaml_is_needed_and_the_newest_is_first(tmp_path: Path) -> No
         ("claims", "[Digits]", "[Letters]", r"doe2030/claims.yaml: .*Letters"),
         ("open_choices", "all:", "all", r"doe2030/open_choices.yaml, line 1\b"),
         ("open_choices", "[offset, paired]", "offset", r"doe2030/open_choices.yaml, line 2\b"),
-        ("paper", "- {item", "- {paper: roe2031, item", r"doe2030/paper.yaml: .*roe2031"),
-        ("paper", "year:", "name: roe2031\nyear:", r"doe2030/paper.yaml: .*roe2031"),
-        ("claims", "where:", "paper: roe2031\n    where:", r"doe2030/claims.yaml: .*roe2031"),
+        ("paper", "- {item", "- {paper: roe2031, item", r"doe2030/paper.yaml, line \d+: .*roe2031"),
+        ("paper", "year:", "name: roe2031\nyear:", r"doe2030/paper.yaml, line \d+: .*roe2031"),
+        (
+            "claims",
+            "where:",
+            "paper: roe2031\n    where:",
+            r"doe2030/claims.yaml, line \d+: .*roe2031",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_its_file(
@@ -245,7 +251,7 @@ def test_what_is_wrong_is_named_with_its_file(
 ) -> None:
     text = next(text for name, text in FILES.items() if name.startswith(f"{file}."))
     root = write(tmp_path, **{file: text.replace(old, new, 1)})
-    with pytest.raises(ConfigError, match=place), papers.read_from(root):
+    with pytest.raises(ConfigError, match=place), read_from(root):
         pass
 
 
@@ -253,16 +259,16 @@ def test_a_csv_in_another_encoding_is_named(tmp_path: Path) -> None:
     write(tmp_path)
     file = tmp_path / "doe2030" / "published.csv"
     file.write_bytes(b"\xef\xbb\xbf" + PUBLISHED.replace("\n", "\r\n").encode())
-    with papers.read_from(tmp_path):  # as a spreadsheet saves it
+    with read_from(tmp_path):  # as a spreadsheet saves it
         assert [number.value for number in papers.published()] == [99.5, 12.5]
     file.write_bytes(PUBLISHED.encode() + "table7,é".encode("latin-1"))
-    with pytest.raises(ConfigError, match=r"doe2030/published\.csv"), papers.read_from(tmp_path):
+    with pytest.raises(ConfigError, match=r"doe2030/published\.csv"), read_from(tmp_path):
         pass
 
 
 def test_an_id_stands_for_one_claim(tmp_path: Path) -> None:
     write(tmp_path)
-    with pytest.raises(ConfigError, match="D1"), papers.read_from(write(tmp_path, "roe2031")):
+    with pytest.raises(ConfigError, match="D1"), read_from(write(tmp_path, "roe2031")):
         pass
 
 

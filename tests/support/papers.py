@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
+
+from rfbench import papers
+from rfbench.papers.reader import read_all
 
 EEG = {"dataset": "eeg", "n_train": 7490, "n_test": 7490, "protocol": "matched", "M": 14}
 A9A = {"dataset": "a9a", "n_train": 32561, "n_test": 16281, "protocol": "printed"}
 PAPER = {"paper": "liu2020", "item": "table3, figure1"}
+
+
+@contextmanager
+def read_from(root: Path) -> Iterator[None]:
+    """Let the papers be those whose folders lie in `root`, for the time of a ``with``."""
+    found = read_all(root)
+    with mock.patch.object(papers, "_folders", return_value=found):
+        yield
 
 
 def trials(mean: float, sd: float = 0.5, n: int = 10, **changes: Any) -> list[dict[str, Any]]:
