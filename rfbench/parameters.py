@@ -120,7 +120,7 @@ class Checked:
 
 
 def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
-    """Call the constructor; MethodError names a parameter that it does not have, or lacks.
+    """Call the constructor, and check what it was called with; MethodError names what is wrong.
 
     The constructor's parameters are the allowed words; `name` is what the person calls the class.
     """
@@ -144,19 +144,16 @@ def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
             f"Give it beside the class: `{missing[0]}: VALUE`.",
         )
     try:
-        return cls(**parameters)
+        built = cls(**parameters)
     except MethodError:
         raise
     except (Exception, SystemExit) as error:
         raise MethodError(
             f"{name} cannot be made with these parameters.", f"{type(error).__name__}: {error}."
         ) from error
-
-
-def build_foreign(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
-    """Build an estimator from elsewhere, see `build`; scikit-learn's check their parameters now."""
-    built = build(cls, name, parameters)
-    if hasattr(built, "_parameter_constraints") and hasattr(built, "_validate_params"):
+    if isinstance(built, Checked):
+        built.check_parameters()
+    elif hasattr(built, "_parameter_constraints"):  # an estimator of scikit-learn
         try:
             built._validate_params()
         except ValueError as error:

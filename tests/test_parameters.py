@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 
 from rfbench import samplers, solvers
 from rfbench.errors import MethodError
-from rfbench.parameters import build_foreign, estimator, number, one_of, parameter
+from rfbench.parameters import build, estimator, number, one_of, parameter
 from rfbench.registry import SAMPLERS, SOLVERS
 
 MAKERS = [
@@ -133,9 +133,9 @@ def test_what_a_solver_does_not_have_or_do(name, words, sentence):
 
 
 def test_an_estimator_of_scikit_learn_is_checked_by_its_own_rules():
-    assert build_foreign(PCA, "mine", {"n_components": 2}).n_components == 2
+    assert build(PCA, "mine", {"n_components": 2}).n_components == 2
     with pytest.raises(MethodError, match="svd_solver"):
-        build_foreign(PCA, "mine", {"svd_solver": {}})
+        build(PCA, "mine", {"svd_solver": {}})
 
 
 @estimator

@@ -25,7 +25,6 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ),
     ("samplers",),
     ("solvers",),
-    ("methods",),
     ("datasets", "results", "papers"),
     ("config",),
     ("experiment",),

@@ -52,5 +52,4 @@ def make(name: str, **parameters: Any) -> RandomFeatures:
     EERF(n_components=50, pool_size=500)
     """
     sampler: RandomFeatures = build(SAMPLERS.find(name), name, parameters)
-    sampler.check_parameters()
     return sampler

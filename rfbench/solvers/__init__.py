@@ -52,5 +52,4 @@ def make(name: str, task: str = "classification", **parameters: Any) -> Solver:
     RidgeRegressor(alphas=[0.1, 1.0], selection='cv5')
     """
     solver: Solver = build(solver_class(name, task), name, parameters)
-    solver.check_parameters()
     return solver
