@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rfbench.cli.experiments import run_with_progress, say_what_would_run
 from rfbench.cli.options import CONFIG, RUN, WHOLE, RunOptions, run_options, setting
 from rfbench.errors import ConfigError
 
 if TYPE_CHECKING:
     from rfbench.audit.plan import Audit
+    from rfbench.cli import running
 
 
 @click.command()
@@ -80,6 +80,7 @@ def audit(
     from rfbench.audit import choices, page
     from rfbench.audit.plan import plan
     from rfbench.audit.target import find
+    from rfbench.cli import running
 
     if options.only or options.shard:
         raise ConfigError(
@@ -107,15 +108,14 @@ def audit(
         asked |= {"set": overrides, "vary": vary, "trials": trials, "most": most}
         asked |= {"top": "" if top == page.TOP else top, "allow-imports": allow}
         plans.append((found, page.command(config, asked)))
-    base = options.base
     if options.dry_run:
         for found, _ in plans:
             _say(found)
-            say_what_would_run(found.experiments, found.variants, base / found.folder, options)
+            running.say_what_would_run(_work(found), options)
         return
     for found, again in plans:
         _audit(found, again, options, top)
-    seen = read_all([base / found.folder for found, _ in plans]) if confirm else []
+    seen = read_all([options.base / found.folder for found, _ in plans]) if confirm else []
     for line in confirmed(seen).to_dict("records"):
         if line["chosen_on"] == plans[0][0].target.dataset:
             click.echo(
@@ -134,28 +134,31 @@ def _say(found: Audit) -> None:
         click.echo(f"cannot be run: {line}")
 
 
+def _work(found: Audit) -> running.Work:
+    from rfbench.cli.running import Work
+
+    return Work(found.folder, found.experiments, found.variants)
+
+
 def _audit(found: Audit, again: str, options: RunOptions, top: int) -> None:
     """Run and rank one audit; Exit with 1 if it was interrupted or a trial failed."""
     from rfbench import results
     from rfbench.audit import page
     from rfbench.audit.ranking import rank
-    from rfbench.experiment.run_plan import plan_run
+    from rfbench.cli import running
 
-    folder, smoke = options.base / found.folder, options.smoke
-    work = plan_run(found.experiments, folder, variants=found.variants, smoke=smoke, progress=True)
-    summary = run_with_progress(work, options)
-    if smoke:
+    work = running.planned(_work(found), options, progress=True)
+    summary = running.measure(work, options)
+    if options.smoke:
         click.echo("ranked: nothing, because the numbers of a smoke run mean nothing")
     elif summary.interrupted or summary.left:
         click.echo("interrupted: not ranked")
     elif summary.found + summary.done:
-        ranking = rank(found, results.read(folder))
+        ranking = rank(found, results.read(work.folder))
         shown = page.render(ranking, "text", command=again, top=top)
         click.echo("\n" + shown.rstrip("\n") + "\n")
-        for path in page.save(ranking, folder, command=again, top=top):
+        for path in page.save(ranking, work.folder, command=again, top=top):
             click.echo(f"written: {path}")
-    click.echo(f"trials:  {summary.done} run, {summary.failed} failed, {summary.found} were there")
-    if summary.left:
-        click.echo(f"left:    {summary.left}; run the same command again to go on")
+    running.say_trials(summary, f"{summary.found} were there")
     if summary.failed or summary.interrupted:
         raise click.exceptions.Exit(1)

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import logging
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from rfbench.cli.options import FILE, RUN, RunOptions, run_options, setting
-from rfbench.cli.terminal import print_text
-from rfbench.errors import ConfigError, RfbenchError, WriteError
+from rfbench.errors import ConfigError
 
 if TYPE_CHECKING:
     from rfbench.config import Experiment
-    from rfbench.experiment.plan import Trial
-    from rfbench.experiment.run_plan import RunPlan
-    from rfbench.experiment.runner import Summary
-    from rfbench.experiment.worker import Limits
-    from rfbench.results import Results
 
 
 @click.command()
@@ -56,6 +47,7 @@ def run(
       rfbench run configs/quickstart.yaml --set M=50:200:50 --dry-run
     """
     from rfbench import config
+    from rfbench.cli.running import Work, carry_out
 
     experiments = [
         experiment
@@ -74,8 +66,8 @@ def run(
             )
     if options.only and len(experiments) > 1:
         experiments = _with_trials(experiments, options.only)
-    work = [([e], [""], e.name) for e in (_with_data(experiments) if offline else experiments)]
-    _carry_out(work, options)
+    experiments = _with_data(experiments) if offline else experiments
+    carry_out([Work(experiment.name, [experiment]) for experiment in experiments], options)
 
 
 def _with_data(experiments: list[Experiment]) -> list[Experiment]:
@@ -140,28 +132,32 @@ def sweep(
     """
     from rfbench import config as configuration
     from rfbench import grids
+    from rfbench.cli.running import Work, carry_out
 
     if not sizes and not settings:
         raise click.UsageError("Name what to sweep: --M 50:1000, or --set KEY=VALUES.")
-    path = config or Path("quickstart")
     swept = [f"M={sizes}"] if sizes else []
-    fixed = [*swept, *options.overrides]
     axes = []
     for text in settings:
         key, sign, values = text.partition("=")
         if not sign:
             raise ConfigError(f"--set {text} is not KEY.PATH=VALUES.", "", "Write --set seed=1,2.")
         axes.append([f"{key}={value}" for value in grids.expand(values)])
-    combinations = [list(c) for c in itertools.product(*axes)]
+    combinations = list(itertools.product(*axes))
     experiments = [
-        configuration.read(path, [*fixed, *c], run=name, allow_imports=options.allow_imports)
-        for c in combinations
+        configuration.read(
+            config or Path("quickstart"),
+            [*swept, *options.overrides, *combination],
+            run=name,
+            allow_imports=options.allow_imports,
+        )
+        for combination in combinations
     ]
-    name = _sweep_name(experiments[0].name, [*swept, *settings])
-    _carry_out([(experiments, [", ".join(c) for c in combinations], name)], options)
+    folder = _sweep_name(experiments[0].name, [*swept, *settings])
+    carry_out([Work(folder, experiments, list(map(", ".join, combinations)))], options)
 
 
-def _sweep_name(stem: str, settings: Iterable[str]) -> str:
+def _sweep_name(stem: str, settings: Sequence[str]) -> str:
     from rfbench.experiment.plan import digest
 
     words = "_".join(settings).replace(":", "..").replace(",", "+").replace(" ", "")
@@ -169,225 +165,3 @@ def _sweep_name(stem: str, settings: Iterable[str]) -> str:
     if len(readable) > 80:
         readable = readable[:60] + "-" + digest(readable)[:8]
     return f"{stem}-sweep-{readable}"
-
-
-def _carry_out(several: list[tuple[list[Experiment], list[str], str]], options: RunOptions) -> None:
-    from rfbench.experiment.run_plan import plan_run
-
-    if any(experiments[0].paper for experiments, _, _ in several):
-        from rfbench import papers
-
-        papers.papers()  # a folder that cannot be read is named now, and not after the trials
-    failed, interrupted = 0, False
-    for experiments, variants, name in several:
-        folder, smoke = options.base / name, options.smoke
-        if options.dry_run:
-            say_what_would_run(experiments, variants, folder, options)
-            continue
-        shown = not options.quiet
-        plan = plan_run(experiments, folder, variants=variants, smoke=smoke, progress=shown)
-        plan = _chosen(plan, options)
-        if shown:
-            _say_left_out(plan)
-            _say_own_data(plan)
-        with nullcontext() if shown else _no_output():
-            summary = run_with_progress(plan, options)
-            _report(summary, plan.whole)
-        failed += summary.failed
-        interrupted = summary.interrupted
-        if interrupted or (options.fail_fast and failed):
-            break
-    if failed or interrupted:
-        raise click.exceptions.Exit(1)
-
-
-@contextmanager
-def _no_output() -> Iterator[None]:
-    """Print nothing but errors, and no warnings."""
-    logging.disable(logging.WARNING)
-    try:
-        with redirect_stdout(None):
-            yield
-    finally:
-        logging.disable(logging.NOTSET)
-
-
-def _chosen(plan: RunPlan, options: RunOptions) -> RunPlan:
-    plan = plan.only(options.only)
-    return plan.shard(*options.shard) if options.shard else plan
-
-
-def say_what_would_run(
-    experiments: list[Experiment], variants: list[str], folder: Path, options: RunOptions
-) -> None:
-    """Print what is done and would run, and the memory that it takes, for ``--dry-run``."""
-    from rfbench import datasets
-    from rfbench.cli.memory import say_memory, trials_without_data
-    from rfbench.experiment.run_plan import RunPlan, plan_run, smoke_variant
-
-    smoke, workers = options.smoke, options.jobs or os.cpu_count() or 1
-    limits = options.limits(workers)
-    specs = {spec.name: spec for e in experiments for spec in e.dataset}
-    names = list(specs)
-    absent = [name for name in names if not (specs[name].own or datasets.on_disk(name))]
-    if absent:
-        click.echo(f"{folder.name}: would download {', '.join(absent)} first.")
-        chosen = [smoke_variant(e) for e in experiments] if smoke else experiments
-        trials = trials_without_data(chosen)
-        planned = _chosen(RunPlan(folder, chosen, trials, trials, smoke), options)
-        say_memory(planned.trials, workers, limits)
-        return
-    plan = _chosen(plan_run(experiments, folder, variants=variants, smoke=smoke), options)
-    _say_left_out(plan)
-    missing = _missing(plan, options)
-    labels = ", ".join(spec.label for spec in plan.experiments[0].samplers)
-    click.echo(
-        f"{folder.name}: {len(plan.trials)} trials of {labels} on {', '.join(names)}; "
-        f"{len(plan.trials) - len(missing)} are done, {len(missing)} would run, "
-        f"into {plan.folder}/trials.csv."
-    )
-    _say_timing(experiments[0])
-    say_memory(missing, workers, limits)
-
-
-def _say_left_out(plan: RunPlan) -> None:
-    """Say which sizes are not planned, because a sampler needs more features."""
-    for line in plan.left_out:
-        click.echo(f"left out: {line}", err=True)
-
-
-def _say_own_data(plan: RunPlan) -> None:
-    """Say what was made of data of one's own, and whether they changed since the last run."""
-    from rfbench.results import manifest
-    from rfbench.results.manifest import data_key
-
-    before = manifest.read_if_sound(plan.folder, []).get("data", {})
-    for spec, sha256 in {t.dataset.name: (t.dataset, t.data_sha256) for t in plan.trials}.values():
-        if spec.own:
-            click.echo(f"{spec.name}: {spec.entry.note}", err=True)
-            if before.get(data_key(spec.name, spec.parameters), sha256) != sha256:
-                text = "its content has changed since the last run, so all its trials are new"
-                click.echo(f"{spec.name}: {text}", err=True)
-
-
-def _say_timing(experiment: Experiment) -> None:
-    """Say that the sizes share no work although they were to, and because of which samplers."""
-    from rfbench.config import SHARED, KeptBy
-    from rfbench.experiment.plan import without_prefixes
-
-    alone = without_prefixes(experiment)
-    several = not isinstance(experiment.M, KeptBy) and len(experiment.M) > 1
-    if experiment.timing == SHARED and several and 0 < len(alone) < len(experiment.samplers):
-        click.echo(
-            f"timing: isolated, every M is measured alone: the sizes of {', '.join(alone)} have no "
-            "work to share, and shared times are no match for theirs"
-        )
-
-
-def _missing(plan: RunPlan, options: RunOptions) -> list[Trial]:
-    from rfbench.results.store import Store
-
-    done = (Store(plan.whole).done() if plan.whole else {}) | Store(plan.folder).done()
-    return [t for t in plan.trials if t.id not in done or done[t.id] in options.retry]
-
-
-def run_with_progress(plan: RunPlan, options: RunOptions) -> Summary:
-    """Run what is missing beside a progress bar; the first Ctrl-C is answered."""
-    from rfbench.cli.memory import say_memory
-    from rfbench.cli.progress import Progress
-    from rfbench.experiment import clusters, runner
-
-    executor = clusters.find(options.executor, options.jobs, allow_imports=options.allow_imports)
-    workers = executor.workers()
-    limits = options.limits(workers)
-    missing = _missing(plan, options)
-    if missing:
-        _say_timing(plan.experiments[0])
-    say_memory(missing, workers, limits)
-    done = len(plan.trials) - len(missing)
-    if options.verbose and not options.quiet:
-        _say_decisions(plan, workers, limits, done, options)
-    with Progress(plan.folder.name, len(missing), done, options.quiet) as progress:
-        return runner.run(
-            plan,
-            executor=executor,
-            limits=limits,
-            retry=options.retry,
-            fail_fast=options.fail_fast,
-            on_row=progress.row,
-            on_interrupt=_say_stopping,
-        )
-
-
-def _say_decisions(
-    plan: RunPlan, workers: int, limits: Limits, done: int, options: RunOptions
-) -> None:
-    """Say what is decided before a run begins, for ``--verbose``."""
-    from rfbench.datasets import data_folder
-    from rfbench.memory import GIB
-
-    memory = "any memory" if limits.memory is None else f"{limits.memory / GIB:.1f} GiB"
-    seconds = "any time" if limits.timeout is None else f"{limits.timeout:g} s per trial"
-    click.echo(
-        f"workers: {workers} ({options.executor}), each with {memory} and {seconds}", err=True
-    )
-    click.echo(f"cache:   {data_folder()}", err=True)
-    for name, sha256 in {t.dataset.name: t.data_sha256 for t in plan.trials}.items():
-        click.echo(f"data:    {name}, sha256 {sha256}", err=True)
-    others = len(plan.planned) - len(plan.trials)
-    click.echo(f"left out: {done} trials with a row, {others} that were not asked for", err=True)
-
-
-def _say_stopping() -> None:
-    click.echo(
-        "\nstopping: trials in flight are finished first; Ctrl-C again stops at once", err=True
-    )
-
-
-def _report(summary: Summary, whole: Path | None) -> None:
-    """Print the table and say where everything is; a figure that fails does not hide the table.
-
-    The rows of a shard make no table: `whole` is where they belong.
-    """
-    from rfbench import results
-    from rfbench.pages import summary_table
-
-    for text in list(dict.fromkeys(summary.messages))[:5]:
-        click.secho(f"failed: {text}", fg="red", err=True)
-    if whole:
-        click.echo(f"shard:   {summary.folder}; once all are done: rfbench merge {whole}")
-    elif summary.done + summary.found:
-        read = results.read(summary.folder)
-        click.echo()
-        print_text(summary_table.render(read, "text").rstrip("\n") + "\n\n")
-        click.echo(f"CSV:     {summary.folder / 'trials.csv'}")
-        try:
-            for path in _figures(read):
-                click.echo(f"figure:  {path}")
-        except RfbenchError as error:
-            click.echo(f"no figure: {error}", err=True)
-        except OSError as error:
-            raise WriteError(
-                f"The figures could not be drawn: {error.strerror or error}.",
-                "All rows are safe.",
-                f"Make room, then draw them with `rfbench plot {summary.folder}`.",
-            ) from error
-    again = f"{summary.found} were there already" if summary.found else "none was there before"
-    click.echo(f"trials:  {summary.done} run, {summary.failed} failed, {again}")
-    if summary.left:
-        click.echo(f"left:    {summary.left}; run the same command again to go on")
-    click.echo()
-
-
-def _figures(read: Results) -> list[Path]:
-    """Return the figures of a folder, drawn anew if its rows or its configuration are newer."""
-    from rfbench.results.manifest import MANIFEST
-    from rfbench.results.reader import TRIALS
-
-    there = [path for suffix in ("png", "pdf") for path in read.folder.glob(f"*.{suffix}")]
-    newest = max((read.folder / name).stat().st_mtime for name in (TRIALS, MANIFEST))
-    if there and min(path.stat().st_mtime for path in there) >= newest:
-        return sorted(there)
-    from rfbench import figures
-
-    return figures.plot(read)

@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import click
-
 from rfbench.memory import GIB
 
 if TYPE_CHECKING:
     from rfbench.config import Experiment
     from rfbench.experiment.plan import Trial
-    from rfbench.experiment.worker import Limits
 
 MOST_NAMED = 6
-
-
-def say_memory(trials: Sequence[Trial], workers: int, limits: Limits | None) -> None:
-    """Print the estimates of the trials that would run, see `memory_lines`."""
-    for line in memory_lines(trials, workers, None if limits is None else limits.memory):
-        click.echo(line)
 
 
 def memory_lines(trials: Sequence[Trial], workers: int, limit: float | None) -> Iterator[str]:

@@ -1,12 +1,12 @@
 """`rfbench audit`: what it runs, ranks and writes."""
 
-import importlib
 import shlex
 import shutil
 
 import pandas as pd
 import pytest
 
+from rfbench.cli import running
 from rfbench.experiment import runner
 from tests.support import command_line
 from tests.support.audits import AIM, HIDDEN, VARY, found
@@ -59,12 +59,11 @@ def test_what_is_confirmed_is_audited_as_well(here):
 
 def ended(monkeypatch, **summary):
     """Let nothing be run, and every run end like this."""
-    command = importlib.import_module("rfbench.cli.audit")  # the package has the click object
 
     def run(work, *others, **keywords):
         return runner.Summary(work.folder, **summary)
 
-    monkeypatch.setattr(command, "run_with_progress", run)
+    monkeypatch.setattr(running, "measure", run)
 
 
 def test_a_dry_run_and_a_smoke_run_rank_nothing(here, monkeypatch):

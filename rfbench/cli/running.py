@@ -1,0 +1,230 @@
+"""A run as the command line carries it out: what is said before it, beside it and after it."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from rfbench import datasets, papers, results
+from rfbench.cli.memory import memory_lines, trials_without_data
+from rfbench.cli.options import RunOptions
+from rfbench.cli.progress import Progress
+from rfbench.cli.terminal import print_text
+from rfbench.config import SHARED, Experiment, KeptBy
+from rfbench.errors import RfbenchError, WriteError
+from rfbench.experiment import clusters, runner
+from rfbench.experiment.plan import Trial, without_prefixes
+from rfbench.experiment.run_plan import RunPlan, plan_run, smoke_variant
+from rfbench.experiment.worker import Limits
+from rfbench.memory import GIB
+from rfbench.pages import summary_table
+from rfbench.results import manifest
+from rfbench.results.manifest import MANIFEST, data_key
+from rfbench.results.reader import TRIALS
+from rfbench.results.store import Store
+
+
+class Work(NamedTuple):
+    """What lands in one results folder, and what each experiment sets of the configuration."""
+
+    folder: str
+    experiments: list[Experiment]
+    variants: Sequence[str] = ()
+
+
+def carry_out(several: Sequence[Work], options: RunOptions) -> None:
+    """Run one after the other; Exit with 1 where a trial failed or a run was interrupted."""
+    if any(work.experiments[0].paper for work in several):
+        papers.papers()  # a folder that cannot be read is named now, and not after the trials
+    failed, interrupted = 0, False
+    for work in several:
+        if options.dry_run:
+            say_what_would_run(work, options)
+            continue
+        plan = planned(work, options, progress=not options.quiet)
+        if not options.quiet:
+            for line in (*_left_out(plan), *_own_data(plan)):
+                click.echo(line, err=True)
+        with _errors_only() if options.quiet else nullcontext():
+            summary = measure(plan, options)
+            _report(summary, plan.whole)
+        failed += summary.failed
+        interrupted = summary.interrupted
+        if interrupted or (options.fail_fast and failed):
+            break
+    if failed or interrupted:
+        raise click.exceptions.Exit(1)
+
+
+@contextmanager
+def _errors_only() -> Iterator[None]:
+    logging.disable(logging.WARNING)
+    try:
+        with redirect_stdout(None):
+            yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def planned(work: Work, options: RunOptions, *, progress: bool = False) -> RunPlan:
+    """Return the trials that are asked for; data that are not here are downloaded first."""
+    folder, smoke = options.base / work.folder, options.smoke
+    return _asked_for(
+        plan_run(work.experiments, folder, variants=work.variants, smoke=smoke, progress=progress),
+        options,
+    )
+
+
+def _asked_for(plan: RunPlan, options: RunOptions) -> RunPlan:
+    plan = plan.only(options.only)
+    return plan.shard(*options.shard) if options.shard else plan
+
+
+def say_what_would_run(work: Work, options: RunOptions) -> None:
+    """Print what is done and would run, and the memory that it takes, for ``--dry-run``."""
+    workers = options.jobs or os.cpu_count() or 1
+    specs = {spec.name: spec for e in work.experiments for spec in e.dataset}
+    absent = [n for n, spec in specs.items() if not (spec.own or datasets.on_disk(n))]
+    if absent:
+        click.echo(f"{work.folder}: would download {', '.join(absent)} first.")
+        smoke = options.smoke
+        chosen = [smoke_variant(e) for e in work.experiments] if smoke else work.experiments
+        trials = trials_without_data(chosen)
+        plan = RunPlan(options.base / work.folder, chosen, trials, trials, smoke)
+        missing = _asked_for(plan, options).trials
+    else:
+        plan = planned(work, options)
+        missing = _missing(plan, options)
+        for line in _left_out(plan):
+            click.echo(line, err=True)
+        labels = ", ".join(spec.label for spec in plan.experiments[0].samplers)
+        click.echo(
+            f"{work.folder}: {len(plan.trials)} trials of {labels} on {', '.join(specs)}; "
+            f"{len(plan.trials) - len(missing)} are done, {len(missing)} would run, "
+            f"into {plan.folder}/trials.csv."
+        )
+    _say_estimates(work.experiments[0], missing, workers, options.limits(workers))
+
+
+def _left_out(plan: RunPlan) -> list[str]:
+    """Return which sizes are not planned, because a sampler needs more features."""
+    return [f"left out: {line}" for line in plan.left_out]
+
+
+def _own_data(plan: RunPlan) -> Iterator[str]:
+    """Yield what was made of data of one's own, and whether they changed since the last run."""
+    before = manifest.read_if_sound(plan.folder, []).get("data", {})
+    for spec, sha256 in {t.dataset.name: (t.dataset, t.data_sha256) for t in plan.trials}.values():
+        if spec.own:
+            yield f"{spec.name}: {spec.entry.note}"
+            if before.get(data_key(spec.name, spec.parameters), sha256) != sha256:
+                text = "its content has changed since the last run, so all its trials are new"
+                yield f"{spec.name}: {text}"
+
+
+def _missing(plan: RunPlan, options: RunOptions) -> list[Trial]:
+    done = (Store(plan.whole).done() if plan.whole else {}) | Store(plan.folder).done()
+    return [t for t in plan.trials if t.id not in done or done[t.id] in options.retry]
+
+
+def _say_estimates(
+    experiment: Experiment, missing: list[Trial], workers: int, limits: Limits
+) -> None:
+    """Print which samplers keep the sizes from sharing work, and the memory that trials take."""
+    alone = without_prefixes(experiment)
+    several = not isinstance(experiment.M, KeptBy) and len(experiment.M) > 1
+    shared = experiment.timing == SHARED and several and 0 < len(alone) < len(experiment.samplers)
+    if missing and shared:
+        click.echo(
+            f"timing: isolated, every M is measured alone: the sizes of {', '.join(alone)} have no "
+            "work to share, and shared times are no match for theirs"
+        )
+    for line in memory_lines(missing, workers, limits.memory):
+        click.echo(line)
+
+
+def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
+    """Run what is missing beside a progress bar; the first Ctrl-C is answered."""
+    executor = clusters.find(options.executor, options.jobs, allow_imports=options.allow_imports)
+    workers = executor.workers()
+    limits = options.limits(workers)
+    missing = _missing(plan, options)
+    _say_estimates(plan.experiments[0], missing, workers, limits)
+    done = len(plan.trials) - len(missing)
+    if options.verbose and not options.quiet:
+        memory = "any memory" if limits.memory is None else f"{limits.memory / GIB:.1f} GiB"
+        seconds = "any time" if limits.timeout is None else f"{limits.timeout:g} s per trial"
+        others = len(plan.planned) - len(plan.trials)
+        data = {t.dataset.name: t.data_sha256 for t in plan.trials}
+        for line in (
+            f"workers: {workers} ({options.executor}), each with {memory} and {seconds}",
+            f"cache:   {datasets.data_folder()}",
+            *(f"data:    {name}, sha256 {sha256}" for name, sha256 in data.items()),
+            f"left out: {done} trials with a row, {others} that were not asked for",
+        ):
+            click.echo(line, err=True)
+    stopping = "\nstopping: trials in flight are finished first; Ctrl-C again stops at once"
+    with Progress(plan.folder.name, len(missing), done, options.quiet) as progress:
+        return runner.run(
+            plan,
+            executor=executor,
+            limits=limits,
+            retry=options.retry,
+            fail_fast=options.fail_fast,
+            on_row=progress.row,
+            on_interrupt=lambda: click.echo(stopping, err=True),
+        )
+
+
+def _report(summary: runner.Summary, whole: Path | None) -> None:
+    """Print the table and say where everything is; a figure that fails does not hide the table.
+
+    The rows of a shard make no table: `whole` is where they belong.
+    """
+    for text in list(dict.fromkeys(summary.messages))[:5]:
+        click.secho(f"failed: {text}", fg="red", err=True)
+    if whole:
+        click.echo(f"shard:   {summary.folder}; once all are done: rfbench merge {whole}")
+    elif summary.done + summary.found:
+        read = results.read(summary.folder)
+        click.echo()
+        print_text(summary_table.render(read, "text").rstrip("\n") + "\n\n")
+        click.echo(f"CSV:     {summary.folder / TRIALS}")
+        try:
+            for path in _figures(read):
+                click.echo(f"figure:  {path}")
+        except RfbenchError as error:
+            click.echo(f"no figure: {error}", err=True)
+        except OSError as error:
+            raise WriteError(
+                f"The figures could not be drawn: {error.strerror or error}.",
+                "All rows are safe.",
+                f"Make room, then draw them with `rfbench plot {summary.folder}`.",
+            ) from error
+    again = f"{summary.found} were there already" if summary.found else "none was there before"
+    say_trials(summary, again)
+    click.echo()
+
+
+def say_trials(summary: runner.Summary, there: str) -> None:
+    """Print how many trials were run, failed and are left."""
+    click.echo(f"trials:  {summary.done} run, {summary.failed} failed, {there}")
+    if summary.left:
+        click.echo(f"left:    {summary.left}; run the same command again to go on")
+
+
+def _figures(read: results.Results) -> list[Path]:
+    """Return the figures of a folder, drawn anew if its rows or its configuration are newer."""
+    there = [path for suffix in ("png", "pdf") for path in read.folder.glob(f"*.{suffix}")]
+    newest = max((read.folder / name).stat().st_mtime for name in (TRIALS, MANIFEST))
+    if there and min(path.stat().st_mtime for path in there) >= newest:
+        return sorted(there)
+    from rfbench import figures  # half a second of matplotlib
+
+    return figures.plot(read)
