@@ -7,6 +7,7 @@ and `false` are truth values. Duplicate keys and runaway aliases are refused.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,39 +32,25 @@ class Document:
 
     value: dict[str, Any]  # the content
     source: str  # name of the file, for messages
-    # Line number (from 1) of each path, a path being the tuple of keys and positions.
-    lines: dict[tuple[Any, ...], int] = field(default_factory=dict)
-    # What was written after ``--set``, ``key.path``, for each path that it changed.
-    settings: dict[tuple[Any, ...], str] = field(default_factory=dict)
+    # Where what stands at a path was written, ``line 3`` or ``--set key.path``; a path is the tuple
+    # of keys and positions.
+    places: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def place_of(self, path: tuple[Any, ...]) -> str:
-        """Return ``line 3``, or the ``--set``, of the path or of the nearest part that has one.
+        """Return the place of the path, or of the nearest part that has one; empty if none has."""
+        parts = (path[:length] for length in range(len(path), 0, -1))
+        return next((self.places[part] for part in parts if part in self.places), "")
 
-        Empty if none has.
-        """
-        for length in range(len(path), 0, -1):
-            if path[:length] in self.settings:
-                return f"--set {self.settings[path[:length]]}"
-            if path[:length] in self.lines:
-                return f"line {self.lines[path[:length]]}"
-        return ""
+    def below(self, path: tuple[Any, ...]) -> dict[tuple[Any, ...], str]:
+        """Return the places of the path and of all below it, by the rest of their paths."""
+        size = len(path)
+        return {p[size:]: place for p, place in self.places.items() if p[:size] == path}
 
-    def put(self, path: tuple[Any, ...], setting: str) -> None:
-        """Note that ``--set`` replaced what stood at a path, and all below it."""
-        self._forget(path)
-        self.settings[path] = setting
-
-    def move(self, origin: Document, source: tuple[Any, ...], path: tuple[Any, ...]) -> None:
-        """Note that what stands at a path, and all below it, comes from another document."""
-        self._forget(path)
-        for old, line in origin.lines.items():
-            if old[: len(source)] == source:
-                self.lines[path + old[len(source) :]] = line
-
-    def _forget(self, path: tuple[Any, ...]) -> None:
-        for places in (self.lines, self.settings):
-            for old in [old for old in places if old[: len(path)] == path]:
-                del places[old]
+    def put(self, path: tuple[Any, ...], below: Mapping[tuple[Any, ...], str]) -> None:
+        """Note that something else stands at a path now, which was written at these places."""
+        for rest in self.below(path):
+            del self.places[path + rest]
+        self.places |= {path + rest: place for rest, place in below.items()}
 
 
 def scalar(text: str) -> Any:
@@ -126,25 +113,21 @@ def parse(raw: bytes | str, source: str) -> Document:
             f"this is a {'list' if isinstance(node, yaml.SequenceNode) else 'single word'}."
         )
     document = Document({}, source)
-    document.value = _Builder(document).build(node, (), 0)
+    document.value = _Builder(document).build(node, ())
     return document
 
 
 class _Loader(yaml.SafeLoader):
-    """Stops at the first node too many or too deep, before the rest is read."""
+    """Stops at the first node too many, before the rest is read."""
 
-    nodes = depth = 0
+    nodes = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         self.nodes += 1
-        self.depth += 1
-        if self.nodes > MAX_NODES or self.depth > 2 * MAX_DEPTH:
-            problem = "it is too large or too deeply nested"
+        if self.nodes > MAX_NODES:
             mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.composer.ComposerError(None, None, problem, mark)
-        node = super().compose_node(parent, index)
-        self.depth -= 1
-        return node
+            raise yaml.composer.ComposerError(None, None, "it is too large", mark)
+        return super().compose_node(parent, index)
 
 
 class _Builder:
@@ -152,41 +135,40 @@ class _Builder:
         self.document = document
         self.nodes = self.characters = 0
 
-    def build(self, node: yaml.Node, path: tuple[Any, ...], depth: int) -> Any:
-        line = node.start_mark.line + 1
-        self.document.lines.setdefault(path, line)
+    def build(self, node: yaml.Node, path: tuple[Any, ...]) -> Any:
+        self.document.places.setdefault(path, f"line {node.start_mark.line + 1}")
         self.nodes += 1
         self.characters += len(node.value) if isinstance(node, yaml.ScalarNode) else 0
         large = self.nodes > MAX_NODES or self.characters > MAX_CHARACTERS
-        if large or depth > MAX_DEPTH:
-            raise self.error(line, "the document is too large or too deeply nested")
+        if large or len(path) > MAX_DEPTH:
+            raise self.error(node, "the document is too large or too deeply nested")
         if node.tag not in _KNOWN_TAGS:
-            raise self.error(line, f"the tag {node.tag} is not allowed")
+            raise self.error(node, f"the tag {node.tag} is not allowed")
         if isinstance(node, yaml.MappingNode):
-            return self.mapping(node, path, depth)
+            return self.mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
-            return [self.build(child, (*path, i), depth + 1) for i, child in enumerate(node.value)]
+            return [self.build(child, (*path, i)) for i, child in enumerate(node.value)]
         quoted = isinstance(node, yaml.ScalarNode) and node.style is not None
         return node.value if quoted else scalar(node.value)
 
-    def mapping(self, node: yaml.MappingNode, path: tuple[Any, ...], depth: int) -> dict[str, Any]:
+    def mapping(self, node: yaml.MappingNode, path: tuple[Any, ...]) -> dict[str, Any]:
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
-                raise self.error(line, "a key must be a single word")
+                raise self.error(key_node, "a key must be a single word")
             key = str(key_node.value)
+            inside = (*path, key)
             if key == "<<":
-                raise self.error(line, "merge keys (<<) are not supported")
+                raise self.error(key_node, "merge keys (<<) are not supported")
             if key in result:
-                first = self.document.lines[(*path, key)]
-                raise self.error(line, f"the key '{key}' stands here again, first in line {first}")
-            self.document.lines[(*path, key)] = line
-            result[key] = self.build(value_node, (*path, key), depth + 1)
+                first = self.document.places[inside]
+                raise self.error(key_node, f"the key '{key}' stands here again, first in {first}")
+            self.document.places[inside] = f"line {key_node.start_mark.line + 1}"
+            result[key] = self.build(value_node, inside)
         return result
 
-    def error(self, line: int, text: str) -> ConfigError:
-        return ConfigError(f"{self.document.source}, line {line}: {text}.")
+    def error(self, node: yaml.Node, text: str) -> ConfigError:
+        return ConfigError(f"{self.document.source}, line {node.start_mark.line + 1}: {text}.")
 
 
 _KNOWN_TAGS = {

@@ -88,12 +88,12 @@ def _run(
     run = yamlfile.Document(
         {word: copy.deepcopy(value) for word, value in document.value.items() if word not in AXES},
         document.source,
-        {path: line for path, line in document.lines.items() if path[:1] not in AXIS_PATHS},
+        {path: line for path, line in document.places.items() if path[:1] not in AXIS_PATHS},
     )
     for axis, name, word in ((DATASETS, dataset, "dataset"), (PROTOCOLS, protocol, "protocol")):
         if name:
             run.value[word] = name
-            run.move(document, (axis, name), (word,))
+            run.put((word,), document.below((axis, name)))
     entries = []
     for axis, name in ((PROTOCOLS, protocol), (DATASETS, dataset), (EXCEPTIONS, key)):
         entries.append(axes[axis].get(name, {}))
@@ -101,7 +101,7 @@ def _run(
             if word not in JOINED and (axis, word) != (PROTOCOLS, FOR):
                 source = (axis, name, word)
                 path = change(run, word, copy.deepcopy(value), f"{where(document, source)}: {word}")
-                run.move(document, source, path)
+                run.put(path, document.below(source))
     of_protocol, of_dataset, _ = entries
     titles = [of_dataset.get("title", dataset), of_protocol.get("title", protocol)]
     texts = [entry.get("description") for entry in entries]

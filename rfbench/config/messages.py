@@ -89,8 +89,8 @@ def at(document: yamlfile.Document, *path: Any) -> Iterator[None]:
         yield
     except RfbenchError as error:
         said = re.findall(r"[\w-]+", error.what)
-        below = [p for p in (*document.lines, *document.settings) if p[: len(path)] == path]
+        below = {path + rest: place for rest, place in document.below(path).items()}
         named = [p for word in said for p in below if p[-1] == word]
-        changed = next((p for p in below if p in document.settings), path)
+        changed = next((p for p, place in below.items() if place.startswith("--set")), path)
         place = where(document, max(named, key=len, default=changed))
         raise ConfigError(f"{place}: {error.what}", error.why, error.todo) from None

@@ -23,7 +23,7 @@ def override(document: yamlfile.Document, text: str) -> None:
 
 def assign(document: yamlfile.Document, key: str, value: Any, text: str) -> None:
     """Set the key of a document, `a.b.c`; ConfigError, naming the text, if it leads nowhere."""
-    document.put(change(document, key, value, f"--set {text}"), key)
+    document.put(change(document, key, value, f"--set {text}"), {(): f"--set {key}"})
 
 
 def change(document: yamlfile.Document, key: str, value: Any, text: str) -> tuple[Any, ...]:
