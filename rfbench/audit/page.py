@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -19,18 +18,12 @@ from rfbench.pages import grids
 from rfbench.pages.templates import render as fill
 from rfbench.pages.words import DASH, absent, listing, number, signed, span, spread
 
-CONFIGS = "configs"
-TOP = 10
 
-
-def render(
-    ranking: Ranking, format: str, *, command: str = "", top: int = TOP, width: int | None = None
-) -> str:
+def render(ranking: Ranking, format: str, *, width: int | None = None) -> str:
     """Write the nearest combinations, what each choice is worth, and the cells of the nearest one.
 
-    The format is ``text``, so many characters wide (None: as the terminal), or ``markdown``;
-    `command` is what repeats the audit, see there; `top` combinations are shown. ResultsError if no
-    combination has all its cells.
+    The format is ``text``, so many characters wide (None: as the terminal), or ``markdown``.
+    ResultsError if no combination has all its cells.
     """
     if ranking.table.empty:
         raise ResultsError(
@@ -47,10 +40,10 @@ def render(
     def plain(text: object) -> str:
         return str(text).translate(grids.MARKDOWN) if format == "markdown" else str(text)
 
-    return fill("audit.md.j2", **facts(ranking, top), command=command, table=table, plain=plain)
+    return fill("audit.md.j2", **facts(ranking), table=table, plain=plain)
 
 
-def facts(ranking: Ranking, top: int = TOP) -> dict[str, Any]:
+def facts(ranking: Ranking) -> dict[str, Any]:
     """Return what the template of the page speaks of, the rows of its tables among them."""
     audit = ranking.audit
     experiment = audit.experiments[0]
@@ -69,11 +62,11 @@ def facts(ranking: Ranking, top: int = TOP) -> dict[str, Any]:
         "audit": audit,
         "possible": size(audit.choices),
         "trials": int(ranking.table["trials"].iloc[0]),
-        "best": _best(ranking, top),
+        "best": _best(ranking),
         "worth": _worth(ranking),
         "cells": [_cell(cell) for cell in cells],
         "verdicts": judged,
-        "ranges": _ranges(ranking) if audit.gaps else [],
+        "ranges": _ranges(ranking) if audit.asked.gaps else [],
         "version": __version__,
         "measured": {name: value for name, value in measured.items() if name not in varied},
         "halves": [[methods[i] for i in half] for half in audit.target.halves()],
@@ -81,7 +74,7 @@ def facts(ranking: Ranking, top: int = TOP) -> dict[str, Any]:
     }
 
 
-def _best(ranking: Ranking, top: int) -> list[list[str]]:
+def _best(ranking: Ranking) -> list[list[str]]:
     distances = ("rms_choosing", "rms_confirming", "largest_difference")
     return [
         [
@@ -89,7 +82,7 @@ def _best(ranking: Ranking, top: int) -> list[list[str]]:
             *(number(line[name], 2) for name in distances),
             *(line[name] for name in ranking.audit.varied),
         ]
-        for line in ranking.table.head(top).to_dict("records")
+        for line in ranking.table.head(ranking.audit.asked.top).to_dict("records")
     ]
 
 
@@ -149,7 +142,7 @@ def _settings(name: str, options: Options) -> list[tuple[str, str, dict[str, str
     ]
 
 
-def save(ranking: Ranking, folder: Path, *, command: str = "", top: int = TOP) -> list[Path]:
+def save(ranking: Ranking, folder: Path) -> list[Path]:
     """Write ``audit.csv`` and ``audit.md`` into a folder and return their paths.
 
     ResultsError if no combination has all its cells, WriteError if there is no room or no
@@ -157,7 +150,7 @@ def save(ranking: Ranking, folder: Path, *, command: str = "", top: int = TOP) -
     """
     texts = {
         TABLE: ranking.table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n"),
-        "audit.md": render(ranking, "markdown", command=command, top=top),
+        "audit.md": render(ranking, "markdown"),
     }
     try:
         for name, content in texts.items():
@@ -169,20 +162,3 @@ def save(ranking: Ranking, folder: Path, *, command: str = "", top: int = TOP) -
             "Make room, or allow writing, and run the same command again.",
         ) from error
     return [folder / name for name in texts]
-
-
-def command(config: Path, options: Mapping[str, object]) -> str:
-    """Return the command that repeats an audit, for a shell.
-
-    The configuration is named without the folders above. An option that is a tuple is repeated,
-    True stands alone, and what is empty is left out.
-    """
-    inside = config.resolve().parent.name == CONFIGS
-    words = ["rfbench", "audit", f"{CONFIGS}/{config.name}" if inside else config.name]
-    for name, value in options.items():
-        if value is True:
-            words.append(f"--{name}")
-        elif value:
-            for one in value if isinstance(value, tuple) else (value,):
-                words += [f"--{name}", str(one)]
-    return shlex.join(words)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping, Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,28 +13,74 @@ import pandas as pd
 
 from rfbench import config, yamlfile
 from rfbench.analysis.frame import JOINT
-from rfbench.audit.choices import Choices, about, combinations, known, size
+from rfbench.audit.choices import Choices, about, combinations, known, size, varied
 from rfbench.audit.target import Target
 from rfbench.config import SHARED, Experiment, KeptBy, SamplerSpec
 from rfbench.config.overrides import assign
 from rfbench.errors import ConfigError, nearest
+
+CONFIGS = "configs"
+TOP = 10
+
+
+@dataclass(frozen=True)
+class Question:
+    """What an audit is asked, as `rfbench audit` takes it."""
+
+    config: Path
+    target: Target
+    run: str = ""  # of the configuration; without it the only one that fits the target
+    vary: Sequence[str] = ()  # KEY=VALUES, in place of the known choices of the same names
+    overrides: Sequence[str] = ()  # key.path=value, which closes a choice
+    gaps: bool = False  # vary only the known choices that fill a gap of the paper's text
+    trials: int = 2
+    most: int = 300  # combinations; of more that can be run, so many are drawn at random
+    top: int = TOP  # shown
+    confirm: Sequence[str] = ()  # other targets that are asked the same beside this one
+    allow_imports: bool = False
+
+    @property
+    def command(self) -> str:
+        """The command that asks it, for a shell; without the folders above the configuration."""
+        inside = self.config.resolve().parent.name == CONFIGS
+        words = [
+            "rfbench",
+            "audit",
+            f"{CONFIGS}/{self.config.name}" if inside else self.config.name,
+        ]
+        for option, value in {
+            "target": self.target,
+            "run": self.run,
+            "gaps": self.gaps,
+            "confirm": self.confirm,
+            "set": self.overrides,
+            "vary": self.vary,
+            "trials": self.trials,
+            "most": self.most,
+            "top": "" if self.top == TOP else self.top,
+            "allow-imports": self.allow_imports,
+        }.items():
+            if value is True:
+                words.append(f"--{option}")
+            elif value:
+                for one in value if isinstance(value, list | tuple) else (value,):
+                    words += [f"--{option}", str(one)]
+        return shlex.join(words)
 
 
 @dataclass(frozen=True)
 class Audit:
     """What an audit measures."""
 
+    asked: Question
     target: Target  # with the numbers whose methods and sizes are measured
     choices: Choices  # those with a single option too: they are fixed, see `varied`
     grid: pd.DataFrame  # a line per combination, a column per choice: the name of the option
     experiments: list[Experiment]  # what each combination makes of the configuration
     refused: list[str] = field(default_factory=list)  # why an option or a combination cannot be run
     drawn: bool = False  # whether the combinations are a random part of those that there are
-    config: str = ""  # name of the configuration
-    overrides: list[str] = field(default_factory=list)  # key.path=value, set for all combinations
     as_it_stands: int | None = None  # the line of `grid` that is the configuration itself
     idle: list[str] = field(default_factory=list)  # choices that no number that chooses depends on
-    gaps: bool = False  # whether only what the paper does not print is varied
 
     @property
     def varied(self) -> list[str]:
@@ -44,12 +91,12 @@ class Audit:
     def fixed(self) -> list[str]:
         """What was set, and the choices that have a single option, as ``key=value``."""
         single = [f"{c}={''.join(o)}" for c, o in self.choices.items() if len(o) == 1]
-        return [*self.overrides, *single]
+        return [*self.asked.overrides, *single]
 
     @property
     def folder(self) -> str:
         """The name of the folder of its rows."""
-        return self.target.folder(self.target.methods, "gaps" if self.gaps else "audit")
+        return self.target.folder(self.target.methods, "gaps" if self.asked.gaps else "audit")
 
     @property
     def variants(self) -> list[str]:
@@ -64,51 +111,37 @@ class Audit:
         return [(name, option) for name, option in every if option not in set(self.grid[name])]
 
 
-def plan(
-    path: Path,
-    target: Target,
-    *,
-    overrides: Sequence[str] = (),
-    varied: Choices | None = None,
-    most: int = 500,
-    run: str = "",
-    gaps: bool = False,
-    allow_imports: bool = False,
-) -> Audit:
-    """Return what to measure for a target.
+def plan(asked: Question) -> Audit:
+    """Return what to measure.
 
     Samplers and sizes of the configuration that the target has no numbers of are left out, and
-    sizes share their work where all methods can. The `overrides`, ``key.path=value`` each, close
-    choices; the `varied` ones come in place of the known choices of the same names, or beside them.
-    Of more than `most` combinations that can be run so many are drawn at random. `run` names the
-    run of the configuration, without it the only one that fits the target; with `gaps`, only the
-    known choices that fill a gap of the paper's text are open.
+    sizes share their work where all methods can.
 
     ConfigError if the configuration is wrong or is not about the target, if a choice that is varied
     is fixed too, concerns no sampler of the target or has an option that cannot be run, or if no
     combination can be run.
     """
-    varied = varied or {}
-    fixed = [text.partition("=")[0].strip() for text in overrides]
-    base, document = _fitting(path, target, overrides, run, "dataset" in varied, allow_imports)
-    samplers = names(needed(base, target))
-    target = target.of([JOINT] if base.solver.name == JOINT else samplers)
-    if not {"dataset", "M"} & set(varied):
+    vary = varied(asked.vary, asked.target)
+    base, document = _fitting(asked, any_data="dataset" in vary)
+    target = asked.target.of(
+        [JOINT] if base.solver.name == JOINT else names(needed(base, asked.target))
+    )
+    if not {"dataset", "M"} & set(vary):
         reduced(base, target)
     made: dict[tuple[str, ...], Experiment] = {}
     failed: dict[tuple[str, ...], str] = {}
     refused: list[str] = []
 
     def experiment(settings: Mapping[str, Any]) -> Experiment:
-        return reduced(_changed(document, base.name, settings, allow_imports), target)
+        return reduced(_changed(asked, document, base.name, settings), target)
 
     choices: Choices = {}
-    for name, options in _open(known(target, gaps), target, samplers, fixed, varied).items():
+    for name, options in _open(asked, vary, names(needed(base, target)), target).items():
         for option, settings in options.items():
             try:
                 experiment(settings)
             except ConfigError as error:
-                if name in varied:
+                if name in vary:
                     raise
                 refused.append(f"{name} {option}: {error.what}")
             else:
@@ -124,7 +157,7 @@ def plan(
                 failed[key] = f"{', '.join(key)}: {error.what}"
         return key in made
 
-    found = combinations(choices, most, runs)
+    found = combinations(choices, asked.most, runs)
     refused += failed.values()
     if not found:
         raise ConfigError("No combination of the choices can be run.", refused[0])
@@ -132,17 +165,15 @@ def plan(
     sizes = experiments[0].M
     met = target if isinstance(sizes, KeptBy) else target.of(target.methods, sizes)
     return Audit(
+        asked,
         met,
         choices,
         pd.DataFrame(found, columns=list(choices)),
         experiments,
         refused,
         drawn=len(found) + len(failed) < size(choices),
-        config=base.name,
-        overrides=[t for t, key in zip(overrides, fixed, strict=True) if key != "trials"],
         as_it_stands=_as_it_stands(base, target, experiments),
         idle=idle(choices, met, experiments[0]),
-        gaps=gaps,
     )
 
 
@@ -203,22 +234,17 @@ def idle(choices: Choices, target: Target, experiment: Experiment) -> list[str]:
     ]
 
 
-def _fitting(
-    path: Path,
-    target: Target,
-    overrides: Sequence[str],
-    run: str,
-    any_data: bool,
-    allow_imports: bool,
-) -> tuple[Experiment, yamlfile.Document]:
-    """Return the run of this name, or the only one about the target, with its document."""
-    found = config.documents(path, overrides)
-    chosen = dict([config.choose(path, found, run)]) if run else found
+def _fitting(asked: Question, *, any_data: bool) -> tuple[Experiment, yamlfile.Document]:
+    """Return the run that is named, or the only one about the target, with its document."""
+    target = asked.target
+    overrides = [f"trials={asked.trials}", *asked.overrides]
+    found = config.documents(asked.config, overrides)
+    chosen = dict([config.choose(asked.config, found, asked.run)]) if asked.run else found
     fitting: dict[str, Experiment] = {}
     refused = []
     for name, document in chosen.items():
         try:
-            base = _changed(document, name, {}, allow_imports)
+            base = _changed(asked, document, name, {})
             _check_paper(base, target)
             for spec in [] if any_data else base.dataset:
                 target.check_data(spec.name)
@@ -228,17 +254,17 @@ def _fitting(
             fitting[name] = base
     if not fitting:
         raise refused[0]
-    name, document = config.choose(path, {name: found[name] for name in fitting}, run)
+    name, document = config.choose(asked.config, {name: found[name] for name in fitting}, asked.run)
     return fitting[name], document
 
 
 def _changed(
-    document: yamlfile.Document, name: str, settings: Mapping[str, Any], allow_imports: bool
+    asked: Question, document: yamlfile.Document, name: str, settings: Mapping[str, Any]
 ) -> Experiment:
     changed = copy.deepcopy(document)
     for key, value in settings.items():
         assign(changed, key, value, f"{key}={value}")
-    return config.from_document(changed, name, allow_imports=allow_imports)
+    return config.from_document(changed, name, allow_imports=asked.allow_imports)
 
 
 def _check_paper(experiment: Experiment, target: Target) -> None:
@@ -257,20 +283,15 @@ def _check_paper(experiment: Experiment, target: Target) -> None:
         )
 
 
-def _open(
-    named: Choices,
-    target: Target,
-    samplers: Sequence[str],
-    fixed: Collection[str],
-    varied: Choices,
-) -> Choices:
+def _open(asked: Question, vary: Choices, samplers: Sequence[str], target: Target) -> Choices:
     """Return the choices that are not fixed and concern what is measured."""
+    fixed = {text.partition("=")[0].strip() for text in asked.overrides}
     choices: Choices = {}
-    for name, options in (named | varied).items():
+    for name, options in (known(asked.target, asked.gaps) | vary).items():
         left = about(options, samplers)
-        if name in varied and name in fixed:
+        if name in vary and name in fixed:
             raise ConfigError(f"{name} is both fixed and varied.", "", "Take --set or --vary.")
-        if name in varied and not left:
+        if name in vary and not left:
             raise ConfigError(
                 f"--vary {name} concerns no sampler that is measured.",
                 f"The target has numbers of {', '.join(target.methods)}.",

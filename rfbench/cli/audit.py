@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ from rfbench.errors import ConfigError
 
 if TYPE_CHECKING:
     from rfbench.audit.plan import Audit
-    from rfbench.cli import running
 
 
 @click.command()
@@ -77,8 +77,7 @@ def audit(
       rfbench audit CONFIG --target PAPER/ITEM,ITEM/DATASET --vary scaling=none,standard,minmax
     """
     from rfbench.analysis.audits import confirmed, read_all
-    from rfbench.audit import choices, page
-    from rfbench.audit.plan import plan
+    from rfbench.audit.plan import Question, plan
     from rfbench.audit.target import find
     from rfbench.cli import running
 
@@ -90,34 +89,33 @@ def audit(
         )
     if gaps and confirm:
         raise ConfigError("--gaps chooses nothing that --confirm could look at.", "", "Take one.")
-    trials, allow = options.trials or 2, options.allow_imports
-    plans = []
-    for i, target in enumerate(map(find, (aim, *confirm))):
-        run = "" if i else name
-        found = plan(
-            config,
-            target,
-            overrides=[*overrides, f"trials={trials}"],
-            varied=choices.varied(vary, target),
-            most=most,
-            run=run,
-            gaps=gaps,
-            allow_imports=allow,
-        )
-        asked = {"target": target, "run": run, "gaps": gaps, "confirm": () if i else confirm}
-        asked |= {"set": overrides, "vary": vary, "trials": trials, "most": most}
-        asked |= {"top": "" if top == page.TOP else top, "allow-imports": allow}
-        plans.append((found, page.command(config, asked)))
-    if options.dry_run:
-        for found, _ in plans:
+    asked = Question(
+        config,
+        find(aim),
+        run=name,
+        vary=vary,
+        overrides=overrides,
+        gaps=gaps,
+        trials=options.trials or 2,
+        most=most,
+        top=top,
+        confirm=confirm,
+        allow_imports=options.allow_imports,
+    )
+    others = [replace(asked, target=find(each), run="", confirm=()) for each in confirm]
+    audits = [plan(each) for each in (asked, *others)]
+    for found in audits:
+        if options.dry_run:
             _say(found)
-            running.say_what_would_run(_work(found), options)
+            running.say_what_would_run(found, options)
+        else:
+            _audit(found, options)
+    if options.dry_run or not confirm:
         return
-    for found, again in plans:
-        _audit(found, again, options, top)
-    seen = read_all([options.base / found.folder for found, _ in plans]) if confirm else []
-    for line in confirmed(seen).to_dict("records"):
-        if line["chosen_on"] == plans[0][0].target.dataset:
+    for line in confirmed(read_all(options.base / found.folder for found in audits)).to_dict(
+        "records"
+    ):
+        if line["chosen_on"] == asked.target.dataset:
             click.echo(
                 f"chosen on {line['chosen_on']}, on {line['dataset']}: "
                 f"{line['distance']:.2f} points off, place {line['place']} of {line['of']}"
@@ -134,20 +132,14 @@ def _say(found: Audit) -> None:
         click.echo(f"cannot be run: {line}")
 
 
-def _work(found: Audit) -> running.Work:
-    from rfbench.cli.running import Work
-
-    return Work(found.folder, found.experiments, found.variants)
-
-
-def _audit(found: Audit, again: str, options: RunOptions, top: int) -> None:
+def _audit(found: Audit, options: RunOptions) -> None:
     """Run and rank one audit; Exit with 1 if it was interrupted or a trial failed."""
     from rfbench import results
     from rfbench.audit import page
     from rfbench.audit.ranking import rank
     from rfbench.cli import running
 
-    work = running.planned(_work(found), options, progress=True)
+    work = running.planned(found, options, progress=True)
     summary = running.measure(work, options)
     if options.smoke:
         click.echo("ranked: nothing, because the numbers of a smoke run mean nothing")
@@ -155,9 +147,9 @@ def _audit(found: Audit, again: str, options: RunOptions, top: int) -> None:
         click.echo("interrupted: not ranked")
     elif summary.found + summary.done:
         ranking = rank(found, results.read(work.folder))
-        shown = page.render(ranking, "text", command=again, top=top)
+        shown = page.render(ranking, "text")
         click.echo("\n" + shown.rstrip("\n") + "\n")
-        for path in page.save(ranking, work.folder, command=again, top=top):
+        for path in page.save(ranking, work.folder):
             click.echo(f"written: {path}")
     running.say_trials(summary, f"{summary.found} were there")
     if summary.failed or summary.interrupted:

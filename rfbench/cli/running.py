@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -28,6 +28,9 @@ from rfbench.results import manifest
 from rfbench.results.manifest import MANIFEST, data_key
 from rfbench.results.reader import TRIALS
 from rfbench.results.store import Store
+
+if TYPE_CHECKING:
+    from rfbench.audit.plan import Audit
 
 
 class Work(NamedTuple):
@@ -72,7 +75,7 @@ def _errors_only() -> Iterator[None]:
         logging.disable(logging.NOTSET)
 
 
-def planned(work: Work, options: RunOptions, *, progress: bool = False) -> RunPlan:
+def planned(work: Work | Audit, options: RunOptions, *, progress: bool = False) -> RunPlan:
     """Return the trials that are asked for; data that are not here are downloaded first."""
     folder, smoke = options.base / work.folder, options.smoke
     return _asked_for(
@@ -86,7 +89,7 @@ def _asked_for(plan: RunPlan, options: RunOptions) -> RunPlan:
     return plan.shard(*options.shard) if options.shard else plan
 
 
-def say_what_would_run(work: Work, options: RunOptions) -> None:
+def say_what_would_run(work: Work | Audit, options: RunOptions) -> None:
     """Print what is done and would run, and the memory that it takes, for ``--dry-run``."""
     workers = options.jobs or os.cpu_count() or 1
     specs = {spec.name: spec for e in work.experiments for spec in e.dataset}

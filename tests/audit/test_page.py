@@ -8,8 +8,10 @@ import pytest
 from rfbench import __version__
 from rfbench.analysis.audits import MEASURES
 from rfbench.audit import page
+from rfbench.audit.plan import Question
+from rfbench.audit.target import Target
 from rfbench.pages.words import DASH
-from tests.support.audits import number, ranked, tied
+from tests.support.audits import TWO, number, ranked, tied
 
 
 def cells(content, head):
@@ -23,7 +25,7 @@ def bullets(content):
 
 
 def test_the_nearest_are_shown_with_what_was_varied():
-    content = page.render(tied(), "markdown", top=3)
+    content = page.render(tied(top=3), "markdown")
     assert cells(content, "place")[0][4:] == ["scaling", "samplers.lkrf.estimator"]
     assert [row[:3] for row in cells(content, "1 ")] == [
         ["1", "1.00", "4.00"],
@@ -97,7 +99,7 @@ def test_what_was_measured_leaves_out_what_is_varied():
 
 
 def test_table_and_page_are_saved(tmp_path):
-    paths = page.save(tied(in_folder=9), tmp_path, command="rfbench audit again")
+    paths = page.save(tied(in_folder=9), tmp_path)
     assert [path.name for path in paths] == ["audit.csv", "audit.md"]
     table = pd.read_csv(paths[0])
     assert list(table["place"]) == [1, 1, 3, 3]
@@ -109,7 +111,11 @@ def test_table_and_page_are_saved(tmp_path):
     assert set(MEASURES) <= set(table)
     first = ["none", "top", 1.0, 4.0, 4.0, 2, 4, 9, False, False, 11.0, 14.0]
     assert table.iloc[0].to_list()[1:] == first
-    assert paths[1].read_text().endswith("\n    rfbench audit again\n")
+    assert (
+        paths[1]
+        .read_text()
+        .endswith("\n\n    rfbench audit made.yaml --target p/t/D --trials 2 --most 300\n")
+    )
 
 
 def test_the_range_over_the_gaps_has_the_reading_and_what_is_off():
@@ -124,13 +130,17 @@ def test_the_range_over_the_gaps_has_the_reading_and_what_is_off():
 @pytest.mark.parametrize(
     ("options", "end"),
     [
-        ({"gaps": True}, "--gaps"),
-        ({"confirm": ("p/t/E",)}, "--confirm p/t/E"),
-        ({"confirm": (), "run": "", "gaps": False, "top": 5}, "--top 5"),
-        ({"set": ("M=1,2", "a.b=2*M")}, "--set M=1,2 --set 'a.b=2*M'"),
+        ({"gaps": True}, "--gaps --trials 2 --most 300"),
+        ({"confirm": ("p/t/E",)}, "--confirm p/t/E --trials 2 --most 300"),
+        ({"confirm": (), "run": "", "gaps": False, "top": 5}, "--trials 2 --most 300 --top 5"),
+        (
+            {"overrides": ("M=1,2", "a.b=2*M"), "most": 7},
+            "--set M=1,2 --set 'a.b=2*M' --trials 2 --most 7",
+        ),
     ],
 )
 def test_the_command_has_the_options_that_were_given(options, end):
-    said = page.command(Path("/somewhere/x/configs/a.yaml"), {"target": "p/t/D", **options})
-    assert said == f"rfbench audit configs/a.yaml --target p/t/D {end}"
-    assert page.command(Path("/somewhere/x/a.yaml"), {}) == "rfbench audit a.yaml"
+    target = Target("p", ("t",), "D", TWO)
+    for path, said in (("x/configs/a.yaml", "configs/a.yaml"), ("x/a.yaml", "a.yaml")):
+        asked = Question(Path("/somewhere") / path, target, **options)
+        assert asked.command == f"rfbench audit {said} --target p/t/D {end}"

@@ -4,7 +4,7 @@ import pytest
 
 from rfbench import config, shipped
 from rfbench.audit import choices
-from rfbench.audit.plan import idle, plan
+from rfbench.audit.plan import Question, idle, plan
 from rfbench.audit.target import Target, find
 from rfbench.errors import ConfigError
 from tests.support.audits import AIM, TWO, number, planned
@@ -43,7 +43,7 @@ def test_the_configuration_as_it_stands_has_its_place(invented):
 
 
 def test_a_fixed_key_is_part_of_the_configuration_as_it_stands(invented):
-    audit = planned(invented, ["bandwidth=2,20"], overrides=["scaling=none", "trials=1"])
+    audit = planned(invented, ["bandwidth=2,20"], overrides=["scaling=none"], trials=1)
     assert audit.grid.loc[audit.as_it_stands].to_dict() == {"bandwidth": "20"}
     assert audit.fixed == ["scaling=none"]
 
@@ -70,9 +70,8 @@ def test_what_is_never_drawn_is_absent(invented):
 def test_a_fixed_key_is_no_open_choice():
     target = find("liu2020/table3/EEG")
     words = ["scaling=standard", "M=14,28"]
-    audit = plan(
-        shipped.locate("liu2020_table3"), target, overrides=words, most=5, run="eeg.printed"
-    )
+    path = shipped.locate("liu2020_table3")
+    audit = plan(Question(path, target, overrides=words, most=5, run="eeg.printed"))
     assert "scaling" not in audit.choices
     assert {experiment.scaling for experiment in audit.experiments} == {"standard"}
     assert {n.size for n in audit.target.numbers} == {14, 28}
@@ -86,23 +85,19 @@ def test_of_several_runs_the_only_one_that_fits_is_taken(tmp_path, invented):
     runs = "datasets: {digits: , letter: }\n"
     path.write_text(f"{text}{runs}")
     target = find(AIM)
-    audit = plan(path, target, most=3)
-    assert (audit.config, audit.experiments[0].dataset[0].name) == ("several_digits", "digits")
+    (first, *_) = plan(Question(path, target, most=3)).experiments
+    assert (first.name, first.dataset[0].name) == ("several_digits", "digits")
     path.write_text(f"{text}{runs}protocols: {{printed: , tuned: }}\n")
     with pytest.raises(ConfigError, match=r"digits\.printed, digits\.tuned\."):
-        plan(path, target)
-    assert plan(path, target, most=3, run="digits.tuned").config == "several_digits.tuned"
+        plan(Question(path, target))
+    audit = plan(Question(path, target, most=3, run="digits.tuned"))
+    assert audit.experiments[0].name == "several_digits.tuned"
 
 
 def test_gaps_leave_alone_what_the_paper_prints():
     target = find("liu2020/table3/EEG")
-    audit = plan(
-        shipped.locate("liu2020_table3"),
-        target,
-        overrides=["M=14,28"],
-        run="eeg.printed",
-        gaps=True,
-    )
+    path, words = shipped.locate("liu2020_table3"), ["M=14,28"]
+    audit = plan(Question(path, target, overrides=words, run="eeg.printed", gaps=True))
     assert set(audit.varied) == {
         "solver.intercept", "samplers.qmc.scramble", "samplers.leverage-rff.alpha", "scaled", "rows"
     }  # fmt: skip
@@ -152,7 +147,7 @@ def test_a_choice_is_idle_when_it_concerns_no_sampler_that_chooses(tmp_path):
     ],
 )
 def test_the_known_choices_fit_the_shipped_configurations(config, run, aim):
-    audit = plan(shipped.locate(config), find(aim), most=20, run=run)
+    audit = plan(Question(shipped.locate(config), find(aim), most=20, run=run))
     assert audit.choices
     assert audit.refused == []
     assert audit.target.numbers
@@ -167,6 +162,7 @@ def test_the_known_choices_fit_the_shipped_configurations(config, run, aim):
     ],
 )
 def test_our_reading_is_among_the_gaps(name, aim, run, fixed):
-    audit = plan(shipped.locate(name), find(aim), run=run, gaps=True, overrides=fixed)
+    path = shipped.locate(name)
+    audit = plan(Question(path, find(aim), run=run, gaps=True, overrides=fixed))
     assert audit.as_it_stands is not None
     assert not audit.drawn

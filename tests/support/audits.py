@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from rfbench.audit import choices
-from rfbench.audit.plan import Audit, plan
+from rfbench.audit.plan import Audit, Question, plan
 from rfbench.audit.ranking import Ranking
 from rfbench.audit.target import Target, find
 from rfbench.config import Experiment
@@ -64,9 +64,8 @@ def found(home: Path) -> Path:
 
 def planned(home: Path, vary: Sequence[str] = VARY, **keywords: Any) -> Audit:
     """Plan an audit of the invented paper."""
-    target = find(AIM)
-    varied = choices.varied(vary, target)
-    return plan(home / "configs" / "invented.yaml", target, varied=varied, **keywords)
+    path = home / "configs" / "invented.yaml"
+    return plan(Question(path, find(AIM), vary=vary, **keywords))
 
 
 def number(
@@ -123,7 +122,9 @@ def ranked(
         {"name": "made", "dataset": "digits", "M": [10], "samplers": ["rks"], "trials": trials}
     )
     target = Target("p", ("t",), "D", numbers)
-    audit = Audit(target, varied, grid, [experiment] * len(grid), config="made", **keywords)
+    asked = {word: keywords.pop(word) for word in ("gaps", "top") if word in keywords}
+    question = Question(Path("made.yaml"), target, **asked)
+    audit = Audit(question, target, varied, grid, [experiment] * len(grid), **keywords)
     return Ranking(audit, pd.DataFrame(cells), in_folder)
 
 
