@@ -3,7 +3,8 @@
 from rfbench.datasets.catalog import Entry, names, source_of
 from rfbench.datasets.dataset import Dataset, data_sha256, entry, load
 from rfbench.datasets.fetch import add, fetch
-from rfbench.datasets.locate import FileCheck, data_folder, on_disk, paths, verify
+from rfbench.datasets.hashes import data_folder
+from rfbench.datasets.locate import FileCheck, on_disk, paths, verify
 from rfbench.datasets.prepare import Prepared, prepare
 from rfbench.datasets.split import split_rows
 

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.arrays import Rows
-from rfbench.datasets import cache, catalog
+from rfbench.datasets import catalog, packed
 from rfbench.datasets.catalog import Entry, source_of
 from rfbench.datasets.fetch import obtain
-from rfbench.datasets.locate import FileCheck, data_folder, pin, right
+from rfbench.datasets.hashes import data_folder
+from rfbench.datasets.locate import FileCheck, pin, right
 from rfbench.datasets.readers import READERS, Parsed
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import DataError
@@ -111,7 +112,7 @@ def load(
             parsed = _digits()
             entry.check(parsed.X.shape, parsed.y, parsed.n_given_train)
         else:
-            parsed = _parse(entry, checks, identity, dtype)
+            parsed = _parse(entry, checks, identity)
     X: Any = parsed.X if parsed.X.dtype == dtype else parsed.X.astype(dtype)
     return Dataset(
         name=entry.name,
@@ -153,15 +154,15 @@ def _sha256(entry: Entry, parameters: Parameters, checks: list[FileCheck]) -> st
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _parse(entry: Entry, checks: list[FileCheck], sha256: str, dtype: str) -> Parsed:
-    folder = data_folder() / "cache" / f"{entry.name}-{sha256[:16]}-{dtype}"
-    cached = cache.load(folder)
-    if cached is not None:
-        return cached
-    parsed = READERS[entry.reader](entry, [each.source for each in checks if each.source])
-    entry.check(parsed.X.shape, parsed.y, parsed.n_given_train)
-    pin(entry, checks)
-    return cache.store(folder, parsed, dtype) or parsed
+def _parse(entry: Entry, checks: list[FileCheck], sha256: str) -> Parsed:
+    folder = data_folder() / "cache" / f"{entry.name}-{sha256[:32]}"
+    if (parsed := packed.cached(folder)) is None:
+        sources = [each.source for each in checks if each.source]
+        parsed = READERS[entry.reader](entry, sources)
+        entry.check(parsed.X.shape, parsed.y, parsed.n_given_train)
+        pin(entry, checks)
+        parsed = packed.store(folder, parsed)
+    return parsed
 
 
 def _generate(

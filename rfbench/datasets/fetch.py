@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import rfbench
-from rfbench.datasets import cache, catalog
+from rfbench.datasets import catalog
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Entry, Member
+from rfbench.datasets.hashes import data_folder, file_sha256
 from rfbench.datasets.locate import (
     FileCheck,
     check,
-    data_folder,
     locate,
-    memory,
     missing,
     paths,
     pin,
@@ -164,7 +163,7 @@ def _target_name(entry: Entry, file: Path) -> str:
     accepted += [name for member in entry.files for name in member.names]
     if any(file.match(name) for name in accepted):
         return file.name
-    digest = cache.file_sha256(file, memory())
+    digest = file_sha256(file)
     known: dict[Any, str] = {download.sha256: download.name for download in entry.downloads}
     for member in entry.files:
         known |= dict.fromkeys((member.sha256, *member.also), member.name)

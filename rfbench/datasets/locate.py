@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import platformdirs
-
-from rfbench.datasets import cache, catalog
+from rfbench.datasets import catalog, hashes
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Entry, Member
+from rfbench.datasets.hashes import data_folder
 from rfbench.errors import DataError
 
 log = logging.getLogger(__name__)
@@ -39,22 +38,6 @@ class FileCheck:
     def path(self) -> Path | None:
         """Where it was found, of several files the first."""
         return self.source.paths[0] if self.source else None
-
-
-def data_folder() -> Path:
-    """Return `./data` if it exists, else `data` of a checkout, else the user's cache folder."""
-    here = Path.cwd() / "data"
-    if here.is_dir():
-        return here
-    checkout = Path(__file__).parents[2]
-    if (checkout / "pyproject.toml").is_file():
-        return checkout / "data"
-    return user_folder()
-
-
-def user_folder() -> Path:
-    """Return the folder of this user for what can be had again."""
-    return Path(platformdirs.user_cache_dir("rfbench"))
 
 
 def search_folders() -> list[Path]:
@@ -152,7 +135,7 @@ def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
     whole = download.sha256 if download else None
     expected = member.sha256 or whole
     try:
-        found = cache.content_sha256(source, memory())
+        found = hashes.content_sha256(source)
     except DataError as error:
         log.warning("%s", error)
         facts = {"Its home is": _homes(entry, member), "Its sha256 is": expected}
@@ -161,12 +144,12 @@ def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
     if found in (member.sha256, *member.also):
         return FileCheck(member, source, "ok", found, found)
     if download and whole:
-        seen = cache.file_sha256(path, memory())
+        seen = hashes.file_sha256(path)
         if seen in (whole, *download.also):
             return FileCheck(member, source, "ok", found, found)
         if member.sha256 is None:
             return FileCheck(member, source, "mismatch", seen, whole)
-    pinned = member.sha256 or cache.read_json(_pins()).get(f"{entry.folder}/{member.name}")
+    pinned = member.sha256 or hashes.read_json(_pins()).get(f"{entry.folder}/{member.name}")
     if pinned is None:
         return FileCheck(member, source, "unpinned", found)
     status: Literal["ok", "mismatch"] = "ok" if found == pinned else "mismatch"
@@ -187,14 +170,9 @@ def pin(entry: Entry, checks: list[FileCheck]) -> None:
     """Record the hashes of files for which none was known; from then on they have to match."""
     for found in checks:
         if found.status == "unpinned" and found.sha256 is not None:
-            cache.add_json(_pins(), f"{entry.folder}/{found.name}", found.sha256)
+            hashes.add_json(_pins(), f"{entry.folder}/{found.name}", found.sha256)
             log.info("%s of %s is pinned to %s", found.name, entry.name, found.sha256)
 
 
 def _pins() -> Path:
     return data_folder() / "pins.json"
-
-
-def memory() -> Path:
-    """Return the file in which hashes are remembered."""
-    return data_folder() / "cache" / "hashes.json"

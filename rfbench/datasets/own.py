@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from rfbench import plugins
-from rfbench.datasets import cache, columns, files, packed
+from rfbench.datasets import columns, files, hashes, packed
 from rfbench.datasets.catalog import Entry, source_of
-from rfbench.datasets.locate import data_folder, memory
+from rfbench.datasets.hashes import data_folder, memory
 from rfbench.datasets.readers import Parsed
 from rfbench.errors import DataError, RfbenchError, unknown
 
@@ -50,11 +50,11 @@ def read(
     method could use them.
     """
     known = sha256 or _known(parameters, folder)
-    parsed = cache.load(_place(known)) if known else None
+    parsed = packed.cached(_place(known)) if known else None
     if parsed is None or known is None:
         known, parsed = _stored(parameters, folder)
         if source_of(parameters) not in ("file", "path"):
-            cache.add_json(memory(), _key(parameters), known)
+            hashes.add_json(memory(), _key(parameters), known)
     if sha256 not in (None, known):
         raise DataError(
             f"The rows of {name} are others than a moment ago.",
@@ -70,8 +70,8 @@ def identity(parameters: Options, folder: Path | None, parsed: Parsed | None = N
     shape = {key: parameters[key] for key in (*SHAPING, *READING) if key in parameters}
     if source_of(parameters) == "file":
         path = files.find(str(parameters["file"]), folder)
-        digest = cache.remembered(
-            memory(), f"content|{cache.state(path)}", lambda: files.content_sha256(path)
+        digest = hashes.remembered(
+            f"content|{hashes.state(path)}", lambda: files.content_sha256(path)
         )
         content = f"{files.format_of(path)} {digest}"
     else:
@@ -92,7 +92,7 @@ def _known(parameters: Options, folder: Path | None) -> str | None:
     if source == "load":
         code = plugins.identity(str(parameters["load"]), folder)
         return _of_function(json.dumps(dict(parameters)), folder, code)
-    return cache.read_json(memory()).get(_key(parameters))
+    return hashes.read_json(memory()).get(_key(parameters))
 
 
 @functools.cache
@@ -107,7 +107,7 @@ def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
         return packed.identity(place), packed.read(place)
     parsed = _parse(parameters, folder)
     known = identity(parameters, folder, parsed)
-    return known, cache.store(_place(known), parsed, "float64") or parsed
+    return known, packed.store(_place(known), parsed)
 
 
 def _packed(parameters: Options, folder: Path | None) -> Path:

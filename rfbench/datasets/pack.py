@@ -12,6 +12,7 @@ import pandas as pd
 
 from rfbench.arrays import FloatArray, Rows
 from rfbench.datasets import columns, files, packed
+from rfbench.datasets.readers import Parsed
 from rfbench.errors import DataError
 
 
@@ -37,6 +38,10 @@ def pack(
     cannot be written.
     """
     name = source.name
+    if folder.exists():
+        raise DataError(
+            f"{folder} is there already.", "Packed data are never changed.", "Name a new folder."
+        )
     if missing == "mean":
         raise DataError(
             "Packed rows have no gaps, and missing is 'mean'.",
@@ -78,16 +83,11 @@ def pack(
 
     codes = codes[order]
     about = columns.about(codes, classes, found, said)
-    packed.write(
-        folder,
-        blocks(),
-        codes,
-        about,
-        dtype=dtype,
-        n_given_train=n_given_train,
-        groups=subjects,
-        part_bytes=part_bytes,
-    )
+    data = Parsed(blocks(), codes, n_given_train, subjects, about)
+    try:
+        packed.write(folder, data, dtype=dtype, part_bytes=part_bytes)
+    except OSError as error:
+        raise DataError(f"{folder} cannot be written.", f"{error}.") from error
     return {**about, "rows": len(codes)}
 
 

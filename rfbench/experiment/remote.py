@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import datasets, plugins
-from rfbench.datasets.locate import search_folders, user_folder
+from rfbench.datasets.hashes import user_folder
+from rfbench.datasets.locate import search_folders
 from rfbench.errors import DataError, ExecutorError, RfbenchError
 from rfbench.experiment import environment
 from rfbench.experiment.executors import Executor, local

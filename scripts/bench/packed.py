@@ -15,6 +15,7 @@ import numpy as np
 
 from rfbench.arrays import FloatArray
 from rfbench.datasets import packed
+from rfbench.datasets.readers import Parsed
 
 ROWS, COLUMNS, AT_ONCE = 11_000_000, 28, 100_000
 CONFIGURATION = """\
@@ -42,7 +43,7 @@ def make(folder: Path, rows: int = ROWS) -> None:
             yield X
 
     about = {"task": "binary", "classes": {"0": None, "1": None}, "note": "Made up."}
-    packed.write(folder, blocks(), labels, about, dtype="float32")
+    packed.write(folder, Parsed(blocks(), labels, about=about), dtype="float32")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from numpy.testing import assert_array_equal
 from rfbench import datasets
 from rfbench.datasets import own, packed
 from rfbench.datasets.pack import pack
+from rfbench.datasets.readers import Parsed
 from rfbench.errors import DataError
 from rfbench.rows import RowSource
 from tests.support.command_line import call
@@ -146,7 +147,7 @@ def test_interrupted_packing_leaves_nothing(home, tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        packed.write(tmp_path / "packed", blocks(), np.ones(9), {}, part_bytes=32)
+        packed.write(tmp_path / "packed", Parsed(blocks(), np.ones(9)), part_bytes=32)
     assert list(tmp_path.iterdir()) == [home]
     with pytest.raises(DataError, match=r"packed\.json"):
         own.read("d", {"path": str(tmp_path / "packed")})
@@ -155,13 +156,9 @@ def test_interrupted_packing_leaves_nothing(home, tmp_path):
 class TestPacked:
     @pytest.fixture
     def folder(self, home, tmp_path):
-        packed.write(
-            tmp_path / "packed",
-            iter([np.arange(12.0).reshape(6, 2)]),
-            np.arange(6.0),
-            {"task": "regression", "classes": {}, "note": ""},
-            part_bytes=64,
-        )
+        about = {"task": "regression", "classes": {}, "note": ""}
+        data = Parsed(iter([np.arange(12.0).reshape(6, 2)]), np.arange(6.0), about=about)
+        packed.write(tmp_path / "packed", data, part_bytes=64)
         return tmp_path / "packed"
 
     @pytest.mark.parametrize("name", ["rows-00001.npy", "target.npy"])
@@ -186,14 +183,18 @@ class TestPacked:
         with pytest.raises(DataError, match="damaged"):
             datasets.data_sha256("d", {"path": str(moved)})
 
-    def test_a_folder_is_not_written_over(self, folder):
+    def test_a_folder_is_not_written_over(self, folder, tmp_path):
+        before = (folder / packed.MANIFEST).read_bytes()
         with pytest.raises(DataError, match="there already"):
-            packed.write(folder, iter([np.ones((2, 1))]), np.ones(2), {})
+            pack(written(frame(), tmp_path / "a.csv"), folder, target="price")
+        with pytest.raises(OSError, match="not empty"):
+            packed.write(folder, Parsed(np.ones((2, 1)), np.ones(2)))
+        assert (folder / packed.MANIFEST).read_bytes() == before
 
     def test_what_float32_cannot_hold_is_refused(self, tmp_path):
-        blocks = iter([np.full((2, 1), 1e300)])
+        data = Parsed(iter([np.full((2, 1), 1e300)]), np.ones(2))
         with pytest.raises(DataError, match="float32"):
-            packed.write(tmp_path / "p", blocks, np.ones(2), {}, dtype="float32")
+            packed.write(tmp_path / "p", data, dtype="float32")
 
 
 def test_the_command_says_what_it_made_of_the_file(home, tmp_path):
