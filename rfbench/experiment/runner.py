@@ -12,7 +12,7 @@ from typing import Any
 
 from rfbench.experiment.executors import Executor, local
 from rfbench.experiment.interrupts import Interrupts
-from rfbench.experiment.journal import Journal, leftovers, remove_folder
+from rfbench.experiment.journal import leftovers, remove_folder, suspect
 from rfbench.experiment.parts import OnWorkers, parted
 from rfbench.experiment.plan import curve_of, curves, jobs, resumed
 from rfbench.experiment.run_plan import RunPlan, manifest
@@ -145,7 +145,7 @@ def rescue(store: Store, planned: Collection[str]) -> set[str]:
         log.warning("%d trials had begun when a run was cut off: they come last.", len(suspects))
         note(store.folder, f"last: {len(suspects)} trials that had begun when a run was cut off")
     for trial_id in suspects:
-        Journal.suspect(store.folder, trial_id)
+        suspect(store.folder, trial_id)
     return suspects
 
 

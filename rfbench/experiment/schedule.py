@@ -17,7 +17,7 @@ from typing import Any
 
 from rfbench.errors import WriteError
 from rfbench.experiment.executors import Executor
-from rfbench.experiment.journal import Journal
+from rfbench.experiment.journal import Journal, suspect
 from rfbench.experiment.plan import Job, Trial, curve_of, resumed
 from rfbench.experiment.worker import Limits, do_job
 
@@ -63,7 +63,7 @@ class Schedule:
                     self._submit(self._suspects.popleft())
             if not self._flying:
                 for job in self._suspects:
-                    Journal.suspect(self.folder, job.trials[0].id)
+                    suspect(self.folder, job.trials[0].id)
                 return
             done, _ = wait(self._flying, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
             if self.limits.over(by=POLL_SECONDS):  # workers that are only starting end nothing
@@ -71,7 +71,7 @@ class Schedule:
             for future in done:
                 job = self._flying.pop(future)
                 yield from self._result(future, job, alone)
-                Journal.of(self.folder, job).remove()  # its rows are in trials.csv
+                Journal(self.folder, job.trials[0].id).remove()  # its rows are in trials.csv
 
     def _submit(self, job: Job) -> None:
         self._flying[self.executor.submit(do_job, job, self.folder, self.limits)] = job
@@ -90,7 +90,7 @@ class Schedule:
 
     def _after_a_crash(self, job: Job, message: str, alone: bool) -> list[Row]:
         """Return the rows of a job whose worker is gone; its other trials are put back."""
-        journal = Journal.of(self.folder, job)
+        journal = Journal(self.folder, job.trials[0].id)
         rows, begun = journal.read()
         report = journal.crash_report() or ("Timeout" if self.limits.over() else "")
         there = {row["trial_id"] for row in rows}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import faulthandler
 import resource
 import time
@@ -99,30 +98,26 @@ def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
 
     obey(limits)
     rows = []
-    with Journal.open(folder, job) as journal, journal.traces() as traces:
-        faulthandler.enable(traces)
+    journal = Journal(folder, job.trials[0].id)
+    journal.trace.parent.mkdir(parents=True, exist_ok=True)
+    with journal.trace.open("w", encoding="utf-8") as trace:
+
+        def on_start(trial_id: str) -> None:
+            journal.begin(trial_id)
+            if (seconds := limits.seconds()) is not None:
+                faulthandler.dump_traceback_later(seconds, exit=True, file=trace)
+
+        faulthandler.enable(trace)
         try:
-            for row in run_job(job, _watch(journal, limits, traces), limits.add_up):
+            for row in run_job(job, on_start, limits.add_up):
                 ruined = row.pop(RUINED, None)
                 try:
                     journal.add(row)
-                except OSError as error:
-                    if ruined or error.errno == errno.EBADF:
+                finally:
+                    if ruined:
                         end()
-                    raise
-                if ruined:
-                    end()
                 rows.append(row)
         finally:
             faulthandler.cancel_dump_traceback_later()
             faulthandler.disable()
     return rows
-
-
-def _watch(journal: Journal, limits: Limits, traces: Any) -> Any:
-    def on_start(trial_id: str) -> None:
-        journal.begin(trial_id)
-        if (seconds := limits.seconds()) is not None:
-            faulthandler.dump_traceback_later(seconds, exit=True, file=traces)
-
-    return on_start

@@ -10,7 +10,7 @@ import pytest
 from rfbench.errors import ResultsError
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
-from rfbench.experiment.journal import Journal
+from rfbench.experiment.journal import Journal, leftovers
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import run_trial
@@ -164,7 +164,7 @@ def test_two_signals_stop_now_and_leave_a_note_of_what_was_cut_off(experiment_of
     assert process.returncode != 0
     assert "Traceback" not in message
     all_end(workers)
-    notes = [Journal(path).read() for path in unfinished.iterdir()]
+    notes = [journal.read() for journal in leftovers(unfinished.parent)]
     assert [rows for rows, _ in notes] == [[]] * len(notes)
     assert 1 <= len({begun for _, begun in notes}) <= 2
 
@@ -192,11 +192,11 @@ def test_a_dead_process_keeps_no_lock(tmp_path):
 def test_rows_of_a_job_that_was_cut_off_are_rescued(experiment_of, tmp_path):
     work = plan_run([experiment_of()], tmp_path / "r")
     job = jobs(work.trials)[0]
-    with Journal.open(tmp_path / "r", job) as journal:
-        journal.begin(job.trials[0].id)
-        journal.add(run_trial(job.trials[0], Context())[0])
-        journal.begin(job.trials[1].id)
-    with Journal.of(tmp_path / "r", job).path.open("a") as file:
+    journal = Journal(tmp_path / "r", job.trials[0].id)
+    journal.begin(job.trials[0].id)
+    journal.add(run_trial(job.trials[0], Context())[0])
+    journal.begin(job.trials[1].id)
+    with journal.path.open("a") as file:
         file.write('{"row": {"trial_id": "torn')
     summary = runner.run(work)
     assert (summary.found, summary.done) == (1, 7)

@@ -9,7 +9,7 @@ from rfbench.errors import ConfigError, ResultsError, WriteError
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
 from rfbench.experiment.journal import Journal
-from rfbench.experiment.plan import Job, jobs, plan
+from rfbench.experiment.plan import jobs, plan
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import lines_of, run_trial
 from rfbench.results import kept_features
@@ -120,9 +120,9 @@ def test_a_crash_between_lines_and_row_loses_and_doubles_nothing(
     folder = tmp_path / "r"
     work = plan_run([experiment_of(KEEPING)], folder)
     job = jobs(work.trials)[0]
-    with Journal.open(folder, job) as journal:
-        for trial in job.trials:
-            journal.add(run_trial(trial, Context())[0])
+    journal = Journal(folder, job.trials[0].id)
+    for trial in job.trials:
+        journal.add(run_trial(trial, Context())[0])
     target = runner.Store if lost == "row" else kept_features
     with monkeypatch.context() as patch:
         patch.setattr(target, "append" if lost == "row" else "write", _die)
@@ -142,8 +142,8 @@ def test_a_finished_trial_in_the_journal_of_a_killed_run_has_its_lines(experimen
     work = plan_run([experiment_of(KEEPING)], tmp_path / "r")
     trial = next(t for t in work.trials if t.sampler.name == "lkrf")
     row = run_trial(trial, Context())[0]
-    with Journal.open(tmp_path / "r", Job((trial,))) as journal:
-        journal.add(row)
+    journal = Journal(tmp_path / "r", trial.id)
+    journal.add(row)
     runner.rescue(runner.Store(tmp_path / "r"), ())
     (lines,) = kept_features.by_trial(tmp_path / "r").values()
     assert [float(line["weight"]) for line in lines] == [

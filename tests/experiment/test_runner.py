@@ -93,7 +93,6 @@ def test_only_leaves_the_other_rows_in_the_results(experiment_of, folder):
 
 def test_a_repeated_trial_of_a_run_that_was_killed_is_rescued(experiment_of, tmp_path):
     from rfbench.experiment.journal import Journal
-    from rfbench.experiment.plan import Job
     from rfbench.results.store import Store
 
     work = plan_run([experiment_of()], tmp_path / "r")
@@ -101,8 +100,8 @@ def test_a_repeated_trial_of_a_run_that_was_killed_is_rescued(experiment_of, tmp
     store = Store(tmp_path / "r")
     store.folder.mkdir()
     store.append({"trial_id": trial.id, "status": "failed"})
-    with Journal.open(store.folder, Job((trial,))) as journal:
-        journal.add(run_trial(trial, Context())[0])
+    journal = Journal(store.folder, trial.id)
+    journal.add(run_trial(trial, Context())[0])
     runner.rescue(store, ())
     assert store.done() == {trial.id: "ok"}
 

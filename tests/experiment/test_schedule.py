@@ -7,7 +7,7 @@ import pytest
 
 from rfbench.errors import WriteError
 from rfbench.experiment import runner, schedule, worker
-from rfbench.experiment.journal import FOLDER, Journal
+from rfbench.experiment.journal import FOLDER, Journal, leftovers
 from rfbench.experiment.plan import Job, curve_of, jobs
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.schedule import Schedule
@@ -36,12 +36,12 @@ def begin(number, report="", done=0):
     """Return what a worker does that dies in a job's trial of this number."""
 
     def act(job, folder, limits):
-        with Journal.open(folder, job) as journal, journal.traces() as traces:
-            for trial in job.trials[:done]:
-                journal.begin(trial.id)
-                journal.add({"trial_id": trial.id, "status": "ok"})
-            journal.begin(job.trials[number].id)
-            traces.write(report)
+        journal = Journal(folder, job.trials[0].id)
+        for trial in job.trials[:done]:
+            journal.begin(trial.id)
+            journal.add({"trial_id": trial.id, "status": "ok"})
+        journal.begin(job.trials[number].id)
+        journal.trace.write_text(report)
 
     return act
 
@@ -86,8 +86,8 @@ def test_once_it_is_stopping_no_job_begins_and_a_suspect_is_kept_in_mind(trials,
     fake = Fake(1, {0: die})
     assert rows_of(fake, tmp_path, jobs(trials, 1), stopping=stopping) == {}
     assert len(fake.jobs) == 1
-    (note,) = (tmp_path / FOLDER).iterdir()
-    assert Journal(note).read() == ([], trials[0].id)
+    (note,) = leftovers(tmp_path)
+    assert note.read() == ([], trials[0].id)
 
 
 def test_trials_that_had_begun_when_a_run_was_cut_off_run_last_with_those_that_share_their_work(
