@@ -96,16 +96,20 @@ def _printable(read: Callable[[], str], longest: int) -> str:
         return "its message cannot be read"
 
 
-def _folder() -> str | None:
-    try:
-        return os.getcwd()
-    except OSError:
-        return None
+def _limits() -> dict[int, tuple[int, int]]:
+    kinds = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
+    return {kind: resource.getrlimit(kind) for kind in kinds}
 
 
-def _set_folder(folder: str | None) -> None:
-    if folder is not None:
-        os.chdir(folder)
+def _set_limits(old: dict[int, tuple[int, int]]) -> None:
+    for kind, limits in old.items():
+        if resource.getrlimit(kind) != limits:
+            resource.setrlimit(kind, limits)
+
+
+def _set_folder(old: str) -> None:
+    if old:
+        os.chdir(old)
 
 
 def _set_environment(old: dict[str, str]) -> None:
@@ -120,18 +124,6 @@ def _mask() -> int:
     return mask
 
 
-def _limits() -> dict[int, tuple[int, int]]:
-    kinds = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
-    return {kind: resource.getrlimit(kind) for kind in kinds}
-
-
-def _set_limits(old: dict[int, tuple[int, int]]) -> None:
-    now = _limits()
-    for kind, limits in old.items():
-        if now[kind] != limits:
-            resource.setrlimit(kind, limits)
-
-
 def _handlers() -> dict[int, Any]:
     if threading.current_thread() is not threading.main_thread():
         return {}
@@ -142,15 +134,6 @@ def _set_handlers(old: dict[int, Any]) -> None:
     for number, handler in old.items():
         if handler is not None and signal.getsignal(number) is not handler:
             signal.signal(number, handler)
-
-
-def _alarm() -> tuple[float, float]:
-    return signal.getitimer(signal.ITIMER_REAL)
-
-
-def _set_alarm(old: tuple[float, float]) -> None:
-    if old == (0.0, 0.0) != _alarm():
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 def _filters() -> tuple[list[Any], list[Any], Any]:
@@ -166,10 +149,6 @@ def _set_filters(old: tuple[list[Any], list[Any], Any]) -> None:
         warnings.filters = filters
 
 
-def _set_streams(old: tuple[Any, Any, Any]) -> None:
-    sys.stdin, sys.stdout, sys.stderr = old
-
-
 def _pipes() -> dict[int, tuple[int, int]]:
     """Return the identity of the open descriptors that are no regular files."""
     found = {}
@@ -182,18 +161,28 @@ def _pipes() -> dict[int, tuple[int, int]]:
     return found
 
 
-_STATE: tuple[tuple[str, Callable[[], Any], Callable[[Any], Any]], ...] = (
+State = tuple[str, Callable[[], Any], Callable[[Any], Any]]
+
+
+def _attribute(name: str) -> State:
+    return f"sys.{name}", lambda: getattr(sys, name), lambda old: setattr(sys, name, old)
+
+
+_STATE: tuple[State, ...] = (
     ("resource limit", _limits, _set_limits),
-    ("current folder", _folder, _set_folder),
+    ("current folder", lambda: os.getcwd() if os.path.exists(".") else "", _set_folder),
     ("environment", lambda: dict(os.environ), _set_environment),
     ("file mode", _mask, os.umask),
     ("search path", lambda: list(sys.path), lambda old: sys.path.__setitem__(slice(None), old)),
-    ("standard streams", lambda: (sys.stdin, sys.stdout, sys.stderr), _set_streams),
-    ("excepthook", lambda: sys.excepthook, lambda old: setattr(sys, "excepthook", old)),
+    *(_attribute(name) for name in ("stdin", "stdout", "stderr", "excepthook")),
     ("recursion limit", sys.getrecursionlimit, sys.setrecursionlimit),
     ("garbage collection", gc.isenabled, lambda on: gc.enable() if on else gc.disable()),
     ("signal handler", _handlers, _set_handlers),
-    ("alarm", _alarm, _set_alarm),
+    (
+        "alarm",
+        lambda: signal.getitimer(signal.ITIMER_REAL),
+        lambda old: signal.setitimer(signal.ITIMER_REAL, *old),
+    ),
     (
         "blocked signals",
         lambda: signal.pthread_sigmask(signal.SIG_BLOCK, []),
