@@ -60,9 +60,9 @@ def test_any_estimator_is_a_solver(tmp_path):
     rows = Context().prepared(trial)
     features = samplers.RKS(6, bandwidth=1.0, random_state=integer_for(0, "features", 0))
     Z = features.fit(rows.X_train)
-    model = KNeighborsClassifier(3).fit(Z.transform(rows.X_train), rows.labels_train)
+    model = KNeighborsClassifier(3).fit(Z.transform(rows.X_train), rows.y_train)
     predicted = model.predict(Z.transform(rows.X_test))
-    assert row["error"] == pytest.approx(100 * np.mean(predicted != rows.labels_test))
+    assert row["error"] == pytest.approx(100 * np.mean(predicted != rows.y_test))
     assert "rmse" not in row
 
 

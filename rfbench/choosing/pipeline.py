@@ -29,7 +29,7 @@ def pipeline_of(trial: Trial, prepared: Prepared) -> Pipeline:
         n=prepared.X_train.shape[0],
         random_state=integer_for(experiment.seed, "features", trial.number),
     )
-    task = "regression" if prepared.labels_train is None else "classification"
+    task = "regression" if prepared.task == "regression" else "classification"
     solver = solver_class(experiment.solver.name, task)(experiment.solver.alphas[0])
     filled = [SimpleImputer()] if trial.dataset.entry.fills_gaps else []
     scaler = [StandardScaler()] if experiment.scaling == "standard" else []

@@ -1,4 +1,4 @@
-"""From a data set to what a trial trains and tests on: split, scale, encode the target."""
+"""From a data set to what a trial trains and tests on: split, scale, map the target."""
 
 from __future__ import annotations
 
@@ -32,12 +32,8 @@ class Prepared:
     # Scaled rows of shape (n, d): ndarray (C order), csr_array or RowSource.
     X_train: Rows
     X_test: Rows
-    labels_train: Index | None  # class codes; None for a regression
-    labels_test: Index | None
-    # Of shape (n,) or (n, K): -1 and +1 for a binary task, one column of -1 and +1 per class for
-    # several classes, the mapped target for a regression.
-    y_train: NDArray[np.float64]
-    y_test: NDArray[np.float64]
+    y_train: NDArray[Any]  # class codes (int64), or the mapped target of a regression (float64)
+    y_test: NDArray[Any]
     task: str  # see `Dataset`
     classes: tuple[str, ...]
     train_rows: Index  # which rows of the data set these are
@@ -54,7 +50,7 @@ def prepare(
     rows: int | None = None,
     dtype: str = "float64",
 ) -> Prepared:
-    """Split a data set, scale its rows and encode its target, by the training rows alone.
+    """Split a data set, scale its rows and map its target, by the training rows alone.
 
     Only 'minmax-all' looks at the test rows too.
 
@@ -97,17 +93,12 @@ def prepare(
         _fill(X_train, X_test)
     scale = _scaler(X_train, X_test, scaling, dtype)
     X_train, X_test = (_scaled(X, scale, dataset.name, dtype) for X in (X_train, X_test))
-    y = dataset.y
-    labels: tuple[Index | None, Index | None] = None, None
+    y: tuple[NDArray[Any], NDArray[Any]] = dataset.y[train], dataset.y[test]
     if dataset.task == "regression":
-        targets = _map_target(y[train], y[test], target, dataset.name)
+        y = _map_target(*y, target, dataset.name)
     else:
-        labels = y[train].astype(np.int64), y[test].astype(np.int64)
-        _check_classes(dataset, labels[0])
-        targets = _encode(labels[0], len(dataset.classes)), _encode(labels[1], len(dataset.classes))
-    return Prepared(
-        X_train, X_test, *labels, *targets, dataset.task, dataset.classes, train, test
-    )  # fmt: skip
+        _check_classes(dataset, y[0])
+    return Prepared(X_train, X_test, *y, dataset.task, dataset.classes, train, test)
 
 
 def _blocks(X: Rows) -> Iterator[slice]:
@@ -259,9 +250,3 @@ def _check_classes(dataset: Dataset, labels: Index) -> None:
             f"{len(counts)} classes.",
             "Use more rows or another split.",
         )
-
-
-def _encode(labels: Index, n_classes: int) -> NDArray[np.float64]:
-    if n_classes == 2:
-        return np.where(labels == 1, 1.0, -1.0)
-    return np.where(labels[:, None] == np.arange(n_classes), 1.0, -1.0)

@@ -14,12 +14,13 @@ from rfbench.config import BandwidthGrid
 from rfbench.datasets import Prepared
 from rfbench.datasets.split import is_fixed
 from rfbench.experiment.kernel_error import ExactKernel
-from rfbench.experiment.plan import Trial
+from rfbench.experiment.plan import Trial, curve_of
 from rfbench.experiment.seeds import generator_for
 from rfbench.frozen import frozen
 from rfbench.kernels import Kernel
 from rfbench.registry import KERNELS
 from rfbench.samplers.pool_cache import PoolCache
+from rfbench.solvers.curve import Curve
 
 Value = TypeVar("Value")
 SHAPING_ROWS = {"split", "scaling", "target", "rows", "dtype", "seed"}
@@ -36,6 +37,7 @@ class Context:
     def __init__(self, pools: PoolCache | None = None, add_up: AddUp = in_turn) -> None:
         self.pools, self.add_up = pools or PoolCache(), add_up
         self._held: dict[str, tuple[object, Any]] = {}
+        self._curve: tuple[object, Curve] | None = None
 
     def prepared(self, trial: Trial) -> Prepared:
         """Return the trial's training and test rows, scaled, encoded and read-only."""
@@ -70,6 +72,16 @@ class Context:
             return rows, frozen(ExactKernel.of(kernel(rows, rows), penalty))
 
         return self._last("kernel", (_rows_of(trial), trial.number, count, kernel), make)
+
+    def curve(self, trial: Trial) -> Curve | None:
+        """Return the work that a larger size of the trial's curve has done."""
+        if self._curve and self._curve[0] != curve_of(trial):
+            self._curve = None
+        return self._curve[1] if self._curve else None
+
+    def keep(self, trial: Trial, curve: Curve) -> None:
+        """Hold the work that the trial's curve shares, for its smaller sizes."""
+        self._curve = curve_of(trial), curve
 
     def _last(self, what: str, key: object, make: Callable[[], Value]) -> Value:
         if what not in self._held or self._held[what][0] != key:

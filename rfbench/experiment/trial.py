@@ -69,7 +69,6 @@ def run_job(
     with cached_pools() as pools:
         context = Context(pools, add_up)
         for together in curves(job.trials):
-            curve: Curve | None = None
             for trial in sorted(together.trials, key=lambda t: -(t.M or 0)):
                 if on_start:
                     on_start(trial.id)
@@ -79,7 +78,7 @@ def run_job(
                     libraries.limit(limits=trial.experiment.threads),
                     sklearn.config_context(assume_finite=True),
                 ):
-                    row, curve = run_trial(trial, context, curve)
+                    row = run_trial(trial, context)
                 if ruined:
                     left = f"It left {', '.join(ruined)} behind; its worker was replaced."
                     row[isolation.RUINED] = ruined
@@ -87,19 +86,14 @@ def run_job(
                 yield row
 
 
-def run_trial(
-    trial: Trial, context: Context, curve: Curve | None = None
-) -> tuple[dict[str, Any], Curve | None]:
-    """Return the row of a trial, and the shared work for the smaller sizes of its curve.
-
-    A `curve` that is given is the work of the largest size, which is done already.
-    """
+def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
+    """Return the row of a trial, whatever happens in it."""
     row = describe(trial)
     # A worker ignores Ctrl-C: a KeyboardInterrupt there comes from the trial's own code.
     deaf = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     reset_peak_rss()
     try:
-        measured, curve = measure(trial, context, curve)
+        measured = measure(trial, context)
         lines = measured.pop(kept_features.KEY, None)
         row.update({column: isolation.plain(value) for column, value in measured.items()})
         row.update({kept_features.KEY: lines} if lines else {}, status="ok")
@@ -115,7 +109,7 @@ def run_trial(
         row.update(status="failed", message=f"{type(error).__name__}: {isolation.words(error)}")
         row["traceback"] = isolation.traceback_of(error)
     row["peak_rss_mb"] = round(peak_rss_mb(), 1)
-    return row, curve
+    return row
 
 
 def describe(trial: Trial) -> dict[str, Any]:
@@ -153,21 +147,21 @@ def describe(trial: Trial) -> dict[str, Any]:
     }
 
 
-def measure(
-    trial: Trial, context: Context, curve: Curve | None = None
-) -> tuple[dict[str, Any], Curve | None]:
-    """Do the work of a trial and return the measured columns, see `run_trial`."""
-    experiment = trial.experiment
+def measure(trial: Trial, context: Context) -> dict[str, Any]:
+    """Do the work of a trial and return the measured columns.
+
+    What its curve shares is found in the context, or left there for the smaller sizes.
+    """
+    experiment, M, curve = trial.experiment, trial.M, context.curve(trial)
     prepared = context.prepared(trial)
-    X, target = prepared.X_train, _target(prepared)
+    X, y = prepared.X_train, prepared.y_train
     clock = Clock()
     bandwidth = _chosen_bandwidth(trial, context, clock)
     solver = None if experiment.solver.name == NO_SOLVER else _solver(trial, prepared, bandwidth)
     features: Any = None
-    M = trial.M
     if curve is None and (solver is None or solver.uses_features):
         largest = replace(trial, M=max(M, trial.shared_M or 0)) if M else trial
-        features, found = _fit_sampler(largest, X, target, bandwidth, solver, clock, context.pools)
+        features, found = _fit_sampler(largest, X, y, bandwidth, solver, clock, context.pools)
         M = M or found
         if shares_work(trial):
             curve, clock = Curve(features, clock, X), Clock()
@@ -200,12 +194,13 @@ def measure(
                 measured["train_error"] = training_error(solver, prepared)
     if curve is not None:
         clock.charge(curve.clock)
+        context.keep(trial, curve)
         measured["timing"] = SHARED
         measured["shared_M"] = curve.full.n_frequencies
     for part in PARTS:
         measured[f"t_{part}"] = round(clock.wall[part], 6)
         measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
-    return measured, curve
+    return measured
 
 
 def lines_of(sampler: LKRF, trial: int) -> list[dict[str, Any]]:
@@ -242,7 +237,7 @@ def _chosen_bandwidth(trial: Trial, context: Context, clock: Clock) -> float | N
         solver, features = _solver(trial, prepared, value), None
         if solver.uses_features:
             features, _ = _fit_sampler(
-                trial, prepared.X_train, _target(prepared), value, solver, spent, context.pools
+                trial, prepared.X_train, prepared.y_train, value, solver, spent, context.pools
             )
         if not getattr(features, "has_bandwidth", True):
             return value  # nothing to choose, and no time is charged
@@ -292,24 +287,18 @@ def _fit_sampler(
 def _solver(trial: Trial, prepared: Prepared, bandwidth: float | None) -> Any:
     return solver_of(
         trial.experiment,
-        task="regression" if prepared.labels_train is None else "classification",
+        task="regression" if prepared.task == "regression" else "classification",
         random_state=integer_for(trial.experiment.seed, "folds", trial.number),
         bandwidth=bandwidth,
     )
 
 
-def _target(prepared: Prepared) -> Any:
-    return prepared.y_train if prepared.labels_train is None else prepared.labels_train
-
-
 def _fit(solver: Any, features: Any, prepared: Prepared, clock: Clock, add_up: AddUp) -> None:
-    truth = prepared.y_test if prepared.labels_test is None else prepared.labels_test
-    evaluation = (prepared.X_test, truth)
     solver.fit(
         prepared.X_train,
-        _target(prepared),
+        prepared.y_train,
         features=features,
-        evaluation=evaluation,
+        evaluation=(prepared.X_test, prepared.y_test),
         clock=clock,
         **({"add_up": add_up} if isinstance(solver, Solver) else {}),
     )
@@ -338,10 +327,10 @@ def score(solver: Any, prepared: Prepared, clock: Clock) -> dict[str, float]:
     if values is None:
         with clock.part("test"):
             values = solver.decisions(prepared.X_test)
-    if prepared.labels_test is None:
+    if prepared.task == "regression":
         return metrics.regression(values[:, 0], prepared.y_test)
-    result = metrics.classification(solver.predict_codes(values), prepared.labels_test)
-    coded = solver.coded(prepared.labels_test)
+    result = metrics.classification(solver.predict_codes(values), prepared.y_test)
+    coded = solver.coded(prepared.y_test)
     if coded is not None:
         result.update(metrics.regression(values, coded))
     return result
@@ -349,7 +338,7 @@ def score(solver: Any, prepared: Prepared, clock: Clock) -> dict[str, float]:
 
 def training_error(solver: Any, prepared: Prepared) -> float:
     """Return the misclassification in % on the training rows, or the relative squared error."""
-    values = solver.decisions(prepared.X_train)
-    if prepared.labels_train is None:
-        return metrics.regression(values[:, 0], prepared.y_train)["relative_squared_error"]
-    return metrics.classification(solver.predict_codes(values), prepared.labels_train)["error"]
+    values, y = solver.decisions(prepared.X_train), prepared.y_train
+    if prepared.task == "regression":
+        return metrics.regression(values[:, 0], y)["relative_squared_error"]
+    return metrics.classification(solver.predict_codes(values), y)["error"]

@@ -58,7 +58,7 @@ def rows_and_labels(n: int, d: int) -> tuple[str, Any, Any]:
         except DataError:
             pass
         else:
-            return "covtype", rows.X_train, rows.labels_train
+            return "covtype", rows.X_train, rows.y_train
     X = generator.random((n, d))
     return "generated rows", X, (np.sin(6 * X[:, :5]).sum(axis=1) > 0).astype(np.int64)
 

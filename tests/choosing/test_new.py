@@ -35,7 +35,7 @@ def test_what_new_writes_is_read_and_runs(folder, target, task):
     experiment = config.read(folder / "my data" / "one.yaml")
     assert experiment.dataset[0].entry.task == task
     for trial in plan(smoke_variant(experiment)):
-        row, _ = run_trial(trial, Context())
+        row = run_trial(trial, Context())
         assert row["status"] == "ok", row["message"]
     call(*words, code=2)  # it is not overwritten
 

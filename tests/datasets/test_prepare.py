@@ -172,24 +172,16 @@ class TestSparse:
 
 
 class TestTarget:
-    def test_binary_codes_become_signs(self):
-        prepared = given_split(dataset())
-        assert prepared.y_train.tolist() == [-1, 1, 1]
-        assert prepared.y_test.tolist() == [-1, 1]
-        assert prepared.labels_train.tolist() == [0, 1, 1]
-
-    def test_several_classes_become_columns(self):
+    def test_classes_stay_codes(self):
         data = dataset(y=[2, 0, 1, 1, 2], task="multiclass", classes=("a", "b", "c"))
         prepared = given_split(data)
-        assert prepared.y_train.tolist() == [[-1, -1, 1], [1, -1, -1], [-1, 1, -1]]
-        assert prepared.y_test.tolist() == [[-1, 1, -1], [-1, -1, 1]]
-        assert prepared.labels_test.tolist() == [1, 2]
+        assert prepared.y_train.tolist() == [2, 0, 1]
+        assert prepared.y_test.tolist() == [1, 2]
 
     def test_range_maps_the_training_range(self):
         prepared = given_split(regression([10, 20, 15, 25, 5]), target="range")
         assert prepared.y_train.tolist() == [-1, 1, 0]
         assert prepared.y_test.tolist() == [2, -2]
-        assert prepared.labels_train is prepared.labels_test is None
 
     def test_standard_uses_the_training_rows_only(self):
         prepared = given_split(regression([1, 3, 2, 5, 100]), target="standard")

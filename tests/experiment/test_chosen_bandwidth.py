@@ -71,10 +71,10 @@ def test_bandwidth_and_penalty_of_a_classification_by_brute_force(experiment_of,
             wrong = 0
             for g in range(k):
                 fitted = linear_model.RidgeClassifier(alpha).fit(
-                    Z[groups != g], data.labels_train[groups != g]
+                    Z[groups != g], data.y_train[groups != g]
                 )
                 held = groups == g
-                wrong += np.sum(fitted.predict(Z[held]) != data.labels_train[held])
+                wrong += np.sum(fitted.predict(Z[held]) != data.y_train[held])
             loss[bandwidth, alpha] = float(wrong)
         assert (row["bandwidth"], row["alpha"]) == least(loss)
         assert row["bandwidth_rule"] == "cv: 0.25, 0.5, 1.0, 2.0, 4.0"
@@ -88,7 +88,7 @@ def curve(monkeypatch):
     y = np.sin(3 * X[:, 0]) + X[:, 1] ** 2
     made = SimpleNamespace(
         X_train=X[:60], X_test=X[60:], y_train=y[:60], y_test=y[60:],
-        labels_train=None, labels_test=None,
+        task="regression",
     )  # fmt: skip
     monkeypatch.setattr(Context, "prepared", lambda self, trial: made)
     return made
@@ -120,7 +120,7 @@ def test_a_choice_on_the_test_rows_has_their_smallest_error(experiment_of):
     tested = ok(TUNED, experiment_of, "solver.selection=test")
     for trial, row in tested:
         fixed = [
-            run_trial(other, Context())[0]["error"]
+            run_trial(other, Context())["error"]
             for b in GRID
             for other in plan(
                 experiment_of(TUNED, "samplers=rks", "solver.selection=test", f"bandwidth={b}")
@@ -135,10 +135,10 @@ def test_the_row_is_that_of_the_chosen_bandwidth_alone(experiment_of):
     for trial, row in ok(TUNED, experiment_of):
         assert not shares_work(trial)
         assert row["timing"] == "isolated"
-        alone, _ = run_trial(trial, Context())
+        alone = run_trial(trial, Context())
         fixed = experiment_of(TUNED, "samplers=rks", f"bandwidth={row['bandwidth']}")
         twin = next(t for t in plan(fixed) if (t.M, t.number) == (trial.M, trial.number))
-        known = run_trial(twin, Context())[0]
+        known = run_trial(twin, Context())
         for column in ("bandwidth", "alpha", "error", "columns"):
             assert row[column] == alone[column] == known[column]
 
@@ -157,7 +157,7 @@ def test_every_method_can_have_its_bandwidth_chosen(experiment_of, solver, name)
     )
     overrides = [f"solver.alphas={alphas}"] if solver != "constrained" else []
     trial = plan(experiment_of(text, "M=8", "bandwidth={cv: [1, 2]}", *overrides))[0]
-    row, _ = run_trial(trial, Context())
+    row = run_trial(trial, Context())
     assert row["status"] == "ok", row["message"]
     assert row["bandwidth"] in (1.0, 2.0)
     assert estimate(trial) is None or estimate(trial) > 0
@@ -168,7 +168,7 @@ def test_the_search_is_time_of_training(experiment_of, monkeypatch):
     monkeypatch.setattr("time.perf_counter", itertools.count().__next__)
     trial = plan(experiment_of(TUNED, "samplers=rks"))[0]
     twin = plan(experiment_of(TUNED, "samplers=rks", "bandwidth=1", "timing=isolated"))[0]
-    row, fixed = run_trial(trial, Context())[0], run_trial(twin, Context())[0]
+    row, fixed = run_trial(trial, Context()), run_trial(twin, Context())
     for part in ("t_pp", "t_features", "t_test"):
         assert row[part] == fixed[part]
     assert row["t_train"] > 5 * fixed["t_train"]
@@ -226,5 +226,5 @@ def test_no_bandwidth_is_searched_for_a_method_without_one(experiment_of, monkey
     monkeypatch.setattr("time.perf_counter", itertools.count().__next__)
     trial = plan(experiment_of(TUNED, "samplers=swim"))[0]
     twin = plan(experiment_of(TUNED, "samplers=swim", "bandwidth=1", "timing=isolated"))[0]
-    row, fixed = run_trial(trial, Context())[0], run_trial(twin, Context())[0]
+    row, fixed = run_trial(trial, Context()), run_trial(twin, Context())
     assert (row["error"], row["t_train"]) == (fixed["error"], fixed["t_train"])

@@ -194,7 +194,7 @@ def test_rows_of_a_job_that_was_cut_off_are_rescued(experiment_of, tmp_path):
     job = jobs(work.trials)[0]
     journal = Journal(tmp_path / "r", job.trials[0].id)
     journal.begin(job.trials[0].id)
-    journal.add(run_trial(job.trials[0], Context())[0])
+    journal.add(run_trial(job.trials[0], Context()))
     journal.begin(job.trials[1].id)
     with journal.path.open("a") as file:
         file.write('{"row": {"trial_id": "torn')

@@ -122,7 +122,7 @@ def test_a_crash_between_lines_and_row_loses_and_doubles_nothing(
     job = jobs(work.trials)[0]
     journal = Journal(folder, job.trials[0].id)
     for trial in job.trials:
-        journal.add(run_trial(trial, Context())[0])
+        journal.add(run_trial(trial, Context()))
     target = runner.Store if lost == "row" else kept_features
     with monkeypatch.context() as patch:
         patch.setattr(target, "append" if lost == "row" else "write", _die)
@@ -141,7 +141,7 @@ def _die(*arguments):
 def test_a_finished_trial_in_the_journal_of_a_killed_run_has_its_lines(experiment_of, tmp_path):
     work = plan_run([experiment_of(KEEPING)], tmp_path / "r")
     trial = next(t for t in work.trials if t.sampler.name == "lkrf")
-    row = run_trial(trial, Context())[0]
+    row = run_trial(trial, Context())
     journal = Journal(tmp_path / "r", trial.id)
     journal.add(row)
     runner.rescue(runner.Store(tmp_path / "r"), ())
@@ -165,7 +165,7 @@ def test_the_key_measures_anew_and_left_out_it_changes_no_identity(experiment_of
     old = {trial.id for trial in plan(experiment_of(plain))}
     assert old == {trial.id for trial in plan(experiment_of(plain + "kept_features: false\n"))}
     assert not old & {trial.id for trial in plan(experiment_of(KEEPING))}
-    assert kept_features.KEY not in run_trial(plan(experiment_of(plain))[1], Context())[0]
+    assert kept_features.KEY not in run_trial(plan(experiment_of(plain))[1], Context())
 
 
 def test_what_cannot_be_written_is_refused_with_its_line(experiment_of):

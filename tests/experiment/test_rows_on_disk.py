@@ -53,7 +53,7 @@ def rows(folder, dataset, text):
     (folder / "c.yaml").write_text(configuration(dataset, text))
     context, found = Context(), []
     for trial in plan(read(folder / "c.yaml")):
-        row, _ = run_trial(trial, context)
+        row = run_trial(trial, context)
         assert row["status"] == "ok", row["message"]
         found.append({key: repr(row[key]) for key in SAME if key in row})
     return found, context.prepared(trial).X_train

@@ -38,18 +38,18 @@ def test_two_workers_give_the_results_of_one(experiment_of, tmp_path, finished):
 def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
     work = plan_run([experiment_of()], None)
     trial = next(t for t in work.trials if t.sampler.name == "eerf" and t.M == 8 and t.number == 1)
-    row = run_trial(trial, Context())[0]
+    row = run_trial(trial, Context())
     from rfbench.experiment.seeds import integer_for
 
     prepared = Context().prepared(trial)
     sampler = EERF(
         8, pool_size=40, score_rows=1.0, bandwidth=1.0, random_state=integer_for(0, "features", 1)
-    ).fit(prepared.X_train, prepared.labels_train)
+    ).fit(prepared.X_train, prepared.y_train)
     solver = RidgeClassifier(
         [0.01, 1.0], selection="cv5", random_state=integer_for(0, "folds", 1)
-    ).fit(sampler.transform(prepared.X_train), prepared.labels_train)
+    ).fit(sampler.transform(prepared.X_train), prepared.y_train)
     predicted = solver.predict(sampler.transform(prepared.X_test))
-    assert row["error"] == pytest.approx(100 * np.mean(predicted != prepared.labels_test))
+    assert row["error"] == pytest.approx(100 * np.mean(predicted != prepared.y_test))
     assert row["alpha"] == solver.alpha_
     assert (row["status"], row["columns"], row["M"], row["feature_bytes"]) == ("ok", 8, 8, 64)
     features = sampler.transform(prepared.X_train)
@@ -66,7 +66,7 @@ def test_samplers_of_a_trial_share_rows_and_trials_differ(experiment_of):
     assert all(np.array_equal(rows[0], other) for other in rows[1:])
     other = next(t for t in trials if t.number == 1)
     assert not np.array_equal(rows[0], Context().prepared(other).X_train)
-    rks = [measure(t, Context())[0] for t in trials if t.sampler.name == "rks" and t.M == 8]
+    rks = [measure(t, Context()) for t in trials if t.sampler.name == "rks" and t.M == 8]
     assert rks[0]["error"] != rks[1]["error"] or rks[0]["rmse"] != rks[1]["rmse"]
 
 
@@ -76,7 +76,7 @@ def test_kept_by_gives_both_samplers_the_same_number(experiment_of, estimator):
     text = SMALL.replace("M: [4, 8]", "M: {kept_by: lkrf}")
     text = text.replace("- eerf: {pool_size: 40, score_rows: 1.0}", lkrf)
     trials = plan_run([experiment_of(text)], None).trials
-    rows = [run_trial(trial, Context())[0] for trial in trials if trial.number == 0]
+    rows = [run_trial(trial, Context()) for trial in trials if trial.number == 0]
     assert [row["status"] for row in rows] == ["ok", "ok"]
     (size,) = {row[name] for row in rows for name in ("M", "columns")}
     assert size >= 60 / 6
@@ -101,7 +101,7 @@ def test_a_repeated_trial_of_a_run_that_was_killed_is_rescued(experiment_of, tmp
     store.folder.mkdir()
     store.append({"trial_id": trial.id, "status": "failed"})
     journal = Journal(store.folder, trial.id)
-    journal.add(run_trial(trial, Context())[0])
+    journal.add(run_trial(trial, Context()))
     runner.rescue(store, ())
     assert store.done() == {trial.id: "ok"}
 
@@ -111,7 +111,7 @@ def test_kernel_errors_and_no_solver(experiment_of):
         "solver: {name: ridge, alphas: [0.01, 1.0], selection: cv5}", "solver: none"
     ).replace("  - eerf: {pool_size: 40, score_rows: 1.0}\n", "")
     experiment = experiment_of(text, "kernel_error_rows=50", "feature_map=paired", "M=2,2000")
-    rows = [run_trial(t, Context())[0] for t in plan_run([experiment], None).trials]
+    rows = [run_trial(t, Context()) for t in plan_run([experiment], None).trials]
     rks = {row["M"]: row for row in rows if row["sampler"] == "rks" and row["trial"] == 0}
     assert rks[2000]["kernel_error_spectral"] < 0.1 < rks[2]["kernel_error_spectral"]
     assert rks[2000]["kernel_error_frobenius"] < 0.1
@@ -150,7 +150,7 @@ def test_a_smoke_variant_is_small_and_says_so(experiment_of):
     )
     work = plan_run([experiment_of(text, "M=10,200,1000")], None, smoke=True)
     assert {trial.M for trial in work.trials} == {10, SMOKE_SIZE}
-    row = run_trial(work.trials[0], Context())[0]
+    row = run_trial(work.trials[0], Context())
     assert row["dataset"] == "sphere[400 rows]"
     assert row["n_train"] <= 400
 
@@ -159,7 +159,7 @@ def test_what_a_sampler_notes_stands_in_its_row(experiment_of, tmp_path):
     text = SMALL.replace("eerf: {pool_size: 40, score_rows: 1.0}", "lkrf: {pool_size: 8, rho: 7}")
     work = plan_run([experiment_of(text)], tmp_path)
     (trial,) = (t for t in work.trials if (t.sampler.name, t.M, t.number) == ("lkrf", 8, 0))
-    row, _ = run_trial(trial, Context())
+    row = run_trial(trial, Context())
     assert row["message"].startswith("7 of 8 features")
 
 

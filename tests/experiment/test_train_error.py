@@ -22,12 +22,12 @@ def test_the_training_error_by_hand(experiment_of, timing):
     for trial in plan(experiment_of(ASKED, f"timing={timing}")):
         if trial.sampler.name != "rks":
             continue
-        row = run_trial(trial, Context())[0]
+        row = run_trial(trial, Context())
         prepared = Context().prepared(trial)
         seed = integer_for(0, "features", trial.number)
         Z = RKS(trial.M, bandwidth=1.0, random_state=seed).fit_transform(prepared.X_train)
-        solver = RidgeClassifier(row["alpha"]).fit(Z, prepared.labels_train)
-        wrong = np.mean(solver.predict(Z) != prepared.labels_train)
+        solver = RidgeClassifier(row["alpha"]).fit(Z, prepared.y_train)
+        wrong = np.mean(solver.predict(Z) != prepared.y_train)
         assert row["train_error"] == pytest.approx(100 * wrong)
 
 
@@ -36,7 +36,7 @@ def test_of_a_real_target_it_is_the_relative_squared_error():
     y = np.sin(X[:, 0]) + 3.0
     solver = RidgeRegressor(0.1).fit(X, y)
     residual = solver.predict(X) - y
-    prepared = SimpleNamespace(X_train=X, y_train=y, labels_train=None)
+    prepared = SimpleNamespace(X_train=X, y_train=y, task="regression")
     expected = np.sum(residual**2) / np.sum(y**2)
     assert training_error(solver, prepared) == pytest.approx(expected)
 
@@ -61,6 +61,6 @@ def test_it_is_measured_on_request_only_and_that_is_another_trial(experiment_of)
     asked, plain = plan(experiment_of(ASKED))[0], plan(experiment_of(SMALL))[0]
     assert asked.id != plain.id
     assert plain.id == plan(experiment_of(SMALL + "train_error: false\n"))[0].id
-    first, second = run_trial(asked, Context())[0], run_trial(plain, Context())[0]
+    first, second = run_trial(asked, Context()), run_trial(plain, Context())
     assert "train_error" not in second
     assert first["error"] == second["error"]
