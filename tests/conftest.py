@@ -25,12 +25,14 @@ WITH_WORKERS = re.compile(
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one process: they share fixtures."""
+    """Keep the tests of a file, or of a contract's form, in one process: they share fixtures."""
     if not config.pluginmanager.hasplugin("xdist"):
         return
     for item in items:
         file = item.path.relative_to(config.rootpath).as_posix()
         group = "workers" if WITH_WORKERS.search(file) else file
+        if file.endswith("s/test_contract.py"):  # as many classes as there are forms
+            group = item.nodeid.rpartition("::")[0]
         item.add_marker(pytest.mark.xdist_group(group))
 
 

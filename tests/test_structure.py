@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import rfbench
-from rfbench.registry import SAMPLERS, SOLVERS
 
 PACKAGE = Path(rfbench.__file__).parent
 TESTS = Path(__file__).parent
@@ -197,11 +196,3 @@ def test_no_test_imports_a_test() -> None:
             if isinstance(node, ast.ImportFrom):
                 names = {str(node.module), *(alias.name for alias in node.names)}
                 assert not any(re.search(r"(^|\.)test_\w+$", name) for name in names), file
-
-
-@pytest.mark.parametrize("registry", [SAMPLERS, SOLVERS], ids=["sampler", "solver"])
-def test_every_method_keeps_the_contract_of_its_kind(registry) -> None:
-    tests = "".join(file.read_text() for file in TESTS.rglob("test_*.py"))
-    for found in registry.values():
-        for cls in found.values() if registry is SOLVERS else [found]:
-            assert re.search(rf"    (sampler|solver) = {cls.__name__}\n", tests), cls

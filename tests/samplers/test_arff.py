@@ -7,17 +7,9 @@ from sklearn.linear_model import Ridge
 
 from rfbench.samplers import ARFF, RKS
 from rfbench.samplers.base import streams
-from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, SamplerContract
+from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS
 
 from .candidates import TWO, drawn
-from .families import WAVES
-
-
-class TestARFF(SamplerContract):
-    sampler = ARFF
-    kernels_served = WAVES
-    options = {"sweeps": 3, "refit": 2}
-    float32_tolerance = 1e-3
 
 
 @pytest.mark.parametrize("feature_map", MAPS)

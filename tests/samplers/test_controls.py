@@ -2,12 +2,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from rfbench.samplers import EERF, UniformPool
-from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
-
-
-class TestUniformPool(SamplerContract):
-    sampler = UniformPool
-    options = {"pool_size": 40}
+from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET
 
 
 def test_whole_pool_is_the_pool_that_eerf_sees():

@@ -5,26 +5,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from rfbench.errors import MethodError
 from rfbench.samplers import EERF
 from rfbench.samplers.base import streams
-from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
+from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET
 
 from .candidates import LABELS, candidates, frequencies
 
 REAL = TARGET + 0.1 * ROWS[:, 0]
-
-
-class TestEERF(SamplerContract):
-    sampler = EERF
-    options = {"pool_size": 40, "score_rows": 1.0}
-
-
-class TestCentred(SamplerContract):
-    sampler = EERF
-    options = {"pool_size": 40, "score_rows": 0.5, "center_target": True, "multiclass": "max"}
-
-
-class TestPerClass(SamplerContract):
-    sampler = EERF
-    options = {"pool_size": 40, "score_rows": 30, "multiclass": "per-class"}
 
 
 def fitted(target, size=9, **words):

@@ -6,19 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import orthogonal_mp
 
 from rfbench.samplers import RKS, Greedy
-from rfbench.testing.samplers import ROWS, TARGET, SamplerContract
+from rfbench.testing.samplers import ROWS, TARGET
 
 SMOOTH = np.sin(ROWS[:, 0]) + 0.5 * ROWS[:, 1] * ROWS[:, 2]
-
-
-class TestGreedy(SamplerContract):
-    sampler = Greedy
-    options = {"pool_size": 40}
-
-
-class TestGreedyNormalized(SamplerContract):
-    sampler = Greedy
-    options = {"pool_size": 40, "normalize": True, "center_target": True}
 
 
 def pool(size: int, feature_map: str) -> Any:

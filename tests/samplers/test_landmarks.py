@@ -15,29 +15,10 @@ from rfbench.kernels import Kernel
 from rfbench.samplers import Nystroem, landmarks, rpcholesky
 from rfbench.testing.samplers import ROWS
 
-from .families import ColumnsContract
-
 GAUSSIAN = kernels.make("gaussian", 2.0)
 FOUND = ("kmeans", "rpcholesky", "recursive-rls")
 # 300 rows of 4 columns, for the stored numbers of the reference implementations.
 REFERENCE_ROWS = np.random.default_rng(20).standard_normal((300, 4))
-
-
-class TestKMeans(ColumnsContract):
-    sampler = Nystroem
-    options = {"landmarks": "kmeans"}
-
-
-class TestRPCholesky(TestKMeans):
-    options = {"landmarks": "rpcholesky"}
-
-
-class TestRPCholeskyOneByOne(TestKMeans):
-    options = {"landmarks": "rpcholesky", "block_size": 1}
-
-
-class TestRecursiveLeverage(TestKMeans):
-    options = {"landmarks": "recursive-rls"}
 
 
 def fitted(X: Any, m: int, found: str, seed: int = 0, **words: Any) -> Nystroem:

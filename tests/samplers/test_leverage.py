@@ -8,7 +8,7 @@ from rfbench import kernels
 from rfbench.errors import MethodError
 from rfbench.samplers import ORCCA, LeverageRFF, SurrogateLeverage
 from rfbench.samplers.leverage import ridge_leverage
-from rfbench.testing.samplers import NEW_ROWS, ROWS, TARGET, SamplerContract
+from rfbench.testing.samplers import NEW_ROWS, ROWS, TARGET
 
 from .unbiased import LIMIT, assert_mean, points, z_scores
 
@@ -20,32 +20,6 @@ AS_RUN: dict[str, Any] = {
     "bandwidth": 2.0,
 }
 PAIRED: dict[str, Any] = {"feature_map": "paired", "bandwidth": 2.0, "random_state": 0}
-
-
-class TestLeverageRFF(SamplerContract):
-    sampler = LeverageRFF
-    options = {"pool_size": 30}
-
-
-class TestLeverageRFFWithoutDraw(SamplerContract):
-    sampler = LeverageRFF
-    options = {
-        "resample": False,
-        "per_column": True,
-        "reweight": "inverse",
-    }
-    float32_tolerance = 1e-3
-
-
-class TestSurrogateLeverage(SamplerContract):
-    sampler = SurrogateLeverage
-    options = {"pool_size": 30, "replace": False, "center_target": True}
-    float32_tolerance = 1e-3
-
-
-class TestSurrogateLeveragePerColumn(SamplerContract):
-    sampler = SurrogateLeverage
-    options = {"pool_size": 30, "equation": 12, "per_column": True}
 
 
 def unnormalised(sampler: Any, rows: Any = ROWS) -> Any:
@@ -83,12 +57,6 @@ def test_leverage_of_a_singular_gram_matrix_takes_the_eigenvalues() -> None:
     assert_allclose(ridge_leverage(gram, 1e-30), 0.5, rtol=1e-9)
     assert_allclose(ridge_leverage(gram, 1e-3 * gram[0, 0]), 0.5, rtol=2e-3)
     assert_allclose(ridge_leverage(np.diag([4.0, 1.0]), 1.0), [0.8, 0.5])
-
-
-class TestORCCA(SamplerContract):
-    sampler = ORCCA
-    options = {"pool_size": 30}
-    float32_tolerance = 1e-3
 
 
 @pytest.mark.parametrize("per_column", [False, True])

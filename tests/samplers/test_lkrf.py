@@ -9,29 +9,9 @@ from rfbench.samplers import LKRF, RKS
 from rfbench.samplers.base import streams
 from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights, power_weights
 from rfbench.samplers.pool_cache import cached_pools
-from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
+from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET
 
 from .candidates import LABELS, candidates, frequencies
-
-
-class TestTop(SamplerContract):
-    sampler = LKRF
-    options = {"pool_size": 40, "rho": 2.0}
-
-
-class TestDraw(SamplerContract):
-    sampler = LKRF
-    options = {"pool_size": 40, "rho": 2.0, "estimator": "draw", "score_rows": 0.5}
-
-
-class TestPenalised(SamplerContract):
-    sampler = LKRF
-    options = {"pool_size": 40, "penalty": 0.5, "power": 3.0, "weighted": False}
-
-
-class TestValidated(SamplerContract):
-    sampler = LKRF
-    options = {"pool_size": 40, "penalty": "validation", "estimator": "draw", "score_rows": 0.5}
 
 
 def alignment(feature_map, columns):

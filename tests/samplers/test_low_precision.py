@@ -6,21 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from rfbench import kernels
 from rfbench.samplers import RKS, LowPrecision
-from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, SamplerContract
+from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS
 
-from .families import WAVES
 from .unbiased import estimates, points, z_scores
-
-
-class TestLowPrecision(SamplerContract):
-    sampler = LowPrecision
-    options = {"bits": 8}
-    kernels_served = WAVES
-    float32_tolerance = 1.01 / 255  # a step: rows in float32 are other rows
-
-
-class TestLowPrecisionCirculant(TestLowPrecision):
-    options = {"bits": 8, "base": "circulant"}
 
 
 @pytest.mark.parametrize("bits", [1, 2, 4, 8])

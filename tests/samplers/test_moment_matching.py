@@ -8,20 +8,9 @@ from scipy import linalg
 from rfbench import kernels
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS, MomentMatching
-from rfbench.testing.samplers import MAPS, ROWS, SamplerContract
+from rfbench.testing.samplers import MAPS, ROWS
 
-from .families import GAUSSIAN
 from .unbiased import estimates, points, z_scores
-
-
-class TestMomentMatching(SamplerContract):
-    sampler = MomentMatching
-    kernels_served = GAUSSIAN
-    sizes = (6, 7, 16)
-    refuses = "cannot match the moments"
-
-    def small(self) -> MomentMatching:
-        return MomentMatching(40)
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 40])

@@ -12,17 +12,7 @@ from rfbench.samplers import Nystroem
 from rfbench.samplers.landmarks import ridge_leverage_of_rows
 from rfbench.testing.samplers import NEW_ROWS, ROWS
 
-from .families import ColumnsContract
-
 WAYS = ("uniform", "ridge-leverage", "kmeans", "rpcholesky", "recursive-rls")
-
-
-class TestNystroem(ColumnsContract):
-    sampler = Nystroem
-
-
-class TestNystroemByRidgeLeverage(TestNystroem):
-    options = {"landmarks": "ridge-leverage", "score_rows": 30}
 
 
 @pytest.mark.parametrize("kernel", list(KERNELS))

@@ -6,25 +6,9 @@ from scipy.linalg import hadamard
 from rfbench import kernels
 from rfbench.samplers import ORF, ROM, SORF, SimRF
 from rfbench.samplers.orf import haar_rows
-from rfbench.testing.samplers import NEW_ROWS, ROWS, SamplerContract
+from rfbench.testing.samplers import NEW_ROWS, ROWS
 
-from .families import ISOTROPIC
 from .unbiased import assert_mean, estimates, points
-
-
-class TestORF(SamplerContract):
-    sampler = ORF
-    kernels_served = ISOTROPIC
-
-
-class TestSORF(SamplerContract):
-    sampler = SORF
-    kernels_served = ISOTROPIC
-
-
-class TestROM(SamplerContract):
-    sampler = ROM
-    kernels_served = ISOTROPIC
 
 
 def test_frequencies_are_orthogonal_within_a_block_and_independent_across():
@@ -105,11 +89,6 @@ def test_bias_of_one_block_is_the_stated_one(feature_map):
     sample = estimates(make, rows, seeds=400)
     mean = np.cos((rows[:, None] - rows[None]) / 2.0).prod(axis=2)
     assert_mean(sample, mean, [kernels.make("gaussian", 2.0)(rows, rows)], limit=5)
-
-
-class TestSimRF(SamplerContract):
-    sampler = SimRF
-    kernels_served = ISOTROPIC
 
 
 @pytest.mark.parametrize("d", [2, 3, 5])

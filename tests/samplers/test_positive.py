@@ -7,22 +7,11 @@ from rfbench import kernels
 from rfbench.samplers import ORF, RKS, OptimalPositiveFeatures, PositiveFeatures, SimRF
 from rfbench.testing.samplers import NEW_ROWS, ROWS
 
-from .families import GAUSSIAN, ColumnsContract
+from .families import GAUSSIAN
 from .unbiased import assert_unbiased, estimates, points
 
 BASES = {"rks": RKS, "orf": ORF, "simrf": SimRF}
 BOTH = (PositiveFeatures, OptimalPositiveFeatures)
-
-
-class TestPositive(ColumnsContract):
-    sampler = PositiveFeatures
-    kernels_served = GAUSSIAN
-
-
-class TestOptimalPositive(ColumnsContract):
-    sampler = OptimalPositiveFeatures
-    kernels_served = GAUSSIAN
-    options = {"base": "orf"}
 
 
 @pytest.mark.parametrize("base", BASES)

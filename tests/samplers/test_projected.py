@@ -10,46 +10,12 @@ from rfbench.errors import MethodError
 from rfbench.samplers import RKS, TEFMG, TEFMS, CompactFeatures, TruncatedSVD, projected, tefm
 from rfbench.testing.samplers import NEW_ROWS, ROWS
 
-from .families import ColumnsContract
 from .unbiased import assert_unbiased, points
 
 POWERS = [(TEFMG, {"power": q}) for q in (0, 1, 2)]
 SKETCHES = [(TEFMS, {"sketch": sketch}) for sketch in ("hadamard", "dct")]
 OBLIVIOUS = [(CompactFeatures, {"projection": word}) for word in ("gaussian", "srht")]
 BY_MATRIX = [*POWERS, *SKETCHES, OBLIVIOUS[0], (TruncatedSVD, {})]
-
-
-class TestTEFMG(ColumnsContract):
-    sampler = TEFMG
-
-
-class TestTEFMGWithPowers(ColumnsContract):
-    sampler = TEFMG
-    options = {"power": 2}
-    float32_tolerance = 1e-2
-
-
-class TestTEFMS(ColumnsContract):
-    sampler = TEFMS
-
-
-class TestTEFMSByCosines(ColumnsContract):
-    sampler = TEFMS
-    options = {"sketch": "dct"}
-
-
-class TestCompactFeatures(ColumnsContract):
-    sampler = CompactFeatures
-
-
-class TestCompactFeaturesByHadamard(ColumnsContract):
-    sampler = CompactFeatures
-    options = {"projection": "srht"}
-
-
-class TestTruncatedSVD(ColumnsContract):
-    sampler = TruncatedSVD
-    float32_tolerance = 1e-2
 
 
 def problem(n: int = 150, d: int = 10) -> Any:

@@ -2,41 +2,14 @@ import logging
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy import stats
 
 from rfbench.errors import MethodError
 from rfbench.samplers import QMC
-from rfbench.testing.samplers import ROWS, SamplerContract
+from rfbench.testing.samplers import ROWS
 
 from .families import PRODUCT
-
-
-class TestSobol(SamplerContract):
-    sampler = QMC
-    kernels_served = PRODUCT
-
-
-class TestHalton(SamplerContract):
-    sampler = QMC
-    options = {"sequence": "halton"}
-    kernels_served = PRODUCT
-
-
-class TestUnscrambled(SamplerContract):
-    sampler = QMC
-    options = {"scramble": False}
-    kernels_served = PRODUCT
-
-    @pytest.mark.parametrize("feature_map", ["offset", "paired"])
-    def test_different_seeds_different_features(self, feature_map):
-        first, second = (
-            self.features(feature_map=feature_map, random_state=seed) for seed in (0, 1)
-        )
-        if feature_map == "paired":
-            assert_array_equal(first, second)
-        else:
-            assert np.mean(np.abs(first - second)) > 1e-3
 
 
 def frequencies(rows=ROWS, **words):

@@ -10,21 +10,10 @@ from rfbench import kernels
 from rfbench.errors import MethodError
 from rfbench.samplers import SSR, GaussianQuadrature
 from rfbench.samplers.quadrature import QuadratureMap, simplex_vertices
-from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, SamplerContract
+from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS
 
 from .families import GAUSSIAN
 from .unbiased import assert_mean, estimates, points
-
-
-class TestGaussianQuadrature(SamplerContract):
-    sampler = GaussianQuadrature
-    kernels_served = GAUSSIAN
-
-
-class TestSSR(SamplerContract):
-    sampler = SSR
-    kernels_served = GAUSSIAN
-    refuses = "needs 3 columns"
 
 
 def frequencies(sampler: Any, d: int) -> Any:

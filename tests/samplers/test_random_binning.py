@@ -5,14 +5,7 @@ from rfbench import kernels
 from rfbench.samplers import RandomBinning
 from rfbench.testing.samplers import NEW_ROWS, ROWS
 
-from .families import ColumnsContract
 from .unbiased import assert_unbiased, estimates, points
-
-
-class TestRandomBinning(ColumnsContract):
-    sampler = RandomBinning
-    options = {"kernel": "laplacian"}
-    kernels_served = ("laplacian",)
 
 
 def test_without_collisions_it_is_the_share_of_common_bins():

@@ -7,24 +7,9 @@ from sklearn.linear_model import Ridge
 
 from rfbench.samplers import RFMFeatures
 from rfbench.samplers.rfm import gradient_outer_product
-from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET, SamplerContract
+from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET
 
 from .candidates import TWO, drawn
-from .families import GAUSSIAN
-
-
-class TestRFM(SamplerContract):
-    sampler = RFMFeatures
-    kernels_served = GAUSSIAN
-    options = {"rounds": 2}
-    float32_tolerance = 1e-3
-
-
-class TestDiagonal(SamplerContract):
-    sampler = RFMFeatures
-    kernels_served = GAUSSIAN
-    options = {"metric": "diagonal", "score_rows": 40}
-    float32_tolerance = 1e-3
 
 
 def finite_differences(found, targets, alpha):

@@ -3,11 +3,7 @@ import pytest
 
 from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier
-from rfbench.testing.samplers import NEW_ROWS, ROWS, TARGET, SamplerContract
-
-
-class TestRKS(SamplerContract):
-    sampler = RKS
+from rfbench.testing.samplers import NEW_ROWS, ROWS, TARGET
 
 
 @pytest.mark.parametrize("feature_map", ["offset", "paired"])

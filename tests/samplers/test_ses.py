@@ -6,21 +6,7 @@ from scipy.optimize import lsq_linear
 from rfbench import kernels
 from rfbench.samplers import RKS, SES
 from rfbench.samplers.pair_equations import all_pairs, some_pairs
-from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, SamplerContract
-
-
-class TestSketched(SamplerContract):
-    sampler = SES
-
-
-class TestExactClipped(SamplerContract):
-    sampler = SES
-    options = {"equations": "exact", "weights": "clipped"}
-
-
-class TestFixedPenalty(SamplerContract):
-    sampler = SES
-    options = {"equations": "exact", "penalty": 0.01}
+from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS
 
 
 def unit_features(feature_map, size, kernel="gaussian"):

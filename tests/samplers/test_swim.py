@@ -10,20 +10,6 @@ from rfbench.samplers import SWIM, DataPairs
 from rfbench.samplers.swim import pair_weights
 from rfbench.testing.samplers import NEW_ROWS, ROWS, TARGET
 
-from .families import ColumnsContract
-
-
-class TestDataPairs(ColumnsContract):
-    sampler = DataPairs
-    float32_tolerance = 1e-3
-
-
-class TestSWIM(ColumnsContract):
-    sampler = SWIM
-    options = {"pairs_per_row": 3, "target_norm": "l2"}
-    float32_tolerance = 1e-3
-
-
 # swimnetworks 0.0.2 (MIT): Dense(layer_width=4, parameter_sampler="tanh", activation="tanh",
 # is_classifier=True, random_seed=5) on X with the classes 0, 1, 2, 0, 1, 2; and its
 # weight_probabilities of the real targets Y and the pairs PAIRS.

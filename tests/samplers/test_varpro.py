@@ -8,17 +8,9 @@ from sklearn.linear_model import Ridge
 
 from rfbench.samplers import VariableProjection
 from rfbench.samplers.varpro import held_out_loss, reduced_loss, ridge
-from rfbench.testing.samplers import MAPS, ROWS, TARGET, SamplerContract
+from rfbench.testing.samplers import MAPS, ROWS, TARGET
 
 from .candidates import TWO, drawn
-from .families import WAVES
-
-
-class TestVariableProjection(SamplerContract):
-    sampler = VariableProjection
-    kernels_served = WAVES
-    options = {"iterations": 3}
-    float32_tolerance = 1e-3
 
 
 @pytest.mark.parametrize("feature_map", MAPS)

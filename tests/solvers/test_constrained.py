@@ -4,27 +4,6 @@ from scipy.optimize import lsq_linear
 from scipy.special import expit
 
 from rfbench.solvers import ConstrainedClassifier, ConstrainedRegressor
-from rfbench.testing.solvers import MANY_FITS, SolverContract
-
-
-class TestConstrainedClassifier(SolverContract):
-    solver = ConstrainedClassifier
-    value = 100.0
-    exceptions = MANY_FITS
-
-
-class TestConstrainedLogistic(TestConstrainedClassifier):
-    options = {"loss": "logistic"}
-    value = 20.0
-
-
-class TestConstrainedRegressor(SolverContract):
-    solver = ConstrainedRegressor
-    value = 100.0
-    exceptions = {
-        **MANY_FITS,
-        "check_regressors_train": "the default bound, C = 1, is too tight for its target",
-    }
 
 
 @pytest.mark.parametrize("intercept", [True, False])

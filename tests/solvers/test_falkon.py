@@ -1,7 +1,7 @@
 """FALKON: the fit of ridge regression on Nystroem features, without a matrix of them."""
 
 import tracemalloc
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,25 +17,13 @@ from rfbench.solvers import (
     RidgeRegressor,
 )
 from rfbench.solvers.falkon import Equations
-from rfbench.testing.solvers import MANY_FITS, NEW_ROWS, REAL, ROWS, THREE, SolverContract
+from rfbench.testing.solvers import NEW_ROWS, REAL, ROWS, THREE
 
 EXACT: dict[str, Any] = {"tol": 1e-11, "max_iter": 500, "random_state": 0}
 GENERATOR = np.random.default_rng(2)
 X = GENERATOR.standard_normal((400, 3))
 Y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 5.0 + 0.1 * GENERATOR.standard_normal(400)
 CLASSES = np.digitize(Y, [4.5, 5.5])
-
-
-class TestRegressor(SolverContract):
-    solver = FalkonRegressor
-    options: ClassVar[dict[str, Any]] = {"tol": 1e-11, "max_iter": 500}
-    exceptions = MANY_FITS
-
-
-class TestClassifier(SolverContract):
-    solver = FalkonClassifier
-    options: ClassVar[dict[str, Any]] = {"tol": 1e-11, "max_iter": 500}
-    exceptions = MANY_FITS
 
 
 @pytest.mark.parametrize("landmarks", ["uniform", "kmeans", "rpcholesky"])

@@ -9,13 +9,6 @@ from rfbench.samplers import RKS
 from rfbench.samplers.divergence_ball import chi_square_weights
 from rfbench.solvers import JointClassifier
 from rfbench.solvers.interior_point import best_constant, lower_bound, solve_saddle
-from rfbench.testing.solvers import MANY_FITS, SolverContract
-
-
-class TestJoint(SolverContract):
-    solver = JointClassifier
-    options = {"tol": 1e-9}
-    exceptions = MANY_FITS
 
 
 def sphere(n, N, d=5, seed=0):

@@ -12,17 +12,6 @@ from rfbench.solvers import (
     RidgeClassifier,
     RidgeRegressor,
 )
-from rfbench.testing.solvers import SolverContract
-
-
-class TestKernelRidgeClassifier(SolverContract):
-    solver = KernelRidgeClassifier
-    options = {"bandwidth": 3.0}
-
-
-class TestKernelRidgeRegressor(SolverContract):
-    solver = KernelRidgeRegressor
-    options = {"bandwidth": 3.0}
 
 
 def test_equals_scikit_learn_without_intercept(regression):

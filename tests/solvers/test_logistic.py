@@ -8,13 +8,6 @@ from scipy.special import logsumexp
 from rfbench.samplers import RKS
 from rfbench.solvers import LogisticClassifier
 from rfbench.solvers.newton import Multinomial, TwoClasses
-from rfbench.testing.solvers import MANY_FITS, SolverContract
-
-
-class TestLogistic(SolverContract):
-    solver = LogisticClassifier
-    options = {"tol": 1e-9}
-    exceptions = MANY_FITS
 
 
 class WithoutFactor(LogisticClassifier):

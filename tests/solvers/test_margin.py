@@ -6,19 +6,6 @@ from sklearn.svm import SVC, LinearSVC
 
 from rfbench.solvers import KernelSVMClassifier, SVMClassifier, svm
 from rfbench.solvers.coding import Coding
-from rfbench.testing.solvers import MANY_FITS, SolverContract
-
-
-class TestSVM(SolverContract):
-    solver = SVMClassifier
-    options = {"tol": 1e-9, "max_iter": 100_000}
-    exceptions = MANY_FITS
-
-
-class TestKernelSVM(SolverContract):
-    solver = KernelSVMClassifier
-    options = {"tol": 1e-9, "bandwidth": 3.0}
-    exceptions = MANY_FITS
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])

@@ -7,21 +7,6 @@ from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier, RidgeRegressor
 from rfbench.solvers.coding import Coding, Targets
 from rfbench.solvers.design import Design
-from rfbench.testing.solvers import SolverContract
-
-
-class TestRidgeClassifier(SolverContract):
-    solver = RidgeClassifier
-
-
-class TestRidgeRegressor(SolverContract):
-    solver = RidgeRegressor
-
-
-class TestRidgeOneVsOne(SolverContract):
-    solver = RidgeClassifier
-    options = {"multiclass": "one-vs-one"}
-
 
 ALPHAS = np.logspace(-4, 3, 8)
 
