@@ -114,32 +114,10 @@ def test_quiet_prints_errors_only_and_verbose_what_is_decided(done):
     assert any("8 trials with a row" in line for line in decided)
 
 
-def test_rows_of_another_configuration_are_kept_apart(done):
-    output = call("run", "tiny.yaml", "--jobs", 1, "--set", "solver.alphas=10")
-    assert "8 rows of earlier configurations" in output
-    assert "2 trials" in output
-    assert len((done / "results/tiny/trials.csv").read_text().splitlines()) == 17
-
-
-def test_a_protocol_is_only_a_name(done):
-    (done / "tiny.yaml").write_text(SMALL + "protocol: tuned\n")
-    output = call("run", "tiny.yaml", "--jobs", 1)
-    assert "0 run, 0 failed, 8 were there already" in output
-    assert "protocol tuned, 2 trials" in output
-    assert "protocol own" not in output
-
-
 def test_a_dry_run_writes_nothing(here):
     output = call("run", "tiny.yaml", "--dry-run")
     assert "8 trials of rks, eerf on digits; 0 are done, 8 would run" in output
     assert sorted(path.name for path in here.iterdir()) == ["tiny.yaml"]
-
-
-def test_the_memory_is_estimated_before_anything_runs(here):
-    large = ("--set", "M=5,9000", "--set", "samplers.eerf.pool_size=9000")
-    output = call("run", "tiny.yaml", "--jobs", 2, "--dry-run", "--memory", 4, *large)
-    assert "2 workers, limit 2.0 GiB each" in output
-    assert "rks, M = 9000 (" in output
 
 
 def test_the_memory_is_estimated_without_the_data(here, monkeypatch):
@@ -283,13 +261,6 @@ def test_a_configuration_is_run_by_its_name_where_there_is_no_such_file(here):
     assert "quickstart" in call("run", "quikstart", "--dry-run", code=2)
     (here / "quickstart").write_text(SMALL)
     assert "quickstart: 8 trials of" in call("run", "quickstart", "--dry-run")
-
-
-def test_a_torn_csv_is_shown_with_a_note(done):
-    path = done / "results" / "tiny" / "trials.csv"
-    path.write_bytes(path.read_bytes()[:-30])
-    assert "line 9" in call("table", "results/tiny")
-    assert "1 run, 0 failed" in call("run", "tiny.yaml", "--jobs", 1)
 
 
 @pytest.mark.parametrize(

@@ -107,11 +107,6 @@ def test_larger_draw_begins_with_the_smaller(name):
     assert_allclose(large[:5], small, atol=0)
 
 
-def test_unknown_kernel_is_answered_with_the_nearest():
-    with pytest.raises(MethodError, match="Did you mean 'laplacian'"):
-        kernels.make("laplacien")
-
-
 @pytest.mark.parametrize("name", ["gaussian", "gaussian-unhalved"])
 def test_a_kernel_of_differences_does_not_depend_on_the_origin(name):
     X = np.random.default_rng(0).standard_normal((30, 3))

@@ -20,6 +20,11 @@ def test_an_entry_fits_together(name):
     entry = catalog.entry(name)
     known = {"files": READERS, "synthetic": PROBLEMS, "bundled": {"digits": None}}
     assert entry.reader in known[entry.kind]
+    assert (entry.kind == "files") == bool(entry.files)
+    sources = {download.name for download in entry.downloads}
+    assert all(sources.issuperset(member.sources) for member in entry.files)
+    least = {"regression": 0, "binary": 2}.get(entry.task, max(3, len(entry.classes)))
+    assert len(entry.classes) == least
     counts = list(entry.classes.values())
     if None not in counts:
         assert sum(counts) == entry.rows or entry.task == "regression"
@@ -47,15 +52,6 @@ def test_a_part_never_shares_all_its_files_with_the_whole(part, whole):
 def test_an_unknown_name_brings_the_nearest_one():
     with pytest.raises(DataError, match="Did you mean 'covtype'"):
         catalog.entry("covertype")
-
-
-@pytest.mark.parametrize("entry", catalog.entries().values(), ids=catalog.names())
-def test_an_entry_is_consistent(entry):
-    known = {download.name for download in entry.downloads}
-    assert all(known.issuperset(member.sources) for member in entry.files)
-    assert (entry.kind == "files") == bool(entry.files)
-    counts = {"regression": 0, "binary": 2}.get(entry.task, max(3, len(entry.classes)))
-    assert len(entry.classes) == counts
 
 
 def test_a_misspelt_field_is_refused():

@@ -364,12 +364,3 @@ class TestSources:
             datasets.load("letters")
         for part in ("regression.csv", "notes.txt", f"{site.address}/letters.data"):
             assert part in str(caught.value)
-
-
-def test_the_buzz_files_have_their_own_homes():
-    buzz, regression = map(datasets.entry, ("buzz", "buzz-regression"))
-    assert all("archive.ics.uci.edu" not in url for d in buzz.downloads for url in d.urls)
-    assert (buzz.rows, regression.rows, regression.task) == (140_707, 583_250, "regression")
-    assert [datasets.entry(name).unpinned for name in ("year", "buzz", "letter")] == [
-        False, True, False,
-    ]  # fmt: skip

@@ -7,7 +7,6 @@ from rfbench.experiment import runner
 from rfbench.experiment.context import Context
 from rfbench.experiment.run_plan import SMOKE_SIZE, plan_run
 from rfbench.experiment.trial import measure, run_trial
-from rfbench.results.store import Store
 from rfbench.samplers import EERF
 from rfbench.solvers import RidgeClassifier
 from tests.support.runs import rows_of, without_times
@@ -161,15 +160,3 @@ def test_what_a_sampler_notes_stands_in_its_row(experiment_of, tmp_path):
     (trial,) = (t for t in work.trials if (t.sampler.name, t.M, t.number) == ("lkrf", 8, 0))
     row = run_trial(trial, Context())
     assert row["message"].startswith("7 of 8 features")
-
-
-def test_a_fit_that_was_cut_short_is_a_row_that_says_so(experiment_of, tmp_path):
-    text = SMALL.replace("{name: ridge, alphas: [0.01, 1.0], selection: cv5}", "SOLVER")
-    found = {}
-    for solver in ("{name: logistic}", "{name: logistic, max_iter: 1}", "{name: ridge}"):
-        folder = tmp_path / str(len(found))
-        runner.run(plan_run([experiment_of(text.replace("SOLVER", solver), "trials=1")], folder))
-        found[solver] = Store(folder).rows()
-    assert {row["status"] for rows in found.values() for row in rows} == {"ok"}
-    seen = [{row["converged"] for row in rows} for rows in found.values()]
-    assert seen == [{"true"}, {"false"}, {""}]

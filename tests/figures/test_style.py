@@ -13,14 +13,11 @@ from rfbench.results import read
 from tests.support.results import Write
 
 
-def test_known_methods_have_markers_of_their_own() -> None:
-    looks = [(look.marker, look.filled) for look in style.METHODS.values()]
-    assert len(set(looks)) == len(looks)
-
-
-def test_every_sampler_has_a_look_of_its_own() -> None:
-    looks = [style.METHODS[name] for name in SAMPLERS]
-    assert len(set(looks)) == len(looks)
+def test_every_sampler_has_a_marker_and_a_line_of_its_own() -> None:
+    looks = style.METHODS.values()
+    assert set(SAMPLERS) <= set(style.METHODS)
+    assert len({(look.marker, look.filled) for look in looks}) == len(looks)
+    assert len({(look.colour, look.dash) for look in looks}) == len(looks)
 
 
 def test_a_sampler_beyond_the_listed_markers_has_a_look_too() -> None:
@@ -61,11 +58,6 @@ def test_methods_of_one_sampler_have_its_colour_in_shades() -> None:
     reds = [int(styles[f"surrogate-leverage-{k}M"].colour[3:5], 16) for k in (1, 2, 5, 10)]
     assert reds == sorted(reds, reverse=True)
     assert reds[-1] == int(full[3:5], 16)
-
-
-def test_lines_of_known_methods_differ_in_colour_or_dashes() -> None:
-    looks = [(look.colour, look.dash) for look in style.METHODS.values()]
-    assert len(set(looks)) == len(looks)
 
 
 def test_unknown_methods_beside_all_known_ones_differ_from_each_line() -> None:

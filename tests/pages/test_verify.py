@@ -64,9 +64,3 @@ def test_what_is_printed_has_numbers_and_claims(form: str) -> None:
     assert "80.00" not in alone
     for text in (whole, alone):
         assert "S5" in text
-
-
-def test_the_help_has_the_rules() -> None:
-    text = verify("--help").output
-    for word in (*NUMBER_VERDICTS, *CLAIM_VERDICTS):
-        assert word in text
