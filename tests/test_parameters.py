@@ -77,12 +77,7 @@ OUT_OF_RANGE = {
     "ridge": {"alphas": (-1.0, True, []), "selection": ("cv1",)},
     "logistic": {"max_iter": POSITIVE, "tol": POSITIVE, "intercept": (-1, 0)},
     "svm": {"max_iter": (*POSITIVE, 2.5, True), "tol": POSITIVE, "intercept_scaling": POSITIVE},
-    "constrained": {
-        "max_iter": POSITIVE,
-        "tol": POSITIVE,
-        "bounds": (0.0,),
-        "normalised": (-1, 0),
-    },
+    "constrained": {"max_iter": POSITIVE, "tol": POSITIVE, "bounds": (0.0,), "normalised": (-1, 0)},
     "kernel-svm": {"cache_mb": POSITIVE, "memory_gib": POSITIVE, "max_iter": (0, -2)},
     "kernel-ridge": {"memory_gib": POSITIVE, "bandwidth": (*POSITIVE, "knn5")},
     "falkon": {"max_iter": POSITIVE, "tol": POSITIVE, "alphas": (-1.0,)},

@@ -6,8 +6,8 @@ import pytest
 from rfbench import config, plugins, registry, samplers, solvers
 from rfbench.errors import ConfigError, MethodError
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import jobs, plan
-from rfbench.experiment.trial import run_job
+from rfbench.experiment.plan import plan
+from tests.support.trials import measured
 
 TEXT = """\
 dataset: {sphere: {d: 3, n_train: 200, n_test: 100}}
@@ -45,7 +45,7 @@ def installed(monkeypatch):
 def rows_of(tmp_path, text, **keywords):
     path = tmp_path / "try.yaml"
     path.write_text(text)
-    return [row for job in jobs(plan(config.read(path, **keywords))) for row in run_job(job)]
+    return measured(config.read(path, **keywords))
 
 
 def test_any_estimator_is_a_solver(tmp_path):

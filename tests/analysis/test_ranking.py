@@ -252,11 +252,7 @@ def test_costs_are_cpu_times_where_there_are_any() -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [
-        {"threads": 2},
-        {"threads": ""},
-        {"cpu_train": "", "cpu_pp": "", "cpu_features": ""},
-    ],
+    [{"threads": 2}, {"threads": ""}, {"cpu_train": "", "cpu_pp": "", "cpu_features": ""}],
 )
 def test_costs_are_wall_times_on_several_threads_or_without_cpu_times(
     changes: dict[str, Any],

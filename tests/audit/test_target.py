@@ -4,9 +4,7 @@ from rfbench import papers
 from rfbench.audit import target
 from rfbench.errors import ConfigError
 
-EVERY = sorted(
-    {(n.paper, n.item, n.dataset) for n in papers.published() if n.unit == "%"},
-)
+EVERY = sorted({(n.paper, n.item, n.dataset) for n in papers.published() if n.unit == "%"})
 
 
 @pytest.mark.parametrize(("paper", "item", "dataset"), EVERY)

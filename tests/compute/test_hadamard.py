@@ -53,8 +53,7 @@ def test_other_lengths_are_refused(length):
 
 
 @pytest.mark.parametrize(
-    "a",
-    [np.zeros((4, 4), order="F"), np.zeros((4, 8))[:, ::2], np.zeros((4, 4), int), np.zeros(4)],
+    "a", [np.zeros((4, 4), order="F"), np.zeros((4, 8))[:, ::2], np.zeros((4, 4), int), np.zeros(4)]
 )
 def test_other_layouts_are_refused(a):
     with pytest.raises(ValueError, match="C-contiguous"):

@@ -98,10 +98,6 @@ def test_no_features_leave_the_mean():
     np.testing.assert_allclose(path.intercept[0], Y.mean(0))
 
 
-def test_one_penalty_may_be_a_number():
-    assert solve_ridge(equations(), 1.0, intercept=True).coef.shape == (1, P, T)
-
-
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 def test_residuals_from_the_sums(intercept, weights):

@@ -95,10 +95,7 @@ def test_one_far_phase_does_not_disturb_a_row(rng):
     assert abs(cosine(phase) - np.cos(phase)).max() < 1e-15
 
 
-@given(
-    st.lists(st.floats(width=64), min_size=1, max_size=70),
-    st.floats(-10, 10),
-)
+@given(st.lists(st.floats(width=64), min_size=1, max_size=70), st.floats(-10, 10))
 def test_any_float_at_all(values, scale):
     phase = np.array([values])
     with np.errstate(invalid="ignore"):

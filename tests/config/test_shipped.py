@@ -11,17 +11,14 @@ from scipy import sparse
 from rfbench import config, datasets, shipped, solvers, yamlfile
 from rfbench.config import Experiment
 from rfbench.datasets import Dataset, catalog
-from rfbench.experiment.plan import jobs
-from rfbench.experiment.run_plan import plan_run, with_enough_features
-from rfbench.experiment.trial import run_job
+from rfbench.experiment.run_plan import with_enough_features
 from rfbench.registry import SAMPLERS
 from tests.golden import numbers
+from tests.support.trials import measured
 
 PAPERS = ("eerf2018", "liu2020", "lkrf2016", "tefm2015")
 EXTRA_ITEMS = ("controls", "pool", "sorf")
-NAMED_AFTER_NOTHING = {
-    "lkrf2016_figure1": ("figure1b", "printed"),
-}
+NAMED_AFTER_NOTHING = {"lkrf2016_figure1": ("figure1b", "printed")}
 CALLED = {"adult": "a9a", "reuters": "rcv1"}
 RUNS = {run.name: run for path in shipped.every() for run in config.read_all(path)}
 OF_PAPERS = [
@@ -146,7 +143,6 @@ def test_it_runs_on_rows_of_the_shape_of_its_data(name, monkeypatch):
     monkeypatch.setattr(datasets, "data_sha256", lambda *words: "0")
     if experiment.split != "given":
         experiment = experiment.model_copy(update={"split": {"test_size": 0.33}})
-    work = plan_run([experiment], None, smoke=True)
-    rows = [row for job in jobs(work.trials) for row in run_job(job)]
-    assert len(rows) == len(work.trials) > 0
+    rows = measured(experiment, smoke=True)
+    assert rows
     assert [row["message"] for row in rows if row["status"] != "ok"] == []

@@ -23,17 +23,8 @@ from tests.support.runs import FAULTY, all_end, command, rows_of, wait_until
 from .conftest import SMALL
 
 # Shared work is timed otherwise when a trial is repeated alone.
-NOT_MEASURED = (
-    "t_",
-    "cpu_",
-    "peak_",
-    "workers",
-    "shared_M",
-    "trial_id",
-    "setting",
-    "parameters",
-    "check",
-)
+NOT_MEASURED = ("t_", "cpu_", "peak_", "workers", "shared_M", "trial_id", "setting")
+NOT_MEASURED += ("parameters", "check")
 ENDS_IN_ITS_ROW = {
     "system exit": "SystemExit: 0",
     "interrupt": "KeyboardInterrupt:",

@@ -4,13 +4,13 @@ import pytest
 from rfbench import memory
 from rfbench.clock import Clock
 from rfbench.experiment.plan import jobs, plan, shares_work
-from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import run_job
 from rfbench.registry import SAMPLERS
 from rfbench.results.schema import METRICS
 from rfbench.samplers import RKS
 from rfbench.solvers import curve as curves
 from tests.support.command_line import call
+from tests.support.trials import measured
 
 TEXT = """\
 dataset: {sphere: {d: 3, n_train: 150, n_test: 80}}
@@ -28,8 +28,7 @@ PREFIXES = sorted(name for name, cls in SAMPLERS.items() if cls.has_prefixes)
 
 
 def rows_of(experiment):
-    (job,) = jobs(plan_run([experiment], None).trials)
-    rows = {row["M"]: row for row in run_job(job)}
+    rows = {row["M"]: row for row in measured(experiment)}
     assert {row["status"] for row in rows.values()} == {"ok"}, rows
     return rows
 

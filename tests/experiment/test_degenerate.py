@@ -5,10 +5,8 @@ import pytest
 
 from rfbench import datasets
 from rfbench.datasets import Dataset
-from rfbench.experiment.plan import jobs
-from rfbench.experiment.run_plan import plan_run
-from rfbench.experiment.trial import run_job
 from rfbench.samplers.feature_map import FeatureMap
+from tests.support.trials import measured
 
 TEXT = """\
 dataset: DATASET
@@ -40,10 +38,7 @@ def rows_of(experiment_of, monkeypatch):
         monkeypatch.setattr(datasets, "load", lambda *words, **keywords: found)
         monkeypatch.setattr(datasets, "fetch", lambda *words, **keywords: [])
         monkeypatch.setattr(datasets, "data_sha256", lambda *words: "0")
-        experiment = experiment_of(TEXT.replace("DATASET", name), *overrides)
-        work = plan_run([experiment], None)
-        rows = [row for job in jobs(work.trials) for row in run_job(job)]
-        return rows
+        return measured(experiment_of(TEXT.replace("DATASET", name), *overrides))
 
     return run
 

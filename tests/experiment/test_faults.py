@@ -171,10 +171,7 @@ def test_two_signals_stop_now_and_leave_a_note_of_what_was_cut_off(experiment_of
 
 def test_a_second_run_on_the_same_folder_is_refused_and_names_the_first(experiment_of, folder):
     work = plan_run([experiment_of()], folder)
-    with (
-        Store(folder).lock(),
-        pytest.raises(ResultsError, match=f"process {os.getpid()}, since"),
-    ):
+    with Store(folder).lock(), pytest.raises(ResultsError, match=f"process {os.getpid()}, since"):
         runner.run(work)
     assert runner.run(work).found == 8
 

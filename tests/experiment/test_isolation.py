@@ -9,9 +9,7 @@ from scipy import sparse
 
 from rfbench import datasets
 from rfbench.datasets import Dataset
-from rfbench.experiment.plan import jobs
-from rfbench.experiment.run_plan import plan_run
-from rfbench.experiment.trial import run_job
+from tests.support.trials import measured as of_trials
 
 TEXT = """\
 dataset: {sphere: {d: 3, n_train: 80, n_test: 40}}
@@ -34,13 +32,8 @@ def rows_of(experiment_of, tmp_path, monkeypatch):
     shutil.copy(HOSTILE, tmp_path)
     monkeypatch.chdir(tmp_path)
 
-    def run(samplers, *overrides, text=TEXT):
-        experiment = experiment_of(
-            text.replace("SAMPLERS", samplers), *overrides, allow_imports=True
-        )
-        work = plan_run([experiment], None)
-        rows = [row for job in jobs(work.trials) for row in run_job(job)]
-        return rows
+    def run(samplers, text=TEXT):
+        return of_trials(experiment_of(text.replace("SAMPLERS", samplers), allow_imports=True))
 
     return run
 
@@ -91,8 +84,7 @@ def test_a_real_target_and_sparse_rows_are_as_safe(rows_of, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "hostile",
-    ["ColumnsFollowRows", "MoreColumnsEachTime", "MoreColumnsForTestRows", "OneRow"],
+    "hostile", ["ColumnsFollowRows", "MoreColumnsEachTime", "MoreColumnsForTestRows", "OneRow"]
 )
 @pytest.mark.parametrize("solver", ["ridge", "{class: sklearn.svm.LinearSVC}"])
 def test_another_number_of_columns_is_a_failed_row_with_a_sentence(rows_of, hostile, solver):

@@ -2,10 +2,9 @@
 
 import pytest
 
-from rfbench.config import read
 from rfbench.experiment.footprint import estimate
-from rfbench.experiment.plan import jobs, plan
-from rfbench.experiment.trial import run_job
+from rfbench.experiment.plan import plan
+from tests.support.trials import measured
 
 TEXT = """\
 dataset: {sphere: {d: 3, n_train: 200, n_test: 50}}
@@ -19,24 +18,19 @@ samplers:
 """
 
 
-def experiment(folder, text):
-    path = folder / "tried.yaml"
-    path.write_text(TEXT + text)
-    return plan(read(path))
+@pytest.fixture
+def rows_of(experiment_of):
+    def run(solver):
+        rows = measured(experiment_of(f"{TEXT}solver: {solver}\n"))
+        assert {row["status"] for row in rows} == {"ok"}, rows
+        return {row["label"]: row for row in rows}
+
+    return run
 
 
-def rows_of(folder, text):
-    rows = [row for job in jobs(experiment(folder, text)) for row in run_job(job)]
-    assert {row["status"] for row in rows} == {"ok"}, rows
-    return {row["label"]: row for row in rows}
-
-
-def test_falkon_measures_what_ridge_does(tmp_path):
-    ridge = rows_of(tmp_path, "solver: {alphas: [0.01, 1], selection: cv3}\n")
-    falkon = rows_of(
-        tmp_path,
-        "solver: {name: falkon, tol: 1e-9, alphas: [0.01, 1], selection: cv3}\n",
-    )
+def test_falkon_measures_what_ridge_does(rows_of):
+    ridge = rows_of("{alphas: [0.01, 1], selection: cv3}")
+    falkon = rows_of("{name: falkon, tol: 1e-9, alphas: [0.01, 1], selection: cv3}")
     for label, row in falkon.items():
         assert (row["error"], row["alpha"]) == (ridge[label]["error"], ridge[label]["alpha"])
         assert row["relative_squared_error"] == pytest.approx(
@@ -46,23 +40,21 @@ def test_falkon_measures_what_ridge_does(tmp_path):
         assert row["columns"] == ridge[label]["columns"] == 30
 
 
-def test_a_fit_that_did_not_converge_is_a_row_that_says_so(tmp_path):
-    row = rows_of(tmp_path, "solver: {name: falkon, alphas: 1e-6, max_iter: 2}\n")["nystroem"]
+def test_a_fit_that_did_not_converge_is_a_row_that_says_so(rows_of):
+    row = rows_of("{name: falkon, alphas: 1e-6, max_iter: 2}")["nystroem"]
     assert row["converged"] is False
     assert "after 2 iterations" in row["message"]
 
 
-def test_the_inverse_root_is_left_out_of_a_trial(tmp_path, monkeypatch):
+def test_the_inverse_root_is_left_out_of_a_trial(rows_of, monkeypatch):
     def refused(*_):
         raise AssertionError("not needed")
 
     monkeypatch.setattr("rfbench.samplers.nystroem._inverse_root", refused)
-    rows_of(tmp_path, "solver: {name: falkon, alphas: 1}\n")
+    rows_of("{name: falkon, alphas: 1}")
 
 
-def test_falkon_is_not_counted_a_matrix_per_fold(tmp_path):
-    solver = "solver: {name: %s, alphas: [0.1, 1], selection: cv5}\n"
-    falkon, ridge = (
-        estimate(experiment(tmp_path, solver % name)[2]) for name in ("falkon", "ridge")
-    )
+def test_falkon_is_not_counted_a_matrix_per_fold(experiment_of):
+    text = TEXT + "solver: {name: %s, alphas: [0.1, 1], selection: cv5}\n"
+    falkon, ridge = (estimate(plan(experiment_of(text % name))[2]) for name in ("falkon", "ridge"))
     assert falkon < ridge

@@ -59,10 +59,7 @@ def test_files_and_the_same_bytes_twice(write: Write, monkeypatch: pytest.Monkey
         ([{}], "error_vs_M"),
         (sweep(dataset="eeg") + sweep(), "error_vs_M"),
         (sweep(label="_$_{%", protocol="matched"), "error_vs_M"),
-        (
-            [{"error": "", "kernel_error_spectral": 1 / m, "M": m} for m in (1, 30)],
-            "error_vs_M",
-        ),
+        ([{"error": "", "kernel_error_spectral": 1 / m, "M": m} for m in (1, 30)], "error_vs_M"),
     ],
 )
 def test_kinds_of_axis(write: Write, rows: list[dict[str, Any]], name: str) -> None:

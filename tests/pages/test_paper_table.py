@@ -94,10 +94,7 @@ def test_marks_are_those_of_the_papers_test() -> None:
         for (method, mean), noise in zip(means.items(), 0.1 * rng.normal(size=4), strict=True)
     ]
     found = rows_of(rows, "liu2020", "table3", "matched")[0]
-    assert found.significant == {
-        ("leverage-rff", "14"): True,
-        ("surrogate-leverage", "14"): False,
-    }
+    assert found.significant == {("leverage-rff", "14"): True, ("surrogate-leverage", "14"): False}
     for form, mark in (("text", "•"), ("markdown", "•"), ("latex", r"$\bullet$")):
         text = rendered(rows, "liu2020", "table3", form, 120)
         assert sum(line.count(mark) for line in text.splitlines() if "(d)" in line) == 1

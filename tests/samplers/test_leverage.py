@@ -154,13 +154,6 @@ def test_keeping_all_with_equal_weights_is_random_kitchen_sinks(per_column: bool
     assert_allclose(mean, 20.0)
 
 
-def test_columns_follow_the_pool_only_where_nothing_is_drawn() -> None:
-    words: dict[str, Any] = {"pool_size": 30, "feature_map": "paired"}
-    assert LeverageRFF(5, **words).fit(ROWS).feature_map_.n_columns == 10
-    assert LeverageRFF(5, per_column=True, **words).fit(ROWS).feature_map_.n_columns == 10
-    assert LeverageRFF(5, resample=False, **words).fit(ROWS).feature_map_.n_columns == 60
-
-
 @pytest.mark.parametrize("per_column", [False, True])
 def test_without_replacement_every_candidate_comes_once(per_column: bool) -> None:
     sampler = LeverageRFF(

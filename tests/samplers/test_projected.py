@@ -70,10 +70,6 @@ def test_blocks_of_rows_and_columns_give_the_same(
     assert_allclose(cls(5, **words, **options).fit(ROWS).transform(ROWS), whole, atol=1e-9)
 
 
-def test_default_base_is_four_times_the_columns() -> None:
-    assert TEFMG(6, bandwidth=2.0).fit(ROWS).feature_map_.inner.n_frequencies == 24
-
-
 @pytest.mark.parametrize("power", [0, 1, 2])
 def test_tefm_g_is_the_explicit_computation(power: int) -> None:
     rows = problem(40)

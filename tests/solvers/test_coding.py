@@ -28,10 +28,3 @@ def test_votes_equal_counting_them(k, seed):
         expected.append(max(range(k), key=lambda c: (votes[c], favour[c], -c)))
     assert coding.decode(decisions).tolist() == expected
     assert coding.decode(np.stack([decisions, decisions]))[1].tolist() == expected
-
-
-def test_a_circle_of_votes_is_decided_by_the_sums():
-    circle = np.array([[-1.0, 0.4, -0.5]])
-    assert Coding(3, "one-vs-one").decode(circle).tolist() == [0]
-    assert Coding(3, "one-vs-one").decode(circle * [1, 3, 1]).tolist() == [2]
-    assert Coding(3, "one-vs-one").decode(circle * [1, 1, 9]).tolist() == [1]

@@ -10,12 +10,7 @@ from numpy.testing import assert_allclose
 from rfbench.errors import MemoryLimit
 from rfbench.samplers import RKS, Nystroem
 from rfbench.samplers.nystroem import NystroemMap
-from rfbench.solvers import (
-    FalkonClassifier,
-    FalkonRegressor,
-    RidgeClassifier,
-    RidgeRegressor,
-)
+from rfbench.solvers import FalkonClassifier, FalkonRegressor, RidgeClassifier, RidgeRegressor
 from rfbench.solvers.falkon import Equations
 from rfbench.testing.solvers import NEW_ROWS, REAL, ROWS, THREE
 

@@ -135,9 +135,7 @@ def test_the_derivatives_of_a_loss_are_differences(loss, rng):
         (made.value(up) - made.value(down)) / 2e-5, rel=1e-7
     )
     np.testing.assert_allclose(
-        slope.curvature(v),
-        (made.slope(up).gradient - made.slope(down).gradient) / 2e-5,
-        atol=1e-8,
+        slope.curvature(v), (made.slope(up).gradient - made.slope(down).gradient) / 2e-5, atol=1e-8
     )
     traces = [
         sum(slope.curvature(np.outer(np.arange(6) == i, np.arange(t) == c))[i, c] for c in range(t))
