@@ -49,19 +49,17 @@ def entry(name: str, parameters: Parameters = None, folder: Path | None = None) 
 
     The arguments are those of `load`; DataError if there are no such data.
     """
-    own = _own(name, parameters, folder)
-    return own[0] if own else catalog.entry(name)
+    if source_of(parameters):
+        return _own(name, parameters, folder)[0]
+    return catalog.entry(name)
 
 
 def _own(
     name: str, parameters: Parameters, folder: Path | None, sha256: str | None = None
-) -> tuple[Entry, Parsed, str] | None:
-    """Return data of one's own, see `rfbench.datasets.own.read`; None if they are none."""
-    if not parameters or not source_of(parameters):
-        return None
+) -> tuple[Entry, Parsed, str]:
     from rfbench.datasets import own
 
-    return own.read(name, parameters, folder, sha256)
+    return own.read(name, parameters or {}, folder, sha256)
 
 
 def load(
@@ -100,8 +98,8 @@ def load(
         raise DataError(
             f"Rows of type '{dtype}' cannot be loaded.", "", "Choose 'float64' or 'float32'."
         )
-    if own := _own(name, parameters, folder, sha256):
-        entry, parsed, identity = own
+    if source_of(parameters):
+        entry, parsed, identity = _own(name, parameters, folder, sha256)
     else:
         entry = catalog.entry(name)
         checks = [] if parameters else obtain(entry)
@@ -109,7 +107,9 @@ def load(
         if entry.kind == "synthetic":
             parsed = _generate(entry, parameters, generator)
         elif entry.kind == "bundled":
-            parsed = _digits()
+            from sklearn.datasets import load_digits
+
+            parsed = Parsed(*load_digits(return_X_y=True))
             entry.check(parsed.X.shape, parsed.y, parsed.n_given_train)
         else:
             parsed = _parse(entry, checks, identity)
@@ -132,8 +132,8 @@ def data_sha256(name: str, parameters: Parameters = None, folder: Path | None = 
 
     DataError if a file is missing or wrong, or a parameter is unknown.
     """
-    if own := _own(name, parameters, folder):
-        return own[2]
+    if source_of(parameters):
+        return _own(name, parameters, folder)[2]
     entry = catalog.entry(name)
     return _sha256(entry, parameters, right(entry))
 
@@ -179,10 +179,3 @@ def _generate(
     n_train, n_test = int(values.pop("n_train")), int(values.pop("n_test"))
     X, y = problem.draw(generator, n=n_train + n_test, **values)
     return Parsed(X, y, n_train)
-
-
-def _digits() -> Parsed:
-    from sklearn.datasets import load_digits
-
-    X, y = load_digits(return_X_y=True)
-    return Parsed(X, y.astype(np.int64))

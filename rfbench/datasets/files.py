@@ -42,7 +42,7 @@ UNPACK: dict[str, Callable[..., Any]] = {
     ".xz": lzma.open,
     ".zip": _open_zip,
 }
-PIECE_BYTES = 2**25
+ROWS_AT_ONCE = 2**14
 SEPARATORS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'", " ": "' '"}
 Table = tuple[pd.DataFrame | Rows, "pd.Series[Any] | None"]
 
@@ -73,21 +73,19 @@ def read(path: Path, **how: Any) -> Table:
     with answered(path):
         if path.stat().st_size == 0:
             raise pd.errors.EmptyDataError
-        (table,) = _READERS[format_of(path)](path, lambda row_bytes: None, **how)
+        (table,) = _READERS[format_of(path)](path, None, **how)
         return table
 
 
-def pieces(path: Path, *, rows: int | None = None, **how: Any) -> Iterator[Table]:
-    """Yield what `read` returns, of so many rows at a time (None: 32 MiB).
+def pieces(path: Path, *, rows: int = ROWS_AT_ONCE, **how: Any) -> Iterator[Table]:
+    """Yield what `read` returns, of so many rows at a time.
 
     CSV, Parquet, svmlight and NPY are read piece by piece, so that their size does not matter;
     other formats are one piece. DataError if the file cannot be read, or is svmlight and mostly
     zeros.
     """
     with answered(path):
-        yield from _READERS[format_of(path)](
-            path, lambda row_bytes: rows or max(1, PIECE_BYTES // max(1, row_bytes)), **how
-        )
+        yield from _READERS[format_of(path)](path, rows, **how)
 
 
 def content_sha256(path: Path) -> str:
@@ -140,12 +138,11 @@ def has_target_apart(path: Path) -> bool:
     return path.is_file() and format_of(path) in ("npz", "svmlight")
 
 
-# Each yields the tables of a file; `at_once` says of how many rows, by the bytes of a row.
-AtOnce = Callable[[int], int | None]
+# Each yields the tables of a file, of so many rows; None: the whole file at once.
 
 
 def _csv(
-    path: Path, at_once: AtOnce, header: bool = True, separator: str | None = None, **_: Any
+    path: Path, rows: int | None, header: bool = True, separator: str | None = None, **_: Any
 ) -> Iterator[Table]:
     chosen = separator or ("\t" if format_of(path) == "tsv" else ",")
     with (
@@ -159,7 +156,7 @@ def _csv(
             skipinitialspace=True,
             low_memory=False,
             encoding="utf-8-sig" if _is_utf8(path) else "latin-1",
-            chunksize=at_once(_line_bytes(path)),
+            chunksize=rows,
             iterator=True,
         ) as tables,
     ):
@@ -176,11 +173,6 @@ def _csv(
                     "-1 the last.",
                 )
             yield table, None
-
-
-def _line_bytes(path: Path) -> int:
-    with opened(path) as stream:
-        return max(len(stream.readline()) for _ in range(2))
 
 
 def _is_utf8(path: Path) -> bool:
@@ -203,7 +195,7 @@ def _refuse_one_column(path: Path, text: str, separator: str) -> None:
     raise DataError(f"{path.name} has one column only.", f"Its separator is not {shown}.", todo)
 
 
-def _parquet(path: Path, at_once: AtOnce, **_: Any) -> Iterator[Table]:
+def _parquet(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
     try:
         from pyarrow import parquet
     except ImportError:
@@ -212,25 +204,23 @@ def _parquet(path: Path, at_once: AtOnce, **_: Any) -> Iterator[Table]:
             "It is left out by default: it is larger than all of rfbench, for one format.",
             "Run `pip install 'rfbench[parquet]'`, or save the data as CSV.",
         ) from None
-    file = parquet.ParquetFile(path)
-    rows = at_once(8 * file.metadata.num_columns)
     if rows is None:
         yield pd.read_parquet(path), None
         return
-    for batch in file.iter_batches(batch_size=rows):
+    for batch in parquet.ParquetFile(path).iter_batches(batch_size=rows):
         yield batch.to_pandas(), None
 
 
-def _npy(path: Path, at_once: AtOnce, **_: Any) -> Iterator[Table]:
+def _npy(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
     array = np.load(path, mmap_mode="r", allow_pickle=False)
     if array.ndim != 2:
         raise ValueError(f"Its shape is {array.shape}; it has to be a table of rows and columns")
-    rows = at_once(8 * array.shape[1]) or max(1, len(array))
-    for start in range(0, max(1, len(array)), rows):
-        yield pd.DataFrame(np.array(array[start : start + rows])), None
+    at_once = rows or max(1, len(array))
+    for start in range(0, max(1, len(array)), at_once):
+        yield pd.DataFrame(np.array(array[start : start + at_once])), None
 
 
-def _npz(path: Path, at_once: AtOnce, target: Any = None, **_: Any) -> Iterator[Table]:
+def _npz(path: Path, rows: int | None, target: Any = None, **_: Any) -> Iterator[Table]:
     with np.load(path, allow_pickle=False) as stored:
         names = list(stored)
         pairs = [("X", "y"), ("data", "target"), ("x", "y")]
@@ -246,8 +236,7 @@ def _npz(path: Path, at_once: AtOnce, target: Any = None, **_: Any) -> Iterator[
         raise ValueError(f"It holds the arrays {', '.join(names)}, and X and y are looked for")
 
 
-def _svmlight(path: Path, at_once: AtOnce, **_: Any) -> Iterator[Table]:
-    rows = at_once(_line_bytes(path))
+def _svmlight(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
     if rows is None:
         from sklearn.datasets import load_svmlight_file
 
@@ -287,7 +276,7 @@ def _svmlight_columns(path: Path, rows: int) -> tuple[int, int]:
     return least, most - least
 
 
-def _arff(path: Path, at_once: AtOnce, **_: Any) -> Iterator[Table]:
+def _arff(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
     from scipy.io import arff
 
     with opened(path, "rt", encoding="utf-8", errors="replace") as stream:

@@ -49,12 +49,13 @@ def read(
     is known, rows that were read before are found by it. DataError if there are no such data, or no
     method could use them.
     """
-    known = sha256 or _known(parameters, folder)
-    parsed = packed.cached(_place(known)) if known else None
-    if parsed is None or known is None:
-        known, parsed = _stored(parameters, folder)
-        if source_of(parameters) not in ("file", "path"):
-            hashes.add_json(memory(), _key(parameters), known)
+    if source_of(parameters) == "path":
+        place = ((folder or Path()) / Path(parameters["path"]).expanduser()).absolute()
+        known, parsed = packed.identity(place), packed.read(place)
+    else:
+        before = sha256 or _known(parameters, folder)
+        found = packed.cached(_place(before)) if before else None
+        known, parsed = (before, found) if before and found else _stored(parameters, folder)
     if sha256 not in (None, known):
         raise DataError(
             f"The rows of {name} are others than a moment ago.",
@@ -87,8 +88,6 @@ def _known(parameters: Options, folder: Path | None) -> str | None:
     source = source_of(parameters)
     if source == "file":
         return identity(parameters, folder)
-    if source == "path":
-        return packed.identity(_packed(parameters, folder))
     if source == "load":
         code = plugins.identity(str(parameters["load"]), folder)
         return _of_function(json.dumps(dict(parameters)), folder, code)
@@ -102,16 +101,11 @@ def _of_function(parameters: str, folder: Path | None, code: str) -> str:
 
 
 def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
-    if source_of(parameters) == "path":
-        place = _packed(parameters, folder)
-        return packed.identity(place), packed.read(place)
     parsed = _parse(parameters, folder)
     known = identity(parameters, folder, parsed)
+    if source_of(parameters) in ("openml", "sklearn"):
+        hashes.add_json(memory(), _key(parameters), known)
     return known, packed.store(_place(known), parsed)
-
-
-def _packed(parameters: Options, folder: Path | None) -> Path:
-    return ((folder or Path()) / Path(parameters["path"]).expanduser()).absolute()
 
 
 def _key(parameters: Options) -> str:

@@ -25,7 +25,7 @@ def pack(
     separator: str | None = None,
     task: str | None = None,
     missing: str = "error",
-    rows: int | None = None,
+    rows: int = files.ROWS_AT_ONCE,
     part_bytes: int = packed.PART_BYTES,
     **chosen: Any,
 ) -> dict[str, Any]:
