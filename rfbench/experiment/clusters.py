@@ -83,15 +83,9 @@ def dask(address: str, n_jobs: int | None = None) -> Executor:
             client.run(remote.stop, run)
         client.close(timeout=CONNECT_SECONDS)
 
-    return Executor(
-        f"dask:{address}",
-        remote.sender(carry, (library.KilledWorker,), run),
-        carry,
-        functools.partial(_fresh, threads, [0.0, 1]),
-        (library.KilledWorker,),
-        kill=kill,
-        close=client.close,
-    )
+    workers = functools.partial(_fresh, threads, [0.0, 1])
+    broken = (library.KilledWorker,)
+    return _executor(f"dask:{address}", carry, workers, broken, kill, client.close, run)
 
 
 def _fresh(count: Callable[[], int], known: list[float]) -> int:
@@ -118,20 +112,18 @@ def ray(address: str = "", n_jobs: int | None = None) -> Executor:
         raise _unreachable(f"ray cluster{address and f' at {address}'}", error) from error
     broken = (library.exceptions.WorkerCrashedError, library.exceptions.NodeDiedError)
     task = library.remote(_call)
-    run = uuid.uuid4().hex
 
     def carry(*words: Any) -> Future[Any]:
         future: Future[Any] = task.remote(*words).future()
         return future
 
-    return Executor(
+    return _executor(
         f"ray:{address}",
-        remote.sender(carry, broken, run),
         carry,
         lambda: n_jobs or int(library.cluster_resources().get("CPU", 1)),
         broken,
-        kill=library.shutdown,
-        close=library.shutdown,
+        library.shutdown,
+        library.shutdown,
     )
 
 
@@ -144,15 +136,27 @@ def imported(path: str, n_jobs: int | None = None, *, allow_imports: bool = Fals
     module = path.rpartition(":")[0]
     plugins.check_allowed(path if module.endswith(".py") else module, [], allow_imports)
     pool = plugins.load_object(path)()
-    return Executor(
+    return _executor(
         path,
-        remote.sender(pool.submit, (BrokenExecutor,), uuid.uuid4().hex),
         pool.submit,
         lambda: n_jobs or getattr(pool, "_max_workers", None) or os.cpu_count() or 1,
         (BrokenExecutor,),
-        kill=functools.partial(pool.shutdown, wait=False, cancel_futures=True),
-        close=pool.shutdown,
+        functools.partial(pool.shutdown, wait=False, cancel_futures=True),
+        pool.shutdown,
     )
+
+
+def _executor(
+    name: str,
+    carry: Callable[..., Future[Any]],
+    workers: Callable[[], int],
+    broken: tuple[type[BaseException], ...],
+    kill: Callable[[], None],
+    close: Callable[[], None],
+    run: str = "",
+) -> Executor:
+    submit = remote.sender(carry, broken, run or uuid.uuid4().hex)
+    return Executor(name, submit, carry, workers, broken, kill, close)
 
 
 def _not_installed(extra: str) -> ExecutorError:

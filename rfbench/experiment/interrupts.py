@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
-from types import FrameType
-from typing import Any
+from collections.abc import Callable, Iterator
 
 
-class Interrupts:
-    """Handles SIGINT and SIGTERM while it is entered (in the main thread).
+@contextlib.contextmanager
+def interrupts(
+    say: Callable[[], None] | None = None,
+) -> Iterator[tuple[threading.Event, threading.Event]]:
+    """Handle SIGINT and SIGTERM, in the main thread; yield the events `stopping` and `asked`.
 
-    The first signal sets `stopping` and `asked`.
+    The first signal sets both; the second one is a KeyboardInterrupt.
     """
+    stopping, asked = threading.Event(), threading.Event()
 
-    def __init__(self, say: Any = None) -> None:
-        self.stopping = threading.Event()
-        self.asked = False
-        self._say = say
-        self._before: dict[int, Any] = {}
-
-    def __enter__(self) -> Interrupts:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._on_signal)
-        return self
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        if self.asked:
+    def on_signal(number: int, frame: object) -> None:
+        if asked.is_set():
             raise KeyboardInterrupt
-        self.asked = True
-        self.stopping.set()
-        if self._say:
-            self._say()
+        asked.set()
+        stopping.set()
+        if say:
+            say()
 
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
+    main = threading.current_thread() is threading.main_thread()
+    numbers = (signal.SIGINT, signal.SIGTERM) if main else ()
+    before = {number: signal.signal(number, on_signal) for number in numbers}
+    try:
+        yield stopping, asked
+    finally:
+        for number, handler in before.items():
             signal.signal(number, handler)

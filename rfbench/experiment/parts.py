@@ -34,9 +34,15 @@ class OnWorkers:
         executor = clusters.find(self.executor, self.workers, allow_imports=True)
         try:
             total = in_tree(_results(executor, calls), add)
-        except BaseException:
+        except BaseException as error:
             executor.kill()
-            raise
+            if not isinstance(error, (CancelledError, *executor.broken)):
+                raise
+            raise ExecutorError(
+                "A worker was lost with a part of the rows.",
+                f"{type(error).__name__}: {error}",
+                "Run the same command again, with --retry failed.",
+            ) from None
         executor.close()
         return total
 
@@ -49,21 +55,8 @@ def _results(executor: Executor, calls: Iterable[Callable[[], Any]]) -> Iterator
     for call in calls:
         flying.append(executor.call(do_part, remote.versions(), threads, call))
         if len(flying) > executor.workers():
-            yield _result(executor, flying.popleft())
-    while flying:
-        yield _result(executor, flying.popleft())
-
-
-def _result(executor: Executor, future: Future[Any]) -> Any:
-    lost: tuple[type[BaseException], ...] = (CancelledError, *executor.broken)
-    try:
-        return future.result()
-    except lost as error:
-        raise ExecutorError(
-            "A worker was lost with a part of the rows.",
-            f"{type(error).__name__}: {error}",
-            "Run the same command again, with --retry failed.",
-        ) from None
+            yield flying.popleft().result()
+    yield from (future.result() for future in flying)
 
 
 def do_part(wanted: dict[str, str], threads: int, call: Callable[[], Any]) -> Any:

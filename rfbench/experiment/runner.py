@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rfbench.experiment.executors import Executor, local
-from rfbench.experiment.interrupts import Interrupts
+from rfbench.experiment.interrupts import interrupts
 from rfbench.experiment.journal import leftovers, remove_folder, suspect
 from rfbench.experiment.parts import OnWorkers, parted
 from rfbench.experiment.plan import curve_of, curves, jobs, resumed
@@ -61,7 +61,7 @@ def run(
     ResultsError if another run is at work on the folder, or a row cannot be written.
     """
     store = Store(plan.folder)
-    with store.lock(), Interrupts(on_interrupt) as interrupts:
+    with store.lock(), interrupts(on_interrupt) as (stopping, asked):
         store.mend()
         planned = {trial.id for trial in plan.planned}
         suspects = rescue(store, planned)
@@ -87,7 +87,7 @@ def run(
             limits = replace(limits, add_up=OnWorkers(executor.name, workers))
             executor.close()
             executor = local(1)
-        schedule = Schedule(plan.folder, executor, limits, interrupts.stopping)
+        schedule = Schedule(plan.folder, executor, limits, stopping)
         apart = {curve_of(trial) for trial in missing if trial.id in suspects}
         calm = jobs([trial for trial in missing if curve_of(trial) not in apart], workers)
         last = curves(
@@ -104,7 +104,7 @@ def run(
                 if on_row:
                     on_row(row)
                 if fail_fast and summary.failed:
-                    interrupts.stopping.set()
+                    stopping.set()
             executor.close()
             finished = True
         finally:
@@ -114,9 +114,9 @@ def run(
                 rescue(store, planned)
             remove_folder(store.folder)
         summary.left = len(missing) - summary.done
-        summary.interrupted = interrupts.asked
+        summary.interrupted = asked.is_set()
         counts = f"{summary.done} run, {summary.failed} failed, {summary.left} left"
-        note(plan.folder, f"{'interrupted' if interrupts.asked else 'ended'}: {counts}")
+        note(plan.folder, f"{'interrupted' if summary.interrupted else 'ended'}: {counts}")
     return summary
 
 
