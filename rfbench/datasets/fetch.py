@@ -8,13 +8,12 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import rfbench
 from rfbench.datasets import catalog
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Entry, Member
-from rfbench.datasets.hashes import data_folder, file_sha256
+from rfbench.datasets.hashes import data_folder
 from rfbench.datasets.locate import (
     FileCheck,
     check,
@@ -134,43 +133,29 @@ def _check_staged(entry: Entry, staged: Path) -> None:
 def add(name: str, file: Path) -> Path:
     """Copy a file that the user has downloaded to where it is looked for; return the copy.
 
-    It is one of the data set's files, or an archive with them, under its original name (or under
-    any name if its hash is known). DataError if it is not, or has the wrong hash.
+    It is one of the data set's files, or an archive with them, under its original name. DataError
+    if it is not, or has the wrong hash.
     """
-    entry = catalog.entry(name)
-    file = Path(file)
+    entry, file = catalog.entry(name), Path(file)
     if not file.is_file():
         raise DataError(f"{file} is not a file.", "Nothing can be copied.", "Check the path.")
-    target = _target_name(entry, file)
+    names = [download.name for download in entry.downloads]
+    names += [each for member in entry.files for each in member.names]
+    if not any(file.match(each) for each in names):
+        raise DataError(
+            f"'{file.name}' is none of the files of {entry.name}.",
+            todo=f"Rename it to one of: {', '.join(dict.fromkeys(names))}.",
+        )
     folder = data_folder() / entry.folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
-            staged = Path(stage) / target
+            staged = Path(stage) / file.name
             shutil.copyfile(file, staged)
             _check_staged(entry, staged)
-            os.replace(staged, folder / target)
+            os.replace(staged, folder / file.name)
     except OSError as error:
         raise DataError(
             f"{file} cannot be copied to {folder}.", f"{error}.", "Check the folder's permissions."
         ) from error
-    return folder / target
-
-
-def _target_name(entry: Entry, file: Path) -> str:
-    """Return the name under which a file is looked for, by its own name or else by its hash."""
-    accepted = [download.name for download in entry.downloads]
-    accepted += [name for member in entry.files for name in member.names]
-    if any(file.match(name) for name in accepted):
-        return file.name
-    digest = file_sha256(file)
-    known: dict[Any, str] = {download.sha256: download.name for download in entry.downloads}
-    for member in entry.files:
-        known |= dict.fromkeys((member.sha256, *member.also), member.name)
-    if digest in known:
-        return known[digest]
-    raise DataError(
-        f"'{file.name}' is none of the files of {entry.name}.",
-        "Neither its name nor its hash is known.",
-        f"Rename it to one of: {', '.join(dict.fromkeys(accepted))}.",
-    )
+    return folder / file.name

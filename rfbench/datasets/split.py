@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rfbench.datasets.dataset import Dataset
 
 Index = NDArray[np.int64]
+Sides = tuple[Index, Index]
 Rule = str | Mapping[str, Any]
 
 EXAMPLES = (
@@ -81,8 +82,8 @@ def split_rows(dataset: Dataset, rule: Rule, generator: np.random.Generator) -> 
     if way is None:
         raise DataError(f"The split {rule!r} is unknown.", "", f"Choose {EXAMPLES}.")
     draw = _published if way == "given" else _WAYS[way][1]
-    in_test = draw(dataset, rule if isinstance(rule, Mapping) else {}, generator)
-    train, test = np.flatnonzero(in_test == 0), np.flatnonzero(in_test == 1)
+    sides = draw(dataset, rule if isinstance(rule, Mapping) else {}, generator)
+    train, test = (np.sort(side).astype(np.int64) for side in sides)
     if not len(train) or not len(test):
         raise DataError(
             f"The split {rule!r} leaves {len(train)} training and {len(test)} test rows of "
@@ -90,26 +91,24 @@ def split_rows(dataset: Dataset, rule: Rule, generator: np.random.Generator) -> 
             "Both sides need rows.",
             "Change the sizes.",
         )
-    return train.astype(np.int64), test.astype(np.int64)
+    return train, test
 
 
-# Each returns, for every row, 0 for training, 1 for test and -1 for neither.
+# Each returns the rows for training and those for the test, in any order.
 
 
-def _published(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Index:
+def _published(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     if dataset.n_given_train is None:
         what = f"{dataset.name} has no published split."
         raise DataError(what, todo="Use a split like {test_size: 0.5}.")
-    in_test = (np.arange(len(dataset.y)) >= dataset.n_given_train).astype(np.int64)
+    train, test = np.split(np.arange(len(dataset.y)), [dataset.n_given_train])
     if "train_size" in rule:
-        train = np.arange(dataset.n_given_train)
         size = min(len(train), _amount(rule["train_size"], len(train), "train_size"))
-        in_test[train] = -1
-        in_test[generator.choice(train, size, replace=False)] = 0
-    return in_test
+        train = generator.choice(train, size, replace=False)
+    return train, test
 
 
-def _random(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Index:
+def _random(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     n = len(dataset.y)
     n_test = _amount(rule["test_size"], n, "test_size")
     rest = max(0, n - n_test)
@@ -120,12 +119,11 @@ def _random(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gene
             f"{dataset.name}.",
             todo="Ask for fewer.",
         )
-    order, in_test = generator.permutation(n), np.full(n, -1)
-    in_test[order[:n_test]], in_test[order[n_test : n_test + n_train]] = 1, 0
-    return in_test
+    order = generator.permutation(n)
+    return order[n_test : n_test + n_train], order[:n_test]
 
 
-def _stratified(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Index:
+def _stratified(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     from sklearn.model_selection import StratifiedShuffleSplit
 
     if dataset.task == "regression":
@@ -142,25 +140,24 @@ def _stratified(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.
             f"{error}",
             "Use a split like {test_size: 0.5}, or leave out the rare classes.",
         ) from None
-    return _marked(len(dataset.y), test)
+    return np.setdiff1d(np.arange(len(dataset.y)), test), test
 
 
-def _held_out(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Index:
+def _held_out(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     n = len(dataset.y)
     classes = np.zeros(n) if dataset.task == "regression" else np.asarray(dataset.y)
-    order, in_test = generator.permutation(n), np.full(n, -1)
+    order = generator.permutation(n)
     n_test = min(n, _amount(rule["held_out"], n, "held_out"))
     if dataset.groups is None:
-        in_test[order[_evenly(classes[order], 0.5)[:n_test]]] = 1
+        test = order[_evenly(classes[order], 0.5)[:n_test]]
     else:
         groups, sizes = np.unique(dataset.groups, return_counts=True)
         drawn = generator.permutation(len(groups))
         left = 1 + np.count_nonzero(np.cumsum(sizes[drawn])[:-1] < n_test)
-        in_test[np.isin(dataset.groups, groups[drawn[:left]])] = 1
-    rest = order[in_test[order] != 1]
+        test = np.flatnonzero(np.isin(dataset.groups, groups[drawn[:left]]))
+    rest = order[~np.isin(order, test)]
     wanted = _amount(rule["train_size"], n, "train_size") if "train_size" in rule else n
-    in_test[rest[_evenly(classes[rest], 0.0)[:wanted]]] = 0
-    return in_test
+    return rest[_evenly(classes[rest], 0.0)[:wanted]], test
 
 
 def _evenly(classes: NDArray[Any], offset: float) -> Index:
@@ -172,12 +169,13 @@ def _evenly(classes: NDArray[Any], offset: float) -> Index:
     return np.argsort(place, kind="stable")
 
 
-def _last(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Index:
+def _last(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     n = len(dataset.y)
-    return _marked(n, np.arange(n)[-_amount(rule["last"], n, "last") :])
+    n_test = _amount(rule["last"], n, "last")
+    return np.arange(n)[:-n_test], np.arange(n)[-n_test:]
 
 
-def _groups(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Index:
+def _groups(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     if dataset.groups is None:
         raise DataError(
             f"{dataset.name} has no groups.",
@@ -186,7 +184,7 @@ def _groups(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gene
     return _some_of(dataset.groups, rule["leave_groups"], "leave_groups", generator)
 
 
-def _blocks(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Index:
+def _blocks(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     n, count = len(dataset.y), rule["blocks"]
     if type(count) is not int or not 2 <= count <= n:
         raise DataError(
@@ -197,20 +195,14 @@ def _blocks(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gene
     return _some_of(np.arange(n) * count // n, rule["test_size"], "test_size", generator)
 
 
-def _some_of(numbers: Index, size: object, key: str, generator: np.random.Generator) -> Index:
+def _some_of(numbers: Index, size: object, key: str, generator: np.random.Generator) -> Sides:
     """Draw some of the groups that the rows are numbered by for the test side."""
     groups = np.unique(numbers)
-    left = generator.permutation(groups)[: _amount(size, len(groups), key)]
-    return np.isin(numbers, left).astype(np.int64)
+    in_test = np.isin(numbers, generator.permutation(groups)[: _amount(size, len(groups), key)])
+    return np.flatnonzero(~in_test), np.flatnonzero(in_test)
 
 
-def _marked(n: int, test: Index) -> Index:
-    in_test = np.zeros(n, dtype=np.int64)
-    in_test[test] = 1
-    return in_test
-
-
-Draw = Callable[["Dataset", Mapping[str, Any], np.random.Generator], Index]
+Draw = Callable[["Dataset", Mapping[str, Any], np.random.Generator], Sides]
 _WAYS: dict[str, tuple[tuple[str, ...], Draw]] = {
     "random": (("test_size",), _random),
     "published": (("train_size",), _published),

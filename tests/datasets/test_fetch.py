@@ -274,14 +274,6 @@ class TestAdd:
         added = datasets.add("letters", put(tmp_path, "letters.zip", archive))
         assert added.read_bytes() == archive
 
-    @pytest.mark.parametrize("known", ["member", "whole"])
-    def test_another_name_is_no_matter_if_the_hash_is_known(self, home, tmp_path, catalogue, known):
-        archive = zipped([("letters.data", LETTERS)])
-        content = {"member": LETTERS, "whole": archive}[known]
-        catalogue(letters(["https://x"], **{known: sha256(content)}))
-        added = datasets.add("letters", put(tmp_path, "download(1)", content))
-        assert added.name == {"member": "letters.data", "whole": "letters.zip"}[known]
-
     def test_an_unknown_name_is_refused_with_the_right_ones(self, home, tmp_path, catalogue):
         catalogue(letters(["https://x"]))
         with pytest.raises(DataError, match=r"letters\.zip, letters\.data"):
