@@ -16,7 +16,6 @@ from threadpoolctl import ThreadpoolController
 
 import rfbench
 from rfbench import metrics
-from rfbench.arrays import Rows
 from rfbench.clock import PARTS, Clock
 from rfbench.compute import waves
 from rfbench.compute.partitions import AddUp, in_turn
@@ -38,7 +37,7 @@ from rfbench.experiment.plan import Job, Trial, curves, shares_work
 from rfbench.experiment.seeds import integer_for
 from rfbench.results import kept_features
 from rfbench.samplers import LKRF, Nystroem, RandomFeatures
-from rfbench.samplers.pool_cache import PoolCache, cached_pools
+from rfbench.samplers.pool_cache import cached_pools
 from rfbench.solvers import Solver
 from rfbench.solvers.curve import Curve
 from rfbench.solvers.design import design_of
@@ -154,14 +153,13 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     """
     experiment, M, curve = trial.experiment, trial.M, context.curve(trial)
     prepared = context.prepared(trial)
-    X, y = prepared.X_train, prepared.y_train
-    clock = Clock()
+    X, clock = prepared.X_train, Clock()
     bandwidth = _chosen_bandwidth(trial, context, clock)
     solver = None if experiment.solver.name == NO_SOLVER else _solver(trial, prepared, bandwidth)
     features: Any = None
     if curve is None and (solver is None or solver.uses_features):
         largest = replace(trial, M=max(M, trial.shared_M or 0)) if M else trial
-        features, found = _fit_sampler(largest, X, y, bandwidth, solver, clock, context.pools)
+        features, found = _fit_sampler(largest, context, bandwidth, solver, clock)
         M = M or found
         if shares_work(trial):
             curve, clock = Curve(features, clock, X), Clock()
@@ -188,7 +186,17 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         with clock.part("features"):
             design_of(X, features).matrix()
     else:
-        measured.update(_fit_solver(solver, features, prepared, clock, context.add_up))
+        _fit(solver, features, prepared, clock, context.add_up)
+        noted = features.notes_ if isinstance(features, RandomFeatures) else []
+        measured |= score(solver, prepared, clock) | {
+            "columns": solver.n_columns_,
+            "selection": solver.chosen_selection(),
+            "selection_loss": solver.selection_loss_,
+            "alpha": solver.alpha_,
+            "alpha_scale_free": solver.alpha_scale_free_,
+            "converged": solver.converged_,
+            "message": "; ".join([*noted, *solver.notes_]),
+        }
         if experiment.train_error:
             with Clock.stopped():
                 measured["train_error"] = training_error(solver, prepared)
@@ -236,9 +244,7 @@ def _chosen_bandwidth(trial: Trial, context: Context, clock: Clock) -> float | N
     for value in values:
         solver, features = _solver(trial, prepared, value), None
         if solver.uses_features:
-            features, _ = _fit_sampler(
-                trial, prepared.X_train, prepared.y_train, value, solver, spent, context.pools
-            )
+            features, _ = _fit_sampler(trial, context, value, solver, spent)
         if not getattr(features, "has_bandwidth", True):
             return value  # nothing to choose, and no time is charged
         _fit(solver, features, prepared, spent, context.add_up)
@@ -249,15 +255,10 @@ def _chosen_bandwidth(trial: Trial, context: Context, clock: Clock) -> float | N
 
 
 def _fit_sampler(
-    trial: Trial,
-    X: Rows,
-    target: Any,
-    bandwidth: float | None,
-    solver: Any,
-    clock: Clock,
-    pools: PoolCache,
+    trial: Trial, context: Context, bandwidth: float | None, solver: Any, clock: Clock
 ) -> tuple[Any, int]:
     """Return the fitted sampler and M; where M is kept_by a sampler, that one is fitted first."""
+    X, y = context.prepared(trial).X_train, context.prepared(trial).y_train
 
     def built(spec: SamplerSpec, M: int) -> Any:
         return sampler_of(
@@ -272,15 +273,15 @@ def _fit_sampler(
 
     M = trial.M
     if M is None:
-        M = int(built(trial.reference, 1).fit(X, target).kept_)
-    pools.settle(Clock())
+        M = int(built(trial.reference, 1).fit(X, y).kept_)
+    context.pools.settle(Clock())
     sampler = built(trial.sampler, M)
     fit = sampler.fit_forming if isinstance(sampler, RandomFeatures) else sampler.fit
     if isinstance(sampler, Nystroem) and getattr(solver, "takes_landmarks", False):
         fit = sampler.fit_landmarks
     with clock.part("pp"):
-        fit(X, target)
-    pools.settle(clock)
+        fit(X, y)
+    context.pools.settle(clock)
     return sampler, M
 
 
@@ -302,23 +303,6 @@ def _fit(solver: Any, features: Any, prepared: Prepared, clock: Clock, add_up: A
         clock=clock,
         **({"add_up": add_up} if isinstance(solver, Solver) else {}),
     )
-
-
-def _fit_solver(
-    solver: Any, sampler: Any, prepared: Prepared, clock: Clock, add_up: AddUp
-) -> dict[str, Any]:
-    _fit(solver, sampler, prepared, clock, add_up)
-    noted = sampler.notes_ if isinstance(sampler, RandomFeatures) else []
-    return {
-        **score(solver, prepared, clock),
-        "columns": solver.n_columns_,
-        "selection": solver.chosen_selection(),
-        "selection_loss": solver.selection_loss_,
-        "alpha": solver.alpha_,
-        "alpha_scale_free": solver.alpha_scale_free_,
-        "converged": solver.converged_,
-        "message": "; ".join([*noted, *solver.notes_]),
-    }
 
 
 def score(solver: Any, prepared: Prepared, clock: Clock) -> dict[str, float]:
