@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ MOST_NAMED = 8
 DENSE = 4  # from every fourth value that is not 0 on
 SIDES = {"train": 0, "training": 0, "test": 1, "testing": 1}
 DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?")
-Apart = dict[str, "pd.Series[Any]"]
 
 
 def tabled(
@@ -62,13 +62,10 @@ def parsed(
     X: pd.DataFrame | Rows,
     y: pd.Series[Any] | None,
     *,
-    target: str | int | None = None,
     task: str | None = None,
-    drop: Sequence[str | int] | str | int = (),
-    groups: str | int | None = None,
-    part: str | int | None = None,
     missing: str = "error",
     labels: Sequence[Any] = (),
+    **named: Any,
 ) -> Parsed:
     """Return rows of numbers, the target, the groups and the given split of a table.
 
@@ -82,37 +79,30 @@ def parsed(
     `note` says in sentences what was done. DataError if a column is not there, or cannot be used as
     it is.
     """
-    said: list[str] = []
-    X, y, apart = chosen(name, X, y, target=target, drop=drop, groups=groups, part=part)
-    X, y, apart = complete(name, X, y, apart, missing, said)
+    table = chosen(name, X, y, **named)
+    table.complete(missing)
+    X, said = table.X, table.said
     if X.shape[0] < 2 or X.shape[1] < 1:
         raise DataError(
             f"{name} has {X.shape[0]} rows and {X.shape[1]} columns beside the target.",
             "That is too little to learn from.",
             "Is it the right file, the right way round, with the right separator?",
         )
-    codes, classes, found = target_codes(name, y, task, labels, said)
-    if isinstance(X, pd.DataFrame):
-        rows: Rows = numbers(name, in_words(name, X), said)
-    else:
-        rows = _sparse(name, X, said)
-    subjects, n_given_train, order = arranged(name, apart, len(y))
+    codes, classes, found = table.target_codes(task, labels)
+    tabular = isinstance(X, pd.DataFrame)
+    rows: Rows = numbers(name, in_words(name, X), said) if tabular else _sparse(name, X, said)
+    subjects, n_given_train, order = table.arranged()
     if n_given_train is not None:
         rows, codes = rows[order], codes[order]
-    return Parsed(
-        rows,
-        codes,
-        n_given_train,
-        subjects,
-        {
-            **about(codes, classes, found, said),
-            "rows": rows.shape[0],
-            "columns": rows.shape[1],
-            "train_rows": n_given_train,
-            "sparse": sparse.issparse(rows),
-            "fills_gaps": missing == "mean",
-        },
-    )
+    known = {
+        **about(codes, classes, found, said),
+        "rows": rows.shape[0],
+        "columns": rows.shape[1],
+        "train_rows": n_given_train,
+        "sparse": sparse.issparse(rows),
+        "fills_gaps": missing == "mean",
+    }
+    return Parsed(rows, codes, n_given_train, subjects, known)
 
 
 def about(codes: NDArray[Any], classes: list[str], task: str, said: list[str]) -> dict[str, Any]:
@@ -131,9 +121,9 @@ def chosen(
     drop: Sequence[str | int] | str | int = (),
     groups: str | int | None = None,
     part: str | int | None = None,
-) -> tuple[pd.DataFrame | Rows, pd.Series[Any], Apart]:
-    """Return the columns that are features, the target and the other columns; see `parsed`."""
-    apart: Apart = {}
+) -> Table:
+    """Return the columns that are features, with the target and the other columns; see `parsed`."""
+    apart: dict[str, pd.Series[Any]] = {}
     if y is not None and target is not None:
         raise DataError(
             f"The target of {name} stands apart from its columns, and target is '{target}'.",
@@ -160,19 +150,117 @@ def chosen(
         X = X.drop(columns=[*gone, *(str(column.name) for column in apart.values())])
     elif drop or groups is not None or part is not None:
         raise DataError(f"{name} is sparse, without names.", "", "Leave out drop and groups.")
-    return X, apart.pop("target") if y is None else y, apart
+    return Table(name, X, apart.pop("target") if y is None else y, apart)
 
 
-def arranged(
-    name: str, apart: Apart, n: int
-) -> tuple[NDArray[np.int64] | None, int | None, NDArray[np.int64]]:
-    """Return the numbers of the groups, the size of the given training part, and its rows first."""
-    subjects = pd.factorize(apart["groups"], sort=True)[0] if "groups" in apart else None
-    if "part" not in apart:
-        return subjects, None, np.arange(n)
-    side = _sides(name, apart["part"])
-    order = np.argsort(side, kind="stable")
-    return None if subjects is None else subjects[order], int((side == 0).sum()), order
+@dataclass
+class Table:
+    """Columns on their way to rows of numbers."""
+
+    name: str  # for errors
+    X: pd.DataFrame | Rows  # the features
+    y: pd.Series[Any]
+    apart: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, where there are such
+    said: list[str] = field(default_factory=list)  # what was done, in sentences
+
+    def complete(self, missing: str, *, whole: bool = True) -> None:
+        """Deal with missing values as asked; those of the target and columns apart are not filled.
+
+        Columns without any value are left out where the table is `whole`.
+        """
+        X, y, said = self.X, self.y, self.said
+        needed = pd.concat([y.rename("the target"), *self.apart.values()], axis=1).isna()
+        gaps = needed
+        if isinstance(X, pd.DataFrame):
+            inside = X.isna()
+            empty = [str(c) for c in X.columns[inside.all()]] if whole and len(X) else []
+            if empty:
+                X, inside = X.drop(columns=empty), inside.drop(columns=empty)
+                said.append(f"Left out, without any value: {_named(empty)}.")
+            gaps = pd.concat([needed, inside], axis=1)
+        counts = gaps.sum()
+        counts = counts[counts > 0].sort_values(ascending=False, kind="stable")
+        words = _named([f"{column} ({count:,})" for column, count in counts.items()])
+        if len(counts) and missing == "error":
+            left, n = int((~gaps.any(axis=1)).sum()), len(y)
+            raise DataError(
+                f"{self.name} has {int(counts.sum()):,} missing values: {words}.",
+                "No method here can use them.",
+                f"Write `missing: drop` (which leaves {left:,} of {n:,} rows), `missing: mean` (of "
+                "the training rows), or leave columns out: `drop: [COLUMN]`.",
+            )
+        keep = ~(gaps if missing == "drop" else needed).any(axis=1)
+        if not keep.all():
+            said.append(f"{int((~keep).sum()):,} rows with missing values are left out: {words}.")
+            X = X[keep.to_numpy()]
+            X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
+            self.y = y[keep].reset_index(drop=True)
+            self.apart = {k: v[keep].reset_index(drop=True) for k, v in self.apart.items()}
+        if len(counts) and missing == "mean":
+            said.append(
+                "Missing numbers become the mean of the training rows, missing words a word of "
+                f"their own: {words}."
+            )
+        self.X = X
+
+    def target_codes(
+        self, task: str | None, labels: Sequence[Any]
+    ) -> tuple[NDArray[Any], list[str], str]:
+        """Return the target, the labels of its classes and the task."""
+        y, name, said = self.y, self.name, self.said
+        different = int(y.nunique())
+        what = f"The target{'' if y.name in (None, 0) else f' {y.name!r}'} of {name}"
+        if different < 2:
+            raise DataError(
+                f"{what} is constant.", "Nothing can be learnt.", "Name another column."
+            )
+        if not _is_number(y):
+            y = _words(name, y.rename(str(y.name or "target")))
+        words = not _is_number(y) or y.dtype == bool
+        if not words and not np.isfinite(y.to_numpy(dtype=float)).all():
+            raise DataError(f"{what} is not finite in some rows.", "", "Correct or remove them.")
+        known = [str(label) for label in labels] if len(labels) == different else []
+        if task:
+            regression = task == "regression"
+        else:
+            regression = not words and not known and _is_quantity(what, y, different)
+        if regression and words:
+            raise DataError(
+                f"{what} holds words, such as {str(y.iloc[0])[:40]!r}.",
+                "A regression needs numbers.",
+                "Write `task: classification`, or name another column.",
+            )
+        guess = "" if task else ", by its target"
+        if regression:
+            said.append(f"Regression{guess}: {different:,} different numbers.")
+            return y.to_numpy(dtype=np.float64), [], "regression"
+        if different > MOST_CLASSES or 2 * different > len(y) > 4:
+            raise DataError(
+                f"{what} has {different:,} different labels in {len(y):,} rows.",
+                "That looks like a name, a number or a text, not like classes.",
+                "Name another column, or write `task: regression` if it is a quantity.",
+            )
+        found = "binary" if different == 2 else "multiclass"
+        if task not in (None, "classification", found):
+            raise DataError(
+                f"{what} has {different} classes, and task is {task}.",
+                "",
+                f"Write `task: {found}`.",
+            )
+        codes, values = pd.factorize(y, sort=True)
+        classes = known or [str(v) if words else format(v, "g") for v in values]
+        said.append(f"Classification{guess}: {different} classes, {_named(classes)}.")
+        return codes.astype(np.int64), classes, found
+
+    def arranged(self) -> tuple[NDArray[np.int64] | None, int | None, NDArray[np.int64]]:
+        """Return the numbers of the groups, the size of the training part, and its rows first."""
+        groups, part = self.apart.get("groups"), self.apart.get("part")
+        subjects = None if groups is None else pd.factorize(groups, sort=True)[0]
+        if part is None:
+            return subjects, None, np.arange(len(self.y))
+        side = _sides(self.name, part)
+        order = np.argsort(side, kind="stable")
+        return None if subjects is None else subjects[order], int((side == 0).sum()), order
 
 
 def _column(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
@@ -191,57 +279,6 @@ def _column(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
 def _named(names: Sequence[Any]) -> str:
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     return ", ".join(map(str, names[:MOST_NAMED])) + more
-
-
-def complete(
-    name: str,
-    X: pd.DataFrame | Rows,
-    y: pd.Series[Any],
-    apart: Apart,
-    missing: str,
-    said: list[str],
-    *,
-    whole: bool = True,
-) -> tuple[pd.DataFrame | Rows, pd.Series[Any], Apart]:
-    """Deal with missing values as asked; those of the target, groups and part cannot be filled.
-
-    Columns without any value are left out where the table is `whole`.
-    """
-    needed = pd.concat([y.rename("the target"), *apart.values()], axis=1).isna()
-    gaps = needed
-    if isinstance(X, pd.DataFrame):
-        inside = X.isna()
-        empty = [str(c) for c in X.columns[inside.all()]] if whole and len(X) else []
-        if empty:
-            X, inside = X.drop(columns=empty), inside.drop(columns=empty)
-            said.append(f"Left out, without any value: {_named(empty)}.")
-        gaps = pd.concat([needed, inside], axis=1)
-    counts = gaps.sum()
-    counts = counts[counts > 0].sort_values(ascending=False, kind="stable")
-    if not len(counts):
-        return X, y, apart
-    words = _named([f"{column} ({count:,})" for column, count in counts.items()])
-    keep = ~(gaps if missing == "drop" else needed).any(axis=1)
-    if missing == "error":
-        left, n = int((~gaps.any(axis=1)).sum()), len(y)
-        raise DataError(
-            f"{name} has {int(counts.sum()):,} missing values: {words}.",
-            "No method here can use them.",
-            f"Write `missing: drop` (which leaves {left:,} of {n:,} rows), `missing: mean` (of "
-            "the training rows), or leave columns out: `drop: [COLUMN]`.",
-        )
-    if not keep.all():
-        said.append(f"{int((~keep).sum()):,} rows with missing values are left out: {words}.")
-        X = X[keep.to_numpy()]
-        X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
-        y = y[keep].reset_index(drop=True)
-        apart = {key: values[keep].reset_index(drop=True) for key, values in apart.items()}
-    if missing == "mean":
-        said.append(
-            "Missing numbers become the mean of the training rows, missing words a word of their "
-            f"own: {words}."
-        )
-    return X, y, apart
 
 
 def in_words(name: str, table: pd.DataFrame) -> pd.DataFrame:
@@ -356,51 +393,6 @@ def _are_dates(present: pd.Series[Any]) -> bool:
     if isinstance(present.iloc[0], str):
         return bool(present.astype(str).str.fullmatch(DATE.pattern).all())
     return isinstance(present.iloc[0], datetime.date | datetime.time)
-
-
-def target_codes(
-    name: str, y: pd.Series[Any], task: str | None, labels: Sequence[Any], said: list[str]
-) -> tuple[NDArray[Any], list[str], str]:
-    """Return the target, the labels of its classes and the task."""
-    different = int(y.nunique())
-    what = f"The target{'' if y.name in (None, 0) else f' {y.name!r}'} of {name}"
-    if different < 2:
-        raise DataError(f"{what} is constant.", "Nothing can be learnt.", "Name another column.")
-    if not _is_number(y):
-        y = _words(name, y.rename(str(y.name or "target")))
-    words = not _is_number(y) or y.dtype == bool
-    if not words and not np.isfinite(y.to_numpy(dtype=float)).all():
-        raise DataError(f"{what} is not finite in some rows.", "", "Correct or remove them.")
-    known = [str(label) for label in labels] if len(labels) == different else []
-    if task:
-        regression = task == "regression"
-    else:
-        regression = not words and not known and _is_quantity(what, y, different)
-    if regression and words:
-        raise DataError(
-            f"{what} holds words, such as {str(y.iloc[0])[:40]!r}.",
-            "A regression needs numbers.",
-            "Write `task: classification`, or name another column.",
-        )
-    guess = "" if task else ", by its target"
-    if regression:
-        said.append(f"Regression{guess}: {different:,} different numbers.")
-        return y.to_numpy(dtype=np.float64), [], "regression"
-    if different > MOST_CLASSES or 2 * different > len(y) > 4:
-        raise DataError(
-            f"{what} has {different:,} different labels in {len(y):,} rows.",
-            "That looks like a name, a number or a text, not like classes.",
-            "Name another column, or write `task: regression` if it is a quantity.",
-        )
-    found = "binary" if different == 2 else "multiclass"
-    if task not in (None, "classification", found):
-        raise DataError(
-            f"{what} has {different} classes, and task is {task}.", "", f"Write `task: {found}`."
-        )
-    codes, values = pd.factorize(y, sort=True)
-    classes = known or [str(v) if words else format(v, "g") for v in values]
-    said.append(f"Classification{guess}: {different} classes, {_named(classes)}.")
-    return codes.astype(np.int64), classes, found
 
 
 def _is_quantity(what: str, y: pd.Series[Any], different: int) -> bool:

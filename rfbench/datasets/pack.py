@@ -49,40 +49,39 @@ def pack(
             "Fill the values in, or write `--missing drop`.",
         )
 
-    def read() -> Iterator[tuple[Rows, pd.Series[Any], columns.Apart]]:
+    def read() -> Iterator[columns.Table]:
         first = 1
         for X, y in files.pieces(source, header=header, separator=separator, rows=rows):
             what = f"{name}, rows {first:,} to {first + X.shape[0] - 1:,},"
             first += X.shape[0]
-            X, y, apart = columns.chosen(what, X, y, **chosen)
-            X, y, apart = columns.complete(what, X, y, apart, missing, [], whole=False)
-            if isinstance(X, pd.DataFrame):
-                X = columns.in_words(what, X)
-            if X.shape[0]:
-                yield X, y, apart
+            piece = columns.chosen(what, X, y, **chosen)
+            piece.complete(missing, whole=False)
+            if isinstance(piece.X, pd.DataFrame):
+                piece.X = columns.in_words(what, piece.X)
+            if piece.X.shape[0]:
+                yield piece
 
     seen = _Seen(name)
-    for X, y, apart in read():
-        seen.add(X, y, apart)
-    y, apart = seen.apart()
-    said: list[str] = []
-    codes, classes, found = columns.target_codes(name, y, task, (), said)
-    seen.encoded(seen.sample, said)
-    subjects, n_given_train, order = columns.arranged(name, apart, len(y))
-
-    side = np.ones(len(y))  # one side where none is given
+    for piece in read():
+        seen.add(piece)
+    table = seen.table()
+    codes, classes, found = table.target_codes(task, ())
+    seen.encoded(seen.sample, table.said)
+    subjects, n_given_train, order = table.arranged()
+    codes = codes[order]
+    side = np.ones(len(codes))  # one side where none is given
     side[order[: n_given_train or 0]] = 0
 
     def blocks() -> Iterator[FloatArray]:
         """Yield the rows, those of the training part first where there is one."""
         for wanted in (1,) if n_given_train is None else (0, 1):
             first = 0
-            for X, _, _ in read():
-                yield seen.encoded(X, [])[side[first : first + X.shape[0]] == wanted]
-                first += X.shape[0]
+            for piece in read():
+                n = piece.X.shape[0]
+                yield seen.encoded(piece.X, [])[side[first : first + n] == wanted]
+                first += n
 
-    codes = codes[order]
-    about = columns.about(codes, classes, found, said)
+    about = columns.about(codes, classes, found, table.said)
     data = Parsed(blocks(), codes, n_given_train, subjects, about)
     try:
         packed.write(folder, data, dtype=dtype, part_bytes=part_bytes)
@@ -102,9 +101,10 @@ class _Seen:
     kinds: dict[str, str] = field(default_factory=dict)
     aparts: list[dict[str, pd.Series[Any]]] = field(default_factory=list)
 
-    def add(self, X: Rows, y: pd.Series[Any], apart: columns.Apart) -> None:
+    def add(self, piece: columns.Table) -> None:
         """Take in a piece; DataError where its columns are others than before."""
-        self.aparts.append({"": y, **apart})
+        X, y = piece.X, piece.y
+        self.aparts.append({"": y, **piece.apart})
         if not isinstance(X, pd.DataFrame):
             self.sample = X[:0]
             return
@@ -121,15 +121,15 @@ class _Seen:
         self.sample = _extremes(X if self.sample is None else pd.concat([self.sample, X]))
         columns.check_words(self.name, self.sample)
 
-    def apart(self) -> tuple[pd.Series[Any], columns.Apart]:
-        """Return the target and the other columns apart, of all rows."""
+    def table(self) -> columns.Table:
+        """Return the target and the other columns apart, of all rows, without the features."""
         if sum(len(piece[""]) for piece in self.aparts) < 2:
             raise DataError(f"{self.name} has less than two rows.", "Nothing can be learnt.")
         whole = {
             key: pd.concat([piece[key] for piece in self.aparts], ignore_index=True)
             for key in self.aparts[0]
         }
-        return whole.pop(""), whole
+        return columns.Table(self.name, None, whole.pop(""), whole)
 
     def encoded(self, X: Rows, said: list[str]) -> FloatArray:
         """Return a piece as rows of numbers."""
