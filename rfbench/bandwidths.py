@@ -20,13 +20,18 @@ RULES = ("median", "knn50", "knn50-sample")
 _MULTIPLE = re.compile(rf"(?:([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *\* *)?({'|'.join(RULES)})")
 
 
-def is_multiple(rule: Any) -> bool:
-    """Tell whether this is a rule, or a positive multiple of one: ``0.5*median``."""
+def _parts(rule: Any) -> tuple[float, str] | None:
+    """Return the factor and the rule of a rule, or of a positive multiple of one: 0.5*median."""
     match = _MULTIPLE.fullmatch(rule) if isinstance(rule, str) else None
-    return match is not None and 0 < float(match[1] or 1) < float("inf")
+    factor = float(match[1] or 1) if match else 0.0
+    return (factor, match[2]) if match and 0 < factor < float("inf") else None
 
 
-ALLOWED = number(above=0) | one_of(*RULES) | Rule("a multiple of one (0.5*median)", is_multiple)
+ALLOWED = (
+    number(above=0)
+    | one_of(*RULES)
+    | Rule("a multiple of one (0.5*median)", lambda rule: _parts(rule) is not None)
+)
 # What `bandwidth: cv` chooses from: powers of two around the median.
 GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
 NEIGHBOUR = 50
@@ -52,14 +57,13 @@ def resolve(
     MethodError
         The rule is unknown, the number not positive, or all sampled rows coincide.
     """
-    if isinstance(rule, str):
-        if not is_multiple(rule):
-            raise MethodError(
-                f"There is no bandwidth rule '{rule}'.{nearest(rule, list(RULES))}",
-                f"A bandwidth is a positive number or one of {', '.join(RULES)}.",
-            )
-        factor, base = _parts(rule)
-        value = factor * _from_rows(base, X, generator, queries)
+    if parts := _parts(rule):
+        value = parts[0] * _from_rows(parts[1], X, generator, queries)
+    elif isinstance(rule, str):
+        raise MethodError(
+            f"There is no bandwidth rule '{rule}'.{nearest(rule, list(RULES))}",
+            f"A bandwidth is a positive number or one of {', '.join(RULES)}.",
+        )
     else:
         value = float(rule)
     if not (np.isfinite(value) and value > 0):
@@ -84,17 +88,11 @@ def candidates(
     found: dict[float | str, float] = {}
     values = set()
     for rule in rules:
-        factor, base = _parts(rule) if is_multiple(rule) else (1.0, rule)
+        factor, base = _parts(rule) or (1.0, rule)
         if base not in found:
             found[base] = resolve(base, X, copy.deepcopy(generator))
         values.add(factor * found[base])
     return sorted(values, reverse=True)
-
-
-def _parts(rule: Any) -> tuple[float, str]:
-    match = _MULTIPLE.fullmatch(rule)
-    assert match is not None
-    return float(match[1] or 1), match[2]
 
 
 def _from_rows(rule: str, X: Rows, generator: np.random.Generator, queries: int) -> float:

@@ -37,19 +37,19 @@ def expand(text: str) -> list[Any]:
     if ":" not in text:
         return [scalar(text)]
     head, *rest = text.split(":")
+    ends = [_number(text, part) for part in (rest if head == "log" else [head, *rest])]
     if head == "log":
-        return _logarithmic(text, rest)
-    numbers = [_number(text, part) for part in [head, *rest]]
-    if len(numbers) not in (2, 3):
+        return _logarithmic(text, *ends)
+    if len(ends) not in (2, 3):
         raise _wrong(text, "a range has two or three numbers")
-    first, last = numbers[0], numbers[1]
+    first, last, *steps = ends
     if last < first:
         raise _wrong(text, "the range ends before it begins")
-    whole = all(isinstance(number, int) for number in numbers)
-    if len(numbers) == 2:
+    whole = all(isinstance(number, int) for number in ends)
+    if not steps:
         count = min(DEFAULT_POINTS, int(last - first) + 1) if whole else DEFAULT_POINTS
         return _unique(np.linspace(float(first), float(last), count), whole)
-    step = numbers[2]
+    step = steps[0]
     if step <= 0:
         raise _wrong(text, "the step must be positive")
     if (last - first) / step > MAX_POINTS:
@@ -69,19 +69,16 @@ def joined(lists: Iterable[list[Any]]) -> list[Any]:
     return values
 
 
-def _logarithmic(text: str, parts: list[str]) -> list[Any]:
-    numbers = [_number(text, part) for part in parts]
+def _logarithmic(text: str, *numbers: int | float) -> list[Any]:
     if len(numbers) != 3 or not isinstance(numbers[2], int) or not 1 <= numbers[2] <= MAX_POINTS:
         raise _wrong(text, "log: takes two ends and a count")
-    first, last, count = numbers[0], numbers[1], int(numbers[2])
+    first, last, count = numbers
     if first <= 0 or last < first:
         raise _wrong(text, "the ends of log: are positive and in order")
     whole = isinstance(first, int) and isinstance(last, int)
-    exponents = np.linspace(math.log10(first), math.log10(last), count)
-    values = 10.0 ** np.where(
-        np.isclose(exponents, exponents.round()), exponents.round(), exponents
-    )
-    return _unique(values, whole)
+    exponents = np.linspace(math.log10(first), math.log10(last), int(count))
+    integers = exponents.round()
+    return _unique(10.0 ** np.where(np.isclose(exponents, integers), integers, exponents), whole)
 
 
 def _unique(values: np.ndarray[Any, Any], whole: bool) -> list[Any]:
