@@ -1,4 +1,7 @@
-"""The schema of a configuration."""
+"""The schema of a configuration.
+
+What each key means, and what it may be, stands in the tables of configs/README.md.
+"""
 
 from __future__ import annotations
 
@@ -32,20 +35,7 @@ OWN_SOURCES = ("file", "load", "openml", "sklearn", "path")
 SHARED, ISOLATED = "shared", "isolated"
 PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
 # What a file of several runs has beside the keys of an experiment, see `rfbench.config.matrix`.
-AXES = {
-    PROTOCOLS: "what differs between protocols, by name (the run's `protocol`); "
-    "`for: [NAME, ...]` keeps one to some of the data sets",
-    DATASETS: "what differs between data sets, by name (the run's `dataset`, unless it is given)",
-    EXCEPTIONS: "what differs in a single run, by DATASET.PROTOCOL",
-}
-
-
-GRID, WHOLE = "a number, `1,2,5`, `50:1000:50`, `log:50:1000:8`", "a whole number"
-
-
-def _key(default: Any, meaning: str, values: str = "", **limits: Any) -> Any:
-    """Return a field with what `configs/README.md` says of it."""
-    return Field(default, description=meaning, examples=[values] if values else None, **limits)
+AXES = (PROTOCOLS, DATASETS, EXCEPTIONS)
 
 
 def _expanded(value: Any) -> Any:
@@ -146,38 +136,19 @@ class OwnData(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
-    file: str | None = _key(
-        None,
-        "a file, from the configuration's folder: CSV, TSV (also .gz), Parquet, NPZ, NPY, "
-        "svmlight or ARFF",
-        "a path",
-    )
-    load: str | None = _key(
-        None,
-        "a function that returns `X, y`, a Bunch or a DataFrame; all other keys are its arguments",
-        "`mine.py:rows`, `package.module.rows`",
-    )
-    openml: int | None = _key(None, "a data set of OpenML", "its number")
-    sklearn: str | None = _key(None, "a data set of scikit-learn", "`wine`, `california_housing`")
-    path: str | None = _key(
-        None, "a folder of `rfbench data pack`; its rows stay on disk", "a path"
-    )
-    name: str | None = _key(None, "what results call the data; none: after the file", "a word")
-    target: str | int | None = _key(
-        None,
-        "the column to predict, where it is not apart",
-        "a name, or a number from 0 (-1: last)",
-    )
-    task: Literal["classification", "binary", "multiclass", "regression"] | None = _key(
-        None, "none: guessed from the target", "classification, binary, multiclass, regression"
-    )
-    drop: list[str | int] | str | int | None = _key(None, "columns to leave out", "names")
-    groups: str | int | None = _key(None, "numbers of subjects, for `leave_groups`", "a column")
-    missing: Literal["error", "drop", "mean"] = _key(
-        "error", "missing values: an error, no row, or the mean over the training rows"
-    )
-    header: bool = _key(True, "of a CSV: whether its first line names the columns")
-    separator: str | None = _key(None, "of a CSV; none: comma, or tab in a .tsv", "one character")
+    file: str | None = None
+    load: str | None = None
+    openml: int | None = None
+    sklearn: str | None = None
+    path: str | None = None
+    name: str | None = None
+    target: str | int | None = None
+    task: Literal["classification", "binary", "multiclass", "regression"] | None = None
+    drop: list[str | int] | str | int | None = None
+    groups: str | int | None = None
+    missing: Literal["error", "drop", "mean"] = "error"
+    header: bool = True
+    separator: str | None = None
 
 
 class DatasetSpec(Located):
@@ -284,25 +255,12 @@ class SolverSpec(MethodSpec):
     Or the import path of an estimator (``class``), which has parameters of its own only.
     """
 
-    name: str = _key(
-        "ridge", "the solver; none: kernel errors only", "`rfbench list solvers`, none"
-    )
+    name: str = "ridge"
     imported: bool = False
-    alphas: Annotated[list[float], BeforeValidator(_expanded)] = _key(
-        [1.0], "the penalties to choose from", GRID, min_length=1
-    )
-    alpha_convention: Literal["absolute", "per-sample"] = _key(
-        "absolute",
-        "alpha |theta|^2 (half of it for logistic and svm) beside the sum over n rows, or n alpha "
-        "in its place",
-    )
-    selection: str | None = _key(
-        None,
-        "how a penalty is chosen (none: the solver's own way); test: by the test error, as papers "
-        "may have done",
-        "fixed, validation, cvK, test",
-    )
-    intercept: bool = _key(True, "a constant term, without penalty")
+    alphas: Annotated[list[float], Field(min_length=1), BeforeValidator(_expanded)] = [1.0]
+    alpha_convention: Literal["absolute", "per-sample"] = "absolute"
+    selection: str | None = None
+    intercept: bool = True
     parameters: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="before")
@@ -361,14 +319,12 @@ def _in_results(what: str) -> AfterValidator:
 class CheckSpec(Section):
     """A statement about a column of the results, checked and printed with the table."""
 
-    column: Annotated[str, _in_results("column")] = _key(
-        ..., "what is checked, as the mean over the trials", "a column of trials.csv"
-    )
-    sampler: str | None = _key(None, "of this sampler only", "a label")
-    below: float | None = _key(None, "its upper bound", "a number")
-    above: float | None = _key(None, "its lower bound", "a number")
-    at_each: str | None = _key(None, "checked for each value of this column", "a column")
-    source: str = _key("", "who says so", "text")
+    column: Annotated[str, _in_results("column")]
+    sampler: str | None = None
+    below: float | None = None
+    above: float | None = None
+    at_each: str | None = None
+    source: str = ""
 
 
 def _split(value: Any) -> Any:
@@ -392,87 +348,35 @@ class Experiment(Section):
     """A checked configuration of one run; `configs/README.md` says what each key means."""
 
     name: str
-    title: str = _key("", "the heading of tables and figures", "text")
-    description: str = _key("", "what is measured, in sentences", "text")
-    paper: str = _key("", "the paper whose numbers these are", "`rfbench list papers`")
-    item: str = _key("", "its tables and figures", "`table3, figure1`")
-    protocol: Literal["printed", "matched", "tuned", "own"] = _key(
-        "own",
-        "printed: the settings of the paper, our reading where it is silent. matched: choices "
-        "under which its numbers come out, or come nearer. tuned: a fair comparison",
+    title: str = ""
+    description: str = ""
+    paper: str = ""
+    item: str = ""
+    protocol: Literal["printed", "matched", "tuned", "own"] = "own"
+    dataset: list[DatasetSpec] = Field(min_length=1)
+    rows: Annotated[int, Field(ge=2)] | None = None
+    split: Split = "given"
+    scaling: Literal["none", "standard", "minmax", "minmax-all", "row-standard", "/255"] = (
+        "standard"
     )
-    dataset: list[DatasetSpec] = _key(
-        ...,
-        "one data set, or several of one table; lists of parameters stand for all combinations",
-        '`rfbench list datasets`, `{sphere: {d: "2:15"}}`, `{file: prices.csv, target: price}`, '
-        "see below; a list",
-        min_length=1,
-    )
-    rows: Annotated[int, Field(ge=2)] | None = _key(
-        None,
-        "at most so many training rows, drawn in each trial, and test rows in proportion",
-        WHOLE,
-    )
-    split: Split = _key(
-        "given",
-        "as published; random (`stratified`: so much of each class; `held_out`: the same rows in "
-        "all trials); as published, with so many of the training rows; whole groups (subjects), or "
-        "blocks of consecutive rows; the last rows; "
-        "as a column of your own data says. A share or a number",
-        "given, `{test_size: 0.3}`, `{stratified: 0.3}`, `{held_out: 0.3}`, `{train_size: 5000}`, "
-        "`{leave_groups: 0.3}`, `{blocks: 10, test_size: 0.3}`, `{last: 0.3}`, `{column: part}`",
-    )
-    scaling: Literal["none", "standard", "minmax", "minmax-all", "row-standard", "/255"] = _key(
-        "standard", "of the columns (or of each row), learnt from the training rows"
-    )
-    target: Literal["range", "raw", "standard"] = _key(
-        "range", "regression: scaled to [-1, 1] over the training rows, left, or standardised"
-    )
-    kernel: str = _key("gaussian", "what the features approximate", "`rfbench list kernels`")
-    bandwidth: Annotated[float | str | BandwidthGrid, BeforeValidator(_bandwidth)] = _key(
-        "median",
-        "sigma of the kernel: the number, the median distance, the mean distance to the 50th "
-        "nearest neighbour (among 1,000 rows), or multiples of these. cv: chosen with the penalty "
-        f"as `solver.selection` says (none: cv5), by default from {', '.join(bandwidths.GRID)}; "
-        "its time is in t_train",
-        "a number, median, knn50, knn50-sample, `0.5*median`, cv, `{cv: [0.5*median, median]}`",
-    )
-    feature_map: Literal["offset", "paired"] = _key(
-        "offset", "sqrt(2/M) cos(w'x + b), or sqrt(1/M) [cos w'x, sin w'x]: two columns each"
-    )
-    M: Annotated[KeptBy | list[int], BeforeValidator(_sizes)] = _key(
-        ..., "numbers of features; or as many as a sampler keeps", f"{GRID}, `{{kept_by: lkrf}}`"
-    )
-    samplers: Annotated[list[SamplerSpec], BeforeValidator(_as_list)] = _key(
-        ...,
-        "the methods, with parameters (which may use M, d and n: `10*M`) and a label; "
-        "`{class: IMPORT.PATH}` takes one from elsewhere",
-        "`rfbench list samplers`, `- eerf: {pool_size: 10*M, label: mine}`",
-        min_length=1,
-    )
-    solver: SolverSpec = _key(SolverSpec(), "what is fitted on the features, see below", "`ridge`")
-    trials: Annotated[int, Field(ge=1, le=100_000)] = _key(
-        10, "each draws new features, and rows if the split is random", WHOLE
-    )
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = _key(0, "of all random numbers", WHOLE)
-    metric: Annotated[str | None, _in_results("metric")] = _key(
-        None, "what tables show; none: the error of the task", "a metric of trials.csv"
-    )
-    kernel_error_rows: Annotated[int, Field(ge=2)] | None = _key(
-        None,
-        "also measure |K - ZZ'| / |K| on so many random rows, and on up to 2000 also Delta1 and "
-        "Delta2 of Zhang et al. (2019) at the middle one of the penalties",
-        WHOLE,
-    )
-    train_error: bool = _key(False, "also measure the error on the training rows")
-    kept_features: bool = _key(False, "write kept.csv: the features that lkrf keeps")
-    plugins: list[str] = _key([], "packages that may be imported from, if you allow it", "a list")
-    dtype: Literal["float64", "float32"] = _key("float64", "of rows and features")
-    timing: Literal["shared", "isolated"] = _key(
-        "shared", "sizes share their work where all methods can, or each is measured alone"
-    )
-    threads: Annotated[int, Field(ge=1, le=1024)] = _key(1, "of BLAS, per worker", WHOLE)
-    checks: list[CheckSpec] = _key([], "statements on columns, checked with the table", "a list")
+    target: Literal["range", "raw", "standard"] = "range"
+    kernel: str = "gaussian"
+    bandwidth: Annotated[float | str | BandwidthGrid, BeforeValidator(_bandwidth)] = "median"
+    feature_map: Literal["offset", "paired"] = "offset"
+    M: Annotated[KeptBy | list[int], BeforeValidator(_sizes)]
+    samplers: Annotated[list[SamplerSpec], Field(min_length=1), BeforeValidator(_as_list)]
+    solver: SolverSpec = SolverSpec()
+    trials: Annotated[int, Field(ge=1, le=100_000)] = 10
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    metric: Annotated[str | None, _in_results("metric")] = None
+    kernel_error_rows: Annotated[int, Field(ge=2)] | None = None
+    train_error: bool = False
+    kept_features: bool = False
+    plugins: list[str] = []
+    dtype: Literal["float64", "float32"] = "float64"
+    timing: Literal["shared", "isolated"] = "shared"
+    threads: Annotated[int, Field(ge=1, le=1024)] = 1
+    checks: list[CheckSpec] = []
 
     @property
     def sizes(self) -> list[int | None]:
