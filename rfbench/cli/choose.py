@@ -80,10 +80,8 @@ def choose(
         click.echo(f"{after}: {row['label']}, M = {row['M']}: {row['status']} {said}", err=True)
 
     found = choose_for(dataset, budget=budget, n_jobs=jobs, out=folder, seed=seed, on_row=progress)
-    facts = {name: getattr(found, name) for name in found.__dataclass_fields__}
-    click.echo(
-        render("choose.txt.j2", against=found.against, sampled=found.sampled, **facts), nl=False
-    )
+    facts = {**vars(found), "against": found.against, "sampled": found.sampled}
+    click.echo(render("choose.txt.j2", **facts), nl=False)
 
 
 @click.command()
@@ -115,16 +113,11 @@ def new(file: str, target: str | int | None, out: Path | None) -> None:
     train = max(10, round(0.75 * entry.rows))
     text = render(
         "new.yaml.j2",
+        entry=entry,
         name=json.dumps(entry.title),
         file=json.dumps(os.path.relpath(file, path.parent)),
         target=json.dumps(value["target"]) if "target" in value else "",
-        task=entry.task,
-        rows=entry.rows,
-        d=entry.columns,
-        sparse=entry.sparse,
-        classes=entry.classes,
         least=min((count or 0 for count in entry.classes.values()), default=0),
-        note=entry.note.splitlines(),
         sizes=[size for size in (50, 100, 200, 400) if size <= train] or [train // 2],
     )
     try:
@@ -139,10 +132,14 @@ def _dataset(file: str, target: str | int | None, **reading: Any) -> str | dict[
     from rfbench.datasets import names
     from rfbench.datasets.files import has_target_apart
 
-    given = {key: value for key, value in reading.items() if value not in (None, ())}
-    if "drop" in given:
-        given["drop"] = list(given["drop"])
-    if target is None and file in names():
+    given = {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in reading.items()
+        if value not in (None, ())
+    }
+    if target is not None:
+        return {"file": file, "target": target, **given}
+    if file in names():
         if given:
             raise ConfigError(
                 f"--{next(iter(given))} is for files, and {file} is a data set of the catalogue.",
@@ -150,12 +147,10 @@ def _dataset(file: str, target: str | int | None, **reading: Any) -> str | dict[
                 "Leave it out.",
             )
         return file
-    if target is None and has_target_apart(Path(file)):
-        return {"file": file}
-    if target is None:
-        raise ConfigError(
-            f"Which column of {file} is to be predicted?{nearest(file, names())}",
-            "",
-            "Name it: --target COLUMN.",
-        )
-    return {"file": file, "target": target, **given}
+    if has_target_apart(Path(file)):
+        return {"file": file, **given}
+    raise ConfigError(
+        f"Which column of {file} is to be predicted?{nearest(file, names())}",
+        "",
+        "Name it: --target COLUMN.",
+    )

@@ -34,13 +34,9 @@ def data() -> None:
 @data.command("list")
 def list_data() -> None:
     """List every data set: task, size, whether it is on disk, licence."""
-    print_table(_lines(), ("name", "task", "rows x columns", "on disk", "licence"), numbers=(2,))
-
-
-def _lines() -> list[tuple[str, ...]]:
     from rfbench import datasets
 
-    lines: list[tuple[str, ...]] = []
+    lines = []
     for name in datasets.names():
         entry = datasets.entry(name)
         place = {"synthetic": "generated", "bundled": "built in"}.get(entry.kind)
@@ -48,7 +44,7 @@ def _lines() -> list[tuple[str, ...]]:
         place += ", unpinned" if entry.unpinned else ""
         size = "as asked" if entry.kind == "synthetic" else f"{entry.rows:,} x {entry.columns:,}"
         lines.append((name, entry.task, size, place, entry.licence))
-    return lines
+    print_table(lines, ("name", "task", "rows x columns", "on disk", "licence"), numbers=(2,))
 
 
 @data.command()

@@ -6,19 +6,15 @@ from pathlib import Path
 
 import click
 
+from rfbench.cli.options import FILE, FOLDER
+
 RESULTS = Path("results")
 PUBLISHED = RESULTS / "published"
 
 
 @click.command()
-@click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=RESULTS,
-    show_default=True,
-    help="Where the pages go.",
-)
+@click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE)
+@click.option("--out", type=FOLDER, default=RESULTS, show_default=True, help="Where the pages go.")
 @click.option(
     "--html",
     type=click.Path(path_type=Path, dir_okay=False),

@@ -5,34 +5,28 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import yaml
 
+from rfbench.cli.options import FILE, FOLDER
 from rfbench.cli.terminal import failures, print_table, print_text
 from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 
-if TYPE_CHECKING:
-    from rfbench.cli.terminal import Cell
-    from rfbench.results import Results
-
 MOST_TABLES = 3
 LISTS = ("samplers", "solvers", "kernels", "datasets", "papers", "configs", "columns")
 
-RESULTS = click.argument(
-    "folders", metavar="RESULTS...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
+RESULTS = click.argument("folders", metavar="RESULTS...", nargs=-1, required=True, type=FILE)
 
 
 @click.command()
 @RESULTS
-@click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), help="Folder for the figures."
-)
+@click.option("--out", type=FOLDER, help="Folder for the figures.")
 @click.option(
     "--style", metavar="FILE_OR_NAME", help="A style of matplotlib: mine.mplstyle, or ggplot."
 )
@@ -124,8 +118,17 @@ def table(
         found = results.find(folders)
         read = [results.read(folder) for folder in found]
         if form == "text" and not whole and len(found) > max(MOST_TABLES, len(folders)):
-            head = ("folder", "methods", "rows", "failed", "data")
-            print_table(list(map(_in_one_line, read)), head, numbers=(1, 2, 3))
+            lines = [
+                (
+                    str(one.folder),
+                    str(one.rows["label"].nunique()),
+                    str(len(one.rows)),
+                    failures(int((one.rows["status"] != "ok").sum())),
+                    ", ".join(dict.fromkeys(one.rows["dataset"])),
+                )
+                for one in read
+            ]
+            print_table(lines, ("folder", "methods", "rows", "failed", "data"), numbers=(1, 2, 3))
             click.echo(f"\n{len(found)} folders. The table of one: rfbench table FOLDER")
             click.echo("The tables of all: --all; their numbers: --format csv")
             return
@@ -134,17 +137,6 @@ def table(
         print_text(text.rstrip("\n") + "\n")
     else:
         click.echo(text.rstrip("\n"))
-
-
-def _in_one_line(results: Results) -> tuple[Cell, ...]:
-    rows = results.rows
-    return (
-        str(results.folder),
-        str(rows["label"].nunique()),
-        str(len(rows)),
-        failures(int((rows["status"] != "ok").sum())),
-        ", ".join(dict.fromkeys(rows["dataset"])),
-    )
 
 
 @click.command("list")
@@ -173,7 +165,7 @@ def list_(what: str, name: str | None) -> None:
         return
     if what == "samplers":
         name = SAMPLERS.published(name)
-    known = [row[0] for row in rows] + (_runs() if what == "configs" else [])
+    known = list(_configurations()) if what == "configs" else [row[0] for row in rows]
     if name not in known:
         raise ConfigError(
             f"There is no '{name}' among the {what}.{nearest(name, known)}",
@@ -207,28 +199,24 @@ def _whole(what: str, name: str) -> str:
     if what == "columns":
         column = schema.SCHEMA[name]
         return f"{column.title}\n{column.kind}"
-    return _configuration(name)
+    return _configurations()[name]()
 
 
 def _yaml(content: Any) -> str:
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
 
 
-def _runs() -> list[str]:
+def _configurations() -> dict[str, Callable[[], str]]:
+    """Return what prints a run with all that its parts make of it, or a file as it is."""
     from rfbench import config, shipped
 
-    return [name for path in shipped.every() for name in config.documents(path)]
-
-
-def _configuration(name: str) -> str:
-    """Return a file as it is, or a run of one with all that its parts make of it."""
-    from rfbench import config, shipped
-
-    for path in shipped.every():
-        if path.stem == name:
-            return path.read_text(encoding="utf-8")
-    run = next(runs[name] for p in shipped.every() if name in (runs := config.documents(p)))
-    return _yaml(run.value)
+    files = {path.stem: partial(path.read_text, encoding="utf-8") for path in shipped.every()}
+    runs = {
+        name: partial(_yaml, run.value)
+        for path in shipped.every()
+        for name, run in config.documents(path).items()
+    }
+    return {**runs, **files}
 
 
 def _described(thing: type) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from rfbench.cli.options import FILE
 from rfbench.cli.terminal import print_text
 from rfbench.pages.rules import rules
 
@@ -23,7 +24,7 @@ Examples:
 
 
 @click.command(help=rules() + EXAMPLES)
-@click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE)
 @click.option("--paper", metavar="P", help="Only this paper: see `rfbench list papers`.")
 @click.option("--protocol", metavar="P", help="Only one: printed, matched, tuned.")
 @click.option(
