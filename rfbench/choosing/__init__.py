@@ -29,9 +29,7 @@ from rfbench.choosing.stages import (
     Runs,
     Search,
     first_size,
-    first_stage,
     rounded,
-    search,
     seconds,
 )
 from rfbench.config import DatasetSpec, Experiment
@@ -169,15 +167,14 @@ def choose_for(
         worker.result()
     workers.close()
     start = time.monotonic()
-    deadline = start + SEARCH_SHARE * budget
+    search = Search(runs, len(prepared.train_rows), start + SEARCH_SHARE * budget)
     wanted = _others(runs, data.X.shape[1], regression=regression)
-    wanted += first_stage(runs, len(prepared.train_rows), middle(prepared))
-    rows = runs.run(wanted, "search", deadline)
+    rows = runs.run(wanted + search.first_stage(middle(prepared)), "search", search.deadline)
     first, others = (rows[rows["label"].isin(METHODS) == ours] for ours in (True, False))
     _refuse_small_budget(first[first["label"] == PLAIN], TRIAL_SHARE * budget)
-    seen = search(runs, first, len(prepared.train_rows), deadline)
+    search.go_on(first)
     return _confirm(
-        runs, seen, others, data, prepared, budget=budget, start=start, start_up=start - before
+        search, others, data, prepared, budget=budget, start=start, start_up=start - before
     )
 
 
@@ -290,7 +287,6 @@ def _refuse_small_budget(rows: pd.DataFrame, allowed: float) -> None:
 
 
 def _confirm(
-    runs: Runs,
     seen: Search,
     others: pd.DataFrame,
     data: Dataset,
@@ -301,7 +297,7 @@ def _confirm(
     start_up: float,
 ) -> Choice:
     """Measure the choice, and plain features, on the rows held out, in several draws."""
-    metric = str(runs.shared["metric"])
+    runs, metric = seen.runs, str(seen.runs.shared["metric"])
     best, M = seen.best(), int(seen.best()["M"])
     own = int(seen.best(PLAIN)["M"])
     contenders = dict.fromkeys([(str(best["label"]), M), (PLAIN, M), (PLAIN, own)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -90,14 +91,51 @@ class Runs:
 
 @dataclass
 class Search:
-    """What the search sees, and which methods it drops."""
+    """From small to large sizes as long as there is time, with ever fewer methods."""
 
-    rows: Rows  # one line per method, size and bandwidths that were fitted
+    runs: Runs
+    n_train: int
+    deadline: float  # in the seconds of `time.monotonic`
+    # One line per method, size and bandwidths that were fitted.
+    rows: Rows = field(default_factory=pd.DataFrame)
     # Methods that failed or were too slow: their size and status. Those that others were better
     # than are not among them.
     dropped: dict[str, tuple[int, str]] = field(default_factory=dict)
     # Why it went no further: ``budget``, ``rows`` (as many features as rows) or ``flat``.
     stopped: str = ""
+    overhead: float = 0.0  # seconds of a trial beside those in its row
+
+    def first_stage(self, median: float) -> list[Experiment]:
+        """Return the experiments of all methods at the first size."""
+        grid = [median * factor for factor in FIRST_FACTORS]
+        return [self._tuned(n, first_size(self.n_train), grid, ALPHAS) for n in METHODS]
+
+    def go_on(self, first: Rows) -> None:
+        """Search on from the rows of the first size."""
+        self.rows = first.iloc[:0]
+        self._take(first)
+        size, largest = first_size(self.n_train), min(self.n_train, LARGEST_SIZE)
+        for count in itertools.chain(SURVIVORS, itertools.repeat(SURVIVORS[-1])):
+            self.stopped = "rows" if size >= largest else "flat" if self._flat(size) else ""
+            if self.stopped:
+                return
+            alive = [*self._ranked(size)[:count], PLAIN]
+            for step in STEPS:
+                larger = min(round(step * size), largest)
+                if wanted := self._affordable(alive, larger):
+                    break
+            else:
+                self.stopped = "budget"
+                return
+            self.dropped |= {n: (larger, "slow") for n in alive if n not in (*wanted, PLAIN)}
+            size, begun = larger, time.monotonic()
+            rows = self.runs.run(self._experiments(wanted, size), "search", self.deadline)
+            beside = (time.monotonic() - begun) * self.runs.n_jobs - seconds(rows).sum()
+            self.overhead = max(0.0, beside / max(1, len(rows)))
+            self._take(rows)
+            if not (self.rows["M"] == size).any():
+                self.stopped = "budget"
+                return
 
     def best(self, label: str | None = None) -> pd.Series[Any]:
         """Return the row with the smallest loss on the rows that choose, of a method or of all."""
@@ -112,7 +150,7 @@ class Search:
             return self.at(label)
         return there.iloc[int(there["selection_loss"].argmin())]
 
-    def take(self, rows: Rows) -> None:
+    def _take(self, rows: Rows) -> None:
         """Add the rows of a stage; a method of which none came to its end is dropped."""
         good = rows[rows["status"] == "ok"]
         for label, M, status in rows[["label", "M", "status"]].itertuples(index=False):
@@ -120,7 +158,7 @@ class Search:
                 self.dropped[label] = int(M), status
         self.rows = pd.concat([self.rows, good])
 
-    def ranked(self, size: int) -> list[str]:
+    def _ranked(self, size: int) -> list[str]:
         """Return the methods at a size but plain features, those with the smallest loss first.
 
         From `COMPARED_FROM` on without those for which some method, of any size, has a smaller loss
@@ -146,55 +184,54 @@ class Search:
         power = float(np.clip(power, LEAST_POWER, MOST_POWER))
         return float(each.iloc[-1] * (size / last) ** power)
 
+    def _flat(self, size: int) -> bool:
+        """Tell whether two doublings were worth less than a hundredth to those still there."""
+        there = self.rows[self.rows["label"].isin(self.rows.loc[self.rows["M"] == size, "label"])]
+        least = there.groupby("M")["selection_loss"].min()
+        return size // 4 in least.index and float(least[size]) > 0.99 * float(least[size // 4])
 
-def search(runs: Runs, first: Rows, n_train: int, deadline: float) -> Search:
-    """Go from small to large sizes as long as there is time, with ever fewer methods.
+    def _affordable(self, labels: Sequence[str], size: int) -> dict[str, list[float]]:
+        """Return the bandwidths for which there is time at a size, and for what comes after it.
 
-    `first` has the rows of the first size, see `first_stage`; the deadline is in the seconds of
-    `time.monotonic`.
-    """
-    found, overhead = Search(first.iloc[:0]), 0.0  # seconds of a trial beside those in its row
-    found.take(first)
-    size, largest = first_size(n_train), min(n_train, LARGEST_SIZE)
-    for count in [*SURVIVORS, *[SURVIVORS[-1]] * 20]:
-        alive = [*found.ranked(size)[:count], PLAIN]
-        if size >= largest:
-            found.stopped = "rows"
-        elif _flat(found.rows, size):
-            found.stopped = "flat"
-        if found.stopped:
-            break
-        for step in STEPS:
-            larger = min(round(step * size), largest)
-            left = deadline - time.monotonic()
-            wanted = _affordable(found, alive, larger, left, runs.n_jobs, overhead)
-            if wanted:
-                break
-        else:
-            found.stopped = "budget"
-            break
-        found.dropped |= {n: (larger, "slow") for n in alive if n not in (*wanted, PLAIN)}
-        size, begun = larger, time.monotonic()
-        together = size < FINE_FROM
-        rows = runs.run(_experiments(runs, found, wanted, size, together), "search", deadline)
-        beside = (time.monotonic() - begun) * runs.n_jobs - seconds(rows).sum()
-        overhead = max(0.0, beside / max(1, len(rows)))
-        found.take(rows)
-        if not (found.rows["M"] == size).any():
-            found.stopped = "budget"
-            break
-    return found
+        The best method comes first, with all its bandwidths; plain features and the others follow.
+        """
+        wanted: dict[str, list[float]] = {}
+        left, spent = self.deadline - time.monotonic(), 0.0
+        for label in labels:
+            each = self.seconds(label, size) + self.overhead
+            for factor in FACTORS if size < FINE_FROM else FINE_FACTORS:
+                longest = max((spent + each) / self.runs.n_jobs, each)
+                if longest + CHECK_FITS * each > left:
+                    break
+                spent += each
+                wanted.setdefault(label, []).append(self.at(label)["bandwidth"] * factor)
+        # Plain features alone would be no search, unless nothing else is left.
+        return wanted if set(wanted) - {PLAIN} or list(labels) == [PLAIN] else {}
+
+    def _experiments(self, wanted: Mapping[str, Sequence[float]], size: int) -> list[Experiment]:
+        """Return the experiments of a stage, the longest first and in pieces to be shared out."""
+        made = []
+        for label in sorted(wanted, key=lambda label: -self.seconds(label, size)):
+            grid = wanted[label]
+            alphas = [self.at(label)["alpha"] * factor for factor in ALPHA_FACTORS]
+            pieces = [grid] if size < FINE_FROM else [[value] for value in grid]
+            made += [self._tuned(label, size, piece, alphas) for piece in pieces]
+        return made
+
+    def _tuned(
+        self, label: str, size: int, grid: Sequence[float], alphas: Sequence[float]
+    ) -> Experiment:
+        return self.runs.experiment(
+            label,
+            size,
+            bandwidth={"cv": [rounded(value) for value in grid]},
+            solver={"alphas": [rounded(value) for value in alphas], "selection": "cv5"},
+        )
 
 
 def first_size(n_train: int) -> int:
     """Return the smallest number of features that is tried."""
     return min(FIRST_SIZE, n_train)
-
-
-def first_stage(runs: Runs, n_train: int, median: float) -> list[Experiment]:
-    """Return the experiments of all methods at the first size."""
-    grid = [median * factor for factor in FIRST_FACTORS]
-    return [_tuned(runs, label, first_size(n_train), grid, ALPHAS) for label in METHODS]
 
 
 def seconds(rows: Rows) -> pd.Series[float]:
@@ -211,56 +248,3 @@ def _each(rows: Rows) -> pd.Series[float]:
 def rounded(value: float) -> float:
     """Return four digits: what is chosen is read and written by people."""
     return float(f"{value:.4g}")
-
-
-def _affordable(
-    found: Search, labels: Sequence[str], size: int, left: float, n_jobs: int, overhead: float
-) -> dict[str, list[float]]:
-    """Return the bandwidths for which there is time at a size, and for the measurements after it.
-
-    The best method comes first. With all its bandwidths; plain features and the others follow.
-    """
-    wanted: dict[str, list[float]] = {}
-    factors = FACTORS if size < FINE_FROM else FINE_FACTORS
-    spent = 0.0
-    for label in labels:
-        each = found.seconds(label, size) + overhead
-        for factor in factors:
-            longest = max((spent + each) / n_jobs, each)
-            if longest + CHECK_FITS * each > left:
-                break
-            spent += each
-            wanted.setdefault(label, []).append(found.at(label)["bandwidth"] * factor)
-    # Plain features alone would be no search, unless nothing else is left.
-    return wanted if set(wanted) - {PLAIN} or list(labels) == [PLAIN] else {}
-
-
-def _experiments(
-    runs: Runs, found: Search, wanted: Mapping[str, Sequence[float]], size: int, together: bool
-) -> list[Experiment]:
-    """Return the experiments of a stage, the longest ones first and in pieces to be shared out."""
-    made = []
-    for label in sorted(wanted, key=lambda label: -found.seconds(label, size)):
-        grid = wanted[label]
-        alphas = [found.at(label)["alpha"] * factor for factor in ALPHA_FACTORS]
-        pieces = [grid] if together else [[value] for value in grid]
-        made += [_tuned(runs, label, size, piece, alphas) for piece in pieces]
-    return made
-
-
-def _tuned(
-    runs: Runs, label: str, size: int, grid: Sequence[float], alphas: Sequence[float]
-) -> Experiment:
-    return runs.experiment(
-        label,
-        size,
-        bandwidth={"cv": [rounded(value) for value in grid]},
-        solver={"alphas": [rounded(value) for value in alphas], "selection": "cv5"},
-    )
-
-
-def _flat(known: Rows, size: int) -> bool:
-    """Tell whether the last two doublings were worth less than a hundredth to those still there."""
-    there = known[known["label"].isin(known.loc[known["M"] == size, "label"])]
-    least = there.groupby("M")["selection_loss"].min()
-    return size // 4 in least.index and float(least[size]) > 0.99 * float(least[size // 4])

@@ -57,8 +57,9 @@ def clock(monkeypatch):
 
 
 def searched(land, n_train=5000, deadline=math.inf):
-    first = land.run(stages.first_stage(land, n_train, 1.0), "search", deadline)
-    return stages.search(land, first, n_train, deadline)
+    found = stages.Search(land, n_train, deadline)
+    found.go_on(land.run(found.first_stage(1.0), "search", deadline))
+    return found
 
 
 def test_the_grid_follows_the_best_bandwidth_beyond_its_first_ends(clock):
