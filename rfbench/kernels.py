@@ -70,36 +70,44 @@ class Kernel(ABC):
     bandwidth: float = 1.0
 
     name: ClassVar[str]
-    formula: ClassVar[str]
     feature: ClassVar[Feature] = "wave"
     order: ClassVar[int] = 0
     has_bandwidth: ClassVar[bool] = True
+    # Of one coordinate of a frequency at bandwidth 1: its distribution in scipy.stats, and the
+    # method of numpy's generators that draws from it.
+    coordinate: ClassVar[Any] = None
+    drawn_by: ClassVar[str]
 
     @abstractmethod
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix, shape (len(X), len(Y))."""
 
-    @abstractmethod
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
         """Draw m frequencies from the spectral measure, shape (m, d).
 
         Row by row, so that a larger draw from the same generator starts with the smaller one.
         """
+        return self._scaled(getattr(generator, self.drawn_by)(size=(m, d)))
 
     def quantile(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """Map points of the open unit cube, shape (m, d), to frequencies (inverse CDF)."""
-        raise MethodError(
-            f"The kernel {self.name} has no product spectral measure.",
-            "Quasi-random frequencies are made coordinate by coordinate.",
-            "Take the sampler rks, or another kernel.",
-        )
+        if self.coordinate is None:
+            raise MethodError(
+                f"The kernel {self.name} has no product spectral measure.",
+                "Quasi-random frequencies are made coordinate by coordinate.",
+                "Take the sampler rks, or another kernel.",
+            )
+        return self._scaled(self.coordinate.ppf(u))
+
+    def _scaled(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
+        return frequencies / self.bandwidth
 
 
 class Gaussian(Kernel):
     """exp(-|x - y|^2 / (2 s^2)); frequencies N(0, I / s^2)."""
 
     name = "gaussian"
-    formula = "exp(-|x - y|^2 / (2 s^2))"
+    coordinate, drawn_by = stats.norm, "standard_normal"
 
     @property
     def spread(self) -> float:
@@ -110,20 +118,14 @@ class Gaussian(Kernel):
         """Return the kernel matrix."""
         return np.asarray(np.exp(-0.5 * self.spread**2 * squared_distances(X, Y)))
 
-    def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
-        """Draw Gaussian frequencies."""
-        return generator.standard_normal((m, d)) * self.spread
-
-    def quantile(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Map the unit cube to Gaussian frequencies."""
-        return np.asarray(stats.norm.ppf(u) * self.spread)
+    def _scaled(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
+        return frequencies * self.spread
 
 
 class GaussianUnhalved(Gaussian):
     """exp(-|x - y|^2 / s^2), as Liu et al. (2020) print it; frequencies N(0, 2 I / s^2)."""
 
     name = "gaussian-unhalved"
-    formula = "exp(-|x - y|^2 / s^2), the convention of Liu et al. (2020)"
 
     @property
     def spread(self) -> float:
@@ -135,7 +137,7 @@ class Laplacian(Kernel):
     """exp(-|x - y|_1 / s); frequencies independent Cauchy(1 / s)."""
 
     name = "laplacian"
-    formula = "exp(-|x - y|_1 / s)"
+    coordinate, drawn_by = stats.cauchy, "standard_cauchy"
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
@@ -143,20 +145,12 @@ class Laplacian(Kernel):
 
         return np.asarray(np.exp(-cdist(_dense(X), _dense(Y), "cityblock") / self.bandwidth))
 
-    def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
-        """Draw Cauchy frequencies."""
-        return generator.standard_cauchy((m, d)) / self.bandwidth
-
-    def quantile(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Map the unit cube to Cauchy frequencies."""
-        return np.asarray(stats.cauchy.ppf(u) / self.bandwidth)
-
 
 class Cauchy(Kernel):
-    """Product over the coordinates of 1 / (1 + (x_j - y_j)^2 / s^2); Laplace frequencies."""
+    """prod_j 1 / (1 + (x_j - y_j)^2 / s^2); frequencies independent Laplace(1 / s)."""
 
     name = "cauchy"
-    formula = "prod_j 1 / (1 + (x_j - y_j)^2 / s^2)"
+    coordinate, drawn_by = stats.laplace, "laplace"
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
@@ -165,14 +159,6 @@ class Cauchy(Kernel):
         for j in range(x.shape[1]):
             product /= 1.0 + np.subtract.outer(x[:, j], y[:, j]) ** 2
         return product
-
-    def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
-        """Draw Laplace frequencies."""
-        return generator.laplace(size=(m, d)) / self.bandwidth
-
-    def quantile(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Map the unit cube to Laplace frequencies."""
-        return np.asarray(stats.laplace.ppf(u) / self.bandwidth)
 
 
 class ArcCosine(Gaussian):
@@ -198,26 +184,22 @@ class ArcCosine(Gaussian):
 
 
 class ArcCosine0(ArcCosine):
-    """The arc-cosine kernel of order 0 (step features)."""
+    """1 - t / pi, t = angle(x, y): step features."""
 
     name = "arc-cosine-0"
-    formula = "1 - angle(x, y) / pi"
-    order = 0
 
 
 class ArcCosine1(ArcCosine):
-    """The arc-cosine kernel of order 1 (ramp features)."""
+    """|x| |y| (sin t + (pi - t) cos t) / pi, t = angle(x, y): ramp features."""
 
     name = "arc-cosine-1"
-    formula = "|x| |y| (sin t + (pi - t) cos t) / pi, t = angle(x, y)"
     order = 1
 
 
 class ArcCosine2(ArcCosine):
-    """The arc-cosine kernel of order 2 (squared ramp features)."""
+    """|x|^2 |y|^2 (3 sin t cos t + (pi - t)(1 + 2 cos^2 t)) / pi: squared ramp features."""
 
     name = "arc-cosine-2"
-    formula = "|x|^2 |y|^2 (3 sin t cos t + (pi - t)(1 + 2 cos^2 t)) / pi"
     order = 2
 
 
@@ -225,7 +207,6 @@ class Linear(Kernel):
     """x'y / d; a feature is one coordinate, drawn uniformly."""
 
     name = "linear"
-    formula = "x'y / d"
     feature = "coordinate"
     has_bandwidth = False
 

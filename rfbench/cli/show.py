@@ -185,7 +185,7 @@ def _whole(what: str, name: str) -> str:
     if what == "solvers":
         return "\n\n".join(_described(cls) for cls in dict.fromkeys(SOLVERS[name].values()))
     if what == "kernels":
-        return f"{KERNELS[name].formula}\n\n{_described(KERNELS[name])}"
+        return _described(KERNELS[name])
     if what == "datasets":
         entry = datasets.entry(name)
         facts = entry.model_dump(
@@ -256,7 +256,7 @@ def _listed(what: str) -> list[tuple[str, ...]]:
             for name, classes in SOLVERS.items()
         ]
     if what == "kernels":
-        return [(name, cls.formula) for name, cls in KERNELS.items()]
+        return [(name, _first_line(cls)) for name, cls in KERNELS.items()]
     if what == "columns":
         return [(c.name, c.kind, c.title) for c in schema.SCHEMA.values()]
     if what == "datasets":
