@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import ClassVar
 
 PARTS = ("pp", "features", "train", "test")
@@ -56,14 +56,6 @@ class Clock:
             clock.wall[name] += now[0] - cls._since[0]
             clock.cpu[name] += now[1] - cls._since[1]
         cls._since = now
-
-    def features(self) -> AbstractContextManager[None]:
-        """Book to the features of the training rows."""
-        return self.part("features")
-
-    def train(self) -> AbstractContextManager[None]:
-        """Book to the fit."""
-        return self.part("train")
 
     def charge(self, other: Clock, to: str | None = None) -> None:
         """Add what another clock has booked, part by part, or all of it `to` one part."""

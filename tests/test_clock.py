@@ -33,9 +33,9 @@ def test_parts_add_up(ticking):
 def test_an_inner_part_pauses_the_outer_one(ticking):
     outer, inner = Clock(), Clock()
     with outer.part("test"):
-        with inner.features():
+        with inner.part("features"):
             pass
-        with outer.train():
+        with outer.part("train"):
             pass
     assert inner.wall["features"] == 1
     assert outer.wall["train"] == 1
@@ -59,14 +59,14 @@ def test_an_exception_ends_the_part(ticking):
 def test_a_stopped_clock_books_nothing_whoever_asks(ticking):
     outer, inner = Clock(), Clock()
     with outer.part("train"), Clock.stopped():
-        with inner.features(), outer.part("test"):
+        with inner.part("features"), outer.part("test"):
             pass
-        with Clock.stopped(), inner.train():
+        with Clock.stopped(), inner.part("train"):
             pass
     assert set(inner.wall.values()) == {0}
     assert outer.wall == {"pp": 0, "features": 0, "train": 2, "test": 0}
     with pytest.raises(ValueError, match="x"), Clock.stopped():
         raise ValueError("x")
-    with inner.train():
+    with inner.part("train"):
         pass
     assert inner.wall["train"] == 1

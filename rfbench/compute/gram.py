@@ -112,11 +112,11 @@ def accumulate_groups(
     shift = None if isinstance(centre, bool) else centre
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
     for group, picked in blocks(n, codes, rows):
-        with clock.features():
+        with clock.part("features"):
             block = read_rows(X, picked, kind)
             features = buffer[: block.shape[0]]
             transform(block, features)
-        with clock.train():
+        with clock.part("train"):
             if centre is True and shift is None:
                 shift = mean_row(features)
             if shift is not None:
@@ -124,7 +124,7 @@ def accumulate_groups(
                     features -= shift
             own = None if roots is None else roots[picked]
             sums[group].add(features, targets[picked], own, scratch)
-    with clock.train():
+    with clock.part("train"):
         known = np.zeros(n_columns) if shift is None else shift.astype(np.float64)
         return [total.finish(known, float(np.finfo(kind).eps)) for total in sums]
 

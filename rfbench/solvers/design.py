@@ -187,7 +187,7 @@ class Design:
         for start in range(0, self.n, step):
             rows = self.X[start : start + step]
             out = buffer[: rows.shape[0]]
-            with nullcontext() if self.clock is None else self.clock.features():
+            with nullcontext() if self.clock is None else self.clock.part("features"):
                 self.transform_into(rows, out)
             result[start : start + step] = out @ coefficients
         return result

@@ -140,7 +140,7 @@ class Equations:
         for start in range(0, n, step):
             rows = slice(start, min(start + step, n))
             Z = buffer[: rows.stop - start]
-            with clock.features():
+            with clock.part("features"):
                 self.design.transform_into(doubles(self.design.X[rows]), Z)
             Z -= self.origin
             yield rows, Z
