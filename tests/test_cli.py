@@ -219,7 +219,7 @@ def test_a_file_of_several_runs(here):
     assert re.findall(r"two_\S+(?=:)", output) == ["two_digits.tuned", "two_more.tuned"]
     assert "is not KEY=VALUE" in call(*words, "--only", "protocoll=tuned", code=2)
     assert "tuned" in call(*words, "--only", "protocol=tunde", code=2)
-    assert "no run 'more'" in call(*words, "--run", "more", code=2)
+    assert "called 'more'" in call(*words, "--run", "more", code=2)
     assert "digits.printed" in call("sweep", "two.yaml", "--M", 5, code=2)
     call("sweep", "two.yaml", "--M", "4,5", "--run", "more.printed", "--jobs", 1)
     assert (here / "results" / "two_more.printed-sweep-M=4+5" / "trials.csv").exists()

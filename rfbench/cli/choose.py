@@ -143,14 +143,12 @@ def _dataset(file: str, target: str | int | None, **reading: Any) -> str | dict[
         if given:
             raise ConfigError(
                 f"--{next(iter(given))} is for files, and {file} is a data set of the catalogue.",
-                "",
-                "Leave it out.",
+                todo="Leave it out.",
             )
         return file
     if has_target_apart(Path(file)):
         return {"file": file, **given}
     raise ConfigError(
         f"Which column of {file} is to be predicted?{nearest(file, names())}",
-        "",
-        "Name it: --target COLUMN.",
+        todo="Name it: --target COLUMN.",
     )

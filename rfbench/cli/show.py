@@ -169,8 +169,7 @@ def list_(what: str, name: str | None) -> None:
     if name not in known:
         raise ConfigError(
             f"There is no '{name}' among the {what}.{nearest(name, known)}",
-            "",
-            f"`rfbench list {what}` has them all.",
+            todo=f"`rfbench list {what}` has them all.",
         )
     click.echo(_whole(what, name).rstrip("\n"))
 

@@ -26,7 +26,7 @@ from rfbench.config.schema import (
     SamplerSpec,
     SolverSpec,
 )
-from rfbench.errors import ConfigError, RfbenchError, nearest
+from rfbench.errors import ConfigError, RfbenchError, unknown
 
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
 
@@ -112,12 +112,10 @@ def choose(
     if not name and len(found) == 1:
         return next(iter(found.items()))
     names = [short(path, full) for full in found]
+    if name:
+        raise unknown(f"run of {path} called", name, names, ConfigError)
     raise ConfigError(
-        f"{path} has no run '{name}'.{nearest(name, names)}"
-        if name
-        else f"{path} has several runs.",
-        f"They are {', '.join(names)}.",
-        "" if name else f"Name one: --run {names[0]}.",
+        f"{path} has several runs: {', '.join(names)}.", "", f"Name one: --run {names[0]}."
     )
 
 
@@ -144,8 +142,7 @@ def from_document(
     if "name" in value:
         raise ConfigError(
             f"{where(document, ('name',))}: the name is the file's own name.",
-            "",
-            "Take the key `name` out, or use `title`.",
+            todo="Take the key `name` out, or use `title`.",
         )
     try:
         experiment = Experiment.model_validate({"name": name, **value})

@@ -17,7 +17,7 @@ from rfbench.config.schema import (
     KeptBy,
     SamplerSpec,
 )
-from rfbench.errors import ConfigError, RfbenchError, nearest
+from rfbench.errors import ConfigError, RfbenchError, unknown
 from rfbench.registry import KERNELS, SAMPLERS
 
 
@@ -40,8 +40,7 @@ def check_combinations(
         with at(document, "dataset"):
             raise ConfigError(
                 "regression and classification data are mixed.",
-                "Their errors cannot stand in one table.",
-                "Make two configurations.",
+                "Their errors cannot stand in one table: make two configurations.",
             )
     solver = None
     with at(document, "solver"):
@@ -51,8 +50,7 @@ def check_combinations(
         elif not experiment.kernel_error_rows:
             raise ConfigError(
                 "There is neither a solver nor a kernel error to measure.",
-                "solver is none, and kernel_error_rows is not set.",
-                "Write `kernel_error_rows: 1000`, or name a solver.",
+                todo="Write `kernel_error_rows: 1000`, or name a solver.",
             )
     with at(document, "bandwidth"):
         _check_bandwidths(experiment)
@@ -147,11 +145,7 @@ def _check_sizes(experiment: Experiment) -> None:
     kept_by = experiment.M.kept_by
     specs = {spec.label: spec for spec in experiment.samplers}
     if kept_by not in specs:
-        raise ConfigError(
-            f"M is kept_by '{kept_by}', which is not among the samplers."
-            f"{nearest(kept_by, list(specs))}",
-            f"They are {', '.join(specs)}.",
-        )
+        raise unknown("sampler for kept_by called", kept_by, specs, ConfigError)
     if not _keeps_some(specs[kept_by]):
         raise ConfigError(
             f"{kept_by} does not decide how many it keeps.",
@@ -199,16 +193,14 @@ def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> 
         raise _needs_memory(sampler.label, instead)
     if isinstance(experiment.bandwidth, BandwidthGrid) and not hasattr(built, "bandwidth"):
         raise ConfigError(
-            f"{sampler.label} has no bandwidth.",
-            "So none can be chosen for it.",
-            "Write `bandwidth: median`, say.",
+            f"{sampler.label} has no bandwidth that could be chosen.",
+            todo="Write `bandwidth: median`, say.",
         )
     if experiment.solver.name == NO_SOLVER and not getattr(built, "approximates_kernel", False):
         raise ConfigError(
             f"{sampler.label} does not approximate the kernel, and without a solver there is "
             "nothing else to measure.",
-            "",
-            "Take it out, or name a solver.",
+            todo="Take it out, or name a solver.",
         )
 
 

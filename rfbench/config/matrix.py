@@ -62,8 +62,7 @@ def _entries(document: yamlfile.Document, axis: str) -> Entries:
     if not named or not all(isinstance(entry, dict | None) for entry in entries.values()):
         raise ConfigError(
             f"{where(document, (axis,))}: {axis} is no mapping of names to what differs.",
-            "",
-            f"Write `{axis}: {{NAME: {{key: value}}}}`."
+            todo=f"Write `{axis}: {{NAME: {{key: value}}}}`."
             + (" Data sets of one table stand under `dataset`." if axis == DATASETS else ""),
         )
     return {name: entry or {} for name, entry in entries.items()}

@@ -39,8 +39,7 @@ def change(document: yamlfile.Document, key: str, value: Any, text: str) -> tupl
             if last:
                 raise ConfigError(
                     f"{text} would replace a whole entry of a list.",
-                    "",
-                    f"Name a parameter of it: {key}.parameter=value.",
+                    todo=f"Name a parameter of it: {key}.parameter=value.",
                 )
         elif last:
             target[part] = value

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
-from rfbench.errors import ResultsError, nearest
+from rfbench.errors import ResultsError, unknown
 from rfbench.papers.models import (
     Answer,
     Choices,
@@ -40,10 +40,7 @@ def papers() -> list[str]:
 def check_paper(name: str) -> str:
     """Return the name of a paper; ResultsError with the nearest one otherwise."""
     if name not in _folders():
-        raise ResultsError(
-            f"There is no paper '{name}'.{nearest(name, papers())}",
-            f"The papers are {', '.join(papers())}.",
-        )
+        raise unknown("paper", name, papers(), ResultsError)
     return name
 
 

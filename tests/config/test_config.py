@@ -49,7 +49,9 @@ def test_lists_of_a_generators_parameter_are_data_sets(tmp_path):
 def test_kept_by(tmp_path):
     text = changed("M: 10:30:10", "M: {kept_by: lkrf}").replace("- rks", "- lkrf")
     assert read(tmp_path, text).M == KeptBy(kept_by="lkrf")
-    with pytest.raises(ConfigError, match=r"kept_by 'lkr', which is not .* Did you mean 'lkrf'"):
+    with pytest.raises(
+        ConfigError, match=r"no sampler for kept_by called 'lkr'\. Did you mean 'lkrf'"
+    ):
         read(tmp_path, text.replace("kept_by: lkrf", "kept_by: lkr"))
 
 
