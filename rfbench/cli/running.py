@@ -14,7 +14,7 @@ import click
 from rfbench import datasets, papers, results
 from rfbench.cli.memory import memory_lines, trials_without_data
 from rfbench.cli.options import RunOptions
-from rfbench.cli.progress import Progress
+from rfbench.cli.progress import progress
 from rfbench.cli.terminal import print_text
 from rfbench.config import SHARED, Experiment, KeptBy
 from rfbench.errors import RfbenchError, WriteError
@@ -173,14 +173,15 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
         ):
             click.echo(line, err=True)
     stopping = "\nstopping: trials in flight are finished first; Ctrl-C again stops at once"
-    with Progress(plan.folder.name, len(missing), done, options.quiet) as progress:
+    shown = progress(plan.folder.name, len(missing), done)
+    with nullcontext() if options.quiet else shown as ended:
         return runner.run(
             plan,
             executor=executor,
             limits=limits,
             retry=options.retry,
             fail_fast=options.fail_fast,
-            on_row=progress.row,
+            on_row=ended,
             on_interrupt=lambda: click.echo(stopping, err=True),
         )
 
