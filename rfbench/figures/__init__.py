@@ -1,4 +1,4 @@
-"""Figures: curves over sizes and times, frontiers, kept features, critical differences.
+"""Figures: curves over sizes, times and bytes, frontiers, kept features.
 
 To add a figure of a results folder, write one file here with one function, and name it in
 `FIGURES`. The function takes a `rfbench.figures.measured.Measured` (the summary of the rows, what
@@ -43,7 +43,6 @@ FIGURES: tuple[Callable[[Measured], Iterator[tuple[str, Figure]]], ...] = (
 METADATA: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
     ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
-    ".svg": {"Creator": None, "Date": None},
 }
 
 
@@ -89,7 +88,7 @@ def figures_of(results: Results) -> Iterator[tuple[str, Figure]]:
 
 
 def save(figure: Figure, file: Path, again: str = "the same command") -> None:
-    """Write a figure as PNG, PDF or SVG, with its folder; the same figure gives the same bytes.
+    """Write a figure as PNG or PDF, with its folder; the same figure gives the same bytes.
 
     Raises WriteError if the file cannot be written; it says which command draws it `again`.
     """
