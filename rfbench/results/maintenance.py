@@ -13,9 +13,9 @@ import pandas as pd
 from rfbench.errors import ResultsError
 from rfbench.results import kept_features
 from rfbench.results import manifest as manifests
-from rfbench.results.reader import SHARDS, TRIALS, read_rows
+from rfbench.results.reader import SHARDS, TRIALS, no_rows, read_rows
 from rfbench.results.schema import TIMES
-from rfbench.results.store import Store
+from rfbench.results.store import Store, check_columns
 
 
 def rows_of(folder: Path) -> list[dict[str, str]]:
@@ -28,6 +28,7 @@ def rows_of(folder: Path) -> list[dict[str, str]]:
         raise ResultsError(
             f"{folder} holds no trials.", "", "Name a folder that `rfbench run` wrote."
         )
+    check_columns(folder / TRIALS, rows[0])
     return rows
 
 
@@ -75,9 +76,12 @@ def status_of(folder: Path) -> Status:
     """Return the state of a results folder and its shards, from their files alone."""
     manifest = _largest_manifest(folder)
     notes: list[str] = []
-    places = [f for f in (folder, *shards_of(folder)) if (f / TRIALS).exists()] or [folder]
-    rows = pd.concat([read_rows(place, notes) for place in places], ignore_index=True)
-    rows = rows.drop_duplicates("trial_id")
+    places = [f for f in (folder, *shards_of(folder)) if (f / TRIALS).exists()]
+    parts = [read_rows(place, notes) for place in places] or [no_rows()]
+    rows = pd.concat(parts, ignore_index=True)
+    # As `merge` has it: of rows of one trial that which ended well, else the first.
+    last = rows.sort_values("status", key=lambda status: status != "ok", kind="stable")
+    rows = last.drop_duplicates("trial_id").sort_index()
     current = rows[rows["setting"].isin(manifest["settings"])]
     seconds = current.loc[current["status"] == "ok", TIMES[:4]].sum(axis=1)
     missing = len(set(manifest["trials"]) - set(current["trial_id"]))
@@ -109,7 +113,11 @@ def merge(target: Path, others: list[Path]) -> int:
         added = 0
         for folder in others:
             if folder.resolve() == target.resolve():
-                raise ResultsError(f"{folder} cannot be merged with itself.")
+                raise ResultsError(
+                    f"{folder} cannot be merged with itself.",
+                    "Its rows are there already.",
+                    "Name the other folders.",
+                )
             _refuse_unlike(target, own, folder, manifests.read(folder))
             lines = kept_features.by_trial(folder)
             for row in rows_of(folder):

@@ -51,6 +51,12 @@ class Results:
         return dict(self.manifest.get("config", {}))
 
     @property
+    def machine(self) -> dict[str, Any]:
+        """What the manifest says of the machine, or an empty dictionary."""
+        found = self.manifest.get("machine")
+        return found if isinstance(found, dict) else {}
+
+    @property
     def smoke(self) -> bool:
         """Whether this was a smoke run, whose numbers mean nothing."""
         return bool(self.manifest.get("smoke"))
@@ -160,6 +166,11 @@ def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
     if rows.empty:
         notes.append(f"{TRIALS} has a header but no trials yet.")
     return rows
+
+
+def no_rows() -> pd.DataFrame:
+    """Return the rows of a file that has none yet."""
+    return pd.DataFrame(_values([], []))
 
 
 def parse(file: Path) -> TrialRows:

@@ -142,7 +142,6 @@ _HOW = (
 SCHEMA = {column.name: column for column in (*_WHAT, *_METRICS, *_TIMES, *_HOW)}
 COLUMNS = tuple(SCHEMA)
 REQUIRED = tuple(column.name for column in SCHEMA.values() if column.required)
-NUMERIC = tuple(c.name for c in SCHEMA.values() if c.kind in (INTEGER, NUMBER))
 METRICS = {column.name: column.title for column in _METRICS}
 TIMES = tuple(column.name for column in _TIMES)
 CHECK = "check"

@@ -7,7 +7,7 @@ import datetime
 import io
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -83,13 +83,7 @@ class Store:
                 files.replace(self.csv, b"")
             return
         table = parse(self.csv)
-        foreign = [name for name in table.header if name not in COLUMNS]
-        if foreign:
-            raise ResultsError(
-                f"{self.csv} has a column {foreign[0]}, which this version of rfbench does not.",
-                "New rows would not fit beneath the old ones.",
-                "Move the folder away, or give another --out.",
-            )
+        check_columns(self.csv, table.header)
         if table.broken:
             self._set_aside([line for line, _ in table.broken.values()])
             for note in table.notes():
@@ -133,6 +127,17 @@ class Store:
                 "The rows before it are on the disk.",
                 "Make room, or give another --out, and run the same command again.",
             ) from error
+
+
+def check_columns(file: Path, names: Iterable[str]) -> None:
+    """Raise ResultsError if a file has columns of another version of rfbench."""
+    for name in names:
+        if name not in SCHEMA:
+            raise ResultsError(
+                f"{file} has a column {name}, which this version of rfbench does not.",
+                "Its rows and ours would not fit beneath each other.",
+                "Take the version that wrote it, or another folder.",
+            )
 
 
 def _encoded(cells: Sequence[str]) -> bytes:

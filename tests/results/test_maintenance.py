@@ -4,6 +4,7 @@ from rfbench.errors import ResultsError
 from rfbench.results import read
 from rfbench.results.maintenance import merge, rows_of, status_of
 from rfbench.results.manifest import data_key
+from rfbench.results.schema import check_of
 from rfbench.results.store import Store
 from tests.support.command_line import call
 from tests.support.results import write_folder
@@ -82,3 +83,28 @@ def test_merge_leaves_a_damaged_row_of_the_other_folder(tmp_path):
     with pytest.raises(ResultsError, match="holds no trials"):
         merge(target, [other])
     assert len(read(target).rows) == 1
+
+
+def test_merge_refuses_a_column_of_another_version(tmp_path):
+    target, other = folder_of(tmp_path / "t", row("a")), folder_of(tmp_path / "o", row("b"))
+    csv = Store(other).csv
+    header, line = csv.read_bytes().splitlines()
+    text = line.rpartition(b",")[0] + b",7"
+    line = text + b"," + check_of(text)
+    csv.write_bytes(header.replace(b",check", b",colour,check") + b"\n" + line + b"\n")
+    with pytest.raises(ResultsError, match="column colour"):
+        merge(target, [other])
+    assert [each["status"] for each in rows_of(target)] == ["ok"]
+
+
+def test_status_takes_what_ended_well_as_merge_will(tmp_path):
+    target = folder_of(tmp_path / "t", row("a", status="failed"))
+    folder_of(target / "shards" / "1", row("a"))
+    before = status_of(target).counts
+    merge(target, [])
+    assert before == status_of(target).counts == {"ok": 1}
+
+
+def test_status_of_a_folder_whose_first_row_is_not_there_yet(tmp_path):
+    found = status_of(folder_of(tmp_path / "t"))
+    assert (found.counts, found.missing) == ({}, found.planned)
