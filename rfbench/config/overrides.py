@@ -57,7 +57,7 @@ def change(document: yamlfile.Document, key: str, value: Any, text: str) -> tupl
 def _entry_of_list(
     entries: list[Any], part: str, text: str
 ) -> tuple[dict[str, Any], tuple[Any, ...]]:
-    """Return the parameters of an entry named by its position, name or label, and their path."""
+    """Return the parameters of an entry that is named by its name or label, and their path."""
     part = SAMPLERS.published(part)
     names = []
     for position, entry in enumerate(entries):
@@ -69,9 +69,9 @@ def _entry_of_list(
         inner = entry[first] if len(entry) == 1 else entry
         if inner is None:
             entry[first] = inner = {}
-        own = [str(position), first, str(entry.get("name"))]
+        own = [first, str(entry.get("name"))]
         own += [str(inner["label"])] if isinstance(inner, dict) and "label" in inner else []
-        names.append(own[1])
+        names.append(first)
         if part in own + [SAMPLERS.published(name) for name in own] and isinstance(inner, dict):
             return inner, (position,) if inner is entry else (position, first)
     raise ConfigError(

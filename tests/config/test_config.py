@@ -78,6 +78,7 @@ def test_overrides_win_and_reach_samplers_by_name(tmp_path):
         ("M", "is not `key.path=value`"),
         ("samplers.erf.pool_size=5", "there is no 'erf' in the list. Did you mean 'eerf'"),
         ("samplers.eerf=5", "replace a whole entry"),
+        ("samplers.0.pool_size=5", "there is no '0' in the list"),
         ("trails=5", r"--set trails: there is no key 'trails'\. Did you mean 'trials'"),
         ("samplers.eerf.pool_size=5", r"--set samplers\.eerf\.pool_size: M = 10 features"),
         ("samplers.eerf.pool_sise=5", r"--set samplers\.eerf\.pool_sise: eerf has no parameter"),
