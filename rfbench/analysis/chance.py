@@ -47,11 +47,12 @@ def doubt(collection: Collection, groups: NDArray[np.intp], source: Source) -> s
 
 
 def smaller_class(rows: pd.DataFrame) -> pd.Series[float]:
-    """Return the percentage of test rows in the smaller of two classes, row by row.
+    """Return the percentage of test rows in the smaller of two classes, row by row; else NaN.
 
     From the variance of targets -1 and 1, which is the mean squared error over 1 - R^2.
     """
-    variance = rows["rmse"] ** 2 / (1 - rows["r2"])
+    classified = rows["error"].notna() | rows["accuracy"].notna()
+    variance = (rows["rmse"] ** 2 / (1 - rows["r2"])).where(classified)
     return pd.Series(50 * (1 - np.sqrt((1 - variance).clip(lower=0))))
 
 

@@ -68,11 +68,11 @@ class Answers:
 def size_tests(comparison: Comparison) -> list[SizeTest]:
     """Test the mean errors at each size; Holm's correction is over all methods and sizes."""
     found = [size_test(comparison, M) for M in comparison.sizes]
-    corrected = iter(holm([p for test in found for p in test.against["p"]]))
+    corrected = holm([p for test in found for p in test.against["p"]])
+    parts = np.split(corrected, np.cumsum([len(test.against) for test in found])[:-1])
     return [
-        replace(test, against=table, tests=sum(len(other.against) for other in found))
-        for test in found
-        for table in [test.against.assign(p=[next(corrected) for _ in test.against["p"]])]
+        replace(test, against=test.against.assign(p=p), tests=len(corrected))
+        for test, p in zip(found, parts, strict=True)
     ]
 
 
@@ -174,12 +174,13 @@ def regret(comparison: Comparison, M: int) -> pd.DataFrame:
     DataFrame
         One row per data set: ``advised``, the method of the best average rank on all other data
         sets; ``times``, its error over the smallest of any method; ``baseline``, the same of the
-        baseline. Data sets with an error of zero, and fewer than three, have none.
+        baseline. Data sets with an error of zero, and fewer than three, have none; nor has a size
+        at which the baseline cannot be ranked.
     """
     scores = comparison.complete(M).scores
     scores = scores[(scores > 0).all(axis=1)]
     found = {}
-    for name in scores.index if min(scores.shape) > 2 else ():
+    for name in scores.index if min(scores.shape) > 2 and BASELINE in scores else ():
         advised = str(average_ranks(scores.drop(index=name)).index[0])
         best = scores.loc[name].min()
         times = scores.loc[name, advised] / best

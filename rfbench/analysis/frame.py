@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from rfbench.analysis.naming import parameters_of
 from rfbench.errors import ResultsError
 from rfbench.results import Results, reader
 from rfbench.results.schema import METRICS
@@ -153,16 +153,20 @@ def collect(paths: Iterable[str | Path]) -> Collection:
     Raises ResultsError if a path is not there. That nothing lies below it is no error: nothing was
     run.
     """
+    folders: dict[Path, Path] = {}
     found, notes = [], []
     for path in map(Path, paths):
-        if path.is_dir() and next(path.rglob(reader.TRIALS), None) is None:
-            notes.append(f"{path} holds no results.")
-            continue
-        for folder in reader.find([path]):
-            try:
-                found.append(reader.read(folder))
-            except ResultsError as error:
-                notes.append(f"{folder} is left out: {error.what} {error.why}".strip())
+        try:
+            folders |= {folder.resolve(): folder for folder in reader.find([path])}
+        except ResultsError as error:
+            if not path.is_dir():
+                raise
+            notes.append(error.what)
+    for folder in folders.values():
+        try:
+            found.append(reader.read(folder))
+        except ResultsError as error:
+            notes.append(f"{folder} is left out: {error.what} {error.why}".strip())
     return of(found, notes)
 
 
@@ -172,7 +176,8 @@ def of(experiments: Sequence[Results], notes: Iterable[str] = ()) -> Collection:
     read = tuple(experiments), tuple(notes)
     if rows.empty:
         added = [*SUMS, "error_percent", "accuracy_percent", "r2", "group", "pair"]
-        rows = rows.reindex(columns=[*rows, *added]).astype(dict.fromkeys(added, "float64"))
+        rows = rows.reindex(columns=list(dict.fromkeys([*rows, *added])))
+        rows = rows.astype(dict.fromkeys(added, "float64"))
         return Collection(rows.assign(counts=False), pd.DataFrame(columns=GROUPS), *read)
     for name, parts in SUMS.items():
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
@@ -272,17 +277,10 @@ def by_text(texts: pd.Series[str], function: Callable[[str], Any]) -> pd.Series[
     return texts.map({text: function(text) for text in texts.unique()})
 
 
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
 def _keeps_published_rows(split: str) -> bool:
-    parts = _json(split)
+    parts = parameters_of(split)
     fixed = ({"train_size"}, {"column"}, {"last"}, {"held_out"}, {"held_out", "train_size"})
-    return parts == "given" or (isinstance(parts, dict) and set(parts) in fixed)
+    return split == "given" or set(parts) in fixed
 
 
 def estimates_kernel(parameters: str) -> bool:
@@ -291,7 +289,5 @@ def estimates_kernel(parameters: str) -> bool:
     Not those weighted by the inverse of what an unbiased estimate needs, nor those
     scaled to divide the penalty.
     """
-    given = _json(parameters)
-    if not isinstance(given, dict):
-        return True
+    given = parameters_of(parameters)
     return bool(given.get("reweight") != "inverse" and given.get("penalty_divisor", 1) == 1)

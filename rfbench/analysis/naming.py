@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pandas as pd
 
 from rfbench.registry import SAMPLERS
+
+
+def parameters_of(text: str) -> dict[str, Any]:
+    """Return parameters from a cell of JSON; none from one that is empty or holds no object."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def canonical(parameters: str) -> str:
@@ -39,7 +49,8 @@ def names(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
         found += terms.map(lambda term: f", {term}" if term else "")
     if not table[["dataset", "x"]].assign(method=found).duplicated().any():
         return list(found)
-    parameters = pd.DataFrame([_object(text) for text in table["parameters"]], index=table.index)
+    each = [parameters_of(text).items() for text in table["parameters"]]
+    parameters = pd.DataFrame([{k: json.dumps(v) for k, v in one} for one in each], table.index)
     last = ["parameters", "setting"]
     told = [name for name in settings if name not in ("dataset", "label", "variant", *last)]
     differ = pd.concat([table[told], parameters, table[last]], axis=1).astype("str")
@@ -63,14 +74,6 @@ def _terms(variant: str, varied: str) -> str:
         for (key, sign, value), last in zip(pairs, short, strict=True)
         if varied not in (key, last)
     )
-
-
-def _object(parameters: str) -> dict[str, str]:
-    try:
-        content = json.loads(parameters)
-    except (ValueError, RecursionError):
-        return {}
-    return {k: json.dumps(v) for k, v in content.items()} if isinstance(content, dict) else {}
 
 
 def order(sampler: str, method: str) -> tuple[int, str]:

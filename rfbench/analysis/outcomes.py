@@ -100,4 +100,8 @@ class Outcome:
         """Why it cannot be settled: what the data are, or that more trials do not help the test."""
         if self.verdict != CANNOT:
             return ""
-        return POWERLESS if self.comparisons else ", ".join({why for _, why in self.undecided})
+        return (
+            POWERLESS
+            if self.comparisons
+            else ", ".join(dict.fromkeys(why for _, why in self.undecided))
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.frame import Collection
+from rfbench.analysis.naming import parameters_of
 from rfbench.papers.models import Part
 
 # What does not depend on the test rows: resampling them does not make its trials dependent.
@@ -114,7 +114,7 @@ class Pairing:
         texts = self.trials.facts["parameters"]
         places = np.nan_to_num(self.trials.facts[self.part.along].astype(float)).astype(int)
         for column in sorted(self.trials.of_method(method), key=lambda column: places[column]):
-            if not wanted or _has(json.loads(texts[column]), wanted):
+            if not wanted or _has(parameters_of(texts[column]), wanted):
                 curve.setdefault(int(places[column]), []).append(column)
         return curve
 

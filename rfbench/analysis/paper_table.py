@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ import pandas as pd
 from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.frame import Collection
+from rfbench.analysis.naming import parameters_of
 from rfbench.analysis.paired import Trials
 from rfbench.analysis.published import Line, by_data_set
 from rfbench.analysis.ranking import BASELINE
@@ -69,7 +69,7 @@ class TableRow:
         """Return the different values of a parameter of the methods that draw from data."""
         values: list[Any] = []
         for group in self.groups.values():
-            value = _given(group["parameters"]).get(name)
+            value = parameters_of(group["parameters"]).get(name)
             if group["sampler"] != BASELINE and value not in values:
                 values.append(value)
         return values
@@ -107,14 +107,6 @@ def rows(
             known = list(dict.fromkeys(printed))
             found.append(TableRow(dataset, used, used_rows, known, cells, behind, marks))
     return found
-
-
-def _given(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _marks(

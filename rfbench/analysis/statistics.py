@@ -21,9 +21,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from rfbench.analysis.verdicts import ALPHA as ALPHA
 from rfbench.errors import ResultsError
-
-ALPHA = 0.05
 
 
 @dataclass(frozen=True)

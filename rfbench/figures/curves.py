@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from rfbench.analysis.frame import SUMS, estimates_kernel
 from rfbench.analysis.ranking import BASELINE, SMALLER_IS_BETTER
 from rfbench.analysis.summary import summarise
 from rfbench.figures.measured import Measured
-from rfbench.figures.panels import Curves, draw
+from rfbench.figures.panels import Curves, draw, in_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +21,9 @@ KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
 def error(measured: Measured) -> Iterator[tuple[str, Figure]]:
     """Draw the metric against what is varied."""
-    yield from line_figure(f"{_kind(measured)}_vs_{_name(measured)}", measured, measured.table, "x")
+    yield from line_figure(
+        f"{_kind(measured)}_vs_{in_file(measured.varied)}", measured, measured.table, "x"
+    )
 
 
 def error_over_time(measured: Measured) -> Iterator[tuple[str, Figure]]:
@@ -39,8 +40,9 @@ def error_over_bytes(measured: Measured) -> Iterator[tuple[str, Figure]]:
     """Draw the metric against the bytes of a row's features, where columns differ in theirs."""
     rows = measured.results.rows[["setting", "M", BYTES, "columns"]].dropna()
     if (rows[BYTES] / rows["columns"]).nunique() > 1 and measured.varied != "d":
-        sizes = rows.groupby(["setting", "M"])[BYTES].mean().reset_index()
-        table = measured.table.merge(sizes, how="left", on=["setting", "M"])
+        by = [name for name in ("setting", "M") if name in measured.table]
+        sizes = rows.groupby(by)[BYTES].mean().reset_index()
+        table = measured.table.merge(sizes, how="left", on=by)
         cost = "with at most so many bytes"
         yield from line_figure(f"{_kind(measured)}_vs_bytes", measured, table, BYTES, cost=cost)
 
@@ -49,7 +51,9 @@ def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
     """Draw the time against what is varied; where a paper has a time of its own, that one."""
     if measured.table["x"].nunique() > 1:
         y = _clock(measured.table, measured.paper.time_axis if measured.paper else "t_total")
-        yield from line_figure(f"time_vs_{_name(measured)}", measured, measured.table, "x", y)
+        yield from line_figure(
+            f"time_vs_{in_file(measured.varied)}", measured, measured.table, "x", y
+        )
 
 
 def kernel_error(measured: Measured) -> Iterator[tuple[str, Figure]]:
@@ -58,11 +62,7 @@ def kernel_error(measured: Measured) -> Iterator[tuple[str, Figure]]:
         return
     if measured.results.rows[KERNEL_ERROR].notna().any():
         table = summarise(measured.results, KERNEL_ERROR)
-        yield from line_figure(f"kernel_error_vs_{_name(measured)}", measured, table, "x")
-
-
-def _name(measured: Measured) -> str:
-    return re.sub(r"[^A-Za-z0-9]+", "_", measured.varied)
+        yield from line_figure(f"kernel_error_vs_{in_file(measured.varied)}", measured, table, "x")
 
 
 def _kind(measured: Measured) -> str:

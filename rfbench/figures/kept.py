@@ -10,7 +10,7 @@ import pandas as pd
 
 from rfbench.analysis.one_offs import CORNER_RADIUS, near_offsets
 from rfbench.figures.measured import Measured
-from rfbench.figures.panels import new_figure, write_caption
+from rfbench.figures.panels import in_file, new_figure, write_caption
 from rfbench.figures.style import BLUE, VERMILLION, ink
 from rfbench.results import kept_features
 
@@ -32,10 +32,11 @@ def features(measured: Measured) -> Iterator[tuple[str, Figure]]:
     facts = ["trial_id", "label", "dataset", "d", "protocol"]
     lines = kept_features.frame(measured.results.folder, [])
     kept = lines.merge(rows.loc[rows["status"] == "ok", facts], on="trial_id")
-    for label, own in kept.groupby("label"):
+    several = [name for name in ("dataset", "label") if kept[name].nunique() > 1]
+    for (dataset, label), own in kept.groupby(["dataset", "label"]):
         own = own[own["M"] == own.groupby(["dataset", "d", "trial"])["M"].transform("max")]
-        title = measured.title(f"{own['dataset'].iloc[0]}, {label}", own["protocol"])
-        stem = "" if kept["label"].nunique() == 1 else f"_{label}"
+        title = measured.title(f"{dataset}, {label}", own["protocol"])
+        stem = "".join(f"_{in_file(own[name].iloc[0])}" for name in several)
         if "w1" not in own:
             yield f"kept_weights{stem}", _weights(own, title)
         elif (own["d"] == 2).any() and "b" in own:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from rfbench.results.schema import METRICS, SCHEMA
 FEW = 8
 TIMES = {
     "drawing": "of drawing and of the features",
+    "fit": "of the features and of the fit",
     "total": "without testing",
     "all": "with testing",
 }
@@ -123,6 +125,11 @@ def draw(curves: Curves, styles: Mapping[str, Style], title: str, caption: str) 
     elif not (curves.side_by_side or curves.end_together):
         figure.legend(*_named(figure.axes, styles), loc="outside right upper")
     return figure
+
+
+def in_file(name: str) -> str:
+    """Return a name as it stands in those of files."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
 
 
 def new_figure(width: float, height: float) -> Figure:

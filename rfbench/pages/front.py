@@ -193,18 +193,18 @@ def unfinished(results: Results) -> int:
 
 def hardware(results: Results) -> list[str]:
     """Name processor, cores, memory and system, as far as the manifest does."""
-    about = results.manifest.get("machine")
     texts = {"cpu": "{}", "cores": "{} cores", "memory_gib": "{} GiB", "system": "{}"}
-    known = about if isinstance(about, dict) else {}
+    known = results.machine
     return [text.format(known[name]) for name, text in texts.items() if known.get(name)]
 
 
 def machine(results: Results) -> str:
     """Name the hardware and the versions as the manifest says; empty if it does not."""
-    about, versions = results.manifest.get("machine"), results.manifest.get("versions")
-    if not isinstance(about, dict) or not isinstance(versions, dict):
+    versions, libraries = results.manifest.get("versions"), results.machine.get("blas")
+    if not results.machine or not isinstance(versions, dict):
         return ""
-    blas = sorted({f"{b.get('library')} {b.get('version')}" for b in about.get("blas") or []})
+    known_ones = [b for b in libraries or [] if isinstance(b, dict)]
+    blas = sorted({f"{b.get('library')} {b.get('version')}" for b in known_ones})
     known = [
         f"{name} {versions[name]}" for name in ("python", "numpy", "scipy") if name in versions
     ]

@@ -120,7 +120,8 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
 def _costs(found: Sequence[Line | None], varied: str) -> dict[str, list[str]]:
     """Return number of columns, times and penalty at one place, by name, a cell per method."""
     rows = {name: [_range(line, name) for line in found] for name in RANGES if name != varied}
-    fast = max((line["t_total"] for line in found if line), default=1) < 1
+    times = [line["t_total"] for line in found if line and not absent(line["t_total"])]
+    fast = max(times, default=1) < 1
     scale, unit = (1000, "ms") if fast else (1, "s")
     for name in TIMES:
         rows[f"{name} ({unit})"] = [

@@ -14,12 +14,16 @@ DASH = "\N{EN DASH}"
 def number(value: Any, decimals: int | None = None) -> str:
     """Write a number: with so many decimals, or with six digits; a dash where there is none.
 
-    >>> number(3.0), number(0.123456789), number(2.5, 2), number(None)
-    ('3', '0.123457', '2.50', '–')
+    A whole number has all of its digits.
+
+    >>> number(1234567), number(0.123456789), number(2.5, 2), number(None)
+    ('1234567', '0.123457', '2.50', '–')
     """
     if absent(value):
         return DASH
-    return f"{float(value):.6g}" if decimals is None else f"{float(value):.{decimals}f}"
+    if decimals is not None:
+        return f"{float(value):.{decimals}f}"
+    return f"{value:.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.6g}"
 
 
 def absent(value: Any) -> bool:
@@ -92,12 +96,12 @@ def p_value(value: Any) -> str:
 def seconds(value: Any) -> str:
     """Write a time with the unit that suits it.
 
-    >>> seconds(0.0123), seconds(42), seconds(300), seconds(12000)
-    ('12.3 ms', '42 s', '5.0 min', '3.3 h')
+    >>> seconds(0.0123), seconds(0.9996), seconds(42), seconds(300), seconds(12000)
+    ('12.3 ms', '1 s', '42 s', '5.0 min', '3.3 h')
     """
     if absent(value):
         return DASH
-    if value < 1:
+    if value < 0.9995:
         return f"{1000 * value:.3g} ms"
     if value < 120:
         return f"{value:.3g} s"

@@ -300,6 +300,8 @@ def test_error_against_bytes_where_columns_differ_in_theirs(write: Write) -> Non
     assert frontiers(figure) == [[[8, 10.5], [256, 10.5]]]
     assert "error_vs_bytes" not in drawn(write(rows[:4], "one"))
     assert "error_vs_bytes" not in drawn(write([row | {"feature_bytes": ""} for row in rows], "no"))
+    kept = [row | {"M": row["M"] + row["trial"]} for row in rows]
+    assert "error_vs_bytes" in drawn(write(kept, "follows", M={"kept_by": "rks"}))
 
 
 def test_the_title_of_a_smoke_run_says_so(write: Write) -> None:

@@ -30,10 +30,10 @@ def test_an_added_figure_needs_one_function_and_its_registration(
     assert figure.axes[0].lines[0].get_xydata().tolist() == [[10, 5], [50, 25]]
 
 
-def test_the_same_figure_gives_the_same_svg(write: Write, tmp_path: Path) -> None:
+def test_the_same_figure_gives_the_same_pdf(write: Write, tmp_path: Path) -> None:
     results, files = read(write([{"M": 10}, {"M": 50}])), []
     for copy in "ab":
-        files.append(tmp_path / copy / "figure.svg")
+        files.append(tmp_path / copy / "figure.pdf")
         with settings():
             figures.save(next(figures.figures_of(results))[1], files[-1])
     first, second = (file.read_bytes() for file in files)

@@ -79,6 +79,18 @@ def test_each_sampler_that_keeps_has_its_figure(write: Write) -> None:
     assert list(figures_of(folder)) == ["kept_frequencies_a", "kept_frequencies_b"]
 
 
+def test_each_data_set_has_its_figure(write: Write) -> None:
+    line = {"trial": 0, "M": 100, "feature": 1, "b": None, "weight": 0.75}
+    names = {"a": "digits", "b": "eeg[5000 rows]"}
+    rows = [{"sampler": "lkrf", "trial_id": t, "dataset": d, "d": 5} for t, d in names.items()]
+    folder = write(rows)
+    pd.DataFrame([line | {"trial_id": t} for t in names]).to_csv(folder / "kept.csv", index=False)
+    found = figures_of(folder)
+    assert list(found) == ["kept_weights_digits", "kept_weights_eeg_5000_rows"]
+    titles = [figure.axes[0].get_title() for figure in found.values()]
+    assert [title.partition(",")[0] for title in titles] == list(names.values())
+
+
 def test_without_kept_features_there_is_no_figure(write: Write) -> None:
     assert figures_of(write([{}])) == {}
 

@@ -75,3 +75,7 @@ def test_an_unfinished_run_and_its_machine() -> None:
         versions={"numpy": "2"},
     )
     assert (unfinished(one), machine(one)) == (1, "C, 2 cores, 4 GiB, S, numpy 2")
+    one.manifest["machine"]["blas"] = "openblas"
+    assert machine(one).endswith("numpy 2")
+    one.manifest["machine"] = "laptop"
+    assert machine(one) == ""

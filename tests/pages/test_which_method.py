@@ -90,6 +90,17 @@ def test_the_advice_is_made_without_the_data_set_that_it_is_held_against() -> No
     assert dict(found["baseline"]) == pytest.approx({"a": 2, "b": 2, "c": 2, "d": 3})
 
 
+def test_a_baseline_that_failed_at_the_largest_size_leaves_a_page() -> None:
+    failed = [
+        row
+        | ({"status": "memory", "error": ""} if (row["M"], row["sampler"]) == (200, "rks") else {})
+        for row in made(0.2)
+    ]
+    comparison = gathered(results(failed))
+    assert regret(comparison, 200).empty
+    assert "which_method_M100.svg" in page(comparison, Path())
+
+
 def test_few_data_sets_can_show_nothing() -> None:
     (test,), found = answered(gathered(results(made(0.5, DATASETS[:4], (100,)))))
     assert test.floor == pytest.approx(2 * 2.0**-3)

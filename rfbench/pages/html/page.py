@@ -107,7 +107,6 @@ def page(found: Verification) -> str:
         scripts=scripts,
         data=as_json(data),
         collection=collection,
-        screen=summary(found) if data["papers"] else None,
         answers=_answers(found, which),
         which=which,
         diagrams=[(test, rank_diagram.svg(test, alone=False)) for test in tests],
@@ -183,17 +182,14 @@ def _answers(found: Verification, which: dict[str, Any] | None) -> dict[str, Any
         "leaders": leaders,
         "size": which["tests"][-1]["M"] if leaders and which else None,
         "datasets": sorted({str(name) for name in collection.groups["dataset"]}),
-        "methods": runs.ordered(map(str, collection.groups["label"])),
+        "methods": sorted({str(name) for name in collection.groups["label"]}),
         "protocols": sorted({str(name) for name in collection.groups["protocol"]}),
         "rows": len(rows),
         "failed": int((rows["status"] != "ok").sum()),
         "folders": len(collection.experiments),
         "trials": sorted({int(n) for n in collection.groups["trials"] if n}),
         "machines": sorted(
-            {
-                runs.cut((one.manifest.get("machine") or {}).get("cpu") or "not recorded")
-                for one in collection.experiments
-            }
+            {runs.cut(one.machine.get("cpu") or "not recorded") for one in collection.experiments}
         ),
         "versions": sorted({runs.cut(version) for version in rows["version"].unique()}),
     }

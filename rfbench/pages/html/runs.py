@@ -10,7 +10,7 @@ import pandas as pd
 
 from rfbench.analysis.faults import BUSY, wall_over_cpu
 from rfbench.analysis.frame import Collection, floats
-from rfbench.analysis.naming import names, order
+from rfbench.analysis.naming import names
 from rfbench.analysis.summary import axis, metrics
 from rfbench.pages.front import hardware
 from rfbench.pages.html.verdicts import command
@@ -203,8 +203,3 @@ def _failures(collection: Collection, place: dict[str, int]) -> dict[str, Any]:
         for one in kinds.head(FAILURES).to_dict("records")
     ]
     return {"kinds": len(kinds), "rows": len(bad), "shown": rows}
-
-
-def ordered(methods: Iterable[str]) -> list[str]:
-    """Sort methods as tables and figures do."""
-    return sorted(set(methods), key=lambda name: order(name.partition(",")[0], name))

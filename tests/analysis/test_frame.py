@@ -1,0 +1,62 @@
+"""What is read into the frame, and what is not."""
+
+from pathlib import Path
+
+import pytest
+
+from rfbench.analysis.chance import smaller_class
+from rfbench.analysis.frame import collect
+from rfbench.analysis.naming import parameters_of
+from rfbench.analysis.outcomes import Outcome
+from rfbench.analysis.verdicts import CANNOT
+from rfbench.errors import ResultsError
+from rfbench.pages.html import page
+from rfbench.papers import claims
+from rfbench.results import read
+from tests.support.results import Write
+
+
+def test_paths_that_overlap_are_read_once(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write([{}])
+    monkeypatch.chdir(folder.parent)
+    found = collect([folder, folder.parent, folder.name, folder / "trials.csv"])
+    assert (len(found.experiments), len(found.rows)) == (1, 1)
+
+
+def test_a_folder_without_rows_is_noted_and_a_path_that_is_not_there_refused(
+    write: Write, tmp_path: Path
+) -> None:
+    parts = write([{}], "parts/shards/1").parents[1]
+    (tmp_path / "empty").mkdir()
+    found = collect([parts, tmp_path / "empty"])
+    assert [note.split()[0] for note in found.notes] == [str(parts), str(tmp_path / "empty")]
+    with pytest.raises(ResultsError, match="There is no"):
+        collect([tmp_path / "nowhere"])
+
+
+def test_a_file_with_a_header_alone_makes_a_page(write: Write, tmp_path: Path) -> None:
+    folder = write([])
+    assert collect([folder]).rows.columns.is_unique
+    assert page.write([folder], tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "nan", "[" * 10_000])
+def test_a_cell_that_is_no_object_has_no_parameters(text: str) -> None:
+    assert parameters_of(text) == {}
+    assert parameters_of('{"pool_size": 5}') == {"pool_size": 5}
+
+
+def test_the_smaller_class_is_one_of_two(write: Write) -> None:
+    """Of targets -1 and 1, a fifth of one kind: their variance is 1 - 0.6^2."""
+    told = {"rmse": 0.8, "r2": 0.0}
+    rows = [told, told | {"error": "", "relative_rmse": 1.0, "trial": 1}]
+    found = smaller_class(read(write(rows)).rows)
+    assert found.tolist() == pytest.approx([20.0, float("nan")], nan_ok=True)
+
+
+def test_reasons_stand_in_the_order_of_the_data_sets() -> None:
+    undecided = (("eeg", "chance"), ("year", "nothing learnt"), ("b", "chance"))
+    outcome = Outcome(claims()[0], "printed", CANNOT, undecided=undecided)
+    assert outcome.reason == "chance, nothing learnt"
