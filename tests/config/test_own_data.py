@@ -87,14 +87,6 @@ def test_code_needs_permission_and_its_other_keys_are_arguments(mine):
     assert rows_of(experiment)[0].X_train.shape == (17, 3)
 
 
-def test_identity_is_the_content(mine):
-    ids = [trial.id for trial in plan(mine(FILE))]
-    write(mine.folder, name="renamed.csv")
-    assert [t.id for t in plan(mine(FILE.replace("prices", "renamed")))] == ids
-    write(mine.folder, factor=3.0)
-    assert not set(ids) & {trial.id for trial in plan(mine(FILE))}
-
-
 def test_a_column_says_which_rows_test(mine):
     experiment = mine("{file: prices.csv, target: price, drop: who}", "{column: part}")
     first, second = rows_of(experiment)

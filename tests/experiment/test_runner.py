@@ -117,14 +117,6 @@ def test_kernel_errors_and_no_solver(experiment_of):
     assert "error" not in rks[2]
 
 
-def test_a_row_that_was_changed_on_the_disk_is_measured_again(experiment_of, folder):
-    before, csv = without_times(folder), folder / "trials.csv"
-    csv.write_bytes(csv.read_bytes().replace(b",rks,", b",rk\xf3,", 1))
-    _, summary = run(experiment_of(), folder)
-    assert (summary.found, summary.done) == (7, 1)
-    assert without_times(folder) == before
-
-
 def test_the_manifest_has_a_hash_per_name_and_parameters(experiment_of, tmp_path):
     run(experiment_of(SMALL, "dataset.sphere.d=[2, 3]", "trials=1"), tmp_path / "tiny")
     data = json.loads((tmp_path / "tiny" / "manifest.json").read_text())["data"]

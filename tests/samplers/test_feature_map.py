@@ -113,19 +113,6 @@ def test_factors_multiply_the_columns(parted: Any) -> None:
     assert_allclose(changed.transform(NEW_ROWS), 3.0 * whole * each**2, rtol=1e-12)
 
 
-def test_a_column_is_a_cosine() -> None:
-    fitted = map_of(RKS)
-    phases = NEW_ROWS @ fitted.frequencies + fitted.offsets
-    assert_allclose(fitted.transform(NEW_ROWS), np.sqrt(2 / 9) * np.cos(phases), atol=1e-12)
-
-
-def test_the_cosines_come_before_the_sines() -> None:
-    fitted = map_of(RKS, **PAIRED)
-    phases = NEW_ROWS @ fitted.frequencies
-    expected = np.hstack([np.cos(phases), np.sin(phases)]) / 3
-    assert_allclose(fitted.transform(NEW_ROWS), expected, atol=1e-12)
-
-
 @pytest.mark.parametrize("numbers", [np.array([4, 1]), np.arange(9)])
 def test_the_constant_of_some_of_a_quadrature_is_their_own(numbers: Any) -> None:
     fitted = map_of(SSR, **PAIRED)

@@ -1,5 +1,3 @@
-from typing import Any
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -85,12 +83,3 @@ def test_coinciding_landmarks_do_no_harm() -> None:
     sampler = Nystroem(30, bandwidth=2.0, random_state=0).fit(rows)
     features = sampler.transform(rows)
     assert_allclose(features @ features.T, sampler.kernel_(rows, rows), atol=1e-9)
-
-
-def test_rows_go_through_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rfbench.samplers import projected
-
-    words: dict[str, Any] = {"bandwidth": 2.0, "landmarks": "ridge-leverage", "random_state": 0}
-    whole = Nystroem(12, **words).fit(ROWS).transform(NEW_ROWS)
-    monkeypatch.setattr(projected, "BLOCK_BYTES", 1)
-    assert_allclose(Nystroem(12, **words).fit(ROWS).transform(NEW_ROWS), whole, atol=1e-9)

@@ -7,7 +7,16 @@ from scipy import fft, linalg
 
 from rfbench import kernels
 from rfbench.errors import MethodError
-from rfbench.samplers import RKS, TEFMG, TEFMS, CompactFeatures, TruncatedSVD, projected, tefm
+from rfbench.samplers import (
+    RKS,
+    TEFMG,
+    TEFMS,
+    CompactFeatures,
+    Nystroem,
+    TruncatedSVD,
+    projected,
+    tefm,
+)
 from rfbench.testing.samplers import NEW_ROWS, ROWS
 
 from .unbiased import assert_unbiased, points
@@ -59,7 +68,10 @@ def test_matrix_is_orthonormal_also_with_few_rows(cls: Any, options: Any, n: int
     assert_allclose(matrix.T @ matrix, np.eye(8), atol=1e-10)
 
 
-@pytest.mark.parametrize(("cls", "options"), [*POWERS, *SKETCHES, *OBLIVIOUS], ids=str)
+BY_BLOCKS = [*POWERS, *SKETCHES, *OBLIVIOUS, (Nystroem, {"landmarks": "ridge-leverage"})]
+
+
+@pytest.mark.parametrize(("cls", "options"), BY_BLOCKS, ids=str)
 def test_blocks_of_rows_and_columns_give_the_same(
     cls: Any, options: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

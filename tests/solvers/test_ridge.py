@@ -95,17 +95,6 @@ def test_the_solution_of_least_norm_without_penalty(rng):
     assert "eigendecomposition" in solver.notes_[0]
 
 
-def test_classes_missing_from_folds(rng):
-    X = rng.standard_normal((13, 2))
-    y = np.array([0] * 6 + [1] * 5 + [2, 3])
-    for scheme in ("one-vs-rest", "one-vs-one"):
-        for selection in ("cv5", "cv13", "validation"):
-            solver = RidgeClassifier(
-                [0.1, 1.0], selection=selection, multiclass=scheme, random_state=0
-            )
-            assert solver.fit(X, y).predict(X).shape == (13,)
-
-
 def test_columns_far_from_zero_are_fitted_as_well_as_near_it():
     X = np.random.default_rng(0).standard_normal((300, 3))
     y = X @ [1.0, 2.0, 3.0] + 1e7

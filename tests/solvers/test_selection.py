@@ -44,10 +44,11 @@ def test_an_evaluation_label_that_was_not_seen_counts_as_an_error(rng):
 
 @pytest.mark.parametrize("name", ["svm", "kernel-svm", "ridge"])
 @pytest.mark.parametrize("scheme", ["one-vs-rest", "one-vs-one"])
-def test_a_class_with_one_row(rng, name, scheme):
-    X, y = rng.standard_normal((21, 2)), np.array([0] * 10 + [1] * 10 + [2])
-    solver = make(name, alphas=[0.1, 1.0], multiclass=scheme, random_state=0).fit(X, y)
-    assert set(solver.predict(X)) <= {0, 1, 2}
+@pytest.mark.parametrize("selection", ["cv5", "cv13", "validation"])
+def test_classes_that_are_missing_from_folds(rng, name, scheme, selection):
+    X, y = rng.standard_normal((13, 2)), np.array([0] * 6 + [1] * 5 + [2, 3])
+    words = {"multiclass": scheme, "selection": selection, "random_state": 0}
+    assert set(make(name, alphas=[0.1, 1.0], **words).fit(X, y).predict(X)) <= {0, 1, 2, 3}
 
 
 def test_folds_that_need_more_rows(rng):
