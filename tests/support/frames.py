@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,13 +31,20 @@ def results(
 
     An empty text stands for a number that is not there. The folder need not exist.
     """
-    lines = [{"label": row.get("sampler", "rks"), **ROW, **row} for row in rows]
-    columns = {name: [line.get(name, "") for line in lines] for name in SCHEMA}
-    if not any(columns["trial_id"]):
-        columns["trial_id"] = list(map(str, range(len(lines))))
-    table = pd.DataFrame({name: _typed(name, cells) for name, cells in columns.items()})
+    lines = [
+        {"label": row.get("sampler", "rks"), "trial_id": str(number), **row}
+        for number, row in enumerate(rows)
+    ]
+    table = _usual().take([0] * len(lines)).reset_index(drop=True)
+    for column in {column for line in lines for column in line} & set(SCHEMA):
+        table[column] = _typed(column, [line.get(column, ROW.get(column, "")) for line in lines])
     manifest = {"config": {"name": name, **config}, "smoke": smoke}
     return Results(folder or Path("results") / name, name, table, manifest)
+
+
+@functools.cache
+def _usual() -> pd.DataFrame:
+    return pd.DataFrame({name: _typed(name, [ROW.get(name, "")]) for name in SCHEMA})
 
 
 def _typed(name: str, cells: list[Any]) -> pd.Series[Any]:
