@@ -221,11 +221,6 @@ def test_few_trials_of_one_method_leave_the_data_set_out_of_ranks() -> None:
     assert ranked.few == {"eeg": (2, 10)}
 
 
-def test_three_trials_are_enough() -> None:
-    comparison = gathered(results(rows(ERRORS, 3)))
-    assert list(comparison.complete(100).scores.index) == ["digits", "eeg"]
-
-
 def test_a_data_set_where_nothing_is_learnt_is_named_and_left_out() -> None:
     made = regression("news", 0.049) + regression("cpu", 0.9) + regression("pol", 0.05)
     comparison = gathered(results(made, metric="relative_rmse"))

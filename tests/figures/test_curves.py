@@ -69,10 +69,6 @@ def test_kinds_of_axis(write: Write, rows: list[dict[str, Any]], name: str) -> N
         made.draw_without_rendering()
 
 
-def test_the_name_does_not_call_an_accuracy_an_error(write: Write) -> None:
-    assert "accuracy_vs_M" in drawn(write([{"accuracy": 90}], metric="accuracy"))
-
-
 def test_failures_are_left_out_and_without_times_there_is_no_time_figure(write: Write) -> None:
     none = {"t_pp": "", "t_features": "", "t_train": ""}
     rows = [none, none | {"M": 200, "status": "failed", "error": ""}]
