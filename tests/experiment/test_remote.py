@@ -59,7 +59,7 @@ def test_rows_are_the_local_ones_and_a_fault_costs_its_trial(
     local, far = (plan_run([experiment], tmp_path / name) for name in ("local", "far"))
     before = pids(cluster)
     limits = Limits(memory=2 * 2**30)
-    assert runner.run(local, n_jobs=2, limits=limits).failed == len(FAULTS)
+    assert runner.run(local, limits=limits).failed == len(FAULTS)
     assert run(far, cluster, limits=limits).failed == len(FAULTS)
     assert pids(cluster) == before  # no worker was lost
     for folder in (local.folder, far.folder):
