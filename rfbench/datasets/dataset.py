@@ -86,7 +86,7 @@ def load(
     folder : Path, optional
         Where relative paths of data of one's own start.
     sha256 : str, optional
-        Identity that data of one's own have to have.
+        Identity that the data have to have.
 
     Raises
     ------
@@ -113,6 +113,12 @@ def load(
             entry.check(parsed.X.shape, parsed.y, parsed.n_given_train)
         else:
             parsed = _parse(entry, checks, identity)
+    if sha256 not in (None, identity):
+        raise DataError(
+            f"The rows of {name} are others than a moment ago.",
+            "Each trial has to see the same rows.",
+            "Leave files as they are while a run goes on; let a function fix its random numbers.",
+        )
     X: Any = parsed.X if parsed.X.dtype == dtype else parsed.X.astype(dtype)
     return Dataset(
         name=entry.name,

@@ -6,7 +6,6 @@ import contextlib
 import functools
 import logging
 import os
-import time
 import uuid
 import warnings
 from collections.abc import Callable
@@ -18,7 +17,6 @@ from rfbench.errors import ConfigError, ExecutorError, nearest
 from rfbench.experiment import remote
 from rfbench.experiment.executors import Executor, local
 
-FRESH_SECONDS = 1.0
 CONNECT_SECONDS = 10
 
 
@@ -75,29 +73,18 @@ def dask(address: str, n_jobs: int | None = None) -> Executor:
                 raise CancelledError from None  # as its jobs in flight are
         return future
 
-    def threads() -> int:
-        return n_jobs or sum(client.nthreads().values())
+    def workers() -> int:
+        with contextlib.suppress(OSError, RuntimeError):
+            return n_jobs or max(1, sum(client.nthreads().values()))
+        return 1  # of a scheduler that does not answer its jobs tell
 
     def kill() -> None:
         with contextlib.suppress(Exception):
             client.run(remote.stop, run)
         client.close(timeout=CONNECT_SECONDS)
 
-    workers = functools.partial(_fresh, threads, [0.0, 1])
     broken = (library.KilledWorker,)
     return _executor(f"dask:{address}", carry, workers, broken, kill, client.close, run)
-
-
-def _fresh(count: Callable[[], int], known: list[float]) -> int:
-    """Return how many jobs may be in flight, asked for again when the answer is old.
-
-    Of a scheduler that does not answer its jobs tell.
-    """
-    if time.monotonic() - known[0] > FRESH_SECONDS:
-        with contextlib.suppress(OSError, RuntimeError):
-            known[1] = max(1, count())
-        known[0] = time.monotonic()
-    return int(known[1])
 
 
 def ray(address: str = "", n_jobs: int | None = None) -> Executor:

@@ -187,14 +187,10 @@ def do_parcel(parcel: Parcel) -> list[dict[str, Any]] | None:
         stopping.set()
     try:
         with tempfile.TemporaryDirectory(prefix="rfbench-") as scratch:
-            for name, content in parcel.code.items():
-                (Path(scratch) / name).parent.mkdir(parents=True, exist_ok=True)
-                (Path(scratch) / name).write_bytes(content)
+            _write(Path(scratch), parcel.code)
             for spec in _imported(parcel.job):
                 spec.came_from(Path(scratch))
-            inside = replace(
-                child, submit=functools.partial(child.submit, within, place, parcel.job.trials[0])
-            )
+            inside = replace(child, submit=functools.partial(child.submit, within, place))
             schedule = Schedule(Path(scratch), inside, parcel.limits, stopping)
             return list(schedule.rows([parcel.job]))
     finally:
@@ -202,30 +198,17 @@ def do_parcel(parcel: Parcel) -> list[dict[str, Any]] | None:
         _running[parcel.run].remove((child, stopping))
 
 
-def within(place: str, trial: Trial, function: Callable[..., Any], *words: Any) -> Any:
-    """Call a function in a child that finds a trial's data in a folder; "": where they are."""
-    if not place:
-        return function(*words)
-    before = os.environ.get(DATA)
+def within(place: str, function: Callable[..., Any], *words: Any) -> Any:
+    """Call a function in a child that looks for data in a folder first; "": in none."""
     os.environ[DATA] = place
-    try:
-        if not _has(trial):
-            raise DataError(
-                f"The data of {trial.dataset.name} did not arrive whole.",
-                f"They are in {place}.",
-                "Remove that folder on the worker's machine.",
-            )
-        return function(*words)
-    finally:
-        del os.environ[DATA]
-        os.environ.update({} if before is None else {DATA: before})
+    return function(*words)
 
 
 def _place_of_data(parcel: Parcel) -> str | None:
-    """Return the folder that has the job's data, "" for this machine's own; None: they lack."""
+    """Return what RFBENCH_DATA is to be for the job's data; None where they are not here."""
     trial = parcel.job.trials[0]
     if _has(trial):
-        return ""
+        return os.environ.get(DATA, "")
     if trial.dataset.own:
         raise DataError(
             f"A worker's machine has no {trial.dataset.name}, or with another content.",
@@ -236,13 +219,17 @@ def _place_of_data(parcel: Parcel) -> str | None:
     if parcel.data and not place.exists():
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent) as stage:
-            for name, content in parcel.data.items():
-                (Path(stage) / name).parent.mkdir(parents=True, exist_ok=True)
-                (Path(stage) / name).write_bytes(content)
+            _write(Path(stage), parcel.data)
             with contextlib.suppress(OSError):  # another worker was first
                 os.rename(stage, place)
                 os.mkdir(stage)
     return str(place) if place.exists() else None
+
+
+def _write(folder: Path, files: dict[str, bytes]) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
 
 
 def _has(trial: Trial) -> bool:

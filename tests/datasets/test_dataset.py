@@ -6,6 +6,7 @@ from sklearn.datasets import load_digits
 
 from rfbench import datasets
 from rfbench.datasets import readers
+from rfbench.errors import DataError
 from tests.support import data_files
 
 
@@ -79,3 +80,10 @@ def test_without_a_cache_the_data_are_there_all_the_same(letters, caplog):
         dataset = datasets.load("letter", dtype="float32")
     assert dataset.X.dtype == np.float32
     assert "cannot be written" in caplog.text
+
+
+def test_a_file_that_changed_since_the_trials_were_planned_is_refused(letters):
+    planned = datasets.data_sha256("letter")
+    assert datasets.load("letter", sha256=planned).sha256 == planned
+    with pytest.raises(DataError, match="others than"):
+        datasets.load("letter", sha256="0" * 64)

@@ -116,15 +116,6 @@ def test_a_scheduler_that_is_gone_ends_the_run_and_another_one_goes_on(
     assert len({row["trial_id"] for row in rows_of(plan.folder)}) == len(rows_of(plan.folder)) == 40
 
 
-def test_how_many_threads_there_are_is_not_known_without_a_scheduler():
-    def count():
-        raise OSError
-
-    known = [0.0, 3]
-    assert clusters._fresh(count, known) == 3
-    assert clusters._fresh(lambda: 5, [0.0, 3]) == 5
-
-
 def test_parts_of_a_problem_are_done_by_the_workers(experiment_of, tmp_path, cluster, monkeypatch):
     experiment = experiment_of(SMALL, "solver.partitions=3", "trials=1")
     near, far = (plan_run([experiment], tmp_path / name) for name in ("near", "far"))
@@ -213,7 +204,7 @@ def test_a_file_of_the_user_that_the_worker_lacks_is_refused(experiment_of, tmp_
     )
     job = jobs(plan_run([experiment_of(text, "split={test_size: 0.3}")], None).trials, 9)[0]
     parcel = remote.Parcel("run", job, Limits(), remote.versions(), {})
-    assert remote._place_of_data(parcel) == ""
+    assert remote._place_of_data(parcel) == os.environ.get(remote.DATA, "")
     if change == "unlink":
         path.unlink()
     else:
@@ -222,15 +213,11 @@ def test_a_file_of_the_user_that_the_worker_lacks_is_refused(experiment_of, tmp_
         remote.do_parcel(parcel)
 
 
-def test_data_that_did_not_arrive_whole_are_refused(parcel, tmp_path, monkeypatch):
-    monkeypatch.setenv(remote.DATA, "before")
+def test_a_child_looks_for_data_where_they_arrived(parcel, tmp_path, monkeypatch):
+    monkeypatch.setenv(remote.DATA, str(tmp_path))
+    assert remote._place_of_data(parcel) == str(tmp_path)
     seen = functools.partial(os.environ.get, remote.DATA)
-    trial = parcel.job.trials[0]
-    monkeypatch.setattr(remote, "_has", lambda trial: seen() == str(tmp_path))
-    assert remote.within(str(tmp_path), trial, seen) == str(tmp_path)
-    assert remote.within("", trial, seen) == seen() == "before"
-    with pytest.raises(DataError, match="did not arrive whole"):
-        remote.within("elsewhere", trial, seen)
+    assert remote.within("elsewhere", seen) == seen() == "elsewhere"
 
 
 @pytest.mark.parametrize(
