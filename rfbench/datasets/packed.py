@@ -185,6 +185,8 @@ def cached(folder: Path) -> Parsed | None:
         return None
     try:
         return read(folder, on_disk=False)
+    except MemoryError:
+        raise
     except Exception as error:  # a damaged file makes numpy raise almost anything
         log.warning("%s cannot be used and is made anew: %r", folder, error)
         shutil.rmtree(folder, ignore_errors=True)

@@ -16,6 +16,7 @@ from rfbench import plugins
 from rfbench.errors import ConfigError, ExecutorError, nearest
 from rfbench.experiment import remote
 from rfbench.experiment.executors import Executor, local
+from rfbench.experiment.remote import Cluster
 
 CONNECT_SECONDS = 10
 
@@ -84,7 +85,7 @@ def dask(address: str, n_jobs: int | None = None) -> Executor:
         client.close(timeout=CONNECT_SECONDS)
 
     broken = (library.KilledWorker,)
-    return _executor(f"dask:{address}", carry, workers, broken, kill, client.close, run)
+    return Cluster(f"dask:{address}", carry, workers, broken, kill, client.close, run)
 
 
 def ray(address: str = "", n_jobs: int | None = None) -> Executor:
@@ -104,7 +105,7 @@ def ray(address: str = "", n_jobs: int | None = None) -> Executor:
         future: Future[Any] = task.remote(*words).future()
         return future
 
-    return _executor(
+    return Cluster(
         f"ray:{address}",
         carry,
         lambda: n_jobs or int(library.cluster_resources().get("CPU", 1)),
@@ -123,7 +124,7 @@ def imported(path: str, n_jobs: int | None = None, *, allow_imports: bool = Fals
     module = path.rpartition(":")[0]
     plugins.check_allowed(path if module.endswith(".py") else module, [], allow_imports)
     pool = plugins.load_object(path)()
-    return _executor(
+    return Cluster(
         path,
         pool.submit,
         lambda: n_jobs or getattr(pool, "_max_workers", None) or os.cpu_count() or 1,
@@ -131,19 +132,6 @@ def imported(path: str, n_jobs: int | None = None, *, allow_imports: bool = Fals
         functools.partial(pool.shutdown, wait=False, cancel_futures=True),
         pool.shutdown,
     )
-
-
-def _executor(
-    name: str,
-    carry: Callable[..., Future[Any]],
-    workers: Callable[[], int],
-    broken: tuple[type[BaseException], ...],
-    kill: Callable[[], None],
-    close: Callable[[], None],
-    run: str = "",
-) -> Executor:
-    submit = remote.sender(carry, broken, run or uuid.uuid4().hex)
-    return Executor(name, submit, carry, workers, broken, kill, close)
 
 
 def _not_installed(extra: str) -> ExecutorError:

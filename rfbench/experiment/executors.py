@@ -20,13 +20,15 @@ class Executor:
     """
 
     name: str  # what `rfbench.experiment.clusters.find` finds it by
-    # ``submit(do_job, job, folder, limits)`` and ``call(function, *words)`` return a Future.
-    submit: Callable[..., Future[Any]]
-    call: Callable[..., Future[Any]]
+    call: Callable[..., Future[Any]]  # ``call(function, *words)`` begins a call
     workers: Callable[[], int]  # how many jobs may be in flight now
     broken: tuple[type[BaseException], ...]  # what a future raises whose worker is gone
     kill: Callable[[], None]  # end the work in the middle
     close: Callable[[], None]  # end when it is done
+
+    def submit(self, function: Callable[..., Any], *words: Any) -> Future[Any]:
+        """Begin ``do_job(job, folder, limits)``; the future has its rows."""
+        return self.call(function, *words)
 
 
 def local(n_jobs: int) -> Executor:
@@ -35,9 +37,8 @@ def local(n_jobs: int) -> Executor:
     return Executor(
         "local",
         children.submit,
-        children.submit,
         lambda: n_jobs,
         (ChildDied,),
-        kill=children.kill,
-        close=children.close,
+        children.kill,
+        children.close,
     )

@@ -15,6 +15,7 @@ import importlib.util
 import os
 import tempfile
 import threading
+import uuid
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field, replace
@@ -50,39 +51,36 @@ class Parcel:
     data: dict[str, bytes] = field(default_factory=dict)
 
 
-def sender(
-    inner: Callable[..., Future[Any]], broken: tuple[type[BaseException], ...], run: str
-) -> Callable[..., Future[Any]]:
-    """Return the `submit` of an executor whose workers get parcels of a run.
+@dataclass(frozen=True)
+class Cluster(Executor):
+    """An executor whose workers share no disk with this machine: they get parcels."""
 
-    `inner` is the `submit` of the executor that carries them, which raises one of `broken` for a
-    worker that is gone.
-    """
+    run: str = field(default_factory=lambda: uuid.uuid4().hex)  # see `stop`
 
-    def submit(function: object, job: Job, folder: Path, limits: Limits) -> Future[Any]:
+    def submit(self, function: object, *words: Any) -> Future[Any]:
+        """Send a job to a worker, and its data too where the worker lacks them."""
+        job, _, limits = words
+        parcel = Parcel(self.run, job, limits, versions(), _code_of(job))
         outer: Future[Any] = Future()
-        parcel = Parcel(run, job, limits, versions(), _code_of(job))
 
         def send(parcel: Parcel) -> None:
             try:
-                inner(do_parcel, parcel).add_done_callback(receive)
+                self.call(do_parcel, parcel).add_done_callback(receive)
             except Exception as error:
-                outer.set_exception(_readable(error, broken))
+                outer.set_exception(_readable(error, self.broken))
 
         def receive(future: Future[Any]) -> None:
             try:
                 rows = future.result()
-                if rows is None:  # that machine lacks the data
+                if rows is None:
                     send(replace(parcel, data=_data_of(job)))
                 else:
                     outer.set_result(rows)
             except BaseException as error:
-                outer.set_exception(_readable(error, broken))
+                outer.set_exception(_readable(error, self.broken))
 
         send(parcel)
         return outer
-
-    return submit
 
 
 def _readable(error: BaseException, broken: tuple[type[BaseException], ...]) -> BaseException:
@@ -190,7 +188,7 @@ def do_parcel(parcel: Parcel) -> list[dict[str, Any]] | None:
             _write(Path(scratch), parcel.code)
             for spec in _imported(parcel.job):
                 spec.came_from(Path(scratch))
-            inside = replace(child, submit=functools.partial(child.submit, within, place))
+            inside = replace(child, call=functools.partial(child.call, within, place))
             schedule = Schedule(Path(scratch), inside, parcel.limits, stopping)
             return list(schedule.rows([parcel.job]))
     finally:

@@ -96,7 +96,6 @@ def run(
                 key=lambda trial: trial.id not in suspects,
             )
         )
-        finished = False
         try:
             for row in schedule.rows(calm, last):
                 row["workers"] = workers
@@ -106,12 +105,12 @@ def run(
                 if fail_fast and summary.failed:
                     stopping.set()
             executor.close()
-            finished = True
+        except BaseException as error:
+            note(plan.folder, f"cut off: {error!r}")
+            executor.kill()
+            rescue(store, planned)
+            raise
         finally:
-            if not finished:
-                note(plan.folder, f"cut off: {sys.exc_info()[1]!r}")
-                executor.kill()
-                rescue(store, planned)
             remove_folder(store.folder)
         summary.left = len(missing) - summary.done
         summary.interrupted = asked.is_set()

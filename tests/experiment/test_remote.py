@@ -185,9 +185,9 @@ def test_data_travel_once_and_are_kept_by_their_hash(parcel, tmp_path, monkeypat
         return pool.submit(lambda: [] if place else None)
 
     with ThreadPoolExecutor(1) as pool:
-        submit = remote.sender(carry, (), "run")
+        far = remote.Cluster("far", carry, lambda: 1, (), kept.touch, kept.touch)
         for _ in range(2):
-            assert submit(None, parcel.job, tmp_path, Limits()).result() == []
+            assert far.submit(None, parcel.job, tmp_path, Limits()).result() == []
     place = str(kept / trial.data_sha256)
     assert answers == [(None, 0), (place, 1), (place, 0)]
     assert (Path(place) / "letters" / "letters.data").read_bytes() == b"1,2,3\n"

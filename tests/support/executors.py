@@ -21,7 +21,6 @@ class Fake:
         self.executor = Executor(
             "fake",
             self.submit,
-            self.submit,
             lambda: workers,
             (Lost,),
             kill=lambda: self.ended.append("killed"),
