@@ -10,9 +10,8 @@ from pydantic import ValidationError
 
 from rfbench import shipped, yamlfile
 from rfbench.config import matrix
-from rfbench.config.build import sampler_of, solver_of
+from rfbench.config.build import resolve_parameters, sampler_of, solver_of
 from rfbench.config.combinations import check_combinations
-from rfbench.config.expressions import resolve_parameters
 from rfbench.config.messages import explain, where
 from rfbench.config.overrides import override
 from rfbench.config.schema import (

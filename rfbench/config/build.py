@@ -7,17 +7,21 @@ there is no such method, or it cannot be built with these parameters.
 from __future__ import annotations
 
 import inspect
+import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from rfbench import plugins
-from rfbench.config.expressions import resolve_parameters
 from rfbench.config.schema import BandwidthGrid, Experiment, SamplerSpec
 from rfbench.errors import MethodError
 from rfbench.parameters import build
 from rfbench.registry import SAMPLERS
 from rfbench.samplers import RandomFeatures
 from rfbench.solvers import ExternalSolver, Solver, solver_class
+
+COUNTS = ("n_components", "pool_size", "score_rows", "base_size")
+_EXPRESSION = re.compile(r"(?:((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)\s*\*\s*)?([Mdn])")
 
 
 def sampler_of(
@@ -56,7 +60,6 @@ def solver_of(
     own = spec.parameters if spec.imported else spec.keywords()
     if isinstance(experiment.bandwidth, BandwidthGrid):
         own = {"selection": "cv5", **own}
-    cls = plugins.load_class(spec.name, spec.folder) if spec.imported else None
     if spec.imported:
         cls = plugins.load_class(spec.name, spec.folder)
     else:
@@ -80,3 +83,23 @@ def _taken(cls: type[Any], fixed: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the constructor takes of it."""
     accepted = inspect.signature(cls.__init__).parameters
     return {word: value for word, value in fixed.items() if word in accepted}
+
+
+def resolve_parameters(parameters: Mapping[str, Any], *, M: int, d: int, n: int) -> dict[str, Any]:
+    """Replace `M`, `d`, `n` and multiples such as `10*M` or `0.01*d` by their numbers.
+
+    Numbers of things (a pool's size, rows) are rounded. What is no finite number stays text, which
+    the method refuses.
+    """
+    numbers = {"M": M, "d": d, "n": n}
+
+    def value_of(key: str, value: Any) -> Any:
+        match = _EXPRESSION.fullmatch(value) if isinstance(value, str) else None
+        if match is None:
+            return value
+        product = float(match[1] or 1) * numbers[match[2]]
+        if not math.isfinite(product):
+            return value
+        return round(product) if key in COUNTS or product == int(product) else product
+
+    return {key: value_of(key, value) for key, value in parameters.items()}

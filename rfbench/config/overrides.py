@@ -28,30 +28,28 @@ def assign(document: yamlfile.Document, key: str, value: Any, text: str) -> None
 
 def change(document: yamlfile.Document, key: str, value: Any, text: str) -> tuple[Any, ...]:
     """Set the key and return its path; the lines of the document stay as they are."""
-    parts = key.split(".")
+    *parts, last = key.split(".")
     path: tuple[Any, ...] = ()
     target: Any = document.value
-    for depth, part in enumerate(parts):
-        last = depth == len(parts) - 1
+    for part in parts:
         if isinstance(target, list):
             target, inside = _entry_of_list(target, part, text)
             path += inside
-            if last:
-                raise ConfigError(
-                    f"{text} would replace a whole entry of a list.",
-                    todo=f"Name a parameter of it: {key}.parameter=value.",
-                )
-        elif last:
-            target[part] = value
-            path += (part,)
         else:
             child = target.get(part)
             if isinstance(child, str):
                 child = {"name": child}
-            target[part] = child = child if isinstance(child, dict | list) else {}
-            target = child
+            target[part] = child if isinstance(child, dict | list) else {}
+            target = target[part]
             path += (part,)
-    return path
+    if isinstance(target, list):
+        _entry_of_list(target, last, text)
+        raise ConfigError(
+            f"{text} would replace a whole entry of a list.",
+            todo=f"Name a parameter of it: {key}.parameter=value.",
+        )
+    target[last] = value
+    return (*path, last)
 
 
 def _entry_of_list(
