@@ -103,7 +103,6 @@ def combinations(
     choices: Choices,
     most: int,
     runs: Callable[[dict[str, str]], bool] = lambda combination: True,
-    seed: int = 0,
 ) -> list[dict[str, str]]:
     """Return every combination that `runs`, or `most` of them, drawn without replacement.
 
@@ -118,7 +117,7 @@ def combinations(
 
     drawn = min(most, total)
     while True:
-        draw = np.random.default_rng(seed).choice
+        draw = np.random.default_rng(0).choice
         places = range(total) if total <= most else draw(total, drawn, replace=False).tolist()
         found = list(itertools.islice((i for i in places if runs(at(i))), most))
         if len(found) == most or drawn == total:

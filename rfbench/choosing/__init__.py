@@ -297,7 +297,7 @@ def _confirm(
     start_up: float,
 ) -> Choice:
     """Measure the choice, and plain features, on the rows held out, in several draws."""
-    runs, metric = seen.runs, str(seen.runs.shared["metric"])
+    runs, metric, d = seen.runs, str(seen.runs.shared["metric"]), data.X.shape[1]
     best, M = seen.best(), int(seen.best()["M"])
     own = int(seen.best(PLAIN)["M"])
     contenders = dict.fromkeys([(str(best["label"]), M), (PLAIN, M), (PLAIN, own)])
@@ -325,11 +325,7 @@ def _confirm(
     tried = seen.rows[["label", "M", "selection_loss"]].assign(seconds=seconds(seen.rows))
     rows_error, error = _errors(predicted, data.y[test], metric)
     linear = set(others.loc[others["status"] == "ok", "label"])
-
-    def measured(table: pd.DataFrame, label: str, M: int) -> Contender:
-        return _measured(table[(table["label"] == label) & (table["M"] == M)], label, M, metric)
-
-    features = measured(rows, str(best["label"]), M)
+    features = _measured(rows, str(best["label"]), M, metric)
     if not features.draws:  # no worker was there in time
         fit, test_seconds = np.diff(moments)
         each = 1000 * test_seconds / len(test)
@@ -343,12 +339,12 @@ def _confirm(
         rows=len(data.y),
         n_train=len(train),
         n_test=len(test),
-        d=data.X.shape[1],
+        d=d,
         features=features,
-        plain=measured(rows, PLAIN, M),
-        plain_best=measured(rows, PLAIN, own),
-        linear=measured(others, LOGISTIC if LOGISTIC in linear else RIDGE, data.X.shape[1]),
-        boosting=measured(others, BOOSTING, data.X.shape[1]),
+        plain=_measured(rows, PLAIN, M, metric),
+        plain_best=_measured(rows, PLAIN, own, metric),
+        linear=_measured(others, LOGISTIC if LOGISTIC in linear else RIDGE, d, metric),
+        boosting=_measured(others, BOOSTING, d, metric),
         rows_error=rows_error,
         bandwidth=rounded(best["bandwidth"]),
         alpha=rounded(best["alpha"]),
@@ -378,6 +374,7 @@ def _errors(predicted: Any, truth: Any, metric: str) -> tuple[float, float]:
 
 
 def _measured(rows: pd.DataFrame, label: str, M: int, metric: str) -> Contender:
+    rows = rows[(rows["label"] == label) & (rows["M"] == M)]
     good = rows[rows["status"] == "ok"]
     if good.empty:
         why = rows["message"].iloc[0] if len(rows) else "It was not run."

@@ -9,7 +9,6 @@ import click
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.table import Table
     from rich.text import Text
 
     Cell = str | Text
@@ -50,6 +49,9 @@ def table(
     Columns of words are wrapped, those of `numbers` and the names in the first one never are. Where
     that leaves too little room, all columns but the first become one.
     """
+    from rich.table import Table
+    from rich.text import Text
+
     lines = [head, *rows] if head else rows
     least = [
         max(min(len(word), LONGEST_WORD) for cell in column for word in str(cell).split() or [""])
@@ -61,7 +63,20 @@ def table(
     if sum(least) + GAP * (len(least) - 1) > console.width:
         rows = [(row[0], _joined(row[1:], head[1:])) for row in rows]
         head, numbers, least = (), (), least[:1]
-    return _captured(console, _table(rows, head, numbers, least[0]))
+    found = Table(
+        box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="", show_header=bool(head)
+    )
+    for i in range(len(rows[0])):
+        found.add_column(
+            head[i] if head else "",
+            justify="right" if i in numbers else "left",
+            no_wrap=i in numbers,
+            width=None if i else least[0],
+            overflow="fold",
+        )
+    for row in rows:
+        found.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    return _captured(console, found)
 
 
 def with_verdicts(text: str, console: Console) -> str:
@@ -102,25 +117,3 @@ def _joined(cells: Sequence[Cell], head: Sequence[str]) -> Text:
     named = [Text(f"{name}: ") for name in head] or [Text()] * len(cells)
     pairs = zip(named, cells, strict=True)
     return Text("; ").join(name + cell for name, cell in pairs if str(cell))
-
-
-def _table(
-    rows: Sequence[Sequence[Cell]], head: Sequence[str], numbers: Collection[int], first: int
-) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    found = Table(
-        box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="", show_header=bool(head)
-    )
-    for i in range(len(rows[0])):
-        found.add_column(
-            head[i] if head else "",
-            justify="right" if i in numbers else "left",
-            no_wrap=i in numbers,
-            width=None if i else first,
-            overflow="fold",
-        )
-    for row in rows:
-        found.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
-    return found
