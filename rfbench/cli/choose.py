@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from rfbench.cli.options import DROP, FOLDER, GROUPS, TARGET, TASK, WHOLE
-from rfbench.errors import ConfigError, nearest
+from rfbench.errors import ConfigError, unknown
 
 DATA = click.argument("file", metavar="FILE")
 
@@ -45,7 +45,6 @@ def seconds(text: str) -> float:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 def choose(
     file: str,
-    target: str | int | None,
     budget: float,
     jobs: int | None,
     out: Path | None,
@@ -68,7 +67,7 @@ def choose(
     from rfbench.choosing import choose_for
     from rfbench.pages.templates import render
 
-    dataset = _dataset(file, target, **reading)
+    dataset = _dataset(file, **reading)
     stem = re.sub(r"[^A-Za-z0-9._+=-]", "-", Path(file).name)
     folder = out or Path("results") / f"choose-{stem}"
     start = time.monotonic()
@@ -106,7 +105,7 @@ def new(file: str, target: str | int | None, out: Path | None) -> None:
     path = out or Path(re.sub(r"[^A-Za-z0-9_+=-]", "-", Path(file).stem) + ".yaml")
     if path.exists():
         raise ConfigError(f"{path} is there already.", "", "Name another one: --out.")
-    value = _dataset(file, target)
+    value = _dataset(file, target=target)
     if isinstance(value, str):
         raise ConfigError(f"{value} is a name of the catalogue, not a file.", "", "")
     entry = DatasetSpec.model_validate(value).entry
@@ -127,28 +126,22 @@ def new(file: str, target: str | int | None, out: Path | None) -> None:
     click.echo(f"{path}\nTry it: rfbench run {path} --smoke")
 
 
-def _dataset(file: str, target: str | int | None, **reading: Any) -> str | dict[str, Any]:
+def _dataset(file: str, **reading: Any) -> str | dict[str, Any]:
     """Return the key `dataset` for a file, or for a name of the catalogue."""
     from rfbench.datasets import names
-    from rfbench.datasets.files import has_target_apart
 
     given = {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in reading.items()
         if value not in (None, ())
     }
-    if target is not None:
-        return {"file": file, "target": target, **given}
-    if file in names():
-        if given:
-            raise ConfigError(
-                f"--{next(iter(given))} is for files, and {file} is a data set of the catalogue.",
-                todo="Leave it out.",
-            )
-        return file
-    if has_target_apart(Path(file)):
+    if "target" in given or (Path(file).exists() and file not in names()):
         return {"file": file, **given}
-    raise ConfigError(
-        f"Which column of {file} is to be predicted?{nearest(file, names())}",
-        todo="Name it: --target COLUMN.",
-    )
+    if file not in names():
+        raise unknown("file or data set", file, names(), ConfigError)
+    if given:
+        raise ConfigError(
+            f"--{next(iter(given))} is for files, and {file} is a data set of the catalogue.",
+            todo="Leave it out.",
+        )
+    return file
