@@ -133,11 +133,6 @@ def format_of(path: Path) -> str:
     return "csv"
 
 
-def has_target_apart(path: Path) -> bool:
-    """Whether a file is there, in a format that has the target beside the columns."""
-    return path.is_file() and format_of(path) in ("npz", "svmlight")
-
-
 # Each yields the tables of a file, of so many rows; None: the whole file at once.
 
 
