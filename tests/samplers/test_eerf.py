@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from rfbench.errors import MethodError
-from rfbench.samplers import EERF
+from rfbench.samplers import EERF, UniformPool
 from rfbench.samplers.base import streams
 from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET
 
@@ -80,3 +80,12 @@ def test_linear_kernel_ranks_each_coordinate_once():
     assert_allclose(sampler.transform(NEW_ROWS), NEW_ROWS[:, order[:3]] / np.sqrt(3.0))
     with pytest.raises(MethodError, match=r"M = 6 .* pool of 5\."):
         fitted(target, 6, kernel="linear")
+
+
+def test_whole_pool_is_the_pool_that_eerf_sees():
+    for feature_map in MAPS:
+        words = {"pool_size": 30, "bandwidth": 2.0, "feature_map": feature_map, "random_state": 3}
+        uniform = UniformPool(30, **words).fit(ROWS).transform(NEW_ROWS)
+        energetic = EERF(30, **words).fit(ROWS, TARGET).transform(NEW_ROWS)
+        order = np.lexsort(uniform), np.lexsort(energetic)
+        assert_allclose(uniform[:, order[0]], energetic[:, order[1]], atol=1e-14)
