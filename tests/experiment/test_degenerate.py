@@ -8,20 +8,13 @@ from rfbench.datasets import Dataset
 from rfbench.samplers.feature_map import FeatureMap
 from tests.support.trials import measured
 
-TEXT = """\
-dataset: DATASET
-split: {test_size: 0.4}
-scaling: standard
-bandwidth: 1.0
-M: [3, 12]
-samplers:
-  - rks
-  - eerf: {pool_size: 20, score_rows: 1.0}
-  - lkrf: {pool_size: 20, estimator: all}
-  - surrogate-leverage
-solver: {alphas: [0.01, 1.0], selection: cv3}
-trials: 1
-"""
+from .conftest import SMALL
+
+POOLS = "eerf: {pool_size: 20, score_rows: 1.0}, lkrf: {pool_size: 20, estimator: all}"
+OWN = (
+    *("split={test_size: 0.4}", "scaling=standard", "M=3,12", "trials=1"),
+    *(f"samplers=[rks, {POOLS}, surrogate-leverage]", "solver.selection=cv3"),
+)
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.standard_normal((30, 3))
 LABELS = np.arange(30) % 2
@@ -38,7 +31,7 @@ def rows_of(experiment_of, monkeypatch):
         monkeypatch.setattr(datasets, "load", lambda *words, **keywords: found)
         monkeypatch.setattr(datasets, "fetch", lambda *words, **keywords: [])
         monkeypatch.setattr(datasets, "data_sha256", lambda *words: "0")
-        return measured(experiment_of(TEXT.replace("DATASET", name), *overrides))
+        return measured(experiment_of(SMALL, f"dataset={name}", *OWN, *overrides))
 
     return run
 

@@ -8,18 +8,9 @@ from rfbench.experiment.trial import run_job
 from rfbench.results.schema import METRICS
 from rfbench.samplers.feature_map import FeatureMap
 
-N, N_TEST, M = 150, 80, 8
-TEXT = f"""\
-dataset: {{sphere: {{d: 3, n_train: {N}, n_test: {N_TEST}}}}}
-scaling: none
-bandwidth: 1.0
-feature_map: MAP
-M: [{M}]
-samplers:
-  - SAMPLER
-solver: SOLVER
-trials: 1
-"""
+from .conftest import SMALL
+
+N, N_TEST, M = 120, 60, 8
 RIDGE = "{name: ridge, alphas: [0.01, 1.0], selection: cv5}"
 # Beside each: the candidates, and the frequencies of the paired map that come of them.
 SAMPLERS = [
@@ -43,8 +34,8 @@ def measured(experiment_of, monkeypatch):
             taken.append(rows.shape[0] * self.n_frequencies)
             return project(self, rows, out)
 
-        text = TEXT.replace("SAMPLER", sampler).replace("MAP", feature_map)
-        (job,) = jobs(plan(experiment_of(text.replace("SOLVER", solver))))
+        own = (f"samplers=[{sampler}]", f"feature_map={feature_map}", f"solver={solver}")
+        (job,) = jobs(plan(experiment_of(SMALL, *own, f"M={M}", "trials=1")))
         with monkeypatch.context() as patch:
             patch.setattr(memory, "MATRIX_BYTES", limit)
             patch.setattr(FeatureMap, "_project", counting)

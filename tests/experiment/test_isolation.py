@@ -11,17 +11,8 @@ from rfbench import datasets
 from rfbench.datasets import Dataset
 from tests.support.trials import measured as of_trials
 
-TEXT = """\
-dataset: {sphere: {d: 3, n_train: 80, n_test: 40}}
-scaling: none
-bandwidth: 1.0
-M: [4, 8]
-samplers: SAMPLERS
-solver: {name: ridge, alphas: [0.01, 1.0], selection: cv3}
-kernel_error_rows: 17
-timing: isolated
-trials: 2
-"""
+from .conftest import SMALL
+
 NOT_MEASURED = ("t_", "cpu_", "peak_", "trial_id", "setting", "timing", "shared_M")
 HOSTILE = Path(__file__).with_name("hostile.py")
 
@@ -32,8 +23,9 @@ def rows_of(experiment_of, tmp_path, monkeypatch):
     shutil.copy(HOSTILE, tmp_path)
     monkeypatch.chdir(tmp_path)
 
-    def run(samplers, text=TEXT):
-        return of_trials(experiment_of(text.replace("SAMPLERS", samplers), allow_imports=True))
+    def run(samplers, *overrides):
+        own = (f"samplers={samplers}", "timing=isolated", "kernel_error_rows=17", *overrides)
+        return of_trials(experiment_of(SMALL, *own, allow_imports=True))
 
     return run
 
@@ -73,12 +65,11 @@ def test_a_real_target_and_sparse_rows_are_as_safe(rows_of, monkeypatch):
     monkeypatch.setattr(datasets, "load", lambda *words, **keywords: found)
     monkeypatch.setattr(datasets, "fetch", lambda *words, **keywords: [])
     monkeypatch.setattr(datasets, "data_sha256", lambda *words: "0")
-    text = TEXT.replace("{sphere: {d: 3, n_train: 80, n_test: 40}}", "cpu")
-    text += "split: {test_size: 0.4}\n"
-    alone = measured(rows_of("[rks]", text=text), "rks")
+    own = ("dataset=cpu", "split={test_size: 0.4}")
+    alone = measured(rows_of("[rks]", *own), "rks")
     assert {row["status"] for row in alone.values()} == {"ok"}
     for hostile in ("ChangesRows", "ChangesTarget"):
-        rows = rows_of(beside(hostile), text=text)
+        rows = rows_of(beside(hostile), *own)
         assert measured(rows, "rks") == alone
         assert {row["status"] for row in measured(rows, "hostile").values()} == {"failed"}
 
@@ -88,9 +79,8 @@ def test_a_real_target_and_sparse_rows_are_as_safe(rows_of, monkeypatch):
 )
 @pytest.mark.parametrize("solver", ["ridge", "{class: sklearn.svm.LinearSVC}"])
 def test_another_number_of_columns_is_a_failed_row_with_a_sentence(rows_of, hostile, solver):
-    text = TEXT.replace("{name: ridge, alphas: [0.01, 1.0], selection: cv3}", solver)
-    rows = rows_of(beside(hostile), text=text)
-    assert measured(rows, "rks") == measured(rows_of("[rks]", text=text), "rks")
+    rows = rows_of(beside(hostile), f"solver={solver}")
+    assert measured(rows, "rks") == measured(rows_of("[rks]", f"solver={solver}"), "rks")
     assert {row["status"] for row in measured(rows, "rks").values()} == {"ok"}
     for row in measured(rows, "hostile").values():
         assert row["status"] == "failed"

@@ -6,22 +6,16 @@ from rfbench.experiment.footprint import estimate
 from rfbench.experiment.plan import plan
 from tests.support.trials import measured
 
-TEXT = """\
-dataset: {sphere: {d: 3, n_train: 200, n_test: 50}}
-bandwidth: 2.0
-trials: 1
-M: 30
-samplers:
-  - nystroem
-  - nystroem: {landmarks: kmeans, label: kmeans}
-  - rks
-"""
+from .conftest import SMALL
+
+THREE = "samplers=[nystroem, nystroem: {landmarks: kmeans, label: kmeans}, rks]"
+OWN = (THREE, "M=30", "bandwidth=2", "trials=1")
 
 
 @pytest.fixture
 def rows_of(experiment_of):
     def run(solver):
-        rows = measured(experiment_of(f"{TEXT}solver: {solver}\n"))
+        rows = measured(experiment_of(SMALL, *OWN, f"solver={solver}"))
         assert {row["status"] for row in rows} == {"ok"}, rows
         return {row["label"]: row for row in rows}
 
@@ -55,6 +49,8 @@ def test_the_inverse_root_is_left_out_of_a_trial(rows_of, monkeypatch):
 
 
 def test_falkon_is_not_counted_a_matrix_per_fold(experiment_of):
-    text = TEXT + "solver: {name: %s, alphas: [0.1, 1], selection: cv5}\n"
-    falkon, ridge = (estimate(plan(experiment_of(text % name))[2]) for name in ("falkon", "ridge"))
+    folds = "solver={name: %s, alphas: [0.1, 1], selection: cv5}"
+    falkon, ridge = (
+        estimate(plan(experiment_of(SMALL, *OWN, folds % name))[2]) for name in ("falkon", "ridge")
+    )
     assert falkon < ridge
