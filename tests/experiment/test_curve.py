@@ -12,19 +12,21 @@ from rfbench.solvers import curve as curves
 from tests.support.command_line import call
 from tests.support.trials import measured
 
-TEXT = """\
-dataset: {sphere: {d: 3, n_train: 150, n_test: 80}}
-scaling: none
-bandwidth: 1.0
-M: [3, 16, 5]
-samplers:
-  - SAMPLER
-solver: {name: ridge, alphas: [0.01, 1.0], selection: cv5}
-kernel_error_rows: 40
-trials: 1
-"""
+from .conftest import SMALL
+
 IMPORTED = "{class: sklearn.kernel_approximation.RBFSampler}"
 PREFIXES = sorted(name for name, cls in SAMPLERS.items() if cls.has_prefixes)
+
+
+@pytest.fixture
+def curve(experiment_of):
+    """Return a function that reads a configuration of some samplers and three sizes."""
+
+    def build(samplers, *overrides):
+        own = (f"samplers=[{samplers}]", "M=3,16,5", "kernel_error_rows=40", "trials=1")
+        return experiment_of(SMALL, *own, *overrides)
+
+    return build
 
 
 def rows_of(experiment):
@@ -45,12 +47,10 @@ def assert_same(shared, isolated):
 
 @pytest.mark.parametrize("name", PREFIXES)
 @pytest.mark.parametrize("feature_map", ["offset", "paired"])
-def test_shared_work_gives_the_results_of_work_alone(experiment_of, name, feature_map):
+def test_shared_work_gives_the_results_of_work_alone(curve, name, feature_map):
     pool = "" if "pool_size" not in SAMPLERS[name]().get_params() else ": {pool_size: 40}"
-    text = TEXT.replace("SAMPLER", f"{name}{pool}")
-    own = ("feature_map=" + feature_map,)
-    shared = rows_of(experiment_of(text, *own))
-    assert_same(shared, rows_of(experiment_of(text, *own, "timing=isolated")))
+    own = (f"{name}{pool}", f"feature_map={feature_map}")
+    assert_same(rows_of(curve(*own)), rows_of(curve(*own, "timing=isolated")))
 
 
 @pytest.mark.parametrize(
@@ -63,65 +63,55 @@ def test_shared_work_gives_the_results_of_work_alone(experiment_of, name, featur
     ],
 )
 @pytest.mark.parametrize("limit", [0, 2**30])
-def test_for_every_selection_with_and_without_a_matrix(experiment_of, monkeypatch, solver, limit):
+def test_for_every_selection_with_and_without_a_matrix(curve, monkeypatch, solver, limit):
     monkeypatch.setattr(memory, "MATRIX_BYTES", limit)
-    text = TEXT.replace("SAMPLER", "rks").replace(
-        "{name: ridge, alphas: [0.01, 1.0], selection: cv5}", solver
-    )
-    assert_same(rows_of(experiment_of(text)), rows_of(experiment_of(text, "timing=isolated")))
+    own = ("rks", f"solver={solver}")
+    assert_same(rows_of(curve(*own)), rows_of(curve(*own, "timing=isolated")))
 
 
-def test_several_classes_and_one_vs_one(experiment_of):
-    text = TEXT.replace("SAMPLER", "orf").replace(
-        "dataset: {sphere: {d: 3, n_train: 150, n_test: 80}}",
-        "dataset: digits\nsplit: {test_size: 0.5}\nrows: 300",
-    )
+def test_several_classes_and_one_vs_one(curve):
+    digits = ("dataset=digits", "split={test_size: 0.5}", "rows=300", "solver.selection=cv3")
     for scheme in ("one-vs-rest", "one-vs-one"):
-        own = text.replace("selection: cv5}", f"selection: cv3, multiclass: {scheme}}}")
-        assert_same(rows_of(experiment_of(own)), rows_of(experiment_of(own, "timing=isolated")))
+        own = ("orf", *digits, f"solver.multiclass={scheme}")
+        assert_same(rows_of(curve(*own)), rows_of(curve(*own, "timing=isolated")))
 
 
-def test_one_that_cannot_share_and_all_beside_it_are_measured_alone(experiment_of):
+def test_one_that_cannot_share_and_all_beside_it_are_measured_alone(curve):
     """An upper bound beside a time would make the other method look fast."""
     for sampler in ("lkrf: {pool_size: 40}", "eerf: {pool_size: 10*M}", IMPORTED):
         for every in ([sampler], [sampler, "rks"], ["rks", sampler]):
-            text = TEXT.replace("SAMPLER", "\n  - ".join(every))
-            trials = plan(experiment_of(text, "trials=1"))
+            trials = plan(curve(", ".join(every)))
             assert [shares_work(trial) for trial in trials] == [False] * len(trials)
             rows = [row for job in jobs(trials) for row in run_job(job)]
             assert {(row["status"], row["timing"]) for row in rows} == {("ok", "isolated")}
-    both = plan(experiment_of(TEXT.replace("SAMPLER", "rks\n  - eerf: {pool_size: 40}")))
-    assert all(shares_work(trial) for trial in both)
+    assert all(shares_work(trial) for trial in plan(curve("rks, eerf: {pool_size: 40}")))
 
 
-def test_the_way_of_timing_is_no_part_of_the_identity(experiment_of):
-    alone = plan(experiment_of(TEXT.replace("SAMPLER", "rks")))
-    beside = plan(experiment_of(TEXT.replace("SAMPLER", "rks\n  - lkrf: {pool_size: 40}")))
+def test_the_way_of_timing_is_no_part_of_the_identity(curve):
+    alone, beside = plan(curve("rks")), plan(curve("rks, lkrf: {pool_size: 40}"))
     assert {trial.id for trial in alone} <= {trial.id for trial in beside}
 
 
 def test_features_of_training_rows_are_booked_as_such():
     train, other = np.random.default_rng(0).standard_normal((2, 30, 3))
-    curve = curves.Curve(RKS(5, bandwidth=1.0, random_state=0).fit(train), Clock(), train)
-    curve.matrix(train)
-    assert curve.clock.wall["features"] > 0
-    assert curve.clock.wall["test"] == 0
-    booked = curve.clock.wall["features"]
-    curve.matrix(other)
-    assert curve.clock.wall["test"] > 0
-    assert curve.clock.wall["features"] == booked
+    made = curves.Curve(RKS(5, bandwidth=1.0, random_state=0).fit(train), Clock(), train)
+    made.matrix(train)
+    assert made.clock.wall["features"] > 0
+    assert made.clock.wall["test"] == 0
+    booked = made.clock.wall["features"]
+    made.matrix(other)
+    assert made.clock.wall["test"] > 0
+    assert made.clock.wall["features"] == booked
 
 
-def test_a_size_that_is_added_later_is_measured_in_the_same_way(experiment_of):
-    text = TEXT.replace("SAMPLER", "rks")
-    (row,) = rows_of(experiment_of(text, "M=5")).values()
+def test_a_size_that_is_added_later_is_measured_in_the_same_way(curve):
+    (row,) = rows_of(curve("rks", "M=5")).values()
     assert (row["timing"], row["shared_M"]) == ("shared", 5)
-    assert rows_of(experiment_of(text))[5]["shared_M"] == 16
+    assert rows_of(curve("rks"))[5]["shared_M"] == 16
 
 
-def test_every_size_is_charged_the_shared_work(experiment_of):
-    text = TEXT.replace("SAMPLER", "eerf: {pool_size: 40}")
-    rows = rows_of(experiment_of(text))
+def test_every_size_is_charged_the_shared_work(curve):
+    rows = rows_of(curve("eerf: {pool_size: 40}"))
     assert len({row["t_pp"] for row in rows.values()}) == 1
     assert min(row["t_features"] for row in rows.values()) > 0
     assert np.isfinite([row["t_test"] for row in rows.values()]).all()
@@ -132,6 +122,7 @@ def test_every_size_is_charged_the_shared_work(experiment_of):
 )
 def test_a_run_says_that_its_sizes_share_nothing(tmp_path, samplers, said):
     path = tmp_path / "tiny.yaml"
-    path.write_text(TEXT.replace("SAMPLER", f"rks\n  - {samplers}"))
-    output = call("run", path, "--dry-run", "--out", tmp_path)
+    path.write_text(SMALL)
+    words = ("--set", f"samplers=[rks, {samplers}]", "--dry-run", "--out", tmp_path)
+    output = call("run", path, *words)
     assert ("timing: isolated" in output) is said
