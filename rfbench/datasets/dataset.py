@@ -148,7 +148,7 @@ def _sha256(entry: Entry, parameters: Parameters, checks: list[FileCheck]) -> st
     parts: list[Any] = [entry.reader, 1]
     if entry.kind == "synthetic":
         problem = PROBLEMS[entry.reader]
-        parts = [entry.reader, problem.version, problem.complete(entry.name, parameters)]
+        parts += [problem.complete(entry.name, parameters)]
     elif parameters:
         raise DataError(
             f"{entry.name} takes no parameters, but was given {', '.join(parameters)}.",

@@ -17,7 +17,7 @@ import pandas as pd
 from rfbench import plugins
 from rfbench.datasets import columns, files, hashes, packed
 from rfbench.datasets.catalog import Entry, source_of
-from rfbench.datasets.hashes import data_folder, memory
+from rfbench.datasets.hashes import data_folder
 from rfbench.datasets.readers import Parsed
 from rfbench.errors import DataError, RfbenchError, unknown
 
@@ -53,9 +53,9 @@ def read(
         place = ((folder or Path()) / Path(parameters["path"]).expanduser()).absolute()
         known, parsed = packed.identity(place), packed.read(place)
     else:
-        before = sha256 or _known(parameters, folder)
-        found = packed.cached(_place(before)) if before else None
-        known, parsed = (before, found) if before and found else _stored(parameters, folder)
+        known = sha256 or _known(parameters, folder)
+        found = packed.cached(_place(known))
+        known, parsed = (known, found) if found else _stored(parameters, folder)
     entry = Entry.model_validate({"name": name, "title": name, **(parsed.about or {})})
     return entry, parsed, known
 
@@ -77,15 +77,18 @@ def identity(parameters: Options, folder: Path | None, parsed: Parsed | None = N
     ).hexdigest()
 
 
-def _known(parameters: Options, folder: Path | None) -> str | None:
-    """Return the identity where it can be had without reading the rows."""
+def _known(parameters: Options, folder: Path | None) -> str:
+    """Return the identity; rows that are not a file are read for it once, and stored."""
     source = source_of(parameters)
     if source == "file":
         return identity(parameters, folder)
     if source == "load":
         code = plugins.identity(str(parameters["load"]), folder)
         return _of_function(json.dumps(dict(parameters)), folder, code)
-    return hashes.read_json(memory()).get(_key(parameters))
+    import sklearn
+
+    key = json.dumps([sklearn.__version__, dict(parameters)], sort_keys=True)
+    return hashes.remembered(key, lambda: _stored(parameters, folder)[0])
 
 
 @functools.cache
@@ -97,15 +100,7 @@ def _of_function(parameters: str, folder: Path | None, code: str) -> str:
 def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
     parsed = _parse(parameters, folder)
     known = identity(parameters, folder, parsed)
-    if source_of(parameters) in ("openml", "sklearn"):
-        hashes.add_json(memory(), _key(parameters), known)
     return known, packed.store(_place(known), parsed)
-
-
-def _key(parameters: Options) -> str:
-    import sklearn
-
-    return json.dumps([sklearn.__version__, dict(parameters)], sort_keys=True)
 
 
 def _place(sha256: str) -> Path:

@@ -46,10 +46,9 @@ def hyperplane(
 
 @dataclass(frozen=True)
 class Problem:
-    """A generator with its version and the values of its parameters."""
+    """A generator with the values of its parameters."""
 
     draw: Callable[..., Generated]
-    version: int
     parameters: Mapping[str, int | float]
 
     def complete(self, name: str, given: Mapping[str, object] | None) -> dict[str, int | float]:
@@ -73,10 +72,9 @@ class Problem:
 
 
 PROBLEMS: dict[str, Problem] = {
-    "sphere": Problem(sphere, 1, {"d": 10, "n_train": 10_000, "n_test": 1_000}),
+    "sphere": Problem(sphere, {"d": 10, "n_train": 10_000, "n_test": 1_000}),
     "hyperplane": Problem(
         hyperplane,
-        1,
         {"d": 1_000, "n_train": 10_000, "n_test": 1_000, "informative": 100, "weak": 0.05},
     ),
 }

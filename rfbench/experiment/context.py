@@ -65,7 +65,9 @@ class Context:
 
         def make() -> tuple[Rows, ExactKernel]:
             X, solver = self.prepared(trial).X_train, trial.experiment.solver
-            rows = frozen(_some_rows(X, trial, count))
+            generator = generator_for(trial.experiment.seed, "kernel rows", trial.number)
+            some = generator.choice(X.shape[0], size=min(count, X.shape[0]), replace=False)
+            rows = frozen(X[np.sort(some)])
             penalty = sorted(solver.alphas)[len(solver.alphas) // 2] * rows.shape[0]
             if solver.alpha_convention == "absolute":
                 penalty /= X.shape[0]
@@ -121,9 +123,3 @@ def _prepare(trial: Trial) -> Prepared:
         rows=experiment.rows,
         dtype=experiment.dtype,
     )
-
-
-def _some_rows(rows: Rows, trial: Trial, count: int) -> Rows:
-    generator = generator_for(trial.experiment.seed, "kernel rows", trial.number)
-    n = rows.shape[0]
-    return rows[np.sort(generator.choice(n, size=min(count, n), replace=False))]

@@ -35,7 +35,7 @@ class Journal:
         # Opened for each line: a trial may have closed all files.
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line, default=_plain) + "\n")
+            file.write(json.dumps(line) + "\n")
             if force:
                 file.flush()
                 os.fsync(file.fileno())
@@ -80,7 +80,3 @@ def leftovers(folder: Path) -> list[Journal]:
 
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else str(value)
