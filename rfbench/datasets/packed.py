@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import json
 import logging
@@ -85,8 +86,9 @@ def _sweep(folder: Path) -> None:
     """Remove what writers that were killed left, once it is older than any write takes."""
     name = f".{glob.escape(folder.name)}-{'[0-9a-f]' * 32}"
     for stage in folder.parent.glob(name):
-        if stage.stat().st_mtime < time.time() - _OLD_SECONDS:
-            shutil.rmtree(stage, ignore_errors=True)
+        with contextlib.suppress(OSError):  # another one sweeps as well
+            if stage.stat().st_mtime < time.time() - _OLD_SECONDS:
+                shutil.rmtree(stage)
 
 
 def _parts(blocks: Iterable[FloatArray], name: str, part_bytes: int) -> Iterator[FloatArray]:

@@ -102,8 +102,7 @@ def plan_run(
     """
     chosen = [smoke_variant(e) for e in experiments] if smoke else list(experiments)
     for name in dict.fromkeys(s.name for e in chosen for s in e.dataset if not s.own):
-        if datasets.entry(name).kind == "files":
-            datasets.fetch(name, progress=progress)
+        datasets.fetch(name, progress=progress)
     words = list(variants) or [""] * len(chosen)
     trials = [t for e, word in zip(chosen, words, strict=True) for t in plan(e, word)]
     once = {trial.id: trial for trial in reversed(trials)}
