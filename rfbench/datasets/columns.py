@@ -52,7 +52,6 @@ def tabled(
         raise DataError(
             f"y of {what} has the shape {np.shape(y)}, and X has {X.shape[0]} rows.",
             "There has to be one target per row.",
-            "Correct what is returned.",
         )
     return X, y.reset_index(drop=True) if isinstance(y, pd.Series) else pd.Series(y)
 
@@ -127,8 +126,7 @@ def chosen(
     if y is not None and target is not None:
         raise DataError(
             f"The target of {name} stands apart from its columns, and target is '{target}'.",
-            "It would not be used.",
-            "Leave out `target`.",
+            todo="Leave out `target`.",
         )
     if isinstance(X, pd.DataFrame):
         X = X.reset_index(drop=True)
@@ -227,8 +225,7 @@ class Table:
         if regression and words:
             raise DataError(
                 f"{what} holds words, such as {str(y.iloc[0])[:40]!r}.",
-                "A regression needs numbers.",
-                "Write `task: classification`, or name another column.",
+                todo="Write `task: classification`, or name another column.",
             )
         guess = "" if task else ", by its target"
         if regression:
@@ -244,8 +241,7 @@ class Table:
         if task not in (None, "classification", found):
             raise DataError(
                 f"{what} has {different} classes, and task is {task}.",
-                "",
-                f"Write `task: {found}`.",
+                todo=f"Write `task: {found}`.",
             )
         codes, values = pd.factorize(y, sort=True)
         classes = known or [str(v) if words else format(v, "g") for v in values]
@@ -271,8 +267,7 @@ def _column(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
         return str(names[column])
     raise DataError(
         f"{name} has no column '{column}'.{nearest(str(column), names)}",
-        f"Its columns are {_named(names)}.",
-        f"Correct `{key}`.",
+        f"Its columns are {_named(names)}: correct `{key}`.",
     )
 
 
@@ -325,8 +320,7 @@ def numbers(name: str, table: pd.DataFrame, said: list[str]) -> NDArray[np.float
         row, column = np.argwhere(np.isinf(X))[0]
         raise DataError(
             f"Row {row + 1} of column '{table.columns[column]}' of {name} is infinite.",
-            "No method here can use it.",
-            "Correct it, or leave the row or the column out.",
+            todo="Correct it, or leave the row or the column out.",
         )
     flat = X.min(axis=0) == X.max(axis=0)
     constant += list(table.columns[flat])

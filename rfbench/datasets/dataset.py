@@ -153,7 +153,6 @@ def _sha256(entry: Entry, parameters: Parameters, checks: list[FileCheck]) -> st
         raise DataError(
             f"{entry.name} takes no parameters, but was given {', '.join(parameters)}.",
             "Only synthetic problems have parameters.",
-            "Remove them.",
         )
     if entry.kind == "files":
         parts += [entry.options, entry.codes, entry.sparse, [each.sha256 for each in checks]]

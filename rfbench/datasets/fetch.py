@@ -138,7 +138,7 @@ def add(name: str, file: Path) -> Path:
     """
     entry, file = catalog.entry(name), Path(file)
     if not file.is_file():
-        raise DataError(f"{file} is not a file.", "Nothing can be copied.", "Check the path.")
+        raise DataError(f"{file} is not a file.", todo="Check the path.")
     names = [download.name for download in entry.downloads]
     names += [each for member in entry.files for each in member.names]
     if not any(file.match(each) for each in names):

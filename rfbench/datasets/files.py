@@ -59,7 +59,6 @@ def find(path: str, folder: Path | None) -> Path:
     raise DataError(
         f"There is no file {file}.{nearest(file.name, there)}",
         "A relative path starts from the folder of the configuration.",
-        "Correct the path.",
     )
 
 

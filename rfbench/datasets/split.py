@@ -88,8 +88,7 @@ def split_rows(dataset: Dataset, rule: Rule, generator: np.random.Generator) -> 
         raise DataError(
             f"The split {rule!r} leaves {len(train)} training and {len(test)} test rows of "
             f"{dataset.name}.",
-            "Both sides need rows.",
-            "Change the sizes.",
+            todo="Change the sizes.",
         )
     return train, test
 
@@ -190,7 +189,6 @@ def _blocks(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gene
         raise DataError(
             f"blocks is {count!r}.",
             f"{dataset.name} has {n} rows; they are cut into a whole number of blocks, from 2 on.",
-            "Correct it in the split.",
         )
     return _some_of(np.arange(n) * count // n, rule["test_size"], "test_size", generator)
 
@@ -249,7 +247,6 @@ def _amount(size: object, n: int, key: str) -> int:
     raise DataError(
         f"{key} is {size!r}.",
         "It has to be a fraction between 0 and 1, or a whole number above 0.",
-        "Correct it in the split.",
     )
 
 
