@@ -26,6 +26,6 @@ One folder
 
 Which method
 
-- `ranking.gather(results)`: a `Comparison` of the methods over the data sets outside the papers.
+- `ranking.gather(collection)`: a `Comparison` of the methods over the data sets outside the papers.
 - `choice`: what it answers. `statistics`: the tests over trials and over data sets.
 """

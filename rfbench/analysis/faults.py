@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from rfbench.analysis.frame import follows
-from rfbench.analysis.summary import IDENTITY, metrics
+from rfbench.analysis.frame import IDENTITY, follows
+from rfbench.analysis.summary import metrics
 from rfbench.results import Results
 from rfbench.results.schema import TIMES
 

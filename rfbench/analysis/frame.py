@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rfbench.analysis.naming import parameters_of
+from rfbench.analysis.naming import canonical, parameters_of
 from rfbench.errors import ResultsError
 from rfbench.results import Results, reader
 from rfbench.results.schema import METRICS
@@ -31,14 +31,15 @@ REGRESSION = ("relative_squared_error", "relative_rmse", "mae_range")
 KERNEL_ERRORS = tuple(name for name in METRICS if name.startswith("kernel_error"))
 JOINT = "joint"
 PAIRED_BY = ["trial", "seed", "data_hash", "split", "n_train"]
-GROUPED_BY = [
-    "folder", "dataset", "protocol", "label", "sampler", "solver", "variant", "d", "size"
+IDENTITY = [
+    "dataset", "d", "protocol", "sampler", "label", "variant", "parameters", "kernel",
+    "bandwidth_rule", "feature_map", "M", "solver", "selection", "alpha_convention", "intercept",
+    "scaling", "split", "dtype", "timing", "threads", "setting",
 ]  # fmt: skip
-
+FIRST = ["experiment", "folder", *IDENTITY, "paper", "items", "smoke"]
 GROUPS = [
-    "experiment", *GROUPED_BY[:-1], "paper", "items", "smoke", "M", "source", "sampled", "method",
-    "alias", "trials", "failed", "n_train", "n_test", "columns", "parameters", "ratio", "shared",
-    "error_metric", "M_low", "M_high",
+    *FIRST, "source", "sampled", "method", "alias", "trials", "failed", "n_train", "n_test",
+    "columns", "ratio", "shared", "error_metric", "M_low", "M_high",
 ]  # fmt: skip
 
 
@@ -55,17 +56,17 @@ class Collection:
         `error_percent` (misclassification, else 100 times the error of the regression) and
         `accuracy_percent`; `counts` (it ended well and is the last of its group and trial);
         `group`, the line of `groups`; `pair`, a number that the rows of two methods share where
-        trial, seed, data, split and number of training rows agree.
+        trial, seed, data, split and number of training rows agree. `d` of a data set counts for its
+        rows that failed before it was known; `parameters` are JSON with sorted keys.
     groups : DataFrame
-        One line per folder, data set, protocol, label, sampler, solver, variant, d and M, in this
-        order of first appearance: these, `experiment`, `paper`, `items`, `smoke`; `M`, NaN where
-        it follows another method, and `M_low` and `M_high`, its range; `source` and `sampled`,
-        the data set's name and the number in ``name[5000 rows]`` (or NaN); `method`, the label, or
-        ``joint``; `alias`, the sampler where it names no other label (or ``""``); `trials` and
-        `failed`; `n_train`, `n_test` and `columns`, medians; `parameters`, the sampler's as JSON;
-        `ratio`, test rows over training rows where every trial splits the same rows anew, else 0;
-        `shared`, whether times are charged with other sizes' work; `error_metric`, what
-        `error_percent` is.
+        One line per folder and `IDENTITY`, in the order of first appearance: these, `experiment`,
+        `paper`, `items`, `smoke`; `M`, NaN where it follows another method, and `M_low` and
+        `M_high`, its range; `source` and `sampled`, the data set's name and the number in
+        ``name[5000 rows]`` (or NaN); `method`, the label, or ``joint``; `alias`, the sampler where
+        it names no other label (or ``""``); `trials` and `failed`; `n_train`, `n_test` and
+        `columns`, medians; `ratio`, test rows over training rows where every trial splits the same
+        rows anew, else 0; `shared`, whether times are charged with other sizes' work;
+        `error_metric`, what `error_percent` is.
     experiments : tuple of Results
         What was read, folder by folder: name, configuration, manifest, notes of the reader.
     notes : tuple of str
@@ -79,10 +80,14 @@ class Collection:
 
     @cached_property
     def counted(self) -> pd.DataFrame:
-        """The rows that count, group by group."""
+        """The rows that count, group by group; kernel errors of features that estimate it alone."""
         counted = np.flatnonzero(self.rows["counts"])
         order = np.argsort(self.rows["group"].to_numpy()[counted], kind="stable")
-        return self.rows.iloc[counted[order]].reset_index(drop=True)
+        rows = self.rows.iloc[counted[order]].reset_index(drop=True)
+        if rows.empty:
+            return rows
+        estimates = by_text(rows["parameters"], estimates_kernel).astype(bool)
+        return rows.assign(**{name: rows[name].where(estimates) for name in KERNEL_ERRORS})
 
     @cached_property
     def _starts(self) -> NDArray[np.intp]:
@@ -181,12 +186,12 @@ def of(experiments: Sequence[Results], notes: Iterable[str] = ()) -> Collection:
         return Collection(rows.assign(counts=False), pd.DataFrame(columns=GROUPS), *read)
     for name, parts in SUMS.items():
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
-    estimates = by_text(rows["parameters"], estimates_kernel).astype(bool)
-    for name in KERNEL_ERRORS:
-        rows[name] = rows[name].where(estimates)
+    rows["parameters"] = by_text(rows["parameters"], canonical)
+    d = rows.groupby(["folder", "dataset"])["d"]
+    rows["d"] = rows["d"].where(d.transform("nunique") != 1, d.transform("max"))
     size = rows["M"].mask(rows["follows"])
-    keys = rows.assign(size=size)
-    rows["group"] = keys.groupby(GROUPED_BY, sort=False, dropna=False).ngroup()
+    keys = rows[["folder", *IDENTITY]].assign(M=size)
+    rows["group"] = keys.groupby(list(keys), sort=False, dropna=False).ngroup()
     rows["pair"] = rows.groupby(PAIRED_BY, sort=False, dropna=False).ngroup()
     ended_well = rows["status"] == "ok"
     repeated = rows.loc[ended_well, ["group", "trial"]].duplicated(keep="last")
@@ -227,15 +232,12 @@ def follows(one: Results) -> bool:
 
 def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -> pd.DataFrame:
     code = rows["group"]
-    first = ["experiment", *GROUPED_BY[:-1], "paper", "items", "smoke", "metric"]
-    groups = rows.loc[~code.duplicated(), first].assign(M=size)
+    groups = rows.loc[~code.duplicated(), [*FIRST, "metric"]].assign(M=size)
     groups = groups.reset_index(drop=True).astype({"M": "float64", "d": "float64"})
     parts = groups["dataset"].str.extract(r"^(.*?)(?:\[(\d+) rows\])?$")
     groups["source"], groups["sampled"] = parts[0], parts[1].astype("float64")
     groups["method"] = groups["label"].mask(groups["solver"] == JOINT, JOINT)
     groups["alias"] = _aliases(groups)
-    given = rows["parameters"][rows["parameters"] != ""]
-    groups["parameters"] = given.groupby(code).first().reindex(groups.index, fill_value="")
     numbers = ["n_train", "n_test", "columns"]
     counted = rows.loc[rows["counts"], ["M", *numbers]].astype("float64").groupby(code)
     groups["trials"] = counted.size().reindex(groups.index, fill_value=0)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from rfbench.analysis.apart import keeps_together, separated, source
 from rfbench.analysis.chance import smaller_class
-from rfbench.analysis.naming import names
+from rfbench.analysis.frame import Collection
 from rfbench.analysis.statistics import wilcoxon
-from rfbench.analysis.summary import IDENTITY, aggregate, axis, in_order, metrics
+from rfbench.analysis.summary import aggregate, axis, in_order, metrics, placed
 from rfbench.analysis.verdicts import CHANCE_POINTS, LEARNT
 from rfbench.results import Results
 
@@ -163,7 +163,7 @@ def _less(every: Iterable[str], kept: Iterable[str]) -> list[str]:
     return sorted(set(every) - set(kept))
 
 
-def gather(every: Sequence[Results]) -> Comparison | None:
+def gather(collection: Collection) -> Comparison | None:
     """Collect the results that compare methods outside the papers; None if there are none.
 
     They name no paper, have the protocol ``tuned``, two methods or more of which one is the
@@ -175,13 +175,13 @@ def gather(every: Sequence[Results]) -> Comparison | None:
     """
     found: dict[tuple[str, int], dict[str, pd.DataFrame]] = defaultdict(dict)
     references = []
-    apart, leaking = separated(every), set()
+    apart, leaking = separated(collection.experiments), set()
     usable = {
         str(one.folder): one
-        for one in every
+        for one in collection.experiments
         if not one.smoke and not one.config.get("paper") and axis(one) == "M"
     }
-    lines = _lines(usable)
+    lines = _lines(collection, usable)
     for (folder, dataset), part in lines.groupby(["folder", "dataset"], sort=False):
         results, names = usable[str(folder)], set(part["method"])
         if source(str(dataset)) in apart and not keeps_together(results):
@@ -216,31 +216,35 @@ def _comparison(parts: dict[str, pd.DataFrame], references: list[pd.DataFrame]) 
     return Comparison(lines, references=beside)
 
 
-def _lines(every: Mapping[str, Results]) -> pd.DataFrame:
+def _lines(collection: Collection, usable: Mapping[str, Results]) -> pd.DataFrame:
     """Return the lines of results by their folder, see `Comparison`."""
-    parts = []
-    for folder, one in every.items():
-        known, wanted = one.rows, SMALLER_IS_BETTER.get(str(one.config.get("metric")))
-        rows = known[(known["protocol"] == PROTOCOL) & (known["variant"] == "")]
-        metric = rows["dataset"].map(metrics(one, wanted))
-        parts.append(rows.assign(folder=folder, metric=metric))
-    rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-    if rows.empty:
-        return pd.DataFrame(columns=["folder", "dataset"])
-    identity = ["folder", *IDENTITY]
-    table = aggregate(rows, identity, ["r2"])
-    table["x"] = table["M"].astype("float64")
-    for _, lines in table.groupby("folder"):
-        table.loc[lines.index, "method"] = names(lines, "M", identity)
+    groups = collection.groups
+    groups = groups[
+        groups["folder"].isin(usable) & (groups["protocol"] == PROTOCOL) & (groups["variant"] == "")
+    ]
     scope = ["folder", "dataset"]
+    if groups.empty:
+        return pd.DataFrame(columns=scope)
+    metric = {
+        (folder, dataset): name
+        for folder, one in usable.items()
+        for dataset, name in metrics(
+            one, SMALLER_IS_BETTER.get(str(one.config.get("metric")))
+        ).items()
+    }
+    keys = zip(groups["folder"], groups["dataset"], strict=True)
+    table = aggregate(
+        collection, groups.assign(metric=[metric[key] for key in keys]), ["r2", "cpu_test"]
+    )
+    table = pd.concat([placed(part, usable[str(f)]) for f, part in table.groupby("folder")])
+    rows = collection.rows[collection.rows["group"].isin(groups.index)]
     smaller = rows[scope].assign(smaller_class=smaller_class(rows)).groupby(scope).mean()
     table = in_order(table.join(smaller, on=scope))
-    table["cpu_test"] = table["cpu_all"] - table["cpu_total"]
     given = {
         (folder, str(spec["label"])): ", ".join(
             f"{key} {value}" for key, value in (spec.get("parameters") or {}).items()
         )
-        for folder, one in every.items()
+        for folder, one in usable.items()
         for spec in one.config.get("samplers", [])
     }
     methods = zip(table["folder"], table["method"], strict=True)

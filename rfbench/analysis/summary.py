@@ -7,17 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from rfbench.analysis.frame import SUMS, by_text, follows
-from rfbench.analysis.naming import canonical, names, order
+from rfbench.analysis import frame
+from rfbench.analysis.frame import IDENTITY, SUMS, Collection, follows
+from rfbench.analysis.naming import names, order
 from rfbench.errors import ResultsError, nearest
 from rfbench.results import Results
 from rfbench.results.schema import INTEGER, METRICS, SCHEMA
 
-IDENTITY = [
-    "dataset", "d", "protocol", "sampler", "label", "variant", "parameters", "kernel",
-    "bandwidth_rule", "feature_map", "M", "solver", "selection", "alpha_convention", "intercept",
-    "scaling", "split", "dtype", "timing", "threads", "setting",
-]  # fmt: skip
 DASH = "\N{EN DASH}"
 DEFAULT_METRICS = ("error", "relative_squared_error", "kernel_error_spectral")
 TIMES = ("t_pp", "t_features", "t_train", "t_test", "t_total")
@@ -85,62 +81,64 @@ def summarise(
     Returns
     -------
     DataFrame
-        Sorted by data set, method and ``x``. Columns: what the lines are grouped by (`IDENTITY`;
-        ``M`` only where it does not follow another method's number of features); ``method``, the
-        label, with whatever else is needed to tell two lines apart; ``x``; ``metric``; its
-        ``mean``, standard deviation ``sd``, standard error ``se`` (NaN for a single trial);
-        ``trials``, the number of values behind them, and ``failed``, the rows without one;
-        smallest and largest M, columns, kept, bandwidth, n_train and n_test; mean and standard
-        error of each time and of their sums (`rfbench.analysis.frame.SUMS`, seconds); the median
-        scale-free penalty.
+        Sorted by data set, method and ``x``. Columns: what the lines are grouped by
+        (`rfbench.analysis.frame.IDENTITY`; ``M`` only where it does not follow another method's
+        number of features); ``method``, the label, with whatever else is needed to tell two lines
+        apart; ``x``; ``metric``; its ``mean``, standard deviation ``sd``, standard error ``se``
+        (NaN for a single trial); ``trials``, the number of values behind them, and ``failed``, the
+        rows without one; smallest and largest M, columns, kept, bandwidth, n_train and n_test; mean
+        and standard error of each time and of their sums (`rfbench.analysis.frame.SUMS`, seconds);
+        the median scale-free penalty.
     """
     if results.rows.empty:
         return pd.DataFrame()
-    identity = [name for name in IDENTITY if not (name == "M" and follows(results))]
-    varied, rows = axis(results), results.rows
-    rows = rows.assign(metric=rows["dataset"].map(metrics(results, metric)))
-    table = aggregate(rows, identity, also)
+    collection = frame.of([results])
+    groups = collection.groups
+    groups = groups.assign(metric=groups["dataset"].map(metrics(results, metric)))
+    table = aggregate(collection, groups, also).drop(columns="folder")
+    if follows(results):
+        table = table.drop(columns="M")
+    return in_order(placed(table, results))
+
+
+def aggregate(
+    collection: Collection, groups: pd.DataFrame, also: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Return the numbers of `summarise` for lines of `Collection.groups` that have a ``metric``."""
+    rows = collection.rows[collection.rows["group"].isin(groups.index)]
+    rows = rows.sort_values("trial", kind="stable")  # in any other order sums round otherwise
+    whole = [name for name in IDENTITY if SCHEMA[name].kind == INTEGER]
+    table = groups[["folder", *IDENTITY, "metric"]].astype(dict.fromkeys(whole, "Int64"))
+    return pd.concat([table, _aggregates(rows, groups["metric"], also)], axis=1)
+
+
+def placed(table: pd.DataFrame, results: Results) -> pd.DataFrame:
+    """Add ``x``, the place on the axis, and ``method``, the name, to lines of one folder.
+
+    A method that what is swept does not concern gets a line at each value.
+    """
+    varied = axis(results)
     if varied in ("d", "M"):
-        table["x"] = table[varied].astype("float64")
+        table = table.assign(x=table[varied].astype("float64"))
     else:
         table = _along_variants(table, varied)
-    table["method"] = names(table, varied, identity)
-    return in_order(table)
+    settings = [name for name in IDENTITY if name in table]
+    return table.assign(method=names(table, varied, settings))
 
 
 def in_order(table: pd.DataFrame) -> pd.DataFrame:
     """Sort lines by data set, method and ``x``."""
-    rank = list(map(order, table["sampler"], table["method"]))
-    places = (
-        table[["dataset", "x"]]
-        .assign(rank=pd.Series(rank, table.index))
-        .sort_values(["dataset", "rank", "x"])
-    )
+    rank = pd.Series(list(map(order, table["sampler"], table["method"])), table.index)
+    places = table[["dataset", "x"]].assign(rank=rank).sort_values(["dataset", "rank", "x"])
     return table.loc[places.index].reset_index(drop=True)
 
 
-def aggregate(rows: pd.DataFrame, identity: Sequence[str], also: Sequence[str]) -> pd.DataFrame:
-    """Return one line per identity with the numbers of `summarise`, of rows with a ``metric``.
-
-    ``d`` of a data set counts for its rows that failed before it was known.
-    """
-    rows = rows.sort_values("trial", kind="stable")
-    keys = rows[list(identity)].assign(parameters=by_text(rows["parameters"], canonical))
-    d = keys.groupby([name for name in ("folder", "dataset") if name in keys])["d"]
-    keys["d"] = keys["d"].where(d.transform("nunique") != 1, d.transform("max"))
-    line = keys.groupby(list(identity), dropna=False, sort=False).ngroup()
-    table = keys.assign(metric=rows["metric"])[~line.duplicated()].reset_index(drop=True)
-    whole = [name for name in identity if name in SCHEMA and SCHEMA[name].kind == INTEGER]
-    table[whole] = table[whole].astype("Int64")
-    return pd.concat([table, _aggregates(rows, line, also)], axis=1)
-
-
 def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
-    """Add ``x``; a method that what is swept does not concern gets a line at each value."""
+    values = table["variant"]
     if varied == "variant":
-        table["x"] = table["variant"].replace("", DASH)
+        table = table.assign(x=values.replace("", DASH))
     else:
-        table["x"] = [_setting(variant)[1] for variant in table["variant"]]
+        table = table.assign(x=pd.Series([_setting(text)[1] for text in values], values.index))
     own = table[table["variant"] != ""]
     if own.empty:
         return table
@@ -148,19 +146,17 @@ def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
     return pd.concat([own, *(others.assign(x=x) for x in own["x"].unique())], ignore_index=True)
 
 
-def _aggregates(rows: pd.DataFrame, line: pd.Series[int], also: Sequence[str]) -> pd.DataFrame:
-    """Return the numbers of every line over the finite values of its rows that ended well."""
+def _aggregates(rows: pd.DataFrame, metric_of: pd.Series[str], also: Sequence[str]) -> pd.DataFrame:
+    """Return the numbers of every group over the finite values of its rows that ended well."""
     ranges, times = ["M", *RANGES], list(dict.fromkeys((*TIMES, *SUMS)))
-    chosen = list(rows["metric"].unique())
-    measured = [*SUMS["t_all"], *SUMS["cpu_all"], "alpha_scale_free", *chosen, *also]
-    values = rows[list(dict.fromkeys([*ranges, *measured]))].astype("float64")
-    for name, parts in SUMS.items():
-        values[name] = values[list(parts)].sum(axis=1, min_count=1)
-    values["value"] = np.nan
+    chosen = list(metric_of.unique())
+    needed = dict.fromkeys([*ranges, *times, "alpha_scale_free", *chosen, *also])
+    values = rows[list(needed)].astype("float64").assign(value=np.nan)
+    own = rows["group"].map(metric_of)
     for metric in chosen:
-        values["value"] = values["value"].mask(rows["metric"] == metric, values[metric])
+        values["value"] = values["value"].mask(own == metric, values[metric])
     ok = (rows["status"] == "ok").to_numpy()[:, None]
-    of = values.where(np.isfinite(values) & ok).groupby(line)
+    of = values.where(np.isfinite(values) & ok).groupby(rows["group"])
     mean, sd, count = of.mean(), of.std(ddof=1), of.count()
     se = sd / count**0.5
     whole = dict.fromkeys((name for name in ranges if SCHEMA[name].kind == INTEGER), "Int64")

@@ -53,7 +53,7 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
             found.selection, found.numbers, ranges
         ).items()
     }
-    comparison = ranking.gather(list(collection.experiments))
+    comparison = ranking.gather(collection)
     tests = size_tests(comparison) if comparison else []
     named = {name: path for name, (path, _) in tables.items()}
     split = apart.gather(collection)

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from rfbench.analysis import ranking
+from rfbench.analysis.frame import of
 from rfbench.analysis.ranking import against, at_equal_time, groups, time_ratios
 from tests.support.comparisons import ERRORS, gathered, rows
 from tests.support.frames import results
@@ -29,7 +30,7 @@ def test_only_tuned_comparisons_outside_the_papers_count() -> None:
         "empty": results([], "empty"),
     }
     for folder in folders.values():
-        assert ranking.gather([folder]) is None
+        assert ranking.gather(of([folder])) is None
     counted = results(made, "counted")
     assert gathered(*folders.values(), counted).folders == [counted.folder]
 

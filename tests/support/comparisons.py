@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rfbench.analysis import ranking
+from rfbench.analysis.frame import of
 from rfbench.results import Results
 
 Errors = dict[tuple[str, str, int], float]
@@ -30,6 +31,6 @@ def rows(errors: Errors, trials: int = 3, **changes: Any) -> list[dict[str, Any]
 
 def gathered(*every: Results) -> ranking.Comparison:
     """Return the comparison that some results make."""
-    found = ranking.gather(every)
+    found = ranking.gather(of(every))
     assert found is not None
     return found

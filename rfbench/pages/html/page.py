@@ -80,7 +80,7 @@ def page(found: Verification) -> str:
     )
     made.filters.update({name: getattr(words, name) for name in ("number", "count", "p_value")})
     scripts, style = [_asset("plotly-basic.min.js"), _asset("page.js")], _asset("page.css")
-    comparison = ranking.gather(collection.experiments)
+    comparison = ranking.gather(collection)
     tests = [one for one in size_tests(comparison) if len(one.ranks)] if comparison else []
     which = methods.facts(comparison, tests) if comparison else None
     data = {

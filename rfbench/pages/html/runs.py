@@ -10,8 +10,7 @@ import pandas as pd
 
 from rfbench.analysis.faults import BUSY, wall_over_cpu
 from rfbench.analysis.frame import Collection, floats
-from rfbench.analysis.naming import names
-from rfbench.analysis.summary import axis, metrics
+from rfbench.analysis.summary import axis, metrics, placed
 from rfbench.pages.front import hardware
 from rfbench.pages.html.verdicts import command
 from rfbench.results import Results
@@ -28,6 +27,7 @@ COSTS = {
     "bytes": "memory of the training features (bytes: rows x columns x size of a number)",
     "peak_rss_mb": SCHEMA["peak_rss_mb"].title,
 }
+CODED = ("dataset", "parameters", "solver", "sampler", "method")
 COUNTS = ("trials", "failed", "n_train", "n_test", "shared")
 
 
@@ -66,32 +66,28 @@ def facts(collection: Collection) -> dict[str, Any]:
         shown = ["accuracy", *shown]
     of = counted.groupby("group")
     spreads = of[shown].std(ddof=1).reindex(groups.index)
+    float32 = counted["dtype"].eq("float32").groupby(counted["group"]).first()
+    size = np.where(float32.reindex(groups.index).eq(True), 4, 8)
     titles = SIZES | COSTS | {name: METRICS[name] for name in shown}
     experiments: list[dict[str, Any]] = []
-    x: dict[Any, Any] = {}
-    methods: dict[Any, str] = {}
+    parts = []
     usual: dict[tuple[str, str], str] = {}
     for results in collection.experiments:
         here = groups[groups["folder"] == str(results.folder)]
-        varied = axis(results)
         usual |= {(str(results.folder), k): v for k, v in metrics(results).items()}
-        table = _named(here, varied, collection)
-        x |= table["x"].to_dict()
-        methods |= table["method"].to_dict()
-        experiments.append(_experiment(results, varied))
+        parts.append(placed(here.assign(group=here.index), results))
+        experiments.append(_experiment(results))
+    table = pd.concat(parts, ignore_index=True)
+    of_line = table["group"].to_numpy(dtype=np.intp)
     place = {one["folder"]: n for n, one in enumerate(experiments)}
-    size = counted["dtype"].eq("float32").groupby(counted["group"]).first().reindex(groups.index)
+    means = {name: collection.means(name)[of_line] for name in (*SIZES, *COSTS, *shown)
+             if name != "bytes"}  # fmt: skip
+    means["bytes"] = floats(table["n_train"] * table["columns"]) * size[of_line]
     lines: dict[str, list[Any]] = {
-        "x": [value if isinstance(value, str) else rounded([value])[0] for _, value in
-              sorted(x.items())],
-        "M": rounded(collection.means("M")),
-        "columns": rounded(collection.means("columns")),
-        "bytes": rounded(
-            floats(groups["n_train"] * groups["columns"]) * np.where(size.eq(True), 4, 8)
-        ),
-        **{name: rounded(floats(groups[name].astype("float64"))) for name in COUNTS},
-        **{name: rounded(collection.means(name)) for name in COSTS if name != "bytes"},
-    }  # fmt: skip
+        "x": [x if isinstance(x, str) else rounded([x])[0] for x in table["x"]],
+        **{name: rounded(means[name]) for name in (*SIZES, *COSTS)},
+        **{name: rounded(floats(table[name].astype("float64"))) for name in COUNTS},
+    }
     keys = list(zip(groups["folder"], groups["dataset"], strict=True))
     wanted = [usual[key] if usual[key] in shown else shown[0] if shown else "" for key in keys]
     points, thinned = _points(collection, wanted)
@@ -101,33 +97,18 @@ def facts(collection: Collection) -> dict[str, Any]:
         "sizes": list(SIZES),
         "costs": [name for name in COSTS if any(value is not None for value in lines[name])],
         "lines": lines
-        | {"experiment": [place[folder] for folder in groups["folder"]], "usual": coded(wanted)}
-        | {name: coded(groups[name]) for name in ("dataset", "parameters", "solver", "sampler")}
-        | {"method": coded(methods[n] for n in groups.index)},
-        "metrics": {name: rounded(collection.means(name)) for name in shown},
-        "sd": {name: rounded(floats(spreads[name])) for name in shown},
-        "points": points,
+        | {"experiment": [place[folder] for folder in table["folder"]]}
+        | {"usual": coded(wanted[group] for group in of_line)}
+        | {name: coded(table[name]) for name in CODED},
+        "metrics": {name: rounded(means[name]) for name in shown},
+        "sd": {name: rounded(floats(spreads[name])[of_line]) for name in shown},
+        "points": [points[group] for group in of_line],
         "thinned": thinned,
         "failures": _failures(collection, place),
     }
 
 
-def _named(groups: pd.DataFrame, varied: str, collection: Collection) -> pd.DataFrame:
-    """Return the place on the axis and the name of each method of one experiment."""
-    table = groups.assign(setting="")
-    if varied in ("M", "d"):
-        means = pd.Series(collection.means("M"), collection.groups.index)
-        table["x"] = table["d"] if varied == "d" else means[table.index]
-    else:
-        values = table["variant"].str.rpartition("=")[2]
-        table["x"] = values if varied == "variant" else pd.to_numeric(values, errors="coerce")
-    settings = ["protocol", "sampler", "solver", "parameters", "setting"]
-    settings += ["M"] if varied == "d" else ["d"]
-    table["method"] = names(table, varied, settings)
-    return table
-
-
-def _experiment(results: Results, varied: str) -> dict[str, Any]:
+def _experiment(results: Results) -> dict[str, Any]:
     rows, config = results.rows, results.config
     busy = wall_over_cpu(rows)
     said = [*results.notes]
@@ -142,7 +123,7 @@ def _experiment(results: Results, varied: str) -> dict[str, Any]:
         "description": cut(config.get("description") or "", MESSAGE),
         "protocol": ", ".join(sorted(map(cut, rows["protocol"].unique()))),
         "paper": cut(config.get("paper") or ""),
-        "axis": varied,
+        "axis": axis(results),
         "rows": len(rows),
         "failed": int((rows["status"] != "ok").sum()),
         "trials": int(rows["trial"].nunique()),

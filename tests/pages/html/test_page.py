@@ -14,6 +14,7 @@ from rfbench.analysis.verification import verify
 from rfbench.errors import ResultsError, WriteError
 from rfbench.pages.html import page, runs, verdicts
 from tests.pages.html.conftest import HOSTILE
+from tests.support import frames
 from tests.support.command_line import call
 
 
@@ -123,4 +124,24 @@ def test_the_best_within_a_budget_by_brute_force():
         ["a", 1.0, "orf", 10, 4.0],
         ["a", 10.0, "rks", 20, 3.0],
         ["b", 10.0, "rks", 10, 5.0],
+    ]
+
+
+def test_a_method_that_a_sweep_does_not_concern_stands_at_each_of_its_values():
+    rows = [{"sampler": "rks", "trial": t, "error": 10 + t} for t in (0, 1)]
+    rows += [
+        {"sampler": "eerf", "variant": f"samplers.eerf.pool_size={n}", "trial": t, "error": n + t}
+        | {"parameters": f'{{"pool_size": {n}}}', "setting": str(n)}
+        for n in (20, 40)
+        for t in (0, 1)
+    ]
+    found = runs.facts(frames.selection(frames.results(rows)).collection)
+    lines = found["lines"]
+    methods = [lines["method"]["texts"][code] for code in lines["method"]["codes"]]
+    every = zip(methods, lines["x"], found["metrics"]["error"], found["points"], strict=True)
+    assert sorted(every) == [
+        ("eerf", 20, 20.5, [20, 21]),
+        ("eerf", 40, 40.5, [40, 41]),
+        ("rks", 20, 10.5, [10, 11]),
+        ("rks", 40, 10.5, [10, 11]),
     ]
