@@ -126,8 +126,12 @@ def plan(asked: Question) -> Audit:
     target = asked.target.of(
         [JOINT] if base.solver.name == JOINT else names(needed(base, asked.target))
     )
-    if not {"dataset", "M"} & set(vary):
-        reduced(base, target)
+    own = None
+    try:
+        own = reduced(base, target)
+    except ConfigError:
+        if not {"dataset", "M"} & set(vary):  # which could bring what it lacks
+            raise
     made: dict[tuple[str, ...], Experiment] = {}
     failed: dict[tuple[str, ...], str] = {}
     refused: list[str] = []
@@ -172,7 +176,7 @@ def plan(asked: Question) -> Audit:
         experiments,
         refused,
         drawn=len(found) + len(failed) < size(choices),
-        as_it_stands=_as_it_stands(base, target, experiments),
+        as_it_stands=experiments.index(own) if own in experiments else None,
         idle=idle(choices, met, experiments[0]),
     )
 
@@ -299,14 +303,3 @@ def _open(asked: Question, vary: Choices, samplers: Sequence[str], target: Targe
         if left and name not in fixed:
             choices[name] = left
     return choices
-
-
-def _as_it_stands(
-    base: Experiment, target: Target, experiments: Sequence[Experiment]
-) -> int | None:
-    """Return the place of the combination that leaves the configuration as it is."""
-    try:
-        own = reduced(base, target)
-    except ConfigError:  # data or M are varied, and the configuration has none of the target
-        return None
-    return next((i for i, each in enumerate(experiments) if each == own), None)

@@ -77,6 +77,7 @@ def audit(
       rfbench audit CONFIG --target PAPER/ITEM,ITEM/DATASET --vary scaling=none,standard,minmax
     """
     from rfbench.analysis.audits import confirmed, read_all
+    from rfbench.audit.choices import size
     from rfbench.audit.plan import Question, plan
     from rfbench.audit.target import find
     from rfbench.cli import running
@@ -105,11 +106,15 @@ def audit(
     others = [replace(asked, target=find(each), run="", confirm=()) for each in confirm]
     audits = [plan(each) for each in (asked, *others)]
     for found in audits:
-        if options.dry_run:
-            _say(found)
-            running.say_what_would_run(found, options)
-        else:
+        if not options.dry_run:
             _audit(found, options)
+            continue
+        click.echo(f"{len(found.experiments)} of {size(found.choices)} combinations of:")
+        for choice, open_options in found.choices.items():
+            click.echo(f"  {choice}: {', '.join(open_options)}")
+        for why in found.refused[:3]:
+            click.echo(f"cannot be run: {why}")
+        running.say_what_would_run(found, options)
     if options.dry_run or not confirm:
         return
     for line in confirmed(read_all(options.base / found.folder for found in audits)).to_dict(
@@ -120,16 +125,6 @@ def audit(
                 f"chosen on {line['chosen_on']}, on {line['dataset']}: "
                 f"{line['distance']:.2f} points off, place {line['place']} of {line['of']}"
             )
-
-
-def _say(found: Audit) -> None:
-    from rfbench.audit.choices import size
-
-    click.echo(f"{len(found.experiments)} of {size(found.choices)} combinations of:")
-    for choice, open_options in found.choices.items():
-        click.echo(f"  {choice}: {', '.join(open_options)}")
-    for line in found.refused[:3]:
-        click.echo(f"cannot be run: {line}")
 
 
 def _audit(found: Audit, options: RunOptions) -> None:
