@@ -1,5 +1,6 @@
 """The configurations that come with rfbench: valid, named after what they are, and they run."""
 
+import functools
 import json
 import re
 
@@ -20,23 +21,24 @@ PAPERS = ("eerf2018", "liu2020", "lkrf2016", "tefm2015")
 EXTRA_ITEMS = ("controls", "pool", "sorf")
 NAMED_AFTER_NOTHING = {"lkrf2016_figure1": ("figure1b", "printed")}
 CALLED = {"adult": "a9a", "reuters": "rcv1"}
-RUNS = {run.name: run for path in shipped.every() for run in config.read_all(path)}
+RUNS = {name: run for path in shipped.every() for name, run in config.documents(path).items()}
 OF_PAPERS = [
     name
     for name in RUNS
     if name.startswith(PAPERS) and name not in (*NAMED_AFTER_NOTHING, "eerf2018_adult")
 ]
-LARGE = {"buzz", "cod-rna", "covtype", "har", "news", "rcv1", "slice", "year"}
+LARGE = ["buzz", "cod-rna", "covtype", "har", "news", "rcv1", "slice", "year"]
 
 
-def uses(name):
-    return {spec.name for spec in RUNS[name].dataset}
+@functools.cache
+def read(name):
+    return config.from_document(RUNS[name], name)
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_it_says_what_it_is_and_its_samplers_differ(name):
     """The largest weights of lkrf have a label of their own beside its draws."""
-    run = RUNS[name]
+    run = read(name)
     assert run.title
     assert run.description
     same = [(spec.name, sorted(spec.parameters.items(), key=str)) for spec in run.samplers]
@@ -59,7 +61,7 @@ def test_it_begins_with_what_it_is_and_its_choices_have_sources(path):
 def test_it_plans_the_trials_that_were_published(folder):
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     measured = Experiment.model_validate(manifest["config"])
-    run = RUNS[folder.name].model_copy(update={"trials": measured.trials})
+    run = read(folder.name).model_copy(update={"trials": measured.trials})
     trials = numbers.trials(folder, [run])
     ids = [trial.id for trial in trials]
     assert ids == numbers.planned(folder, [measured])
@@ -86,7 +88,7 @@ def test_rows_of_lkrf_are_labelled_likewise(folder):
 
 @pytest.mark.parametrize("name", OF_PAPERS)
 def test_the_name_says_paper_item_data_set_and_protocol(name):
-    experiment = RUNS[name]
+    experiment = read(name)
     stem, _, protocol = name.partition(".")
     paper, item, dataset = stem.split("_")
     assert (experiment.paper, experiment.protocol) == (paper, protocol)
@@ -99,7 +101,7 @@ def test_the_name_says_paper_item_data_set_and_protocol(name):
 
 @pytest.mark.parametrize("name", NAMED_AFTER_NOTHING)
 def test_those_with_other_names_say_it_inside(name):
-    experiment = RUNS[name]
+    experiment = read(name)
     item, protocol = NAMED_AFTER_NOTHING[name]
     assert experiment.paper == name.partition("_")[0]
     assert item in experiment.item
@@ -110,7 +112,7 @@ def test_those_with_other_names_say_it_inside(name):
 def test_every_paper_has_its_tables_and_figures(paper):
     items = {
         item
-        for experiment in RUNS.values()
+        for experiment in map(read, RUNS)
         if experiment.paper == paper
         for item in re.split(r"[,;\s]+", experiment.item)
     }
@@ -134,10 +136,10 @@ def made_up(name):
     return Dataset(name, X, y, entry.task, tuple(entry.classes), n_given_train, None, "0")
 
 
-@pytest.mark.parametrize("name", [n for n in RUNS if uses(n) <= LARGE])
+@pytest.mark.parametrize("name", [name for name in RUNS if RUNS[name].value["dataset"] in LARGE])
 def test_it_runs_on_rows_of_the_shape_of_its_data(name, monkeypatch):
-    experiment, (dataset,) = RUNS[name], uses(name)
-    found = made_up(dataset)
+    experiment = read(name)
+    found = made_up(RUNS[name].value["dataset"])
     monkeypatch.setattr(datasets, "load", lambda *words, **keywords: found)
     monkeypatch.setattr(datasets, "fetch", lambda *words, **keywords: [])
     monkeypatch.setattr(datasets, "data_sha256", lambda *words: "0")
