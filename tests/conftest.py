@@ -1,6 +1,7 @@
 """Settings of the whole suite."""
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,23 +18,41 @@ settings.load_profile("same")
 
 
 # Files whose runs find the idle workers of the one before: one process of pytest-xdist runs them
-# all. Those on faults and on workers elsewhere start their own, and take as long as all the others.
+# all. Those on faults and on workers elsewhere start their own; they take long, and begin first.
 WITH_WORKERS = re.compile(
     r"tests/(experiment/(?!test_(faults|remote))|audit/|choosing/)"
     r"|test_(api|cli|documentation|invented)\.py"
 )
+LONG = re.compile(r"tests/experiment/test_(faults|remote)")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests of a file, or of a contract's form, in one process: they share fixtures."""
-    if not config.pluginmanager.hasplugin("xdist"):
-        return
-    for item in items:
-        file = item.path.relative_to(config.rootpath).as_posix()
-        group = "workers" if WITH_WORKERS.search(file) else file
-        if file.endswith("s/test_contract.py"):  # as many classes as there are forms
-            group = item.nodeid.rpartition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(group))
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest."""
+    items.sort(key=lambda item: not LONG.search(item.nodeid))
+
+
+def group_of(test: str) -> str:
+    """Return what a test belongs to: its file, its contract's form, or the files with workers."""
+    file = test.partition("::")[0]
+    if file.endswith("s/test_contract.py"):  # as many classes as there are forms
+        return test.rpartition("::")[0]
+    return "workers" if WITH_WORKERS.search(file) else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the tests of a group in one process: they share fixtures.
+
+    Groups by marks, `--dist loadgroup`, are silently none with pytest 9.2 and pytest-xdist 3.8.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    config.option.loadscopereorder = False
+    return ByGroup(config, log)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
