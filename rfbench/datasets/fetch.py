@@ -29,7 +29,7 @@ from rfbench.errors import DataError
 log = logging.getLogger(__name__)
 
 RETRIES = 2
-"""How often a connection to one address is tried again."""
+"""How often an address is tried again where the connection fails or breaks off."""
 
 TIMEOUT_SECONDS = 30.0
 
@@ -70,7 +70,7 @@ def _download(entry: Entry, member: Member, progress: bool) -> str:
             for download, url in ((each, url) for each in downloads for url in each.urls):
                 staged = Path(stage) / download.name
                 try:
-                    _from(url, staged, progress)
+                    _tried_again(url, staged, progress)
                     _check_staged(entry, staged)
                 except (requests.RequestException, DataError) as error:
                     log.info("%s from %s: %s", download.name, url, error)
@@ -98,6 +98,18 @@ def _reason(error: Exception) -> str:
     return str(error)
 
 
+def _tried_again(url: str, file: Path, progress: bool) -> None:
+    import requests
+
+    broken = requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError
+    for left in range(RETRIES, -1, -1):
+        try:
+            return _from(url, file, progress)
+        except broken:
+            if not left:
+                raise
+
+
 def _from(url: str, file: Path, progress: bool) -> None:
     import requests
     from rich.console import Console
@@ -105,12 +117,9 @@ def _from(url: str, file: Path, progress: bool) -> None:
 
     agent = {"User-Agent": f"rfbench/{rfbench.__version__}"}  # some servers refuse requests'
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
-    session = requests.Session()
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, requests.adapters.HTTPAdapter(max_retries=RETRIES))
     with (
         Progress(*columns, console=Console(stderr=True), disable=not progress) as bar,
-        session.get(url, headers=agent, stream=True, timeout=TIMEOUT_SECONDS) as answer,
+        requests.get(url, headers=agent, stream=True, timeout=TIMEOUT_SECONDS) as answer,
         file.open("wb") as stream,
     ):
         answer.raise_for_status()

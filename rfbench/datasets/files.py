@@ -42,7 +42,7 @@ UNPACK: dict[str, Callable[..., Any]] = {
     ".xz": lzma.open,
     ".zip": _open_zip,
 }
-ROWS_AT_ONCE = 2**14
+ROWS_AT_ONCE, PIECE_BYTES = 2**14, 2**25  # of a piece, at most
 SEPARATORS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'", " ": "' '"}
 Table = tuple[pd.DataFrame | Rows, "pd.Series[Any] | None"]
 
@@ -132,7 +132,18 @@ def format_of(path: Path) -> str:
     return "csv"
 
 
-# Each yields the tables of a file, of so many rows; None: the whole file at once.
+# Each yields the tables of a file, of so many rows at most; None: the whole file at once.
+
+
+def _at_once(rows: int, row_bytes: int) -> int:
+    """Return of how many rows a piece is: fewer of wide ones."""
+    return max(1, min(rows, PIECE_BYTES // max(1, row_bytes)))
+
+
+def _line_bytes(path: Path) -> int:
+    """Return the length of the longer one of the first two lines."""
+    with opened(path) as stream:
+        return max(len(stream.readline(PIECE_BYTES)) for _ in range(2))
 
 
 def _csv(
@@ -150,7 +161,7 @@ def _csv(
             skipinitialspace=True,
             low_memory=False,
             encoding="utf-8-sig" if _is_utf8(path) else "latin-1",
-            chunksize=rows,
+            chunksize=rows and _at_once(rows, _line_bytes(path)),
             iterator=True,
         ) as tables,
     ):
@@ -201,7 +212,8 @@ def _parquet(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
     if rows is None:
         yield pd.read_parquet(path), None
         return
-    for batch in parquet.ParquetFile(path).iter_batches(batch_size=rows):
+    file = parquet.ParquetFile(path)
+    for batch in file.iter_batches(batch_size=_at_once(rows, 8 * len(file.schema_arrow.names))):
         yield batch.to_pandas(), None
 
 
@@ -209,7 +221,7 @@ def _npy(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
     array = np.load(path, mmap_mode="r", allow_pickle=False)
     if array.ndim != 2:
         raise ValueError(f"Its shape is {array.shape}; it has to be a table of rows and columns")
-    at_once = rows or max(1, len(array))
+    at_once = _at_once(rows, array.shape[1] * array.itemsize) if rows else max(1, len(array))
     for start in range(0, max(1, len(array)), at_once):
         yield pd.DataFrame(np.array(array[start : start + at_once])), None
 
@@ -237,6 +249,7 @@ def _svmlight(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
         with opened(path) as stream:
             yield columns.tabled(path.name, *load_svmlight_file(stream))
         return
+    rows = _at_once(rows, _line_bytes(path))
     first, width = _svmlight_columns(path, rows)
     for X, y in _svmlight_pieces(path, rows):
         held = (X.data, X.indices - first, X.indptr)

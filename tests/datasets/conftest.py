@@ -32,7 +32,7 @@ def site(tmp_path, monkeypatch):
     """A web server on this machine: its folder, its address, and what it was asked for."""
     folder = tmp_path / "site"
     folder.mkdir()
-    asked, agents = [], []
+    asked, agents, cut = [], [], []
 
     class Handler(http.server.SimpleHTTPRequestHandler):
         def __init__(self, *arguments):
@@ -42,5 +42,10 @@ def site(tmp_path, monkeypatch):
             asked.append(self.path)
             agents.append(self.headers["User-Agent"])
 
+        def copyfile(self, source, outputfile):
+            """Send a file, or break off after so many bytes."""
+            outputfile.write(source.read(cut.pop() if cut else -1))
+
     with serving(Handler, monkeypatch) as address:
-        yield SimpleNamespace(folder=folder, address=address, asked=asked, agents=agents)
+        words = {"asked": asked, "agents": agents, "cut": cut}
+        yield SimpleNamespace(folder=folder, address=address, **words)

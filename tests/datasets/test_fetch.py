@@ -222,6 +222,17 @@ class TestFetch:
         assert path.read_bytes() == LETTERS
         assert len(site.asked) >= 3
 
+    def test_a_download_that_breaks_off_is_tried_again(self, home, site, catalogue, monkeypatch):
+        serve(site, catalogue)
+        site.cut.append(len(LETTERS) // 2)
+        with pytest.raises(DataError, match="download failed"):
+            datasets.fetch("letters")
+        monkeypatch.setattr(fetch_module, "RETRIES", 2)
+        site.cut += [0, len(LETTERS) // 2]
+        (path,) = datasets.fetch("letters")
+        assert path.read_bytes() == LETTERS
+        assert len(site.asked) == 4
+
     def test_another_archive_with_the_right_content_is_accepted(self, home, site, catalogue):
         put(site.folder, "l.zip", zipped([("again/letters.data", LETTERS)]))
         catalogue(letters([f"{site.address}/l.zip"], sha256(LETTERS), whole="0" * 64))

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from rfbench import datasets
-from rfbench.datasets import own, packed
+from rfbench.datasets import files, own, packed
 from rfbench.datasets.pack import pack
 from rfbench.datasets.readers import Parsed
 from rfbench.errors import DataError
@@ -101,6 +101,16 @@ def test_labels_groups_and_a_given_split_are_those_of_the_file(home, tmp_path):
     shaping = {"target": "label", "part": "part", "groups": "who", "drop": ["price", 1]}
     pack(file, tmp_path / "packed", **shaping, **PIECES)
     assert same(file, tmp_path / "packed", **shaping).n_given_train == (part == "train").sum()
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.npy", "t.parquet", "t.svm"])
+def test_pieces_of_wide_rows_are_shorter(tmp_path, monkeypatch, name):
+    file = tmp_path / name
+    written(frame(), file)
+    monkeypatch.setattr(files, "PIECE_BYTES", 300)
+    lengths = [X.shape[0] for X, _ in files.pieces(file)]
+    assert sum(lengths) == N
+    assert max(lengths) < 20
 
 
 def test_rows_with_gaps_are_left_out_if_asked(home, tmp_path):
