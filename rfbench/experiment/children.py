@@ -34,6 +34,18 @@ children.serve({number}, {parent})
 """
 
 
+def _is_ours(variable: str) -> bool:
+    return variable.startswith("RFBENCH_")
+
+
+def _surroundings() -> tuple[str, dict[str, str]]:
+    """Return what a child has from its parent at each call: the folder and rfbench's variables."""
+    folder = ""
+    with contextlib.suppress(OSError):  # it was removed
+        folder = os.getcwd()
+    return folder, {name: os.environ[name] for name in filter(_is_ours, os.environ)}
+
+
 class ChildDied(Exception):
     """The process ended before it had a result."""
 
@@ -65,7 +77,7 @@ class Child:
     def call(self, function: Callable[..., Any], *words: Any) -> Any:
         """Return the result of a call, or raise what it raised; ChildDied if there is none."""
         try:
-            self.connection.send((function, words))
+            self.connection.send((_surroundings(), function, words))
             # A process that the call left running may hold the socket open: no end of file then.
             while not self.connection.poll(DEATH_CHECK_SECONDS):
                 if self.process.poll() is not None and not self.connection.poll():
@@ -159,7 +171,12 @@ def serve(number: int, parent: int) -> None:
     os.set_inheritable(number, False)
     try:
         while connection.poll(IDLE_SECONDS):
-            function, words = connection.recv()
+            (folder, variables), function, words = connection.recv()
+            for name in filter(_is_ours, [*os.environ]):
+                del os.environ[name]
+            os.environ.update(variables)
+            with contextlib.suppress(OSError):
+                os.chdir(folder)
             try:
                 answer = True, function(*words)
             except Exception as error:

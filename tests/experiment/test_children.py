@@ -104,3 +104,16 @@ def test_no_process_no_worker_and_a_sentence(monkeypatch):
     monkeypatch.setattr(children, "_idle", [])
     with pytest.raises(WriteError, match="No worker process"):
         Children(1).submit(os.getpid).result()
+
+
+def test_a_child_follows_its_parent_to_another_folder_and_other_data(tmp_path, monkeypatch):
+    pool = Children(1)
+    first = pool.submit(os.getpid).result()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RFBENCH_DATA", "there")
+    assert pool.submit(os.getcwd).result() == str(tmp_path)
+    assert pool.submit(os.getenv, "RFBENCH_DATA").result() == "there"
+    monkeypatch.delenv("RFBENCH_DATA")
+    assert pool.submit(os.getenv, "RFBENCH_DATA").result() is None
+    assert pool.submit(os.getpid).result() == first
+    pool.close()
