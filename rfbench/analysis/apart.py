@@ -90,7 +90,7 @@ def _pairs(every: Iterable[Results]) -> Iterator[tuple[str, str]]:
     for apart in filter(keeps_together, usable):
         for random in usable:
             if not keeps_together(random) and _rest(random) == _rest(apart):
-                yield str(random.folder), str(apart.folder)
+                yield random.path, apart.path
 
 
 def _rest(one: Results) -> dict[str, object]:

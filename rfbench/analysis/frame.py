@@ -211,7 +211,7 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
     facts = pd.DataFrame(
         {
             "experiment": one.name,
-            "folder": str(one.folder),
+            "folder": one.path,
             "paper": str(one.config.get("paper") or ""),
             "items": str(one.config.get("item") or ""),
             "smoke": one.smoke,

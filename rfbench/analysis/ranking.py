@@ -177,7 +177,7 @@ def gather(collection: Collection) -> Comparison | None:
     references = []
     apart, leaking = separated(collection.experiments), set()
     usable = {
-        str(one.folder): one
+        one.path: one
         for one in collection.experiments
         if not one.smoke and not one.config.get("paper") and axis(one) == "M"
     }

@@ -31,9 +31,9 @@ class Beside:
 def gather(collection: Collection) -> list[Beside]:
     """Lay out every data set that was split both ways."""
     table = side_by_side(collection)
-    told = {str(one.folder): one for one in collection.experiments}
+    by_folder = {one.path: one for one in collection.experiments}
     return [
-        _beside(told[str(apart)], lines)
+        _beside(by_folder[str(apart)], lines)
         for (_, apart), lines in table.groupby(["folder_random", "folder_apart"], sort=False)
     ]
 

@@ -46,6 +46,11 @@ class Results:
     notes: list[str] = field(default_factory=list)
 
     @property
+    def path(self) -> str:
+        """The folder as text; bytes that are no text are escaped."""
+        return _text(str(self.folder))
+
+    @property
     def config(self) -> dict[str, Any]:
         """The resolved configuration, or an empty dictionary."""
         return dict(self.manifest.get("config", {}))
@@ -140,8 +145,12 @@ def read(folder: str | Path) -> Results:
     manifest = manifests.read_if_sound(folder, notes)
     rows = _of_the_last_configuration(rows, manifest, notes)
     name = manifest.get("config", {}).get("name") or folder.resolve().name
-    name = name.encode(errors="backslashreplace").decode()  # of a file: any bytes
-    return Results(folder, name, rows, manifest, notes)
+    return Results(folder, _text(name), rows, manifest, notes)
+
+
+def _text(name: str) -> str:
+    """Return the name of a file, which may be any bytes, as text."""
+    return name.encode(errors="backslashreplace").decode()
 
 
 def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:

@@ -73,8 +73,8 @@ def facts(collection: Collection) -> dict[str, Any]:
     parts = []
     usual: dict[tuple[str, str], str] = {}
     for results in collection.experiments:
-        here = groups[groups["folder"] == str(results.folder)]
-        usual |= {(str(results.folder), k): v for k, v in metrics(results).items()}
+        here = groups[groups["folder"] == results.path]
+        usual |= {(results.path, k): v for k, v in metrics(results).items()}
         parts.append(placed(here.assign(group=here.index), results))
         experiments.append(_experiment(results))
     table = pd.concat(parts, ignore_index=True)
@@ -118,7 +118,7 @@ def _experiment(results: Results) -> dict[str, Any]:
         said.append("a smoke run: its numbers mean nothing")
     return {
         "name": cut(results.name),
-        "folder": str(results.folder),
+        "folder": results.path,
         "title": cut(config.get("title") or ""),
         "description": cut(config.get("description") or "", MESSAGE),
         "protocol": ", ".join(sorted(map(cut, rows["protocol"].unique()))),

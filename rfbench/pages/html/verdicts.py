@@ -91,9 +91,7 @@ class Verdicts(_Fact):
 
 def gather(found: Verification) -> Verdicts:
     """Collect what `rfbench.analysis.verification.verify` found."""
-    commands = {
-        str(one.folder): command(one.name) for one in found.selection.collection.experiments
-    }
+    commands = {one.path: command(one.name) for one in found.selection.collection.experiments}
     printed = papers.published()
     numbers = []
     for line in found.numbers.to_dict("records"):
