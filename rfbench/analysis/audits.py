@@ -69,9 +69,13 @@ class AuditTable:
 
 
 def read_all(paths: Iterable[str | Path]) -> list[AuditTable]:
-    """Read every ``audit.csv`` at or below the paths; what is no such table is passed over."""
-    files = sorted({file for path in paths for file in Path(path).rglob(TABLE)})
-    return [AuditTable(file, table) for file in files if (table := _read(file)) is not None]
+    """Read every ``audit.csv`` at or below the paths.
+
+    What is no such table, or lies in a folder that was renamed, is passed over.
+    """
+    files = {file.resolve(): file for path in paths for file in Path(path).rglob(TABLE)}
+    named = (file for file in sorted(files.values()) if file.parent.name.count("_") >= 3)
+    return [AuditTable(file, table) for file in named if (table := _read(file)) is not None]
 
 
 def _read(file: Path) -> pd.DataFrame | None:

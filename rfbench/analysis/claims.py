@@ -19,6 +19,7 @@ from rfbench.analysis.outcomes import ClaimComparison, Gap, Outcome
 from rfbench.analysis.paired import PERCENT, Quantity, Values, paired
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import corrected_t, holm, smallest_sign_p, trials_for
+from rfbench.errors import ConfigError
 from rfbench.papers.models import Claim, Part, Source
 
 
@@ -77,7 +78,13 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
     for number, part in enumerate(claim.parts):
         if not _counts(part, protocol):
             continue
-        own = ONE_OFFS[claim.id] if part.at == "own" else None
+        own = ONE_OFFS.get(claim.id) if part.at == "own" else None
+        if part.at == "own" and own is None:
+            raise ConfigError(
+                f"The claim {claim.id} of {claim.paper} says `at: own`.",
+                "There is no function with its name in rfbench/analysis/one_offs.py.",
+                "Write one, or another `at`.",
+            )
         for dataset in part.datasets:
             groups = selection.select(claim.paper, part.items, dataset, protocol, stand_in)
             found.folders += list(collection.fact("folder")[groups])

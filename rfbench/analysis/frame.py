@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rfbench.analysis.naming import canonical, parameters_of
-from rfbench.errors import ResultsError
+from rfbench.errors import ConfigError, ResultsError, nearest
 from rfbench.results import Results, reader
 from rfbench.results.schema import METRICS
 
@@ -99,7 +99,13 @@ class Collection:
         return {}
 
     def values(self, column: str) -> NDArray[np.float64]:
-        """Return a column of `counted`."""
+        """Return a column of `counted`; ConfigError if a paper's folder asks for one of its own."""
+        if column not in self.counted:
+            raise ConfigError(
+                f"There is no metric {column}.{nearest(column, list(map(str, self.counted)))}",
+                "A paper's folder asks for it, in claims.yaml or paper.yaml.",
+                "Name a column of trials.csv, or a sum of times.",
+            )
         if ("values", column) not in self._known:
             self._known["values", column] = floats(self.counted[column])
         return self._known["values", column]

@@ -60,6 +60,11 @@ def read(folder: Traversable) -> Folder:
                 document = left_open
         return f"{document.source}, {document.place_of(path) or 'line 1'}"
 
+    if others := sorted(listed.value.keys() - {"claims"}):
+        raise ConfigError(
+            f"{listed.source}, {listed.place_of((others[0],))}: there is no key {others[0]}.",
+            "The only one is claims.",
+        )
     content = {
         "paper": said.value,
         "published": rows,

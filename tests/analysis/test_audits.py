@@ -72,6 +72,13 @@ def test_what_is_no_audit_is_passed_over(tmp_path, lines):
     assert render("audits.md.j2", audits=found, confirmed=[], out=tmp_path).strip() == ""
 
 
+def test_an_audit_in_a_folder_of_another_name_is_passed_over(tmp_path):
+    assert len(overview(tmp_path, HEAD, NEAREST)) == 1
+    (folder,) = (file.parent for file in tmp_path.rglob("audit.csv"))
+    folder.rename(folder.with_name("mine"))
+    assert read_all([tmp_path]) == []
+
+
 @pytest.mark.parametrize(("numbers", "trials", "few"), [(8, 2, False), (7, 2, True), (8, 1, True)])
 def test_the_page_links_each_audit_and_doubts_few_numbers(tmp_path, numbers, trials, few):
     line = NEAREST.replace("0.94,16,2,", f"0.94,{numbers},{trials},")

@@ -13,6 +13,7 @@ from rfbench.analysis.verification import verify
 from rfbench.errors import ConfigError
 from rfbench.pages import claims, front
 from tests.support.command_line import call
+from tests.support.frames import results, verification
 from tests.support.papers import read_from
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
@@ -234,6 +235,7 @@ def test_only_paper_yaml_is_needed_and_the_newest_is_first(tmp_path: Path) -> No
         ("published", "Digits,rks,40,error", "Letters,rks,40,error", r"published.csv: .*Letters"),
         ("claims", "at: each", "at: some", r"doe2030/claims.yaml, line 12\b.*at"),
         ("claims", "[Digits]", "[Letters]", r"doe2030/claims.yaml: .*Letters"),
+        ("claims", "claims:", "answer: x\nclaims:", r"claims.yaml, line 1\b.*no key answer"),
         ("open_choices", "all:", "all", r"doe2030/open_choices.yaml, line 1\b"),
         ("open_choices", "[offset, paired]", "offset", r"doe2030/open_choices.yaml, line 2\b"),
         ("paper", "- {item", "- {paper: roe2031, item", r"doe2030/paper.yaml, line \d+: .*roe2031"),
@@ -253,6 +255,23 @@ def test_what_is_wrong_is_named_with_its_file(
     root = write(tmp_path, **{file: text.replace(old, new, 1)})
     with pytest.raises(ConfigError, match=place), read_from(root):
         pass
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("at: each", "at: own", "says `at: own`"),
+        ("metric: error", "metric: errors", "no metric errors. Did you mean 'error'"),
+    ],
+)
+def test_what_a_claim_asks_for_and_nothing_has_is_named(
+    tmp_path: Path, old: str, new: str, sentence: str
+) -> None:
+    row = {"protocol": "printed", "n_train": 1258, "n_test": 539, "M": 40}
+    measured = results([row], paper="doe2030", item="table7")
+    root = write(tmp_path, claims=CLAIMS.replace(old, new))
+    with read_from(root), pytest.raises(ConfigError, match=sentence):
+        verification(measured)
 
 
 def test_a_csv_in_another_encoding_is_named(tmp_path: Path) -> None:

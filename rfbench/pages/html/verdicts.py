@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -144,9 +145,11 @@ def command(experiment: str) -> str:
     for path in shipped.every():
         if experiment == path.stem:
             return f"rfbench run {path.stem}"
-        stem, _, run = experiment.rpartition("_")
-        if stem == path.stem:
-            return f"rfbench run {stem} --run {run}"
+        stem, run = path.stem, experiment.removeprefix(f"{path.stem}_")
+        if run != experiment:
+            text = path.read_text(encoding="utf-8")
+            if all(re.search(rf"(?<![\w.-]){re.escape(part)}:", text) for part in run.split(".")):
+                return f"rfbench run {stem} --run {run}"
     return ""
 
 

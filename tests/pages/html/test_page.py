@@ -127,6 +127,13 @@ def test_the_best_within_a_budget_by_brute_force():
     ]
 
 
+def test_the_command_of_an_experiment_is_one_that_runs():
+    known = {"bytes": "bytes", "benchmark_har": "benchmark --run har"}
+    for name, words in known.items():
+        assert verdicts.command(name) == f"rfbench run {words}"
+    assert [verdicts.command(name) for name in ("quickstart_mine", "mine")] == ["", ""]
+
+
 def test_a_method_that_a_sweep_does_not_concern_stands_at_each_of_its_values():
     rows = [{"sampler": "rks", "trial": t, "error": 10 + t} for t in (0, 1)]
     rows += [
