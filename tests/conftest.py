@@ -1,5 +1,6 @@
 """Settings of the whole suite."""
 
+import os
 import re
 from typing import Any
 
@@ -16,6 +17,9 @@ __all__ = ["write"]
 settings.register_profile("same", derandomize=True, database=None, deadline=None)
 settings.load_profile("same")
 
+
+if DATA := os.environ.get("RFBENCH_DATA"):  # tests change the folder
+    os.environ["RFBENCH_DATA"] = os.path.abspath(DATA)
 
 # Files whose runs find the idle workers of the one before: one process of pytest-xdist runs them
 # all. Those on faults and on workers elsewhere start their own; they take long, and begin first.

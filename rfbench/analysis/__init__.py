@@ -1,6 +1,7 @@
 """The numbers of the results: everything that a page, a table or a figure shows, and no words.
 
-Facts are frozen dataclasses or DataFrames, made from rows, manifests and `rfbench.papers` alone.
+Facts are frozen dataclasses or DataFrames, made from what lies in the results folders (rows,
+manifests, kept features, audits) and from `rfbench.papers` alone.
 
 One frame of all rows
 
@@ -15,11 +16,16 @@ The papers
 - `published.published(selection, paper)`: each printed number beside what was measured.
 - `claims.evaluate(selection, paper)`: an `outcomes.Outcome` per claim and protocol;
   `claims.table` is their DataFrame.
+- `gains.gains(selection)`: what the papers' methods gain over others, published and measured.
+- `paper_table.rows(...)`: the cells of a table in the shape of the paper's own.
+- `audits`: what was searched over what a paper leaves open.
 - `verdicts`: the rules and their constants. `one_offs`: what one claim alone needs. `chance`: the
   data that decide nothing.
 
 One folder
 
+- `compare.compare(results, first, second)`: two methods, paired trial by trial.
+- `naming`: what methods are called where two lines must be told apart, and their order.
 - `summary.summarise(results, metric)`: means, errors, times, ranges by data set, method and x.
 - `checks.checks(results)`: a `Check` per statement of the configuration about its rows.
 - `faults.faults(results)`: a `Fault` per failure or mixture among the rows.
@@ -27,5 +33,6 @@ One folder
 Which method
 
 - `ranking.gather(collection)`: a `Comparison` of the methods over the data sets outside the papers.
+- `apart`: test rows by whole groups or blocks, beside random splits.
 - `choice`: what it answers. `statistics`: the tests over trials and over data sets.
 """

@@ -31,8 +31,9 @@ def compare(
     first, second : str
         Labels of two methods.
     metric : str, optional
-        A metric of the rows, or a time (``t_total``: CPU seconds, wall seconds where CPU time was
-        not measured); by default what the table of the results shows.
+        A metric of the rows, or a sum of times (``t_drawing``, ``t_fit``, ``t_total``, ``t_all``:
+        CPU seconds, wall seconds where CPU time was not measured); by default what the table of
+        the results shows.
     alpha : float
         One less the coverage of the interval.
 

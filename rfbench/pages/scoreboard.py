@@ -164,7 +164,7 @@ def _cell(line: Line) -> str:
 
 
 def printed(value: float, spread: float) -> str:
-    """Write a published number with its spread, as printed."""
+    """Write a published number, with its spread if it has one."""
     return number(value) if pd.isna(spread) else f"{number(value, 2)} ± {number(spread)}"
 
 
