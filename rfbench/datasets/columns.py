@@ -140,10 +140,11 @@ def chosen(
             if column is not None:
                 apart[key] = X[_column(name, X, column, key)]
         if y is None and target is None:
+            last = X.columns[-1]
             raise DataError(
                 f"The target of {name} is not named.",
                 f"It has the columns {_named(list(X.columns))}.",
-                f"Write `target: {X.columns[-1]}`, say.",
+                f"Write `target: {last}`, say, or `--target {last}` on a command line.",
             )
         X = X.drop(columns=[*gone, *(str(column.name) for column in apart.values())])
     elif drop or groups is not None or part is not None:
