@@ -102,7 +102,9 @@ def parse(raw: bytes | str, source: str) -> Document:
         raise ConfigError(
             f"{source}{where}: this is not valid YAML: {error.problem or error.context}."
         ) from error
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+    except RecursionError as error:
+        raise ConfigError(f"{source}: the document is too large or too deeply nested.") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ConfigError(f"{source}: this is not valid YAML: {reason}.") from error
     if node is None:

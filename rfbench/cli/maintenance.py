@@ -90,10 +90,10 @@ def replay(results: Path, row: str, allow_imports: bool) -> None:
     click.echo(f"{then['trial_id']}: {then['label']}, M {then['M']}, trial {then['trial']}")
     click.echo(f"{'':24} {'then':>18} {'now':>18}")
     for metric in METRICS:
-        if then[metric] or now.get(metric) is not None:
-            value = now.get(metric, float("nan"))
+        before, value = then.get(metric) or "nan", now.get(metric, float("nan"))
+        if before != "nan" or now.get(metric) is not None:
             mark = "  differs" if metric in found.differences else ""
-            click.echo(f"{metric:24} {float(then[metric] or 'nan'):18.12g} {value:18.12g}{mark}")
+            click.echo(f"{metric:24} {float(before):18.12g} {value:18.12g}{mark}")
     if then["status"] != now["status"]:
         click.echo(f"status {then['status']} then, {now['status']} now: {now.get('message', '')}")
     if found.differences:

@@ -29,9 +29,7 @@ from rfbench.errors import DataError
 log = logging.getLogger(__name__)
 
 RETRIES = 2
-"""How often an address is tried again where the connection fails or breaks off."""
-
-TIMEOUT_SECONDS = 30.0
+"""How often a download from one address is tried again."""
 
 
 def fetch(name: str, *, progress: bool = False) -> list[Path]:
@@ -57,8 +55,6 @@ def obtain(entry: Entry, *, progress: bool = False) -> list[FileCheck]:
 
 def _download(entry: Entry, member: Member, progress: bool) -> str:
     """Fetch the first of a file's downloads that can be had, and return its name."""
-    import requests
-
     downloads = entry.downloads_of(member)
     if not downloads:
         raise missing(entry, member, "It was not found on disk.")
@@ -68,14 +64,14 @@ def _download(entry: Entry, member: Member, progress: bool) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
             for download, url in ((each, url) for each in downloads for url in each.urls):
-                staged = Path(stage) / download.name
                 try:
-                    _tried_again(url, staged, progress)
+                    staged = _from(url, Path(stage), download.name, progress)
                     _check_staged(entry, staged)
-                except (requests.RequestException, DataError) as error:
+                except Exception as error:  # pooch passes on whatever its transport raises
                     log.info("%s from %s: %s", download.name, url, error)
                     reasons.append(f"{url}: {_reason(error)}")
                 else:
+                    staged.chmod(0o644)
                     os.replace(staged, folder / download.name)
                     return download.name
     except OSError as error:
@@ -98,36 +94,56 @@ def _reason(error: Exception) -> str:
     return str(error)
 
 
-def _tried_again(url: str, file: Path, progress: bool) -> None:
-    import requests
+def _from(url: str, folder: Path, name: str, progress: bool) -> Path:
+    import pooch
 
-    broken = requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError
-    for left in range(RETRIES, -1, -1):
-        try:
-            return _from(url, file, progress)
-        except broken:
-            if not left:
-                raise
+    pooch.get_logger().setLevel(logging.CRITICAL)
+    bar = _Bar(name) if progress else None
+    pup = pooch.create(
+        path=folder,
+        base_url="",
+        registry={name: None},
+        urls={name: url},
+        retry_if_failed=RETRIES,
+    )
+    try:
+        (folder / name).unlink(missing_ok=True)
+        agent = {"User-Agent": f"rfbench/{rfbench.__version__}"}  # some servers refuse requests'
+        downloader = pooch.HTTPDownloader(progressbar=bar or False, headers=agent)
+        return Path(pup.fetch(name, downloader=downloader))
+    finally:
+        if bar:
+            bar.close()
 
 
-def _from(url: str, file: Path, progress: bool) -> None:
-    import requests
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+class _Bar:
+    """A progress bar of rich in the shape that pooch expects of one."""
 
-    agent = {"User-Agent": f"rfbench/{rfbench.__version__}"}  # some servers refuse requests'
-    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
-    with (
-        Progress(*columns, console=Console(stderr=True), disable=not progress) as bar,
-        requests.get(url, headers=agent, stream=True, timeout=TIMEOUT_SECONDS) as answer,
-        file.open("wb") as stream,
-    ):
-        answer.raise_for_status()
-        size = int(answer.headers.get("Content-Length", 0))
-        task = bar.add_task(file.name, total=size or None)
-        for piece in answer.iter_content(2**16):
-            stream.write(piece)
-            bar.advance(task, len(piece))
+    def __init__(self, name: str) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+        columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
+        self._progress = Progress(*columns, console=Console(stderr=True))
+        self._task = self._progress.add_task(name, total=None)
+        self._progress.start()
+
+    @property
+    def total(self) -> float | None:
+        return self._progress.tasks[0].total
+
+    @total.setter
+    def total(self, value: float) -> None:
+        self._progress.update(self._task, total=value or None)
+
+    def update(self, count: int) -> None:
+        self._progress.advance(self._task, count)
+
+    def reset(self) -> None:
+        self._progress.update(self._task, completed=0)
+
+    def close(self) -> None:
+        self._progress.stop()
 
 
 def _check_staged(entry: Entry, staged: Path) -> None:

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
-import platformdirs
-
 from rfbench.datasets.archives import FoundFiles
 
 log = logging.getLogger(__name__)
@@ -28,7 +26,9 @@ def data_folder() -> Path:
 
 def user_folder() -> Path:
     """Return the folder of this user for what can be had again."""
-    return Path(platformdirs.user_cache_dir("rfbench"))
+    import pooch
+
+    return Path(pooch.os_cache("rfbench"))
 
 
 def memory() -> Path:

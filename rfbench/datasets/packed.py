@@ -192,4 +192,6 @@ def cached(folder: Path) -> Parsed | None:
     except Exception as error:  # a damaged file makes numpy raise almost anything
         log.warning("%s cannot be used and is made anew: %r", folder, error)
         shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):  # it is a file
+            folder.unlink()
         return None

@@ -17,9 +17,12 @@ def interrupts(
     The first signal sets both; the second one is a KeyboardInterrupt.
     """
     stopping, asked = threading.Event(), threading.Event()
+    signals = 0  # an event that is being set cannot be asked by a second signal
 
     def on_signal(number: int, frame: object) -> None:
-        if asked.is_set():
+        nonlocal signals
+        signals += 1
+        if signals > 1:
             raise KeyboardInterrupt
         asked.set()
         stopping.set()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ class Journal:
         self.path = folder / FOLDER / f"{first_trial}.jsonl"
         # What a crash or a timeout writes its traceback to.
         self.trace = self.path.with_suffix(".trace")
+        self.was_closed = False  # by a trial that closed a file that is not its own
+        self._descriptor = -1
 
     def begin(self, trial_id: str) -> None:
         """Say that a trial begins, for whoever finds the worker dead: no disk is forced."""
@@ -32,13 +35,29 @@ class Journal:
         self._write({"row": row}, force=True)
 
     def _write(self, line: dict[str, Any], *, force: bool) -> None:
-        # Opened for each line: a trial may have closed all files.
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-            if force:
-                file.flush()
-                os.fsync(file.fileno())
+        data = json.dumps(line).encode() + b"\n"
+        try:
+            self._append(data, force)
+        except OSError as error:
+            if error.errno != errno.EBADF:
+                raise
+            self.was_closed, self._descriptor = True, -1
+            self._append(data, force)
+
+    def _append(self, data: bytes, force: bool) -> None:
+        if self._descriptor < 0:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        while data:
+            data = data[os.write(self._descriptor, data) :]
+        if force:
+            os.fsync(self._descriptor)
+
+    def close(self) -> None:
+        """Close its file, if one is open."""
+        with suppress(OSError):
+            os.close(self._descriptor)
+        self._descriptor = -1
 
     def read(self) -> tuple[list[dict[str, Any]], str | None]:
         """Return the finished rows, and the id of the trial that was begun but not finished."""
@@ -63,8 +82,8 @@ class Journal:
 
 def suspect(folder: Path, trial_id: str) -> None:
     """Keep in mind, until the trial has a row, that a run was cut off while it was at work."""
-    with suppress(OSError):
-        Journal(folder, trial_id).begin(trial_id)
+    with suppress(OSError), closing(Journal(folder, trial_id)) as journal:
+        journal.begin(trial_id)
 
 
 def remove_folder(folder: Path) -> None:
@@ -75,7 +94,9 @@ def remove_folder(folder: Path) -> None:
 
 def leftovers(folder: Path) -> list[Journal]:
     """Return the journals that an earlier run left in a results folder."""
-    return [Journal(folder, path.stem) for path in sorted((folder / FOLDER).glob("*.jsonl"))]
+    files = (folder / FOLDER).glob("*.*")
+    names = {path.stem for path in files if path.suffix in (".jsonl", ".trace")}
+    return [Journal(folder, name) for name in sorted(names)]
 
 
 def _text(path: Path) -> str:

@@ -87,7 +87,7 @@ def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
     differences = {}
     for metric in METRICS:
         value = again.get(metric)
-        then, now = float(row[metric] or "nan"), float("nan" if value is None else value)
+        then, now = float(row.get(metric) or "nan"), float("nan" if value is None else value)
         close = abs(then - now) <= TOLERANCE * max(1.0, abs(then))
         if not close and not (then != then and now != now):
             differences[metric] = (then, now)

@@ -100,24 +100,27 @@ def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
     rows = []
     journal = Journal(folder, job.trials[0].id)
     journal.trace.parent.mkdir(parents=True, exist_ok=True)
-    with journal.trace.open("w", encoding="utf-8") as trace:
+    trace = journal.trace.open("w", encoding="utf-8")
 
-        def on_start(trial_id: str) -> None:
-            journal.begin(trial_id)
-            if (seconds := limits.seconds()) is not None:
-                faulthandler.dump_traceback_later(seconds, exit=True, file=trace)
+    def on_start(trial_id: str) -> None:
+        journal.begin(trial_id)
+        if (seconds := limits.seconds()) is not None:
+            faulthandler.dump_traceback_later(seconds, exit=True, file=trace)
 
-        faulthandler.enable(trace)
-        try:
-            for row in run_job(job, on_start, limits.add_up):
-                ruined = row.pop(RUINED, None)
-                try:
-                    journal.add(row)
-                finally:
-                    if ruined:
-                        end()
-                rows.append(row)
-        finally:
-            faulthandler.cancel_dump_traceback_later()
-            faulthandler.disable()
+    faulthandler.enable(trace)
+    try:
+        for row in run_job(job, on_start, limits.add_up):
+            ruined = row.pop(RUINED, None)
+            try:
+                journal.add(row)
+            finally:
+                if ruined or journal.was_closed:
+                    end()
+            rows.append(row)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+        faulthandler.disable()
+        journal.close()
+        with contextlib.suppress(OSError):  # a trial closed it
+            trace.close()
     return rows

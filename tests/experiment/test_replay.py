@@ -100,3 +100,7 @@ def test_code_that_the_folder_names_needs_permission_and_its_file(
         replay(folder, "1", allow_imports=True)
     monkeypatch.chdir(tmp_path)
     assert replay(folder, "1", allow_imports=True).differences == {}
+
+
+def test_a_row_of_an_older_file_has_no_value_in_newer_columns():
+    assert "kernel_error" not in call("replay", "results/published/quickstart", 7)
