@@ -46,7 +46,7 @@ class FoundFiles:
     def read(self, limit: int = LIMIT) -> dict[str, bytes]:
         """Return the unpacked content of every file, in the order of the names.
 
-        DataError if one cannot be read, is or is too large, or if the number is wrong.
+        DataError if one cannot be read or is too large, or if the number is wrong.
         """
         found = [each for path in self.paths for each in _read(path, self.pattern, limit)]
         if len(found) != self.count:

@@ -17,9 +17,9 @@ from rfbench.datasets.hashes import data_folder
 from rfbench.datasets.locate import (
     FileCheck,
     check,
+    files_of,
     locate,
     missing,
-    paths,
     pin,
     refuse_mismatch,
     right,
@@ -37,8 +37,7 @@ def fetch(name: str, *, progress: bool = False) -> list[Path]:
 
     `progress` shows a bar. DataError if a file cannot be had, or is not the right one.
     """
-    obtain(catalog.entry(name), progress=progress)
-    return paths(name)
+    return files_of(obtain(catalog.entry(name), progress=progress))
 
 
 def obtain(entry: Entry, *, progress: bool = False) -> list[FileCheck]:

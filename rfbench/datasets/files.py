@@ -132,9 +132,6 @@ def format_of(path: Path) -> str:
     return "csv"
 
 
-# Each yields the tables of a file, of so many rows at most; None: the whole file at once.
-
-
 def _at_once(rows: int, row_bytes: int) -> int:
     """Return of how many rows a piece is: fewer of wide ones."""
     return max(1, min(rows, PIECE_BYTES // max(1, row_bytes)))
@@ -144,6 +141,9 @@ def _line_bytes(path: Path) -> int:
     """Return the length of the longer one of the first two lines."""
     with opened(path) as stream:
         return max(len(stream.readline(PIECE_BYTES)) for _ in range(2))
+
+
+# Each yields the tables of a file, of so many rows at most; None: the whole file at once.
 
 
 def _csv(

@@ -87,7 +87,11 @@ def paths(name: str) -> list[Path]:
 
     DataError if one is missing or not the right one.
     """
-    checks = right(catalog.entry(name))
+    return files_of(right(catalog.entry(name)))
+
+
+def files_of(checks: list[FileCheck]) -> list[Path]:
+    """Return the files behind some checks, each once."""
     return list(dict.fromkeys(path for each in checks if each.source for path in each.source.paths))
 
 
@@ -109,7 +113,10 @@ def _homes(entry: Entry, member: Member) -> str:
 
 def verify(name: str) -> list[FileCheck]:
     """Compare every file of a data set with the hashes that are known."""
-    entry = catalog.entry(name)
+    return _checks(catalog.entry(name))
+
+
+def _checks(entry: Entry) -> list[FileCheck]:
     return [
         check(entry, member, source)
         if source
@@ -120,7 +127,7 @@ def verify(name: str) -> list[FileCheck]:
 
 def right(entry: Entry) -> list[FileCheck]:
     """Return the checks of an entry's files; DataError if one is missing or not the right one."""
-    checks = verify(entry.name)
+    checks = _checks(entry)
     for found in checks:
         if found.status == "missing":
             raise missing(entry, found.member, "It was not found on disk.")

@@ -23,11 +23,13 @@ def parse(
     values, indices, ends = array("d"), array("i"), array("i", [0])
     labels, lines = array("d"), []
     for number, line in enumerate(content.split(b"\n"), start=1):
-        label, *pairs = line.split(b"#")[0].split() or [b""]
+        text, before = line.split(b"#")[0], 0
+        label, *pairs = text.split() or [b""]
         if not label:
             continue
-        before = 0
         try:
+            if b"_" in text:
+                raise ValueError("Python's 1_000 is no number here.")
             labels.append(float(label))
             for pair in pairs:
                 left, right = pair.split(b":")

@@ -84,8 +84,8 @@ def parse(
         if len(fields) != columns:
             raise broken(name, number, f"{len(fields)} fields where {columns} are expected")
         for column in numeric:
-            try:
-                value = float(fields[column])
+            try:  # Python's 1_000 is no number here
+                value = math.nan if "_" in fields[column] else float(fields[column])
             except ValueError:
                 value = math.nan
             if not math.isfinite(value):

@@ -219,6 +219,7 @@ def test_a_broken_idx_file_is_refused(place, content, reason):
         (b"1 124:1", "within 1..123"),
         (b"1 3:", "not of the form"),
         (b"1 3", "not of the form"),
+        (b"1 3:1_0", "not of the form"),
         (b"nan 3:1", "label is not a finite number"),
         (b"1 3:inf", "value of index 3"),
     ],
@@ -235,6 +236,11 @@ def test_numbers_keep_every_digit():
     content = "\n".join(map(repr, values.tolist())).encode()
     table = tables.parse(content, "t", columns=1)
     np.testing.assert_array_equal(table.numbers[:, 0], values)
+
+
+def test_an_underscore_makes_no_number():
+    with pytest.raises(DataError, match="'1_0' in column 2 is not a finite number"):
+        tables.parse(b"1,2\n1,1_0\n", "t", columns=2)
 
 
 def mutations():
