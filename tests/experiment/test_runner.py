@@ -10,6 +10,7 @@ from rfbench.experiment.trial import measure, run_trial
 from rfbench.samplers import EERF
 from rfbench.solvers import RidgeClassifier
 from tests.support.runs import rows_of, without_times
+from tests.support.trials import measured
 
 from .conftest import SMALL
 
@@ -152,3 +153,20 @@ def test_what_a_sampler_notes_stands_in_its_row(experiment_of, tmp_path):
     (trial,) = (t for t in work.trials if (t.sampler.name, t.M, t.number) == ("lkrf", 8, 0))
     row = run_trial(trial, Context())
     assert row["message"].startswith("7 of 8 features")
+
+
+def test_a_row_that_was_changed_on_the_disk_is_measured_again(experiment_of, folder):
+    before, csv = without_times(folder), folder / "trials.csv"
+    csv.write_bytes(csv.read_bytes().replace(b",rks,", b",rk\xf3,", 1))
+    _, summary = run(experiment_of(), folder)
+    assert (summary.found, summary.done) == (7, 1)
+    assert without_times(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("solver", "expected"),
+    [("{name: logistic}", True), ("{name: logistic, max_iter: 1}", False), ("{name: ridge}", None)],
+)
+def test_a_fit_that_was_cut_short_is_a_row_that_says_so(experiment_of, solver, expected):
+    rows = measured(experiment_of(SMALL, f"solver={solver}", "trials=1"))
+    assert {(row["status"], row["converged"]) for row in rows} == {("ok", expected)}
