@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -203,20 +202,14 @@ def friedman(scores: pd.DataFrame) -> dict[str, tuple[float, float]]:
     return {"chi2": first, "F": (f, float(special.fdtrc(k - 1, (k - 1) * (n - 1), f)))}
 
 
-@cache
-def _studentized_range(level: float, methods: int) -> float:
-    """Return the quantile for infinitely many degrees of freedom; it takes a tenth of a second."""
-    from scipy.stats import studentized_range
-
-    return float(studentized_range.ppf(level, methods, np.inf))
-
-
 def nemenyi_difference(methods: int, datasets: int, alpha: float = ALPHA) -> float:
     r"""Return Nemenyi's critical difference of average ranks.
 
     .. math:: CD = \frac{q_{\alpha, k, \infty}}{\sqrt 2} \sqrt{\frac{k (k + 1)}{6 n}}
     """
-    q = _studentized_range(1 - alpha, methods)
+    from scipy.stats import studentized_range  # half a second
+
+    q = float(studentized_range.ppf(1 - alpha, methods, np.inf))
     return q / math.sqrt(2) * math.sqrt(methods * (methods + 1) / (6 * datasets))
 
 

@@ -103,5 +103,6 @@ def _check_front(file: Path) -> None:
 def _stale(out: Path, pages: Iterable[Path]) -> list[Path]:
     """List the tables, figures and pages of an earlier call that this one does not write."""
     named = [path for paper in papers.papers() for path in (out / TABLES).glob(f"{paper}_*.md")]
-    others = [*out.glob("which_method_M*.svg"), *out.glob("apart.md")]
+    # Earlier versions drew the ranks as PNG.
+    others = [*out.glob("which_method_M*.[ps]*g"), *out.glob("apart.md")]
     return sorted({*named, *others} - set(pages))

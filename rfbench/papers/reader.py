@@ -68,10 +68,10 @@ def read(folder: Traversable) -> Folder:
     content = {
         "paper": said.value,
         "published": rows,
+        "claims": listed.value.get("claims", ()),
         **{key: left_open.value.pop(key, ()) for key in ("gaps", "apart")},
         "open_choices": left_open.value,
         "answer": _answer(_text(folder, ANSWER)),
-        **listed.value,
     }
     try:
         found = Folder.model_validate(content, context={"folder": folder.name})
