@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import platform
 import resource
@@ -11,6 +12,8 @@ import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from rfbench.results import manifest
 
 BLAS_PREFIXES = ("OPENBLAS_", "MKL_", "BLIS_", "OMP_", "VECLIB_")
 PACKAGES = ("rfbench", "numpy", "scipy", "scikit-learn", "numba", "joblib", "pandas", "matplotlib")
@@ -82,6 +85,12 @@ def machine() -> dict[str, Any]:
         "blas": blas(),
         "blas_variables": blas_variables(),
     }
+
+
+@functools.cache
+def machine_id() -> str:
+    """Return the identity of this machine, see `rfbench.results.manifest.machine_id`."""
+    return manifest.machine_id(machine())
 
 
 def git_commit() -> str | None:

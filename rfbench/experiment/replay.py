@@ -49,7 +49,7 @@ class Replay:
     again: dict[str, Any]  # as it came out now
     differences: dict[str, tuple[float, float]]  # metrics further apart than 1e-9: then and now
     # The processor cores that the BLAS was made for, then and now: where they differ, sums are
-    # taken in another order. Of several runs into one folder, then is that of the first.
+    # taken in another order.
     cores: tuple[str, str]
 
 
@@ -91,7 +91,7 @@ def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
         close = abs(then - now) <= TOLERANCE * max(1.0, abs(then))
         if not close and not (then != then and now != now):
             differences[metric] = (then, now)
-    then_blas = (manifest.get("machine") or {}).get("blas")
+    then_blas = manifests.machines(manifest).get(row["machine"], {}).get("blas")
     return Replay(row, again, differences, (_cores(then_blas), _cores(blas())))
 
 

@@ -183,7 +183,7 @@ def manifest(plan: RunPlan) -> dict[str, Any]:
             data_key(t.dataset.name, t.dataset.parameters): t.data_sha256 for t in plan.planned
         },
         "versions": environment.versions(),
-        "machine": environment.machine(),
+        "machines": {environment.machine_id(): environment.machine()},
         "git": environment.git_commit(),
         "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }

@@ -76,6 +76,10 @@ def run(
         summary.found = summary.planned - len(missing)
         content = manifest(plan)
         if missing or not manifests.describes(plan.folder, content):
+            earlier = manifests.machines(manifests.read_if_sound(plan.folder, []))
+            if missing:
+                _say_which_machine(store, list(content["machines"]))
+            content["machines"] = earlier | content["machines"]
             manifests.write(plan.folder, content)
         executor = executor or local(n_jobs)
         workers = executor.workers()
@@ -148,10 +152,21 @@ def rescue(store: Store, planned: Collection[str]) -> set[str]:
     return suspects
 
 
+def _say_which_machine(store: Store, here: list[str]) -> None:
+    """Warn where the folder's rows were measured on other machines than this one."""
+    others = {row["machine"] for row in store.rows()} - {"", *here}
+    if others:
+        message = f"the rows before are of machine {', '.join(sorted(others))}, now it is {here[0]}"
+        log.warning("%s: %s; their times cannot be compared.", store.folder, message)
+        note(store.folder, f"another machine: {message}")
+
+
 def _record(store: Store, summary: Summary, row: dict[str, Any]) -> None:
     trace = row.pop("traceback", None)
     if trace:
         store.keep_traceback(row["trial_id"], trace)
+    if machines := row.pop(manifests.MACHINES, None):
+        manifests.add_machines(store.folder, machines)
     lines = row.pop(kept_features.KEY, None)
     if lines:
         kept_features.write(store.folder, row["trial_id"], lines)

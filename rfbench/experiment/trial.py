@@ -32,7 +32,7 @@ from rfbench.datasets import Prepared
 from rfbench.errors import MemoryLimit, RfbenchError
 from rfbench.experiment import isolation
 from rfbench.experiment.context import Context
-from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
+from rfbench.experiment.environment import machine_id, peak_rss_mb, reset_peak_rss
 from rfbench.experiment.plan import Job, Trial, curves, shares_work
 from rfbench.experiment.seeds import integer_for
 from rfbench.results import kept_features
@@ -141,6 +141,7 @@ def describe(trial: Trial) -> dict[str, Any]:
         "seed": experiment.seed,
         "timing": ISOLATED,
         "threads": experiment.threads,
+        "machine": machine_id(),
         "data_hash": trial.data_sha256,
         "version": rfbench.__version__,
     }

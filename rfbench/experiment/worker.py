@@ -13,9 +13,11 @@ from typing import Any
 from rfbench import memory
 from rfbench.compute.partitions import AddUp, in_turn
 from rfbench.errors import ConfigError
+from rfbench.experiment import environment
 from rfbench.experiment.children import end
 from rfbench.experiment.journal import Journal
 from rfbench.experiment.plan import Job
+from rfbench.results.manifest import MACHINES
 
 LEAST_MEMORY = 400 * 2**20
 
@@ -97,7 +99,7 @@ def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
     from rfbench.experiment.trial import run_job
 
     obey(limits)
-    rows = []
+    rows: list[dict[str, Any]] = []
     journal = Journal(folder, job.trials[0].id)
     journal.trace.parent.mkdir(parents=True, exist_ok=True)
     trace = journal.trace.open("w", encoding="utf-8")
@@ -111,6 +113,8 @@ def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
     try:
         for row in run_job(job, on_start, limits.add_up):
             ruined = row.pop(RUINED, None)
+            if not rows:
+                row[MACHINES] = {row["machine"]: environment.machine()}
             try:
                 journal.add(row)
             finally:

@@ -118,7 +118,9 @@ def merge(target: Path, others: list[Path]) -> int:
                     "Its rows are there already.",
                     "Name the other folders.",
                 )
-            _refuse_unlike(target, own, folder, manifests.read(folder))
+            other = manifests.read(folder)
+            _refuse_unlike(target, own, folder, other)
+            manifests.add_machines(target, manifests.machines(other))
             lines = kept_features.by_trial(folder)
             for row in rows_of(folder):
                 if row["setting"] in own["settings"] and done.get(row["trial_id"], "") != "ok":

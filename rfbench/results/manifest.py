@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,9 +14,16 @@ from rfbench.results import files
 MANIFEST = "manifest.json"
 DEEPEST = 20
 NEEDED = ("config", "settings", "trials")
-KINDS = {"config": dict, "data": dict, "settings": list, "trials": list, "variants": list}
-ITEMS = {"data": str, "settings": str, "trials": str, "variants": dict}
+MACHINE = "machine"  # of manifests that have one machine alone, without its identity
+MACHINES = "machines"  # by identity; also of a row on its way to the file, where it is known
+KINDS = {
+    **{"config": dict, "data": dict, "settings": list, "trials": list, "variants": list},
+    MACHINES: dict,
+}
+ITEMS = {"data": str, "settings": str, "trials": str, "variants": dict, MACHINES: dict}
 WHAT = ("config", "variants", "settings", "trials", "smoke", "data")
+HARDWARE = ("system", "cpu", "cores", "memory_gib")
+BLAS = ("library", "version", "core")
 WORDS = ("name", "title", "description", "paper", "item", "protocol", "metric")
 
 
@@ -65,6 +73,46 @@ def describes(folder: Path, content: Mapping[str, Any]) -> bool:
     """
     found = read_if_sound(folder, [])
     return all(found.get(key) == content[key] for key in WHAT)
+
+
+def machine_id(facts: Mapping[str, Any]) -> str:
+    """Return the identity of a machine: processor, cores, memory, system, BLAS; no name.
+
+    Two machines with the same ones are one. What varies from run to run (free memory, threads) and
+    the order of the libraries play no part.
+    """
+    libraries = {
+        " ".join(str(library.get(key)) for key in BLAS)
+        for library in facts.get("blas") or []
+        if isinstance(library, dict)
+    }
+    known = [str(facts.get(name)) for name in HARDWARE]
+    text = json.dumps([*known, *sorted(libraries)])
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def machines(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the machines of a manifest by identity; older manifests have one, without it."""
+    only = content.get(MACHINE)
+    if isinstance(only, dict) and only:
+        return {machine_id(only): only}
+    return dict(content.get(MACHINES, {}))
+
+
+def machine_of_older_rows(content: Mapping[str, Any]) -> str:
+    """Return the machine of rows that were written before rows had one: the manifest's first.
+
+    An empty text if the manifest names none.
+    """
+    return next(iter(machines(content)), "")
+
+
+def add_machines(folder: Path, more: Mapping[str, dict[str, Any]]) -> None:
+    """Add machines to the manifest of a folder, where it does not have them."""
+    content = read_if_sound(folder, [])
+    if content and not more.keys() <= machines(content).keys():
+        every = machines(content) | dict(more)
+        write(folder, {k: v for k, v in content.items() if k != MACHINE} | {MACHINES: every})
 
 
 def data_key(name: str, parameters: Mapping[str, Any]) -> str:

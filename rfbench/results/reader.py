@@ -56,10 +56,16 @@ class Results:
         return dict(self.manifest.get("config", {}))
 
     @property
+    def machines(self) -> dict[str, dict[str, Any]]:
+        """What the manifest says of the machines that the column ``machine`` names."""
+        return manifests.machines(self.manifest)
+
+    @property
     def machine(self) -> dict[str, Any]:
-        """What the manifest says of the machine, or an empty dictionary."""
-        found = self.manifest.get("machine")
-        return found if isinstance(found, dict) else {}
+        """What the manifest says of the machine of most rows, or an empty dictionary."""
+        older = manifests.machine_of_older_rows(self.manifest)
+        of_most = self.rows["machine"].replace("", older).mode()
+        return self.machines.get(older if of_most.empty else of_most[0], {})
 
     @property
     def smoke(self) -> bool:
@@ -77,10 +83,13 @@ class TrialRows:
     # Number of a line in the file: its bytes and what is wrong with them.
     broken: dict[int, tuple[bytes, str]]
 
+    def named(self) -> list[dict[str, str]]:
+        """Return the rows by column name."""
+        return [dict(zip(self.header, cells, strict=True)) for cells in self.rows]
+
     def last(self) -> list[dict[str, str]]:
         """Return the rows by column name; of those with one trial_id the last counts."""
-        named = (dict(zip(self.header, cells, strict=True)) for cells in self.rows)
-        return list({row["trial_id"]: row for row in named}.values())
+        return list({row["trial_id"]: row for row in self.named()}.values())
 
     def notes(self) -> list[str]:
         """Say which lines are left out, and why."""
@@ -143,7 +152,9 @@ def read(folder: str | Path) -> Results:
     notes: list[str] = []
     rows = read_rows(folder, notes)
     manifest = manifests.read_if_sound(folder, notes)
-    rows = _of_the_last_configuration(rows, manifest, notes)
+    rows = _of_the_last_configuration(with_machine(rows, manifest), manifest, notes)
+    if (machines := rows.loc[rows["machine"] != "", "machine"].nunique()) > 1:
+        notes.append(f"The rows are of {machines} machines: their times cannot be compared.")
     name = manifest.get("config", {}).get("name") or folder.resolve().name
     return Results(folder, _text(name), rows, manifest, notes)
 
@@ -175,6 +186,12 @@ def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
     if rows.empty:
         notes.append(f"{TRIALS} has a header but no trials yet.")
     return rows
+
+
+def with_machine(rows: pd.DataFrame, manifest: dict[str, Any]) -> pd.DataFrame:
+    """Fill the column ``machine`` of rows that were written before there was one."""
+    older = manifests.machine_of_older_rows(manifest)
+    return rows.assign(machine=rows["machine"].mask(rows["machine"] == "", older))
 
 
 def no_rows() -> pd.DataFrame:

@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 
 from rfbench.errors import ResultsError, WriteError
 from rfbench.results import files
+from rfbench.results import manifest as manifests
 from rfbench.results.log import note as write_note
 from rfbench.results.reader import TRIALS, parse
 from rfbench.results.schema import CHECK, COLUMNS, SCHEMA, check_of
@@ -90,7 +91,7 @@ class Store:
                 log.warning("%s: %s It is in %s.", self.folder, note, TORN)
                 write_note(self.folder, f"mended: {note} It is in {TORN}.")
         if table.broken or tuple(table.header) != COLUMNS:
-            rows = (dict(zip(table.header, cells, strict=True)) for cells in table.rows)
+            rows = self._with_machine(table.named())
             files.replace(self.csv, b"".join([_HEADER, *map(_line, rows)]))
 
     def _has_header(self) -> bool:
@@ -107,7 +108,12 @@ class Store:
 
         Raises ResultsError: the file's columns are not ours.
         """
-        return parse(self.csv).last() if self._has_header() else []
+        return self._with_machine(parse(self.csv).last()) if self._has_header() else []
+
+    def _with_machine(self, rows: Iterable[dict[str, str]]) -> list[dict[str, str]]:
+        """Return rows with the machine of those that were written before there was a column."""
+        older = manifests.machine_of_older_rows(manifests.read_if_sound(self.folder, []))
+        return [{**row, "machine": row.get("machine") or older} for row in rows]
 
     def done(self) -> dict[str, str]:
         """Return the status of each trial that has a row, by trial_id; see `rows`."""

@@ -130,7 +130,9 @@ def test_the_manifest_says_what_ran(finished):
     assert manifest["config"]["M"] == [4, 8]
     assert manifest["data"].keys() == {'sphere {"d": 3, "n_test": 60, "n_train": 120}'}
     assert {"numpy", "python"} <= manifest["versions"].keys()
-    assert manifest["machine"]["blas"]
+    (machine,) = manifest["machines"].values()
+    assert machine["blas"]
+    assert {row["machine"] for row in rows_of(finished)} == manifest["machines"].keys()
     assert str(finished.parent) not in json.dumps(manifest)
     settings = {row["setting"] for row in rows_of(finished)}
     assert set(manifest["settings"]) == settings

@@ -1,0 +1,116 @@
+"""Which machine measured a row."""
+
+import json
+
+import pytest
+
+from rfbench.experiment import runner
+from rfbench.experiment.run_plan import plan_run
+from rfbench.results import manifest, read
+from rfbench.results.maintenance import merge, rows_of
+from rfbench.results.manifest import machine_id
+from rfbench.results.store import Store
+from tests.support.results import write_folder
+
+from .conftest import SMALL
+
+CORE = {"library": "openblas", "version": "0.3", "core": "Haswell", "threads": 2}
+FACTS = {
+    **{"system": "Linux x86_64", "cpu": "AMD EPYC", "cores": 2, "memory_gib": 23.5},
+    **{"free_memory_gib": 3.0, "blas": [CORE, CORE | {"version": "0.4"}], "blas_variables": {}},
+}
+GOOD = {"config": {"name": "a"}, "settings": ["s"], "trials": ["a", "b"], "data": {}}
+
+
+def row(trial_id, **changes):
+    return {"trial_id": trial_id, "setting": "s", **changes}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"free_memory_gib": 1.0},
+        {"blas": FACTS["blas"][::-1]},
+        {"blas": [library | {"threads": 1} for library in FACTS["blas"]]},
+        {"blas": [*FACTS["blas"], CORE]},
+        {"blas_variables": {"OMP_NUM_THREADS": "1"}},
+    ],
+)
+def test_what_varies_from_run_to_run_is_the_same_machine(change):
+    assert machine_id(FACTS | change) == machine_id(FACTS)
+
+
+def test_other_hardware_or_libraries_are_another_machine():
+    other_core = [CORE | {"core": "Zen"}, FACTS["blas"][1]]
+    changes = [
+        *({name: "other"} for name in ("system", "cpu", "cores", "memory_gib")),
+        *({"blas": blas} for blas in (None, [CORE], other_core)),
+    ]
+    assert len({machine_id(FACTS | change) for change in [{}, *changes]}) == len(changes) + 1
+
+
+def older(folder, **changes):
+    """Return a folder as it was written before rows had a machine."""
+    write_folder(folder, [row("a")], GOOD | {"machine": FACTS} | changes)
+    return folder
+
+
+def test_older_rows_have_their_manifests_machine(tmp_path):
+    results = read(older(tmp_path / "r"))
+    assert list(results.rows["machine"]) == [machine_id(FACTS)]
+    assert results.machine == FACTS
+    assert results.notes == []
+    assert [one["machine"] for one in rows_of(tmp_path / "r")] == [machine_id(FACTS)]
+
+
+def test_older_rows_without_a_manifest_have_none(tmp_path):
+    folder = older(tmp_path / "r")
+    (folder / "manifest.json").unlink()
+    assert list(read(folder).rows["machine"]) == [""]
+    assert read(folder).machine == {}
+
+
+def test_merged_rows_keep_their_machines(tmp_path):
+    elsewhere = FACTS | {"cpu": "Xeon"}
+    target = older(tmp_path / "t")
+    other = write_folder(tmp_path / "o", [row("b")], GOOD | {"machine": elsewhere})
+    assert merge(target, [other]) == 1
+    results = read(target)
+    assert list(results.rows["machine"]) == [machine_id(FACTS), machine_id(elsewhere)]
+    assert results.machines == {machine_id(each): each for each in (FACTS, elsewhere)}
+    assert "2 machines" in results.notes[0]
+
+
+def test_a_run_that_goes_on_elsewhere_says_so_and_names_both(
+    experiment_of, tmp_path, caplog, monkeypatch
+):
+    folder = tmp_path / "tiny"
+    runner.run(plan_run([experiment_of(SMALL, "trials=1")], folder))
+    (here,) = json.loads((folder / "manifest.json").read_text())["machines"]
+    assert "another machine" not in (folder / "rfbench.log").read_text()
+    content = manifest.read(folder)
+    manifest.write(folder, content | {"machines": {"0" * 8: FACTS}})
+    lines = [one | {"machine": "0" * 8} for one in rows_of(folder)]
+    Store(folder).csv.unlink()
+    for one in lines:
+        Store(folder).append(one)
+    runner.run(plan_run([experiment_of(SMALL, "trials=2")], folder))
+    assert f"of machine {'0' * 8}, now it is {here}" in caplog.text
+    assert "another machine" in (folder / "rfbench.log").read_text()
+    results = read(folder)
+    assert list(results.rows.groupby("machine").size().items()) == sorted(
+        [("0" * 8, len(lines)), (here, len(lines))]
+    )
+    assert results.machines.keys() == {"0" * 8, here}
+
+
+def test_the_words_of_a_machine_come_with_its_rows(experiment_of, tmp_path):
+    """As from a worker elsewhere, whose machine the manifest does not have yet."""
+    folder = tmp_path / "tiny"
+    runner.run(plan_run([experiment_of(SMALL, "trials=1")], folder))
+    first = {**rows_of(folder)[0], "trial_id": "x", "machine": machine_id(FACTS)}
+    runner._record(
+        Store(folder), runner.Summary(folder), first | {"machines": {machine_id(FACTS): FACTS}}
+    )
+    assert read(folder).machines[machine_id(FACTS)] == FACTS
+    assert rows_of(folder)[-1]["machine"] == machine_id(FACTS)
