@@ -103,10 +103,9 @@ class Kernel(ABC):
         return frequencies / self.bandwidth
 
 
-class Gaussian(Kernel):
-    """exp(-|x - y|^2 / (2 s^2)); frequencies N(0, I / s^2)."""
+class GaussianMeasure(Kernel):
+    """The kernels whose frequencies are N(0, spread^2 I): Gaussian and arc-cosine kernels."""
 
-    name = "gaussian"
     coordinate, drawn_by = stats.norm, "standard_normal"
 
     @property
@@ -114,12 +113,18 @@ class Gaussian(Kernel):
         """Standard deviation of one coordinate of a frequency."""
         return 1.0 / self.bandwidth
 
+    def _scaled(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
+        return frequencies * self.spread
+
+
+class Gaussian(GaussianMeasure):
+    """exp(-|x - y|^2 / (2 s^2)); frequencies N(0, I / s^2)."""
+
+    name = "gaussian"
+
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
         return np.asarray(np.exp(-0.5 * self.spread**2 * squared_distances(X, Y)))
-
-    def _scaled(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
-        return frequencies * self.spread
 
 
 class GaussianUnhalved(Gaussian):
@@ -161,7 +166,7 @@ class Cauchy(Kernel):
         return product
 
 
-class ArcCosine(Gaussian):
+class ArcCosine(GaussianMeasure):
     """Cho & Saul's kernel 2 E[H(w'x) H(w'y) (w'x)^order (w'y)^order], w ~ N(0, I)."""
 
     feature = "arc-cosine"

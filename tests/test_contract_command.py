@@ -93,3 +93,86 @@ def test_every_promise_says_what_to_do():
         assert check.expected, check.name
         assert check.todo, check.name
         assert check.got == []
+
+
+WRONG = """
+import numpy as np
+from rfbench.samplers import RandomFeatures
+from rfbench.kernels import Gaussian
+
+class Features(RandomFeatures):
+    kernels_served = Gaussian
+
+    def _draw(self, X, targets, random):
+        frequencies = self.draw(random, X.shape[1])
+        return self.unit_map(frequencies, random).times(self.n_components**-0.5)
+
+    def draw(self, random, d):
+        return self.kernel_.frequencies(random.frequencies, d, self.n_components)
+
+class NoBandwidth(Features):
+    def draw(self, random, d):
+        return random.frequencies.standard_normal((self.n_components, d))
+
+class WrongByRootTwo(Features):
+    def draw(self, random, d):
+        return super().draw(random, d) * 2**0.5
+
+class NoFactor(Features):
+    def _draw(self, X, targets, random):
+        return self.unit_map(self.draw(random, X.shape[1]), random)
+
+class OneLine(Features):
+    def draw(self, random, d):
+        frequencies = super().draw(random, d)
+        lengths = np.linalg.norm(frequencies, axis=1, keepdims=True)
+        return lengths * frequencies[:1] / lengths[0]
+
+class IgnoresTheTarget(Features):
+    needs_target = True
+
+class NotFinite(Features):
+    def draw(self, random, d):
+        return np.where(np.arange(self.n_components)[:, None] == 2, np.nan, super().draw(random, d))
+
+class Raises(Features):
+    def draw(self, random, d):
+        return [1, 2][d]
+
+class Plain(Features):
+    approximates_kernel = False
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "promise", "message"),
+    [
+        ("NoBandwidth", "the mean over seeds is the kernel", "with the kernel gaussian, M = 16"),
+        ("WrongByRootTwo", "the mean over seeds is the kernel", "(standard error)"),
+        ("NoFactor", "the mean over seeds is the kernel", "where the kernel is"),
+        ("OneLine", "the error of the kernel falls with M", "with M = 16 and"),
+        ("IgnoresTheTarget", "target is asked for where it is needed", "with shuffled labels"),
+        ("NotFinite", "one plain fit", "1 of 8 columns has NaN or infinity: 2"),
+    ],
+)
+def test_a_wrong_sampler_is_told_from_a_right_one(name, promise, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(WRONG)
+    output, names = failed(name)
+    assert promise in names
+    assert message in output
+    if name == "OneLine":
+        assert names == {promise}
+
+
+def test_what_is_not_tested_and_what_cannot_be_is_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(WRONG)
+    output = call("test", "mine.py:Features", "--allow-imports")
+    assert "serves: gaussian, gaussian-unhalved." in output
+    assert "Not tested" not in output
+    assert "Not tested: that its features" in call("test", "mine.py:Plain", "--allow-imports")
+    output, names = failed("Raises")
+    assert names == {"one plain fit"}
+    assert "IndexError: list index out of range" in output
+    assert re.search(r"mine.py, line \d+: return \[1, 2\]\[d\]", output)

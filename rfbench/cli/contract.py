@@ -32,7 +32,7 @@ def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
       rfbench test sklearn.kernel_approximation.Nystroem
     """
     from rfbench import plugins, yamlfile
-    from rfbench.testing.run import check_class, kernels_of
+    from rfbench.testing.run import check_class, kernels_of, untested_of
 
     options = {}
     for text in settings:
@@ -45,8 +45,10 @@ def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
     checks = check_class(thing, options)
     for check in checks:
         _say(check)
-    if served := kernels_of(thing):
+    if len(checks) > 1 and (served := kernels_of(thing)):
         click.echo(f"Tested with the kernels that it says it serves: {', '.join(served)}.")
+        if untested := untested_of(thing):
+            click.echo(f"Not tested: {untested}.")
     failed = sum(bool(check.got) for check in checks)
     click.echo(f"{path}: {len(checks) - failed} of {len(checks)} promises are kept")
     if failed:
@@ -61,6 +63,6 @@ def _say(check: Promise) -> None:
     cases = f" ({len(check.got)} of {check.cases} cases)" if check.cases > 1 else ""
     click.echo(click.style(f"{'FAILED':8}", fg="red") + check.name + cases)
     for word, said in (("expected", check.expected), ("got", check.got[0]), ("to do", check.todo)):
-        lines = said.splitlines() if word == "got" else textwrap.wrap(said, 78)
+        lines = [part for line in said.splitlines() for part in textwrap.wrap(line, 78)]
         for number, line in enumerate(lines):
             click.echo(f"    {f'{word}:' if not number else '':10}{line}")

@@ -97,10 +97,11 @@ class RandomFeatures(
     has_prefixes: ClassVar[bool] = False
     # z(x)'z(y) estimates k(x, y): of any kernel that is served, not the Gaussian one alone.
     approximates_kernel: ClassVar[bool] = True
+    # Then the mean of the estimate over seeds is k(x, y) at every M, with its default parameters.
+    unbiased: ClassVar[bool] = True
     keeps_some: ClassVar[bool] = False  # of what it draws; then it has `kept_`
     has_bandwidth: ClassVar[bool] = True
-    # Classes of kernels and kinds of features (`Kernel.feature`) that it is made for. Both count:
-    # the arc-cosine kernels are Gaussian in their frequencies, and no waves.
+    # Classes of kernels and kinds of features (`Kernel.feature`) that it is made for.
     kernels_served: ClassVar[Any] = Kernel
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
     # One more when the method measures something else: then its trials have new identities.

@@ -46,7 +46,6 @@ class MomentMatching(RandomFeatures):
     """
 
     kernels_served: ClassVar[Any] = Gaussian
-    features_served: ClassVar[tuple[str, ...]] = ("wave",)
 
     def least_components(self, d: int) -> int:
         """Return 5d/4, rounded down, or d + 1."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,6 +135,8 @@ class Nystroem(ScoredFeatures):
     >>> Nystroem(10, bandwidth=2.0, random_state=0).fit(X).transform(X).shape
     (200, 10)
     """
+
+    unbiased: ClassVar[bool] = False
 
     _root_later = False
 

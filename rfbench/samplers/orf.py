@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rfbench.arrays import Array, Rows
-from rfbench.kernels import Gaussian
+from rfbench.kernels import GaussianMeasure
 from rfbench.parameters import estimator
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import FeatureMap
@@ -41,10 +41,10 @@ class ORF(RandomFeatures):
     """
 
     has_prefixes: ClassVar[bool] = True
-    kernels_served: ClassVar[Any] = Gaussian
+    kernels_served: ClassVar[Any] = GaussianMeasure
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
-        assert isinstance(self.kernel_, Gaussian)
+        assert isinstance(self.kernel_, GaussianMeasure)
         d, m = X.shape[1], self.n_components
         counts = [min(d, m - start) for start in range(0, m, d)]
         blocks = [self._directions(random.frequencies, d, count) for count in counts]

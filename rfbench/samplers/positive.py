@@ -72,7 +72,6 @@ class PositiveFeatures(RandomFeatures):
 
     has_prefixes: ClassVar[bool] = True
     kernels_served: ClassVar[Any] = Gaussian
-    features_served: ClassVar[tuple[str, ...]] = ("wave",)
 
     base: str = parameter("rks", one_of(*BASES))
 

@@ -20,7 +20,6 @@ from rfbench.samplers.orf import haar_rows
 class _GaussianWaves(RandomFeatures):
     has_prefixes: ClassVar[bool] = True
     kernels_served: ClassVar[Any] = Gaussian
-    features_served: ClassVar[tuple[str, ...]] = ("wave",)
 
 
 @estimator
@@ -53,6 +52,8 @@ class GaussianQuadrature(_GaussianWaves):
     >>> np.unique((W**2).round(9))
     array([0., 3.])
     """
+
+    unbiased: ClassVar[bool] = False
 
     points: int = parameter(3, whole(2))
 

@@ -71,7 +71,6 @@ class RFMFeatures(ScoredFeatures):
     needs_target: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
     kernels_served: ClassVar[Any] = Gaussian
-    features_served: ClassVar[tuple[str, ...]] = ("wave",)
 
     rounds: int = parameter(5, whole(1))
     alpha: float = parameter(1e-3, number(above=0))

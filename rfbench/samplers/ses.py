@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from rfbench.arrays import Array, Rows
@@ -63,6 +65,8 @@ class SES(RandomFeatures):
     >>> sampler.transform(X).shape, bool(sampler.beta_.min() >= 0)
     ((100, 20), True)
     """
+
+    unbiased: ClassVar[bool] = False
 
     equations: str = parameter("sketched", one_of("sketched", "exact"))
     pairs_per_feature: int = parameter(10, whole(1))

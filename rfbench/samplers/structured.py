@@ -13,7 +13,7 @@ from scipy.linalg import circulant
 from sklearn.utils.validation import check_is_fitted
 
 from rfbench.arrays import Array, FloatArray, Rows
-from rfbench.kernels import Gaussian, dense
+from rfbench.kernels import GaussianMeasure, dense
 from rfbench.parameters import estimator, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import FeatureMap, Projection
@@ -142,7 +142,7 @@ class HadamardFeatures(StructuredFeatures):
     (beyond the papers, a choice).
     """
 
-    kernels_served: ClassVar[Any] = Gaussian
+    kernels_served: ClassVar[Any] = GaussianMeasure
 
     @abstractmethod
     def _draw_block(self, generator: np.random.Generator, p: int, spread: float) -> Block:
@@ -151,7 +151,7 @@ class HadamardFeatures(StructuredFeatures):
     def _projection(self, random: Streams, d: int) -> Projection:
         from rfbench.compute.hadamard import padded_length
 
-        assert isinstance(self.kernel_, Gaussian)
+        assert isinstance(self.kernel_, GaussianMeasure)
         p, spread = padded_length(d), self.kernel_.spread
         count = -(-self.n_components // p)
         blocks = [self._draw_block(random.frequencies, p, spread) for _ in range(count)]
@@ -220,6 +220,8 @@ class SORF(HadamardFeatures):
     >>> SORF(50, bandwidth=8.0, random_state=0).fit(X).frequencies_.shape
     (50, 32)
     """
+
+    unbiased: ClassVar[bool] = False
 
     blocks: int = parameter(3, whole(1))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from scipy import linalg
 
@@ -50,6 +52,8 @@ class TEFMG(ProjectedFeatures):
     (200, 10)
     """
 
+    unbiased: ClassVar[bool] = False
+
     power: int = parameter(0, one_of(0, 1, 2))
 
     def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> Array:
@@ -95,6 +99,8 @@ class TEFMS(ProjectedFeatures):
     >>> TEFMS(10, sketch="dct", bandwidth=2.0, random_state=0).fit(X).transform(X).shape
     (200, 10)
     """
+
+    unbiased: ClassVar[bool] = False
 
     sketch: str = parameter(HADAMARD, one_of(HADAMARD, DCT))
 
@@ -160,6 +166,8 @@ class TruncatedSVD(ProjectedFeatures):
     >>> TruncatedSVD(10, bandwidth=2.0, random_state=0).fit(X).transform(X).shape
     (200, 10)
     """
+
+    unbiased: ClassVar[bool] = False
 
     def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> Array:
         size = base.n_columns

@@ -24,6 +24,21 @@ TARGET = np.where(np.linalg.norm(ROWS, axis=1) > 2.0, 1.0, -1.0)
 NEW_ROWS = np.random.default_rng(8).standard_normal((20, 5))
 FEWEST_CHECKS = 45
 MAPS = ("offset", "paired")
+# Of the tests of kernel estimates. A run with 20 million entries would see one above this limit
+# by chance; the skewed estimates of the arc-cosine kernels reach 5.
+LIMIT = 6.0
+SEEDS, FEW_SEEDS = 100, 20
+NEAR_ROWS = 0.4 * NEW_ROWS[:5]  # positive features have a large variance further out
+
+
+def assert_finite(features: Any) -> None:
+    """Say which columns are NaN or infinite."""
+    bad = np.flatnonzero(~np.isfinite(features).all(axis=0))
+    columns = ", ".join(map(str, bad[:5])) + (", ..." if len(bad) > 5 else "")
+    verb = "has" if len(bad) == 1 else "have"
+    assert not len(bad), (
+        f"{len(bad)} of {features.shape[1]} columns {verb} NaN or infinity: {columns}"
+    )
 
 
 class SamplerContract:
@@ -37,6 +52,7 @@ class SamplerContract:
     float32_tolerance : absolute
     sizes : some n_components that it can serve on rows of 5 columns
     refuses : words of its MethodError for rows that the checks of scikit-learn have, if for any
+    kernel_sizes : two n_components, at which its estimates of a kernel are compared
     """
 
     sampler: ClassVar[type[RandomFeatures]]
@@ -45,6 +61,7 @@ class SamplerContract:
     float32_tolerance: ClassVar[float] = 1e-4
     sizes: ClassVar[tuple[int, ...]] = (1, 2, 5, 7, 16)
     refuses: ClassVar[str] = ""
+    kernel_sizes: ClassVar[tuple[int, int]] = (16, 256)
 
     def make(self, n_components: int = 8, random_state: Any = 0, **options: Any) -> RandomFeatures:
         """Build the sampler."""
@@ -191,7 +208,7 @@ class SamplerContract:
         for constant in (slice(1, 2), slice(None)):
             rows = ROWS.copy()
             rows[:, constant] = 3.0
-            assert np.isfinite(self.features(rows, rows, feature_map=feature_map)).all()
+            assert_finite(self.features(rows, rows, feature_map=feature_map))
 
     def test_fits_a_single_row(self, feature_map: str) -> None:
         """A fit on one row works and is finite.
@@ -202,7 +219,7 @@ class SamplerContract:
         sampler = self.fit(self.make(feature_map=feature_map), ROWS[:1], TARGET[:1])
         features = sampler.transform(NEW_ROWS)
         assert features.shape == (len(NEW_ROWS), self.expected_columns(8, feature_map))
-        assert np.isfinite(features).all()
+        assert_finite(features)
 
     def test_sparse_rows_give_the_features_of_dense_ones(self, feature_map: str) -> None:
         """CSR rows give the dense features of the same rows.
@@ -229,10 +246,71 @@ class SamplerContract:
                 sampler.check_parameters()
                 features = self.fit(sampler).transform(NEW_ROWS)
                 assert features.shape[1] == sampler.feature_map_.n_columns
-                assert np.isfinite(features).all()
+                assert_finite(features)
             else:
                 with pytest.raises(MethodError, match=f"'{kernel}'"):
                     sampler.check_parameters()
+
+    def kernel_estimates(self, kernel: str, M: int, seeds: int, feature_map: str) -> Any:
+        """Return z(x)'z(y) of `NEAR_ROWS` for each seed, shape (seeds, 5, 5), and the kernel."""
+        estimates = []
+        for seed in range(seeds):
+            sampler = self.make(M, seed, kernel=kernel, feature_map=feature_map)
+            try:
+                Z = self.fit(sampler).transform(NEAR_ROWS)
+            except MethodError as error:
+                pytest.skip(str(error))
+            constant = getattr(sampler.feature_map_, "kernel_constant", 0.0)
+            estimates.append(Z @ Z.T + constant)
+        return np.array(estimates), sampler.kernel_(NEAR_ROWS, NEAR_ROWS)
+
+    def maps_to_estimate(self, kernel: str) -> tuple[str, ...]:
+        """Return the maps of a kernel whose estimates are tested; skip where none are."""
+        if kernel not in self.kernels_served:
+            pytest.skip("it does not serve this kernel")
+        if not (self.sampler.approximates_kernel and self.sampler.unbiased):
+            pytest.skip("no unbiased estimate of a kernel is claimed")
+        return MAPS if KERNELS[kernel].feature == "wave" else MAPS[:1]
+
+    @pytest.mark.parametrize("kernel", list(KERNELS))
+    def test_the_mean_over_seeds_is_the_kernel(self, kernel: str) -> None:
+        """The products of the features average to the kernel that it says it serves.
+
+        To do: Divide frequencies by the bandwidth (`self.kernel_`), and features by the root of M.
+        Set `unbiased = False` where the method has a bias, `approximates_kernel = False` where its
+        features estimate no kernel, and name in `serves` the kernels that it is made for.
+        """
+        M = self.kernel_sizes[0]
+        for feature_map in self.maps_to_estimate(kernel):
+            estimates, exact = self.kernel_estimates(kernel, M, SEEDS, feature_map)
+            mean, spread = estimates.mean(axis=0), estimates.std(axis=0, ddof=1)
+            # The diagonal of the paired map does not vary: it has to be exact.
+            error = np.maximum(spread / np.sqrt(SEEDS), 1e-9 * np.abs(exact).max())
+            z = (mean - exact) / error
+            worst = np.unravel_index(np.abs(z).argmax(), z.shape)
+            assert abs(z[worst]) < LIMIT, (
+                f"with the kernel {kernel}, M = {M} and the map {feature_map} the mean over "
+                f"{SEEDS} seeds is {mean[worst]:.4g} ± {error[worst]:.2g} (standard error) "
+                f"where the kernel is {exact[worst]:.4g}"
+            )
+
+    @pytest.mark.parametrize("kernel", list(KERNELS))
+    def test_the_error_of_the_kernel_falls_with_M(self, kernel: str) -> None:
+        """The error of the kernel falls with M, at least half as fast as 1 / sqrt(M).
+
+        To do: Draw the frequencies independently, or so that they fill all directions: on one line
+        more of them add nothing.
+        """
+        errors = []
+        feature_map = self.maps_to_estimate(kernel)[0]
+        for M in self.kernel_sizes:
+            estimates, exact = self.kernel_estimates(kernel, M, FEW_SEEDS, feature_map)
+            errors.append(np.sqrt(np.mean((estimates - exact) ** 2)))
+        (small, large), bound = self.kernel_sizes, 2 * np.sqrt(np.divide(*self.kernel_sizes))
+        assert errors[1] <= max(bound * errors[0], 1e-9), (
+            f"with the kernel {kernel} the root mean square error over {FEW_SEEDS} seeds is "
+            f"{errors[0]:.3g} with M = {small} and {errors[1]:.3g} with M = {large}"
+        )
 
     def test_wrong_parameters_are_refused_by_fit_too(self) -> None:
         """Parameters out of range are refused by name.
@@ -244,13 +322,20 @@ class SamplerContract:
                 self.fit(self.make(**wrong))
 
     def test_target_is_asked_for_where_it_is_needed(self) -> None:
-        """A target is asked for with `needs_target`, and has no influence without it.
+        """A target is asked for with `needs_target` and changes the features, and has no
+        influence without it.
 
-        To do: Set `needs_target = True` if `_draw` uses its targets.
+        To do: Set `needs_target = True` if `_draw` uses its targets, and only then.
         """
         if not self.sampler.needs_target:
             assert_array_equal(self.make().fit(ROWS, TARGET).transform(NEW_ROWS), self.features())
             return
+        shuffled = np.random.default_rng(9).permutation(TARGET)
+        features = self.make().fit(ROWS, shuffled).transform(NEW_ROWS)
+        assert_finite(features)
+        assert not np.array_equal(features, self.features()), (
+            "the features are the same with shuffled labels: the target is not used"
+        )
         with pytest.raises(MethodError, match="requires y"):
             self.make().fit(ROWS)
         with pytest.raises(MethodError, match="59 values for 60 rows"):

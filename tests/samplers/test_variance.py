@@ -1,0 +1,23 @@
+"""Samplers that promise less variance than independent frequencies have it."""
+
+import numpy as np
+import pytest
+
+from rfbench import samplers
+
+from .unbiased import estimates, points
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("orf", {}), ("qmc", {"sequence": "sobol"}), ("qmc", {"sequence": "halton"})],
+)
+def test_variance_is_below_that_of_independent_frequencies(name, options):
+    def spread(method, **options):
+        def make(seed):
+            words = {"feature_map": "paired", "bandwidth": 2.0, "random_state": seed, **options}
+            return samplers.make(method, n_components=60, **words)
+
+        return estimates(make, points(5)).var(axis=0)[~np.eye(5, dtype=bool)].mean()
+
+    assert spread(name, **options) < 0.8 * spread("rks")
