@@ -99,9 +99,18 @@ def git_commit() -> str | None:
     if not (top / ".git").exists():
         return None
 
+    # Without locks: `git status` would write the index anew, and a full disk or a kill in the
+    # middle leaves .git/index.lock, after which no git command works in the checkout.
+    variables = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
+
     def git(*words: str) -> str:
         return subprocess.run(
-            ["git", "-C", str(top), *words], capture_output=True, text=True, check=True, timeout=10
+            ["git", "-C", str(top), *words],
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=10,
         ).stdout.strip()
 
     try:

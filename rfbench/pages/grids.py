@@ -32,12 +32,15 @@ class Grid:
 
 def markdown(grid: Grid) -> str:
     """Write a Markdown table, numbers to the right; the title is not written."""
-    from tabulate import tabulate
-
-    rows = [[cell.translate(MARKDOWN) for cell in row] for row in grid.rows]
-    head = [name.translate(MARKDOWN) for name in grid.head]
-    align = ["left"] + ["right"] * (len(grid.head) - 1)
-    return tabulate(rows, head, "pipe", colalign=align, disable_numparse=True)
+    lines = [[cell.translate(MARKDOWN) for cell in line] for line in (grid.head, *grid.rows)]
+    columns = zip(*lines, strict=True)
+    widths = [max([len(name) + 2, *map(len, cells)]) for name, *cells in columns]
+    rule = [":" + "-" * (widths[0] + 1), *("-" * (width + 1) + ":" for width in widths[1:])]
+    padded = [
+        [first.ljust(widths[0]), *map(str.rjust, others, widths[1:])] for first, *others in lines
+    ]
+    head, *rows = ("| " + " | ".join(cells) + " |" for cells in padded)
+    return "\n".join([head, "|" + "|".join(rule) + "|", *rows])
 
 
 def in_latex(text: str) -> str:

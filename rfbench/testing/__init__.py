@@ -11,8 +11,6 @@
   interface, as far as a benchmark relies on them.
 - `RowsContract`, of a function that returns data.
 - `check_class`: the contract that fits, run against one of them, and a `Promise` per promise.
-
-They need pytest: ``pip install pytest``.
 """
 
 from __future__ import annotations
@@ -20,14 +18,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from rfbench.errors import ConfigError
-
-try:
-    import pytest
-except ImportError as error:
-    raise ConfigError(
-        "The contracts cannot be run.", "pytest is not installed.", "Run `pip install pytest`."
-    ) from error
+import pytest
 
 if TYPE_CHECKING:
     from rfbench.testing.foreign import EstimatorContract, RowsContract, TransformerContract

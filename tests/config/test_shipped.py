@@ -27,7 +27,7 @@ OF_PAPERS = [
     for name in RUNS
     if name.startswith(PAPERS) and name not in (*NAMED_AFTER_NOTHING, "eerf2018_adult")
 ]
-LARGE = ["buzz", "cod-rna", "covtype", "har", "news", "rcv1", "slice", "year"]
+LARGE = [name for name in catalog.names() if catalog.entry(name).kind == "files"]
 
 
 @functools.cache
