@@ -31,14 +31,14 @@ class Beside:
 def gather(collection: Collection) -> list[Beside]:
     """Lay out every data set that was split both ways."""
     table = side_by_side(collection)
-    by_folder = {one.path: one for one in collection.experiments}
+    by_folder = {results.path: results for results in collection.experiments}
     return [
-        _beside(by_folder[str(apart)], lines)
-        for (_, apart), lines in table.groupby(["folder_random", "folder_apart"], sort=False)
+        _beside(by_folder[str(apart_folder)], lines)
+        for (_, apart_folder), lines in table.groupby(["folder_random", "folder_apart"], sort=False)
     ]
 
 
-def _beside(apart: Results, lines: pd.DataFrame) -> Beside:
+def _beside(apart_results: Results, lines: pd.DataFrame) -> Beside:
     best = float(lines["r2"].max())
     beaten = lines["smaller_class"] - lines["apart"] > CHANCE_POINTS
     rows = [
@@ -51,7 +51,7 @@ def _beside(apart: Results, lines: pd.DataFrame) -> Beside:
     ]
     return Beside(
         str(lines["dataset"].iloc[0]),
-        str(apart.config.get("description") or ""),
+        str(apart_results.config.get("description") or ""),
         Grid(["method", "at random", "apart", "apart less random"], rows),
         best if best < LEARNT and not beaten.any() else None,
         [Path(lines[f"folder_{side}"].iloc[0]) for side in SIDES],

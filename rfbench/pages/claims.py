@@ -22,12 +22,12 @@ SHARES = ("kept_near_corners", "kept_near_offsets")
 
 def by_claim(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Outcome]]]:
     """Return every claim with an outcome per protocol, none where nothing was run."""
-    found: dict[str, tuple[Claim, list[Outcome]]] = {}
-    for one in outcomes:
-        _, every = found.setdefault(one.claim.id, (one.claim, []))
-        if one.protocol:
-            every.append(one)
-    return list(found.values())
+    claims: dict[str, tuple[Claim, list[Outcome]]] = {}
+    for outcome in outcomes:
+        _, every = claims.setdefault(outcome.claim.id, (outcome.claim, []))
+        if outcome.protocol:
+            every.append(outcome)
+    return list(claims.values())
 
 
 def unit(part: Part, joint: str = "") -> str:
@@ -35,14 +35,14 @@ def unit(part: Part, joint: str = "") -> str:
     if part.scale == "ratio":
         return "times"
     if part.metric in PERCENT:
-        found = "points" if part.against or joint else "%"
+        result = "points" if part.against or joint else "%"
     elif part.metric == "kept":
-        found = "of the draws" if joint else "features"
+        result = "of the draws" if joint else "features"
     elif part.metric.startswith("t_"):
-        found = "s"
+        result = "s"
     else:
-        found = "of the weight" if part.metric in SHARES else ""
-    return found + (" per dimension" if joint == "slope over d" else "")
+        result = "of the weight" if part.metric in SHARES else ""
+    return result + (" per dimension" if joint == "slope over d" else "")
 
 
 def grid(every: Sequence[Outcome]) -> Grid:
@@ -50,36 +50,39 @@ def grid(every: Sequence[Outcome]) -> Grid:
     effect = ["effect ± sd", "trials"]
     if every and every[0].claim.kind == "shown":
         rows = [
-            [one.protocol, *said(replace(one, decisive=other)), str(other.trials)]
-            for one in every
-            for other in one.comparisons
+            [outcome.protocol, *said(replace(outcome, decisive=other)), str(other.trials)]
+            for outcome in every
+            for other in outcome.comparisons
         ]
         return Grid(["protocol", "comparison", *effect], rows)
     rows = []
-    for one in every:
+    for outcome in every:
         cells = [DASH] * 5
-        if one.decisive:
-            counted = f"{one.inside}, {one.outside}, {len(one.comparisons)}"
-            cells = [counted, *said(one), str(one.trials), p_value(one.p)]
-        rows.append([one.protocol, verdict(one), *cells])
+        if outcome.decisive:
+            counted = f"{outcome.inside}, {outcome.outside}, {len(outcome.comparisons)}"
+            cells = [counted, *said(outcome), str(outcome.trials), p_value(outcome.p)]
+        rows.append([outcome.protocol, verdict(outcome), *cells])
     counts = ["inside, outside, all", "least favourable comparison"]
     return Grid(["protocol", "verdict", *counts, *effect, "p"], rows)
 
 
-def said(one: Outcome) -> list[str]:
+def said(outcome: Outcome) -> list[str]:
     """Write the comparison that decides, and its effect; nothing where there is none."""
-    if one.part is None or one.decisive is None:
+    if outcome.part is None or outcome.decisive is None:
         return ["", ""]
-    words = environment().get_template("claim.j2").module
-    facts = {"c": one.decisive, "part": one.part, "unit": unit(one.part, one.decisive.joint)}
-    return [str(getattr(words, name)(**facts)).strip() for name in ("compared", "effect")]
+    macros = environment().get_template("claim.j2").module
+    part, decisive = outcome.part, outcome.decisive
+    facts = {"c": decisive, "part": part, "unit": unit(part, decisive.joint)}
+    return [str(getattr(macros, name)(**facts)).strip() for name in ("compared", "effect")]
 
 
-def verdict(one: Outcome) -> str:
+def verdict(outcome: Outcome) -> str:
     """Write the verdict, with the number of data sets where that is not all."""
-    if one.verdict == verdicts.HOLDS_TESTED:
-        return f"{one.verdict} ({one.tested} of {one.wanted} data sets)"
-    return f"{one.verdict} ({one.reason})" if one.verdict == verdicts.CANNOT else one.verdict
+    if outcome.verdict == verdicts.HOLDS_TESTED:
+        return f"{outcome.verdict} ({outcome.tested} of {outcome.wanted} data sets)"
+    if outcome.verdict == verdicts.CANNOT:
+        return f"{outcome.verdict} ({outcome.reason})"
+    return outcome.verdict
 
 
 def needs(outcomes: Iterable[Outcome]) -> Grid:
@@ -87,43 +90,46 @@ def needs(outcomes: Iterable[Outcome]) -> Grid:
     settled = (verdicts.HOLDS, verdicts.FAILS, verdicts.SHOWN, verdicts.DISPUTED)
     rows = [
         [
-            one.claim.id,
-            one.protocol or DASH,
-            verdict(one),
-            listing(dict.fromkeys(gap.dataset for gap in one.gaps), DASH),
-            "no number" if math.isinf(one.settled_by) else number(one.settled_by, 0),
+            outcome.claim.id,
+            outcome.protocol or DASH,
+            verdict(outcome),
+            listing(dict.fromkeys(gap.dataset for gap in outcome.gaps), DASH),
+            "no number" if math.isinf(outcome.settled_by) else number(outcome.settled_by, 0),
         ]
-        for one in outcomes
-        if one.verdict not in settled
+        for outcome in outcomes
+        if outcome.verdict not in settled
     ]
     return Grid(["claim", "protocol", "verdict", "data", "trials"], rows)
 
 
 def by_remark(every: Sequence[Outcome], remarks: Callable[[Outcome], str]) -> dict[str, list[str]]:
     """Return the remarks on a claim, one per line of a macro, each with its protocols."""
-    found: dict[str, list[str]] = {}
-    for one in every:
-        for line in filter(None, map(str.strip, str(remarks(one)).splitlines())):
-            found.setdefault(line, []).append(one.protocol)
-    return found
+    by_line: dict[str, list[str]] = {}
+    for outcome in every:
+        for line in filter(None, map(str.strip, str(remarks(outcome)).splitlines())):
+            by_line.setdefault(line, []).append(outcome.protocol)
+    return by_line
 
 
-def page(found: Verification, out: Path) -> str:
+def page(verification: Verification, out: Path) -> str:
     """Write ``claims.md`` for a folder."""
     return render(
         "claims.md.j2",
-        papers=by_paper(found),
+        papers=by_paper(verification),
         ours={name for paper in papers.papers() for name in papers.paper(paper).added.claims},
         rules=verdicts,
         out=out,
         grid=grid,
         by_remark=by_remark,
-        needs=needs(found.outcomes),
+        needs=needs(verification.outcomes),
     )
 
 
-def by_paper(found: Verification) -> dict[str, list[tuple[Claim, list[Outcome]]]]:
+def by_paper(verification: Verification) -> dict[str, list[tuple[Claim, list[Outcome]]]]:
     """Return the outcomes by paper, in the papers' order."""
-    every = by_claim(found.outcomes)
-    named = {name: [one for one in every if one[0].paper == name] for name in papers.papers()}
-    return {name: here for name, here in named.items() if here}
+    every = by_claim(verification.outcomes)
+    named = {
+        name: [(claim, outcomes) for claim, outcomes in every if claim.paper == name]
+        for name in papers.papers()
+    }
+    return {name: claims for name, claims in named.items() if claims}

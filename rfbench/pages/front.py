@@ -45,13 +45,13 @@ class FirstScreen:
     by_claim: pd.DataFrame  # a line per protocol, a column per verdict; disputed where any is
 
 
-def summary(found: Verification) -> FirstScreen:
+def summary(verification: Verification) -> FirstScreen:
     """Count numbers and claims by verdict, each number once."""
-    own = found.own[(found.own["unit"] == "%") & (found.own["same_as"] == "")]
-    ids = {one.claim.id for one in found.outcomes if one.claim.kind == "judged"}
-    every = [(one.protocol, one.verdict) for one in found.outcomes if one.protocol]
+    own = verification.own[(verification.own["unit"] == "%") & (verification.own["same_as"] == "")]
+    ids = {outcome.claim.id for outcome in verification.outcomes if outcome.claim.kind == "judged"}
+    every = [(o.protocol, o.verdict) for o in verification.outcomes if o.protocol]
     seen = pd.DataFrame(every, columns=["protocol", "verdict"])
-    by_number = counts(found).groupby("protocol", sort=False)[["compared", *COUNTED]].sum()
+    by_number = counts(verification).groupby("protocol", sort=False)[["compared", *COUNTED]].sum()
     by_claim = pd.crosstab(seen["protocol"], seen["verdict"])
     order = list(dict.fromkeys([*by_number.index, *sorted(by_claim.index)]))
     judged = [*verdicts.JUDGED, verdicts.DISPUTED]
@@ -63,8 +63,8 @@ def summary(found: Verification) -> FirstScreen:
         own.loc[own["verdict"].isin(verdicts.COMPARED), "number"].nunique(),
         len(ids),
         len(ids & added),
-        len({one.claim.id for one in found.outcomes if one.verdict in verdicts.JUDGED}),
-        len({one.claim.id for one in found.outcomes} - ids),
+        len({o.claim.id for o in verification.outcomes if o.verdict in verdicts.JUDGED}),
+        len({outcome.claim.id for outcome in verification.outcomes} - ids),
         _without_disputed(by_number.reindex(order, fill_value=0)),
         _without_disputed(by_claim),
     )
@@ -75,9 +75,9 @@ def _without_disputed(counted: pd.DataFrame) -> pd.DataFrame:
     return counted if counted[verdicts.DISPUTED].any() else counted.drop(columns=verdicts.DISPUTED)
 
 
-def _protocols(found: FirstScreen) -> Grid:
-    _, *numbers = found.by_number
-    first, *others = found.by_claim
+def _protocols(screen: FirstScreen) -> Grid:
+    _, *numbers = screen.by_number
+    first, *others = screen.by_claim
     head = [
         "protocol",
         "numbers compared",
@@ -86,44 +86,47 @@ def _protocols(found: FirstScreen) -> Grid:
         *map(str, others),
     ]
     rows = [
-        [protocol, *map(str, [*found.by_number.loc[protocol], *line])]
-        for protocol, *line in found.by_claim.itertuples()
+        [protocol, *map(str, [*screen.by_number.loc[protocol], *line])]
+        for protocol, *line in screen.by_claim.itertuples()
     ]
     return Grid(head, rows)
 
 
-def claims_grid(found: Verification) -> Grid:
+def claims_grid(verification: Verification) -> Grid:
     """Lay out the verdict on each claim, a column per protocol."""
-    protocols = [o.protocol for o in found.outcomes if o.protocol]
+    protocols = [o.protocol for o in verification.outcomes if o.protocol]
     protocols = list(dict.fromkeys([*papers.PROTOCOLS, *protocols]))
-    seen = {(one.claim.id, one.protocol): verdict(one) for one in found.outcomes}
+    seen = {(o.claim.id, o.protocol): verdict(o) for o in verification.outcomes}
     order = papers.papers()
-    claims = {one.claim.id: one.claim for one in found.outcomes}
+    claims = {outcome.claim.id: outcome.claim for outcome in verification.outcomes}
     rows = [
         [
             f"[{claim.id}](claims.md#{anchor(claim.id)}) {claim.claim}",
-            *(seen.get((claim.id, one), DASH).replace(verdicts.NOT_RUN, DASH) for one in protocols),
+            *(
+                seen.get((claim.id, name), DASH).replace(verdicts.NOT_RUN, DASH)
+                for name in protocols
+            ),
         ]
         for claim in sorted(claims.values(), key=lambda claim: order.index(claim.paper))
     ]
     return Grid(["claim", *protocols], rows)
 
 
-def gains_grid(found: Verification) -> Grid:
+def gains_grid(verification: Verification) -> Grid:
     """Lay out what the papers' methods gain, a line per pair and data set."""
     by = ["paper", "item", "dataset", "method", "other", "used"]
     rows = []
-    for (paper, item, dataset, method, other, used), lines in gains(found.selection).groupby(
+    for (paper, item, dataset, method, other, used), lines in gains(verification.selection).groupby(
         by, sort=False
     ):
-        one = lines.iloc[0]
+        first = lines.iloc[0]
         cells = {line["protocol"]: _gain(line) for line in lines.to_dict("records")}
         rows.append(
             [
                 f"{paper} {item}, {dataset}" + (f" (stand-in {used})" if used else ""),
                 f"{method} over {other}",
-                span(one["sizes"][0], one["sizes"][-1]),
-                signed(one["published"]),
+                span(first["sizes"][0], first["sizes"][-1]),
+                signed(first["published"]),
                 *(cells.get(protocol, DASH) for protocol in papers.PROTOCOLS),
             ]
         )
@@ -146,7 +149,7 @@ def effort(collection: Collection) -> pd.DataFrame:
     """
     needed = ["paper", "status", "threads", *TIMES]
     rows = collection.rows[needed] if len(collection.rows) else collection.rows
-    folders = Counter(str(one.config.get("paper") or "") for one in collection.experiments)
+    folders = Counter(str(results.config.get("paper") or "") for results in collection.experiments)
     lines = {
         paper: [
             folders[paper],
@@ -172,16 +175,16 @@ def _effort(table: pd.DataFrame) -> Grid:
     return Grid(head, rows)
 
 
-def _undecidable(found: Verification) -> list[tuple[str, str, str]]:
+def _undecidable(verification: Verification) -> list[tuple[str, str, str]]:
     """Return data set, protocol and reason of numbers at chance, as the papers' folders say."""
-    chance = found.numbers[found.numbers["verdict"] == verdicts.AT_CHANCE]
+    chance = verification.numbers[verification.numbers["verdict"] == verdicts.AT_CHANCE]
     at = set(chance[["paper", "dataset", "protocol"]].itertuples(index=False, name=None))
     return [
-        (f"{paper}, {one.dataset}", protocol, one.reason)
+        (f"{paper}, {reason.dataset}", protocol, reason.reason)
         for paper in papers.papers()
-        for one in papers.paper(paper).undecidable
-        for protocol in one.protocols
-        if (paper, one.dataset, protocol) in at
+        for reason in papers.paper(paper).undecidable
+        for protocol in reason.protocols
+        if (paper, reason.dataset, protocol) in at
     ]
 
 
@@ -194,8 +197,8 @@ def unfinished(results: Results) -> int:
 def hardware(results: Results) -> list[str]:
     """Name processor, cores, memory and system, as far as the manifest does."""
     texts = {"cpu": "{}", "cores": "{} cores", "memory_gib": "{} GiB", "system": "{}"}
-    known = results.machine
-    return [text.format(known[name]) for name, text in texts.items() if known.get(name)]
+    machine = results.machine
+    return [text.format(machine[name]) for name, text in texts.items() if machine.get(name)]
 
 
 def machine(results: Results) -> str:
@@ -205,22 +208,22 @@ def machine(results: Results) -> str:
         return ""
     known_ones = [b for b in libraries or [] if isinstance(b, dict)]
     blas = sorted({f"{b.get('library')} {b.get('version')}" for b in known_ones})
-    known = [
+    recorded = [
         f"{name} {versions[name]}" for name in ("python", "numpy", "scipy") if name in versions
     ]
-    return ", ".join([*hardware(results), *known, *blas])
+    return ", ".join([*hardware(results), *recorded, *blas])
 
 
 def statements(every: Sequence[Results]) -> list[tuple[Results, Check]]:
     """Return the checks of every configuration that bears on a paper."""
     return [
-        (one, check) for one in every if one.config.get("paper") and not one.smoke
-        for check in checks(one)
+        (results, check) for results in every if results.config.get("paper") and not results.smoke
+        for check in checks(results)
     ]  # fmt: skip
 
 
 def page(
-    found: Verification,
+    verification: Verification,
     paths: Sequence[Path],
     out: Path,
     tables: Mapping[str, Path],
@@ -229,9 +232,9 @@ def page(
     apart: bool = False,
 ) -> str:
     """Write ``README.md`` for a folder, from results below `paths`, with links to `tables`."""
-    collection = found.selection.collection
+    collection = verification.selection.collection
     every = collection.experiments
-    counted = summary(found)
+    counted = summary(verification)
     spent = effort(collection)
     return render(
         "front.md.j2",
@@ -243,13 +246,13 @@ def page(
         papers=[papers.paper(name) for name in papers.papers()],
         printed={number.paper for number in papers.published()},
         answer=papers.answer,
-        undecidable=_undecidable(found),
+        undecidable=_undecidable(verification),
         rules=verdicts,
         tables=tables,
-        numbers=numbers_grid(found, linked=True),
-        claims=claims_grid(found),
-        gains=gains_grid(found),
-        gains_notes=[one.gains_note for one in papers.tables().values() if one.gains_note],
+        numbers=numbers_grid(verification, linked=True),
+        claims=claims_grid(verification),
+        gains=gains_grid(verification),
+        gains_notes=[table.gains_note for table in papers.tables().values() if table.gains_note],
         statements=statements(every),
         audits=audits(audited),
         confirmed=confirmed(audited),
@@ -257,6 +260,6 @@ def page(
         effort=_effort(spent),
         total=spent[["folders", "rows", "seconds"]].sum(),
         machines=sorted(Counter(map(machine, every)).items()),
-        unfinished=[one.name for one in every if unfinished(one)],
+        unfinished=[results.name for results in every if unfinished(results)],
         collection=collection,
     )

@@ -79,8 +79,8 @@ def text(grid: Grid, width: int) -> str:
     ]
     names = max(map(len, first))
     if names + sum(wide) > width:
-        words = max(len(word) for name in first for word in name.split() or [""])
-        names = min(names, max(NARROW, words))
+        longest = max(len(word) for name in first for word in name.split() or [""])
+        names = min(names, max(NARROW, longest))
     blocks: list[list[Sequence[str]]] = []
     room = 0
     for column, needed in zip(columns, wide, strict=True):
@@ -94,8 +94,8 @@ def text(grid: Grid, width: int) -> str:
 
 def _wrapped(head: str, cells: Sequence[str]) -> str:
     """Break the head of a column over lines where the numbers beneath are shorter."""
-    words = max(map(len, head.split()), default=1)
-    return textwrap.fill(head, max(*map(len, cells), 12, min(words, 20)))
+    longest = max(map(len, head.split()), default=1)
+    return textwrap.fill(head, max(*map(len, cells), 12, min(longest, 20)))
 
 
 def _block(columns: Sequence[Sequence[str]], names: int) -> str:

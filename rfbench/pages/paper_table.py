@@ -58,15 +58,15 @@ def render(
             "`rfbench verify --format csv` has the numbers as CSV.",
         )
     numbers = published(selection, paper)
-    found = sheet_of(selection, numbers, paper, item, selection.protocols(paper, [item]))
-    if found is None:
+    paper_sheet = sheet_of(selection, numbers, paper, item, selection.protocols(paper, [item]))
+    if paper_sheet is None:
         raise ResultsError(
             f"Nothing of {paper}, {item} is in these results.",
             "",
             f"Run a configuration that says `paper: {paper}` and `item: {item}`.",
         )
     notes = lines(TEMPLATE, "notes", collection=selection.collection, paper=paper)
-    return sheet.write(Sheet(found.title, found.passages, notes), form, width)
+    return sheet.write(Sheet(paper_sheet.title, paper_sheet.passages, notes), form, width)
 
 
 def every(
@@ -80,12 +80,12 @@ def every(
     made = {}
     for paper, item in papers.tables():
         for protocol in selection.protocols(paper, [item]):
-            found = sheet_of(selection, numbers, paper, item, [protocol])
-            if found is not None:
+            paper_sheet = sheet_of(selection, numbers, paper, item, [protocol])
+            if paper_sheet is not None:
                 more = _ranges(ranges, paper, item) if protocol == PRINTED else []
-                passages = [*found.passages, *more]
+                passages = [*paper_sheet.passages, *more]
                 made[paper, item, protocol] = sheet.write(
-                    Sheet(found.title, passages, found.notes), "markdown"
+                    Sheet(paper_sheet.title, passages, paper_sheet.notes), "markdown"
                 )
     return made
 
@@ -126,11 +126,16 @@ def _ranges(ranges: pd.DataFrame, paper: str, item: str) -> list[Passage]:
     numbers = papers.published()
     rows = []
     for line in ranges.to_dict("records"):
-        one = numbers[line["number"]]
-        if (one.paper, one.item) == (paper, item):
-            said = range_of(line, one.value)
+        published = numbers[line["number"]]
+        if (published.paper, published.item) == (paper, item):
+            range_text = range_of(line, published.value)
             rows.append(
-                [f"{one.dataset} {cell(one)}", number(one.value), number(line["reading"], 2), said]
+                [
+                    f"{published.dataset} {cell(published)}",
+                    number(published.value),
+                    number(line["reading"], 2),
+                    range_text,
+                ]
             )
     head = ["number in %", "published", "our reading", RANGE]
     return [Passage(lines(TEMPLATE, "ranges"), [Grid(head, rows)])] if rows else []
@@ -154,15 +159,15 @@ def _regressions(rows: Sequence[TableRow]) -> dict[str, str]:
 def _by_size(layout: Layout, paper: Paper, row: TableRow, protocol: str) -> Passage:
     """Lay out a table whose rows are sizes, on one data set."""
     head = [paper.sizes.symbol, *(column.head for column in layout.columns)]
-    said = lines(TEMPLATE, "heading_of_sizes", row=row, protocol=protocol, timed=_timed([row]))
+    heading = lines(TEMPLATE, "heading_of_sizes", row=row, protocol=protocol, timed=_timed([row]))
     if not row.cells:
-        return Passage(said, [Grid(head, [[DASH] * len(head)])])
+        return Passage(heading, [Grid(head, [[DASH] * len(head)])])
     cells = [
         [_size(paper, row.dataset, size)]
         + [_at_size(layout, row, column, size) for column in layout.columns]
         for size in row.sizes
     ]
-    return Passage(said, [Grid(head, cells)])
+    return Passage(heading, [Grid(head, cells)])
 
 
 def _size(paper: Paper, dataset: str, size: str) -> str:
@@ -176,12 +181,12 @@ def _size(paper: Paper, dataset: str, size: str) -> str:
 def _at_size(layout: Layout, row: TableRow, column: TableColumn, size: str) -> str:
     """Write a cell: ``•84.97±0.50 (12.3±0.2)``, the first metric and the others in brackets."""
     first, *more = (row.cell(column.method, metric, size) for metric in column.metrics)
-    said = _value(layout, first, PLUS_MINUS)
+    value = _value(layout, first, PLUS_MINUS)
     if first is None or not first["trials"]:
-        return said
+        return value
     others = [_value(layout, cell, PLUS_MINUS) for cell in more if cell and cell["trials"]]
     marked = row.significant.get((column.method, size))
-    return "•" * bool(marked) + " ".join([said, *(f"({other})" for other in others)])
+    return "•" * bool(marked) + " ".join([value, *(f"({other})" for other in others)])
 
 
 def _by_dataset(layout: Layout, rows: Sequence[TableRow], protocol: str) -> Passage:
@@ -193,8 +198,8 @@ def _by_dataset(layout: Layout, rows: Sequence[TableRow], protocol: str) -> Pass
         cells.append([name, *facts, *(_texts(layout, row, column) for column in layout.columns)])
     head = ["data set", *layout.facts, *(column.head for column in layout.columns)]
     timed = _timed(rows)
-    said = lines(TEMPLATE, "heading_of_datasets", rows=rows, protocol=protocol, timed=timed)
-    return Passage(said, [Grid(head, cells)])
+    heading = lines(TEMPLATE, "heading_of_datasets", rows=rows, protocol=protocol, timed=timed)
+    return Passage(heading, [Grid(head, cells)])
 
 
 def _fact(row: TableRow, name: str) -> str:

@@ -43,24 +43,25 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
     """
     out, paths = Path(out), list(map(Path, folders))
     _check_front(out / "README.md")
-    found = verify_any(paths)
+    verification = verify_any(paths)
     audited = audits.read_all(paths)
     ranges = audits.ranges(audited)
-    collection = found.selection.collection
+    collection = verification.selection.collection
     tables = {
         f"{paper} {item}, {protocol}": (out / TABLES / f"{paper}_{item}.{protocol}.md", text)
         for (paper, item, protocol), text in paper_table.every(
-            found.selection, found.numbers, ranges
+            verification.selection, verification.numbers, ranges
         ).items()
     }
     comparison = ranking.gather(collection)
     tests = size_tests(comparison) if comparison else []
     named = {name: path for name, (path, _) in tables.items()}
+    files = verdicts.files(verdicts.gather(verification))
     split = apart.gather(collection)
     pages = {
         **dict(tables.values()),
-        out / "scoreboard.md": scoreboard.page(found, out, ranges),
-        out / "claims.md": claims.page(found, out),
+        out / "scoreboard.md": scoreboard.page(verification, out, ranges),
+        out / "claims.md": claims.page(verification, out),
         out / "which_method.md": which_method.page(comparison, tests, out),
         **{
             out / f"which_method_M{test.M}.svg": rank_diagram.svg(test, alone=True)
@@ -68,8 +69,8 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
             if len(test.ranks)
         },
         **({out / "apart.md": apart.page(split, out)} if split else {}),
-        out / "README.md": front.page(found, paths, out, named, audited, apart=bool(split)),
-        **{out / name: text for name, text in verdicts.files(verdicts.gather(found)).items()},
+        out / "README.md": front.page(verification, paths, out, named, audited, apart=bool(split)),
+        **{out / name: text for name, text in files.items()},
     }
     try:
         (out / TABLES).mkdir(parents=True, exist_ok=True)

@@ -57,17 +57,17 @@ class TablePart:
     folders: list[Path]
 
 
-def measured(found: Verification, ranges: pd.DataFrame | None = None) -> list[TablePart]:
+def measured(verification: Verification, ranges: pd.DataFrame | None = None) -> list[TablePart]:
     """Lay out every data set of which anything was measured, each before its stand-ins.
 
     With the `rfbench.analysis.audits.ranges` of numbers over the keys that are not printed.
     """
     over = {} if ranges is None else ranges.set_index("number", drop=False).to_dict("index")
-    parts = by_data_set(found.numbers[found.numbers["trials"] > 0])
+    parts = by_data_set(verification.numbers[verification.numbers["trials"] > 0])
     return [
         _measured(lines, numbers, over)
-        for place, (numbers,) in by_data_set(found.own.drop_duplicates("number")).items()
-        for lines in parts.get(place, ())
+        for key, (numbers,) in by_data_set(verification.own.drop_duplicates("number")).items()
+        for lines in parts.get(key, ())
     ]
 
 
@@ -76,18 +76,18 @@ def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) 
     paper, item, dataset = (first[name] for name in TABLE)
     catalogue = papers.sources()[paper][dataset].dataset
     by_protocol: dict[str, list[Line]] = {}
-    for one in lines:
-        by_protocol.setdefault(one["protocol"], []).append(one)
-    trials = {p: [one["trials"] for one in here] for p, here in by_protocol.items()}
+    for line in lines:
+        by_protocol.setdefault(line["protocol"], []).append(line)
+    trials = {p: [line["trials"] for line in here] for p, here in by_protocol.items()}
     failed = {
-        p: sum({one["group"]: one["failed"] for one in here}.values())
+        p: sum({line["group"]: line["failed"] for line in here}.values())
         for p, here in by_protocol.items()
     }
-    reasons = [one for one in papers.paper(paper).undecidable if one.dataset == dataset]
+    reasons = [r for r in papers.paper(paper).undecidable if r.dataset == dataset]
     at_chance = dict.fromkeys(
-        one["protocol"] for one in lines if one["verdict"] == verdicts.AT_CHANCE
+        line["protocol"] for line in lines if line["verdict"] == verdicts.AT_CHANCE
     )
-    over = {place: over[place] for place in sorted(over.keys() & {one["number"] for one in lines})}
+    over = {key: over[key] for key in sorted(over.keys() & {line["number"] for line in lines})}
     return TablePart(
         paper,
         item,
@@ -95,37 +95,37 @@ def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) 
         first["used"] or ("" if catalogue == dataset.lower() else catalogue),
         first["used_rows"],
         bool(first["stand_in"]),
-        {str(printed[one["number"]].spread_kind) for one in numbers} - {""},
+        {str(printed[line["number"]].spread_kind) for line in numbers} - {""},
         {p: span(min(many), max(many)) for p, many in trials.items()},
         {p: int(n) for p, n in failed.items() if n},
-        sorted({one["error_metric"] for one in lines if one["metric"] == "error"} - {"error"}),
-        any(one["M"] == BEST for one in lines),
-        {p: [one.reason for one in reasons if p in one.protocols] for p in at_chance},
-        list(dict.fromkeys(one["same_as"] for one in lines if one["verdict"] == verdicts.REPEATED)),
-        list(dict.fromkeys(one["disputed"] for one in lines if one["disputed"])),
+        sorted({line["error_metric"] for line in lines if line["metric"] == "error"} - {"error"}),
+        any(line["M"] == BEST for line in lines),
+        {p: [r.reason for r in reasons if p in r.protocols] for p in at_chance},
+        list(dict.fromkeys(n["same_as"] for n in lines if n["verdict"] == verdicts.REPEATED)),
+        list(dict.fromkeys(line["disputed"] for line in lines if line["disputed"])),
         _gaps(paper, item, dataset, list(over.values())) if PRINTED in by_protocol else None,
         [
-            _grid([one for one in numbers if one["unit"] == unit], lines, list(by_protocol), over)
+            _grid([n for n in numbers if n["unit"] == unit], lines, list(by_protocol), over)
             for unit in DECIMALS
-            if any(one["unit"] == unit for one in lines)
+            if any(line["unit"] == unit for line in lines)
         ],
-        list(map(Path, sorted({one["folder"] for one in lines}))),
+        list(map(Path, sorted({line["folder"] for line in lines}))),
     )
 
 
 def _gaps(paper: str, item: str, dataset: str, ranges: list[Line]) -> Gaps:
     here: dict[str, Any] = {}
     entries = papers.open_choices()
-    for place in sorted(entries, key=lambda place: place.count("/")):
-        its, items, data = [*place.split("/"), "", ""][:3]
+    for folder in sorted(entries, key=lambda folder: folder.count("/")):
+        its, items, data = [*folder.split("/"), "", ""][:3]
         if its == paper and item in (items or item).split(",") and data in ("", dataset):
-            here |= entries[place]
+            here |= entries[folder]
     names = [name for name in papers.gaps(paper) if here.get(name)]
     if not ranges:
         return Gaps([], names, 0, 0, None)
-    one = ranges[0]
-    fixed = [name for name in names if name not in one["varied"]]
-    return Gaps(one["varied"], fixed, one["combinations"], one["trials"], one["page"])
+    first = ranges[0]
+    fixed = [name for name in names if name not in first["varied"]]
+    return Gaps(first["varied"], fixed, first["combinations"], first["trials"], first["page"])
 
 
 def range_of(line: Line, published: float) -> str:
@@ -138,22 +138,25 @@ def range_of(line: Line, published: float) -> str:
 def _grid(
     numbers: list[Line], lines: list[Line], protocols: list[str], over: Mapping[Any, Line]
 ) -> Grid:
-    several = len({one["metric"] for one in numbers}) > 1
+    several = len({entry["metric"] for entry in numbers}) > 1
     cells = {(line["number"], line["protocol"]): _cell(line) for line in lines}
-    ranged = [one for one in numbers if one["number"] in over]
+    ranged = [entry for entry in numbers if entry["number"] in over]
     cells |= {
-        (one["number"], RANGE): range_of(over[one["number"]], one["published"]) for one in ranged
+        (entry["number"], RANGE): range_of(over[entry["number"]], entry["published"])
+        for entry in ranged
     }
     columns = list(protocols)
     if ranged and PRINTED in columns:
         columns.insert(columns.index(PRINTED) + 1, RANGE)
     rows = [
         [
-            " ".join(filter(None, [one["method"], one["M"], one["metric"] if several else ""])),
-            printed(one["published"], one["published_spread"]),
-            *(cells.get((one["number"], column), DASH) for column in columns),
+            " ".join(
+                filter(None, [entry["method"], entry["M"], entry["metric"] if several else ""])
+            ),
+            printed(entry["published"], entry["published_spread"]),
+            *(cells.get((entry["number"], column), DASH) for column in columns),
         ]
-        for one in numbers
+        for entry in numbers
     ]
     return Grid([numbers[0]["unit" if several else "metric"], "published", *columns], rows)
 
@@ -168,7 +171,7 @@ def printed(value: float, spread: float) -> str:
     return number(value) if pd.isna(spread) else f"{number(value, 2)} ± {number(spread)}"
 
 
-def counts(found: Verification) -> pd.DataFrame:
+def counts(verification: Verification) -> pd.DataFrame:
     """Count the percentages by verdict, each number once, by table, data set and protocol.
 
     Returns
@@ -178,7 +181,7 @@ def counts(found: Verification) -> pd.DataFrame:
         ``numbers``, ``compared``, ``distance`` (the mean size of the differences of those in
         points, NaN without any) and ``stand_in``, how many were measured on stand-ins instead.
     """
-    percent = found.numbers[found.numbers["unit"] == "%"]
+    percent = verification.numbers[verification.numbers["unit"] == "%"]
     key = [*TABLE, "protocol"]
     own, others = percent[~percent["stand_in"]], percent[percent["stand_in"]]
     by = [own[name] for name in key]
@@ -191,20 +194,20 @@ def counts(found: Verification) -> pd.DataFrame:
     return table.assign(stand_in=beside.reindex(table.index, fill_value=0))
 
 
-def numbers_grid(found: Verification, linked: bool = False) -> Grid:
+def numbers_grid(verification: Verification, linked: bool = False) -> Grid:
     """Lay out how each table and data set came out, a column per protocol.
 
     A cell counts the verdicts and gives the mean size of the differences in points; with `linked`
     the names lead to ``scoreboard.md``.
     """
-    table = counts(found)
+    table = counts(verification)
     protocols = list(dict.fromkeys(table.index.get_level_values("protocol")))
-    others = found.numbers[found.numbers["stand_in"]].drop_duplicates(TABLE)
+    others = verification.numbers[verification.numbers["stand_in"]].drop_duplicates(TABLE)
     used = others.set_index(TABLE)["used"].to_dict()
     rows = []
     for (paper, item, dataset), here in table.groupby(TABLE, sort=False):
         lines = here.reset_index(TABLE).to_dict("index")
-        cells = [_outcome(lines[one]) if one in lines else DASH for one in protocols]
+        cells = [_outcome(lines[protocol]) if protocol in lines else DASH for protocol in protocols]
         name = f"{paper} {item}, {dataset}"
         own = any(cell not in {DASH, "stand-in"} for cell in cells)
         if linked and (own or "stand-in" in cells):
@@ -216,9 +219,9 @@ def numbers_grid(found: Verification, linked: bool = False) -> Grid:
 
 def _outcome(line: Mapping[Any, Any]) -> str:
     seen = " / ".join(str(line[verdict]) for verdict in verdicts.COMPARED)
-    apart = [f"{line[verdict]} {verdict}" for verdict in APART if line[verdict]]
-    said = [f"{seen}, {number(line['distance'], 2)}" if line["compared"] else "", *apart]
-    return ", ".join(filter(None, said)) or ("stand-in" if line["stand_in"] else DASH)
+    not_compared = [f"{line[verdict]} {verdict}" for verdict in APART if line[verdict]]
+    parts = [f"{seen}, {number(line['distance'], 2)}" if line["compared"] else "", *not_compared]
+    return ", ".join(filter(None, parts)) or ("stand-in" if line["stand_in"] else DASH)
 
 
 def anchor(heading: str) -> str:
@@ -227,19 +230,19 @@ def anchor(heading: str) -> str:
     return "".join(kept).replace(" ", "-")
 
 
-def page(found: Verification, out: Path, ranges: pd.DataFrame | None = None) -> str:
+def page(verification: Verification, out: Path, ranges: pd.DataFrame | None = None) -> str:
     """Write ``scoreboard.md`` for a folder."""
-    return render("scoreboard.md.j2", **facts(found, ranges), out=out)
+    return render("scoreboard.md.j2", **facts(verification, ranges), out=out)
 
 
-def facts(found: Verification, ranges: pd.DataFrame | None = None) -> dict[str, Any]:
+def facts(verification: Verification, ranges: pd.DataFrame | None = None) -> dict[str, Any]:
     """Gather what both the page and the terminal show."""
-    shown = set(found.numbers["paper"])
-    idle = counts(found).groupby(TABLE, sort=False).max()
+    shown = set(verification.numbers["paper"])
+    idle = counts(verification).groupby(TABLE, sort=False).max()
     idle = idle[idle[["compared", *APART, "stand_in"]].sum(axis=1) == 0]
     return {
-        "every": measured(found, ranges),
+        "every": measured(verification, ranges),
         "idle": list(idle["numbers"].reset_index().itertuples(index=False, name=None)),
         "doubts": [doubt for doubt in papers.doubts() if doubt.paper in shown],
-        "collection": found.selection.collection,
+        "collection": verification.selection.collection,
     }

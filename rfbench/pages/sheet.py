@@ -68,12 +68,12 @@ def _latex(sheet: Sheet) -> str:
     floats = []
     for passage in sheet.passages:
         for i, grid in enumerate(passage.grids):
-            whole = [sheet.title, *passage.lines, *common, *sheet.notes]
-            lines = [f"{sheet.title}, continued", *passage.lines] if i else whole
+            paragraphs = [sheet.title, *passage.lines, *common, *sheet.notes]
+            lines = [f"{sheet.title}, continued", *passage.lines] if i else paragraphs
             floats.append(grids.latex(replace(grid, title=_sentences(lines))))
     if not floats:
-        said = _sentences([sheet.title, *common, *sheet.notes])
-        floats = [f"\\begin{{table}}\n\\caption{{{grids.in_latex(said)}}}\n\\end{{table}}\n"]
+        caption = _sentences([sheet.title, *common, *sheet.notes])
+        floats = [f"\\begin{{table}}\n\\caption{{{grids.in_latex(caption)}}}\n\\end{{table}}\n"]
     return "\n".join([r"% needs \usepackage{booktabs}", "", *floats])
 
 

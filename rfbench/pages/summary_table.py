@@ -59,15 +59,15 @@ def render(
     several = [results] if isinstance(results, Results) else list(results)
     if form == "csv":
         return _csv(several)
-    return "\n".join(sheet.write(_sheet(one), form, width) for one in several)
+    return "\n".join(sheet.write(_sheet(table), form, width) for table in several)
 
 
 def _csv(several: Sequence[Results]) -> str:
     frames = []
-    for one in several:
-        frame = summarise(one)
-        frame.insert(0, "experiment", one.name)
-        frame.insert(1, "run", SMOKE if one.smoke else "full")
+    for table in several:
+        frame = summarise(table)
+        frame.insert(0, "experiment", table.name)
+        frame.insert(1, "run", SMOKE if table.smoke else "full")
         frames.append(frame)
     return pd.concat(frames).to_csv(index=False) if frames else ""
 
@@ -88,13 +88,13 @@ def _passage(table: pd.DataFrame, results: Results) -> Passage:
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
     if not places:
         return Passage(heading)
-    found: dict[Any, Line] = {(line["method"], line["x"]): line for line in records(table)}
+    by_place: dict[Any, Line] = {(line["method"], line["x"]): line for line in records(table)}
     usual = int(table["trials"].max())
     last = max(table.loc[table["trials"] > 0, "x"], default=places[-1])
-    costs = _costs([found.get((method, last)) for method in methods], varied)
+    costs = _costs([by_place.get((method, last)) for method in methods], varied)
     corner = f"at {varied} = {plain(last)}"
     if len(places) == 1:
-        scores = [score(found.get((method, last)), usual) for method in methods]
+        scores = [score(by_place.get((method, last)), usual) for method in methods]
         columns = {METRICS[table["metric"].iloc[0]]: scores, **costs}
         rows = [[method, *cells] for method, *cells in zip(methods, *columns.values(), strict=True)]
         return Passage(heading, [Grid([corner, *columns], rows)])
@@ -102,8 +102,8 @@ def _passage(table: pd.DataFrame, results: Results) -> Passage:
     keeping = [method for method in methods if kept[method]]
     rows = [
         [plain(x)]
-        + [score(found.get((method, x)), usual) for method in methods]
-        + [_range(found.get((method, x)), "kept") for method in keeping]
+        + [score(by_place.get((method, x)), usual) for method in methods]
+        + [_range(by_place.get((method, x)), "kept") for method in keeping]
         for x in places
     ]
     grids = [Grid([varied, *methods, *(f"{method}: kept" for method in keeping)], rows)]
@@ -117,18 +117,19 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(key): value for key, value in line.items()} for line in table.to_dict("records")]
 
 
-def _costs(found: Sequence[Line | None], varied: str) -> dict[str, list[str]]:
+def _costs(last_lines: Sequence[Line | None], varied: str) -> dict[str, list[str]]:
     """Return number of columns, times and penalty at one place, by name, a cell per method."""
-    rows = {name: [_range(line, name) for line in found] for name in RANGES if name != varied}
-    times = [line["t_total"] for line in found if line and not absent(line["t_total"])]
+    rows = {name: [_range(line, name) for line in last_lines] for name in RANGES if name != varied}
+    times = [line["t_total"] for line in last_lines if line and not absent(line["t_total"])]
     fast = max(times, default=1) < 1
     scale, unit = (1000, "ms") if fast else (1, "s")
     for name in TIMES:
         rows[f"{name} ({unit})"] = [
-            spread(scale * line[name], scale * line[f"{name}_se"]) if line else "" for line in found
+            spread(scale * line[name], scale * line[f"{name}_se"]) if line else ""
+            for line in last_lines
         ]
     rows["scale-free alpha, median"] = [
-        _penalty(line["alpha_scale_free"]) if line else "" for line in found
+        _penalty(line["alpha_scale_free"]) if line else "" for line in last_lines
     ]
     return {name: cells for name, cells in rows.items() if set(cells) - {"", DASH}}
 
@@ -160,8 +161,8 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
         name: span(table[f"{name}_min"].min(), table[f"{name}_max"].max())
         for name in ("n_train", "n_test", "M", "bandwidth")
     }
-    known = pd.to_numeric(table["bandwidth_rule"], errors="coerce").notna().all()
-    if known or ranges["bandwidth"] == DASH:
+    numeric = pd.to_numeric(table["bandwidth_rule"], errors="coerce").notna().all()
+    if numeric or ranges["bandwidth"] == DASH:
         ranges["bandwidth"] = ""
     ranges["d"] = span(table["d"].min(), table["d"].max()) if table["d"].notna().any() else ""
     return {

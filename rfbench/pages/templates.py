@@ -23,8 +23,8 @@ def render(template: str, **facts: Any) -> str:
 
 def lines(template: str, macro: str, **facts: Any) -> list[str]:
     """Return what a macro of a template says, line by line, without the empty ones."""
-    said = getattr(environment().get_template(template).module, macro)(**facts)
-    return [line for line in map(str.strip, str(said).splitlines()) if line]
+    text = getattr(environment().get_template(template).module, macro)(**facts)
+    return [line for line in map(str.strip, str(text).splitlines()) if line]
 
 
 def _tidy(text: str) -> str:

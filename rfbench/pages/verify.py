@@ -11,20 +11,20 @@ from rfbench.pages import claims, grids, scoreboard
 from rfbench.pages.templates import render
 
 
-def markdown(found: Verification, claims_only: bool = False) -> str:
+def markdown(verification: Verification, claims_only: bool = False) -> str:
     """Write the pages of `rfbench report`, with links relative to the current folder."""
-    pages = [] if claims_only else [scoreboard.page(found, Path())]
-    return "\n".join([*pages, claims.page(found, Path())])
+    pages = [] if claims_only else [scoreboard.page(verification, Path())]
+    return "\n".join([*pages, claims.page(verification, Path())])
 
 
-def text(found: Verification, claims_only: bool = False, width: int | None = None) -> str:
+def text(verification: Verification, claims_only: bool = False, width: int | None = None) -> str:
     """Write for a terminal of so many characters; by default that of the terminal."""
     width = width or shutil.get_terminal_size().columns
     return render(
         "verify.txt.j2",
-        **scoreboard.facts(found),
-        counted=scoreboard.numbers_grid(found),
-        papers=claims.by_paper(found),
+        **scoreboard.facts(verification),
+        counted=scoreboard.numbers_grid(verification),
+        papers=claims.by_paper(verification),
         verdict=claims.verdict,
         said=claims.said,
         claims_only=claims_only,

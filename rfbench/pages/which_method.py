@@ -40,7 +40,7 @@ def page(comparison: Comparison | None, tests: list[SizeTest], out: Path) -> str
     if comparison is None:
         return render("which_method.md.j2", comparison=None, baseline=BASELINE)
     lines = comparison.lines
-    found = answers(comparison, tests)
+    facts = answers(comparison, tests)
     return render(
         "which_method.md.j2",
         comparison=comparison,
@@ -51,10 +51,10 @@ def page(comparison: Comparison | None, tests: list[SizeTest], out: Path) -> str
         methods=_methods(lines),
         datasets=list(lines["dataset"].unique()),
         tests=tests,
-        answers=found,
+        answers=facts,
         regret=regret(comparison, comparison.sizes[-1]),
-        cost=cost(comparison, found.best) if found else None,
-        predicting=cost(comparison, found.best, "test") if found else None,
+        cost=cost(comparison, facts.best) if facts else None,
+        predicting=cost(comparison, facts.best, "test") if facts else None,
         quotients=_quotients(comparison, tests),
         references=sorted(comparison.references["method"].unique())
         if len(comparison.references)
@@ -147,37 +147,37 @@ def _ranks(tests: Sequence[SizeTest]) -> Grid | None:
 
 def _left_out(comparison: Comparison) -> list[dict[str, Any]]:
     """Return what plays no part in the tests, each different thing once with its sizes."""
-    found: list[dict[str, Any]] = []
+    groups: list[dict[str, Any]] = []
     for M in comparison.sizes:
         ranked = comparison.complete(M)
         facts = {"methods": ranked.methods, "gaps": ranked.gaps, "few": ranked.few}
-        same = next((one for one in found if one["facts"] == facts), None)
+        same = next((group for group in groups if group["facts"] == facts), None)
         if same is None:
-            found.append({"facts": facts, "sizes": [M]})
+            groups.append({"facts": facts, "sizes": [M]})
         else:
             same["sizes"].append(M)
-    return found
+    return groups
 
 
 def _near(comparison: Comparison) -> Grid | None:
     lines = comparison.learnt.lines
-    found = {
+    near = {
         str(name): smallest_near(part)[1]
         for name, part in lines.groupby("dataset")
         if part["trials"].any()
     }
     methods = list(lines["method"].unique())
-    reached = {m: sum(sizes.get(m) is not None for sizes in found.values()) for m in methods}
+    reached = {m: sum(sizes.get(m) is not None for sizes in near.values()) for m in methods}
     rows = [
-        [m, f"{reached[m]} of {len(found)}", *(number(sizes.get(m)) for sizes in found.values())]
+        [m, f"{reached[m]} of {len(near)}", *(number(sizes.get(m)) for sizes in near.values())]
         for m in sorted(methods, key=lambda m: (-reached[m], m))
     ]
-    return Grid(["method", "comes near on", *found], rows) if found else None
+    return Grid(["method", "comes near on", *near], rows) if near else None
 
 
 def _times(comparison: Comparison, time: str = "all") -> Grid | None:
-    found = [time_ratios(comparison, M, time) for M in comparison.sizes]
-    tables = [table.drop(BASELINE, errors="ignore") for table in found]
+    ratios = [time_ratios(comparison, M, time) for M in comparison.sizes]
+    tables = [table.drop(BASELINE, errors="ignore") for table in ratios]
     return _by_size(comparison.sizes, tables, _time)
 
 

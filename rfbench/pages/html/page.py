@@ -53,10 +53,10 @@ def write(folders: Sequence[str | Path], file: str | Path) -> Path:
     Raises ResultsError if a path is not there, or no results at all can be read; WriteError if the
     file cannot be written.
     """
-    found, file = verify_any(folders), Path(file)
+    verification, file = verify_any(folders), Path(file)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(page(found), encoding="utf-8", newline="\n")
+        file.write_text(page(verification), encoding="utf-8", newline="\n")
     except OSError as error:
         raise WriteError(
             f"The page cannot be written to {file}.",
@@ -66,11 +66,11 @@ def write(folders: Sequence[str | Path], file: str | Path) -> Path:
     return file
 
 
-def page(found: Verification) -> str:
+def page(verification: Verification) -> str:
     """Return the page as HTML."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    collection = found.selection.collection
+    collection = verification.selection.collection
     made = Environment(
         loader=PackageLoader("rfbench.pages.html", "assets"),
         undefined=StrictUndefined,
@@ -81,11 +81,11 @@ def page(found: Verification) -> str:
     made.filters.update({name: getattr(words, name) for name in ("number", "count", "p_value")})
     scripts, style = [_asset("plotly-basic.min.js"), _asset("page.js")], _asset("page.css")
     comparison = ranking.gather(collection)
-    tests = [one for one in size_tests(comparison) if len(one.ranks)] if comparison else []
+    tests = [tested for tested in size_tests(comparison) if len(tested.ranks)] if comparison else []
     which = methods.facts(comparison, tests) if comparison else None
     data = {
         "runs": runs.facts(collection),
-        "papers": _papers(found),
+        "papers": _papers(verification),
         "which": which,
         "marks": {verdict: mark(verdict) for verdict in LETTERS},
         "judged": [*rules.COMPARED, *APART],
@@ -107,7 +107,7 @@ def page(found: Verification) -> str:
         scripts=scripts,
         data=as_json(data),
         collection=collection,
-        answers=_answers(found, which),
+        answers=_answers(verification, which),
         which=which,
         diagrams=[(test, rank_diagram.svg(test, alone=False)) for test in tests],
         papers=[papers.paper(name) for name in papers.papers()],
@@ -131,21 +131,21 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _papers(found: Verification) -> dict[str, Any] | None:
+def _papers(verification: Verification) -> dict[str, Any] | None:
     """Return numbers as columns, claims, and the papers; None where no result is of a paper."""
-    if found.empty:
+    if verification.empty:
         return None
-    gathered = verdicts.gather(found)
+    gathered = verdicts.gather(verification)
     texts, values = {}, {}
     for name, field in verdicts.NumberVerdict.model_fields.items():
-        column = [getattr(one, name) for one in gathered.numbers]
+        column = [getattr(number, name) for number in gathered.numbers]
         if field.annotation is str:
             texts[name] = runs.coded(column)
         else:
             values[name] = runs.rounded([float("nan") if v is None else v for v in column])
     return {
         "numbers": texts | values,
-        "claims": [one.model_dump() for one in gathered.claims],
+        "claims": [claim.model_dump() for claim in gathered.claims],
         "citations": {name: papers.paper(name).citation for name in papers.papers()},
         "about": {name: papers.paper(name).about for name in papers.papers()},
     }
@@ -153,26 +153,26 @@ def _papers(found: Verification) -> dict[str, Any] | None:
 
 def _rules() -> dict[str, list[str]]:
     """Return the sentences of `rules.txt` by verdict, that on numbers before that on claims."""
-    found: dict[str, list[str]] = {}
+    rules: dict[str, list[str]] = {}
     name = ""
     for line in rules_text().splitlines():
         head, _, rest = line.strip().partition(": ")
         if line.startswith("  ") and head in LETTERS:
             name = head
-            found.setdefault(name, []).append(rest)
+            rules.setdefault(name, []).append(rest)
         elif name and line.startswith("    "):
-            found[name][-1] += " " + line.strip()
+            rules[name][-1] += " " + line.strip()
         else:
             name = ""
-    return found
+    return rules
 
 
-def _answers(found: Verification, which: dict[str, Any] | None) -> dict[str, Any]:
+def _answers(verification: Verification, which: dict[str, Any] | None) -> dict[str, Any]:
     """Return the numbers of the first screen."""
-    collection = found.selection.collection
-    screen: FirstScreen | None = None if found.empty else summary(found)
-    by_verdict = found.own["verdict"][(found.own["unit"] == "%")].value_counts()
-    claims = [one.verdict for one in found.outcomes]
+    collection = verification.selection.collection
+    screen: FirstScreen | None = None if verification.empty else summary(verification)
+    by_verdict = verification.own["verdict"][(verification.own["unit"] == "%")].value_counts()
+    claims = [outcome.verdict for outcome in verification.outcomes]
     leaders = list(which["tests"][-1]["ranks"].items())[:3] if which and which["tests"] else []
     rows = collection.rows
     return {
@@ -189,7 +189,7 @@ def _answers(found: Verification, which: dict[str, Any] | None) -> dict[str, Any
         "folders": len(collection.experiments),
         "trials": sorted({int(n) for n in collection.groups["trials"] if n}),
         "machines": sorted(
-            {runs.cut(one.machine.get("cpu") or "not recorded") for one in collection.experiments}
+            {runs.cut(e.machine.get("cpu") or "not recorded") for e in collection.experiments}
         ),
         "versions": sorted({runs.cut(version) for version in rows["version"].unique()}),
     }

@@ -39,8 +39,8 @@ def cut(text: Any, most: int = LABEL) -> str:
 
 def rounded(values: Iterable[float], digits: int = 6) -> list[float | int | None]:
     """Return numbers with so many significant digits; None for NaN and infinity."""
-    found = (float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in values)
-    return [int(x) if x is not None and x == int(x) and abs(x) < 1e15 else x for x in found]
+    numbers = (float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in values)
+    return [int(x) if x is not None and x == int(x) and abs(x) < 1e15 else x for x in numbers]
 
 
 def coded(texts: Iterable[Any]) -> dict[str, list[Any]]:
@@ -79,7 +79,7 @@ def facts(collection: Collection) -> dict[str, Any]:
         experiments.append(_experiment(results))
     table = pd.concat(parts, ignore_index=True)
     of_line = table["group"].to_numpy(dtype=np.intp)
-    place = {one["folder"]: n for n, one in enumerate(experiments)}
+    index = {experiment["folder"]: n for n, experiment in enumerate(experiments)}
     means = {name: collection.means(name)[of_line] for name in (*SIZES, *COSTS, *shown)
              if name != "bytes"}  # fmt: skip
     means["bytes"] = floats(table["n_train"] * table["columns"]) * size[of_line]
@@ -97,25 +97,25 @@ def facts(collection: Collection) -> dict[str, Any]:
         "sizes": list(SIZES),
         "costs": [name for name in COSTS if any(value is not None for value in lines[name])],
         "lines": lines
-        | {"experiment": [place[folder] for folder in table["folder"]]}
+        | {"experiment": [index[folder] for folder in table["folder"]]}
         | {"usual": coded(wanted[group] for group in of_line)}
         | {name: coded(table[name]) for name in CODED},
         "metrics": {name: rounded(means[name]) for name in shown},
         "sd": {name: rounded(floats(spreads[name])[of_line]) for name in shown},
         "points": [points[group] for group in of_line],
         "thinned": thinned,
-        "failures": _failures(collection, place),
+        "failures": _failures(collection, index),
     }
 
 
 def _experiment(results: Results) -> dict[str, Any]:
     rows, config = results.rows, results.config
     busy = wall_over_cpu(rows)
-    said = [*results.notes]
+    notes = [*results.notes]
     if busy > BUSY:
-        said.append(f"wall time is {busy:.2f} times CPU time: the machine was busy")
+        notes.append(f"wall time is {busy:.2f} times CPU time: the machine was busy")
     if results.smoke:
-        said.append("a smoke run: its numbers mean nothing")
+        notes.append("a smoke run: its numbers mean nothing")
     return {
         "name": cut(results.name),
         "folder": results.path,
@@ -133,7 +133,7 @@ def _experiment(results: Results) -> dict[str, Any]:
         "written": cut(results.manifest.get("written") or ""),
         "command": command(results.name),
         "config": _config(config),
-        "notes": [cut(note, MESSAGE) for note in said],
+        "notes": [cut(note, MESSAGE) for note in notes],
     }
 
 
@@ -160,13 +160,13 @@ def _points(collection: Collection, wanted: list[str]) -> tuple[list[list[Any]],
     for metric in set(wanted) - {""}:
         values = collection.values(metric)
         here = chosen & np.isin(codes, [n for n, name in enumerate(wanted) if name == metric])
-        found = pd.Series(rounded(values[here], 5), dtype="object").groupby(codes[here])
-        for code, part in found:
+        points = pd.Series(rounded(values[here], 5), dtype="object").groupby(codes[here])
+        for code, part in points:
             kept[int(str(code))] = part.tolist()
     return kept, total if step > 1 else 0
 
 
-def _failures(collection: Collection, place: dict[str, int]) -> dict[str, Any]:
+def _failures(collection: Collection, index: dict[str, int]) -> dict[str, Any]:
     """Return the kinds of failure, the most frequent first."""
     bad = collection.rows[collection.rows["status"] != "ok"]
     by = ["folder", "dataset", "label", "M", "status", "message"]
@@ -174,13 +174,13 @@ def _failures(collection: Collection, place: dict[str, int]) -> dict[str, Any]:
     kinds = kinds.sort_values("n", ascending=False, kind="stable")
     rows = [
         [
-            place[one["folder"]],
-            *(cut(one[name]) for name in ("dataset", "label")),
-            None if pd.isna(one["M"]) else int(one["M"]),
-            cut(one["status"]),
-            cut(one["message"], MESSAGE),
-            int(one["n"]),
+            index[kind["folder"]],
+            *(cut(kind[name]) for name in ("dataset", "label")),
+            None if pd.isna(kind["M"]) else int(kind["M"]),
+            cut(kind["status"]),
+            cut(kind["message"], MESSAGE),
+            int(kind["n"]),
         ]
-        for one in kinds.head(FAILURES).to_dict("records")
+        for kind in kinds.head(FAILURES).to_dict("records")
     ]
     return {"kinds": len(kinds), "rows": len(bad), "shown": rows}

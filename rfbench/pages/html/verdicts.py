@@ -90,12 +90,13 @@ class Verdicts(_Fact):
     claims: list[ClaimVerdict]
 
 
-def gather(found: Verification) -> Verdicts:
+def gather(verification: Verification) -> Verdicts:
     """Collect what `rfbench.analysis.verification.verify` found."""
-    commands = {one.path: command(one.name) for one in found.selection.collection.experiments}
+    experiments = verification.selection.collection.experiments
+    commands = {results.path: command(results.name) for results in experiments}
     printed = papers.published()
     numbers = []
-    for line in found.numbers.to_dict("records"):
+    for line in verification.numbers.to_dict("records"):
         number = printed[line["number"]]
         facts = {name: _known(line.get(name)) for name in NumberVerdict.model_fields}
         facts |= {
@@ -106,32 +107,32 @@ def gather(found: Verification) -> Verdicts:
             "command": commands.get(line["folder"], ""),
         }
         numbers.append(NumberVerdict(**facts))
-    every = [_claim(one, commands) for one in found.outcomes]
+    every = [_claim(outcome, commands) for outcome in verification.outcomes]
     return Verdicts(numbers=numbers, claims=every)
 
 
-def _claim(one: Outcome, commands: dict[str, str]) -> ClaimVerdict:
-    compared, effect = claims.said(one)
+def _claim(outcome: Outcome, commands: dict[str, str]) -> ClaimVerdict:
+    compared, effect = claims.said(outcome)
     return ClaimVerdict(
         **{
-            name: getattr(one.claim, name)
+            name: getattr(outcome.claim, name)
             for name in ("id", "paper", "where", "claim", "source", "note", "disputed", "kind")
         },
-        protocol=one.protocol,
-        verdict=one.verdict,
-        said=claims.verdict(one),
+        protocol=outcome.protocol,
+        verdict=outcome.verdict,
+        said=claims.verdict(outcome),
         least_favourable=compared,
         effect=effect,
-        p=_known(one.p),
-        trials=one.trials,
-        inside=one.inside,
-        outside=one.outside,
-        comparisons=len(one.comparisons),
-        tested=one.tested,
-        datasets=one.wanted,
-        settled_by=_known(one.settled_by),
-        remarks=lines("claim.j2", "remarks", one=one),
-        commands=list(dict.fromkeys(filter(None, (commands.get(f) for f in one.folders)))),
+        p=_known(outcome.p),
+        trials=outcome.trials,
+        inside=outcome.inside,
+        outside=outcome.outside,
+        comparisons=len(outcome.comparisons),
+        tested=outcome.tested,
+        datasets=outcome.wanted,
+        settled_by=_known(outcome.settled_by),
+        remarks=lines("claim.j2", "remarks", one=outcome),
+        commands=list(dict.fromkeys(filter(None, (commands.get(f) for f in outcome.folders)))),
     )
 
 
