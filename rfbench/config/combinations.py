@@ -19,6 +19,7 @@ from rfbench.config.schema import (
 )
 from rfbench.errors import ConfigError, RfbenchError, unknown
 from rfbench.registry import KERNELS, SAMPLERS
+from rfbench.solvers.base import LOO, looks_at_target
 
 
 def check_combinations(
@@ -195,6 +196,12 @@ def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> 
         raise ConfigError(
             f"{sampler.label} has no bandwidth that could be chosen.",
             todo="Write `bandwidth: median`, say.",
+        )
+    if experiment.solver.selection == LOO and looks_at_target(built):
+        raise ConfigError(
+            f"{sampler.label} looks at the target, and selection is 'loo'.",
+            "A row left out of the fit alone would be judged by features that saw it.",
+            "Write `selection: cv5`.",
         )
     if experiment.solver.name == NO_SOLVER and not getattr(built, "approximates_kernel", False):
         raise ConfigError(

@@ -14,8 +14,9 @@ from rfbench.experiment.worker import LEAST_MEMORY
 from rfbench.memory import BLOCK_ROWS, MATRIX_BYTES
 from rfbench.samplers import RandomFeatures
 from rfbench.solvers import Solver
+from rfbench.solvers.base import LOO
 from rfbench.solvers.coding import ONE_VS_REST, Coding
-from rfbench.solvers.grouped_fits import gram_matrices
+from rfbench.solvers.grouped_fits import LEFT_OUT_MATRICES, gram_matrices, row_side_bytes
 
 # How often a fit holds what it is made from. Frequencies: as drawn, turned, and those of the last
 # trial. The matrix of features: with a fold's rows and the solver's copy. The kernel matrix: with
@@ -90,16 +91,25 @@ def _fit_bytes(solver: Any, rows: RowSizes, p: int, *, shared: bool) -> float:
     if not isinstance(solver, Solver):
         return whole
     groups = _groups(solver.chosen_selection())
+    by_rows = solver.solves_smaller_side and p >= rows.n
     kept = 0.0
     if shared:
         sets = (float(rows.itemsize * n * p) for n in (rows.n, rows.n_test))
-        kept = 8.0 * groups * p**2 + sum(size for size in sets if size <= MATRIX_BYTES)
+        kept = sum(size for size in sets if size <= MATRIX_BYTES)
+        # Of a curve's sizes from n on no Gram matrices are made, and the larger sizes come first.
+        kept += 0.0 if by_rows else 8.0 * groups * p**2
     coding = Coding(max(rows.classes, 2), getattr(solver, "multiclass", ONE_VS_REST))
     columns = len(coding.pairs) if coding.by_pairs else max(rows.classes, 1)
     scored = max(rows.n_test, rows.n // groups)
     choice = 8.0 * DECISIONS * scored * columns * len(solver.grid())
     if not solver.streams:
         return kept + max(choice, whole)
+    if by_rows:
+        return kept + max(
+            choice, row_side_bytes(rows.n, p) + 8.0 * p * columns * len(solver.grid())
+        )
+    if solver.chosen_selection() == LOO:
+        return kept + max(choice, 8.0 * p * (LEFT_OUT_MATRICES * p + BLOCK_ROWS))
     matrices = solver.held_matrices or gram_matrices(groups, coding.k if coding.by_pairs else 1)
     return kept + max(choice, 8.0 * p * (matrices * p + BLOCK_ROWS))
 

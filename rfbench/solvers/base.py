@@ -42,6 +42,7 @@ from rfbench.solvers.grouped_fits import matrix_fits
 from rfbench.solvers.regularization_path import Fits, Groups, LinearPath, Path
 
 VALIDATION_SHARE = 0.2
+LOO = "loo"
 FLOATS = [np.float64, np.float32]
 
 
@@ -50,7 +51,15 @@ def _is_folds(value: Any) -> bool:
 
 
 FOLDS = Rule("another cvK", _is_folds)
-SELECTION = one_of("fixed", "test", "validation", "cv5") | FOLDS | NOTHING
+SELECTION = one_of("fixed", "test", "validation", "cv5", LOO) | FOLDS | NOTHING
+
+
+def looks_at_target(features: Any) -> bool:
+    """Tell whether fitted features were made with the target, by what they say of themselves."""
+    tags = getattr(features, "__sklearn_tags__", None)
+    if hasattr(features, "needs_target") or tags is None:
+        return bool(getattr(features, "needs_target", False))
+    return bool(tags().target_tags.required)
 
 
 def grid_of(rule: Rule) -> Rule:
@@ -69,11 +78,13 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
 
     Parameters
     ----------
-    selection : {'fixed', 'test', 'validation', 'cv5'}
+    selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}
         How one value is taken from the grid: there is only one; the smallest error on the
         evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
-        of the training rows; by five-fold (cvK: K-fold) cross-validation. After the choice all
-        rows are fitted. Of equally good values the strongest (the largest penalty) wins.
+        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
+        left out by itself, in closed form (loo: ridge and kernel ridge, on features that do not
+        look at the target). After the choice all rows are fitted. Of equally good values the
+        strongest (the largest penalty) wins.
     intercept : bool
         Fit a constant.
     random_state : int, Generator, RandomState, SeedSequence or None
@@ -105,6 +116,10 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     held_matrices: ClassVar[int | None] = None
     matrix_copies: ClassVar[float] = 1.0
     grid_name: ClassVar[str] = "alphas"
+    # Has the leave-one-out error in closed form.
+    leaves_one_out: ClassVar[bool] = False
+    # With no more rows than columns it holds products of the rows, and no Gram matrix.
+    solves_smaller_side: ClassVar[bool] = False
 
     selection: str | None = parameter(None, SELECTION)
     intercept: bool = parameter(True, TRUTH)
@@ -128,6 +143,12 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def _losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
         """Return the mean loss of decision values, shape (a, n, t), for each value of the grid."""
+
+    def _summed_losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
+        """Return `_losses` times the rows; infinite where a decision is not a number."""
+        usable = np.asarray(np.isfinite(decisions).all(axis=(1, 2)))
+        losses = self._losses(np.where(usable[:, None, None], decisions, 0.0), truth)
+        return np.where(usable, losses * decisions.shape[1], np.inf)
 
     @abstractmethod
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
@@ -157,6 +178,12 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
                 f"There are {len(self.grid())} {self.grid_name} and selection is 'fixed'.",
                 "A fixed one is a single number.",
                 "Give one, or selection: cv5, validation or test.",
+            )
+        if self.selection == LOO and not self.leaves_one_out:
+            raise MethodError(
+                f"{type(self).__name__} has no leave-one-out error in closed form.",
+                "Ridge and kernel ridge have one.",
+                "Take selection: cv5.",
             )
 
     def chosen_selection(self) -> str:
@@ -201,6 +228,12 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
                 "",
                 "Pass fit(..., evaluation=(X, y)), or select by cv5 or validation.",
             )
+        if selection == LOO and looks_at_target(self.features_):
+            raise MethodError(
+                "selection is 'loo', and the features were fitted to the target of every row.",
+                "A row that is left out of the fit alone would be judged by features that saw it.",
+                "Take selection: cv5.",
+            )
         truth = None if evaluation is None else self._truth(evaluation[1])
         held = None if evaluation is None else design_of(self._rows(evaluation[0]), self.features_)
         design = design_of(X, self.features_)
@@ -215,8 +248,8 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
                 decisions = fits.path.decisions(held)
                 losses = self._losses(decisions, truth)
                 seen = decisions[int(np.argmin(losses))].copy()
-        elif groups is not None:
-            held_rows = int(np.count_nonzero(groups >= 0))
+        elif groups is not None or fits.held_loss is not None:
+            held_rows = design.n if groups is None else int(np.count_nonzero(groups >= 0))
             losses = fits.held_loss
             if losses is None:
                 with clock.part("train"):
@@ -225,10 +258,7 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
                         rows = np.flatnonzero(groups == g)
                         part = design.take(rows)
                         part.clock = clock
-                        found = self._losses(fitted.decisions(part), targets.truth[rows])
-                        losses += found * len(rows)
-            else:
-                held_rows *= targets.columns.shape[1]
+                        losses += self._summed_losses(fitted.decisions(part), targets.truth[rows])
         best = 0 if losses is None else int(np.argmin(losses))
         self.selection_loss_ = None if losses is None else float(losses[best]) / held_rows
         self.evaluation_decisions_ = seen
@@ -241,7 +271,7 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _groups(self, selection: str, n: int) -> Groups:
         """Return the number of the held-out group of each row, -1 for rows never held out."""
-        if selection in ("fixed", "test"):
+        if selection in ("fixed", "test", LOO):
             return None
         state: Any = self.random_state
         if isinstance(state, np.random.RandomState):

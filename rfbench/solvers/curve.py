@@ -8,6 +8,7 @@ of them, and the features themselves, where they fit into memory, are formed onc
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ class Curve:
     clock: Clock
     train: Rows
     _matrices: list[tuple[Rows, FloatArray]] = field(default_factory=list)
-    _equations: dict[tuple[Any, ...], tuple[Rows, list[NormalEquations]]] = field(
+    _equations: dict[tuple[Any, ...], tuple[Rows, FeatureMap, list[NormalEquations]]] = field(
         default_factory=dict
     )
 
@@ -72,6 +73,7 @@ class Curve:
 
     def equations(
         self,
+        M: int,
         X: Rows,
         targets: Array,
         groups: NDArray[np.intp],
@@ -79,19 +81,23 @@ class Curve:
         centre: bool,
         partitions: Partitions | None,
     ) -> list[NormalEquations]:
-        """Return the normal equations of all features, one a group, accumulated once.
+        """Return the normal equations of the first M features, one a group.
 
-        They stay beside the `matrices` of the fit.
+        Those of the largest M that asks are accumulated, once; a solver that solves the system of
+        the rows never asks for as many features as rows. They stay beside the `matrices` of the
+        fit.
         """
         key = (targets.tobytes(), groups.tobytes(), centre)
-        rows, found = self._equations.get(key, (None, []))
-        if rows is not X:
+        rows, part, shared = self._equations.get(key, (None, self.full.take(np.arange(0)), []))
+        if rows is not X or part.n_frequencies < M:
             held = matrices + int(groups.max(initial=0)) + 1
-            design = Design(X, self.sampler)
+            part = self.full if self.full.n_frequencies == M else self.full.take(np.arange(M))
+            design = Design(X, SimpleNamespace(feature_map_=part))
             design.partitions = partitions
-            found = design.equations(targets, groups, self.clock, held, centre)
-            self._equations[key] = (X, found)
-        return found
+            shared = design.equations(targets, groups, self.clock, held, centre)
+            self._equations[key] = (X, part, shared)
+        factor = float(np.sqrt(self.full.n_frequencies / M))
+        return [own.subset(part.columns_of(np.arange(M)), factor) for own in shared]
 
 
 class Prefix:
@@ -112,6 +118,7 @@ class Prefix:
         self.feature_map_ = full.take(first).times(self.factor)
         self.kernel_ = curve.sampler.kernel_
         self.approximates_kernel = curve.sampler.approximates_kernel
+        self.needs_target = curve.sampler.needs_target
 
     def transform(self, X: Rows) -> FloatArray:
         """Return the features of the rows, shape (n, n_columns)."""
@@ -144,11 +151,9 @@ class PrefixDesign(Design):
         self, targets: Array, groups: NDArray[np.intp], clock: Clock, matrices: int, centre: bool
     ) -> list[NormalEquations]:
         """Return the normal equations of the first M features, one per group."""
-        shared = self._prefix.curve.equations(
-            self.X, targets, groups, matrices, centre, self.partitions
-        )
+        curve, M = self._prefix.curve, self._prefix.M
         with clock.part("train"):
-            return [part.subset(self._prefix.columns, self._prefix.factor) for part in shared]
+            return curve.equations(M, self.X, targets, groups, matrices, centre, self.partitions)
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of some of the rows."""

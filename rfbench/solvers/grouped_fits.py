@@ -18,6 +18,11 @@ from rfbench.solvers.regularization_path import Fits, Groups, LinearPath, Path
 
 Solve = Callable[[NormalEquations], LinearPath]
 
+# Of the leave-one-out error: the Gram matrix, its centred copy, and what the eigenvectors take.
+LEFT_OUT_MATRICES = 5
+# The products of the rows, those of a fold, their factor or eigenvectors and what these take.
+ROW_SIDE_MATRICES = 5
+
 
 def gram_fits(
     design: Design, targets: Targets, groups: Groups, clock: Clock, solve: Solve, centre: bool
@@ -40,7 +45,7 @@ def gram_fits(
         loss = None
         if groups is not None and targets.codes is None:
             loss = sum(
-                gram.residual_sum_of_squares(part, fitted.coefficients, fitted.intercepts).sum(1)
+                gram.residual_sum_of_squares(part, fitted.coefficients, fitted.intercepts).mean(1)
                 for part, fitted in zip(held, partial, strict=True)
             )
         path = solve(total)
@@ -151,6 +156,11 @@ def gram_matrices(groups: int, classes: int = 1) -> int:
     the sum of a pair; a factor. (Where Cholesky fails, the eigendecomposition takes three more.)
     """
     return (groups + (2 if groups > 1 else 0)) * classes + (2 if classes > 1 else 1)
+
+
+def row_side_bytes(n: int, p: int) -> float:
+    """Return the bytes of a ridge fit of n rows from their products, float64; p features."""
+    return 8.0 * n * (p + ROW_SIDE_MATRICES * n)
 
 
 def matrix_bytes(n: int, p: int, held: int, copies: float) -> float:

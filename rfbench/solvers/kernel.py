@@ -15,7 +15,7 @@ from rfbench.memory import GIB, check_fits, free_bytes
 from rfbench.parameters import NOTHING, estimator, number, one_of, parameter
 from rfbench.registry import KERNELS
 from rfbench.samplers.base import streams
-from rfbench.solvers.base import PenalisedSolver
+from rfbench.solvers.base import LOO, PenalisedSolver
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, check_finite
 from rfbench.solvers.regularization_path import Fits, Groups, KernelPath, Path
@@ -80,7 +80,12 @@ class KernelModel(PenalisedSolver):
                 block = K[np.ix_(rest, rest)]
                 partial.append(self._path(block, design.X[rest], targets.take(mask)))
             norm = float(np.trace(K) / design.n)
-            return Fits(self._path(K, design.X, targets), norm, partial)
+            loss = self._left_out_loss(K, targets) if self.chosen_selection() == LOO else None
+            return Fits(self._path(K, design.X, targets), norm, partial, loss)
+
+    def _left_out_loss(self, K: Array, targets: Targets) -> Array:
+        """Return the summed losses of the rows, each by the fit without it."""
+        raise NotImplementedError
 
     def _keep(self, path: Path, best: int) -> None:
         assert isinstance(path, KernelPath)

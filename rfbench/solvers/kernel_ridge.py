@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from rfbench.arrays import Array, Rows
-from rfbench.compute.ridge import solve_shifted
+from rfbench.compute.row_side import RowSpectrum, solve_dual
 from rfbench.parameters import estimator
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.estimators import Classifier, Regressor
@@ -16,28 +16,24 @@ from rfbench.solvers.regularization_path import KernelPath
 
 
 class _KernelRidge(KernelModel):
+    leaves_one_out: ClassVar[bool] = True
+
     def _path(self, K: Array, rows: Rows, targets: Targets) -> KernelPath:
-        alphas = self._absolute(len(K))
+        alphas, Y = self._absolute(len(K)), targets.columns
+        solved = solve_dual(K, Y, alphas, intercept=self.intercept, noise=_noise(K))
+        notes = [[text] if text else [] for text in solved.fallback]
+        return KernelPath(solved.duals, solved.intercepts, rows, self.kernel_, notes)
+
+    def _left_out_loss(self, K: Array, targets: Targets) -> Array:
         Y = targets.columns
-        means = np.zeros(Y.shape[1])
-        column_means, mean = np.zeros(len(K)), 0.0
-        if self.intercept:
-            means, column_means, mean = Y.mean(axis=0), K.mean(axis=0), float(K.mean())
+        spectrum = RowSpectrum(K, Y, intercept=self.intercept, noise=_noise(K))
+        decisions = spectrum.left_out(self._absolute(len(K) - 1))
+        return self._summed_losses(decisions, targets.truth)
 
-        def load(work: Array) -> None:
-            np.subtract(K.T, column_means, out=work)
-            np.subtract(work, (column_means - mean)[:, None], out=work)
 
-        # K is made in float64 also of rows in float32, so that eps is that of float64.
-        noise = len(K) * float(np.finfo(np.float64).eps)
-        largest = float(np.abs(K.diagonal()).max())
-        duals, fallback = solve_shifted(load, Y - means, alphas, noise, largest)
-        if self.intercept:
-            duals -= duals.mean(axis=1, keepdims=True)
-        intercepts = means - column_means @ duals
-        return KernelPath(
-            duals, intercepts, rows, self.kernel_, [[text] if text else [] for text in fallback]
-        )
+def _noise(K: Array) -> float:
+    """Return the rounding error: K is made in float64 also of rows in float32."""
+    return len(K) * float(np.finfo(np.float64).eps)
 
 
 @estimator

@@ -125,7 +125,8 @@ class Fits:
     partial : list of Path
         Of all rows but those of group g, for every g.
     held_loss : array of shape (a,) or None
-        The loss on the held-out rows, summed over the groups, where it is known already.
+        The loss of the held-out rows, or of every row left out by itself, summed over them, where
+        it is known already.
     """
 
     path: Path

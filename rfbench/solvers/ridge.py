@@ -1,23 +1,40 @@
-"""Ridge regression over a grid of penalties, from streamed normal equations."""
+"""Ridge regression over a grid of penalties: from streamed normal equations, or from the rows."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.compute import gram
+from rfbench.compute.ridge import RidgePath
+from rfbench.compute.row_side import ColumnSpectrum, DualPath, RowSpectrum, solve_dual
+from rfbench.errors import MethodError
+from rfbench.memory import check_fits
 from rfbench.parameters import NOTHING, estimator, one_of, parameter, whole
-from rfbench.solvers.base import LinearModel, PenalisedSolver
+from rfbench.solvers.base import LOO, LinearModel, PenalisedSolver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
-from rfbench.solvers.grouped_fits import gram_fits, pairwise_gram_fits
+from rfbench.solvers.grouped_fits import (
+    LEFT_OUT_MATRICES,
+    gram_fits,
+    pairwise_gram_fits,
+    row_side_bytes,
+)
 from rfbench.solvers.regularization_path import Fits, Groups, LinearPath
 
 
 @estimator
 class _Ridge(LinearModel, PenalisedSolver):
     """Base of the two.
+
+    Where there are at least as many columns as rows, the n x n system of the rows is solved, from
+    the whole matrix of features; else the p x p system of the columns, from streamed rows.
 
     Parameters
     ----------
@@ -26,10 +43,23 @@ class _Ridge(LinearModel, PenalisedSolver):
         sums depend on the number of parts in their last digits, on the workers not at all.
     """
 
+    leaves_one_out: ClassVar[bool] = True
+    solves_smaller_side: ClassVar[bool] = True
+
     partitions: int | None = parameter(None, whole(1) | NOTHING)
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         by_pairs = targets.coding is not None and targets.coding.by_pairs
+        if by_pairs and self.chosen_selection() == LOO:
+            raise MethodError(
+                "selection 'loo' is not for one-vs-one.",
+                "A row left out changes the fits of its pairs only.",
+                "Take multiclass: one-vs-rest, or selection: cv5.",
+            )
+        if design.n_columns >= design.n:
+            return self._row_side_fits(design, targets, groups, clock)
+        if self.chosen_selection() == LOO:
+            return self._left_out_fits(design, targets, clock)
         fit = pairwise_gram_fits if by_pairs else gram_fits
         return fit(design, targets, groups, clock, self._solve, self.intercept)
 
@@ -40,9 +70,106 @@ class _Ridge(LinearModel, PenalisedSolver):
 
     def _solve(self, equations: gram.NormalEquations) -> LinearPath:
         alphas = self._absolute(equations.n)
-        solved = gram.solve_ridge(equations, alphas, intercept=self.intercept)
-        notes = [[text] if text else [] for text in solved.fallback]
-        return LinearPath(solved.coef, solved.intercept, notes)
+        return _linear(gram.solve_ridge(equations, alphas, intercept=self.intercept))
+
+    def _left_out_fits(self, design: Design, targets: Targets, clock: Clock) -> Fits:
+        """Fit all rows, and sum the losses of each by the fit without it, in a second pass."""
+        means = targets.columns.mean(axis=0) * self.intercept
+        Y = targets.columns - means
+        same = np.zeros(design.n, dtype=np.intp)
+        (equations,) = design.equations(Y, same, clock, LEFT_OUT_MATRICES, self.intercept)
+        with clock.part("train"):
+            spectrum = ColumnSpectrum(equations, intercept=self.intercept)
+            path = _linear(spectrum.path(self._absolute(design.n)))
+            path.intercepts[:] += means
+            alphas, loss = self._absolute(design.n - 1), np.zeros(len(self.grid()))
+        for rows, features in design.blocks(clock):
+            with clock.part("train"):
+                block = features - equations.shift
+                decisions = spectrum.left_out(block, Y[rows], alphas) + means
+                loss += self._summed_losses(decisions, targets.truth[rows])
+        return Fits(path, equations.mean_squared_norm(), held_loss=loss)
+
+    def _row_side_fits(
+        self, design: Design, targets: Targets, groups: Groups, clock: Clock
+    ) -> Fits:
+        """Fit from the products of the rows with each other: of a fold, some of them."""
+        n, p = design.n, design.n_columns
+        check_fits(
+            row_side_bytes(n, p),
+            f"The matrix of {p} features of {n} rows, with the products of the rows,",
+            "Take fewer features, or fewer rows.",
+        )
+        with clock.part("features"):
+            Z = design.matrix()
+        with clock.part("train"):
+            # In float32 too the products are exact: what is left out is what its features round.
+            noise = max(p * float(np.finfo(np.float64).eps), 4 * float(np.finfo(Z.dtype).eps))
+            Z = Z.astype(np.float64, copy=False)
+            row_norm = float(np.einsum("ij,ij->", Z, Z) / n)
+            shift = gram.mean_row(Z) * self.intercept
+            if self.intercept:
+                Z -= shift
+            K, Y = Z @ Z.T, targets.columns
+            if self.chosen_selection() == LOO:
+                spectrum = RowSpectrum(K, Y, intercept=self.intercept, noise=noise)
+                del K
+                dual = spectrum.path(self._absolute(n))
+                decisions = spectrum.left_out(self._absolute(n - 1))
+                loss: Array | None = self._summed_losses(decisions, targets.truth)
+            else:
+                dual = self._dual(K, targets, np.arange(n), noise)
+                loss = None if groups is None else self._group_loss(K, targets, groups, noise)
+            a, _, t = dual.duals.shape
+            flat = dual.duals.transpose(1, 0, 2).reshape(n, a * t)
+            coef = (Z.T @ flat).reshape(p, a, t).transpose(1, 0, 2)
+            notes = [[text] if text else [] for text in dual.fallback]
+            path = LinearPath(coef, dual.intercepts - shift @ coef, notes)
+        return Fits(path, row_norm, held_loss=loss)
+
+    def _group_loss(
+        self, K: Array, targets: Targets, groups: NDArray[np.intp], noise: float
+    ) -> Array:
+        """Return the losses of the rows of each group by the fit without it, summed."""
+        loss = np.zeros(len(self.grid()))
+        centred = targets.columns - targets.columns.mean(axis=0) * self.intercept
+        for g in range(int(groups.max()) + 1):
+            held, rest = np.flatnonzero(groups == g), np.flatnonzero(groups != g)
+            fitted = self._dual(K, targets, rest, noise)
+            decisions = K[np.ix_(held, rest)] @ fitted.duals + fitted.intercepts[:, None]
+            own = self._summed_losses(decisions, targets.truth[held])
+            if targets.codes is None:
+                # As little as the equations of a fold can tell: of two such losses none is less.
+                own = np.maximum(own, 10 * noise * float(np.mean(centred[held] ** 2)) * len(held))
+            loss += own
+        return loss
+
+    def _dual(self, K: Array, targets: Targets, rows: NDArray[np.intp], noise: float) -> DualPath:
+        """Fit some of the rows, a pair of classes those of the two; where none is left, it is 0."""
+
+        def fit(Y: Array, chosen: NDArray[np.intp]) -> DualPath:
+            part = K if len(chosen) == len(K) else K[np.ix_(chosen, chosen)]
+            alphas = self._absolute(len(chosen))
+            return solve_dual(part, Y[chosen], alphas, intercept=self.intercept, noise=noise)
+
+        if targets.coding is None or not targets.coding.by_pairs:
+            return fit(targets.columns, rows)
+        a, t = len(self.grid()), targets.columns.shape[1]
+        joined = DualPath(np.zeros((a, len(K), t)), np.zeros((a, t)), [None] * a)
+        for column, signs in enumerate(targets.columns.T):
+            inside = rows[signs[rows] != 0]
+            if len(inside) > 0:
+                pair = fit(signs[:, None], inside)
+                joined.duals[:, inside, column] = pair.duals[:, :, 0]
+                joined.intercepts[:, column] = pair.intercepts[:, 0]
+                both = zip(joined.fallback, pair.fallback, strict=True)
+                joined = replace(joined, fallback=[new or old for old, new in both])
+        return replace(joined, duals=joined.duals[:, rows])
+
+
+def _linear(solved: RidgePath) -> LinearPath:
+    notes = [[text] if text else [] for text in solved.fallback]
+    return LinearPath(solved.coef, solved.intercept, notes)
 
 
 @estimator
@@ -50,7 +177,11 @@ class RidgeRegressor(Regressor, _Ridge):
     r"""Ridge regression: minimises :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
     All penalties and folds come from sums and differences of Gram matrices accumulated in one pass
-    over the rows; the error of a fold comes from its Gram matrix too.
+    over the rows; the error of a fold comes from its Gram matrix too. Where there are at least as
+    many columns as rows, they come from the products of the rows with each other.
+
+    With the selection 'loo' the penalty has the smallest leave-one-out error, in closed form: one
+    eigendecomposition and a second pass over the rows.
 
     Examples
     --------
@@ -69,6 +200,9 @@ class RidgeClassifier(Classifier, _Ridge):
     Two classes: the sign. More: one column per class, the largest wins (one-vs-rest); or one column
     per pair of classes, fitted on the rows of the two, and a vote (one-vs-one), all from one Gram
     matrix per class and fold.
+
+    Every selection counts wrong labels, 'loo' too; scikit-learn's RidgeClassifierCV takes the
+    squared error of the coded labels there.
 
     Parameters
     ----------

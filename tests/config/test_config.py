@@ -239,3 +239,11 @@ def test_the_rho_of_the_joint_solver_is_a_number(tmp_path, rho):
     text = changed("  alphas", f"  name: joint\n  rho: {rho}\n  alphas").replace("digits", "eeg")
     with pytest.raises(ConfigError, match="line 9: rho is"):
         read(tmp_path, text)
+
+
+def test_a_row_is_not_left_out_of_features_that_saw_its_label(tmp_path):
+    loo = changed("selection: cv5", "selection: loo")
+    with pytest.raises(ConfigError, match="eerf looks at the target, and selection is 'loo'"):
+        read(tmp_path, loo)
+    without = loo.replace("  - eerf: {pool_size: 100}\n", "")
+    assert read(tmp_path, without).solver.selection == "loo"

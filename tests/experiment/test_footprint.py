@@ -174,8 +174,10 @@ solver: {alphas: [0.1, 1], selection: cv3}
 
 FOLDS = "solver: {alphas: [0.1, 1], selection: cv5}\n"
 LARGE = {
-    "five": f"M: 1500\nsamplers: [rks]\ntiming: isolated\n{FOLDS}",
+    "five": f"M: 1400\nsamplers: [rks]\ntiming: isolated\n{FOLDS}",
     "curve": f"M: [700, 1500]\nsamplers: [rks]\n{FOLDS}",
+    "rows": f"M: 3000\nsamplers: [rks]\ntiming: isolated\n{FOLDS}",
+    "loo": "M: 1400\nsamplers: [rks]\nsolver: {alphas: [0.1, 1], selection: loo}\n",
     "svm": "M: 3000\nsamplers: [rks]\nsolver: {name: svm, alphas: 1, max_iter: 2}\n",
 }
 
@@ -228,10 +230,10 @@ def test_sizes_come_from_the_catalogue(tmp_path):
 
 def test_the_largest_and_those_above_the_limit_are_named(tmp_path):
     text = "M: [100, 20000]\nsamplers: [rks, eerf: {pool_size: 40000}]\nsolver: {alphas: 1}\n"
-    trials = trials_of(tmp_path, SPHERE + text)
+    trials = trials_of(tmp_path, SPHERE.replace("1500", "30000") + text)
     most, above = memory_lines(trials, 2, 2.0 * GIB)
-    assert most.startswith("memory: about 9.8")
-    assert "per worker at most (eerf, M = 20000, sphere d=8 n_train=1500 n_test=300)" in most
+    assert most.startswith("memory: about 9.5")
+    assert "per worker at most (eerf, M = 20000, sphere d=8 n_train=30000 n_test=300)" in most
     assert most.endswith("2 workers, limit 2.0 GiB each")
     assert "rks, M = 20000" in above
     assert "M = 100," not in above

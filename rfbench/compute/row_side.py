@@ -1,0 +1,201 @@
+r"""Ridge regression on the side of the rows, and the error of rows left out one by one.
+
+With n rows of p features Z less their means, :math:`\theta = Z^\top a` where
+:math:`(Z Z^\top + \alpha I) a = y`: an n x n system in place of a p x p one.
+
+The fit without row i is never made. With the matrix S of the fitted values, Sy, its error at row i
+is :math:`(y_i - (Sy)_i) / (1 - S_{ii})`, for the same penalty (Allen 1974; Golub, Heath and Wahba
+1979). One eigendecomposition gives S for every penalty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg import blas
+
+from rfbench.arrays import Array
+from rfbench.compute.equations import NormalEquations
+from rfbench.compute.ridge import RidgePath, rounding, solve_shifted
+
+
+@dataclass(frozen=True, eq=False)
+class DualPath:
+    """Ridge solutions for a penalties as combinations of n rows.
+
+    Attributes
+    ----------
+    duals : ndarray, shape (a, n, t)
+        With an intercept each column sums to zero.
+    intercepts : ndarray, shape (a, t)
+    fallback : list of str or None
+        For every penalty, what was done where Cholesky could not serve.
+    """
+
+    duals: Array
+    intercepts: Array
+    fallback: list[str | None]
+
+
+def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: float) -> DualPath:
+    """Minimise |Y - K A - b|^2 + alpha A'KA for every alpha.
+
+    Parameters
+    ----------
+    K : ndarray, shape (n, n)
+        Products of the rows, or their kernel.
+    Y : ndarray, shape (n, t)
+    alphas : ndarray, shape (a,)
+    intercept : bool
+        Fit an unpenalised b (by centring), or hold it at 0.
+    noise : float
+        Relative rounding error of K, see `rfbench.compute.ridge.solve_shifted`.
+    """
+    means, column_means, mean = _means(K, Y, intercept)
+
+    def load(work: Array) -> None:
+        np.subtract(K.T, column_means, out=work)
+        np.subtract(work, (column_means - mean)[:, None], out=work)
+
+    largest = float(np.abs(K.diagonal()).max(initial=0.0))
+    duals, fallback = solve_shifted(load, Y - means, alphas, noise, largest)
+    if intercept:
+        duals -= duals.mean(axis=1, keepdims=True)
+    return DualPath(duals, means - column_means @ duals, fallback)
+
+
+class RowSpectrum:
+    """The eigendecomposition of K, from which every penalty follows; arguments as `solve_dual`."""
+
+    def __init__(self, K: Array, Y: Array, *, intercept: bool, noise: float) -> None:
+        n = len(K)
+        self.means, self.column_means, mean = _means(K, Y, intercept)
+        self.Y, self.intercept, self.noise = Y, intercept, noise
+        self.largest = float(np.abs(K.diagonal()).max(initial=0.0))
+        work = np.asfortranarray(K)
+        if intercept:
+            work = work - self.column_means - (self.column_means - mean)[:, None]
+        # Centred, K is zero along the constant. There it is lifted to the mean eigenvalue, and what
+        # that adds is taken away again: the direction is never at the level of rounding.
+        self.lift = float(np.trace(work)) / n if intercept else 0.0
+        work += self.lift / n
+        self.values, self.vectors = linalg.eigh(
+            work, overwrite_a=True, check_finite=False, driver="evd"
+        )
+        np.maximum(self.values, 0.0, out=self.values)
+        self.sides = self.vectors.T @ (Y - self.means)
+
+    def path(self, alphas: Array) -> DualPath:
+        """Return the fits of all rows."""
+        inverse, dropped = _inverse(self.values, alphas, self.noise, self.largest)
+        duals = np.stack([self.vectors @ (own[:, None] * self.sides) for own in inverse])
+        if self.intercept:
+            duals -= duals.mean(axis=1, keepdims=True)
+        return DualPath(duals, self.means - self.column_means @ duals, _words(dropped, len(self.Y)))
+
+    def left_out(self, alphas: Array) -> Array:
+        """Return the decision of each row by the fit without it, shape (a, n, t).
+
+        Not finite for a row on which such a fit has no hold.
+        """
+        n = len(self.Y)
+        rest, constant = np.empty((len(alphas), n)), np.empty(len(alphas))
+        inverse, dropped = _inverse(self.values, alphas, self.noise, self.largest)
+        for i, alpha in enumerate(alphas):
+            # Of I - S, over alpha where that is not zero or nothing was left out: the quotient of
+            # the two sides is the same, and with alpha = 0 it stays defined.
+            factor = alpha if alpha > 0 or dropped[i] else 1.0
+            rest[i] = np.where(inverse[i] > 0, factor * inverse[i], 1.0)
+            constant[i] = factor / (self.lift + alpha) if self.lift + alpha > 0 else 1.0
+        own = (self.vectors**2) @ rest.T
+        own -= constant * self.intercept / n
+        t = self.sides.shape[1]
+        weighted = (rest[:, :, None] * self.sides).transpose(1, 0, 2).reshape(n, -1)
+        missed = (self.vectors @ weighted).reshape(n, len(alphas), t)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            errors = missed / np.where(own > 0, own, 0.0)[:, :, None]
+        return np.asarray((self.Y[:, None, :] - errors).transpose(1, 0, 2))
+
+
+class ColumnSpectrum:
+    """The eigendecomposition of the (centred) Gram matrix, from which every penalty follows.
+
+    Parameters
+    ----------
+    equations : NormalEquations
+    intercept : bool
+    """
+
+    def __init__(self, equations: NormalEquations, *, intercept: bool) -> None:
+        self.equations, self.intercept = equations, intercept
+        self.noise = rounding(equations)
+        self.largest = float(np.diag(equations.gram).max(initial=0.0))
+        work = np.array(equations.gram, order="F")
+        moment = equations.moment
+        self.means = equations.column_sums / equations.n * intercept
+        if intercept:
+            blas.dsyr(-1 / equations.n, equations.column_sums, lower=1, a=work, overwrite_a=1)
+            moment = moment - np.outer(self.means, equations.target_sums)
+        self.values, self.vectors = linalg.eigh(
+            work, overwrite_a=True, check_finite=False, driver="evd"
+        )
+        np.maximum(self.values, 0.0, out=self.values)
+        self.sides = self.vectors.T @ moment
+
+    def path(self, alphas: Array) -> RidgePath:
+        """Return the fits of all rows."""
+        inverse, dropped = _inverse(self.values, alphas, self.noise, self.largest)
+        coef = np.stack([self.vectors @ (own[:, None] * self.sides) for own in inverse])
+        offset = np.zeros((len(alphas), coef.shape[2]))
+        if self.intercept:
+            offset = self.equations.intercepts(coef)
+        return RidgePath(coef, offset, _words(dropped, len(self.values)))
+
+    def left_out(self, features: Array, targets: Array, alphas: Array) -> Array:
+        """Return the decision of each of some rows by the fit without it, shape (a, b, t).
+
+        Parameters
+        ----------
+        features : ndarray, shape (b, p)
+            Of rows of the equations, less their shift.
+        targets : ndarray, shape (b, t)
+        alphas : ndarray, shape (a,)
+
+        Returns
+        -------
+        ndarray
+            Not finite for a row on which such a fit has no hold.
+        """
+        n, (b, t) = self.equations.n, targets.shape
+        inverse, _ = _inverse(self.values, alphas, self.noise, self.largest)
+        turned = (features - self.means) @ self.vectors
+        weighted = (
+            (inverse[:, :, None] * self.sides).transpose(1, 0, 2).reshape(len(self.sides), -1)
+        )
+        mean = self.equations.target_sums / n * self.intercept
+        missed = (targets - mean)[:, None, :] - (turned @ weighted).reshape(b, len(alphas), t)
+        np.square(turned, out=turned)
+        own = 1.0 - self.intercept / n - turned @ inverse.T
+        own[own <= 10 * self.noise] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray((targets[:, None, :] - missed / own[:, :, None]).transpose(1, 0, 2))
+
+
+def _means(K: Array, Y: Array, intercept: bool) -> tuple[Array, Array, float]:
+    if not intercept:
+        return np.zeros(Y.shape[1]), np.zeros(len(K)), 0.0
+    return Y.mean(axis=0), K.mean(axis=0), float(K.mean())
+
+
+def _inverse(values: Array, alphas: Array, noise: float, largest: float) -> tuple[Array, list[int]]:
+    """Return 1 / (values + alpha), shape (a, p), 0 where that is rounding, and how often it is."""
+    shifted = values + alphas[:, None]
+    least = noise * np.maximum(shifted.max(axis=1, initial=0.0), largest)
+    kept = shifted > least[:, None]
+    return np.where(kept, 1.0 / np.where(kept, shifted, 1.0), 0.0), list((~kept).sum(axis=1))
+
+
+def _words(dropped: list[int], p: int) -> list[str | None]:
+    return [f"eigendecomposition, {p - k} of {p} directions kept" if k else None for k in dropped]

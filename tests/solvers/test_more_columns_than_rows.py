@@ -1,0 +1,121 @@
+"""The system of the rows gives the fit of the system of the columns, and its losses."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from rfbench.clock import Clock
+from rfbench.compute.partitions import in_turn
+from rfbench.samplers import RKS
+from rfbench.solvers import RidgeClassifier, RidgeRegressor
+from rfbench.solvers.design import Design
+from rfbench.solvers.grouped_fits import gram_fits, pairwise_gram_fits
+from tests.support.problems import problem
+
+ALPHAS = [0.3, 3.0, 30.0]
+
+
+def by_columns(solver, X, y):
+    """Return the fits from Gram matrices of the columns."""
+    targets = solver._targets(y)
+    fit = gram_fits
+    if targets.coding is not None and targets.coding.by_pairs:
+        fit = pairwise_gram_fits
+    groups = solver._groups(solver.chosen_selection(), len(X))
+    fits = fit(Design(X), targets, groups, Clock(), solver._solve, solver.intercept)
+    if fits.held_loss is None and groups is not None:
+        loss = 0.0
+        for g, path in enumerate(fits.partial):
+            rows = np.flatnonzero(groups == g)
+            loss += solver._losses(path.decisions(Design(X[rows])), targets.truth[rows]) * len(rows)
+        return fits.path, loss
+    return fits.path, fits.held_loss
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("convention", ["absolute", "per-sample"])
+@pytest.mark.parametrize("selection", ["cv3", "validation", "test"])
+@pytest.mark.parametrize("shape", [(24, 24), (24, 25), (30, 90), (9, 400)], ids=str)
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("real", {}),
+        ("several", {}),
+        ("two", {}),
+        ("four", {}),
+        ("four", {"multiclass": "one-vs-one"}),
+    ],
+    ids=str,
+)
+def test_rows_give_what_columns_give(kind, options, shape, selection, convention, intercept):
+    X, y = problem(*shape, kind)
+    cls = RidgeRegressor if kind in ("real", "several") else RidgeClassifier
+    words = {"intercept": intercept, "alpha_convention": convention, "random_state": 0, **options}
+    solver = cls(ALPHAS, selection=selection, **words)
+    solver.fit(X, y, evaluation=(X[::2], y[::2]))
+    path, loss = by_columns(solver, X, y)
+    best = list(solver.grid()).index(solver.alpha_)
+    if loss is not None:
+        assert best == int(np.argmin(loss))
+        rows = len(X) if selection == "cv3" else round(0.2 * len(X))
+        assert solver.selection_loss_ == pytest.approx(loss[best] / rows, rel=1e-10)
+    scale = np.abs(path.coefficients[best]).max()
+    np.testing.assert_allclose(solver.coef_.T, path.coefficients[best], rtol=0, atol=1e-10 * scale)
+    np.testing.assert_allclose(solver.intercept_, path.intercepts[best], atol=1e-10)
+
+
+def test_it_equals_scikit_learn():
+    X, y = problem(40, 300, "several")
+    theirs = Ridge(0.7).fit(X, y)
+    ours = RidgeRegressor(0.7).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-12)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_components", [100, 300])
+def test_float32_and_sparse_rows_see_the_same_features(n_components):
+    from scipy import sparse
+
+    X, y = problem(60, 5, "real")
+    X = X.astype(np.float32)
+    features = RKS(n_components, bandwidth=3.0, random_state=0).fit(X)
+    dense = RidgeRegressor(ALPHAS, random_state=0).fit(X, y, features=features)
+    thin = RidgeRegressor(ALPHAS, random_state=0).fit(sparse.csr_array(X), y, features=features)
+    double = RidgeRegressor(ALPHAS, random_state=0).fit(features.transform(X).astype(float), y)
+    scale = np.abs(double.coef_).max()
+    np.testing.assert_allclose(dense.coef_, double.coef_, rtol=0, atol=1e-6 * scale)
+    np.testing.assert_allclose(thin.coef_, double.coef_, rtol=0, atol=1e-4 * scale)
+
+
+def test_columns_far_from_zero_lose_nothing():
+    X, y = problem(20, 60, "real")
+    X = np.round(X * 2**20) / 2**20  # the shift rounds nothing
+    far, near = (RidgeRegressor(1e-3, random_state=0).fit(X + shift, y) for shift in (2.0**30, 0.0))
+    np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-5)
+    assert far.notes_ == near.notes_ == []
+
+
+def test_no_gram_matrix_of_the_columns_is_made(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("a p x p matrix")
+
+    monkeypatch.setattr(Design, "equations", refuse)
+    X, y = problem(30, 90, "four")
+    RidgeClassifier(ALPHAS, random_state=0).fit(X, y)
+    RidgeClassifier(ALPHAS, multiclass="one-vs-one", random_state=0).fit(X, y)
+    RidgeClassifier(ALPHAS, selection="loo").fit(X, y)
+    with pytest.raises(AssertionError, match="p x p"):
+        RidgeClassifier(ALPHAS, random_state=0).fit(X[:, :29], y)
+
+
+def test_parts_of_the_rows_are_for_gram_matrices():
+    X, y = problem(30, 90, "real")
+    called = []
+
+    def add_up(calls, add):
+        called.append(1)
+        return in_turn(calls, add)
+
+    parted = RidgeRegressor(1.0, partitions=3).fit(X, y, add_up=add_up)
+    np.testing.assert_array_equal(parted.coef_, RidgeRegressor(1.0).fit(X, y).coef_)
+    assert not called
