@@ -28,8 +28,8 @@ def keeps_together(results: Results) -> bool:
 
 def separated(every: Iterable[Results]) -> set[str]:
     """Return the data sets of which whole groups or blocks were left out in some results."""
-    kept = [one for one in every if not one.smoke and keeps_together(one)]
-    return {source(name) for one in kept for name in one.rows["dataset"].unique()}
+    kept = [results for results in every if not results.smoke and keeps_together(results)]
+    return {source(name) for results in kept for name in results.rows["dataset"].unique()}
 
 
 def source(dataset: str) -> str:
@@ -62,8 +62,8 @@ def side_by_side(collection: Collection) -> pd.DataFrame:
     groups["variance"] = (1 / groups["count"] + groups["ratio"]) * groups["std"] ** 2
     parts = []
     for folders in pairs:
-        random, apart = (groups[groups["folder"] == folder] for folder in folders)
-        parts.append(random.merge(apart, on=SAME, suffixes=("_random", "_apart")))
+        random, split_apart = (groups[groups["folder"] == folder] for folder in folders)
+        parts.append(random.merge(split_apart, on=SAME, suffixes=("_random", "_apart")))
     table = pd.concat(parts, ignore_index=True)
     for side in SIDES:
         table[side] = table[f"mean_{side}"]
@@ -86,12 +86,16 @@ def _half(variance: pd.Series[float], freedom: pd.Series[float]) -> pd.Series[fl
 
 def _pairs(every: Iterable[Results]) -> Iterator[tuple[str, str]]:
     """Yield the folders of random splits, each with that of the same split apart."""
-    usable = [one for one in every if not one.smoke and isinstance(one.config.get("split"), dict)]
-    for apart in filter(keeps_together, usable):
+    usable = [
+        results
+        for results in every
+        if not results.smoke and isinstance(results.config.get("split"), dict)
+    ]
+    for split_apart in filter(keeps_together, usable):
         for random in usable:
-            if not keeps_together(random) and _rest(random) == _rest(apart):
-                yield random.path, apart.path
+            if not keeps_together(random) and _rest(random) == _rest(split_apart):
+                yield random.path, split_apart.path
 
 
-def _rest(one: Results) -> dict[str, object]:
-    return {name: value for name, value in one.config.items() if name not in MAY_DIFFER}
+def _rest(results: Results) -> dict[str, object]:
+    return {name: value for name, value in results.config.items() if name not in MAY_DIFFER}

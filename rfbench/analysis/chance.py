@@ -30,7 +30,9 @@ def beats_constant(
         What the paper says of the data set of each group.
     """
     names = collection.fact("source")[groups]
-    shares = [one.larger_class.get(name, np.nan) for one, name in zip(sources, names, strict=False)]
+    shares = [
+        source.larger_class.get(name, np.nan) for source, name in zip(sources, names, strict=False)
+    ]
     better = 100 * (1 - np.array(shares, dtype=float)) - collection.means("error_percent")[groups]
     classified = collection.fact("error_metric")[groups] == "error"
     gained = np.where(classified, better - CHANCE_POINTS, collection.means("r2")[groups] - LEARNT)

@@ -55,10 +55,10 @@ def compare(
             raise unknown("method", name, dict.fromkeys(lines["method"]), ResultsError)
     timed = metric is not None and metric in frame.SUMS and is_time(metric)
     shown = {} if timed else metrics(results, metric)
-    found = []
-    for place, here in lines.groupby(PLACE, dropna=False):
+    compared = []
+    for key, here in lines.groupby(PLACE, dropna=False):
         trials = Trials(collection, here.index)
-        wanted = str(metric) if timed else shown[str(place[0])]
+        wanted = str(metric) if timed else shown[str(key[0])]
         table, variants = trials.table(wanted), list(here["variant"])
         for a, b in itertools.product(trials.of_method(first), trials.of_method(second)):
             swept = {variants[a], variants[b]} - {""}
@@ -66,13 +66,13 @@ def compare(
                 fixed = timed or wanted.startswith(OF_THE_FEATURES)
                 ratio = 0.0 if fixed else float(here["ratio"].iloc[[a, b]].max())
                 line = _compared(table[:, a], table[:, b], ratio, alpha)
-                found.append([*place, *(swept or [""]), wanted, *line])
-    if not found:
+                compared.append([*key, *(swept or [""]), wanted, *line])
+    if not compared:
         raise ResultsError(
             f"{first} and {second} have no trial in common.",
             "A comparison needs both on the same data set, size and split.",
         )
-    lined_up = pd.DataFrame(found, columns=[name for name in COLUMNS if name != "p_holm"])
+    lined_up = pd.DataFrame(compared, columns=[name for name in COLUMNS if name != "p_holm"])
     lined_up["p_holm"] = holm(lined_up["p"])
     return lined_up[COLUMNS].astype({"d": "Int64", "M": "Int64"})
 

@@ -38,9 +38,9 @@ def wall_over_cpu(rows: pd.DataFrame) -> float:
 
     On an idle machine it is about 1, or below where BLAS has more threads than one.
     """
-    one = rows[(rows["status"] == "ok") & (rows["threads"] == 1)]
-    wall = one[[name for name in TIMES if name.startswith("t_")]].sum().sum()
-    cpu = one[[name for name in TIMES if name.startswith("cpu_")]].sum().sum()
+    single = rows[(rows["status"] == "ok") & (rows["threads"] == 1)]
+    wall = single[[name for name in TIMES if name.startswith("t_")]].sum().sum()
+    cpu = single[[name for name in TIMES if name.startswith("cpu_")]].sum().sum()
     return float(wall / cpu) if cpu > 0 else float("nan")
 
 
@@ -49,24 +49,24 @@ def faults(results: Results) -> list[Fault]:
     rows = results.rows
     ended_well = rows["status"] == "ok"
     ratio = wall_over_cpu(rows)
-    found = [Fault("busy", ratio)] if ratio > BUSY else []
+    faults_seen = [Fault("busy", ratio)] if ratio > BUSY else []
     for (label, status), group in rows[~ended_well].groupby(["label", "status"]):
         messages = group.loc[group["message"] != "", "message"].value_counts()
         why = str(messages.index[0]) if len(messages) else ""
-        found.append(Fault("failed", len(group), str(label), str(status), why))
+        faults_seen.append(Fault("failed", len(group), str(label), str(status), why))
     stopped = rows[ended_well & ~rows["converged"].fillna(True).astype(bool)]
     for label, group in stopped.groupby("label"):
-        found.append(Fault("not converged", len(group), str(label)))
+        faults_seen.append(Fault("not converged", len(group), str(label)))
     for dataset, metric in metrics(results).items():
         here = rows[ended_well & (rows["dataset"] == dataset)]
         if empty := int((~np.isfinite(here[metric])).sum()):
-            found.append(Fault("no value", empty, dataset, metric))
+            faults_seen.append(Fault("no value", empty, dataset, metric))
     same = [name for name in IDENTITY if not (name == "M" and follows(results))]
     if again := int(rows.duplicated([*same, "trial"]).sum()):
-        found.append(Fault("repeated", again))
+        faults_seen.append(Fault("repeated", again))
     if rows["version"].nunique() > 1:
-        found.append(Fault("versions", rows["version"].nunique()))
+        faults_seen.append(Fault("versions", rows["version"].nunique()))
     paired = rows[rows["data_hash"] != ""].groupby(["dataset", "d", "n_train", "variant", "trial"])
     if differ := int((paired["data_hash"].nunique() > 1).sum()):
-        found.append(Fault("unpaired", differ))
-    return found
+        faults_seen.append(Fault("unpaired", differ))
+    return faults_seen

@@ -35,22 +35,22 @@ def gains(selection: Selection) -> pd.DataFrame:
         ``standard_error`` and ``trials``, over our trials that ran every size; ``doubt``, see
         `rfbench.analysis.chance.doubt`; ``folders``, where the rows of the two methods are.
     """
-    found = [
+    lines = [
         gain
         for (paper, item), layout in papers.tables().items()
         for numbers in _numbers(paper, item).values()
         for pair in layout.gains
         for gain in _of_pair(selection, numbers, *pair)
     ]
-    return pd.DataFrame(found, columns=COLUMNS)
+    return pd.DataFrame(lines, columns=COLUMNS)
 
 
 def _numbers(paper: str, item: str) -> dict[str, list[Published]]:
-    found: dict[str, list[Published]] = {}
+    numbers: dict[str, list[Published]] = {}
     for number in papers.published():
         if (number.paper, number.item, number.unit) == (paper, item, "%"):
-            found.setdefault(number.dataset, []).append(number)
-    return found
+            numbers.setdefault(number.dataset, []).append(number)
+    return numbers
 
 
 def _of_pair(
@@ -67,8 +67,8 @@ def _of_pair(
         if stand_in:
             facts = (collection.fact(name)[groups] for name in ("dataset", "n_train"))
             used = list(zip(*facts, strict=True))
-        for one in dict.fromkeys(used):
-            named = groups[[each == one for each in used]]
+        for used_pair in dict.fromkeys(used):
+            named = groups[[each == used_pair for each in used]]
             values = gain(Trials(collection, named), method, other, sizes)
             if not len(values):
                 continue
@@ -77,8 +77,8 @@ def _of_pair(
             measured = (float(np.mean(printed)), float(values.mean()), error, n)
             why = doubt(collection, both, papers.sources()[paper][dataset])
             folders = tuple(dict.fromkeys(collection.fact("folder")[both]))
-            place = (paper, item, dataset, *one, method, other, protocol, tuple(sizes))
-            yield *place, *measured, why, folders
+            key = (paper, item, dataset, *used_pair, method, other, protocol, tuple(sizes))
+            yield *key, *measured, why, folders
 
 
 def _better(numbers: Sequence[Published], method: str, size: int) -> float:

@@ -14,10 +14,10 @@ from rfbench.registry import SAMPLERS
 def parameters_of(text: str) -> dict[str, Any]:
     """Return parameters from a cell of JSON; none from one that is empty or holds no object."""
     try:
-        found = json.loads(text)
+        parameters = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return parameters if isinstance(parameters, dict) else {}
 
 
 def canonical(parameters: str) -> str:
@@ -43,26 +43,26 @@ def names(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
     varied : str
         What is on the axis.
     """
-    found = table["label"].copy()
+    methods = table["label"].copy()
     if varied != "variant":
         terms = table["variant"].map(lambda variant: _terms(variant, varied))
-        found += terms.map(lambda term: f", {term}" if term else "")
-    if not table[["dataset", "x"]].assign(method=found).duplicated().any():
-        return list(found)
+        methods += terms.map(lambda term: f", {term}" if term else "")
+    if not table[["dataset", "x"]].assign(method=methods).duplicated().any():
+        return list(methods)
     each = [parameters_of(text).items() for text in table["parameters"]]
-    parameters = pd.DataFrame([{k: json.dumps(v) for k, v in one} for one in each], table.index)
+    parameters = pd.DataFrame([{k: json.dumps(v) for k, v in pairs} for pairs in each], table.index)
     last = ["parameters", "setting"]
     told = [name for name in settings if name not in ("dataset", "label", "variant", *last)]
     differ = pd.concat([table[told], parameters, table[last]], axis=1).astype("str")
     for name, values in differ.items():
-        place = pd.DataFrame({"dataset": table["dataset"], "x": table["x"], "method": found})
-        clash = place.duplicated(keep=False)
+        clashes = pd.DataFrame({"dataset": table["dataset"], "x": table["x"], "method": methods})
+        clash = clashes.duplicated(keep=False)
         if not clash.any():
             break
-        kinds = place[clash].assign(value=values).groupby(list(place))["value"].nunique()
-        within = found.isin(set(kinds[kinds > 1].reset_index()["method"]))
-        found[within] += f", {name}=" + values[within]
-    return list(found)
+        kinds = clashes[clash].assign(value=values).groupby(list(clashes))["value"].nunique()
+        within = methods.isin(set(kinds[kinds > 1].reset_index()["method"]))
+        methods[within] += f", {name}=" + values[within]
+    return list(methods)
 
 
 def _terms(variant: str, varied: str) -> str:
@@ -78,8 +78,8 @@ def _terms(variant: str, varied: str) -> str:
 
 def order(sampler: str, method: str) -> tuple[int, str]:
     """Return what methods are sorted by: their sampler's place, then their name, 5M before 10M."""
-    known = list(SAMPLERS)
-    return known.index(sampler) if sampler in known else len(known), natural(method)
+    samplers = list(SAMPLERS)
+    return samplers.index(sampler) if sampler in samplers else len(samplers), natural(method)
 
 
 def natural(name: str) -> str:

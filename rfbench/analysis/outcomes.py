@@ -83,7 +83,7 @@ class Outcome:
     @property
     def few(self) -> int:
         """How many have too few trials to decide."""
-        return sum(one.trials < FEWEST for one in self.comparisons)
+        return sum(comparison.trials < FEWEST for comparison in self.comparisons)
 
     @property
     def effect(self) -> float:
@@ -93,7 +93,7 @@ class Outcome:
     @property
     def trials(self) -> int:
         """The smallest number of trials behind a comparison."""
-        return min((one.trials for one in self.comparisons), default=0)
+        return min((comparison.trials for comparison in self.comparisons), default=0)
 
     @property
     def reason(self) -> str:

@@ -89,8 +89,8 @@ class Trials:
 
     def _read(self, column: str) -> Values:
         table = np.full((len(self.pairs), len(self.facts["group"])), np.nan)
-        rows, *place = self._cells
-        table[tuple(place)] = self.collection.values(column)[rows]
+        rows, *cells = self._cells
+        table[tuple(cells)] = self.collection.values(column)[rows]
         return table
 
 
@@ -125,14 +125,14 @@ class Pairing:
             return table
         return np.log(table, where=table > 0, out=np.full_like(table, np.nan))
 
-    def difference(self, mine: Sequence[int], theirs: Sequence[int] | None) -> Values:
+    def difference(self, columns: Sequence[int], other_columns: Sequence[int] | None) -> Values:
         """Return the values of the experiments that have the most trials in common.
 
         Methods that no experiment ran together are paired across experiments. Without the columns
-        of another method the values are those of `mine` alone.
+        of another method the values are those of `columns` alone.
         """
         table, experiments = self.table(self.part.metric), self.trials.facts["experiment"]
-        every = itertools.product(mine, [None] if theirs is None else theirs)
+        every = itertools.product(columns, [None] if other_columns is None else other_columns)
         pairs = [(a, b, b is None or experiments[a] == experiments[b]) for a, b in every]
         together = any(both for *_, both in pairs)
         candidates = (
@@ -143,11 +143,11 @@ class Pairing:
         none = np.full(len(self.trials.pairs), np.nan)
         return max(candidates, key=lambda values: np.isfinite(values).sum(), default=none)
 
-    def steps(self, mine: Curve, theirs: Curve | None) -> dict[int, Values]:
+    def steps(self, curve: Curve, other_curve: Curve | None) -> dict[int, Values]:
         """Return the differences along the axis, where there are any."""
         every = {
-            x: self.difference(columns, None if theirs is None else theirs.get(x, []))
-            for x, columns in mine.items()
+            x: self.difference(columns, None if other_curve is None else other_curve.get(x, []))
+            for x, columns in curve.items()
         }
         return {x: values for x, values in every.items() if np.isfinite(values).any()}
 
@@ -191,18 +191,18 @@ def paired(
     if not len(groups):
         return []
     pairing = Pairing(part, Trials(collection, groups), paper, target)
-    mine = pairing.curve(part.method)
-    if not mine:
+    curve = pairing.curve(part.method)
+    if not curve:
         return []
     split = not is_time(part.metric) and not part.metric.startswith(OF_THE_FEATURES)
     ratio = float(collection.fact("ratio")[groups].max()) if split else 0.0
     dataset = str(collection.fact("dataset")[groups[0]])
     make = own or LANGUAGE.get(part.at, _along)
     return [
-        replace(one, values=values, dataset=dataset, against=other, ratio=ratio)
+        replace(quantity, values=values, dataset=dataset, against=other, ratio=ratio)
         for other in part.against or [""]
-        for one in make(pairing, mine, pairing.curve(other) if other else None)
-        if len(values := one.values[np.isfinite(one.values)])
+        for quantity in make(pairing, curve, pairing.curve(other) if other else None)
+        if len(values := quantity.values[np.isfinite(quantity.values)])
     ]
 
 
@@ -211,9 +211,9 @@ def is_time(metric: str) -> bool:
     return metric.startswith("t_")
 
 
-def _along(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quantity]:
+def _along(pairing: Pairing, curve: Curve, other_curve: Curve | None) -> list[Quantity]:
     """Take the differences along the axis, and of them what `Part.at` asks for."""
-    steps = pairing.steps(mine, theirs)
+    steps = pairing.steps(curve, other_curve)
     xs = list(steps)
     chosen = {
         "each": xs,
@@ -224,20 +224,20 @@ def _along(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quantity
     return [Quantity(steps[x], x or None, found=len(chosen)) for x in chosen]
 
 
-def _at_best(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quantity]:
+def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> list[Quantity]:
     """Compare each method at its size of the smallest mean test error."""
     errors = pairing.trials.means(PERCENT["error"])
 
     def best(curve: Curve) -> tuple[int, int] | None:
         every = [(x, column) for x, columns in curve.items() for column in columns]
-        known = [pair for pair in every if not math.isnan(errors[pair[1]])]
-        return min(known, key=lambda pair: errors[pair[1]], default=None)
+        measured = [pair for pair in every if not math.isnan(errors[pair[1]])]
+        return min(measured, key=lambda pair: errors[pair[1]], default=None)
 
-    ours, other = best(mine), best(theirs or {})
+    ours, other = best(own_curve), best(other_curve or {})
     if ours is None or other is None:
         return []
     table = pairing.trials.table("error")
-    columns = [list(itertools.chain(*curve.values())) for curve in (mine, theirs or {})]
+    columns = [list(itertools.chain(*curve.values())) for curve in (own_curve, other_curve or {})]
     several = all(len(those) > 1 for those in columns)
     stay = [stays_best(table[:, those]) for those in columns] if several else []
     values = pairing.difference([ours[1]], [other[1]])
@@ -252,15 +252,15 @@ def stays_best(errors: Values, draws: int = 2000) -> float:
     errors : array of shape (n_trials, n_sizes)
         Trials with a gap are left out; NaN if none is left.
     """
-    whole = errors[np.isfinite(errors).all(axis=1)]
-    if not len(whole):
+    complete = errors[np.isfinite(errors).all(axis=1)]
+    if not len(complete):
         return math.nan
-    even = np.full(len(whole), 1 / len(whole))
-    counts = np.random.default_rng(0).multinomial(len(whole), even, draws)
-    return float(np.mean((counts @ whole).argmin(axis=1) == whole.sum(axis=0).argmin()))
+    even = np.full(len(complete), 1 / len(complete))
+    counts = np.random.default_rng(0).multinomial(len(complete), even, draws)
+    return float(np.mean((counts @ complete).argmin(axis=1) == complete.sum(axis=0).argmin()))
 
 
-def at_equal_time(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Quantity]:
+def at_equal_time(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> list[Quantity]:
     """Compare with the other's value at the mean total time of each of our sizes.
 
     The other's values are interpolated, trial by trial, over the logarithm of its mean times;
@@ -269,34 +269,36 @@ def at_equal_time(pairing: Pairing, mine: Curve, theirs: Curve | None) -> list[Q
     """
     experiments = pairing.trials.facts["experiment"]
     best: list[Quantity] = []
-    for name in dict.fromkeys(experiments[a] for columns in mine.values() for a in columns):
+    for name in dict.fromkeys(experiments[a] for columns in own_curve.values() for a in columns):
         own, others = (  # the first column of several
             {x: a for x, columns in curve.items() for a in columns[::-1] if experiments[a] == name}
-            for curve in (mine, theirs or {})
+            for curve in (own_curve, other_curve or {})
         )
-        found = _within(pairing, own, list(others.values()))
-        best = found if len(found) > len(best) else best
-    return [replace(one, found=len(best)) for one in best]
+        quantities = _within(pairing, own, list(others.values()))
+        best = quantities if len(quantities) > len(best) else best
+    return [replace(quantity, found=len(best)) for quantity in best]
 
 
-def _within(pairing: Pairing, mine: Mapping[int, int], theirs: Sequence[int]) -> list[Quantity]:
+def _within(
+    pairing: Pairing, columns: Mapping[int, int], other_columns: Sequence[int]
+) -> list[Quantity]:
     """Compare two methods of one experiment at equal total time."""
     total = pairing.trials.table("t_total")
-    known = (a for a in (*mine.values(), *theirs) if np.isfinite(total[:, a]).any())
-    spent = {a: float(np.nanmean(total[:, a])) for a in known}
-    order = sorted((b for b in theirs if spent.get(b, 0) > 0), key=lambda b: spent[b])
+    timed = (a for a in (*columns.values(), *other_columns) if np.isfinite(total[:, a]).any())
+    spent = {a: float(np.nanmean(total[:, a])) for a in timed}
+    order = sorted((b for b in other_columns if spent.get(b, 0) > 0), key=lambda b: spent[b])
     if len(order) < 2:
         return []
     table = pairing.table(pairing.part.metric)
-    theirs_at = table[:, order]
-    whole = np.isfinite(theirs_at).all(axis=1)
+    other_values = table[:, order]
+    complete = np.isfinite(other_values).all(axis=1)
     times = np.log([spent[b] for b in order])
     made = []
-    for x, column in mine.items():
+    for x, column in columns.items():
         time = spent.get(column, 0)
         if time > 0 and times[0] <= math.log(time) <= times[-1]:
-            others = [np.interp(math.log(time), times, values) for values in theirs_at]
-            values = table[:, column] - np.where(whole, others, np.nan)
+            others = [np.interp(math.log(time), times, values) for values in other_values]
+            values = table[:, column] - np.where(complete, others, np.nan)
             if np.isfinite(values).any():
                 made.append(Quantity(values, x or None, seconds=time))
     return made

@@ -95,18 +95,20 @@ def rows(
     groups = collection.groups.loc[here["group"].unique()].to_dict("index")
     parts = by_data_set(here)
     sizes: dict[str, list[str]] = {}
-    for one in papers.published():
-        if (one.paper, one.item) == (paper, item):
-            sizes.setdefault(one.dataset, []).append(one.M)
-    found: list[TableRow] = []
+    for entry in papers.published():
+        if (entry.paper, entry.item) == (paper, item):
+            sizes.setdefault(entry.dataset, []).append(entry.M)
+    table_rows: list[TableRow] = []
     for dataset, printed in sizes.items():
         for cells in parts.get((paper, item, dataset), [[]]):
             used, used_rows = (cells[0]["used"], cells[0]["used_rows"]) if cells else ("", math.nan)
             behind = {cell["group"]: groups[cell["group"]] for cell in cells}
             marks = _marks(collection, layout, cells)
-            known = list(dict.fromkeys(printed))
-            found.append(TableRow(dataset, used, used_rows, known, cells, behind, marks))
-    return found
+            sizes_printed = list(dict.fromkeys(printed))
+            table_rows.append(
+                TableRow(dataset, used, used_rows, sizes_printed, cells, behind, marks)
+            )
+    return table_rows
 
 
 def _marks(
@@ -131,9 +133,9 @@ def significant(trials: Trials, method: str, size: float, rule: Marks) -> bool |
     """
     names = (method, *rule.baselines)
     table = np.column_stack([trials.at(name, size, rule.metric) for name in names])
-    whole = np.isfinite(table).all(axis=1)
-    number = trials.collection.of_pairs(trials.pairs[whole], ["trial"])["trial"]
-    table = table[whole][np.argsort(number.to_numpy())[: rule.trials]]
+    complete = np.isfinite(table).all(axis=1)
+    number = trials.collection.of_pairs(trials.pairs[complete], ["trial"])["trial"]
+    table = table[complete][np.argsort(number.to_numpy())[: rule.trials]]
     if len(table) < rule.trials:
         return None
     own, *others = table.T
@@ -142,5 +144,5 @@ def significant(trials: Trials, method: str, size: float, rule: Marks) -> bool |
 
 
 def _span(values: list[float]) -> Span:
-    known = pd.Series(values, dtype="float64")
-    return float(known.min()), float(known.max())
+    series = pd.Series(values, dtype="float64")
+    return float(series.min()), float(series.max())

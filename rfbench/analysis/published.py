@@ -53,12 +53,15 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     """
     chosen = papers.papers() if paper is None else [papers.check_paper(paper)]
     numbers = _numbers(chosen)
-    found = _measured(selection, _picked(selection, numbers))
-    own, others = found[~found["stand_in"]], found[found["stand_in"] & (found["trials"] > 0)]
+    measured = _measured(selection, _picked(selection, numbers))
+    own, others = (
+        measured[~measured["stand_in"]],
+        measured[measured["stand_in"] & (measured["trials"] > 0)],
+    )
     places = _places(selection, numbers)
-    whole = places.merge(own.drop(columns="stand_in"), on=["number", "protocol"], how="left")
-    apart = others.merge(numbers, on="number")
-    every = pd.concat([whole.assign(stand_in=False), _in_order(apart)], ignore_index=True)
+    own_lines = places.merge(own.drop(columns="stand_in"), on=["number", "protocol"], how="left")
+    stand_ins = others.merge(numbers, on="number")
+    every = pd.concat([own_lines.assign(stand_in=False), _in_order(stand_ins)], ignore_index=True)
     every["trials"] = every["trials"].fillna(0).astype(int)
     every["difference"] = every["measured"] - every["published"]
     every["at_chance"] = every["at_chance"].eq(True)
@@ -89,12 +92,12 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
 
 def by_data_set(numbers: pd.DataFrame) -> dict[tuple[str, str, str], list[list[Line]]]:
     """Sort lines of `published` by paper, item and data set: its own first, then each stand-in."""
-    found: dict[tuple[str, str, str], dict[tuple[str, str], list[Line]]] = {}
+    by_table: dict[tuple[str, str, str], dict[tuple[str, str], list[Line]]] = {}
     for line in numbers.to_dict("records"):
-        place, stand_in = (line["paper"], line["item"], line["dataset"]), line["used"]
-        parts = found.setdefault(place, {})
+        key, stand_in = (line["paper"], line["item"], line["dataset"]), line["used"]
+        parts = by_table.setdefault(key, {})
         parts.setdefault((stand_in, str(line["used_rows"])), []).append(line)
-    return {place: list(parts.values()) for place, parts in found.items()}
+    return {key: list(parts.values()) for key, parts in by_table.items()}
 
 
 def _numbers(chosen: list[str]) -> pd.DataFrame:
@@ -108,9 +111,9 @@ def _numbers(chosen: list[str]) -> pd.DataFrame:
         "trials": "published_trials",
     }
     lines = [
-        (place, *(getattr(one, name) for name in (*same, *ours)))
-        for place, one in enumerate(papers.published())
-        if one.paper in chosen
+        (index, *(getattr(entry, name) for name in (*same, *ours)))
+        for index, entry in enumerate(papers.published())
+        if entry.paper in chosen
     ]
     table = pd.DataFrame(lines, columns=["number", *same, *ours.values()])
     return table.astype(dict.fromkeys(("size", *ours.values()), "float64") | {"page": "Int64"})
@@ -127,17 +130,17 @@ def _places(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
             if protocol not in papers.PROTOCOLS
             and len(selection.select(name, [item], dataset, protocol))
         ]
-        parts += [lines.assign(protocol=one) for one in (*papers.PROTOCOLS, *extra)]
+        parts += [lines.assign(protocol=usual) for usual in (*papers.PROTOCOLS, *extra)]
     return pd.concat(parts or [numbers.assign(protocol="")], ignore_index=True)
 
 
-def _in_order(apart: pd.DataFrame) -> pd.DataFrame:
+def _in_order(stand_ins: pd.DataFrame) -> pd.DataFrame:
     """Sort the lines of stand-ins by table, protocol, stand-in and number."""
-    first = apart.groupby(["paper", "item", "dataset"])["number"].transform("min")
-    usual = {name: place for place, name in enumerate(papers.PROTOCOLS)}
-    order = apart["protocol"].map(usual).fillna(len(usual))
+    first = stand_ins.groupby(["paper", "item", "dataset"])["number"].transform("min")
+    usual = {name: index for index, name in enumerate(papers.PROTOCOLS)}
+    order = stand_ins["protocol"].map(usual).fillna(len(usual))
     by = ["place", "order", "protocol", "used", "used_rows", "number"]
-    return apart.assign(place=first, order=order).sort_values(by, ignore_index=True)
+    return stand_ins.assign(place=first, order=order).sort_values(by, ignore_index=True)
 
 
 def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
@@ -177,8 +180,8 @@ def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     if picked.empty:
         nothing = dict.fromkeys(["measured", "standard_error", "trials"], 0.0)
         return picked.reindex(columns=kept).assign(**nothing)
-    known, places = papers.sources(), zip(picked["paper"], picked["dataset"], strict=True)
-    sources = (known[paper][dataset] for paper, dataset in places)
+    sources_of, places = papers.sources(), zip(picked["paper"], picked["dataset"], strict=True)
+    sources = (sources_of[paper][dataset] for paper, dataset in places)
     beats = beats_constant(selection.collection, picked["group"].to_numpy(), sources)
     best = picked.assign(beats=np.nan_to_num(beats, nan=1.0)).groupby(CELL, dropna=False)["beats"]
     picked = picked.assign(at_chance=best.transform("max") == 0)
@@ -191,7 +194,7 @@ def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     here = counted[counted["group"].isin(set(picked["group"]))]
     moments = here.groupby("group")[wanted].agg(["mean", "std", "count"])
     each = moments.stack(level=0, future_stack=True)
-    found = each.reindex(pd.MultiIndex.from_arrays([picked["group"], names]))
-    mean, sd, trials = (found[name].to_numpy() for name in ("mean", "std", "count"))
+    statistics = each.reindex(pd.MultiIndex.from_arrays([picked["group"], names]))
+    mean, sd, trials = (statistics[name].to_numpy() for name in ("mean", "std", "count"))
     measured = {"measured": mean, "standard_error": sd / np.sqrt(trials), "trials": trials}
     return picked[kept].reset_index(drop=True).assign(**measured)

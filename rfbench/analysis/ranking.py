@@ -133,17 +133,17 @@ class Comparison:
         """
         learnt = self.learnt
         scores = learnt.at(M)
-        whole = _without_gaps(scores)
-        trials = learnt.at(M, "trials").loc[whole.index, whole.columns]
+        complete = _without_gaps(scores)
+        trials = learnt.at(M, "trials").loc[complete.index, complete.columns]
         too_few = trials.min(axis=1) < FEWEST_TRIALS
         few = {
             str(name): (int(line.min()), int(line.max()))
             for name, line in trials[too_few].iterrows()
         }
         return Ranked(
-            whole[~too_few].round(RANKED_DIGITS),
-            _less(scores.columns, whole.columns),
-            _less(scores.index, whole.index),
+            complete[~too_few].round(RANKED_DIGITS),
+            _less(scores.columns, complete.columns),
+            _less(scores.index, complete.index),
             few,
         )
 
@@ -173,31 +173,31 @@ def gather(collection: Collection) -> Comparison | None:
     comparison of their own; the first is the one whose bandwidths are chosen by folds, then that
     of the most data sets.
     """
-    found: dict[tuple[str, int], dict[str, pd.DataFrame]] = defaultdict(dict)
+    scores: dict[tuple[str, int], dict[str, pd.DataFrame]] = defaultdict(dict)
     references = []
-    apart, leaking = separated(collection.experiments), set()
+    split_apart, leaking = separated(collection.experiments), set()
     usable = {
-        one.path: one
-        for one in collection.experiments
-        if not one.smoke and not one.config.get("paper") and axis(one) == "M"
+        experiment.path: experiment
+        for experiment in collection.experiments
+        if not experiment.smoke and not experiment.config.get("paper") and axis(experiment) == "M"
     }
     lines = _lines(collection, usable)
     for (folder, dataset), part in lines.groupby(["folder", "dataset"], sort=False):
         results, names = usable[str(folder)], set(part["method"])
-        if source(str(dataset)) in apart and not keeps_together(results):
+        if source(str(dataset)) in split_apart and not keeps_together(results):
             leaking.add(str(dataset))
             continue
         if BASELINE not in names and part["M"].nunique() == 1:
             references.append(part)
         if BASELINE not in names or len(names) < FEWEST:
             continue
-        same = found[str(part["bandwidth_rule"].iloc[0]), results.config.get("rows") or 0]
+        same = scores[str(part["bandwidth_rule"].iloc[0]), results.config.get("rows") or 0]
         before = same.get(str(dataset))
         if before is None or part["trials"].sum() > before["trials"].sum():
             same[str(dataset)] = part
-    order = sorted(found, key=lambda key: (not by_folds(key[0]), -len(found[key]), key))
+    order = sorted(scores, key=lambda key: (not by_folds(key[0]), -len(scores[key]), key))
     made = [
-        replace(_comparison(found[key], references), leaking=tuple(sorted(leaking)))
+        replace(_comparison(scores[key], references), leaking=tuple(sorted(leaking)))
         for key in order
     ]
     return replace(made[0], others=tuple(made[1:])) if made else None
@@ -227,9 +227,9 @@ def _lines(collection: Collection, usable: Mapping[str, Results]) -> pd.DataFram
         return pd.DataFrame(columns=scope)
     metric = {
         (folder, dataset): name
-        for folder, one in usable.items()
+        for folder, results in usable.items()
         for dataset, name in metrics(
-            one, SMALLER_IS_BETTER.get(str(one.config.get("metric")))
+            results, SMALLER_IS_BETTER.get(str(results.config.get("metric")))
         ).items()
     }
     keys = zip(groups["folder"], groups["dataset"], strict=True)
@@ -244,8 +244,8 @@ def _lines(collection: Collection, usable: Mapping[str, Results]) -> pd.DataFram
         (folder, str(spec["label"])): ", ".join(
             f"{key} {value}" for key, value in (spec.get("parameters") or {}).items()
         )
-        for folder, one in usable.items()
-        for spec in one.config.get("samplers", [])
+        for folder, results in usable.items()
+        for spec in results.config.get("samplers", [])
     }
     methods = zip(table["folder"], table["method"], strict=True)
     table["given"] = [given.get(method, "") for method in methods]
@@ -285,8 +285,8 @@ def time_ratios(comparison: Comparison, M: int, time: str = "all") -> pd.DataFra
     if BASELINE not in times:
         return pd.DataFrame(columns=["ratio", "low", "high", "datasets", "bound"])
     alone = {str(name): bool((column.dropna() == 1).all()) for name, column in own.items()}
-    known = [name for name in alone if alone[name] or alone[BASELINE] or name == BASELINE]
-    quotients = times[known].div(times[BASELINE], axis=0)
+    timed = [name for name in alone if alone[name] or alone[BASELINE] or name == BASELINE]
+    quotients = times[timed].div(times[BASELINE], axis=0)
     logs = pd.DataFrame(np.log(quotients.where(quotients > 0))).dropna(axis=1, how="all")
     bounds = {(True, False): ">=", (False, True): "<="}
     table = pd.DataFrame(
@@ -325,9 +325,9 @@ def at_equal_time(comparison: Comparison) -> pd.DataFrame:
             others["method"], others["M"], np.log(others[clock]), others["mean"], strict=True
         ):
             verdict = _in_the_same_time(time, error, times, errors)
-            found = count.setdefault((method, int(M)), {"better": 0, "worse": 0, "open": 0})
-            found[verdict] += 1
-    rows = [{"method": method, "M": M, **found} for (method, M), found in count.items()]
+            counts = count.setdefault((method, int(M)), {"better": 0, "worse": 0, "open": 0})
+            counts[verdict] += 1
+    rows = [{"method": method, "M": M, **counts} for (method, M), counts in count.items()]
     return pd.DataFrame(rows, columns=["method", "M", "better", "worse", "open"])
 
 
@@ -344,12 +344,12 @@ def best_within(comparison: Comparison, seconds: Sequence[float] = SECONDS) -> p
     """
     lines, clock = comparison.timed_alone
     lines = lines.rename(columns={clock: "time"}).sort_values(["mean", "time"], kind="stable")
-    found = [
+    near = [
         lines[lines["time"] <= budget].drop_duplicates("dataset").assign(seconds=budget)
         for budget in seconds
     ]
     columns = ["dataset", "seconds", "method", "M", "mean", "time"]
-    return pd.concat(found)[columns].sort_values(["dataset", "seconds"], ignore_index=True)
+    return pd.concat(near)[columns].sort_values(["dataset", "seconds"], ignore_index=True)
 
 
 def _in_the_same_time(
@@ -413,9 +413,9 @@ def groups(ranks: pd.Series[float], difference: float) -> list[list[str]]:
     The ranks are average ones by method, ascending; no group lies inside another.
     """
     names, values = list(ranks.index), ranks.to_numpy()
-    found: list[tuple[int, int]] = []
+    intervals: list[tuple[int, int]] = []
     for i in range(len(names)):
         last = max(j for j in range(i, len(names)) if values[j] - values[i] <= difference)
-        if last > i and (not found or last > found[-1][1]):
-            found.append((i, last))
-    return [names[i : j + 1] for i, j in found]
+        if last > i and (not intervals or last > intervals[-1][1]):
+            intervals.append((i, last))
+    return [names[i : j + 1] for i, j in intervals]

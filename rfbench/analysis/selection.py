@@ -42,19 +42,19 @@ class Selection:
         facts = ["paper", "items", "source", "sampled", "n_train", "n_test"]
         sources = papers.sources()
         lines = [
-            (group, *found)
-            for group, paper, *known in own[facts].itertuples(name=None)
-            for found in _targets(sources.get(paper, {}), *known)
+            (group, *target)
+            for group, paper, *facts_of_group in own[facts].itertuples(name=None)
+            for target in _targets(sources.get(paper, {}), *facts_of_group)
         ]
-        found = pd.DataFrame(lines, columns=["group", "item", "target", "stand_in"])
-        bearing = groups.loc[found["group"]].reset_index(drop=True)
-        return pd.concat([bearing, found], axis=1)
+        targets = pd.DataFrame(lines, columns=["group", "item", "target", "stand_in"])
+        bearing = groups.loc[targets["group"]].reset_index(drop=True)
+        return pd.concat([bearing, targets], axis=1)
 
     @cached_property
     def _places(self) -> dict[Any, NDArray[np.intp]]:
         groups = self.bearing["group"].to_numpy(dtype=np.intp)
         places = self.bearing.groupby(["paper", "item", "target", "protocol", "stand_in"]).indices
-        return {place: groups[lines] for place, lines in places.items()}
+        return {key: groups[lines] for key, lines in places.items()}
 
     @cached_property
     def _protocols(self) -> dict[tuple[str, str], set[str]]:
@@ -69,7 +69,7 @@ class Selection:
 
     def protocols(self, paper: str, items: Iterable[str]) -> list[str]:
         """List the protocols under which any of the items was run, the usual ones first."""
-        seen = {one for item in items for one in self._protocols.get((paper, item), ())}
+        seen = {name for item in items for name in self._protocols.get((paper, item), ())}
         usual = [protocol for protocol in papers.PROTOCOLS if protocol in seen]
         return [*usual, *sorted(seen - set(usual))]
 
@@ -81,8 +81,8 @@ class Selection:
         With `stand_in` those on a subset or replacement of it instead.
         """
         keys = [(paper, item, target, protocol, stand_in) for item in dict.fromkeys(items)]
-        found = [self._places[key] for key in keys if key in self._places]
-        return pd.unique(np.concatenate([np.array([], dtype=np.intp), *found]))
+        groups = [self._places[key] for key in keys if key in self._places]
+        return pd.unique(np.concatenate([np.array([], dtype=np.intp), *groups]))
 
 
 def split_items(items: str) -> list[str]:
@@ -99,12 +99,12 @@ def _targets(
     n_test: float,
 ) -> Iterator[tuple[str, str, bool]]:
     """Yield item, the paper's name of the data set, and whether the data only stand in for it."""
-    for target, known in datasets.items():
-        if source != known.dataset and source not in known.stand_ins:
+    for target, source_names in datasets.items():
+        if source != source_names.dataset and source not in source_names.stand_ins:
             continue
         for item in dict.fromkeys(split_items(items)):
-            replaced = source in known.stand_ins
-            yield item, target, replaced or is_subset(known, item, sampled, n_train, n_test)
+            replaced = source in source_names.stand_ins
+            yield item, target, replaced or is_subset(source_names, item, sampled, n_train, n_test)
 
 
 def is_subset(source: Source, item: str, sampled: float, n_train: float, n_test: float) -> bool:

@@ -136,21 +136,22 @@ def holm(p: ArrayLike) -> NDArray[np.float64]:
     adjusted = np.full(values.shape, np.nan)
     order = [i for i in np.argsort(values) if np.isfinite(values[i])]
     largest = 0.0
-    for place, i in enumerate(order):
-        largest = max(largest, min(1.0, (len(order) - place) * float(values[i])))
+    for smaller, i in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - smaller) * float(values[i])))
         adjusted[i] = largest
     return adjusted
 
 
 def _complete(scores: pd.DataFrame) -> pd.DataFrame:
     """Return the data sets (rows) on which every method (column) has a value."""
-    whole = scores.dropna()
-    if whole.shape[1] < 2 or whole.empty:
+    complete = scores.dropna()
+    datasets, methods = complete.shape
+    if methods < 2 or not datasets:
         raise ResultsError(
-            f"{whole.shape[1]} methods on {whole.shape[0]} common data sets cannot be compared.",
+            f"{methods} methods on {datasets} common data sets cannot be compared.",
             "Ranks need two methods, and data sets on which each of them was run.",
         )
-    return whole
+    return complete
 
 
 def average_ranks(scores: pd.DataFrame) -> pd.Series[float]:
@@ -185,9 +186,9 @@ def friedman(scores: pd.DataFrame) -> dict[str, tuple[float, float]]:
     """
     from scipy import special
 
-    whole = _complete(scores)
-    n, k = whole.shape
-    ranks = whole.rank(axis=1).to_numpy()
+    complete = _complete(scores)
+    n, k = complete.shape
+    ranks = complete.rank(axis=1).to_numpy()
     spread = float(np.sum((ranks - (k + 1) / 2) ** 2))
     unknown = (math.nan, math.nan)
     if spread == 0:
@@ -228,5 +229,5 @@ def wilcoxon(a: ArrayLike, b: ArrayLike) -> float:
     chance = np.ones(1)  # of each sum of the ranks of positive differences
     for rank in ranks:
         chance = (np.pad(chance, (0, rank)) + np.pad(chance, (rank, 0))) / 2
-    found = int(ranks[d > 0].sum())
-    return min(1.0, 2 * float(min(chance[: found + 1].sum(), chance[found:].sum())))
+    positive = int(ranks[d > 0].sum())
+    return min(1.0, 2 * float(min(chance[: positive + 1].sum(), chance[positive:].sum())))

@@ -70,15 +70,16 @@ def intervals(
     import numpy as np
     from scipy.special import stdtrit
 
-    theirs, many, ours, n = (
-        np.asarray(one, dtype=float) for one in (published_error, published_trials, error, trials)
+    published_spread, many, ours, n = (
+        np.asarray(value, dtype=float)
+        for value in (published_error, published_trials, error, trials)
     )
     n = np.where(n < 2, np.nan, n)
-    many = np.where(np.isnan(theirs) | (many < 2), np.nan, many)
-    theirs = np.where(np.isnan(theirs), ours * np.sqrt(n), theirs)
-    variance = theirs**2 + ours**2
+    many = np.where(np.isnan(published_spread) | (many < 2), np.nan, many)
+    published_spread = np.where(np.isnan(published_spread), ours * np.sqrt(n), published_spread)
+    variance = published_spread**2 + ours**2
     with np.errstate(invalid="ignore"):  # where neither side varies
-        welch = variance**2 / (ours**4 / (n - 1) + theirs**4 / (many - 1))
+        welch = variance**2 / (ours**4 / (n - 1) + published_spread**4 / (many - 1))
     freedom = np.where(np.isfinite(welch), welch, n - 1)
     return np.asarray(stdtrit(freedom, 1 - ALPHA) * np.sqrt(variance) + HALF_A_DIGIT)
 

@@ -33,7 +33,7 @@ class Verification:
     @property
     def contradicted(self) -> bool:
         """Whether a number differs or a claim fails."""
-        failed = any(one.verdict == verdicts.FAILS for one in self.outcomes)
+        failed = any(outcome.verdict == verdicts.FAILS for outcome in self.outcomes)
         return failed or bool((self.numbers["verdict"] == verdicts.DIFFERS).any())
 
     @property
@@ -47,16 +47,18 @@ class Verification:
         Raises ResultsError if there is no such protocol, neither a usual one nor one of the
         results.
         """
-        known = list(dict.fromkeys([*papers.PROTOCOLS, *self.numbers["protocol"]]))
-        if protocol not in known:
+        protocols = list(dict.fromkeys([*papers.PROTOCOLS, *self.numbers["protocol"]]))
+        if protocol not in protocols:
             raise ResultsError(
-                f"There is no protocol '{protocol}'.{nearest(protocol, known)}",
-                f"The protocols are {', '.join(known)}.",
+                f"There is no protocol '{protocol}'.{nearest(protocol, protocols)}",
+                f"The protocols are {', '.join(protocols)}.",
             )
         return replace(
             self,
             numbers=self.numbers[self.numbers["protocol"] == protocol],
-            outcomes=tuple(one for one in self.outcomes if one.protocol in (protocol, "")),
+            outcomes=tuple(
+                outcome for outcome in self.outcomes if outcome.protocol in (protocol, "")
+            ),
         )
 
 
@@ -73,15 +75,15 @@ def verify_any(paths: Iterable[str | Path]) -> Verification:
 
     Raises ResultsError if a path is not there, or no results at all can be read.
     """
-    found = verify(paths)
-    collection = found.selection.collection
+    verification = verify(paths)
+    collection = verification.selection.collection
     if not collection.experiments:
         raise ResultsError(
             "There are no results to report on.",
             " ".join(collection.notes),
             "Name folders that 'rfbench run' wrote, for example results/published.",
         )
-    return found
+    return verification
 
 
 def of(selection: Selection, paper: str | None = None) -> Verification:
