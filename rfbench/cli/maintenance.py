@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,7 +78,8 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
 def replay(results: Path, row: str, allow_imports: bool) -> None:
     """Measure one ROW of RESULTS again and compare: a number from 1, or a trial_id.
 
-    Exit code 1 if a metric differs by more than 1e-9.
+    Exit code 1 if a metric differs by more than 1e-9 (features in float32: 1e-4), relative to 1 or
+    its size. Any hundred rows: `rfbench verify RESULTS --replay 100`.
 
     \b
     Example:
@@ -85,18 +88,46 @@ def replay(results: Path, row: str, allow_imports: bool) -> None:
     from rfbench.experiment.replay import replay as repeat
     from rfbench.results.schema import METRICS
 
-    found = repeat(results, row, allow_imports=allow_imports)
-    then, now = found.row, found.again
+    repeated = repeat(results, row, allow_imports=allow_imports)
+    then, now = repeated.row, repeated.again
     click.echo(f"{then['trial_id']}: {then['label']}, M {then['M']}, trial {then['trial']}")
     click.echo(f"{'':24} {'then':>18} {'now':>18}")
     for metric in METRICS:
         before, value = then.get(metric) or "nan", now.get(metric, float("nan"))
         if before != "nan" or now.get(metric) is not None:
-            mark = "  differs" if metric in found.differences else ""
+            mark = "  differs" if metric in repeated.differences else ""
             click.echo(f"{metric:24} {float(before):18.12g} {value:18.12g}{mark}")
     if then["status"] != now["status"]:
         click.echo(f"status {then['status']} then, {now['status']} now: {now.get('message', '')}")
-    if found.differences:
-        click.echo("core of the BLAS: {} then, {} now".format(*found.cores))
-    if found.differences or then["status"] != now["status"]:
+    if repeated.differences:
+        click.echo("core of the BLAS: {} then, {} now".format(*repeated.cores))
+    if not repeated.agrees:
+        raise click.exceptions.Exit(1)
+
+
+def replay_rows(folders: Sequence[Path], count: int, seed: int, allow_imports: bool) -> None:
+    """Measure random rows again and print a line for each; exit code 1 unless all agree."""
+    from rfbench.experiment.replay import Passed, replay_any
+    from rfbench.results import find
+
+    passed: Counter[str] = Counter()
+    agree: list[bool] = []
+    for each in replay_any(find(folders), count, seed=seed, allow_imports=allow_imports):
+        if isinstance(each, Passed):
+            passed[each.why] += 1
+            continue
+        agree.append(each.agrees)
+        row = each.row
+        click.echo(
+            f"{len(agree):>4} {'agrees ' if each.agrees else 'differs'} {each.folder} "
+            f"{row['trial_id']} {row['label']}, M {row['M']}, trial {row['trial']}"
+        )
+        for metric, (then, now) in each.differences.items():
+            click.echo(f"     {metric}: {then:.12g} then, {now:.12g} now")
+        if each.again["status"] != row["status"]:
+            click.echo(f"     {row['status']} then, {each.again['status']} now")
+    click.echo(f"{len(agree)} rows measured again: {sum(agree)} agree")
+    for why, number in passed.most_common():
+        click.echo(f"{number} rows drawn and passed over: {why}")
+    if not agree or not all(agree):
         raise click.exceptions.Exit(1)

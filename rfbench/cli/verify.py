@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from rfbench.cli.options import FILE
+from rfbench.cli.maintenance import replay_rows
+from rfbench.cli.options import ALLOW_IMPORTS, FILE, WHOLE
 from rfbench.cli.terminal import print_text
 from rfbench.pages.rules import rules
 
@@ -20,6 +21,7 @@ Examples:
   rfbench verify results/ --format csv > numbers.csv
   rfbench verify results/ --protocol matched --strict
   rfbench verify results/ --claims --format csv > claims.csv
+  rfbench verify results/ --replay 100
 """
 
 
@@ -41,6 +43,17 @@ Examples:
     is_flag=True,
     help="Exit code 1 if a number differs, a claim fails, or there are no results at all.",
 )
+@click.option(
+    "--replay",
+    "count",
+    type=WHOLE,
+    metavar="N",
+    help="Measure any N rows again and compare; no scoreboard. Exit code 1 unless all agree.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the choice of N rows."
+)
+@ALLOW_IMPORTS
 def verify(
     folders: tuple[Path, ...],
     paper: str | None,
@@ -48,8 +61,14 @@ def verify(
     form: str,
     claims_only: bool,
     strict: bool,
+    count: int | None,
+    seed: int,
+    allow_imports: bool,
 ) -> None:
     """Print the scoreboard; without RESULTS it reads the folder results, if there is one."""
+    if count is not None:
+        replay_rows(folders or (DEFAULT,), count, seed, allow_imports)
+        return
     from rfbench.analysis import claims
     from rfbench.analysis.published import COLUMNS
     from rfbench.analysis.verification import verify as hold_against

@@ -1,14 +1,20 @@
-"""Measuring a row of existing results again."""
+"""Measuring rows of existing results again."""
 
 from __future__ import annotations
 
+import random
 import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from rfbench import datasets
 from rfbench.config import Experiment, KeptBy
-from rfbench.errors import ResultsError
+from rfbench.errors import ResultsError, RfbenchError
 from rfbench.experiment import executors
 from rfbench.experiment.environment import blas
 from rfbench.experiment.plan import Job, Trial, plan
@@ -17,82 +23,221 @@ from rfbench.experiment.worker import Limits
 from rfbench.plugins import check_allowed
 from rfbench.results import manifest as manifests
 from rfbench.results.maintenance import rows_of
-from rfbench.results.schema import METRICS
+from rfbench.results.schema import METRICS, TIMES
 
-TOLERANCE = 1e-9
+# By how much metrics may differ, relative to 1 or their size if that is larger, by the type of the
+# features. On two other cores of the BLAS 50 rows in float32 differed by up to 3e-6, and 30 in
+# float64 by up to 2e-13.
+TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
+
 ID_DIGITS = 6
+CHANGED = "rfbench measures it otherwise now: a method was revised, or a default changed."
+EARLIER = "The folder's configuration changed since it was measured."
+OTHER_DATA = "The data of its name here are other ones."
+NO_DATA = "Its data are not here."
+COSTLY = "It takes too long."
+ENDED_BADLY = "It did not end well then."
 
 
 def trials_like(
     row: dict[str, str], manifest: dict[str, Any], allow_imports: bool = False
 ) -> list[Trial]:
-    """Return the trials of a manifest's configuration with the size and number of a row."""
-    found = []
-    for each in [manifest["config"], *manifest.get("variants", [])]:
-        experiment = Experiment.model_validate(each)
+    """Return the trials of a manifest's configuration with the data, size and number of a row.
+
+    Raises ResultsError: the row has no number, or the manifest no configuration of this version.
+    """
+    trials = []
+    for experiment in experiments_of(manifest):
         for spec in (*experiment.dataset, *experiment.samplers, experiment.solver):
             if spec.code:
                 check_allowed(spec.code, experiment.plugins, allow_imports)
             spec.came_from(Path.cwd())
-        update: dict[str, Any] = {"trials": int(row["trial"]) + 1}
+        update: dict[str, Any] = {
+            "dataset": [spec for spec in experiment.dataset if spec.name == data_of(row)],
+            "trials": 1,
+        }
         if not isinstance(experiment.M, KeptBy):
-            update["M"] = [int(row["M"])]
-        found += plan(experiment.model_copy(update=update))
-    return found
+            update["M"] = [int(row["M"])] if row["M"] else []
+        first = plan(experiment.model_copy(update=update))
+        trials += [replace(trial, number=int(row["trial"])) for trial in first if row["trial"]]
+    return trials
+
+
+def experiments_of(manifest: dict[str, Any]) -> list[Experiment]:
+    """Return the configurations of a manifest.
+
+    Raises ResultsError: they are none of this version.
+    """
+    try:
+        return [
+            Experiment.model_validate(config)
+            for config in (manifest["config"], *manifest.get("variants", []))
+        ]
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        raise ResultsError(
+            "The manifest has a configuration that this version of rfbench cannot read.",
+            f"{key}: {first['msg']}.",
+            "Run the configuration again; its finished rows are kept.",
+        ) from error
+
+
+def data_of(row: dict[str, str]) -> str:
+    """Return the name of a row's data set, without the number of rows of a subset."""
+    return row["dataset"].split("[")[0]
+
+
+def trial_of(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool = False) -> Trial:
+    """Return the trial that measures a row again.
+
+    Raises ResultsError: its configuration, its data or its method is no longer the same; the `why`
+    says which.
+    """
+    alike = trials_like(row, manifest, allow_imports)
+    for trial in alike:
+        if trial.id == row["trial_id"]:
+            # What its curve shared is done at the same size again.
+            return replace(trial, shared_M=int(row["shared_M"])) if row["shared_M"] else trial
+    if row["setting"] not in manifest["settings"]:
+        why = EARLIER
+    elif row["data_hash"] not in {trial.data_sha256 for trial in alike}:
+        why = OTHER_DATA
+    else:
+        why = CHANGED
+    raise ResultsError(f"The row {row['trial_id']} cannot be repeated.", why)
 
 
 @dataclass(frozen=True)
 class Replay:
     """A row measured again."""
 
+    folder: Path
     row: dict[str, str]  # as it stands in the file
     again: dict[str, Any]  # as it came out now
-    differences: dict[str, tuple[float, float]]  # metrics further apart than 1e-9: then and now
+    differences: dict[str, tuple[float, float]]  # metrics that are not `close`: then and now
     # The processor cores that the BLAS was made for, then and now: where they differ, sums are
     # taken in another order.
     cores: tuple[str, str]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the trial ended as it did, with the same metrics."""
+        return not self.differences and self.row["status"] == self.again["status"]
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A row that was not measured again."""
+
+    folder: Path
+    row: dict[str, str]
+    why: str
 
 
 def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
     """Measure a row again and compare its metrics.
 
     The row is named by its number (1 is the first), or by the beginning of its trial_id: 6 digits
-    or more. ResultsError if there is no such row, or its configuration is no longer the manifest's.
+    or more. ResultsError if there is no such row, or it cannot be repeated, see `trial_of`.
     """
     rows = rows_of(folder)
     if which.isdecimal() and len(which) < ID_DIGITS:
-        found = rows[int(which) - 1 : int(which)] if int(which) else []
+        named = rows[int(which) - 1 : int(which)] if int(which) else []
     else:
-        found = [row for row in rows if row["trial_id"].startswith(which)]
-    if len(found) != 1:
+        named = [row for row in rows if row["trial_id"].startswith(which)]
+    if len(named) != 1:
         raise ResultsError(
-            f"{folder} has {len(found) or 'no'} rows that '{which}' names.",
+            f"{folder} has {len(named) or 'no'} rows that '{which}' names.",
             f"A row is named by its number, 1 to {len(rows)}, or by its trial_id.",
         )
-    row = found[0]
     manifest = manifests.read(folder)
-    alike = trials_like(row, manifest, allow_imports)
-    trial = next((t for t in alike if t.id == row["trial_id"]), None)
-    if trial is None:
-        raise ResultsError(
-            f"The row {row['trial_id']} cannot be repeated.",
-            "The folder's configuration, its data, or rfbench changed since it was measured.",
-        )
-    if row["shared_M"]:  # what its curve shared is done at the same size again
-        trial = replace(trial, shared_M=int(row["shared_M"]))
+    trial = trial_of(named[0], manifest, allow_imports)
+    with _worker() as schedule:
+        return _repeated(schedule, folder, named[0], trial, manifest)
+
+
+def replay_any(
+    folders: Sequence[Path],
+    count: int,
+    *,
+    seed: int = 0,
+    most_seconds: float = float("inf"),
+    allow_imports: bool = False,
+) -> Iterator[Replay | Passed]:
+    """Measure `count` random rows of results folders again, each row as likely as any other.
+
+    Nothing is downloaded. A row that cannot be repeated here, or whose times add up to more than
+    `most_seconds`, is passed over, and another one is drawn.
+
+    Yields
+    ------
+    Replay or Passed
+        Each row as it comes: at most `count` replays, fewer where there are no more rows.
+    """
+    every = [(folder, row) for folder in folders for row in rows_of(folder)]
+    random.Random(seed).shuffle(every)
+    read: dict[Path, dict[str, Any]] = {}
+    with _worker() as schedule:
+        for folder, row in every:
+            if not count:
+                return
+            if folder not in read:
+                read[folder] = manifests.read(folder)
+            try:
+                why = _not_here(row, read[folder], most_seconds)
+                trial = None if why else trial_of(row, read[folder], allow_imports)
+            except RfbenchError as error:
+                why, trial = error.why or error.what, None
+            if trial is None:
+                yield Passed(folder, row, why)
+            else:
+                count -= 1
+                yield _repeated(schedule, folder, row, trial, read[folder])
+
+
+def _not_here(row: dict[str, str], manifest: dict[str, Any], most_seconds: float) -> str:
+    """Say why a row is not measured again, as far as the row itself tells."""
+    if row["status"] != "ok":
+        return ENDED_BADLY
+    if sum(float(row[name] or 0) for name in TIMES if name.startswith("t_")) > most_seconds:
+        return COSTLY
+    specs = [spec for each in experiments_of(manifest) for spec in each.dataset]
+    own = {spec.name for spec in specs if spec.own}
+    return "" if data_of(row) in own or datasets.on_disk(data_of(row)) else NO_DATA
+
+
+@contextmanager
+def _worker() -> Iterator[Schedule]:
     with tempfile.TemporaryDirectory(prefix="rfbench-") as scratch:
         executor = executors.local(1)
-        (again,) = Schedule(Path(scratch), executor, Limits()).rows([Job((trial,))])
-        executor.close()
+        try:
+            yield Schedule(Path(scratch), executor, Limits())
+        finally:
+            executor.close()
+
+
+def _repeated(
+    schedule: Schedule, folder: Path, row: dict[str, str], trial: Trial, manifest: dict[str, Any]
+) -> Replay:
+    (again,) = schedule.rows([Job((trial,))])
     differences = {}
     for metric in METRICS:
-        value = again.get(metric)
-        then, now = float(row.get(metric) or "nan"), float("nan" if value is None else value)
-        close = abs(then - now) <= TOLERANCE * max(1.0, abs(then))
-        if not close and not (then != then and now != now):
-            differences[metric] = (then, now)
+        if row.get(metric):  # a metric that the row has not came with a later version
+            value = again.get(metric)
+            then, now = float(row[metric]), float("nan" if value is None else value)
+            if not close(then, now, row["dtype"]):
+                differences[metric] = (then, now)
     then_blas = manifests.machines(manifest).get(row["machine"], {}).get("blas")
-    return Replay(row, again, differences, (_cores(then_blas), _cores(blas())))
+    return Replay(folder, row, again, differences, (_cores(then_blas), _cores(blas())))
+
+
+def close(then: float, now: float, dtype: str) -> bool:
+    """Tell whether a metric came out again, up to the rounding of the features' type.
+
+    A metric without a value now, NaN, did not.
+    """
+    return abs(then - now) <= TOLERANCE[dtype] * max(1.0, abs(then))
 
 
 def _cores(libraries: list[dict[str, Any]] | None) -> str:

@@ -162,7 +162,8 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         largest = replace(trial, M=max(M, trial.shared_M or 0)) if M else trial
         features, found = _fit_sampler(largest, context, bandwidth, solver, clock)
         M = M or found
-        if shares_work(trial):
+        # A row that is repeated at the size of its curve is cut, whatever shares its work today.
+        if trial.shared_M or shares_work(trial):
             curve, clock = Curve(features, clock, X), Clock()
     if curve is not None and M is not None:
         features = curve.prefix(M)

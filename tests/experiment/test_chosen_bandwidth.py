@@ -184,7 +184,7 @@ def test_cv_is_the_stated_grid_and_its_dump_is_read_back(experiment_of):
     text = experiment_of(TUNED, "bandwidth={cv: log:0.1:10:3}")
     assert text.bandwidth.cv == [0.1, 1.0, 10.0]
     manifest = json.loads(json.dumps({"config": short.model_dump(mode="json")}))
-    again = trials_like({"trial": "0", "M": "4"}, manifest)
+    again = trials_like({"dataset": "sphere", "trial": "0", "M": "4"}, manifest)
     assert again[0].id == plan(short)[0].id
 
 

@@ -1,14 +1,28 @@
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
+from rfbench import datasets
 from rfbench.errors import MethodError
-from rfbench.experiment import runner
+from rfbench.experiment import run_plan, runner
 from rfbench.experiment.environment import blas
-from rfbench.experiment.replay import replay
+from rfbench.experiment.replay import (
+    CHANGED,
+    COSTLY,
+    ENDED_BADLY,
+    NO_DATA,
+    OTHER_DATA,
+    Replay,
+    close,
+    replay,
+    replay_any,
+)
 from rfbench.experiment.run_plan import plan_run
+from rfbench.registry import SAMPLERS
+from rfbench.results import manifest as manifests
 from rfbench.results.maintenance import rows_of
 from rfbench.results.schema import METRICS
 from rfbench.results.store import Store
@@ -104,3 +118,91 @@ def test_code_that_the_folder_names_needs_permission_and_its_file(
 
 def test_a_row_of_an_older_file_has_no_value_in_newer_columns():
     assert "kernel_error" not in call("replay", "results/published/quickstart", 7)
+
+
+PUBLISHED = Path("results/published")
+FOLDERS = [PUBLISHED / name for name in ("quickstart", "lkrf2016_figure2_hyperplane.matched")]
+
+
+def test_ten_cheap_published_rows_come_out_again():
+    """Their data need no file, so they are the same ten everywhere."""
+    repeated = [
+        each
+        for each in replay_any(FOLDERS, 10, most_seconds=0.3)
+        if isinstance(each, Replay) or each.why != COSTLY
+    ]
+    assert [each.agrees for each in repeated] == [True] * 10
+    assert {each.folder for each in repeated} == set(FOLDERS)
+    assert any(each.row["shared_M"] not in ("", each.row["M"]) for each in repeated)
+
+
+def test_a_row_of_a_curve_is_cut_from_it_beside_a_sampler_without_prefixes(experiment_of, tmp_path):
+    """Its times were shared when every sampler of the run could; now one cannot."""
+    text = SMALL.replace("- eerf: {pool_size: 40, score_rows: 1.0}", "- ses")
+    shared, isolated = (
+        plan_run([experiment_of(text, "M=4,64", f"samplers=[{names}]")], tmp_path / names)
+        for names in ("rks", "rks, ses")
+    )
+    assert {t.id for t in shared.trials} < {t.id for t in isolated.trials}
+    runner.run(shared)
+    content = manifests.read(shared.folder)
+    manifests.write(shared.folder, content | run_plan.manifest(isolated))
+    rows = rows_of(shared.folder)
+    assert {(row["M"], row["shared_M"]) for row in rows} == {("4", "64"), ("64", "64")}
+    for row in rows:
+        assert replay(shared.folder, row["trial_id"]).agrees
+
+
+@pytest.mark.parametrize(("dtype", "within"), [("float64", 1e-9), ("float32", 1e-4)])
+def test_tolerance_is_that_of_the_type(dtype, within):
+    assert close(40.0, 40.0 * (1 + within * 0.9), dtype)
+    assert not close(40.0, 40.0 * (1 + within * 1.1), dtype)
+    assert close(0.0, within * 0.9, dtype)
+    assert not close(0.5, 0.5 + within * 1.1, dtype)
+    assert not close(0.5, float("nan"), dtype)
+
+
+def why(folder, **keywords):
+    return {each.why for each in replay_any([folder], 8, **keywords)}
+
+
+def changed(folder, **config):
+    content = json.loads((folder / "manifest.json").read_text())
+    content["config"] |= config
+    (folder / "manifest.json").write_text(json.dumps(content))
+
+
+def test_rows_that_cannot_be_repeated_say_why(first, monkeypatch):
+    assert why(first, most_seconds=0.0) == {COSTLY}
+    with monkeypatch.context() as patch:
+        patch.setattr(SAMPLERS.find("rks"), "revision", 9)
+        patch.setattr(SAMPLERS.find("eerf"), "revision", 9)
+        assert why(first) == {CHANGED}
+    with monkeypatch.context() as patch:
+        patch.setattr(datasets, "on_disk", lambda name: False)
+        assert why(first) == {NO_DATA}
+    with monkeypatch.context() as patch:
+        patch.setattr(datasets, "data_sha256", lambda *args: "0" * 64)
+        assert why(first) == {OTHER_DATA}
+    for row in rows_of(first):
+        Store(first).append({**row, "status": "timeout"})
+    assert why(first) == {ENDED_BADLY}
+
+
+def test_a_manifest_of_another_version_or_configuration_is_named(first):
+    changed(first, dataset=[])
+    assert "cannot read" in call("replay", first, 1, code=2)
+    changed(first, dataset=[{"name": "digits", "parameters": {}}])
+    assert "0 rows measured again" in call("verify", first, "--replay", 1, code=1)
+
+
+def test_verify_replays_any_rows_and_finds_a_changed_number(first):
+    output = call("verify", first, "--replay", 3, "--seed", 1)
+    assert "3 rows measured again: 3 agree" in output
+    assert output == call("verify", first, "--replay", 3, "--seed", 1)
+    assert output != call("verify", first, "--replay", 3, "--seed", 2)
+    for row in rows_of(first):
+        Store(first).append({**row, "rmse": "0.123"})
+    output = call("verify", first, "--replay", 100, code=1)
+    assert "8 rows measured again: 0 agree" in output
+    assert "rmse: 0.123 then" in output
