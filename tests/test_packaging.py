@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 import rfbench
-from rfbench import papers, shipped
+from rfbench import papers, samplers, shipped, solvers
 
 PACKAGE = Path(rfbench.__file__).parent
 TOP = PACKAGE.parent
@@ -39,6 +39,12 @@ def test_the_wheel_has_the_configurations(tmp_path, monkeypatch):
     build.run()
     inside = tmp_path / "rfbench" / "configs"
     assert sorted(p.name for p in inside.iterdir()) == [path.name for path in shipped.every()]
+    for room in (samplers, solvers):  # editors know what is imported when it is asked for
+        text = (tmp_path.joinpath(*room.__name__.split(".")) / "__init__.pyi").read_text()
+        names = {}
+        exec(text, names)
+        assert set(room.__all__) <= set(names)
+        assert {name for name in room.__all__ if names[name] is not getattr(room, name)} == {"make"}
 
 
 def test_an_installed_package_finds_its_own_configurations(tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import textwrap
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -180,7 +181,9 @@ def _whole(what: str, name: str) -> str:
     from rfbench.results import schema
 
     if what == "samplers":
-        return f"{_described(SAMPLERS[name])}{_verified(name)}"
+        cls = SAMPLERS[name]
+        verified = textwrap.indent(cls.declaration.verified, "  ")
+        return f"{_described(cls)}Verified against\n{verified}"
     if what == "solvers":
         return "\n\n".join(_described(cls) for cls in dict.fromkeys(SOLVERS[name].values()))
     if what == "kernels":
@@ -226,21 +229,6 @@ def _described(thing: type) -> str:
         for cls, text in texts.items()
         if cls is thing or (cls.__module__.startswith("rfbench") and "\n----" in text)
     )
-
-
-def _verified(name: str) -> str:
-    """Return what a sampler was verified against, one comparison in three lines."""
-    from rfbench.samplers.verified import verifications
-
-    lines = ["Verified against"]
-    for one in verifications()[name]:
-        licence = f" ({one.licence})" if one.licence else ""
-        lines += [
-            f"  {one.against}: {one.compared}",
-            f"    tolerance: {one.tolerance}{licence}",
-            f"    tests/{one.test}",
-        ]
-    return "\n".join(lines)
 
 
 def _listed(what: str) -> list[tuple[str, ...]]:

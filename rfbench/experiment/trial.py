@@ -36,7 +36,9 @@ from rfbench.experiment.environment import machine_id, peak_rss_mb, reset_peak_r
 from rfbench.experiment.plan import Job, Trial, curves, shares_work
 from rfbench.experiment.seeds import integer_for
 from rfbench.results import kept_features
-from rfbench.samplers import LKRF, Nystroem, RandomFeatures
+from rfbench.samplers import RandomFeatures
+from rfbench.samplers.lkrf import LKRF
+from rfbench.samplers.nystroem import Nystroem
 from rfbench.samplers.pool_cache import cached_pools
 from rfbench.solvers import Solver
 from rfbench.solvers.curve import Curve

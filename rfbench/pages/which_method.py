@@ -24,6 +24,7 @@ from rfbench.analysis.statistics import ALPHA
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number, p_value, span
+from rfbench.registry import SAMPLERS
 from rfbench.results.schema import METRICS
 
 CONDITIONS = {
@@ -49,6 +50,12 @@ def page(comparison: Comparison | None, tests: list[SizeTest], out: Path) -> str
         near_share=NEAR,
         out=out,
         methods=_methods(lines),
+        about={
+            label: text
+            for name, entry in SAMPLERS.entries.items()
+            for label, text in ({name: entry.about} | dict(entry.labels)).items()
+            if text
+        },
         datasets=list(lines["dataset"].unique()),
         tests=tests,
         answers=facts,

@@ -1,45 +1,25 @@
-"""The samplers: each is a scikit-learn transformer, found by its published name."""
+"""The samplers: each is a scikit-learn transformer, found by its published name.
+
+A class is imported when it is first asked for; `rfbench.registry` finds it by its decorator.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rfbench.parameters import build
 from rfbench.registry import SAMPLERS
-from rfbench.samplers.arff import ARFF as ARFF
-from rfbench.samplers.base import RandomFeatures as RandomFeatures
-from rfbench.samplers.compact import CompactFeatures as CompactFeatures
-from rfbench.samplers.controls import UniformPool as UniformPool
-from rfbench.samplers.eerf import EERF as EERF
-from rfbench.samplers.greedy import Greedy as Greedy
-from rfbench.samplers.leverage import ORCCA as ORCCA
-from rfbench.samplers.leverage import LeverageRFF as LeverageRFF
-from rfbench.samplers.leverage import SurrogateLeverage as SurrogateLeverage
-from rfbench.samplers.lkrf import LKRF as LKRF
-from rfbench.samplers.low_precision import LowPrecision as LowPrecision
-from rfbench.samplers.moment_matching import MomentMatching as MomentMatching
-from rfbench.samplers.nystroem import Nystroem as Nystroem
-from rfbench.samplers.orf import ORF as ORF
-from rfbench.samplers.orf import SimRF as SimRF
-from rfbench.samplers.positive import OptimalPositiveFeatures as OptimalPositiveFeatures
-from rfbench.samplers.positive import PositiveFeatures as PositiveFeatures
-from rfbench.samplers.qmc import QMC as QMC
-from rfbench.samplers.quadrature import SSR as SSR
-from rfbench.samplers.quadrature import GaussianQuadrature as GaussianQuadrature
-from rfbench.samplers.random_binning import RandomBinning as RandomBinning
-from rfbench.samplers.rfm import RFMFeatures as RFMFeatures
-from rfbench.samplers.rks import RKS as RKS
-from rfbench.samplers.ses import SES as SES
-from rfbench.samplers.structured import ROM as ROM
-from rfbench.samplers.structured import SORF as SORF
-from rfbench.samplers.structured import Circulant as Circulant
-from rfbench.samplers.structured import Fastfood as Fastfood
-from rfbench.samplers.swim import SWIM as SWIM
-from rfbench.samplers.swim import DataPairs as DataPairs
-from rfbench.samplers.tefm import TEFMG as TEFMG
-from rfbench.samplers.tefm import TEFMS as TEFMS
-from rfbench.samplers.tefm import TruncatedSVD as TruncatedSVD
-from rfbench.samplers.varpro import VariableProjection as VariableProjection
+
+if TYPE_CHECKING:
+    from rfbench.samplers.base import RandomFeatures as RandomFeatures
+
+
+def __getattr__(name: str) -> Any:
+    return SAMPLERS.of_module(__name__, name, RandomFeatures="base")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})
 
 
 def make(name: str, **parameters: Any) -> RandomFeatures:

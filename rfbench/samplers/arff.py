@@ -8,14 +8,30 @@ from typing import ClassVar
 import numpy as np
 
 from rfbench.arrays import Array, Rows
-from rfbench.parameters import NOTHING, estimator, number, parameter, whole
+from rfbench.parameters import NOTHING, number, parameter, whole
 from rfbench.samplers.base import Streams
+from rfbench.samplers.declaration import WAVES, Form, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
 from rfbench.samplers.pool import ScoredFeatures
 from rfbench.samplers.varpro import ridge
 
 
-@estimator
+@sampler(
+    "arff",
+    position=29,
+    kernels=WAVES,
+    about="random Fourier features whose frequencies walk to where their coefficients are large",
+    verified="""
+        brute force: frequencies after the recursion written out, with ridge fits of scikit-learn
+          tolerance: 1e-9
+          tests/samplers/test_arff.py::test_sweeps_are_the_explicit_recursion
+        closed form: frequencies of a target of two waves, which the walk has to find
+          tolerance: the held-out squared error falls below a tenth, over 3 seeds
+          tests/samplers/test_arff.py::test_the_walk_finds_the_waves_of_the_target
+        """,
+    contract={"float32_tolerance": 1e-3},
+    forms=(Form({"sweeps": 3, "refit": 2}),),
+)
 class ARFF(ScoredFeatures):
     r"""Adaptive random Fourier features: frequencies walk to where their coefficients are large.
 

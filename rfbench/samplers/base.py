@@ -22,6 +22,7 @@ from rfbench.kernels import Kernel
 from rfbench.parameters import RANDOM_STATE, Checked, estimator, one_of, parameter, ruled, whole
 from rfbench.registry import KERNELS
 from rfbench.rows import RowSource
+from rfbench.samplers.declaration import Declaration
 from rfbench.samplers.feature_map import (
     OFFSET,
     PAIRED,
@@ -92,6 +93,7 @@ class RandomFeatures(
         See `fit_forming`.
     """
 
+    declaration: ClassVar[Declaration]  # what the decorator `sampler` says of it
     needs_target: ClassVar[bool] = False
     # The first M features of a larger fit are, but for a factor, those of a fit with M.
     has_prefixes: ClassVar[bool] = False

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.arrays import Array, FloatArray, Rows
-from rfbench.parameters import estimator, one_of, parameter
+from rfbench.parameters import one_of, parameter
 from rfbench.samplers.base import Streams
+from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap, FittedMap
 from rfbench.samplers.projected import ProjectedFeatures, row_blocks
 
@@ -59,7 +60,27 @@ class HadamardMap(FittedMap):
             np.multiply(padded[:, self.chosen], len(self.chosen) ** -0.5, out=out[block])
 
 
-@estimator
+@sampler(
+    "comp",
+    position=18,
+    kernels=ANY,
+    about=(
+        "more features of rks, projected onto M by a random matrix that knows nothing of the data"
+    ),
+    verified="""
+        closed form: mean of the kernel estimate over seeds, both projections and maps
+          tolerance: 4 standard errors of 300 seeds
+          tests/samplers/test_projected.py::test_comp_estimates_the_kernel_without_bias
+        brute force: features of the explicit subsampled Hadamard projection (scipy's hadamard)
+          tolerance: 1e-12
+          tests/samplers/test_projected.py::test_srht_is_the_explicit_matrix
+        """,
+    contract={"columns_per_component": 1},
+    forms=(
+        Form(),
+        Form({"projection": "srht"}),
+    ),
+)
 class CompactFeatures(ProjectedFeatures):
     r"""Random kitchen sinks F, n x D, times a D x l matrix P that knows nothing of the data.
 

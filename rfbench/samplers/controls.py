@@ -5,13 +5,28 @@ from __future__ import annotations
 from typing import ClassVar
 
 from rfbench.arrays import Array, Rows
-from rfbench.parameters import estimator
 from rfbench.samplers.base import Streams
+from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import PooledFeatures
 
 
-@estimator
+@sampler(
+    "uniform-pool",
+    position=21,
+    kernels=ANY,
+    about="M features drawn uniformly from a random pool: the control for methods with a pool",
+    verified="""
+        brute force: the whole pool, which is that of eerf
+          tolerance: 1e-14
+          tests/samplers/test_eerf.py::test_whole_pool_is_the_pool_that_eerf_sees
+        closed form: mean of the kernel estimate over seeds, all kernels, both maps
+          tolerance: 4 standard errors of 200 seeds
+          tests/samplers/test_contract.py::SamplerContract::test_the_mean_over_seeds_is_the_kernel
+        """,
+    contract={"kernel_sizes": (4, 40)},
+    forms=(Form({"pool_size": 40}),),
+)
 class UniformPool(PooledFeatures):
     r"""M features drawn uniformly, without replacement, from a pool; nothing is scored.
 

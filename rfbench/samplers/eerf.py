@@ -8,14 +8,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.arrays import Array, Rows
-from rfbench.parameters import estimator, one_of, parameter
+from rfbench.parameters import one_of, parameter
 from rfbench.samplers.base import Streams
+from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import CENTRING, SCORE_ROWS, PooledFeatures, centres, fold_pairs
 from rfbench.samplers.ties import decreasing
 
 
-@estimator
+@sampler(
+    "eerf",
+    position=13,
+    kernels=ANY,
+    about="the M features of a random pool that correlate most with the target",
+    verified="""
+        brute force: the pool's largest scores in their order, and the features of new rows
+          tolerance: relative 1e-9; 1e-12
+          tests/samplers/test_eerf.py::test_keeps_the_largest_scores_in_their_order
+        brute force: scores of several classes, joined in three ways
+          tolerance: relative 1e-9
+          tests/samplers/test_eerf.py::test_scores_of_several_classes_are_joined
+        """,
+    forms=(
+        Form({"pool_size": 40, "score_rows": 1.0}),
+        Form({"pool_size": 40, "score_rows": 0.5, "center_target": True, "multiclass": "max"}),
+        Form({"pool_size": 40, "score_rows": 30, "multiclass": "per-class"}),
+    ),
+)
 class EERF(PooledFeatures):
     r"""The M features of a pool that correlate most with the target.
 

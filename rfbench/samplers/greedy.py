@@ -7,13 +7,34 @@ from typing import ClassVar
 import numpy as np
 
 from rfbench.arrays import Array, Rows
-from rfbench.parameters import TRUTH, estimator, parameter
+from rfbench.parameters import TRUTH, parameter
 from rfbench.samplers.base import Streams
+from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import PooledFeatures, fold_pairs
 
 
-@estimator
+@sampler(
+    "greedy",
+    position=23,
+    kernels=ANY,
+    about=(
+        "the M features of a random pool that orthogonal matching pursuit takes, one after"
+        " the other"
+    ),
+    verified="""
+        scikit-learn (installed version): candidates taken in normalised pursuit (orthogonal_mp)
+          tolerance: the same candidates (BSD-3-Clause)
+          tests/samplers/test_greedy.py::test_normalized_is_the_pursuit_of_scikit_learn
+        brute force: candidates where every step solves its least squares anew
+          tolerance: the same candidates
+          tests/samplers/test_greedy.py::test_takes_what_brute_force_takes
+        """,
+    forms=(
+        Form({"pool_size": 40}),
+        Form({"pool_size": 40, "normalize": True, "center_target": True}),
+    ),
+)
 class Greedy(PooledFeatures):
     r"""The M features of a pool that orthogonal matching pursuit takes, one after the other.
 

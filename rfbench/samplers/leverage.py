@@ -9,7 +9,8 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from rfbench.arrays import Array, FloatArray, Rows
-from rfbench.parameters import NOTHING, TRUTH, estimator, number, one_of, parameter, whole
+from rfbench.parameters import NOTHING, TRUTH, number, one_of, parameter, whole
+from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import target_moments
 from rfbench.samplers.weighted_pool import DRAWN, INVERSE, LARGEST, WeightedPool
@@ -18,7 +19,32 @@ if TYPE_CHECKING:
     from rfbench.compute.equations import NormalEquations
 
 
-@estimator
+@sampler(
+    "leverage-rff",
+    position=14,
+    kernels=ANY,
+    about="features drawn from a pool by their ridge leverage scores",
+    verified="""
+        brute force: scores by an explicit inverse
+          tolerance: relative 1e-9
+          tests/samplers/test_leverage.py::test_leverage_scores_are_those_of_the_definition
+        closed form: mean of the re-weighted kernel estimate over pools, four kernels, both maps
+          tolerance: 4 standard errors of 400 pools; a wrong bandwidth or no weights fail
+          tests/samplers/test_leverage.py::test_reweighted_draws_estimate_the_kernel_without_bias
+        brute force: the largest scores in their order (keep, largest)
+          tolerance: 1e-12
+          tests/samplers/test_leverage.py::test_keep_largest_takes_the_largest_scores_in_their_order
+        """,
+    # A small pool, or weights that are others: see test_leverage.
+    contract={"unbiased": False},
+    forms=(
+        Form({"pool_size": 30}),
+        Form(
+            {"resample": False, "per_column": True, "reweight": "inverse"},
+            {"float32_tolerance": 1e-3},
+        ),
+    ),
+)
 class LeverageRFF(WeightedPool):
     r"""Random Fourier features drawn by their ridge leverage score.
 
@@ -65,7 +91,28 @@ class LeverageRFF(WeightedPool):
         return size * ridge_leverage(gram / size, rows.shape[0] * self.alpha)
 
 
-@estimator
+@sampler(
+    "surrogate-leverage",
+    position=15,
+    kernels=ANY,
+    about="features drawn from a pool by a cheap stand-in for their ridge leverage scores",
+    verified="""
+        brute force: scores of equations 12 and 14 written out
+          tolerance: relative 1e-9
+          tests/samplers/test_leverage.py::test_surrogate_scores_are_those_of_the_definition
+        closed form: mean of the re-weighted kernel estimate over pools
+          tolerance: 4 standard errors of 400 pools
+          tests/samplers/test_leverage.py::test_reweighted_draws_estimate_the_kernel_without_bias
+        """,
+    # A small pool, or weights that are others: see test_leverage.
+    contract={"unbiased": False},
+    forms=(
+        Form(
+            {"pool_size": 30, "replace": False, "center_target": True}, {"float32_tolerance": 1e-3}
+        ),
+        Form({"pool_size": 30, "equation": 12, "per_column": True}),
+    ),
+)
 class SurrogateLeverage(WeightedPool):
     r"""Random Fourier features drawn by a surrogate of their ridge leverage score.
 
@@ -125,7 +172,22 @@ class SurrogateLeverage(WeightedPool):
         return scores if squares is None else scores + rows.shape[0] * squares
 
 
-@estimator
+@sampler(
+    "orcca",
+    position=26,
+    kernels=ANY,
+    about=(
+        "the M features of a random pool with the largest share in its canonical "
+        "correlation with the target"
+    ),
+    verified="""
+        brute force: scores by explicit inverses, and the features kept
+          tolerance: relative 1e-8; the paper's text was not at hand
+          tests/samplers/test_leverage.py::test_orcca_scores_are_those_of_the_definition
+        """,
+    contract={"float32_tolerance": 1e-3},
+    forms=(Form({"pool_size": 30}),),
+)
 class ORCCA(WeightedPool):
     r"""The features of a pool with the largest share in its canonical correlation with the target.
 

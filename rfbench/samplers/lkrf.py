@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from rfbench.arrays import Rows
-from rfbench.parameters import NOTHING, TRUTH, estimator, number, one_of, parameter
+from rfbench.parameters import NOTHING, TRUTH, number, one_of, parameter
 from rfbench.rows import some
 from rfbench.samplers.base import Streams, streams
+from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights, power_weights
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import CENTRING, PooledFeatures, centres, fold_pairs
@@ -24,7 +25,38 @@ PENALTIES = tuple(float(f"1e{power}") for power in range(-5, 6))
 RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
 
 
-@estimator
+@sampler(
+    "lkrf",
+    position=12,
+    kernels=ANY,
+    about="features drawn from, or weighted by, the kernel that is best aligned with the target",
+    labels={
+        "lkrf-top": (
+            "the M features with the largest weights in that kernel: nearly those of"
+            " eerf, and not what Sinha and Duchi do"
+        )
+    },
+    verified="""
+        scipy (installed version): weights in the divergence ball (SLSQP), of two divergences
+          tolerance: 2e-5 per weight, relative 1e-7 in the objective (BSD-3-Clause)
+          tests/samplers/test_divergence_ball.py::test_agrees_with_a_general_convex_solver
+        brute force: weights by the bisection of the paper's Algorithm 1
+          tolerance: 1e-6
+          tests/samplers/test_divergence_ball.py::test_agrees_with_the_published_bisection
+        brute force: columns of each estimator, from the pool written out
+          tolerance: 1e-12
+          tests/samplers/test_lkrf.py::test_top_and_all_are_columns_of_the_pool
+        published: test errors of the authors' example, which print .355 random and .143 optimised
+          tolerance: between .28 and .38, between .10 and .17
+          tests/samplers/test_lkrf.py::test_example_of_the_authors
+        """,
+    forms=(
+        Form({"pool_size": 40, "rho": 2.0}),
+        Form({"pool_size": 40, "rho": 2.0, "estimator": "draw", "score_rows": 0.5}),
+        Form({"pool_size": 40, "penalty": 0.5, "power": 3.0, "weighted": False}),
+        Form({"pool_size": 40, "penalty": "validation", "estimator": "draw", "score_rows": 0.5}),
+    ),
+)
 class LKRF(PooledFeatures):
     r"""Features drawn from, or weighted by, the kernel that is best aligned with the target.
 

@@ -12,8 +12,9 @@ from rfbench.arrays import Array, Rows
 from rfbench.compute.gram import accumulate, solve_ridge
 from rfbench.kernels import Gaussian
 from rfbench.memory import check_fits
-from rfbench.parameters import estimator, number, one_of, parameter, whole
+from rfbench.parameters import number, one_of, parameter, whole
 from rfbench.samplers.base import Streams
+from rfbench.samplers.declaration import GAUSSIAN, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import ScoredFeatures
 
@@ -21,7 +22,25 @@ FULL, DIAGONAL = "full", "diagonal"
 FLOOR = 1e-6
 
 
-@estimator
+@sampler(
+    "rfm-rff",
+    position=27,
+    kernels=GAUSSIAN,
+    about="random Fourier features of a metric that is learnt from the gradients of a few fits",
+    verified="""
+        brute force: gradient outer product by finite differences of a ridge fit of scikit-learn
+          tolerance: relative 1e-7
+          tests/samplers/test_rfm.py::test_outer_product_is_that_of_finite_differences
+        brute force: metric and features after three rounds of the recursion written out
+          tolerance: relative 1e-9
+          tests/samplers/test_rfm.py::test_rounds_are_the_explicit_recursion
+        """,
+    contract={"float32_tolerance": 1e-3},
+    forms=(
+        Form({"rounds": 2}),
+        Form({"metric": "diagonal", "score_rows": 40}),
+    ),
+)
 class RFMFeatures(ScoredFeatures):
     r"""Random Fourier features of a Mahalanobis kernel whose metric is learnt from gradients.
 

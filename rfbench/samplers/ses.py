@@ -7,15 +7,35 @@ from typing import ClassVar
 import numpy as np
 
 from rfbench.arrays import Array, Rows
-from rfbench.parameters import estimator, number, one_of, parameter, whole
+from rfbench.parameters import number, one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pair_equations import PairEquations, all_pairs, some_pairs
 
 PENALTIES = tuple(float(10.0**e) for e in range(-6, 3))
 
 
-@estimator
+@sampler(
+    "ses",
+    position=11,
+    kernels=ANY,
+    about="the features of rks, re-weighted to approximate the kernel on the data",
+    verified="""
+        scipy (installed version): weights of the least squares over all pairs of rows (lsq_linear,
+            bvls)
+          tolerance: 1e-8 (BSD-3-Clause)
+          tests/samplers/test_ses.py::test_exact_weights_are_explicit_least_squares
+        brute force: normal equations of all pairs of rows, written out
+          tolerance: relative 1e-10
+          tests/samplers/test_ses.py::test_equations_are_those_of_all_pairs
+        """,
+    forms=(
+        Form(),
+        Form({"equations": "exact", "weights": "clipped"}),
+        Form({"equations": "exact", "penalty": 0.01}),
+    ),
+)
 class SES(RandomFeatures):
     r"""The features of random kitchen sinks, re-weighted to approximate the kernel on the data.
 

@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.kernels import GaussianMeasure, dense
-from rfbench.parameters import estimator, parameter, whole
+from rfbench.parameters import parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.declaration import ISOTROPIC, PRODUCT, sampler
 from rfbench.samplers.feature_map import FeatureMap, Projection
 
 _CHUNK_ELEMENTS = 2**17
@@ -158,7 +159,20 @@ class HadamardFeatures(StructuredFeatures):
         return StackedHadamard(blocks, d)
 
 
-@estimator
+@sampler(
+    "fastfood",
+    position=19,
+    kernels=ISOTROPIC,
+    about="frequencies that are products of Hadamard matrices, a permutation and diagonals",
+    verified="""
+        brute force: features of the explicit product of its matrices (scipy's hadamard)
+          tolerance: 1e-12
+          tests/samplers/test_fastfood.py::test_is_the_product_of_its_matrices
+        closed form: distribution of the entries and lengths of the frequencies (Kolmogorov-Smirnov)
+          tolerance: p above 1e-3 over 400 seeds
+          tests/samplers/test_fastfood.py::test_every_frequency_is_a_gaussian_vector
+        """,
+)
 class Fastfood(HadamardFeatures):
     r"""Frequencies that are products of Hadamard matrices, a permutation and diagonals.
 
@@ -191,7 +205,21 @@ class Fastfood(HadamardFeatures):
         return Block(np.stack([signs, gaussian]), lengths * (spread / np.sqrt(p)), shuffle)
 
 
-@estimator
+@sampler(
+    "sorf",
+    position=3,
+    kernels=ISOTROPIC,
+    about="as orf, but from fast Hadamard transforms",
+    verified="""
+        brute force: features of the explicit product of Hadamard and sign matrices (scipy's
+            hadamard)
+          tolerance: 1e-12
+          tests/samplers/test_orf.py::test_sorf_and_rom_are_the_products_of_their_matrices
+        closed form: kernel estimate in 200 dimensions, where the known bias is small
+          tolerance: 0.01
+          tests/samplers/test_orf.py::test_sorf_is_nearly_unbiased_in_many_dimensions
+        """,
+)
 class SORF(HadamardFeatures):
     r"""Structured orthogonal random features: Hadamard transforms in place of a Haar matrix.
 
@@ -231,7 +259,23 @@ class SORF(HadamardFeatures):
         return Block(signs, np.full(p, spread * float(p) ** (0.5 - 0.5 * self.blocks)))
 
 
-@estimator
+@sampler(
+    "rom",
+    position=7,
+    kernels=ISOTROPIC,
+    about=(
+        "as sorf with one Hadamard transform, or as many as it is told: frequencies of random signs"
+    ),
+    verified="""
+        brute force: features of the explicit product of Hadamard and sign matrices (scipy's
+            hadamard)
+          tolerance: 1e-12
+          tests/samplers/test_orf.py::test_sorf_and_rom_are_the_products_of_their_matrices
+        closed form: mean of the kernel estimate of one block over seeds, a product of cosines
+          tolerance: 5 standard errors of 400 seeds; the kernel itself fails
+          tests/samplers/test_orf.py::test_bias_of_one_block_is_the_stated_one
+        """,
+)
 class ROM(SORF):
     r"""Random orthogonal matrices of signs: SORF with k factors HD, by default one.
 
@@ -291,7 +335,21 @@ class StackedCirculant(Projection):
                 out[start : start + step, columns] = found[:, chosen[columns] - number * d]
 
 
-@estimator
+@sampler(
+    "circulant",
+    position=9,
+    kernels=PRODUCT,
+    about="frequencies that are the cyclic shifts of a few random ones, with random signs",
+    verified="""
+        brute force: features of the explicit circulant matrices (scipy's circulant) and signs
+          tolerance: 1e-12
+          tests/samplers/test_circulant.py::test_is_the_product_of_its_matrices
+        closed form: mean of the kernel estimate over seeds, all kernels with a product measure
+          tolerance: 4 standard errors of 200 seeds
+          tests/samplers/test_contract.py::SamplerContract::test_the_mean_over_seeds_is_the_kernel
+        """,
+    contract={"float32_tolerance": 1e-3},
+)
 class Circulant(StructuredFeatures):
     r"""Frequencies that are the rows of circulant matrices times diagonals of signs.
 

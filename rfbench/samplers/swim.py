@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Array, Rows
 from rfbench.kernels import dense
-from rfbench.parameters import estimator, one_of, parameter, whole
+from rfbench.parameters import one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import PLAIN, FeatureMap
 from rfbench.samplers.projected import block_bytes, row_blocks
 
@@ -21,7 +22,24 @@ MAX, L2 = "max", "l2"
 Numbers = NDArray[np.intp]
 
 
-@estimator
+@sampler(
+    "pairs",
+    position=24,
+    kernels=ANY,
+    about="as swim, the pairs drawn uniformly: the control that sees no target",
+    verified="""
+        swimnetworks 0.0.2: stored weights and offsets of given pairs (tanh)
+          tolerance: relative 1e-12 (MIT)
+          tests/samplers/test_swim.py::test_weights_and_probabilities_are_those_of_swimnetworks
+        brute force: law of the drawn pairs, over all 20 ordered pairs of 5 rows (chi-square)
+          tolerance: p above 1e-3 of 20,000 draws
+          tests/samplers/test_swim.py::test_law_of_the_pairs_is_that_of_the_enumeration
+        closed form: -1/2 and 1/2 at the two rows, constant across the line through them
+          tolerance: 1e-12
+          tests/samplers/test_swim.py::test_columns_are_minus_a_half_and_a_half_at_their_two_rows
+        """,
+    contract={"columns_per_component": 1, "float32_tolerance": 1e-3},
+)
 class DataPairs(RandomFeatures):
     r"""Features between pairs of training rows, drawn uniformly: SWIM without the target.
 
@@ -110,7 +128,25 @@ class DataPairs(RandomFeatures):
         return np.full(len(pairs), 1.0 / max(len(pairs), 1))
 
 
-@estimator
+@sampler(
+    "swim",
+    position=25,
+    kernels=ANY,
+    about=(
+        "tanh features between pairs of training rows, drawn where the target changes "
+        "most; no kernel and no bandwidth"
+    ),
+    verified="""
+        swimnetworks 0.0.2: stored weights, offsets and probabilities of given pairs (tanh)
+          tolerance: relative 1e-12 (MIT)
+          tests/samplers/test_swim.py::test_weights_and_probabilities_are_those_of_swimnetworks
+        brute force: law of the drawn pairs, over all 20 ordered pairs of 5 rows (chi-square)
+          tolerance: p above 1e-3 of 20,000 draws; probabilities without the distance fail
+          tests/samplers/test_swim.py::test_law_of_the_pairs_is_that_of_the_enumeration
+        """,
+    contract={"columns_per_component": 1, "float32_tolerance": 1e-3},
+    forms=(Form({"pairs_per_row": 3, "target_norm": "l2"}),),
+)
 class SWIM(DataPairs):
     r"""Features between pairs of training rows, drawn where the target changes most.
 

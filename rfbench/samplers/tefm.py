@@ -8,8 +8,9 @@ import numpy as np
 from scipy import linalg
 
 from rfbench.arrays import Array, FloatArray, Rows
-from rfbench.parameters import estimator, one_of, parameter
+from rfbench.parameters import one_of, parameter
 from rfbench.samplers.base import Streams
+from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.projected import ProjectedFeatures, row_blocks
 
@@ -17,7 +18,22 @@ HADAMARD, DCT = "hadamard", "dct"
 STRIP_BYTES = 2**27
 
 
-@estimator
+@sampler(
+    "tefm-g",
+    position=16,
+    kernels=ANY,
+    about="more features of rks, projected onto M by a Gaussian sketch of the training rows",
+    verified="""
+        brute force: inner products from the explicit sketch and its QR decomposition, powers 0 to 2
+          tolerance: 1e-8
+          tests/samplers/test_projected.py::test_tefm_g_is_the_explicit_computation
+        """,
+    contract={"columns_per_component": 1},
+    forms=(
+        Form(),
+        Form({"power": 2}, {"float32_tolerance": 1e-2}),
+    ),
+)
 class TEFMG(ProjectedFeatures):
     r"""Random kitchen sinks projected by a Gaussian sketch of their training rows (TEFM-G).
 
@@ -71,7 +87,22 @@ class TEFMG(ProjectedFeatures):
         return np.asarray(basis)
 
 
-@estimator
+@sampler(
+    "tefm-s",
+    position=17,
+    kernels=ANY,
+    about="more features of rks, projected onto M by a fast sketch of the training rows",
+    verified="""
+        brute force: inner products from the explicit sketch (scipy's hadamard and dct)
+          tolerance: 1e-9
+          tests/samplers/test_projected.py::test_tefm_s_is_the_explicit_computation
+        """,
+    contract={"columns_per_component": 1},
+    forms=(
+        Form(),
+        Form({"sketch": "dct"}),
+    ),
+)
 class TEFMS(ProjectedFeatures):
     r"""Random kitchen sinks projected by a fast sketch of their training rows (TEFM-S).
 
@@ -140,7 +171,20 @@ class TEFMS(ProjectedFeatures):
         return strip
 
 
-@estimator
+@sampler(
+    "svd",
+    position=20,
+    kernels=ANY,
+    about=(
+        "more features of rks, projected onto their M leading singular vectors on the training rows"
+    ),
+    verified="""
+        numpy (installed version): right singular vectors of the explicit features
+          tolerance: 1e-8 (BSD-3-Clause)
+          tests/samplers/test_projected.py::test_svd_is_that_of_the_features_and_its_sign_is_fixed
+        """,
+    contract={"columns_per_component": 1, "float32_tolerance": 1e-2},
+)
 class TruncatedSVD(ProjectedFeatures):
     r"""The l leading right singular vectors V of random kitchen sinks F on the training rows.
 

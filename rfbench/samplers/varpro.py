@@ -10,9 +10,10 @@ from scipy import optimize
 
 from rfbench.arrays import Array, Rows
 from rfbench.compute.gram import accumulate, solve_ridge
-from rfbench.parameters import estimator, number, parameter, whole
+from rfbench.parameters import number, parameter, whole
 from rfbench.rows import some
 from rfbench.samplers.base import Streams
+from rfbench.samplers.declaration import WAVES, Form, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
 from rfbench.samplers.pool import ScoredFeatures
 from rfbench.samplers.projected import block_bytes, row_blocks
@@ -21,7 +22,22 @@ from rfbench.samplers.projected import block_bytes, row_blocks
 OPTIMISER = 384.0
 
 
-@estimator
+@sampler(
+    "varpro",
+    position=28,
+    kernels=WAVES,
+    about=(
+        "random Fourier features whose frequencies are trained by gradients, the "
+        "coefficients solved out"
+    ),
+    verified="""
+        brute force: loss of a ridge fit of scikit-learn, and its gradient by finite differences
+          tolerance: relative 1e-9; 1e-5
+          tests/samplers/test_varpro.py::test_loss_and_gradient_are_those_of_scikit_learn_and_of_differences
+        """,
+    contract={"float32_tolerance": 1e-3},
+    forms=(Form({"iterations": 3}),),
+)
 class VariableProjection(ScoredFeatures):
     r"""Frequencies trained on the squared loss, the ridge coefficients solved out.
 

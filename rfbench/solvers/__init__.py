@@ -1,26 +1,27 @@
-"""The solvers: what is fitted on the features, found by name and task."""
+"""The solvers: what is fitted on the features, found by name and task.
+
+A class is imported when it is first asked for; `rfbench.registry` finds it by its decorator.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rfbench.errors import MethodError
 from rfbench.parameters import build
 from rfbench.registry import SOLVERS
-from rfbench.solvers.base import Solver as Solver
-from rfbench.solvers.constrained import ConstrainedClassifier as ConstrainedClassifier
-from rfbench.solvers.constrained import ConstrainedRegressor as ConstrainedRegressor
-from rfbench.solvers.external import ExternalSolver as ExternalSolver
-from rfbench.solvers.falkon import FalkonClassifier as FalkonClassifier
-from rfbench.solvers.falkon import FalkonRegressor as FalkonRegressor
-from rfbench.solvers.joint import JointClassifier as JointClassifier
-from rfbench.solvers.kernel_ridge import KernelRidgeClassifier as KernelRidgeClassifier
-from rfbench.solvers.kernel_ridge import KernelRidgeRegressor as KernelRidgeRegressor
-from rfbench.solvers.kernel_svm import KernelSVMClassifier as KernelSVMClassifier
-from rfbench.solvers.logistic import LogisticClassifier as LogisticClassifier
-from rfbench.solvers.ridge import RidgeClassifier as RidgeClassifier
-from rfbench.solvers.ridge import RidgeRegressor as RidgeRegressor
-from rfbench.solvers.svm import SVMClassifier as SVMClassifier
+
+if TYPE_CHECKING:
+    from rfbench.solvers.base import Solver as Solver
+    from rfbench.solvers.external import ExternalSolver as ExternalSolver
+
+
+def __getattr__(name: str) -> Any:
+    return SOLVERS.of_module(__name__, name, Solver="base", ExternalSolver="external")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})
 
 
 def solver_class(name: str, task: str = "classification") -> type[Any]:

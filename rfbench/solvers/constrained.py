@@ -16,6 +16,7 @@ from rfbench.compute import gram
 from rfbench.parameters import TRUTH, estimator, number, one_of, parameter, ruled, whole
 from rfbench.solvers.base import LinearModel, grid_of
 from rfbench.solvers.coding import Targets
+from rfbench.solvers.declaration import solver
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.grouped_fits import gram_fits, join_columns
@@ -133,7 +134,7 @@ class _Constrained(LinearModel):
             path.stopped(i, f"no convergence in {self.max_iter} iterations")
 
 
-@estimator
+@solver("constrained", position=4)
 class ConstrainedRegressor(Regressor, _Constrained):
     r"""Least squares, :math:`|y - Z\theta - b|^2`, subject to :math:`|\theta|_\infty \le C/M`.
 
@@ -172,7 +173,7 @@ class ConstrainedRegressor(Regressor, _Constrained):
     """
 
 
-@estimator
+@solver("constrained", position=4)
 class ConstrainedClassifier(Classifier, _Constrained):
     r"""Squared or logistic loss on -1 and +1, subject to :math:`|\theta|_\infty \le C/M`.
 

@@ -15,12 +15,13 @@ from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
 from rfbench.kernels import doubles
 from rfbench.memory import check_fits
-from rfbench.parameters import estimator, number, parameter, whole
+from rfbench.parameters import number, parameter, whole
 from rfbench.samplers.base import streams
 from rfbench.samplers.landmarks import diagonal
 from rfbench.samplers.nystroem import KernelColumns, NystroemMap
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
+from rfbench.solvers.declaration import solver
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.regularization_path import Fits, Groups, LinearPath, Path
@@ -252,7 +253,7 @@ class _Falkon(LinearModel, PenalisedSolver):
         return coefficients, float(missed.max()), rounds
 
 
-@estimator
+@solver("falkon", position=8)
 class FalkonRegressor(Regressor, _Falkon):
     r"""Ridge regression on landmarks S by preconditioned conjugate gradients (FALKON).
 
@@ -304,7 +305,7 @@ class FalkonRegressor(Regressor, _Falkon):
     max_iter: int = parameter(100, whole(1))
 
 
-@estimator
+@solver("falkon", position=8)
 class FalkonClassifier(Classifier, _Falkon):
     r"""Ridge regression on landmarks by conjugate gradients (FALKON), labels coded -1 and +1.
 

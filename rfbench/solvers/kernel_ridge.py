@@ -8,8 +8,8 @@ import numpy as np
 
 from rfbench.arrays import Array, Rows
 from rfbench.compute.row_side import RowSpectrum, solve_dual
-from rfbench.parameters import estimator
 from rfbench.solvers.coding import Targets
+from rfbench.solvers.declaration import solver
 from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.kernel import KernelModel
 from rfbench.solvers.regularization_path import KernelPath
@@ -36,7 +36,7 @@ def _noise(K: Array) -> float:
     return len(K) * float(np.finfo(np.float64).eps)
 
 
-@estimator
+@solver("kernel-ridge", position=5)
 class KernelRidgeRegressor(Regressor, _KernelRidge):
     r"""Kernel ridge regression: :math:`|y - f - b|^2 + \alpha |f|_k^2` over f in the RKHS.
 
@@ -54,7 +54,7 @@ class KernelRidgeRegressor(Regressor, _KernelRidge):
     """
 
 
-@estimator
+@solver("kernel-ridge", position=5)
 class KernelRidgeClassifier(Classifier, _KernelRidge):
     r"""Kernel ridge regression on labels coded -1 and +1: :math:`|y - f - b|^2 + \alpha |f|_k^2`.
 

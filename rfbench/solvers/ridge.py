@@ -18,6 +18,7 @@ from rfbench.memory import check_fits
 from rfbench.parameters import NOTHING, estimator, one_of, parameter, whole
 from rfbench.solvers.base import LOO, LinearModel, PenalisedSolver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
+from rfbench.solvers.declaration import solver
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.grouped_fits import (
@@ -172,7 +173,7 @@ def _linear(solved: RidgePath) -> LinearPath:
     return LinearPath(solved.coef, solved.intercept, notes)
 
 
-@estimator
+@solver("ridge", position=1)
 class RidgeRegressor(Regressor, _Ridge):
     r"""Ridge regression: minimises :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
@@ -193,7 +194,7 @@ class RidgeRegressor(Regressor, _Ridge):
     """
 
 
-@estimator
+@solver("ridge", position=1)
 class RidgeClassifier(Classifier, _Ridge):
     r"""Least squares on labels coded -1 and +1: :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 

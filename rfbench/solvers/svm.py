@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 from rfbench.arrays import Array
-from rfbench.parameters import estimator, number, one_of, parameter, whole
+from rfbench.parameters import number, one_of, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
+from rfbench.solvers.declaration import solver
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.external import converges
 from rfbench.solvers.grouped_fits import join_columns
@@ -19,7 +20,7 @@ from rfbench.solvers.regularization_path import LinearPath
 LOSSES = {"hinge": "hinge", "squared-hinge": "squared_hinge"}
 
 
-@estimator
+@solver("svm", position=3)
 class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
     r"""Linear SVM: :math:`\sum_i \ell(y_i (z_i^\top\theta + b)) + \alpha (|\theta|^2 + b^2/s^2)/2`.
 

@@ -1,126 +1,109 @@
-"""Every sampler keeps the contract of all, in each of its forms."""
+"""Every sampler keeps the contract of all, in each of the forms that its decorator names."""
 
-import numpy as np
+from functools import partial
+
 import pytest
-from numpy.testing import assert_array_equal
 
 from rfbench import samplers
-from rfbench.registry import SAMPLERS
-from rfbench.testing.samplers import MAPS, SamplerContract
-
-from .families import GAUSSIAN, ISOTROPIC, PRODUCT, WAVES
-
-
-class Columns(SamplerContract):
-    """As many columns as are asked for, in either map."""
-
-    def expected_columns(self, n_components, feature_map):
-        return n_components
+from rfbench.errors import MethodError
+from rfbench.registry import SAMPLERS, Registry, decorated
+from rfbench.testing.samplers import SamplerContract
 
 
-class Matched(SamplerContract):
-    """Few frequencies cannot have exact moments."""
-
-    def small(self):
-        return self.sampler(40)
-
-
-class Unscrambled(SamplerContract):
-    """Another seed is another draw of offsets alone, and the estimate has a bias."""
-
-    def maps_to_estimate(self, kernel):
-        pytest.skip("points of a lattice that is not shifted have a bias")
-
-    @pytest.mark.parametrize("feature_map", MAPS)
-    def test_different_seeds_different_features(self, feature_map):
-        first, second = (
-            self.features(feature_map=feature_map, random_state=seed) for seed in (0, 1)
-        )
-        if feature_map == "paired":
-            assert_array_equal(first, second)
-        else:
-            assert np.mean(np.abs(first - second)) > 1e-3
+def contracts(registry):
+    """Return a class of tests for each form of each sampler, by the class's name."""
+    classes = {}
+    for cls in registry.values():
+        declared = cls.declaration
+        for form in declared.forms:
+            name = "-".join((f"Test{cls.__name__}", *map(str, form.options.values())))
+            differs = {**declared.contract, **form.contract}
+            assert differs.keys() <= vars(SamplerContract).keys(), f"{name}: {differs}"
+            own = {"sampler": cls, "kernels_served": declared.kernels, "options": form.options}
+            assert name not in classes, f"two forms of {cls.__name__} have one name"
+            classes[name] = type(name, (SamplerContract,), own | differs)
+    return classes
 
 
-class Pooled(SamplerContract):
-    """The pool of the form is small, or its weights are others: see test_leverage."""
-
-    def maps_to_estimate(self, kernel):
-        pytest.skip("this form has a bias")
+globals().update(contracts(SAMPLERS))
 
 
-ANY = tuple(SamplerContract.kernels_served)
-NEAR, FAR = {"float32_tolerance": 1e-3}, {"float32_tolerance": 1e-2}
-STEP = {"float32_tolerance": 1.01 / 255}  # a step of 8 bits: rows in float32 are other rows
-UNWEIGHTED = {"resample": False, "per_column": True, "reweight": "inverse"}
-POOL, SMALL = {"pool_size": 40}, {"pool_size": 30}
-# The contract, the sampler, the kernels that it serves, its options, and what else differs.
-FORMS = (
-    (SamplerContract, "RKS", ANY, {}, {}),
-    (SamplerContract, "ORF", ISOTROPIC, {}, {}),
-    (SamplerContract, "SORF", ISOTROPIC, {}, {}),
-    (SamplerContract, "ROM", ISOTROPIC, {}, {}),
-    (SamplerContract, "SimRF", ISOTROPIC, {}, {}),
-    (SamplerContract, "Fastfood", ISOTROPIC, {}, {}),
-    (SamplerContract, "Circulant", PRODUCT, {}, NEAR),
-    (SamplerContract, "QMC", PRODUCT, {}, {}),
-    (SamplerContract, "QMC", PRODUCT, {"sequence": "halton"}, {}),
-    (Unscrambled, "QMC", PRODUCT, {"scramble": False}, {}),
-    (Matched, "MomentMatching", GAUSSIAN, {},
-     {"sizes": (6, 7, 16), "refuses": "cannot match the moments"}),
-    (SamplerContract, "GaussianQuadrature", GAUSSIAN, {}, {}),
-    (SamplerContract, "SSR", GAUSSIAN, {}, {"refuses": "needs 3 columns"}),
-    (SamplerContract, "LowPrecision", WAVES, {"bits": 8}, STEP),
-    (SamplerContract, "LowPrecision", WAVES, {"bits": 8, "base": "circulant"}, STEP),
-    (SamplerContract, "UniformPool", ANY, POOL, {"kernel_sizes": (4, 40)}),
-    (SamplerContract, "EERF", ANY, POOL | {"score_rows": 1.0}, {}),
-    (SamplerContract, "EERF", ANY,
-     POOL | {"score_rows": 0.5, "center_target": True, "multiclass": "max"}, {}),
-    (SamplerContract, "EERF", ANY, POOL | {"score_rows": 30, "multiclass": "per-class"}, {}),
-    (SamplerContract, "LKRF", ANY, POOL | {"rho": 2.0}, {}),
-    (SamplerContract, "LKRF", ANY, POOL | {"rho": 2.0, "estimator": "draw", "score_rows": 0.5}, {}),
-    (SamplerContract, "LKRF", ANY, POOL | {"penalty": 0.5, "power": 3.0, "weighted": False}, {}),
-    (SamplerContract, "LKRF", ANY,
-     POOL | {"penalty": "validation", "estimator": "draw", "score_rows": 0.5}, {}),
-    (SamplerContract, "Greedy", ANY, POOL, {}),
-    (SamplerContract, "Greedy", ANY, POOL | {"normalize": True, "center_target": True}, {}),
-    (Pooled, "LeverageRFF", ANY, SMALL, {}),
-    (Pooled, "LeverageRFF", ANY, UNWEIGHTED, NEAR),
-    (Pooled, "SurrogateLeverage", ANY,
-     SMALL | {"replace": False, "center_target": True}, NEAR),
-    (Pooled, "SurrogateLeverage", ANY, SMALL | {"equation": 12, "per_column": True}, {}),
-    (SamplerContract, "ORCCA", ANY, SMALL, NEAR),
-    (SamplerContract, "SES", ANY, {}, {}),
-    (SamplerContract, "SES", ANY, {"equations": "exact", "weights": "clipped"}, {}),
-    (SamplerContract, "SES", ANY, {"equations": "exact", "penalty": 0.01}, {}),
-    (SamplerContract, "ARFF", WAVES, {"sweeps": 3, "refit": 2}, NEAR),
-    (SamplerContract, "RFMFeatures", GAUSSIAN, {"rounds": 2}, NEAR),
-    (SamplerContract, "RFMFeatures", GAUSSIAN, {"metric": "diagonal", "score_rows": 40}, NEAR),
-    (SamplerContract, "VariableProjection", WAVES, {"iterations": 3}, NEAR),
-    (Columns, "Nystroem", ANY, {}, {}),
-    (Columns, "Nystroem", ANY, {"landmarks": "ridge-leverage", "score_rows": 30}, {}),
-    (Columns, "Nystroem", ANY, {"landmarks": "kmeans"}, {}),
-    (Columns, "Nystroem", ANY, {"landmarks": "rpcholesky"}, {}),
-    (Columns, "Nystroem", ANY, {"landmarks": "rpcholesky", "block_size": 1}, {}),
-    (Columns, "Nystroem", ANY, {"landmarks": "recursive-rls"}, {}),
-    (Columns, "TEFMG", ANY, {}, {}),
-    (Columns, "TEFMG", ANY, {"power": 2}, FAR),
-    (Columns, "TEFMS", ANY, {}, {}),
-    (Columns, "TEFMS", ANY, {"sketch": "dct"}, {}),
-    (Columns, "CompactFeatures", ANY, {}, {}),
-    (Columns, "CompactFeatures", ANY, {"projection": "srht"}, {}),
-    (Columns, "TruncatedSVD", ANY, {}, FAR),
-    (Columns, "PositiveFeatures", GAUSSIAN, {}, {}),
-    (Columns, "OptimalPositiveFeatures", GAUSSIAN, {"base": "orf"}, {}),
-    (Columns, "RandomBinning", ("laplacian",), {"kernel": "laplacian"}, {}),
-    (Columns, "DataPairs", ANY, {}, NEAR),
-    (Columns, "SWIM", ANY, {"pairs_per_row": 3, "target_norm": "l2"}, NEAR),
-)  # fmt: skip
-for contract, name, served, options, differs in FORMS:
-    own = {"sampler": getattr(samplers, name), "kernels_served": served, "options": options}
-    form = "-".join((f"Test{name}", *map(str, options.values())))
-    globals()[form] = type(form, (contract,), own | differs)
+INVENTED = """
+from rfbench.samplers.base import RandomFeatures
+from rfbench.samplers.declaration import GAUSSIAN, Form, sampler
 
 
-def test_every_sampler_has_its_line():
-    assert {getattr(samplers, name) for _, name, *_ in FORMS} == set(SAMPLERS.values())
+@sampler(
+    "invented",
+    position=99,
+    aliases=("made-up",),
+    kernels=GAUSSIAN,
+    about="plain features",
+    labels={"invented-wide": "the same, wider"},
+    verified="closed form: nothing",
+    contract={"sizes": (1, 2)},
+    forms=(Form(), Form({"bandwidth": 3.0}, {"float32_tolerance": 1e-3})),
+)
+class Invented(RandomFeatures):
+    def _draw(self, X, targets, random):
+        return self.draw_unit_map(random, X.shape[1], self.n_components)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder whose files are modules of `rfbench.samplers`."""
+    monkeypatch.setattr(samplers, "__path__", [*samplers.__path__, str(tmp_path)])
+    return tmp_path
+
+
+def registry(folder):
+    return Registry("sampler", partial(decorated, "sampler", folder, "rfbench.samplers"))
+
+
+def test_a_file_with_a_decorated_class_is_all_that_a_sampler_needs(folder):
+    (folder / "invented_file.py").write_text(INVENTED)
+    found = registry(folder)
+    assert list(found) == ["invented"]
+    assert found.published("made-up") == "invented"
+    (entry,) = found.entries.values()
+    assert entry.about == "plain features"
+    assert entry.labels == {"invented-wide": "the same, wider"}
+    cls = found.find("made-up")
+    assert found.of_module("rfbench.samplers", "Invented") is cls
+    assert cls(7, bandwidth=2.0).n_components == 7
+    plain, wide = contracts(found).values()
+    assert (plain.__name__, wide.__name__) == ("TestInvented", "TestInvented-3.0")
+    assert (plain.sizes, plain.options, wide.options) == ((1, 2), {}, {"bandwidth": 3.0})
+    assert (plain.float32_tolerance, wide.float32_tolerance) == (1e-4, 1e-3)
+    for test in plain(), wide():
+        test.test_has_exactly_the_columns_asked_for("paired")
+        test.test_serves_a_kernel_or_refuses_it_without_data("gaussian")
+    # It says that it serves the Gaussian kernels alone, and its class serves every one.
+    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
+        plain().test_serves_a_kernel_or_refuses_it_without_data("laplacian")
+
+
+def test_the_files_of_a_folder_are_read_in_the_order_of_their_positions(folder):
+    for file, name, position in (("a", "late", 3), ("b", "early", 1), ("c", "middle", 2)):
+        text = INVENTED.replace('"invented"', f'"{name}"').replace("99", str(position))
+        (folder / f"{file}.py").write_text(text.replace("made-up", file))
+    assert list(registry(folder)) == ["early", "middle", "late"]
+    positions = [entry.position for entry in SAMPLERS.entries.values()]
+    after = f"the next position is {max(positions) + 1}"
+    assert sorted(set(positions)) == positions, after
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ('"invented",', "NAME,", "not written out"),
+        ("position=99", "position=1 + 1", "not written out"),
+        ('"invented",\n', '"other",\n', "stands for another class"),
+    ],
+)
+def test_a_decorator_that_cannot_be_read_is_named_with_its_class(folder, old, new, why):
+    (folder / "first.py").write_text(INVENTED)
+    (folder / "second.py").write_text(INVENTED.replace(old, new))
+    with pytest.raises(MethodError, match=rf"samplers\.second\.Invented.*{why}"):
+        list(registry(folder))

@@ -7,9 +7,8 @@ from scipy import stats
 
 from rfbench.errors import MethodError
 from rfbench.samplers import QMC
+from rfbench.samplers.declaration import PRODUCT
 from rfbench.testing.samplers import ROWS
-
-from .families import PRODUCT
 
 
 def frequencies(rows=ROWS, **words):
@@ -17,7 +16,7 @@ def frequencies(rows=ROWS, **words):
     return sampler.feature_map_.frequencies.T
 
 
-def test_unscrambled_sequences_are_the_published_ones_without_the_point_0():
+def test_unscrambled_sequences_are_the_published_ones():
     sobol = [[0.5, 0.5], [0.75, 0.25], [0.25, 0.75], [0.375, 0.375], [0.875, 0.875]]
     halton = [[1 / 2, 1 / 3], [1 / 4, 2 / 3], [3 / 4, 1 / 9], [1 / 8, 4 / 9], [5 / 8, 7 / 9]]
     for sequence, points in (("sobol", sobol), ("halton", halton)):

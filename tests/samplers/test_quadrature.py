@@ -9,10 +9,10 @@ from scipy import stats
 from rfbench import kernels
 from rfbench.errors import MethodError
 from rfbench.samplers import SSR, GaussianQuadrature
+from rfbench.samplers.declaration import GAUSSIAN
 from rfbench.samplers.quadrature import QuadratureMap, simplex_vertices
 from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS
 
-from .families import GAUSSIAN
 from .unbiased import assert_mean, estimates, points
 
 

@@ -16,7 +16,7 @@ from .candidates import TWO, drawn
 @pytest.mark.parametrize("feature_map", MAPS)
 @pytest.mark.parametrize("targets", [TARGET[:, None], TWO])
 @pytest.mark.parametrize("alpha", [1e-3, 0.1])
-def test_loss_is_that_of_scikit_learn_and_its_gradient_that_of_differences(
+def test_loss_and_gradient_are_those_of_scikit_learn_and_of_differences(
     feature_map, targets, alpha
 ):
     first = drawn(feature_map, 6)
