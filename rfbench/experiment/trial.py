@@ -6,6 +6,7 @@ import functools
 import json
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -51,6 +52,16 @@ def warm_up() -> None:
     waves.warm_up()
 
 
+def refuse_complex_numbers() -> None:
+    """Make it an error, in this process, that an imaginary part is dropped where it is written.
+
+    Features would be measured by their real parts, and nobody would know.
+    """
+    refusal = ("error", None, np.exceptions.ComplexWarning, None, 0)
+    if refusal not in warnings.filters:  # setting it makes warnings that were shown be shown again
+        warnings.simplefilter("error", np.exceptions.ComplexWarning)
+
+
 @functools.lru_cache(maxsize=1)
 def thread_pools(modules: int) -> ThreadpoolController:
     """Return the libraries with threads; to find them takes milliseconds.
@@ -65,6 +76,7 @@ def run_job(
     job: Job, on_start: Callable[[str], None] | None = None, add_up: AddUp = in_turn
 ) -> Iterator[dict[str, Any]]:
     """Run the trials of a job, one row each; a trial that fails is a row that says so."""
+    refuse_complex_numbers()
     warm_up()
     libraries = thread_pools(len(sys.modules))
     with cached_pools() as pools:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from rfbench.arrays import Array, FloatArray, Rows
+from rfbench.errors import MethodError
 from rfbench.kernels import Feature, dense
 
 if TYPE_CHECKING:
@@ -110,6 +111,17 @@ class FeatureMap(FittedMap):
     weights: FloatArray | None = None
     order: int = 0
     projection: Projection | None = None
+
+    def __post_init__(self) -> None:
+        """Raise MethodError where the features would be no real numbers."""
+        for what in ("frequencies", "offsets", "weights", "scale"):
+            kind = np.asarray(getattr(self, what)).dtype
+            if kind.kind not in "fiu" and getattr(self, what) is not None:
+                raise MethodError(
+                    f"A feature map has {what} of the type {kind}.",
+                    "They have to be real numbers.",
+                    "Take their real part.",
+                )
 
     @property
     def n_frequencies(self) -> int:

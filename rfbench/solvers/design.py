@@ -276,7 +276,21 @@ def _matrix(features: Any, n: int) -> FloatArray:
             f"A transformer made an array of shape {block.shape} of {n} rows.",
             "It has to return a row of columns for each.",
         )
+    check_real(block, "A transformer made features")
     return block
+
+
+def check_real(values: NDArray[Any], what: str) -> None:
+    """Raise MethodError where values are no real numbers; `what` begins the sentence.
+
+    To write complex numbers, or words, into an array of floats would change them in silence.
+    """
+    if values.dtype.kind not in "fiub":
+        raise MethodError(
+            f"{what} of the type {values.dtype}.",
+            "They have to be real numbers.",
+            "Take their real part, or two columns of a complex one: real and imaginary.",
+        )
 
 
 def check_finite(values: FloatArray, what: str) -> None:

@@ -13,7 +13,7 @@ from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.memory import check_fits
-from rfbench.solvers.design import check_columns, design_of
+from rfbench.solvers.design import check_columns, check_real, design_of
 from rfbench.solvers.grouped_fits import matrix_bytes
 
 
@@ -80,6 +80,7 @@ class ExternalSolver:
                 f"{type(self.estimator).__name__} predicted an array of shape {values.shape} "
                 f"for {X.shape[0]} rows."
             )
+        check_real(values, f"{type(self.estimator).__name__} predicted values")
         return values.astype(np.float64).reshape(len(values), -1)
 
     def predict_codes(self, decisions: Array) -> NDArray[np.intp]:

@@ -1,0 +1,137 @@
+"""Features that are no real numbers: the trial is a row that says so, whoever made them."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from rfbench import samplers, solvers
+from rfbench.errors import MethodError
+from rfbench.experiment.trial import refuse_complex_numbers
+from rfbench.samplers.feature_map import FeatureMap
+from rfbench.solvers.design import Design
+from tests.support.trials import measured
+
+from .conftest import SMALL
+
+CODE = """
+import numpy as np
+from scipy import sparse
+from sklearn.linear_model import Ridge
+from rfbench.samplers import RKS
+from rfbench.samplers.feature_map import FittedMap
+
+class Rows:
+    def fit(self, X, y=None):
+        return self
+
+class Complex(Rows):
+    def transform(self, X):
+        return np.exp(1j * X)
+
+class Scattered(Rows):
+    def transform(self, X):
+        return sparse.csr_array(np.exp(1j * X))
+
+class Words(Rows):
+    def transform(self, X):
+        return X.astype(str)
+
+class Objects(Rows):
+    def transform(self, X):
+        return X.astype(object)
+
+class Dates(Rows):
+    def transform(self, X):
+        return X.astype("datetime64[s]")
+
+class Frequencies(RKS):
+    def _draw(self, X, targets, random):
+        found = super()._draw(X, targets, random)
+        return type(found)(**{**vars(found), "frequencies": found.frequencies * 1j})
+
+class Map(FittedMap):
+    n_columns = 3
+    def astype(self, dtype):
+        return self
+    def transform_into(self, rows, out):
+        out[...] = np.exp(1j * rows)
+
+class OwnMap(RKS):
+    def _draw(self, X, targets, random):
+        return Map()
+
+class Predicts(Ridge):
+    def predict(self, X):
+        return super().predict(X) * (1 + 0j)
+
+class Says(Ridge):
+    def predict(self, X):
+        return super().predict(X).astype(str)
+"""
+REAL = SMALL.replace("M: [4, 8]", "M: 3").replace("trials: 2", "trials: 1")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Complex", "A transformer made features of the type complex128"),
+        ("Scattered", "A transformer made features of the type complex128"),
+        ("Words", "A transformer made features of the type <U"),
+        ("Objects", "A transformer made features of the type object"),
+        ("Dates", "A transformer made features of the type datetime64"),
+        ("Frequencies", "A feature map has frequencies of the type complex128"),
+        ("OwnMap", "discards the imaginary part"),
+    ],
+)
+def test_features_that_are_no_real_numbers_fail_their_trial(experiment_of, tmp_path, name, message):
+    (tmp_path / "mine.py").write_text(CODE)
+    own = f"- {{class: 'mine.py:{name}', label: mine}}"
+    text = REAL.replace("- rks", own)
+    rows = measured(experiment_of(text, allow_imports=True))
+    assert [row["status"] for row in rows] == ["failed", "ok"]
+    assert message in rows[0]["message"]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("Predicts", "complex128"), ("Says", "<U")])
+def test_predictions_that_are_no_real_numbers_fail_their_trial(experiment_of, tmp_path, name, kind):
+    (tmp_path / "mine.py").write_text(CODE)
+    text = REAL.replace(
+        "{name: ridge, alphas: [0.01, 1.0], selection: cv5}", "{class: 'mine.py:NAME'}"
+    )
+    rows = measured(experiment_of(text.replace("NAME", name), allow_imports=True))
+    assert {row["status"] for row in rows} == {"failed"}
+    assert all(f"predicted values of the type {kind}" in row["message"] for row in rows)
+
+
+@pytest.mark.parametrize("kind", ["complex", "str", "object", "datetime64[s]"])
+def test_they_are_refused_in_python_too(kind):
+    class Made:
+        def transform(self, X):
+            return X.astype(kind)
+
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    with pytest.raises(MethodError, match="features of the type"):
+        solvers.RidgeRegressor(alphas=1.0).fit(X, X[:, 0], features=Made())
+    with pytest.raises(MethodError, match="frequencies of the type"):
+        FeatureMap("wave", "paired", X.astype(kind))
+
+
+def test_truth_values_and_whole_numbers_are_features():
+    class Made:
+        def transform(self, X):
+            return X > 0
+
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    np.testing.assert_array_equal(Design(X, Made()).matrix(), X > 0)
+    assert samplers.RKS(5, random_state=0).fit(X).transform(X).shape == (30, 5)
+
+
+def test_the_refusal_is_noted_once():
+    with warnings.catch_warnings():
+        refuse_complex_numbers()
+        before = list(warnings.filters)
+        refuse_complex_numbers()
+        assert warnings.filters == before
+        with pytest.raises(np.exceptions.ComplexWarning):
+            np.zeros(1)[...] = np.ones(1) * 1j
