@@ -1,4 +1,7 @@
-"""Methods from outside: a class named by its import path, a file, or an entry point."""
+"""Methods from outside: a class named by its import path, or in a file.
+
+Importing runs code: `rfbench.permissions` decides before what may be imported.
+"""
 
 from __future__ import annotations
 
@@ -11,57 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import click
-
-from rfbench import yamlfile
-from rfbench.errors import ConfigError, MethodError
-
-ALWAYS_ALLOWED = ("rfbench", "sklearn")
-
-
-def check_allowed(path: str, asked: list[str], anything: bool) -> None:
-    """Raise MethodError unless the person who runs a configuration lets it import this class.
-
-    Importing runs code. Allowed are classes of rfbench and scikit-learn, of the packages that the
-    person's own settings list, and everything with ``--allow-imports``. What the configuration
-    asks for, its `plugins`, is no permission. (The entry points of installed packages need none:
-    whoever installed the package chose them.)
-    """
-    package = path.split(".")[0]
-    if anything or (":" not in path and package in (*ALWAYS_ALLOWED, *allowed_by_settings())):
-        return
-    todo = "Run with --allow-imports if you trust it"
-    if ":" not in path:
-        todo += f", or write `allow_imports: [{package}]` into {settings_file()}"
-    asks = f", which asks for the packages {', '.join(asked)}" if asked else ""
-    raise MethodError(
-        f"{path} is not imported.",
-        f"Importing it would run code that the configuration names{asks}.",
-        todo + ".",
-    )
-
-
-def settings_file() -> Path:
-    """Return where the settings of the person are: `settings.yaml` in their settings folder."""
-    return Path(click.get_app_dir("rfbench")) / "settings.yaml"
-
-
-def allowed_by_settings() -> list[str]:
-    """Return the packages that the person's settings allow: their list ``allow_imports``.
-
-    Raises ConfigError: there is such a file, and it is broken.
-    """
-    file = settings_file()
-    if not file.exists():
-        return []
-    settings = yamlfile.load(file).value
-    packages = settings.pop("allow_imports", [])
-    if settings or not (isinstance(packages, list) and all(type(p) is str for p in packages)):
-        raise ConfigError(
-            f"The settings in {file} cannot be read.",
-            "They are a list of packages: `allow_imports: [mypackage]`.",
-        )
-    return packages
+from rfbench.errors import MethodError
 
 
 def load_class(path: str, folder: Path | None = None) -> type[Any]:
@@ -78,9 +31,10 @@ def load_object(path: str, folder: Path | None = None) -> Any:
     A file is looked for in `folder`, that of the configuration, before the current one. MethodError
     if the module, the file or the name is not there.
     """
-    owner, _, name = path.rpartition(":" if ":" in path else ".")
+    colon = ":" in path
+    owner, _, name = path.rpartition(":" if colon else ".")
     try:
-        if owner.endswith(".py"):
+        if colon and owner.endswith(".py"):
             module = _module_of_file(file_of(path, folder))
         else:
             module = importlib.import_module(owner)

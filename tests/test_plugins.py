@@ -3,10 +3,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rfbench import config, plugins, registry, samplers, solvers
+from rfbench import config, permissions, plugins, registry, samplers, solvers
 from rfbench.errors import ConfigError, MethodError
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
+from rfbench.permissions import check_permission
 from tests.support.trials import measured
 
 TEXT = """\
@@ -79,18 +80,19 @@ def test_entry_points_are_found_by_name(tmp_path, installed):
 
 def test_what_may_be_imported(settings):
     settings("allow_imports: [other]")
-    plugins.check_allowed("sklearn.svm.SVC", [], False)
-    plugins.check_allowed("other.Thing", [], False)
-    plugins.check_allowed("file.py:Thing", [], True)
+    check_permission("sklearn.svm.SVC", {"C": 2, "kernel": "rbf"})
+    check_permission("other.Thing", {"anything": {"a": 1}})
+    check_permission("other.module:function")
+    check_permission("file.py:Thing", {}, anything=True)
     for path in ("another.Thing", "file.py:Thing", "sklearn.py:Thing", "other.py:Thing"):
         with pytest.raises(MethodError, match="--allow-imports"):
-            plugins.check_allowed(path, [], False)
+            check_permission(path, {})
 
 
 @pytest.fixture
 def settings(tmp_path, monkeypatch):
     """Return a function that writes the person's own settings."""
-    monkeypatch.setattr(plugins.click, "get_app_dir", lambda name: str(tmp_path / name))
+    monkeypatch.setattr(permissions.click, "get_app_dir", lambda name: str(tmp_path / name))
 
     def write(text):
         (tmp_path / "rfbench").mkdir(exist_ok=True)
@@ -110,7 +112,7 @@ def test_a_configuration_gives_itself_no_permission(tmp_path, settings):
 def test_settings_that_are_broken_are_named(settings, text):
     settings(text)
     with pytest.raises(ConfigError, match="settings"):
-        plugins.check_allowed("other.Thing", [], False)
+        check_permission("other.Thing", {})
 
 
 MINE = "from sklearn.kernel_approximation import RBFSampler as Mine\n"

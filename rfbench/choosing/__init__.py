@@ -40,6 +40,7 @@ from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
 from rfbench.experiment.trial import warm_up
 from rfbench.experiment.worker import Limits, memory_share
+from rfbench.permissions import check_permission
 
 LEAST_ROWS = 10
 HELD_OUT, MOST_HELD_OUT = 0.25, 10_000
@@ -141,10 +142,12 @@ def choose_for(
     constant or a class has a single row; ConfigError if the budget is too small for one fit.
     """
     before = time.monotonic()
+    spec = DatasetSpec.model_validate(dataset)
+    if spec.code is not None:
+        check_permission(spec.code)
     n_jobs = n_jobs or os.cpu_count() or 1
     workers = Children(n_jobs)
     started = [workers.submit(warm_up) for _ in range(n_jobs)]
-    spec = DatasetSpec.model_validate(dataset)
     data = datasets.load(spec.name, parameters=spec.parameters or None)
     check(data)
     n_train, n_test = sizes(len(data.y), budget)

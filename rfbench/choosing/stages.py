@@ -67,7 +67,7 @@ class Runs:
         sampler = keys.pop("sampler", None) or {label: {**METHODS[label], "label": label}}
         document = {**self.shared, "samplers": [sampler], "M": M, **keys}
         source = yamlfile.Document(document, self.folder.name)
-        return config.from_document(source, self.folder.name, allow_imports=True)
+        return config.from_document(source, self.folder.name)
 
     def run(self, experiments: Sequence[Experiment], phase: str, deadline: float) -> Rows:
         """Run what is missing, until a moment of `time.monotonic`; return the rows there are.

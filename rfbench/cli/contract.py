@@ -32,6 +32,7 @@ def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
       rfbench test sklearn.kernel_approximation.Nystroem
     """
     from rfbench import plugins, yamlfile
+    from rfbench.permissions import check_permission
     from rfbench.testing.run import check_class, kernels_of, untested_of
 
     options = {}
@@ -40,7 +41,7 @@ def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
         if not sign:
             raise ConfigError(f"--set {text} is not KEY=VALUE.", "", "Write --set pool_size=30.")
         options[key] = yamlfile.scalar(value)
-    plugins.check_allowed(path, [], allow_imports)
+    check_permission(path, options, anything=allow_imports)
     thing = plugins.load_object(path)
     checks = check_class(thing, options)
     for check in checks:

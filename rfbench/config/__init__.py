@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -14,6 +15,7 @@ from rfbench.config.build import resolve_parameters, sampler_of, solver_of
 from rfbench.config.combinations import check_combinations
 from rfbench.config.messages import explain, where
 from rfbench.config.overrides import override
+from rfbench.config.permission import check_permission
 from rfbench.config.schema import (
     ISOLATED,
     NO_SOLVER,
@@ -25,7 +27,7 @@ from rfbench.config.schema import (
     SamplerSpec,
     SolverSpec,
 )
-from rfbench.errors import ConfigError, RfbenchError, unknown
+from rfbench.errors import ConfigError, ResultsError, RfbenchError, unknown
 
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
 
@@ -42,6 +44,7 @@ __all__ = [
     "choose",
     "documents",
     "from_document",
+    "from_manifest",
     "read",
     "read_all",
     "resolve_parameters",
@@ -72,9 +75,9 @@ def read_all(
 ) -> list[Experiment]:
     """Read and check the runs of a configuration file: all, or those with the names `only`.
 
-    Overrides, ``key.path=value`` as given to ``--set``, win over the file; `allow_imports` is that
-    of `rfbench.plugins.check_allowed`. ConfigError names the file, the line, what is allowed and
-    the nearest right word.
+    Overrides, ``key.path=value`` as given to ``--set``, win over the file; `allow_imports` is
+    `anything` of `rfbench.permissions.check_permission`. ConfigError names the file, the line, what
+    is allowed and the nearest right word.
     """
     found = documents(path, overrides)
     chosen = dict(choose(path, found, name) for name in only) if only else found
@@ -149,7 +152,32 @@ def from_document(
         raise ConfigError(explain(error, document)) from None
     except RfbenchError as error:
         raise ConfigError(f"{document.source}: {error}") from None
+    check_permission(experiment, document, allow_imports)
     for spec in (*experiment.dataset, *experiment.samplers, experiment.solver):
         spec.came_from(Path(document.source).parent.absolute())
-    check_combinations(experiment, document, allow_imports)
+    check_combinations(experiment, document)
+    return experiment
+
+
+def from_manifest(
+    content: dict[str, Any], source: str, *, allow_imports: bool = False
+) -> Experiment:
+    """Return an experiment as the manifest of its results has it.
+
+    `source` is the manifest's name for messages; files that it names are looked for from here. What
+    was checked when it ran is not checked again. ResultsError: it is of another version.
+    ConfigError: it names code that nobody permitted.
+    """
+    try:
+        experiment = Experiment.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ResultsError(
+            f"{source} has a configuration that this version of rfbench cannot read.",
+            f"{'.'.join(map(str, first['loc']))}: {first['msg']}.",
+            "Run the configuration again; its finished rows are kept.",
+        ) from error
+    check_permission(experiment, yamlfile.Document(content, source), allow_imports)
+    for spec in (*experiment.dataset, *experiment.samplers, experiment.solver):
+        spec.came_from(Path.cwd())
     return experiment

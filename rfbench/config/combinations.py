@@ -6,7 +6,7 @@ import itertools
 import re
 from typing import Any
 
-from rfbench import plugins, yamlfile
+from rfbench import yamlfile
 from rfbench.config.build import sampler_of, solver_of
 from rfbench.config.messages import at
 from rfbench.config.schema import (
@@ -22,19 +22,14 @@ from rfbench.registry import KERNELS, SAMPLERS
 from rfbench.solvers.base import LOO, looks_at_target
 
 
-def check_combinations(
-    experiment: Experiment, document: yamlfile.Document, allow_imports: bool
-) -> None:
-    """Refuse what is well-formed but cannot run; ConfigError names the line."""
+def check_combinations(experiment: Experiment, document: yamlfile.Document) -> None:
+    """Refuse what is well-formed but cannot run; ConfigError names the line.
 
-    def allowed(spec: Any) -> None:
-        if spec.code:
-            plugins.check_allowed(spec.code, experiment.plugins, allow_imports)
-
+    Data are read and methods built: what they import is permitted already.
+    """
     tasks = set()
     for spec in experiment.dataset:
         with at(document, "dataset"):
-            allowed(spec)
             tasks.add("regression" if spec.entry.task == "regression" else "classification")
         _check_rows(experiment, spec, document)
     if len(tasks) > 1:
@@ -45,7 +40,6 @@ def check_combinations(
             )
     solver = None
     with at(document, "solver"):
-        allowed(experiment.solver)
         if experiment.solver.name != NO_SOLVER:
             solver = solver_of(experiment, task=tasks.pop(), random_state=0)
         elif not experiment.kernel_error_rows:
@@ -65,7 +59,6 @@ def check_combinations(
     for position, sampler in enumerate(experiment.samplers):
         place: tuple[Any, ...] = "samplers", position
         try:
-            allowed(sampler)
             built = _built(experiment, sampler)
         except RfbenchError as error:
             with at(document, *(_shared_key(error, sampler, document) or place)):

@@ -17,6 +17,7 @@ from rfbench.errors import ConfigError, ExecutorError, nearest
 from rfbench.experiment import remote
 from rfbench.experiment.executors import Executor, local
 from rfbench.experiment.remote import Cluster
+from rfbench.permissions import check_permission
 
 CONNECT_SECONDS = 10
 
@@ -29,7 +30,7 @@ def find(text: str, n_jobs: int | None = None, *, allow_imports: bool = False) -
     `n_jobs` are in flight; None: one per core here, or as many as the cluster has threads.
 
     ConfigError if it is no executor, MethodError if its import needs permission (see
-    `rfbench.plugins.check_allowed`), ExecutorError if it is not there.
+    `rfbench.permissions.check_permission`), ExecutorError if it is not there.
     """
     kind, _, address = text.partition(":")
     if text == "local":
@@ -121,8 +122,7 @@ def _call(function: Callable[..., Any], *words: Any) -> Any:
 
 def imported(path: str, n_jobs: int | None = None, *, allow_imports: bool = False) -> Executor:
     """Return the executor that a function makes, see `find`."""
-    module = path.rpartition(":")[0]
-    plugins.check_allowed(path if module.endswith(".py") else module, [], allow_imports)
+    check_permission(path, anything=allow_imports)
     pool = plugins.load_object(path)()
     return Cluster(
         path,

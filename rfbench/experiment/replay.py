@@ -10,17 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from rfbench import datasets
-from rfbench.config import Experiment, KeptBy
+from rfbench.config import Experiment, KeptBy, from_manifest
 from rfbench.errors import ResultsError, RfbenchError
 from rfbench.experiment import executors
 from rfbench.experiment.environment import blas
 from rfbench.experiment.plan import Job, Trial, plan
 from rfbench.experiment.schedule import Schedule
 from rfbench.experiment.worker import Limits
-from rfbench.plugins import check_allowed
 from rfbench.results import manifest as manifests
 from rfbench.results.maintenance import rows_of
 from rfbench.results.schema import METRICS, TIMES
@@ -47,11 +44,7 @@ def trials_like(
     Raises ResultsError: the row has no number, or the manifest no configuration of this version.
     """
     trials = []
-    for experiment in experiments_of(manifest):
-        for spec in (*experiment.dataset, *experiment.samplers, experiment.solver):
-            if spec.code:
-                check_allowed(spec.code, experiment.plugins, allow_imports)
-            spec.came_from(Path.cwd())
+    for experiment in experiments_of(manifest, allow_imports):
         update: dict[str, Any] = {
             "dataset": [spec for spec in experiment.dataset if spec.name == data_of(row)],
             "trials": 1,
@@ -63,24 +56,15 @@ def trials_like(
     return trials
 
 
-def experiments_of(manifest: dict[str, Any]) -> list[Experiment]:
+def experiments_of(manifest: dict[str, Any], allow_imports: bool = False) -> list[Experiment]:
     """Return the configurations of a manifest.
 
-    Raises ResultsError: they are none of this version.
+    Raises what `rfbench.config.from_manifest` raises, before anything that one names is imported.
     """
-    try:
-        return [
-            Experiment.model_validate(config)
-            for config in (manifest["config"], *manifest.get("variants", []))
-        ]
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        raise ResultsError(
-            "The manifest has a configuration that this version of rfbench cannot read.",
-            f"{key}: {first['msg']}.",
-            "Run the configuration again; its finished rows are kept.",
-        ) from error
+    return [
+        from_manifest(config, manifests.MANIFEST, allow_imports=allow_imports)
+        for config in (manifest["config"], *manifest.get("variants", []))
+    ]
 
 
 def data_of(row: dict[str, str]) -> str:
@@ -185,7 +169,7 @@ def replay_any(
             if folder not in read:
                 read[folder] = manifests.read(folder)
             try:
-                why = _not_here(row, read[folder], most_seconds)
+                why = _not_here(row, read[folder], most_seconds, allow_imports)
                 trial = None if why else trial_of(row, read[folder], allow_imports)
             except RfbenchError as error:
                 why, trial = error.why or error.what, None
@@ -196,13 +180,15 @@ def replay_any(
                 yield _repeated(schedule, folder, row, trial, read[folder])
 
 
-def _not_here(row: dict[str, str], manifest: dict[str, Any], most_seconds: float) -> str:
+def _not_here(
+    row: dict[str, str], manifest: dict[str, Any], most_seconds: float, allow_imports: bool
+) -> str:
     """Say why a row is not measured again, as far as the row itself tells."""
     if row["status"] != "ok":
         return ENDED_BADLY
     if sum(float(row[name] or 0) for name in TIMES if name.startswith("t_")) > most_seconds:
         return COSTLY
-    specs = [spec for each in experiments_of(manifest) for spec in each.dataset]
+    specs = [spec for each in experiments_of(manifest, allow_imports) for spec in each.dataset]
     own = {spec.name for spec in specs if spec.own}
     return "" if data_of(row) in own or datasets.on_disk(data_of(row)) else NO_DATA
 

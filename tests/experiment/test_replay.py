@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rfbench import datasets
-from rfbench.errors import MethodError
+from rfbench.errors import ConfigError, MethodError
 from rfbench.experiment import run_plan, runner
 from rfbench.experiment.environment import blas
 from rfbench.experiment.replay import (
@@ -108,7 +108,7 @@ def test_code_that_the_folder_names_needs_permission_and_its_file(
     experiment = experiment_of(text, "trials=1", "M=4", allow_imports=True)
     folder = tmp_path / "r"
     runner.run(plan_run([experiment], folder))
-    with pytest.raises(MethodError, match="--allow-imports"):
+    with pytest.raises(ConfigError, match="--allow-imports"):
         replay(folder, "1")
     with pytest.raises(MethodError, match=r"mine\.py .*not there"):
         replay(folder, "1", allow_imports=True)

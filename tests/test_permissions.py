@@ -1,0 +1,156 @@
+"""What a stranger's text may cause: nothing, before the person who runs it has permitted it."""
+
+import importlib
+import inspect
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rfbench import permissions, shipped
+from rfbench.errors import MethodError
+from rfbench.permissions import check_permission
+from tests.support import walk
+from tests.support.command_line import call
+
+REST = {"split": {"test_size": 0.3}, "M": 5, "trials": 1, "samplers": ["rks"]}
+EVIL = "open('executed', 'w').write('')\ndef main(*words, **more): pass\nclass Main: pass\n"
+CLUSTERS = {"class": "sklearn.cluster.FeatureAgglomeration", "n_clusters": 4}
+TEXTS = {
+    "a function that loads a file": {
+        "dataset": {"load": "rfbench.plugins.load_object", "path": "evil.py:main"}
+    },
+    "a function that writes a file": {
+        "dataset": {
+            "load": "sklearn.datasets._base.urlretrieve",
+            "url": "file:evil.py",
+            "filename": "executed",
+        }
+    },
+    "a file by a dotted name": {"samplers": [{"class": "sklearn.py.Main"}]},
+    "a file behind what is permitted": {"dataset": ["digits", {"load": "evil.py:main"}]},
+    "a folder to cache in": {"samplers": [{**CLUSTERS, "memory": "./executed"}]},
+    "code in a parameter": {"samplers": [{**CLUSTERS, "pooling_func": {"class": "evil.py:Main"}}]},
+    "a solver": {"solver": {"class": "sklearn.pipeline.Pipeline", "steps": []}},
+    "what is asked for": {"solver": {"class": "evil.Main"}, "plugins": ["evil", "sklearn"]},
+    "another name of what is listed": {"solver": {"class": "sklearn.linear_model._ridge.Ridge"}},
+    "a part of what is listed": {"samplers": [{"class": "sklearn.decomposition:PCA"}]},
+    "something else than a word": {"dataset": {"load": ["evil.py:main"]}},
+    "nothing at all": {"dataset": {"load": None, "name": "x"}},
+    "what would be false": {"dataset": {"name": "x", "parameters": {"load": 0.0}}},
+    "a spec as a manifest has it": {
+        "samplers": [{"name": "evil.py:Main", "imported": True, "label": "x", "parameters": {}}]
+    },
+}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with code that says when it ran."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("evil.py", "sklearn.py", "0.py"):
+        (tmp_path / name).write_text(EVIL)
+    return tmp_path
+
+
+@pytest.mark.parametrize("what", TEXTS)
+@pytest.mark.parametrize("words", [(), ("--dry-run",)])
+def test_a_configuration_is_refused_before_anything_happens(here, what, words):
+    (here / "x.yaml").write_text(yaml.safe_dump({"dataset": "digits", **REST, **TEXTS[what]}))
+    assert "x.yaml" in call("run", "x.yaml", *words, code=2)
+    assert not (here / "executed").exists()
+    assert not (here / "results").exists()
+
+
+@pytest.mark.parametrize("what", TEXTS)
+def test_a_manifest_is_refused_before_anything_happens(here, what):
+    folder = here / "results"
+    folder.mkdir()
+    published = shipped.folder().parent / "results" / "published" / "quickstart"
+    (folder / "trials.csv").write_bytes((published / "trials.csv").read_bytes())
+    manifest = json.loads((published / "manifest.json").read_text(encoding="utf-8"))
+    manifest["variants"] = [{**manifest["config"], **TEXTS[what]}]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert "manifest.json" in call("replay", "results", 1, code=2)
+    assert not (here / "executed").exists()
+
+
+def test_no_callable_of_rfbench_or_scikit_learn_is_reached_unasked(here):
+    """Some 12,000 of them by six ways each, in a process whose every step is watched."""
+    done = subprocess.run(
+        [sys.executable, walk.__file__], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    callables, listed, settings = map(int, done.stdout.split()[-3:])
+    assert callables > 8000
+    assert listed == len(permissions.listed()[0])
+    assert settings > 2000
+    assert {path.name for path in here.iterdir()} == {"evil.py", "sklearn.py", "0.py"}
+
+
+PLAIN = re.compile(
+    r"Interval|boolean|StrOptions|Options|array-like|random_state|verbose|cv_object|Real|Integral"
+    r"|tuple|list"
+)
+
+
+def test_what_is_listed_is_published_and_its_parameters_are_plain():
+    """What scikit-learn declares of each: none that may be set is a path, code or a mapping alone.
+
+    The kernel of a Gaussian process is an object or nothing; a word is refused there.
+    """
+    estimators, parameters = permissions.listed()
+    declared = {}
+    for path in estimators:
+        module, _, name = path.rpartition(".")
+        cls = getattr(importlib.import_module(module), name)
+        assert hasattr(cls, "fit")
+        assert hasattr(cls, "transform") or hasattr(cls, "predict"), path
+        signature = inspect.signature(cls).parameters.values()
+        assert all(each.default is not each.empty for each in signature), path
+        kinds = {each.kind for each in signature}
+        assert kinds <= {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+        for word in {each.name for each in signature} & parameters:
+            declared[f"{name}.{word}"] = str(cls._parameter_constraints[word])
+    odd = {key for key, kinds in declared.items() if not PLAIN.search(kinds)}
+    assert odd <= {
+        "GaussianProcessClassifier.kernel", "GaussianProcessRegressor.kernel",
+        "HistGradientBoostingClassifier.scoring", "HistGradientBoostingRegressor.scoring",
+    }  # fmt: skip
+    risky = (
+        "memory func inverse_func kw_args estimator callback score_func steps dtype verbose_file"
+    )
+    assert not set(risky.split()) & parameters
+
+
+@pytest.mark.parametrize(
+    ("path", "parameters", "sentence"),
+    [
+        ("sklearn.linear_model._ridge.Ridge", {}, "Did you mean 'sklearn.linear_model.Ridge'"),
+        ("sklearn.svm.SVC", {"c": 1}, "no parameter 'c'.*Did you mean 'C'"),
+        ("sklearn.svm.SVC", {"C": {"a": 1}}, "C is {'a': 1}"),
+        ("sklearn.svm.SVC", {"C": [[1]]}, "numbers, words and lists of these"),
+        ("sklearn.svm.SVC ", {}, "not imported"),
+        ("sklearn.svm.svc", {}, "not imported"),
+        ("sklearn.svm.ＳＶＣ", {}, "not imported"),  # noqa: RUF001
+        ("sklearn.svm.SVC", None, "not imported"),  # a function that loads data
+    ],
+)
+def test_what_is_not_listed_is_named_with_what_to_do(path, parameters, sentence):
+    with pytest.raises(MethodError, match=f"(?s){sentence}.*--allow-imports"):
+        check_permission(path, parameters)
+
+
+def test_nothing_else_reads_an_experiment_from_text():
+    """Where `Experiment.model_validate` stands, permission is asked for next."""
+    package = Path(permissions.__file__).parent
+    callers = {
+        file.relative_to(package).as_posix()
+        for file in package.rglob("*.py")
+        if "Experiment.model_validate" in file.read_text(encoding="utf-8")
+    }
+    assert callers == {"config/__init__.py"}
