@@ -17,6 +17,7 @@ from rfbench.parameters import Rule, number, one_of
 from rfbench.registry import KERNELS
 
 RULES = ("median", "knn50", "knn50-sample")
+SMALLEST, LARGEST = 1e-150, 1e150  # kernels divide by its square
 _MULTIPLE = re.compile(rf"(?:([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *\* *)?({'|'.join(RULES)})")
 
 
@@ -24,11 +25,11 @@ def _parts(rule: Any) -> tuple[float, str] | None:
     """Return the factor and the rule of a rule, or of a positive multiple of one: 0.5*median."""
     match = _MULTIPLE.fullmatch(rule) if isinstance(rule, str) else None
     factor = float(match[1] or 1) if match else 0.0
-    return (factor, match[2]) if match and 0 < factor < float("inf") else None
+    return (factor, match[2]) if match and SMALLEST <= factor <= LARGEST else None
 
 
 ALLOWED = (
-    number(above=0)
+    number(least=SMALLEST, most=LARGEST)
     | one_of(*RULES)
     | Rule("a multiple of one (0.5*median)", lambda rule: _parts(rule) is not None)
 )
@@ -66,10 +67,11 @@ def resolve(
         )
     else:
         value = float(rule)
-    if not (np.isfinite(value) and value > 0):
+    if not SMALLEST <= value <= LARGEST:
         raise MethodError(
             f"The bandwidth '{rule}' gave {value:g}.",
-            "It must be a positive number; the rules give 0 when most rows coincide.",
+            f"It must be a number from {SMALLEST:g} to {LARGEST:g}; the rules give 0 when most "
+            "rows coincide.",
             "Set the bandwidth to a number.",
         )
     return value

@@ -37,15 +37,20 @@ class Rule:
         )
 
 
-def number(*, least: float = -math.inf, above: float = -math.inf) -> Rule:
+def number(*, least: float = -math.inf, above: float = -math.inf, most: float = math.inf) -> Rule:
     """Return the rule of a finite number."""
 
     def holds(value: Any) -> bool:
-        real = isinstance(value, Real) and not isinstance(value, bool)
-        return real and math.isfinite(value) and value >= least and value > above
+        if not isinstance(value, Real) or isinstance(value, bool):
+            return False
+        try:
+            given = float(value)
+        except OverflowError:  # a whole number beyond all floats
+            return False
+        return math.isfinite(given) and least <= given <= most and given > above
 
     bound = f" above {above:g}" if above > least else f" of at least {least:g}"
-    return Rule(f"a number{bound}", holds)
+    return Rule(f"a number{bound}{f' and at most {most:g}' if most < math.inf else ''}", holds)
 
 
 def whole(least: int) -> Rule:

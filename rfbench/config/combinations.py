@@ -12,6 +12,7 @@ from rfbench.config.messages import at
 from rfbench.config.schema import (
     NO_SOLVER,
     BandwidthGrid,
+    CheckSpec,
     DatasetSpec,
     Experiment,
     KeptBy,
@@ -27,9 +28,15 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
 
     Data are read and methods built: what they import is permitted already.
     """
+    with at(document, "paper"):
+        _check_paper(experiment)
+    for position, check in enumerate(experiment.checks):
+        with at(document, "checks", position):
+            _check_statement(experiment, check)
     tasks = set()
     for spec in experiment.dataset:
         with at(document, "dataset"):
+            _check_parameters(spec)
             tasks.add("regression" if spec.entry.task == "regression" else "classification")
         _check_rows(experiment, spec, document)
     if len(tasks) > 1:
@@ -65,6 +72,45 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
                 raise
         with at(document, *place):
             _check_sampler(experiment, sampler, built)
+
+
+def _check_paper(experiment: Experiment) -> None:
+    from rfbench import papers
+
+    if experiment.paper:
+        papers.check_paper(experiment.paper)
+
+
+def _check_statement(experiment: Experiment, check: CheckSpec) -> None:
+    """Refuse a statement that no row could be held against, or that none could fulfil."""
+    from rfbench.results.schema import SCHEMA, TEXT
+
+    if SCHEMA[check.column].kind == TEXT:
+        raise ConfigError(f"column is {check.column}, which has no numbers.", "", "Name another.")
+    names = {name for spec in experiment.samplers for name in (spec.label, spec.name)}
+    if check.sampler is not None and check.sampler not in names:
+        raise unknown("sampler", check.sampler, sorted(names), ConfigError)
+    if check.below is None and check.above is None:
+        raise ConfigError(
+            f"the check of {check.column} has no bound.",
+            "Nothing could contradict it.",
+            "Write `below: NUMBER` or `above: NUMBER`.",
+        )
+    if check.below is not None and check.above is not None and check.above >= check.below:
+        raise ConfigError(
+            f"above is {check.above:g}, and below is {check.below:g}.",
+            "No number lies between them.",
+            "Exchange them.",
+        )
+
+
+def _check_parameters(spec: DatasetSpec) -> None:
+    """Refuse parameters of a data set that is no problem to be drawn."""
+    if spec.parameters and not spec.own and spec.entry.kind != "synthetic":
+        raise ConfigError(
+            f"{spec.name} takes no parameters, but was given {', '.join(spec.parameters)}.",
+            "Only synthetic problems have parameters.",
+        )
 
 
 def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Document) -> None:

@@ -96,7 +96,7 @@ def _single_key(value: Any, what: str) -> Any:
 class Section(BaseModel):
     """A part of the configuration: no unknown keys, not changed once it is read."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class Located(Section):
@@ -141,14 +141,17 @@ class OwnData(BaseModel):
     openml: int | None = None
     sklearn: str | None = None
     path: str | None = None
-    name: str | None = None
+    name: Annotated[str, Field(min_length=1)] | None = None
     target: str | int | None = None
     task: Literal["classification", "binary", "multiclass", "regression"] | None = None
     drop: list[str | int] | str | int | None = None
     groups: str | int | None = None
     missing: Literal["error", "drop", "mean"] = "error"
     header: bool = True
-    separator: str | None = None
+    separator: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+
+
+_AS_READ = {"name", "parameters"}
 
 
 class DatasetSpec(Located):
@@ -185,6 +188,9 @@ class DatasetSpec(Located):
     @classmethod
     def _gather(cls, value: Any) -> Any:
         if isinstance(value, dict) and "parameters" in value:
+            own = value["parameters"]
+            if isinstance(own, dict) and set(own) & set(OWN_SOURCES) and set(value) <= _AS_READ:
+                _own({**own, "name": value.get("name")})
             return value
         if isinstance(value, dict) and set(value) & set(OWN_SOURCES):
             return _own(value)
@@ -199,6 +205,8 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
     sources = [source for source in OWN_SOURCES if source in value]
     if sources[0] == "load" and "path" in sources:
         sources.remove("path")  # an argument of the function
+    if value[sources[0]] is None:
+        raise ValueError(f"`{sources[0]}` names nothing")
     allowed = [key for key in OwnData.model_fields if key not in OWN_SOURCES]
     if sources[0] == "path":
         allowed = ["name"]
@@ -215,7 +223,8 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
     except ValidationError as error:
         first = error.errors()[0]
         raise ValueError(f"{first['loc'][0]} is {first['input']!r}: {first['msg']}") from None
-    parameters = {key: given for key, given in value.items() if key != "name"}
+    absent = {"name", *(("drop",) if value.get("drop") is None else ())}
+    parameters = {key: given for key, given in value.items() if key not in absent}
     name = value.get("name") or own.default_name(parameters)
     if name in catalog.names():
         raise ValueError(
@@ -227,7 +236,7 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
 class SamplerSpec(MethodSpec):
     """A sampler's published name, or the import path of a class, with its parameters."""
 
-    label: str
+    label: Annotated[str, Field(min_length=1)]
     parameters: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="before")
@@ -244,7 +253,7 @@ class SamplerSpec(MethodSpec):
         return {
             "name": name,
             "imported": imported,
-            "label": label or str(name).split(".")[-1].split(":")[-1],
+            "label": label if label is not None else str(name).split(".")[-1].split(":")[-1],
             "parameters": flat,
         }
 
@@ -308,8 +317,8 @@ def _in_results(what: str) -> AfterValidator:
         names = list(METRICS if what == "metric" else COLUMNS)
         if name is not None and name not in names:
             raise ValueError(
-                f"there is no {what} '{name}' in the results{nearest(name, names)}"
-                + (f"; the metrics are {', '.join(names)}" if what == "metric" else "")
+                f"there is no {what} '{name}' in the results.{nearest(name, names)}"
+                + (f" The metrics are {', '.join(names)}" if what == "metric" else "")
             )
         return name
 
@@ -323,7 +332,7 @@ class CheckSpec(Section):
     sampler: str | None = None
     below: float | None = None
     above: float | None = None
-    at_each: str | None = None
+    at_each: Annotated[str | None, _in_results("column")] = None
     source: str = ""
 
 
