@@ -39,6 +39,8 @@ TEXTS = {
     "what is asked for": {"solver": {"class": "evil.Main"}, "plugins": ["evil", "sklearn"]},
     "another name of what is listed": {"solver": {"class": "sklearn.linear_model._ridge.Ridge"}},
     "a part of what is listed": {"samplers": [{"class": "sklearn.decomposition:PCA"}]},
+    "a function of a generated problem": {"dataset": {"sphere": {"load": "evil.py:main"}}},
+    "a function of two names": {"dataset": {"x": {"load": ["evil.py:main", "sklearn.py:main"]}}},
     "something else than a word": {"dataset": {"load": ["evil.py:main"]}},
     "nothing at all": {"dataset": {"load": None, "name": "x"}},
     "what would be false": {"dataset": {"name": "x", "parameters": {"load": 0.0}}},

@@ -195,6 +195,8 @@ class DatasetSpec(Located):
         if isinstance(value, dict) and set(value) & set(OWN_SOURCES):
             return _own(value)
         flat = dict(_single_key(value, "eeg"))
+        if set(flat) & set(OWN_SOURCES):  # {eeg: {file: ...}}, which is no eeg
+            return _own(flat)
         return {"name": flat.pop("name", None), "parameters": flat}
 
 

@@ -175,6 +175,11 @@ def test_a_wrong_override(tmp_path, override, sentence):
         ("dataset: digits", "dataset: {file: a.csv, separator: ab}", "separator is 'ab'"),
         ("dataset: digits", "dataset: {file: a.csv, name: ''}", "name is ''"),
         ("dataset: digits", "dataset: {name: x, parameters: {file: 3}}", "file is 3"),
+        (
+            "dataset: digits",
+            "dataset: {eeg: {file: a.csv}}",
+            "'eeg' is a data set of the catalogue",
+        ),
         ("dataset: digits", "dataset: {openml: true}", "openml is True"),
         ("dataset: digits", "dataset: {sklearn: null}", "`sklearn` names nothing"),
         *(

@@ -26,7 +26,7 @@ HARM = (
 )
 ANYTHING = (*HARM, "open", "import", "exec", "compile", "os.")
 BASE = {"dataset": "digits", "split": {"test_size": 0.3}, "M": 5, "trials": 1, "samplers": ["rks"]}
-ROW = {"trial": "0", "M": "5"}
+ROW = {"dataset": "digits", "trial": "0", "M": "5"}
 WRITES = set("wax+")
 
 watched: tuple[str, ...] = ()
