@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rfbench.memory import limited_to
 from rfbench.results import Results, reader
 
 if TYPE_CHECKING:
@@ -181,8 +182,10 @@ def run(
     experiment = read_config(config, overrides, run=run, name=name, allow_imports=allow_imports)
     folder = Path(out) / ("smoke" if smoke else "") / experiment.name
     workers = n_jobs or os.cpu_count() or 1
+    with limited_to(memory_share(memory, 1)):  # data of one's own are read here
+        plan = plan_run([experiment], folder, smoke=smoke).only(only)
     summary = runner.run(
-        plan_run([experiment], folder, smoke=smoke).only(only),
+        plan,
         n_jobs=workers,
         limits=Limits(memory_share(memory, workers), timeout),
         retry=retry,

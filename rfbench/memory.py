@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from rfbench.errors import MemoryLimit
 
 GIB = 2**30
@@ -18,6 +22,37 @@ def limit_to(amount: float | None) -> None:
     """Let this process have so many bytes of its own; None: what the machine has free."""
     global _limit
     _limit = amount
+
+
+@contextmanager
+def limited_to(amount: float | None) -> Iterator[None]:
+    """Let this process have so many bytes of its own for a while."""
+    before = _limit
+    limit_to(amount)
+    try:
+        yield
+    finally:
+        limit_to(before)
+
+
+@contextmanager
+def within_limit() -> Iterator[None]:
+    """Make a MemoryError of an allocation beyond `free_bytes`; on macOS nothing changes."""
+    import psutil
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    held = getattr(psutil.Process().memory_info(), "data", None)
+    if held is None:
+        yield
+        return
+    most = int(held + free_bytes())
+    resource.setrlimit(
+        resource.RLIMIT_DATA, (most if soft == resource.RLIM_INFINITY else min(soft, most), hard)
+    )
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def check_fits(needed: float, what: str, todo: str, limit_gib: float | None = None) -> None:

@@ -19,17 +19,16 @@ Picked = slice | NDArray[np.integer[Any]] | NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class RowSource:
-    """Some rows of a table in `.npy` parts, as a method sees them; shape (n, n_columns).
+    """Some rows of a table in an `.npy` file, as a method sees them; shape (n, n_columns).
 
     ``source[picked]`` reads rows into an array, ``source.take(picked)`` is the source of some of
-    them. No part stays mapped, so that what was read counts in no process's memory. A source can
-    be pickled: it is paths, row numbers and functions.
+    them. The file does not stay mapped, so that what was read counts in no process's memory. A
+    source can be pickled: it is a path, row numbers and functions.
     """
 
-    parts: tuple[Path, ...]  # each an array of shape (rows of the part, n_columns)
-    ends: NDArray[np.int64]  # rows up to the end of each part
+    path: Path
     n_columns: int
-    numbers: NDArray[np.int64]  # which rows of the parts these are, in their order
+    numbers: NDArray[np.int64]  # which rows of the file these are, in their order
     dtype: np.dtype[Any] = DOUBLE  # of what is read
     # Functions applied in turn to each block, a float64 array of shape (b, n_columns).
     steps: tuple[Callable[[FloatArray], FloatArray], ...] = ()
@@ -45,13 +44,8 @@ class RowSource:
         return len(self.numbers)
 
     def __getitem__(self, picked: Picked) -> FloatArray:
-        numbers = self.numbers[picked]
-        block: FloatArray = np.empty((len(numbers), self.n_columns))
-        part = np.searchsorted(self.ends, numbers, side="right")
-        for which in np.unique(part):
-            inside = part == which
-            begin = self.ends[which - 1] if which else 0
-            block[inside] = np.load(self.parts[which], mmap_mode="r")[numbers[inside] - begin]
+        rows = np.load(self.path, mmap_mode="r")[self.numbers[picked]]
+        block: FloatArray = np.asarray(rows, dtype=np.float64)
         for step in self.steps:
             block = step(block)
         return block.astype(self.dtype, copy=False)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,10 @@ settings.load_profile("same")
 
 if DATA := os.environ.get("RFBENCH_DATA"):  # tests change the folder
     os.environ["RFBENCH_DATA"] = os.path.abspath(DATA)
+
+# What is remembered of files goes with the process.
+CACHE = tempfile.TemporaryDirectory(prefix="rfbench-tests-")
+os.environ["RFBENCH_CACHE"] = CACHE.name
 
 # Files whose runs find the idle workers of the one before: one process of pytest-xdist runs them
 # all. Those on faults and on workers elsewhere start their own; they take long, and begin first.

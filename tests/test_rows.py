@@ -25,7 +25,7 @@ def source(tmp_path):
 @pytest.mark.parametrize(
     "picked",
     [slice(1), slice(5, 9), slice(None), np.array([150, 3, 7, 7]), np.array([], int), X[:, 0] > 1],
-    ids=["first", "over parts", "all", "any order", "none", "mask"],
+    ids=["first", "within", "all", "any order", "none", "mask"],
 )
 def test_any_rows_are_those_of_the_array(source, picked):
     assert_array_equal(source[picked], X[picked])

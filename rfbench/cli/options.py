@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rfbench.memory import limited_to
+
 if TYPE_CHECKING:
     from rfbench.experiment.worker import Limits
 
@@ -163,8 +165,11 @@ def run_options(command: Command) -> Command:
 
     @functools.wraps(command)
     def with_options(**words: Any) -> Any:
+        from rfbench.experiment.worker import memory_share
+
         shared = {each.name: words.pop(each.name) for each in fields(RunOptions)}
-        return command(**words, options=RunOptions(**shared))
+        with limited_to(memory_share(shared["memory"], 1)):  # data of one's own are read here
+            return command(**words, options=RunOptions(**shared))
 
     made = with_options
     for each in reversed(fields(RunOptions)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from rfbench.arrays import Rows
-from rfbench.datasets.readers import Parsed
 from rfbench.errors import DataError, nearest
 
 MOST_WORDS = 255  # of a column that becomes one column for each
@@ -24,6 +23,18 @@ MOST_NAMED = 8
 DENSE = 4  # from every fourth value that is not 0 on
 SIDES = {"train": 0, "training": 0, "test": 1, "testing": 1}
 DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?")
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The rows of a data set; those of the published training part come first."""
+
+    X: Rows
+    y: NDArray[Any]  # int64 class codes, or the float64 target of a regression
+    n_given_train: int | None = None
+    groups: NDArray[np.int64] | None = None
+    # Of data of one's own: what a catalogue would say of them, as JSON values.
+    about: Mapping[str, Any] | None = None
 
 
 def tabled(

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from rfbench.arrays import Rows
 from rfbench.datasets import catalog, packed
 from rfbench.datasets.catalog import Entry, source_of
+from rfbench.datasets.columns import Parsed
 from rfbench.datasets.fetch import obtain
-from rfbench.datasets.hashes import data_folder
 from rfbench.datasets.locate import FileCheck, pin, right
-from rfbench.datasets.readers import READERS, Parsed
+from rfbench.datasets.readers import READERS
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import DataError
 
@@ -160,13 +160,13 @@ def _sha256(entry: Entry, parameters: Parameters, checks: list[FileCheck]) -> st
 
 
 def _parse(entry: Entry, checks: list[FileCheck], sha256: str) -> Parsed:
-    folder = data_folder() / "cache" / f"{entry.name}-{sha256[:32]}"
-    if (parsed := packed.cached(folder)) is None:
+    folder = packed.cache_folder() / f"{entry.name}-{sha256[:32]}"
+    if (parsed := packed.cached(folder, sha256)) is None:
         sources = [each.source for each in checks if each.source]
         parsed = READERS[entry.reader](entry, sources)
         entry.check(parsed.X.shape, parsed.y, parsed.n_given_train)
         pin(entry, checks)
-        parsed = packed.store(folder, parsed)
+        parsed = packed.store(folder, parsed, sha256)
     return parsed
 
 

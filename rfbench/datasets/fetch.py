@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import logging
 import os
 import shutil
 import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
+from socket import gaierror
 
 import rfbench
 from rfbench.datasets import catalog
@@ -29,7 +35,9 @@ from rfbench.errors import DataError
 log = logging.getLogger(__name__)
 
 RETRIES = 2
-"""How often a download from one address is tried again."""
+"""How often a download from one address is tried again, after 1 and 2 seconds."""
+SILENCE = 30
+"""Seconds without an answer after which there is none."""
 
 
 def fetch(name: str, *, progress: bool = False) -> list[Path]:
@@ -60,98 +68,74 @@ def _download(entry: Entry, member: Member, progress: bool) -> str:
     folder = data_folder() / entry.folder
     reasons = []
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
-            for download, url in ((each, url) for each in downloads for url in each.urls):
-                try:
-                    staged = _from(url, Path(stage), download.name, progress)
-                    _check_staged(entry, staged)
-                except Exception as error:  # pooch passes on whatever its transport raises
-                    log.info("%s from %s: %s", download.name, url, error)
-                    reasons.append(f"{url}: {_reason(error)}")
-                else:
-                    staged.chmod(0o644)
-                    os.replace(staged, folder / download.name)
-                    return download.name
-    except OSError as error:
-        reasons.append(str(error))
-    with contextlib.suppress(OSError):
-        folder.rmdir()  # only where nothing is in it
+        for download, url in ((each, url) for each in downloads for url in each.urls):
+            try:
+                with _staged(entry, download.name) as stage:
+                    _copy(url, stage, progress)
+                return download.name
+            except (OSError, http.client.HTTPException, DataError) as error:
+                log.info("%s from %s: %s", download.name, url, error)
+                reasons.append(f"{url}: {_reason(error)}")
+    finally:
+        with contextlib.suppress(OSError):
+            folder.rmdir()  # only where nothing is in it
     raise missing(entry, member, f"The download failed ({'; '.join(reasons)}).")
+
+
+@contextlib.contextmanager
+def _staged(entry: Entry, name: str) -> Iterator[Path]:
+    """Give a place to write a file to; once it is checked it takes its place, whole."""
+    folder = data_folder() / entry.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
+        path = Path(stage) / name
+        yield path
+        for member in entry.files:
+            one_of_many = member.count > 1 and path.match(member.name)
+            if not one_of_many and any(path.match(each) for each in member.names):
+                source = FoundFiles((path,), member.pattern, member.count)
+                refuse_mismatch(entry, check(entry, member, source))
+        os.replace(path, folder / name)
 
 
 def _reason(error: Exception) -> str:
     """Return in a few words why a download failed."""
-    import requests
-
-    if isinstance(error, requests.HTTPError) and error.response is not None:
-        return f"the server answered {error.response.status_code}"
-    if isinstance(error, requests.Timeout):
+    if isinstance(error, urllib.error.HTTPError):
+        return f"the server answered {error.code}"
+    cause = getattr(error, "reason", error)
+    if isinstance(cause, TimeoutError):
         return "no answer in time"
-    if isinstance(error, requests.ConnectionError):
+    if isinstance(cause, ConnectionError | gaierror):
         return "no connection"
-    return str(error)
+    return str(cause)
 
 
-def _from(url: str, folder: Path, name: str, progress: bool) -> Path:
-    import pooch
+def _copy(url: str, path: Path, progress: bool) -> None:
+    """Download a file; what a server or the way to it spoils is asked for again."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-    pooch.get_logger().setLevel(logging.CRITICAL)
-    bar = _Bar(name) if progress else None
-    pup = pooch.create(
-        path=folder,
-        base_url="",
-        registry={name: None},
-        urls={name: url},
-        retry_if_failed=RETRIES,
-    )
-    try:
-        (folder / name).unlink(missing_ok=True)
-        agent = {"User-Agent": f"rfbench/{rfbench.__version__}"}  # some servers refuse requests'
-        downloader = pooch.HTTPDownloader(progressbar=bar or False, headers=agent)
-        return Path(pup.fetch(name, downloader=downloader))
-    finally:
-        if bar:
-            bar.close()
-
-
-class _Bar:
-    """A progress bar of rich in the shape that pooch expects of one."""
-
-    def __init__(self, name: str) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
-
-        columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
-        self._progress = Progress(*columns, console=Console(stderr=True))
-        self._task = self._progress.add_task(name, total=None)
-        self._progress.start()
-
-    @property
-    def total(self) -> float | None:
-        return self._progress.tasks[0].total
-
-    @total.setter
-    def total(self, value: float) -> None:
-        self._progress.update(self._task, total=value or None)
-
-    def update(self, count: int) -> None:
-        self._progress.advance(self._task, count)
-
-    def reset(self) -> None:
-        self._progress.update(self._task, completed=0)
-
-    def close(self) -> None:
-        self._progress.stop()
-
-
-def _check_staged(entry: Entry, staged: Path) -> None:
-    """Check a file that is not in its place yet against each that it is or has in it."""
-    for member in entry.files:
-        one_of_many = member.count > 1 and staged.match(member.name)
-        if not one_of_many and any(staged.match(name) for name in member.names):
-            source = FoundFiles((staged,), member.pattern, member.count)
-            refuse_mismatch(entry, check(entry, member, source))
+    # Some servers refuse Python's own name.
+    agent = {"User-Agent": f"rfbench/{rfbench.__version__}"}
+    request = urllib.request.Request(url, headers=agent)
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
+    for attempt in range(1 + RETRIES):
+        bar = Progress(*columns, console=Console(stderr=True), disable=not progress)
+        try:
+            with urllib.request.urlopen(request, timeout=SILENCE) as answer, bar:
+                size = answer.length
+                with path.open("wb") as file:
+                    shutil.copyfileobj(
+                        bar.wrap_file(answer, size or 0, description=path.name), file
+                    )
+            if size is not None and path.stat().st_size != size:
+                raise http.client.IncompleteRead(b"", size - path.stat().st_size)
+            return
+        except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
+            code = getattr(error, "code", 500)
+            if attempt == RETRIES or code < 500:
+                raise
+            time.sleep(2**attempt)
 
 
 def add(name: str, file: Path) -> Path:
@@ -172,12 +156,8 @@ def add(name: str, file: Path) -> Path:
         )
     folder = data_folder() / entry.folder
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
-            staged = Path(stage) / file.name
-            shutil.copyfile(file, staged)
-            _check_staged(entry, staged)
-            os.replace(staged, folder / file.name)
+        with _staged(entry, file.name) as stage:
+            shutil.copyfile(file, stage)
     except OSError as error:
         raise DataError(
             f"{file} cannot be copied to {folder}.", f"{error}.", "Check the folder's permissions."

@@ -1,16 +1,12 @@
-"""Files of one's own: which format they are in, and what stands in them."""
+"""The formats: what stands in a file, as a table; one reader each, for every data set."""
 
 from __future__ import annotations
 
-import bz2
-import gzip
+import csv
 import hashlib
 import io
-import lzma
 import re
 import warnings
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -24,26 +20,19 @@ from scipy import sparse
 
 from rfbench.arrays import Rows
 from rfbench.datasets import columns
-from rfbench.errors import DataError, nearest
+from rfbench.datasets.archives import UNPACK, opened
+from rfbench.errors import DataError, RfbenchError, nearest
 
-
-def _open_zip(path: Path, mode: str = "rb", **words: Any) -> Any:
-    with zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
-        if len(names) != 1:
-            raise ValueError(f"It holds {len(names)} files, and one is looked for")
-        stream = archive.open(names[0])
-    return io.TextIOWrapper(stream, **words) if "t" in mode else stream
-
-
-UNPACK: dict[str, Callable[..., Any]] = {
-    ".gz": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
-    ".zip": _open_zip,
-}
 ROWS_AT_ONCE, PIECE_BYTES = 2**14, 2**25  # of a piece, at most
 SEPARATORS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'", " ": "' '"}
+# From pandas 3.1 on every number is the nearest double, and saying so is deprecated.
+_before_3_1 = [int(part) for part in pd.__version__.split(".")[:2]] < [3, 1]
+EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _before_3_1 else {}
+_ATTRIBUTE = re.compile(
+    r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\S+)\s*"""
+    r"(\{.*\}|numeric|real|integer|string|date\b.*)",
+    re.IGNORECASE,
+)
 Table = tuple[pd.DataFrame | Rows, "pd.Series[Any] | None"]
 
 
@@ -62,7 +51,7 @@ def find(path: str, folder: Path | None) -> Path:
     )
 
 
-def read(path: Path, **how: Any) -> Table:
+def read(path: Path, **options: Any) -> Table:
     """Return the columns of a file and, where the format has it apart, the target.
 
     It is CSV, TSV (also packed), Parquet, NPY, NPZ, svmlight or ARFF, by its suffix or its content.
@@ -72,11 +61,11 @@ def read(path: Path, **how: Any) -> Table:
     with answered(path):
         if path.stat().st_size == 0:
             raise pd.errors.EmptyDataError
-        (table,) = _READERS[format_of(path)](path, None, **how)
+        (table,) = _READERS[format_of(path)](path, None, **options)
         return table
 
 
-def pieces(path: Path, *, rows: int = ROWS_AT_ONCE, **how: Any) -> Iterator[Table]:
+def pieces(path: Path, *, rows: int = ROWS_AT_ONCE, **options: Any) -> Iterator[Table]:
     """Yield what `read` returns, of so many rows at a time.
 
     CSV, Parquet, svmlight and NPY are read piece by piece, so that their size does not matter;
@@ -84,7 +73,7 @@ def pieces(path: Path, *, rows: int = ROWS_AT_ONCE, **how: Any) -> Iterator[Tabl
     zeros.
     """
     with answered(path):
-        yield from _READERS[format_of(path)](path, rows, **how)
+        yield from _READERS[format_of(path)](path, rows, **options)
 
 
 def content_sha256(path: Path) -> str:
@@ -96,20 +85,18 @@ def content_sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def opened(path: Path, mode: str = "rb", **words: Any) -> Any:
-    """Open a file, unpacked."""
-    return UNPACK.get(path.suffix.lower(), open)(path, mode, **words)
-
-
 @contextmanager
 def answered(path: Path) -> Iterator[None]:
-    """Turn what the readers raise into a DataError."""
+    """Turn what the readers raise into a DataError; a lack of memory stays a MemoryError."""
     try:
         yield
+    except (RfbenchError, MemoryError):
+        raise
     except pd.errors.EmptyDataError:
         raise DataError(f"{path.name} is empty.", "", "Name another file.") from None
-    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
-            NotImplementedError, pd.errors.ParserWarning) as error:  # fmt: skip
+    except Exception as error:  # damaged files make the libraries raise almost anything
+        if "out of memory" in str(error):  # of pandas, which calls it an error of the file
+            raise MemoryError from None
         raise DataError(
             f"{path.name} cannot be read.",
             f"{' '.join(str(error).split())[:300] or type(error).__name__}.",
@@ -121,11 +108,11 @@ def format_of(path: Path) -> str:
     """Return which format a file is in, by its suffix, or else by its first line."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in UNPACK]
     suffix = (suffixes or [""])[-1]
-    known = {".pq": "parquet", ".svm": "svmlight", ".libsvm": "svmlight"}
-    found = known.get(suffix, suffix[1:])
-    if found in _READERS:
-        return found
-    with opened(path) as stream:
+    others = {".pq": "parquet", ".svm": "svmlight", ".libsvm": "svmlight"}
+    name = others.get(suffix, suffix[1:])
+    if name in _READERS:
+        return name
+    with answered(path), opened(path) as stream:
         top = stream.readline(100_000)
     if re.fullmatch(rb"[-+.\w]+(\s+\d+:[-+.\w]+)+\s*(#.*)?", top.strip()):
         return "svmlight"
@@ -143,6 +130,74 @@ def _line_bytes(path: Path) -> int:
         return max(len(stream.readline(PIECE_BYTES)) for _ in range(2))
 
 
+# What the catalogue's readers share with those below: streams of bytes to tables.
+
+
+def delimited(stream: Any, **options: Any) -> Any:
+    """Return what `pandas.read_csv` does; a field too many is an error, never an index."""
+    return pd.read_csv(stream, index_col=False, skipinitialspace=True, **EXACT, **options)
+
+
+def no_losses() -> Any:
+    """Make an error of the warning that `delimited` leaves fields out."""
+    return warnings.catch_warnings(action="error", category=pd.errors.ParserWarning)
+
+
+def svmlight(stream: Any, **options: Any) -> tuple[Any, Any]:
+    """Return rows, a CSR matrix, and labels; ValueError if a line is not in the format."""
+    from sklearn.datasets import load_svmlight_file
+
+    return load_svmlight_file(stream, **options)  # type: ignore[no-any-return]
+
+
+def arff(content: bytes) -> pd.DataFrame:
+    """Return the attributes of an ARFF file: numbers, and categories of words; ``?`` is missing.
+
+    ValueError if it is not in the format, or sparse.
+    """
+    begin = re.search(rb"(?im)^[ \t]*@data[ \t]*\r?(\n|\Z)", content)
+    if begin is None:
+        raise ValueError("It has no line '@data'")
+    top = content[: begin.end()].decode("utf-8", errors="replace")
+    names, kinds = [], []
+    for line in re.findall(r"(?im)^\s*(@attribute\b.*?)\s*$", top):
+        attribute = _ATTRIBUTE.fullmatch(line)
+        if attribute is None:
+            raise ValueError(f"{line[:60]!r} names no attribute with a type that is read")
+        names.append(attribute[1].strip("'\""))
+        kinds.append(attribute[2])
+    numeric = [re.fullmatch("numeric|real|integer", kind, re.IGNORECASE) for kind in kinds]
+    data = re.sub(rb"(?m)^[ \t]*%.*$", b"", content[begin.end() :])
+    if data.lstrip()[:1] == b"{":
+        raise ValueError("It is a sparse ARFF file; save it as svmlight")
+    with no_losses():
+        table: pd.DataFrame = delimited(
+            io.BytesIO(data),
+            sep="," if b"," in data else "\t",
+            names=range(len(names)),
+            dtype={at: np.float64 if number else str for at, number in enumerate(numeric)},
+            na_values=["?"],
+            keep_default_na=False,
+            quotechar="'" if b"'" in data else '"',
+            encoding="utf-8",
+            encoding_errors="replace",
+        )
+    for at, kind in enumerate(kinds):
+        if not numeric[at]:
+            table[at] = _nominal(table[at].str.strip(), kind)
+    return table.set_axis(pd.Index(names), axis=1)
+
+
+def _nominal(words: pd.Series[Any], kind: str) -> pd.Series[Any]:
+    """Return words as categories, which are those of the type ``{a, 'b c'}`` if it lists them."""
+    if kind[0] == "{":
+        quote = "'" if "'" in kind else '"'
+        (allowed,) = csv.reader([kind[1:-1]], quotechar=quote, skipinitialspace=True)
+        for odd in words[words.notna() & ~words.isin([word.strip() for word in allowed])][:1]:
+            raise ValueError(f"{odd[:40]!r} is not one of the labels {', '.join(allowed)}")
+    return words.astype("category")
+
+
 # Each yields the tables of a file, of so many rows at most; None: the whole file at once.
 
 
@@ -151,14 +206,12 @@ def _csv(
 ) -> Iterator[Table]:
     chosen = separator or ("\t" if format_of(path) == "tsv" else ",")
     with (
-        warnings.catch_warnings(action="error", category=pd.errors.ParserWarning),
-        pd.read_csv(
+        no_losses(),
+        delimited(
             path,
             sep=r"\s+" if chosen == " " else chosen,
             header=0 if header else None,
-            index_col=False,  # or a field too many would make an index of the first column
             na_values=["?"],
-            skipinitialspace=True,
             low_memory=False,
             encoding="utf-8-sig" if _is_utf8(path) else "latin-1",
             chunksize=rows and _at_once(rows, _line_bytes(path)),
@@ -244,10 +297,8 @@ def _npz(path: Path, rows: int | None, target: Any = None, **_: Any) -> Iterator
 
 def _svmlight(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
     if rows is None:
-        from sklearn.datasets import load_svmlight_file
-
         with opened(path) as stream:
-            yield columns.tabled(path.name, *load_svmlight_file(stream))
+            yield columns.tabled(path.name, *svmlight(stream))
         return
     rows = _at_once(rows, _line_bytes(path))
     first, width = _svmlight_columns(path, rows)
@@ -257,11 +308,9 @@ def _svmlight(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
 
 
 def _svmlight_pieces(path: Path, rows: int) -> Iterator[tuple[Any, Any]]:
-    from sklearn.datasets import load_svmlight_file
-
     with opened(path) as stream:
         while lines := list(islice(stream, rows)):
-            X, y = load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True)
+            X, y = svmlight(io.BytesIO(b"".join(lines)), zero_based=True)
             if len(y):
                 yield X, y
 
@@ -284,19 +333,8 @@ def _svmlight_columns(path: Path, rows: int) -> tuple[int, int]:
 
 
 def _arff(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
-    from scipy.io import arff
-
-    with opened(path, "rt", encoding="utf-8", errors="replace") as stream:
-        try:
-            records, attributes = arff.loadarff(stream)
-        except StopIteration:
-            raise ValueError("It ends before its data begin") from None
-    table = pd.DataFrame({name: records[name] for name in attributes.names()})
-    for name, kind in zip(attributes.names(), attributes.types(), strict=True):
-        if kind == "nominal":
-            words = table[name].str.decode("utf-8")
-            table[name] = words.where(words != "?").astype("category")
-    yield table, None
+    with opened(path) as stream:
+        yield arff(stream.read()), None
 
 
 _READERS: dict[str, Callable[..., Iterator[Table]]] = {

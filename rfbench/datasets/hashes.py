@@ -1,18 +1,25 @@
-"""The data folder, and hashes of files, remembered there while a file stays as it is."""
+"""The data folder, and hashes of files, remembered for this user while a file stays as it is."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
 from uuid import uuid4
+
+from pydantic import Field
 
 from rfbench.datasets.archives import FoundFiles
 
 log = logging.getLogger(__name__)
+
+TICK = 0.02  # seconds: no clock of files' times is coarser
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 def data_folder() -> Path:
@@ -25,29 +32,40 @@ def data_folder() -> Path:
 
 
 def user_folder() -> Path:
-    """Return the folder of this user for what can be had again."""
-    import pooch
+    """Return the folder of this user for what can be had again: RFBENCH_CACHE, or the usual one.
 
-    return Path(pooch.os_cache("rfbench"))
+    Nobody else writes there, so that what is remembered there is believed.
+    """
+    if given := os.environ.get("RFBENCH_CACHE"):
+        return Path(given)
+    usual = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser(usual)) / "rfbench"
 
 
-def memory() -> Path:
-    """Return the file in which hashes are remembered."""
-    return data_folder() / "cache" / "hashes.json"
-
-
-def read_json(path: Path) -> dict[str, str]:
-    """Return a flat JSON object; an empty one if the file is missing or torn."""
+def recall(key: str) -> str | None:
+    """Return what is remembered under a key; None if nothing is, or if it was damaged."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        value, check = _memory(key).read_text(encoding="utf-8").split(" ")
     except (OSError, ValueError):
-        return {}
-    return content if isinstance(content, dict) else {}
+        return None
+    return value if check == _digest(key, value) else None
 
 
-def add_json(path: Path, key: str, value: str) -> None:
-    """Add one entry to a JSON object on disk, whole or not at all."""
-    text = json.dumps({**read_json(path), key: value}, indent=1, sort_keys=True)
+def remember(key: str, value: str) -> None:
+    """Remember a word under a key, with a check of both, in a file of its own."""
+    write_whole(_memory(key), f"{value} {_digest(key, value)}")
+
+
+def _memory(key: str) -> Path:
+    return user_folder() / "hashes" / _digest(key)
+
+
+def _digest(*words: str) -> str:
+    return hashlib.sha256("\n".join(words).encode(errors="surrogateescape")).hexdigest()
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file, whole or not at all; where it cannot be written, a warning says so."""
     stage = path.with_name(f".{path.name}-{uuid4().hex}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,12 +76,12 @@ def add_json(path: Path, key: str, value: str) -> None:
 
 
 def remembered(key: str, compute: Callable[[], str]) -> str:
-    """Return what is remembered under a key; of none, compute and add it."""
-    known = read_json(memory()).get(key)
-    if known is None:
-        known = compute()
-        add_json(memory(), key, known)
-    return known
+    """Return what is remembered under a key; if nothing is, compute and remember it."""
+    value = recall(key)
+    if value is None:
+        value = compute()
+        remember(key, value)
+    return value
 
 
 def content_sha256(source: FoundFiles) -> str:
@@ -73,13 +91,13 @@ def content_sha256(source: FoundFiles) -> str:
     """
 
     def compute() -> str:
-        digests = {name: _digest(content) for name, content in source.read().items()}
+        files = source.read().items()
+        digests = {name: hashlib.sha256(content).hexdigest() for name, content in files}
         if len(digests) == 1:
             return next(iter(digests.values()))
-        return _digest("".join(f"{digest} {name}\n" for name, digest in digests.items()).encode())
+        return _digest(*(f"{digest} {name}" for name, digest in digests.items()), "")
 
-    key = "|".join((source.pattern, *map(state, source.paths)))
-    return remembered(key if len(source.paths) == 1 else _digest(key.encode()), compute)
+    return remembered("|".join((source.pattern, *map(state, source.paths))), compute)
 
 
 def file_sha256(path: Path) -> str:
@@ -90,6 +108,10 @@ def file_sha256(path: Path) -> str:
 def state(path: Path) -> str:
     """Return what changes when a file does: its place, size and times (a copy may keep one)."""
     status = path.stat()
+    age = time.time() - status.st_ctime
+    if 0 <= age < TICK:  # else a change within the same tick would leave them as they are
+        time.sleep(TICK - age)
+        status = path.stat()
     return f"{path.resolve()}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
 
 
@@ -97,7 +119,3 @@ def sha256_of(path: Path) -> str:
     """Return the hash of a file as it lies on disk, read now."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pydantic import TypeAdapter
+
 from rfbench.datasets import catalog, hashes
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Entry, Member
-from rfbench.datasets.hashes import data_folder
+from rfbench.datasets.hashes import Sha256, data_folder
 from rfbench.errors import DataError
 
 log = logging.getLogger(__name__)
+
+_PINS = TypeAdapter(dict[str, Sha256])
 
 
 @dataclass(frozen=True)
@@ -97,13 +102,12 @@ def files_of(checks: list[FileCheck]) -> list[Path]:
 
 def missing(entry: Entry, member: Member, why: str) -> DataError:
     """Return the error for a file that cannot be had: what it is, where to get and to put it."""
-    folder = data_folder() / entry.folder
     urls = _homes(entry, member)
     return DataError(
         f"'{(member.sources or (member.name,))[0]}' of {entry.name} is missing.",
         why,
         f"{f'Get it from {urls} and' if urls else 'It cannot be downloaded:'} put it into "
-        f"{folder}, or run `rfbench data add {entry.name} FILE`.",
+        f"{data_folder() / entry.folder}, or run `rfbench data add {entry.name} FILE`.",
     )
 
 
@@ -113,10 +117,7 @@ def _homes(entry: Entry, member: Member) -> str:
 
 def verify(name: str) -> list[FileCheck]:
     """Compare every file of a data set with the hashes that are known."""
-    return _checks(catalog.entry(name))
-
-
-def _checks(entry: Entry) -> list[FileCheck]:
+    entry = catalog.entry(name)
     return [
         check(entry, member, source)
         if source
@@ -127,59 +128,70 @@ def _checks(entry: Entry) -> list[FileCheck]:
 
 def right(entry: Entry) -> list[FileCheck]:
     """Return the checks of an entry's files; DataError if one is missing or not the right one."""
-    checks = _checks(entry)
-    for found in checks:
-        if found.status == "missing":
-            raise missing(entry, found.member, "It was not found on disk.")
-        refuse_mismatch(entry, found)
+    checks = verify(entry.name)
+    for each in checks:
+        if each.status == "missing":
+            raise missing(entry, each.member, "It was not found on disk.")
+        refuse_mismatch(entry, each)
     return checks
 
 
 def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
-    """Compare one file with the hashes that are known for it."""
+    """Compare one file with the hashes that are known for it: its own, or its download's."""
     path = source.paths[0]
     download = next((d for d in entry.downloads_of(member) if d.name == path.name), None)
-    whole = download.sha256 if download else None
-    expected = member.sha256 or whole
+    archive = download.sha256 if download else None
+    expected = member.sha256 or archive
     try:
-        found = hashes.content_sha256(source)
+        content = hashes.content_sha256(source)
     except DataError as error:
         log.warning("%s", error)
         facts = {"Its home is": _homes(entry, member), "Its sha256 is": expected}
         why = " ".join([error.what, *(f"{word} {fact}." for word, fact in facts.items() if fact)])
         return FileCheck(member, source, "mismatch", None, expected, why)
-    if found in (member.sha256, *member.also):
-        return FileCheck(member, source, "ok", found, found)
-    if download and whole:
-        seen = hashes.file_sha256(path)
-        if seen in (whole, *download.also):
-            return FileCheck(member, source, "ok", found, found)
+    if content in (member.sha256, *member.also):
+        return FileCheck(member, source, "ok", content, content)
+    if download and archive:
+        packed = hashes.file_sha256(path)
+        if packed in (archive, *download.also):
+            return FileCheck(member, source, "ok", content, content)
         if member.sha256 is None:
-            return FileCheck(member, source, "mismatch", seen, whole)
-    pinned = member.sha256 or hashes.read_json(_pins()).get(f"{entry.folder}/{member.name}")
+            return FileCheck(member, source, "mismatch", packed, archive)
+    pinned = member.sha256 or _pins().get(f"{entry.folder}/{member.name}")
     if pinned is None:
-        return FileCheck(member, source, "unpinned", found)
-    status: Literal["ok", "mismatch"] = "ok" if found == pinned else "mismatch"
-    return FileCheck(member, source, status, found, pinned)
+        return FileCheck(member, source, "unpinned", content)
+    return FileCheck(member, source, "ok" if content == pinned else "mismatch", content, pinned)
 
 
-def refuse_mismatch(entry: Entry, found: FileCheck) -> None:
+def refuse_mismatch(entry: Entry, checked: FileCheck) -> None:
     """Raise DataError for a file with another hash than expected."""
-    if found.status == "mismatch":
+    if checked.status == "mismatch":
         raise DataError(
-            f"{found.path} is not the expected '{found.name}' of {entry.name}.",
-            found.problem or f"Its sha256 is {found.sha256}, expected is {found.expected}.",
+            f"{checked.path} is not the expected '{checked.name}' of {entry.name}.",
+            checked.problem or f"Its sha256 is {checked.sha256}, expected is {checked.expected}.",
             f"Remove it and run `rfbench data fetch {entry.name}`.",
         )
 
 
 def pin(entry: Entry, checks: list[FileCheck]) -> None:
     """Record the hashes of files for which none was known; from then on they have to match."""
-    for found in checks:
-        if found.status == "unpinned" and found.sha256 is not None:
-            hashes.add_json(_pins(), f"{entry.folder}/{found.name}", found.sha256)
-            log.info("%s of %s is pinned to %s", found.name, entry.name, found.sha256)
+    new = {f"{entry.folder}/{c.name}": str(c.sha256) for c in checks if c.status == "unpinned"}
+    if new:
+        text = json.dumps(_pins() | new, indent=1, sort_keys=True)
+        hashes.write_whole(data_folder() / "pins.json", text)
+        log.info("pinned: %s", new)
 
 
-def _pins() -> Path:
-    return data_folder() / "pins.json"
+def _pins() -> dict[str, str]:
+    """Return the hashes that were recorded; DataError if their file cannot be read."""
+    path = data_folder() / "pins.json"
+    try:
+        return _PINS.validate_json(path.read_bytes(), strict=True)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{path} cannot be read.",
+            f"It has to hold the SHA-256 of files by their names ({type(error).__name__}).",
+            "Correct it, or remove it: files are pinned anew, as they are then.",
+        ) from error

@@ -17,9 +17,9 @@ import pandas as pd
 from rfbench import plugins
 from rfbench.datasets import columns, files, hashes, packed
 from rfbench.datasets.catalog import Entry, source_of
-from rfbench.datasets.hashes import data_folder
-from rfbench.datasets.readers import Parsed
+from rfbench.datasets.columns import Parsed
 from rfbench.errors import DataError, RfbenchError, unknown
+from rfbench.memory import GIB, free_bytes, within_limit
 
 # How rows are shaped, see `columns.parsed`; of `load`, all other keys are the function's arguments.
 SHAPING = ("target", "task", "drop", "groups", "part", "missing")
@@ -50,12 +50,12 @@ def read(
     method could use them.
     """
     if source_of(parameters) == "path":
-        place = ((folder or Path()) / Path(parameters["path"]).expanduser()).absolute()
-        known, parsed = packed.identity(place), packed.read(place)
+        path = ((folder or Path()) / Path(parameters["path"]).expanduser()).absolute()
+        known, parsed = packed.identity(path), packed.read(path)
     else:
         known = sha256 or _known(parameters, folder)
-        found = packed.cached(_place(known))
-        known, parsed = (known, found) if found else _stored(parameters, folder)
+        cached = packed.cached(_cache(known), known)
+        known, parsed = (known, cached) if cached else _stored(parameters, folder)
     entry = Entry.model_validate({"name": name, "title": name, **(parsed.about or {})})
     return entry, parsed, known
 
@@ -100,11 +100,11 @@ def _of_function(parameters: str, folder: Path | None, code: str) -> str:
 def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
     parsed = _parse(parameters, folder)
     known = identity(parameters, folder, parsed)
-    return known, packed.store(_place(known), parsed)
+    return known, packed.store(_cache(known), parsed, known)
 
 
-def _place(sha256: str) -> Path:
-    return data_folder() / "cache" / f"own-{sha256[:32]}"
+def _cache(sha256: str) -> Path:
+    return packed.cache_folder() / f"own-{sha256[:32]}"
 
 
 def _arrays_sha256(parsed: Parsed) -> str:
@@ -118,35 +118,45 @@ def _arrays_sha256(parsed: Parsed) -> str:
 
 
 def _parse(parameters: Options, folder: Path | None) -> Parsed:
+    what = str(parameters[str(source_of(parameters))])
+    free = free_bytes()
+    try:
+        with within_limit():
+            return _read(parameters, folder)
+    except MemoryError:
+        raise DataError(
+            f"{what} does not fit into memory.",
+            f"Its rows take more than the {free / GIB:.3g} GiB that are free or allowed.",
+            "Allow more (`--memory`), or pack the file, which reads it piece by piece: "
+            "`rfbench data pack FILE FOLDER`, then `dataset: {path: FOLDER}`.",
+        ) from None
+
+
+def _read(parameters: Options, folder: Path | None) -> Parsed:
     source = str(source_of(parameters))
     what = str(parameters[source])
     shaping = {key: parameters[key] for key in SHAPING if key in parameters}
-    try:
-        if source == "file":
-            reading = {key: parameters[key] for key in READING if key in parameters}
-            path = files.find(what, folder)
-            X, y = files.read(path, target=shaping.get("target"), **reading)
-            if files.format_of(path) == "npz":
-                shaping.pop("target", None)  # it named the array
-            return columns.parsed(path.name, X, y, **shaping)
-        if source == "load":
-            arguments = {k: v for k, v in parameters.items() if k not in ("load", *SHAPING)}
-            return _taken(what, _called(what, folder, arguments), shaping)
-        found = _fetched(source, parameters[source], shaping)
-        if source == "openml":
-            shaping.pop("target", None)  # it was fetched as such
-        return _taken(f"{source} {what}", found, shaping)
-    except MemoryError as error:
-        raise DataError(
-            f"{what} does not fit into memory.", f"{error}", "Take fewer rows or columns of it."
-        ) from None
+    if source == "file":
+        reading = {key: parameters[key] for key in READING if key in parameters}
+        path = files.find(what, folder)
+        X, y = files.read(path, target=shaping.get("target"), **reading)
+        if files.format_of(path) == "npz":
+            shaping.pop("target", None)  # it named the array
+        return columns.parsed(path.name, X, y, **shaping)
+    if source == "load":
+        arguments = {k: v for k, v in parameters.items() if k not in ("load", *SHAPING)}
+        return _taken(what, _called(what, folder, arguments), shaping)
+    fetched = _fetched(source, parameters[source], shaping)
+    if source == "openml":
+        shaping.pop("target", None)  # it was fetched as such
+    return _taken(f"{source} {what}", fetched, shaping)
 
 
 def _called(path: str, folder: Path | None, arguments: Options) -> Any:
     function = plugins.load_object(path, folder)
     try:
         return function(**arguments)
-    except RfbenchError:  # that says already what to do
+    except (RfbenchError, MemoryError):  # that says already what to do
         raise
     except (Exception, SystemExit) as error:
         given = f" with the arguments {', '.join(arguments)}" if arguments else ""
@@ -180,7 +190,7 @@ def _taken(what: str, found: Any, shaping: Options) -> Parsed:
 def _fetched(source: str, which: Any, shaping: Options) -> Any:
     from sklearn import datasets
 
-    home = str(data_folder() / "sklearn")
+    home = str(hashes.user_folder() / "sklearn")  # it unpickles what is there
     if source == "openml":
         target = shaping.get("target", "default-target")
         fetch = functools.partial(
@@ -201,6 +211,8 @@ def _fetched(source: str, which: Any, shaping: Options) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that it tries again, and that it had no such file
             return fetch()
+    except MemoryError:
+        raise
     except Exception as error:  # what the network, a server or a damaged file make it raise
         raise DataError(
             f"{source} {which} is not on this machine and could not be fetched.",

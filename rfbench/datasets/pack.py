@@ -12,7 +12,6 @@ import pandas as pd
 
 from rfbench.arrays import FloatArray, Rows
 from rfbench.datasets import columns, files, packed
-from rfbench.datasets.readers import Parsed
 from rfbench.errors import DataError
 
 
@@ -26,7 +25,6 @@ def pack(
     task: str | None = None,
     missing: str = "error",
     rows: int = files.ROWS_AT_ONCE,
-    part_bytes: int = packed.PART_BYTES,
     **chosen: Any,
 ) -> dict[str, Any]:
     """Pack a file into a folder, see `rfbench.datasets.packed`; return what is known of the data.
@@ -82,9 +80,9 @@ def pack(
                 first += n
 
     about = columns.about(codes, classes, found, table.said)
-    data = Parsed(blocks(), codes, n_given_train, subjects, about)
+    data = columns.Parsed(blocks(), codes, n_given_train, subjects, about)
     try:
-        packed.write(folder, data, dtype=dtype, part_bytes=part_bytes)
+        packed.write(folder, data, dtype=dtype)
     except OSError as error:
         raise DataError(f"{folder} cannot be written.", f"{error}.") from error
     return {**about, "rows": len(codes)}

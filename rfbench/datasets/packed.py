@@ -4,82 +4,129 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import json
 import logging
 import os
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Literal
 from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 from scipy import sparse
 
 from rfbench.arrays import FloatArray
-from rfbench.datasets.hashes import file_sha256, sha256_of
-from rfbench.datasets.readers import Parsed
+from rfbench.datasets import hashes
+from rfbench.datasets.catalog import Task
+from rfbench.datasets.columns import Parsed
+from rfbench.datasets.hashes import Sha256, file_sha256, sha256_of
 from rfbench.errors import DataError
 from rfbench.rows import RowSource
 
 log = logging.getLogger(__name__)
 
 MANIFEST = "packed.json"
-PART_BYTES = 2**28
-VERSION = 1
 _CSR = ("data", "indices", "indptr")
 _OLD_SECONDS = 3600
 
 
-def write(
-    folder: Path, data: Parsed, *, dtype: str = "float64", part_bytes: int = PART_BYTES
-) -> None:
+class _Facts(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class About(_Facts):
+    """What a catalogue's entry would say of data of one's own."""
+
+    kind: Literal["own"] = "own"
+    task: Task
+    classes: dict[str, int | None]
+    note: str
+    rows: PositiveInt | None = None
+    columns: PositiveInt | None = None
+    train_rows: PositiveInt | None = None
+    sparse: bool = False
+    fills_gaps: bool = False
+
+
+class Manifest(_Facts):
+    """What `packed.json` says.
+
+    `files` are the hashes of ``NAME.npy``: rows, or data, indices and indptr of sparse ones;
+    target; groups, where there are such. `source` is, in the cache, the identity of the data, which
+    is made of the hashes of its files.
+    """
+
+    version: Literal[2] = 2
+    columns: PositiveInt
+    train_rows: PositiveInt | None
+    about: About | None
+    source: Sha256 | None = None
+    files: dict[Literal["rows", "data", "indices", "indptr", "target", "groups"], Sha256]
+
+
+def write(folder: Path, data: Parsed, *, dtype: str = "float64", source: str | None = None) -> None:
     """Write rows into a new folder, which appears whole or not at all.
 
-    The X of `data` is an array, sparse rows, or blocks of shape (b, d) in their order, of which
-    never more than a part is in memory. `dtype`, float64 or float32, is that of the rows in the
-    parts; they are read in float64 all the same. OSError if the folder is there already or cannot
-    be written, DataError if a value of a block is not finite in `dtype`.
+    The X of `data` is an array, sparse rows, or blocks of shape (b, d) in their order, of which one
+    at a time is in memory. `dtype`, float64 or float32, is that of the rows in the file;
+    they are read in float64 all the same. With a `source` it is a cache, which takes
+    the place of another one. OSError if the folder is there already or cannot be written, DataError
+    if a value of a block is not finite in `dtype`.
     """
     stage = folder.with_name(f".{folder.name}-{uuid4().hex}")
-    files: dict[str, str] = {}
-
-    def save(name: str, array: NDArray[Any]) -> None:
-        np.save(stage / name, array)
-        files[name] = sha256_of(stage / name)
-
     X: Any = data.X
-    dense = not hasattr(X, "tocsr")
-    parts: Iterable[FloatArray] = []
-    sizes: list[int] = []
-    columns = 0
+    arrays = {"target": data.y} | ({} if data.groups is None else {"groups": data.groups})
     try:
         _sweep(folder)
         stage.mkdir(parents=True)
-        if dense:
-            whole = isinstance(X, np.ndarray)
-            parts = [X.astype(dtype, copy=False)] if whole else _parts(X, dtype, part_bytes)
-        else:
-            for name in _CSR:
-                save(f"{name}.npy", getattr(X, name))
+        if hasattr(X, "tocsr"):
+            arrays |= {name: getattr(X, name) for name in _CSR}
             columns = X.shape[1]
-        for part in parts:
-            save(f"rows-{len(sizes):05}.npy", part)
-            sizes.append(len(part))
-            columns = part.shape[1]
-        if dense and sum(sizes) != len(data.y):
-            raise ValueError(f"{sum(sizes)} rows have {len(data.y)} targets")
-        save("target.npy", data.y)
-        if data.groups is not None:
-            save("groups.npy", data.groups)
-        facts = {"version": VERSION, "parts": sizes, "columns": columns, "dtype": dtype}
-        facts |= {"train_rows": data.n_given_train, "about": data.about, "files": files}
-        (stage / MANIFEST).write_text(json.dumps(facts, indent=1), encoding="utf-8")
+        elif isinstance(X, np.ndarray):
+            arrays["rows"] = X.astype(dtype, copy=False)
+            columns = X.shape[1]
+        else:
+            with (stage / "rows.npy").open("wb") as file:
+                columns = _stream(file, X, len(data.y), np.dtype(dtype))
+        for name, array in arrays.items():
+            np.save(stage / f"{name}.npy", array)
+        manifest = Manifest(
+            columns=columns,
+            train_rows=data.n_given_train,
+            about=None if data.about is None else About(**data.about),
+            source=source,
+            files={path.stem: sha256_of(path) for path in sorted(stage.iterdir())},  # type: ignore[misc]
+        )
+        (stage / MANIFEST).write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
+        if source:
+            hashes.remember(f"cache|{source}", sha256_of(stage / MANIFEST))
+        if source and folder.exists() and not _believed(folder, source):
+            _remove(folder)
         os.replace(stage, folder)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+
+
+def _stream(file: IO[bytes], blocks: Iterable[FloatArray], n: int, dtype: np.dtype[Any]) -> int:
+    """Write blocks as one array of n rows; return the number of columns."""
+    rows = columns = 0
+    for block in blocks:
+        if not columns:
+            columns = block.shape[1]
+            header = {"descr": dtype.str, "fortran_order": False, "shape": (n, columns)}
+            np.lib.format.write_array_header_1_0(file, header)
+        with np.errstate(over="ignore"):
+            cast = np.ascontiguousarray(block, dtype=dtype)
+        if not np.isfinite(cast).all():
+            raise DataError(f"A value is NaN, infinite or too large for {dtype}.")
+        file.write(cast.data)
+        rows += len(cast)
+    if rows != n:
+        raise ValueError(f"{rows} rows have {n} targets")
+    return columns
 
 
 def _sweep(folder: Path) -> None:
@@ -91,107 +138,138 @@ def _sweep(folder: Path) -> None:
                 shutil.rmtree(stage)
 
 
-def _parts(blocks: Iterable[FloatArray], name: str, part_bytes: int) -> Iterator[FloatArray]:
-    """Yield the rows again, in parts of the same size; a part is gone with the next one."""
-    dtype = np.dtype(name)
-    part, filled = np.empty((0, 0), dtype), 0
-    for block in blocks:
-        if not part.size:
-            rows = max(1, part_bytes // (block.shape[1] * dtype.itemsize))
-            part = np.empty((rows, block.shape[1]), dtype)
-        begin = 0
-        while begin < len(block):
-            taken = block[begin : begin + len(part) - filled]
-            with np.errstate(over="ignore"):
-                part[filled : filled + len(taken)] = taken
-            if not np.isfinite(part[filled : filled + len(taken)]).all():
-                raise DataError(f"A value is NaN, infinite or too large for {dtype}.")
-            begin, filled = begin + len(taken), filled + len(taken)
-            if filled == len(part):
-                yield part
-                filled = 0
-    if filled:
-        yield part[:filled]
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):  # it is a file
+        folder.unlink()
 
 
 def identity(folder: Path) -> str:
     """Return the identity of packed data, the hash of their manifest; DataError without one."""
-    _facts(folder)
+    _manifest(folder)
     return sha256_of(folder / MANIFEST)
 
 
-def _facts(folder: Path) -> dict[str, Any]:
+def _manifest(folder: Path) -> Manifest:
     try:
-        facts: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        if facts["version"] != VERSION:
-            raise ValueError(f"version {facts['version']}, and {VERSION} is known")
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        text = (folder / MANIFEST).read_bytes()
+        if (folder / "rows-00000.npy").exists():
+            raise DataError(
+                f"{folder} was packed by an earlier version of rfbench, in parts.",
+                "Rows are one file now.",
+                "Pack its file again: `rfbench data pack FILE NEW_FOLDER --target COLUMN`.",
+            )
+        return Manifest.model_validate_json(text)
+    except (OSError, ValueError) as error:
+        why = str(error)
+        if isinstance(error, ValidationError):
+            first = error.errors()[0]
+            why = " ".join([*map(str, first["loc"]), first["msg"]])[:200]
         raise DataError(
             f"{folder} holds no packed data.",
-            f"{MANIFEST} cannot be read: {error}.",
+            f"{MANIFEST} cannot be read: {why}.",
             "Correct the path, or pack a file: `rfbench data pack FILE FOLDER`.",
         ) from error
-    return facts
 
 
 def read(folder: Path, *, on_disk: bool = True) -> Parsed:
     """Return rows that `write` wrote: as a source that stays on disk, or as arrays.
 
     The hash of every file is compared with the manifest's, and remembered while the file stays.
-    DataError if there is no manifest, or a file is missing or has another hash.
+    DataError if there is no manifest, or a file is missing, has another hash, or does not fit.
     """
-    facts = _facts(folder)
-    for name, expected in facts["files"].items():
-        path = folder / name
+    facts = _manifest(folder)
+    for name, expected in facts.files.items():
+        path = folder / f"{name}.npy"
         if not path.is_file() or file_sha256(path) != expected:
             raise DataError(
                 f"{path} is {'damaged' if path.is_file() else 'missing'}.",
                 f"{MANIFEST} says that its hash is {expected[:16]}...",
                 "Pack the data again, into a new folder.",
             )
+    try:
+        return _arrays(folder, facts, on_disk)
+    except MemoryError:
+        raise
+    except Exception as error:  # of a strange file numpy raises almost anything
+        raise DataError(
+            f"The arrays of {folder} do not fit together.",
+            f"{' '.join(str(error).split())[:200]}.",
+            "Pack the data again, into a new folder.",
+        ) from error
 
-    def load(name: str, mode: Any = "r") -> Any:
-        there = f"{name}.npy" in facts["files"]
-        return np.asarray(np.load(folder / f"{name}.npy", mmap_mode=mode)) if there else None
 
-    y, d, about = load("target"), int(facts["columns"]), facts["about"]
-    if on_disk:
-        ends = np.cumsum(facts["parts"])
-        parts = tuple(folder / f"rows-{number:05}.npy" for number in range(len(ends)))
-        X: Any = RowSource(parts, ends, d, np.arange(len(y)))
-        about |= {"kind": "own", "rows": len(y), "columns": d, "train_rows": facts["train_rows"]}
-    elif facts["parts"]:
-        X = load("rows-00000")
+def _arrays(folder: Path, facts: Manifest, on_disk: bool) -> Parsed:
+    def load(name: str, mode: Literal["r"] | None = "r") -> NDArray[Any]:
+        if name not in facts.files:
+            raise ValueError(f"There is no {name}")
+        return np.asarray(np.load(folder / f"{name}.npy", mmap_mode=mode, allow_pickle=False))
+
+    y, groups = load("target"), load("groups") if "groups" in facts.files else None
+    n, d, train, about = len(y), facts.columns, facts.train_rows, facts.about
+    if "rows" in facts.files or on_disk:
+        X: Any = load("rows")
+        _fits(X.shape == (n, d) and X.dtype.kind in "fiu", f"a table of {n} rows and {d} columns")
     else:
-        X = sparse.csr_array(tuple(load(name, None) for name in _CSR), shape=(len(y), d))
-    return Parsed(X, y, facts["train_rows"], load("groups"), about)
+        X = sparse.csr_array(tuple(load(name, None) for name in _CSR), shape=(n, d))
+    _fits(train is None or train <= n, f"a training part of {train} rows")
+    _fits(groups is None or (groups.dtype.kind, groups.shape) == ("i", (n,)), "a group per row")
+    if about is None:
+        return Parsed(X, y, train, groups)
+    if about.task == "regression":
+        _fits(y.dtype == np.float64 and np.isfinite(y).all(), "a finite target")
+    else:
+        codes = y.dtype == np.int64 and 0 <= y.min() <= y.max() < len(about.classes)
+        _fits(codes, "a target of class codes")
+    known = about.model_dump()
+    if on_disk:
+        X = RowSource(folder / "rows.npy", d, np.arange(n))
+        known |= {"rows": n, "columns": d, "train_rows": train}
+    return Parsed(X, y, train, groups, known)
 
 
-def store(folder: Path, parsed: Parsed) -> Parsed:
+def _fits(holds: Any, what: str) -> None:
+    if not holds:
+        raise ValueError(f"They have to hold {what}")
+
+
+def cache_folder() -> Path:
+    """Return where parsed rows are kept: in the data folder, else in that of the user."""
+    folder = hashes.data_folder()
+    return (folder if os.access(folder, os.W_OK) else hashes.user_folder()) / "cache"
+
+
+def store(folder: Path, parsed: Parsed, source: str) -> Parsed:
     """Write parsed rows to the cache and return them as they are read there, dense ones as a map.
 
-    Of several writers, which write the same, any may win. Where nothing can be written, the rows
-    are returned as they came.
+    `source` is the identity of the data. Of several writers, which write the same, any may win.
+    Where nothing can be written, the rows are returned as they came.
     """
     try:
-        write(folder, parsed)
+        write(folder, parsed, source=source)
     except OSError as error:
         if not folder.exists():
             log.warning("%s cannot be written, so it is parsed each time: %s", folder, error)
-    return cached(folder) or parsed
+    return cached(folder, source) or parsed
 
 
-def cached(folder: Path) -> Parsed | None:
-    """Return what `store` wrote; None, and it is removed, if it cannot be used."""
-    if not folder.exists():
+def _believed(folder: Path, source: str) -> bool:
+    """Whether this user has written a cache of this source with this manifest.
+
+    A cache may have come with somebody else's files: what it says of itself is no proof.
+    """
+    with contextlib.suppress(OSError):
+        return hashes.recall(f"cache|{source}") == sha256_of(folder / MANIFEST)
+    return False
+
+
+def cached(folder: Path, source: str) -> Parsed | None:
+    """Return what `store` wrote; None if this user did not, or, and it is removed, if it broke."""
+    if not folder.exists() or not _believed(folder, source):
         return None
     try:
         return read(folder, on_disk=False)
-    except MemoryError:
-        raise
-    except Exception as error:  # a damaged file makes numpy raise almost anything
-        log.warning("%s cannot be used and is made anew: %r", folder, error)
-        shutil.rmtree(folder, ignore_errors=True)
-        with contextlib.suppress(OSError):  # it is a file
-            folder.unlink()
+    except (DataError, OSError) as error:
+        log.warning("%s cannot be used and is made anew: %s", folder, error)
+        _remove(folder)
         return None

@@ -1,113 +1,132 @@
-"""The original file formats to arrays."""
+"""The files of the catalogue's data sets to arrays, with errors that name the file and the line."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from rfbench.arrays import Rows
-from rfbench.datasets import adult, svmlight, tables
+from rfbench.datasets import adult, files
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Entry
-from rfbench.datasets.tables import DelimitedText, broken
+from rfbench.datasets.columns import Parsed
+from rfbench.errors import DataError
+
+Result = TypeVar("Result")
+_FAULTS = ValueError, OverflowError, pd.errors.ParserWarning
 
 
-@dataclass(frozen=True)
-class Parsed:
-    """What a reader returns; rows of the published training part come first."""
-
-    X: Rows
-    y: NDArray[Any]  # int64 class codes, or the float64 target of a regression
-    n_given_train: int | None = None
-    groups: NDArray[np.int64] | None = None
-    # Of data of one's own: what a catalogue would say of them, as JSON values.
-    about: Mapping[str, Any] | None = None
+def broken(name: str, line: int | None, reason: str) -> DataError:
+    """Return the error for a file that is not in its format."""
+    where = name if line is None else f"{name}, line {line}"
+    return DataError(
+        f"{where}: {' '.join(reason.split()).rstrip('.')}.",
+        "The file is damaged or of another version.",
+        "Remove the file and get it again.",
+    )
 
 
-def _files(sources: Sequence[FoundFiles]) -> Iterator[tuple[str, bytes]]:
+def _contents(sources: Sequence[FoundFiles]) -> Iterator[tuple[str, bytes]]:
     """Yield the names and contents of files, one after the other."""
     for source in sources:
         yield from source.read().items()
 
 
-def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read delimited text: rows of numbers with a target among them.
+def _by_lines(name: str, content: bytes, read: Callable[[bytes], Result], first: int = 1) -> Result:
+    """Return what `read` makes of the lines of a file, of which the first has this number.
 
-    The entry's options: `fields` (number of fields a line), `separator`, `comment`, `header`
-    (whether line 1 holds names), `target`, `drop`, `group` (positions, or names where there is a
-    header), `replace` (a number and what to put for it).
+    What it refuses is looked for in halves of halves, down to one line: DataError
+    names it. A second look is slow, and so taken only then.
     """
-    parts = [_table_part(entry, name, content) for name, content in _files(sources)]
-    return _join(entry, parts, sources[0].count)
+    if not content.strip():
+        raise broken(name, None, "no rows")
+    try:
+        return read(content)
+    except _FAULTS as error:
+        reason = str(error)
+    lines = content.splitlines(keepends=True)
+    low, high = 0, len(lines)
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            read(b"".join(lines[low:middle]))
+            low = middle
+        except _FAULTS:
+            high = middle
+    try:
+        read(lines[low])
+    except _FAULTS as error:
+        raise broken(name, first + low, str(error)) from None
+    raise broken(name, None, reason)
 
 
-def _table_part(entry: Entry, name: str, content: bytes, skip: int = 0) -> Parsed:
-    options = entry.options
-    fields = int(options["fields"])
-    separator = str(options.get("separator", ","))
-    position = _positions(options, name, content, separator)
-    target = position(options["target"])
-    dropped = [position(column) for column in options.get("drop", ())]
-    group = position(options["group"]) if "group" in options else None
-    text = [*dropped, target] if entry.classes else dropped
-    table = tables.parse(
-        content,
-        name,
-        columns=fields,
-        separator=separator,
-        skip=skip + bool(options.get("header")),
-        comment=str(options.get("comment", "")),
-        text=text,
-    )
-    numeric = [column for column in range(fields) if column not in text]
-    apart = [numeric.index(column) for column in (target, group) if column in numeric]
-    X = np.delete(table.numbers, apart, axis=1) if apart else table.numbers
-    if "replace" in options:
-        old, new = options["replace"]
-        X[old == X] = new
-    if entry.classes:
-        y: NDArray[Any] = table.codes(target, entry.codes)
-    else:
-        y = table.numbers[:, numeric.index(target)].copy()
-    groups = None if group is None else _whole(table, numeric.index(group))
-    if "leave_out" in options:
-        kept = ~np.isin(np.arange(len(y)), options["leave_out"])
-        X, y, groups = X[kept], y[kept], None if groups is None else groups[kept]
-    return Parsed(X, y, groups=groups)
+def _table(
+    content: bytes,
+    fields: int,
+    *,
+    text: Collection[int] = (),
+    separator: str | None = ",",
+    comment: str | None = None,
+) -> pd.DataFrame:
+    """Return delimited text without names or quoting, so many fields per line.
+
+    Columns are known by their positions. Those of `text` are words, all others finite numbers;
+    ValueError if they are not. A `separator` of None means blanks.
+    """
+    with files.no_losses():
+        table: pd.DataFrame = files.delimited(
+            io.BytesIO(content),
+            sep=separator or r"\s+",
+            header=None,
+            names=range(fields),
+            dtype={column: str if column in text else np.float64 for column in range(fields)},
+            comment=comment,
+            quoting=csv.QUOTE_NONE,
+            na_filter=False,
+            encoding="latin-1",
+        )
+    if separator and not comment and content.count(separator.encode()) != len(table) * (fields - 1):
+        raise ValueError(f"not {fields} fields")
+    _finite(table.drop(columns=list(text)).to_numpy())
+    return table
 
 
-def _positions(
-    options: Mapping[str, Any], name: str, content: bytes, separator: str
-) -> Callable[[int | str], int]:
-    """Return the function that turns a column's name (or position) into its position."""
-    header: list[str] = []
-    if options.get("header"):
-        top = content.split(b"\n", 1)[0].decode("latin-1")
-        header = [field.strip() for field in top.split(separator)]
-        if len(header) != int(options["fields"]):
-            raise broken(name, 1, f"{len(header)} names where {options['fields']} are expected")
-
-    def position(column: int | str) -> int:
-        if isinstance(column, int):
-            return column % int(options["fields"])
-        if column not in header:
-            raise broken(name, 1, f"no column is named '{column}'")
-        return header.index(column)
-
-    return position
+def _finite(values: NDArray[np.float64]) -> None:
+    for position in np.argwhere(~np.isfinite(values))[:1]:
+        raise ValueError(f"{values[tuple(position)]} is not a finite number")
 
 
-def _whole(table: DelimitedText, column: int) -> NDArray[np.int64]:
-    values = table.numbers[:, column]
-    for row in np.flatnonzero((values != np.round(values)) | (np.abs(values) > 2**53))[:1]:
-        raise broken(table.name, table.lines[row], f"{values[row]} is not a whole number")
-    return values.astype(np.int64)
+def _whole(values: pd.Series[Any]) -> NDArray[np.int64]:
+    for value in values[(values != np.round(values)) | (np.abs(values) > 2**53)][:1]:
+        raise ValueError(f"{value} is not a whole number")
+    return values.to_numpy(dtype=np.int64)
+
+
+def _codes(labels: pd.Series[Any], codes: Mapping[str, int]) -> NDArray[np.int64]:
+    """Return the class codes of words; a label may be written as ``1`` or ``1.0``."""
+    numbers, words = pd.factorize(labels.str.strip())
+    of_word = np.array([_code(word, codes) for word in words], dtype=np.int64)
+    for word in words[of_word < 0][:1]:
+        raise ValueError(f"'{word[:40]}' is not one of the labels {', '.join(codes)}")
+    return of_word[numbers]
+
+
+def _code(label: str, codes: Mapping[str, int]) -> int:
+    if label in codes:
+        return codes[label]
+    try:
+        return codes.get(format(float(label), "g"), -1)
+    except ValueError:
+        return -1
 
 
 def _join(entry: Entry, parts: Sequence[Parsed], count: int = 1) -> Parsed:
@@ -125,13 +144,90 @@ def _join(entry: Entry, parts: Sequence[Parsed], count: int = 1) -> Parsed:
     )
 
 
+def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
+    """Read delimited text: rows of numbers with a target among them.
+
+    The entry's options: `fields` (number of fields a line), `separator`, `header` (whether line 1
+    holds names), `target`, `drop`, `group` (positions, or names where there is a header), `replace`
+    (a number and what to put for it).
+    """
+    fields, separator = int(entry.options["fields"]), str(entry.options.get("separator", ","))
+    parts = []
+    for name, content in _contents(sources):
+        names: list[Any] = list(range(fields))
+        if entry.options.get("header"):
+            top, _, content = content.partition(b"\n")
+            names = [field.strip() for field in top.decode("latin-1").split(separator)]
+            if len(names) != fields:
+                reason = f"{len(names)} names where {fields} are expected"
+                raise broken(name, 1, reason)
+        chosen = _chosen(entry, name, names)
+
+        def read(lines: bytes, chosen: Mapping[str, Any] = chosen) -> Parsed:
+            text = [*chosen["drop"], *([chosen["target"]] if entry.classes else [])]
+            return _shaped(entry, _table(lines, fields, text=text, separator=separator), **chosen)
+
+        parts.append(_by_lines(name, content, read, 1 + bool(entry.options.get("header"))))
+    return _join(entry, parts, sources[0].count)
+
+
+def _chosen(entry: Entry, name: str, names: Sequence[Any]) -> dict[str, Any]:
+    """Return the positions of the columns that the options name."""
+
+    def position(column: int | str) -> int:
+        if isinstance(column, int):
+            return column % len(names)
+        if column not in names:
+            raise broken(name, 1, f"no column is named '{column}'")
+        return names.index(column)
+
+    options = entry.options
+    return {
+        "target": position(options["target"]),
+        "drop": [position(column) for column in options.get("drop", ())],
+        "group": position(options["group"]) if "group" in options else None,
+    }
+
+
+def _shaped(
+    entry: Entry, table: pd.DataFrame, target: int, drop: Sequence[int], group: int | None
+) -> Parsed:
+    """Return rows, target and groups of a table whose columns are known by their positions."""
+    apart = [*drop, target, *([] if group is None else [group])]
+    X = np.ascontiguousarray(table.drop(columns=apart).to_numpy(dtype=np.float64))
+    if "replace" in entry.options:
+        old, new = entry.options["replace"]
+        X[old == X] = new
+    y: NDArray[Any] = (
+        _codes(table[target], entry.codes) if entry.classes else table[target].to_numpy(copy=True)
+    )
+    return Parsed(X, y, groups=None if group is None else _whole(table[group]))
+
+
 def read_arff(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read one ARFF file of numeric attributes whose last attribute is the class."""
-    ((name, content),) = _files(sources)
-    for number, line in enumerate(content.splitlines(), start=1):
-        if line.strip().lower() == b"@data":
-            return _table_part(entry, name, content, skip=number)
-    raise broken(name, None, "no line '@DATA'")
+    """Read one ARFF file of numeric attributes whose last attribute is the class.
+
+    The option `leave_out` has the numbers of rows that are no part of the data.
+    """
+    ((name, content),) = _contents(sources)
+    mark = re.search(rb"(?im)^[ \t]*@data[ \t]*\r?\n", content)
+    if mark is None:
+        raise broken(name, None, "no line '@DATA'")
+    top, body = content[: mark.end()], content[mark.end() :]
+    fields = int(entry.options["fields"])
+
+    def read(lines: bytes) -> Parsed:
+        table = files.arff(top + lines)
+        if table.shape[1] != fields:
+            raise ValueError(f"{table.shape[1]} attributes where {fields} are expected")
+        table.columns = pd.RangeIndex(fields)
+        table[fields - 1] = table[fields - 1].astype(str)
+        _finite(table.drop(columns=[fields - 1]).to_numpy(dtype=np.float64))
+        return _shaped(entry, table, **_chosen(entry, name, range(fields)))
+
+    parsed = _by_lines(name, body, read, 1 + top.count(b"\n"))
+    rows = ~np.isin(np.arange(len(parsed.y)), entry.options.get("leave_out", ()))
+    return Parsed(parsed.X[rows], parsed.y[rows])
 
 
 def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
@@ -141,35 +237,48 @@ def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     may end in a full stop.
     """
     labels = {label + stop: code for label, code in entry.codes.items() for stop in ("", ".")}
-    categories = list(adult.COLUMNS.values())
-    text = [column for column, values in enumerate(categories) if values]
-    parts = []
-    for name, content in _files(sources):
-        table = tables.parse(content, name, columns=15, comment="|", text=[*text, 14])
-        numbers = iter(table.numbers.T)
-        blocks: list[NDArray[np.float64]] = []
-        for column, values in enumerate(categories):
-            if values:
-                codes = table.codes(column, {value: code for code, value in enumerate(values)})
-                blocks.append(np.eye(len(values))[codes])
-            else:
-                blocks.append(next(numbers)[:, None])
-        parts.append(Parsed(np.hstack(blocks), table.codes(14, labels)))
-    return _join(entry, parts)
+    categories = dict(enumerate(adult.COLUMNS.values()))
+    text = [column for column, values in categories.items() if values]
+
+    def read(lines: bytes) -> Parsed:
+        table = _table(lines, 15, text=[*text, 14], comment="|")
+        blocks = [
+            np.eye(len(values))[_codes(table[column], {v: code for code, v in enumerate(values)})]
+            if values
+            else table[[column]].to_numpy()
+            for column, values in categories.items()
+        ]
+        return Parsed(np.hstack(blocks), _codes(table[14], labels))
+
+    return _join(entry, [_by_lines(name, content, read) for name, content in _contents(sources)])
+
+
+def _read_svmlight(name: str, content: bytes, entry: Entry) -> Parsed:
+    """Return sparse rows, indices from 1 to the entry's columns, with their labels as codes."""
+    codes = {float(label): code for label, code in entry.codes.items()}
+
+    def read(lines: bytes) -> Parsed:
+        text = re.sub(rb"#.*", b"", lines)
+        if b"_" in text or b"qid" in text:  # Python's 1_000 is no number here
+            raise ValueError("not of the form 'label index:value ...'")
+        X, labels = files.svmlight(io.BytesIO(text), n_features=entry.columns, zero_based=False)
+        _finite(X.data)
+        _finite(labels)
+        if codes:
+            for label in set(labels.tolist()) - codes.keys():
+                raise ValueError(f"{label:g} is not a known label")
+            labels = np.array([codes[label] for label in labels.tolist()], dtype=np.int64)
+        arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        return Parsed(sparse.csr_array(arrays, shape=X.shape), labels)
+
+    return _by_lines(name, content, read)
 
 
 def read_svmlight(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read svmlight files; the rows stay sparse where the entry says so."""
-    codes = {float(label): code for label, code in entry.codes.items()}
-    parts = []
-    for name, content in _files(sources):
-        X, y, lines = svmlight.parse(content, name, entry.columns)
-        for label, line in zip(y.tolist() if codes else (), lines, strict=False):
-            if label not in codes:
-                raise broken(name, line, f"{label:g} is not a known label")
-        known: Any = np.array([codes[label] for label in y.tolist()], np.int64) if codes else y
-        parts.append(Parsed(X if entry.sparse else X.toarray(), known))
-    return _join(entry, parts)
+    parts = [_read_svmlight(name, content, entry) for name, content in _contents(sources)]
+    joined = _join(entry, parts)
+    return joined if entry.sparse else replace(joined, X=joined.X.toarray())
 
 
 def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
@@ -177,50 +286,56 @@ def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
     The option `topic` names the positive class.
     """
-    ((topics, content),) = _files(sources[-1:])
-    has = svmlight.parse_topics(content, topics, str(entry.options["topic"]))
+    ((topics, content),) = _contents(sources[-1:])
+    plain = entry.model_copy(update={"classes": {}})  # the labels are numbers of documents
+
+    def read(lines: bytes) -> pd.DataFrame:
+        table = _table(lines, 3, text=[0], separator=None)
+        _whole(table[1])
+        return table
+
+    table = _by_lines(topics, content, read)
+    positive = table[1][table[0] == entry.options["topic"]]
     parts = []
-    for name, content in _files(sources[:-1]):
-        X, labels, _ = svmlight.parse(content, name, entry.columns)
-        documents = [int(label) for label in labels]
-        for document in documents:
-            if document not in has:
-                raise broken(name, None, f"document {document} has no topic in {topics}")
-        parts.append(Parsed(X, np.array([has[each] for each in documents], dtype=np.int64)))
+    for name, content in _contents(sources[:-1]):
+        part = _read_svmlight(name, content, plain)
+        for document in part.y[~np.isin(part.y, table[1])][:1]:
+            raise broken(name, None, f"document {document:g} has no topic in {topics}")
+        parts.append(replace(part, y=np.isin(part.y, positive).astype(np.int64)))
     return _join(entry, parts)
 
 
 def read_har(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read triples of text files: features, activity, subject; training files first."""
-    parts, files = [], _files(sources)
-    for triple in zip(files, files, files, strict=True):
-        features, activity, subject = (
-            tables.parse(content, name, columns=width, separator=None, text=text)
-            for (name, content), width, text in zip(
-                triple, (entry.columns, 1, 1), ((), (0,), ()), strict=True
-            )
+    parts, contents = [], _contents(sources)
+    for (name, rows), (of_labels, labels), (of_subjects, subjects) in zip(
+        contents, contents, contents, strict=True
+    ):
+        X = _by_lines(
+            name, rows, lambda lines: _table(lines, entry.columns, separator=None).to_numpy()
         )
-        for other in (activity, subject):
-            if len(other.lines) != len(features.lines):
-                reason = f"{len(other.lines)} rows, but {features.name} has {len(features.lines)}"
-                raise broken(other.name, None, reason)
-        parts.append(
-            Parsed(features.numbers, activity.codes(0, entry.codes), groups=_whole(subject, 0))
+        y = _by_lines(
+            of_labels, labels, lambda lines: _codes(_table(lines, 1, text=[0])[0], entry.codes)
         )
+        groups = _by_lines(of_subjects, subjects, lambda lines: _whole(_table(lines, 1)[0]))
+        for other, values in ((of_labels, y), (of_subjects, groups)):
+            if len(values) != len(X):
+                raise broken(other, None, f"{len(values)} rows, but {name} has {len(X)}")
+        parts.append(Parsed(np.ascontiguousarray(X), y, groups=groups))
     return _join(entry, parts)
 
 
 def read_idx(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read pairs of idx files, images and labels, training files first; pixels stay bytes."""
-    parts, files = [], _files(sources)
-    for (name, content), (labels_name, labels_content) in zip(files, files, strict=True):
-        images, labels = _idx(content, name, 3), _idx(labels_content, labels_name, 1)
+    parts, contents = [], _contents(sources)
+    for (name, content), (of_labels, other) in zip(contents, contents, strict=True):
+        images, labels = _idx(content, name, 3), _idx(other, of_labels, 1)
         if len(images) != len(labels):
             raise broken(name, None, f"{len(images)} images and {len(labels)} labels")
         if labels.max() >= len(entry.classes):
             row = int(np.argmax(labels >= len(entry.classes)))
             reason = f"label {labels[row]} of row {row + 1} is not below {len(entry.classes)}"
-            raise broken(labels_name, None, reason)
+            raise broken(of_labels, None, reason)
         parts.append(Parsed(images.reshape(len(images), -1), labels.astype(np.int64)))
     return _join(entry, parts)
 

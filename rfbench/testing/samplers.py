@@ -193,8 +193,7 @@ class SamplerContract:
         if sampler.holds_rows:
             pytest.skip("it needs all rows in memory")
         np.save(tmp_path / "rows.npy", ROWS)
-        numbers = np.arange(len(ROWS))
-        rows = RowSource((tmp_path / "rows.npy",), numbers[-1:] + 1, ROWS.shape[1], numbers)
+        rows = RowSource(tmp_path / "rows.npy", ROWS.shape[1], np.arange(len(ROWS)))
         found = self.fit(sampler, rows).transform(NEW_ROWS)
         assert_array_equal(found, self.features(feature_map=feature_map))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from rfbench.arrays import FloatArray
 from rfbench.datasets import packed
-from rfbench.datasets.readers import Parsed
+from rfbench.datasets.columns import Parsed
 
 ROWS, COLUMNS, AT_ONCE = 11_000_000, 28, 100_000
 CONFIGURATION = """\

@@ -8,9 +8,10 @@ from tests.support.server import serving
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
-    """An empty data folder that the lookup finds, and no RFBENCH_DATA."""
+def home(tmp_path, tmp_path_factory, monkeypatch):
+    """An empty data folder that the lookup finds, no RFBENCH_DATA, and a new user."""
     monkeypatch.delenv("RFBENCH_DATA", raising=False)
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path_factory.mktemp("user")))
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "data"
     folder.mkdir()

@@ -17,7 +17,7 @@ from scipy import sparse
 from sklearn.datasets import load_wine
 
 from rfbench import datasets
-from rfbench.datasets import columns, files, own
+from rfbench.datasets import columns, files, hashes, own
 from rfbench.errors import DataError, RfbenchError
 
 N = 40
@@ -316,7 +316,11 @@ class TestFiles:
             (b"no numpy", "a.npz", "cannot be read"),
             (b"no numpy", "a.npy", "cannot be read"),
             ("1 2:x\n", "a.svm", "cannot be read"),
-            ("@relation x\n@attribute a string\n@data\nq\n", "a.arff", "cannot be read"),
+            ("@relation x\n@attribute a relational\n@data\nq\n", "a.arff", "cannot be read"),
+            ("@relation x\n@attribute a {p,q}\n@data\nr\n", "a.arff", "'r' is not one of"),
+            ("@relation x\n@attribute a real\n@data\n{0 1}\n", "a.arff", "sparse ARFF"),
+            ("@relation x\n@attribute a real\n@data\n1,2\n", "a.arff", "cannot be read"),
+            ("@relation x\n@attribute a real\n", "a.arff", "no line '@data'"),
         ],
     )
     def test_a_broken_file_is_answered(self, put, content, name, match):
@@ -466,7 +470,7 @@ class TestFetchers:
         again = own.read("d", {"openml": 44136})
         assert (first[0], first[2]) == (again[0], again[2])
         assert [words["data_id"] for words in asked] == [44136]
-        assert str(home) in asked[0]["data_home"]
+        assert asked[0]["data_home"] == str(hashes.user_folder() / "sklearn")
 
     def test_without_a_network_it_says_what_to_do(self, home, monkeypatch):
         def fetch(**words):

@@ -12,15 +12,15 @@ from numpy.testing import assert_array_equal
 
 from rfbench import datasets
 from rfbench.datasets import files, own, packed
+from rfbench.datasets.columns import Parsed
 from rfbench.datasets.pack import pack
-from rfbench.datasets.readers import Parsed
 from rfbench.errors import DataError
 from rfbench.rows import RowSource
 from tests.support.command_line import call
 
 N = 57
 NUMBER = np.arange(N)
-PIECES = {"rows": 10, "part_bytes": 200}  # pieces of 10 rows, parts of 4 or 5
+PIECES = {"rows": 10}
 
 
 def frame(**more):
@@ -90,8 +90,7 @@ def test_packed_rows_are_those_of_the_file(home, tmp_path, name):
     file = written(frame(), tmp_path / name)
     target = {"a.npy": {"target": -1}}.get(name, {} if "svm" in name else {"target": "price"})
     pack(file, tmp_path / "packed", **target, **PIECES)
-    rows = same(file, tmp_path / "packed", **target)
-    assert len(rows.X.parts) > 3
+    same(file, tmp_path / "packed", **target)
 
 
 def test_labels_groups_and_a_given_split_are_those_of_the_file(home, tmp_path):
@@ -157,7 +156,7 @@ def test_interrupted_packing_leaves_nothing(home, tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        packed.write(tmp_path / "packed", Parsed(blocks(), np.ones(9)), part_bytes=32)
+        packed.write(tmp_path / "packed", Parsed(blocks(), np.ones(9)))
     assert list(tmp_path.iterdir()) == [home]
     with pytest.raises(DataError, match=r"packed\.json"):
         own.read("d", {"path": str(tmp_path / "packed")})
@@ -168,10 +167,10 @@ class TestPacked:
     def folder(self, home, tmp_path):
         about = {"task": "regression", "classes": {}, "note": ""}
         data = Parsed(iter([np.arange(12.0).reshape(6, 2)]), np.arange(6.0), about=about)
-        packed.write(tmp_path / "packed", data, part_bytes=64)
+        packed.write(tmp_path / "packed", data)
         return tmp_path / "packed"
 
-    @pytest.mark.parametrize("name", ["rows-00001.npy", "target.npy"])
+    @pytest.mark.parametrize("name", ["rows.npy", "target.npy"])
     def test_a_changed_or_missing_file_is_found(self, folder, name):
         datasets.load("d", parameters={"path": str(folder)})
         content = bytearray((folder / name).read_bytes())
@@ -188,7 +187,7 @@ class TestPacked:
         moved = folder.rename(folder.with_name("elsewhere"))
         assert datasets.data_sha256("e", {"path": str(moved)}) == before
         facts = json.loads((moved / packed.MANIFEST).read_text())
-        facts["files"]["target.npy"] = "0" * 64
+        facts["files"]["target"] = "0" * 64
         (moved / packed.MANIFEST).write_text(json.dumps(facts))
         with pytest.raises(DataError, match="damaged"):
             datasets.data_sha256("d", {"path": str(moved)})
@@ -213,5 +212,5 @@ def test_the_command_says_what_it_made_of_the_file(home, tmp_path):
     output = call(*words, "--drop", "sex", "--dtype", "float32")
     assert f"{N} rows" in output
     assert "town (4)" in output
-    assert np.load(tmp_path / "packed" / "rows-00000.npy").dtype == np.float32
+    assert np.load(tmp_path / "packed" / "rows.npy").dtype == np.float32
     call(*words, code=2)

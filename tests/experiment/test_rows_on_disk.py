@@ -39,7 +39,7 @@ def data(tmp_path, monkeypatch):
     for name, target in (("real", y), ("labels", np.digitize(y, [-0.4, 0.4]))):
         table = pd.DataFrame(X, columns=list("abcde")).assign(y=target)
         table.to_csv(f"{name}.csv", index=False)
-        pack(Path(f"{name}.csv"), Path(name), target="y", task=TASK[name], part_bytes=1600)
+        pack(Path(f"{name}.csv"), Path(name), target="y", task=TASK[name])
     return tmp_path
 
 

@@ -1,0 +1,241 @@
+"""What is damaged, or somebody else's, is noticed: no other number, no traceback."""
+
+import json
+import logging
+import random
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfbench import datasets, memory
+from rfbench.datasets import hashes, own, packed
+from rfbench.datasets.columns import Parsed
+from rfbench.errors import DataError
+from tests.support.command_line import call
+from tests.support.data_files import LETTERS, letters, sha256, svmlight
+
+UNPINNED = letters()
+OWN = {"file": "own.csv", "target": "y"}
+
+
+@pytest.fixture
+def data(home, catalogue):
+    """A data set of the catalogue with its cache, beside a file of one's own with its cache."""
+    (home / "letters").mkdir()
+    (home / "letters" / "letters.data").write_bytes(LETTERS)
+    catalogue(letters(member=sha256(LETTERS)))
+    table = pd.DataFrame({"a": np.arange(12) / 7, "b": list("uvw") * 4, "y": np.arange(12) % 2})
+    table.to_csv(home.parent / "own.csv", index=False)
+    rows()
+    return home
+
+
+def rows():
+    """Load everything; what is told apart is each data set's hash with its numbers."""
+    found = []
+    for name, parameters in (("letters", None), ("own", OWN)):
+        data = datasets.load(name, parameters=parameters)
+        found.append((data.sha256, np.asarray(data.X).tobytes(), data.y.tobytes(), data.classes))
+    return found
+
+
+def files_of(home):
+    """Return every file of the data folder, of one's own and of what is remembered."""
+    folders = home, hashes.user_folder()
+    files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    return [*files, home.parent / "own.csv"]
+
+
+def damaged(content, chance):
+    content = bytearray(content)
+    at = chance.randrange(len(content))
+    if chance.random() < 0.3:
+        return bytes(content[:at])
+    content[at] ^= 1 << chance.randrange(8)
+    return bytes(content)
+
+
+def test_damage_anywhere_changes_no_number(data, caplog):
+    caplog.set_level(logging.ERROR)
+    (letters_before, own_before), chance = rows(), random.Random(3)
+    refused, changed = set(), 0
+    for path in 4 * files_of(data):
+        before = path.read_bytes()
+        path.write_bytes(damaged(before, chance))
+        try:
+            letters_now, own_now = rows()
+        except DataError:
+            refused.add(path.name)
+        else:
+            assert letters_now == letters_before
+            if path.name == "own.csv":  # other content is other data
+                assert own_now[0] != own_before[0]
+                changed += 1
+            else:
+                assert own_now == own_before
+        path.write_bytes(before)
+    assert {"letters.data"} <= refused <= {"letters.data", "own.csv"}
+    assert changed
+
+
+class TestAStrangersCache:
+    """A clone with the right source and a cache of reversed rows, whose hashes all fit."""
+
+    @staticmethod
+    def reverse(cache):
+        np.save(cache / "rows.npy", np.load(cache / "rows.npy")[::-1])
+        facts = json.loads((cache / packed.MANIFEST).read_text())
+        facts["files"]["rows"] = hashes.sha256_of(cache / "rows.npy")
+        (cache / packed.MANIFEST).write_text(json.dumps(facts, indent=1))
+
+    @pytest.mark.parametrize("user", ["same", "new"])
+    @pytest.mark.parametrize("place", ["there", "cloned"])
+    def test_its_rows_are_never_measured(self, data, tmp_path, monkeypatch, user, place):
+        before = rows()
+        caches = list((data / "cache").iterdir())
+        assert {json.loads((c / packed.MANIFEST).read_text())["source"] for c in caches} == {
+            sha for sha, *_ in before
+        }
+        for cache in caches:
+            self.reverse(cache)
+        if place == "cloned":
+            shutil.copytree(data, tmp_path / "clone" / "data")
+            shutil.copy(tmp_path / "own.csv", tmp_path / "clone")
+            monkeypatch.chdir(tmp_path / "clone")
+        if user == "new":
+            monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "somebody"))
+        assert rows() == before
+        assert rows() == before  # and from the cache that was written in its place
+
+    def test_a_right_one_of_somebody_else_is_kept(self, data, tmp_path, monkeypatch):
+        before, files = rows(), sorted((data / "cache").rglob("*"))
+        states = [path.stat().st_mtime_ns for path in files if path.is_file()]
+        monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "somebody"))
+        assert rows() == before
+        assert states == [path.stat().st_mtime_ns for path in files if path.is_file()]
+
+    def test_where_the_data_folder_is_read_only_the_users_own_is_taken(self, data, monkeypatch):
+        monkeypatch.setattr(packed.os, "access", lambda path, mode: False)
+        assert packed.cache_folder() == hashes.user_folder() / "cache"
+
+
+class TestPins:
+    @pytest.mark.parametrize("content", ['{"torn', "[]", '{"a": 1}', '{"a": "short"}', "\xff"])
+    def test_a_broken_file_of_pins_is_an_error(self, data, catalogue, content):
+        catalogue(UNPINNED)
+        (data / "pins.json").write_text(content, encoding="latin-1")
+        with pytest.raises(DataError, match=r"pins\.json cannot be read"):
+            datasets.load("letters")
+
+
+ABOUT = {"task": "binary", "classes": {"a": 2, "b": 2}, "note": ""}
+
+
+class TestPacked:
+    @pytest.fixture
+    def folder(self, home, tmp_path):
+        data = Parsed(np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1]), about=ABOUT)
+        packed.write(tmp_path / "p", data)
+        own.read("d", {"path": str(tmp_path / "p")})
+        return tmp_path / "p"
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            *({"columns": value} for value in ("2", 2.5, 3, 0, None)),
+            *({"train_rows": value} for value in (True, 9, "1")),
+            *({"about": {**ABOUT, **more}} for more in ({"task": "guess"}, {"more": 1})),
+            *({"about": {**ABOUT, "classes": value}} for value in ([], {"a": "2"}, {"a": 4})),
+            *({"files": value} for value in ([], {}, {"rows": "0"}, {"../target": "0" * 64})),
+            *({"version": value} for value in ("2", 3)),
+            {"about": []},
+            {"more": 1},
+            {"source": 5},
+        ],
+    )
+    def test_a_manifest_of_other_types_is_refused(self, folder, change):
+        facts = json.loads((folder / packed.MANIFEST).read_text())
+        (folder / packed.MANIFEST).write_text(json.dumps({**facts, **change}))
+        with pytest.raises(DataError, match="holds no packed|do not fit|missing|damaged"):
+            own.read("d", {"path": str(folder)})
+
+    @pytest.mark.parametrize("text", ["", "null", "[]", "3", '"x"', "{", '{"version": 2}', "\0"])
+    def test_a_manifest_that_is_none_is_refused(self, folder, text):
+        (folder / packed.MANIFEST).write_text(text)
+        with pytest.raises(DataError, match=r"holds no packed data\. packed\.json cannot be read"):
+            own.read("d", {"path": str(folder)})
+
+    @pytest.mark.parametrize(
+        ("name", "array"),
+        [
+            ("target", np.array([0, 1, 2, 1])), ("target", np.array([0, -1, 0, 1])),
+            ("target", np.array([0.0, 1, 0, 1])), ("target", np.array([0, 1, 0])),
+            ("target", np.array(3)), ("target", np.array([0])), ("rows", np.ones(8)),
+            ("rows", np.ones((4, 3))), ("rows", np.full((4, 2), "a")),
+        ],
+    )  # fmt: skip
+    def test_arrays_that_do_not_fit_are_refused(self, folder, name, array):
+        np.save(folder / f"{name}.npy", array)
+        facts = json.loads((folder / packed.MANIFEST).read_text())
+        facts["files"][name] = hashes.sha256_of(folder / f"{name}.npy")
+        (folder / packed.MANIFEST).write_text(json.dumps(facts))
+        with pytest.raises(DataError, match="do not fit together"):
+            own.read("d", {"path": str(folder)})
+
+    def test_one_of_version_0_1_0_is_refused_with_the_command_that_makes_it_anew(self, tmp_path):
+        """As `rfbench data pack` wrote it then, in parts."""
+        arrays = {
+            "rows-00000": np.ones((3, 2)),
+            "rows-00001": np.ones((1, 2)),
+            "target": np.ones(4),
+        }
+        for name, array in arrays.items():
+            np.save(tmp_path / f"{name}.npy", array)
+        files = {f"{n}.npy": hashes.sha256_of(tmp_path / f"{n}.npy") for n in arrays}
+        facts = {"version": 1, "parts": [3, 1], "columns": 2, "dtype": "float64"}
+        facts |= {"train_rows": None, "about": ABOUT, "files": files}
+        (tmp_path / packed.MANIFEST).write_text(json.dumps(facts, indent=1))
+        with pytest.raises(DataError, match="earlier version.*`rfbench data pack FILE NEW_FOLDER"):
+            own.read("d", {"path": str(tmp_path)})
+
+    def test_a_cache_of_version_0_1_0_is_passed_over(self, data):
+        before = rows()
+        for cache in (data / "cache").iterdir():
+            (cache / packed.MANIFEST).write_text('{"version": 1, "parts": [2]}')
+        assert rows() == before
+
+
+class TestMemory:
+    """A file that is small on disk and large in memory."""
+
+    @pytest.mark.parametrize("name", ["zeros.csv.gz", "zeros.svm"])
+    def test_reading_stays_within_what_is_allowed(self, home, name, monkeypatch):
+        n, d = 100_000, 100
+        X = np.zeros((n, d))
+        if name == "zeros.svm":
+            pairs = " ".join(f"{column + 1}:0" for column in range(d))
+            (home.parent / name).write_text(f"1 {pairs}\n" * n)
+        else:
+            pd.DataFrame(X, dtype=int).to_csv(name, index=False)
+        monkeypatch.setattr("rfbench.memory.free_bytes", lambda: 2e7)
+        with pytest.raises(DataError, match=r"does not fit into memory.*data pack FILE FOLDER"):
+            own.read("d", {"file": name} if name == "zeros.svm" else {"file": name, "target": 0})
+        with memory.within_limit(), pytest.raises(MemoryError):
+            np.ones(10**7)
+        assert np.ones(10**7).size == 10**7  # the limit is gone again
+
+    def test_a_run_allows_what_its_option_says(self, home, monkeypatch):
+        file = home.parent / "own.svm"
+        file.write_bytes(svmlight(np.ones((9, 2)), ["0", "1", "1"] * 3))
+        allowed, within_limit = [], own.within_limit
+
+        def spy():
+            allowed.append(memory.free_bytes())
+            return within_limit()
+
+        monkeypatch.setattr(own, "within_limit", spy)
+        data = f"dataset={{file: {file}}}"
+        call("run", "quickstart", "--set", data, "--memory", "0.5", "--dry-run", code=2)  # constant
+        assert 0 <= allowed[0] < 0.5 * memory.GIB
