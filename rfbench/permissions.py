@@ -22,6 +22,9 @@ import click
 from rfbench import yamlfile
 from rfbench.errors import ConfigError, MethodError, nearest
 
+WIDE = ("rfbench", "sklearn")
+"""Packages that nobody is advised to trust as a whole: their functions read and write files."""
+
 
 @functools.cache
 def listed() -> tuple[frozenset[str], frozenset[str]]:
@@ -64,7 +67,7 @@ def check_permission(
     if package and package in allowed_by_settings():
         return
     todo = "Run with --allow-imports if you trust it"
-    if package:
+    if package and package not in WIDE:
         todo += f", or write `allow_imports: [{package}]` into {settings_file()}"
     estimators, settable = listed()
     if parameters is None or path not in estimators:

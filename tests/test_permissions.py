@@ -147,6 +147,13 @@ def test_what_is_not_listed_is_named_with_what_to_do(path, parameters, sentence)
         check_permission(path, parameters)
 
 
+@pytest.mark.parametrize(("package", "advised"), [("mine", True), ("sklearn", False)])
+def test_nobody_is_advised_to_trust_what_writes_files(package, advised):
+    with pytest.raises(MethodError) as refusal:
+        check_permission(f"{package}.module.Class", {})
+    assert (f"allow_imports: [{package}]" in str(refusal.value)) == advised
+
+
 def test_nothing_else_reads_an_experiment_from_text():
     """Where `Experiment.model_validate` stands, permission is asked for next."""
     package = Path(permissions.__file__).parent
