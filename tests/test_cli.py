@@ -51,16 +51,20 @@ def done(here, finished):
 
 
 def test_run_table_plot(done):
-    for name in ("trials.csv", "manifest.json", "error_vs_M.png", "error_vs_M.pdf"):
+    for name in ("trials.csv", "manifest.json", "error_vs_M.png"):
         assert (done / "results" / "tiny" / name).stat().st_size > 0
+    assert not list((done / "results").rglob("*.pdf"))
     output = call("run", "tiny.yaml", "--jobs", 1)
     assert "results/tiny/trials.csv" in output
     assert "8 were there already" in output
     assert "memory:" not in output
-    assert "results/figures/tiny/error_vs_time.pdf" in call("plot", "results")
-    assert "results/tiny/error_vs_time.pdf" in call("plot", "results/tiny")
-    assert "drawn/tiny/error_vs_time.pdf" in call("plot", "results/tiny", "--out", "drawn")
-    assert "drawn/results/tiny/error_vs_time.pdf" in call("plot", ".", "--out", "drawn")
+    assert "results/figures/tiny/error_vs_time.png" in call("plot", "results")
+    assert "results/tiny/error_vs_time.png" in call("plot", "results/tiny")
+    assert "drawn/tiny/error_vs_time.png" in call("plot", "results/tiny", "--out", "drawn")
+    assert "drawn/results/tiny/error_vs_time.png" in call("plot", ".", "--out", "drawn")
+    files = call("plot", "results/tiny", "--format", "svg, pdf,svg").split()
+    assert [file[-3:] for file in files] == ["svg", "pdf"] * (len(files) // 2)
+    assert "'gif' is not among png, pdf, svg" in call("plot", "results", "--format=gif", code=2)
     assert "tiny/error_vs_M.png" in call("plot", "results/tiny", "--style", "ggplot")
     assert "2 trials" in call("table", "results/tiny")
     assert "\\toprule" in call("table", "results/tiny", "--format", "latex")
@@ -92,16 +96,19 @@ def times(folder):
 
 def test_a_run_with_nothing_to_do_draws_and_writes_nothing(done, monkeypatch):
     drawn = []
-    monkeypatch.setattr(figures, "plot", lambda *words: drawn.append(words) or [])
+    monkeypatch.setattr(figures, "save", lambda figure, file, again: drawn.append(file.name))
     tiny = done / "results" / "tiny"
     before = times(tiny)
+    for file in tiny.iterdir():  # times of files say nothing: a copy has others
+        os.utime(file, (1, 1))
     assert "tiny/error_vs_M.png" in call("run", "tiny.yaml", "--jobs", 1)
-    assert (times(tiny), drawn) == (before, [])
+    assert (times(tiny).keys(), drawn) == (before.keys(), [])
+    assert set(times(tiny).values()) == {10**9}
     call("run", "tiny.yaml", "--jobs", 1, "--set", "title=Another")
-    assert len(drawn) == 1
-    os.utime(tiny / "trials.csv")
-    call("run", "tiny.yaml", "--jobs", 1, "--set", "title=Another")
-    assert len(drawn) == 2
+    assert "error_vs_M.png" in drawn
+    drawn.clear()
+    call("run", "tiny.yaml", "--jobs", 1, "--trials", 3, "--set", "title=Another")
+    assert "error_vs_M.png" in drawn
 
 
 def test_quiet_prints_errors_only_and_verbose_what_is_decided(done):

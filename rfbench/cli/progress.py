@@ -62,6 +62,32 @@ def progress(name: str, total: int, found: int) -> Iterator[Callable[[dict[str, 
             click.echo(f"{name}: {done} trials in {time.monotonic() - start:.1f} s", err=True)
 
 
+@contextmanager
+def folders_drawn(total: int) -> Iterator[Callable[[], None]]:
+    """Show of how many folders the figures are there; yields what is to be called after each."""
+    bar = Progress(
+        BarColumn(bar_width=16),
+        MofNCompleteColumn(),
+        TextColumn("folders, left"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not (sys.stderr.isatty() and total > 1),
+    )
+    task, done, last = bar.add_task("", total=total), 0, time.monotonic()
+
+    def ended() -> None:
+        nonlocal done, last
+        done += 1
+        bar.update(task, advance=1)
+        if bar.disable and time.monotonic() - last > PLAIN_SECONDS:
+            last = time.monotonic()
+            click.echo(f"figures of {done}/{total} folders", err=True)
+
+    with bar:
+        yield ended
+
+
 def cell(row: dict[str, Any]) -> str:
     """Name what a trial measured: data set, method, M and the trial's number."""
     size = "" if row.get("M") is None else f", M = {row['M']}"

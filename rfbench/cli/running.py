@@ -25,7 +25,7 @@ from rfbench.experiment.worker import Limits
 from rfbench.memory import GIB
 from rfbench.pages import summary_table
 from rfbench.results import manifest
-from rfbench.results.manifest import MANIFEST, data_key
+from rfbench.results.manifest import data_key
 from rfbench.results.reader import TRIALS
 from rfbench.results.store import Store
 
@@ -200,8 +200,10 @@ def _report(summary: runner.Summary, whole: Path | None) -> None:
         click.echo()
         print_text(summary_table.render(read, "text").rstrip("\n") + "\n\n")
         click.echo(f"CSV:     {summary.folder / TRIALS}")
+        from rfbench import figures  # half a second of matplotlib
+
         try:
-            for path in _figures(read):
+            for path in figures.plot(read):
                 click.echo(f"figure:  {path}")
         except RfbenchError as error:
             click.echo(f"no figure: {error}", err=True)
@@ -221,14 +223,3 @@ def say_trials(summary: runner.Summary, there: str) -> None:
     click.echo(f"trials:  {summary.done} run, {summary.failed} failed, {there}")
     if summary.left:
         click.echo(f"left:    {summary.left}; run the same command again to go on")
-
-
-def _figures(read: results.Results) -> list[Path]:
-    """Return the figures of a folder, drawn anew if its rows or its configuration are newer."""
-    there = [path for suffix in ("png", "pdf") for path in read.folder.glob(f"*.{suffix}")]
-    newest = max((read.folder / name).stat().st_mtime for name in (TRIALS, MANIFEST))
-    if there and min(path.stat().st_mtime for path in there) >= newest:
-        return sorted(there)
-    from rfbench import figures  # half a second of matplotlib
-
-    return figures.plot(read)

@@ -20,9 +20,24 @@ from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 
 MOST_TABLES = 3
+FOLDERS_PER_WORKER = 4
 LISTS = ("samplers", "solvers", "kernels", "datasets", "papers", "configs", "columns")
 
 RESULTS = click.argument("folders", metavar="RESULTS...", nargs=-1, required=True, type=FILE)
+
+
+FORMATS = ("png", "pdf", "svg")
+
+
+def _formats(text: str) -> list[str]:
+    """Return the formats of `--format png,pdf`."""
+    given = [word.strip() for word in text.split(",")]
+    for word in given:
+        if word not in FORMATS:
+            raise click.BadParameter(
+                f"'{word}' is not among {', '.join(FORMATS)}.{nearest(word, list(FORMATS))}"
+            )
+    return list(dict.fromkeys(given))
 
 
 @click.command()
@@ -31,12 +46,24 @@ RESULTS = click.argument("folders", metavar="RESULTS...", nargs=-1, required=Tru
 @click.option(
     "--style", metavar="FILE_OR_NAME", help="A style of matplotlib: mine.mplstyle, or ggplot."
 )
-def plot(folders: tuple[Path, ...], out: Path | None, style: str | None) -> None:
+@click.option(
+    "--format",
+    "formats",
+    type=_formats,
+    metavar="FORMATS",
+    default="png",
+    show_default=True,
+    help="Of png, pdf and svg, with commas.",
+)
+def plot(
+    folders: tuple[Path, ...], out: Path | None, style: str | None, formats: list[str]
+) -> None:
     """Draw error against M and against time, and time against M, from the CSVs alone.
 
-    Each results folder at or below RESULTS gets its figures, as PNG and PDF; with kernel errors, or
-    a kept.csv, there are figures of those as well. Axes are those of the paper that it names. Times
-    are CPU times, or wall times where CPU time was not measured.
+    Each results folder at or below RESULTS gets its figures, as PNG; with kernel errors, or a
+    kept.csv, there are figures of those as well. Axes are those of the paper that it names. Times
+    are CPU times, or wall times where CPU time was not measured. Figures whose rows, configuration
+    and style have not changed since they were drawn stay as they are.
 
     The figures of a results folder that is itself named go beside its rows; those of folders below
     RESULTS into RESULTS/figures, one sub-folder each; with --out, all go into sub-folders of OUT.
@@ -48,23 +75,44 @@ def plot(folders: tuple[Path, ...], out: Path | None, style: str | None) -> None
     Examples:
       rfbench plot results/quickstart
       rfbench plot results/
-      rfbench plot results/ --out figures
+      rfbench plot results/ --out figures --format pdf,svg
     """
-    from rfbench import figures, results
+    from joblib import Parallel, delayed
+
+    from rfbench import results
+    from rfbench.cli.progress import folders_drawn
     from rfbench.figures.style import settings
 
     with settings(style):
         pass  # a style that cannot be read is one error, not one per folder
+    found = results.find(folders)
+    # A worker takes as long to start as two folders to draw.
+    workers = min(os.cpu_count() or 1, -(-len(found) // FOLDERS_PER_WORKER))
+    drawn = Parallel(n_jobs=workers, return_as="generator")(
+        delayed(_drawn)(folder, _place(folder, folders, out), style, formats) for folder in found
+    )
     failed = 0
-    for folder in results.find(folders):
-        try:
-            for path in figures.plot(results.read(folder), _place(folder, folders, out), style):
-                click.echo(path)
-        except RfbenchError as error:
-            failed += 1
-            click.echo(f"error: {folder}: {error}", err=True)
+    with folders_drawn(len(found)) as ended:
+        for folder, result in zip(found, drawn, strict=True):
+            if isinstance(result, str):
+                failed += 1
+                click.echo(f"error: {folder}: {result}", err=True)
+            else:
+                for path in result:
+                    click.echo(path)
+            ended()
     if failed:
         raise click.exceptions.Exit(2)
+
+
+def _drawn(folder: Path, place: Path, style: str | None, formats: list[str]) -> list[Path] | str:
+    """Draw the figures of a folder; the text of an error comes back in their place."""
+    from rfbench import figures, results
+
+    try:
+        return figures.plot(results.read(folder), place, style, formats)
+    except RfbenchError as error:
+        return str(error)
 
 
 def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:

@@ -18,12 +18,12 @@ reach them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfbench.errors import WriteError
-from rfbench.figures import curves, kept
+from rfbench.figures import curves, kept, known
 from rfbench.figures.measured import Measured, measure
 from rfbench.figures.style import settings
 from rfbench.results import Results
@@ -41,19 +41,24 @@ FIGURES: tuple[Callable[[Measured], Iterator[tuple[str, Figure]]], ...] = (
 )
 # What names the program or the moment stays out of the files.
 METADATA: dict[str, dict[str, Any]] = {
-    ".png": {"Software": None},
-    ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    "png": {"Software": None},
+    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    "svg": {"Creator": None, "Date": None},
 }
 
 
 def plot(
-    results: Results, folder: Path | None = None, style: str | Path | None = None
+    results: Results,
+    folder: Path | None = None,
+    style: str | Path | None = None,
+    formats: Sequence[str] = ("png",),
 ) -> list[Path]:
     """Draw what the rows of a results folder have to show, see `FIGURES`.
 
     Error bars are standard errors of the mean over the trials; each data set has its own panels.
     Time is CPU time, or wall time where a method has none. The same rows and the same style give
-    the same bytes.
+    the same bytes; where nothing has changed that a figure shows, the files of an earlier call
+    stay as they are, see `rfbench.figures.known`.
 
     Parameters
     ----------
@@ -61,20 +66,27 @@ def plot(
         Where the files go; by default the results folder.
     style : str or Path, optional
         See `rfbench.figures.style.settings`.
+    formats : sequence of str
+        Some of ``'png'``, ``'pdf'``, ``'svg'``.
 
     Returns
     -------
     list of Path
-        PNG and PDF of each figure; empty if no trial ended well.
+        A file per figure and format; empty if no trial ended well.
 
     Raises ConfigError if there is no such style; WriteError if a file cannot be written.
     """
     folder, files = folder or results.folder, []
     with settings(style):
+        record = known.digest(results, formats)
+        if (there := known.files(folder, record)) is not None:
+            return there
         for stem, figure in figures_of(results):
-            for suffix in (".png", ".pdf"):
-                files.append(folder / f"{stem}{suffix}")
+            for form in formats:
+                files.append(folder / f"{stem}.{form}")
                 save(figure, files[-1], f"`rfbench plot {results.folder}`")
+    if files:
+        known.write(folder, record, files)
     return files
 
 
@@ -88,13 +100,13 @@ def figures_of(results: Results) -> Iterator[tuple[str, Figure]]:
 
 
 def save(figure: Figure, file: Path, again: str = "the same command") -> None:
-    """Write a figure as PNG or PDF, with its folder; the same figure gives the same bytes.
+    """Write a figure as PNG, PDF or SVG, with its folder; the same figure gives the same bytes.
 
     Raises WriteError if the file cannot be written; it says which command draws it `again`.
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(file, metadata=METADATA[file.suffix])
+        figure.savefig(file, metadata=METADATA[file.suffix[1:]])
     except OSError as error:
         raise WriteError(
             f"{file} cannot be written: {error.strerror}.",

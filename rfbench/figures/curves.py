@@ -16,6 +16,7 @@ from rfbench.figures.panels import Curves, draw, in_file
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MOST_WORDS = 40  # settings below an axis
 KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
 
@@ -100,6 +101,8 @@ def line_figure(
         if sizes.over_d:
             drawn = drawn.assign(x=drawn["x"] / drawn["d"].astype("float64"))
     curves = Curves(drawn, x, y, measured.varied, titles, cost)
+    if curves.words and drawn["x"].nunique() > MOST_WORDS:
+        return  # their names leave no room for a panel: a table shows them
     datasets = list(dict.fromkeys(drawn["dataset"]))
     name = datasets[0] if len(datasets) == 1 else measured.results.name
     title = measured.title(name, drawn["protocol"])

@@ -121,7 +121,9 @@ def draw(curves: Curves, styles: Mapping[str, Style], title: str, caption: str) 
         for column in axes.T:
             named = _named(list(column), styles)
             column[0].legend(*named, loc="lower left", bbox_to_anchor=(0, 1.1), ncols=2)
-        figure.draw_without_rendering()  # a first pass of the layout changes ticks: a label is cut
+        engine = figure.get_layout_engine()
+        assert engine is not None
+        engine.execute(figure)  # a first pass of the layout changes ticks: a label is cut
     elif not (curves.side_by_side or curves.end_together):
         figure.legend(*_named(figure.axes, styles), loc="outside right upper")
     return figure

@@ -35,14 +35,17 @@ def sweep(**changes: Any) -> list[dict[str, Any]]:
 
 def test_files_and_the_same_bytes_twice(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     results, with_pyplot = read(write(sweep())), "matplotlib.pyplot" in sys.modules
-    files = plot(results)
-    stems = ("error_vs_M", "error_vs_time", "time_vs_M")
-    assert files == [results.folder / f"{stem}.{kind}" for stem in stems for kind in ("png", "pdf")]
+    stems, kinds = ("error_vs_M", "error_vs_time", "time_vs_M"), ("png", "pdf", "svg")
+    assert plot(results) == [results.folder / f"{stem}.png" for stem in stems]
     assert ("matplotlib.pyplot" in sys.modules) == with_pyplot
-    first = [file.read_bytes() for file in files[:2]]
     monkeypatch.setattr(figures, "FIGURES", figures.FIGURES[:1])
-    assert [file.read_bytes() for file in plot(results)] == first
-    assert b"CreationDate" not in first[1]
+    files, again = (plot(results, results.folder / name, formats=kinds) for name in "ab")
+    assert files == [results.folder / "a" / f"{stems[0]}.{kind}" for kind in kinds]
+    first = [file.read_bytes() for file in files]
+    assert [file.read_bytes() for file in again] == first
+    for content in first:
+        assert b"Date" not in content
+        assert b"atplotlib v" not in content
     assert b"/CIDFontType2" in first[1]
     assert b"/Type3" not in first[1]
     picture = matplotlib.image.imread(files[0])
@@ -305,3 +308,11 @@ def test_the_title_of_a_smoke_run_says_so(write: Write) -> None:
     titles = [figure.axes[0].get_title() for name, figure in figures.items() if name != "full"]
     assert all(title.startswith("SMOKE RUN: digits") for title in titles)
     assert figures["full"]["error_vs_M"].axes[0].get_title() == "digits, protocol own"
+
+
+def test_more_settings_than_an_axis_has_room_for_are_no_figure(write: Write) -> None:
+    for count, stems in ((40, True), (41, False)):
+        rows = [{"variant": f"kernel=k{k}"} for k in range(count)]
+        names = [name for name, _ in figures_of(read(write(rows, name=f"of{count}")))]
+        assert ("error_vs_variant" in names) == stems
+        assert "error_vs_time" in names

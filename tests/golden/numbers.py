@@ -28,7 +28,7 @@ from rfbench.registry import SAMPLERS
 
 HERE = Path(__file__).parent
 PUBLISHED = HERE.parents[1] / "results" / "published"
-VERIFY, CLAIMS, TABLE = (HERE / f"{name}.csv.xz" for name in ("verify", "claims", "table"))
+VERIFY, CLAIMS, TABLE = (HERE / f"{name}.csv" for name in ("verify", "claims", "table"))
 IDENTITIES, FEATURES = HERE / "identities.json", HERE / "features.json"
 
 CLAIM = ["id", "paper", "protocol", "verdict", "effect", "p_value", "comparisons", "held", "trials"]
@@ -60,8 +60,27 @@ def claims() -> pd.DataFrame:
 
 
 def table() -> pd.DataFrame:
-    """Return the summary of every published folder."""
-    return printed("table", str(PUBLISHED))
+    """Return the summary of every published folder, a line each that any change of it changes.
+
+    Of a column of numbers it has the mean, weighted by the place of the line (0 where one is
+    missing), so that two lines that change places are seen; of one of texts how many there are, and
+    a hash of all.
+    """
+    found = printed("table", str(PUBLISHED))
+    lines = [
+        {"experiment": name, "lines": len(part), "missing": int(part.isna().sum().sum())}
+        | {column: _condensed(part[column]) for column in part if column != "experiment"}
+        for name, part in found.groupby("experiment", sort=False)
+    ]
+    return pd.DataFrame(lines)
+
+
+def _condensed(column: pd.Series[Any]) -> float | str:
+    if column.dtype.kind in "iuf":
+        return float(np.average(column.fillna(0), weights=np.arange(1, len(column) + 1)))
+    texts = column.fillna("").astype("str")
+    digest = hashlib.sha256("\n".join(texts).encode()).hexdigest()
+    return f"{texts.nunique()}: {digest[:8]}"
 
 
 def folders() -> list[Path]:
