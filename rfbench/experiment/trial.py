@@ -45,6 +45,9 @@ from rfbench.solvers import Solver
 from rfbench.solvers.curve import Curve
 from rfbench.solvers.design import design_of
 
+# Standard errors below chance that a row's error has to be.
+CHANCE_ERRORS = 2
+
 
 @functools.cache
 def warm_up() -> None:
@@ -204,13 +207,17 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     else:
         _fit(solver, features, prepared, clock, context.add_up)
         noted = features.notes_ if isinstance(features, RandomFeatures) else []
-        measured |= score(solver, prepared, clock) | {
+        scores = score(solver, prepared, clock)
+        noted = [*noted, *chance_note(scores, prepared)]
+        measured |= scores | {
             "columns": solver.n_columns_,
             "selection": solver.chosen_selection(),
             "selection_loss": solver.selection_loss_,
             "alpha": solver.alpha_,
             "alpha_scale_free": solver.alpha_scale_free_,
             "converged": solver.converged_,
+            "gap": solver.gap_,
+            "gap_folds": solver.gap_folds_,
             "message": "; ".join([*noted, *solver.notes_]),
         }
         if experiment.train_error:
@@ -334,6 +341,22 @@ def score(solver: Any, prepared: Prepared, clock: Clock) -> dict[str, float]:
     if coded is not None:
         result.update(metrics.regression(values, coded))
     return result
+
+
+def chance_note(scores: dict[str, float], prepared: Prepared) -> list[str]:
+    """Say so where the test rows are predicted no better than without their columns.
+
+    A class is predicted so by the commonest of the training rows: the error has to be two standard
+    errors below that. A real target is by the mean of the test rows, whose r2 is 0.
+    """
+    if prepared.task == "regression":
+        return ["at chance: no better than the mean"] if scores["r2"] <= 0 else []
+    labels, counts = np.unique(prepared.y_train, return_counts=True)
+    chance = float(np.mean(prepared.y_test != labels[np.argmax(counts)]))
+    spread = (chance * (1 - chance) / len(prepared.y_test)) ** 0.5
+    if scores["error"] / 100 < chance - CHANCE_ERRORS * spread or chance == 0:
+        return []
+    return [f"at chance: always the commonest class has an error of {100 * chance:.3g} %"]
 
 
 def training_error(solver: Any, prepared: Prepared) -> float:

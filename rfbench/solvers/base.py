@@ -39,7 +39,7 @@ from rfbench.samplers.base import RandomState
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, design_of
 from rfbench.solvers.grouped_fits import matrix_fits
-from rfbench.solvers.regularization_path import Fits, Groups, LinearPath, Path
+from rfbench.solvers.regularization_path import CERTAIN, Fits, Groups, LinearPath, Path
 
 VALIDATION_SHARE = 0.2
 LOO = "loo"
@@ -98,6 +98,11 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         What a reader should know of the fit: fall-backs, no convergence.
     converged_ : bool or None
         Whether the chosen fit reached its tolerance; None of a closed form.
+    gap_ : float or None
+        How far the chosen fit is from its optimum at most, relative to the objective and proven by
+        a bound; the worst decision column. None of a closed form. Above 1e-4 `converged_` is False.
+    gap_folds_ : float or None
+        The largest of the fits that chose: those of every fold, for every value of the grid.
     n_columns_ : int
         Number of coefficients of a decision column.
     evaluation_decisions_ : array of shape (n, t)
@@ -265,9 +270,23 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         self.notes_ = list(fits.path.notes[best])
         reached = fits.path.converged
         self.converged_ = None if reached is None else bool(reached[best])
+        self._certify(fits, best)
         self._record(float(self.grid()[best]), design.n, fits.row_norm)
         self._keep(fits.path, best)
         return self
+
+    def _certify(self, fits: Fits, best: int) -> None:
+        """Set the gaps of a choice, and say what did not converge."""
+        gaps = fits.path.gaps
+        self.gap_ = None if gaps is None else float(gaps[best])
+        if self.gap_ is not None and not self.gap_ <= CERTAIN and self.converged_ is not False:
+            self.converged_ = False
+            self.notes_.append(f"the objective may be {self.gap_:.1e} of itself above its optimum")
+        folds = [float(part.gaps.max()) for part in fits.partial if part.gaps is not None]
+        self.gap_folds_ = max(folds, default=None)
+        stopped = sum(int(np.count_nonzero(~part.reached)) for part in fits.partial)
+        if stopped:
+            self.notes_.append(f"no convergence in {stopped} of the fits that chose the penalty")
 
     def _groups(self, selection: str, n: int) -> Groups:
         """Return the number of the held-out group of each row, -1 for rows never held out."""

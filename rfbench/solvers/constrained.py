@@ -7,27 +7,26 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit
 
 from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.parameters import TRUTH, estimator, number, one_of, parameter, ruled, whole
 from rfbench.solvers.base import LinearModel, grid_of
+from rfbench.solvers.box import BoxProblem, Logistic, Quadratic, minimise_in_box
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.declaration import solver
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.grouped_fits import gram_fits, join_columns
-from rfbench.solvers.projected_newton import Derivatives, minimise_in_box
-from rfbench.solvers.regularization_path import Fits, Groups, LinearPath
+from rfbench.solvers.regularization_path import CERTAIN, Fits, Groups, LinearPath
 
 SQUARED, LOGISTIC = "squared", "logistic"
 
 
 @estimator
 class _Constrained(LinearModel):
+    revision: ClassVar[int] = 2
     matrix_copies: ClassVar[float] = 3.0
     grid_name: ClassVar[str] = "bounds"
 
@@ -37,7 +36,7 @@ class _Constrained(LinearModel):
     loss: str = parameter(SQUARED, one_of(SQUARED))
     normalised: bool = parameter(True, TRUTH)
     max_iter: int = parameter(200, whole(1))
-    tol: float = parameter(1e-9, number(above=0))
+    tol: float = parameter(1e-6, number(above=0))
 
     def grid(self) -> Array:
         """Return the bounds C in increasing order."""
@@ -64,31 +63,17 @@ class _Constrained(LinearModel):
 
     def _squared(self, equations: gram.NormalEquations) -> LinearPath:
         square, moments = equations.gram, equations.moment
+        squares = equations.target_squares
         if self.intercept:
             square, moments = equations.centred()
+            squares = squares - equations.target_sums**2 / equations.n
         p, t = moments.shape
         largest = self._largest(p)
         path = LinearPath.blank(len(largest), p, t)
         for column in range(t):
-            moment, theta = moments[:, column], np.zeros(p)
-
-            def value(x: Array, moment: Array = moment) -> float:
-                return float(x @ (square @ x) / 2 - moment @ x)
-
-            def derivatives(x: Array, moment: Array = moment) -> Derivatives:
-                return Derivatives(square @ x - moment, lambda free: square[np.ix_(free, free)])
-
+            problem = Quadratic(square, moments[:, column], float(squares[column]))
             for i, bound in enumerate(largest):
-                theta, reached = minimise_in_box(
-                    value,
-                    derivatives,
-                    np.full(p, bound),
-                    theta,
-                    tol=self.tol,
-                    max_iter=self.max_iter,
-                )
-                path.coefficients[i, :, column] = theta
-                self._note(path, i, reached)
+                path.coefficients[i, :, column] = self._in_box(problem, np.full(p, bound), path, i)
         if self.intercept:
             path.intercepts[:] = equations.intercepts(path.coefficients)
         return path
@@ -103,42 +88,25 @@ class _Constrained(LinearModel):
         if len(np.unique(signs)) == 1:
             path.intercepts[:] = signs[0]
             return path
-        columns = np.column_stack([Z, np.ones(len(Z))]) if self.intercept else Z
-
-        def value(x: Array) -> float:
-            return float(np.logaddexp(0.0, -signs * (columns @ x)).sum())
-
-        def derivatives(x: Array) -> Derivatives:
-            wrong = expit(-signs * (columns @ x))
-            weights = wrong * (1 - wrong)
-
-            def hessian(free: NDArray[np.bool_]) -> Array:
-                inside = columns[:, free]
-                return np.asarray((inside * weights[:, None]).T @ inside)
-
-            return Derivatives(-(columns.T @ (signs * wrong)), hessian)
-
-        x = np.zeros(columns.shape[1])
+        problem = Logistic(Z, signs, intercept=self.intercept)
         for i, bound in enumerate(largest):
-            limits = np.full(len(x), np.inf)
-            limits[:p] = bound
-            x, reached = minimise_in_box(
-                value, derivatives, limits, x, tol=self.tol, max_iter=self.max_iter
-            )
-            path.coefficients[i, :, 0], path.intercepts[i] = x[:p], x[p:].sum()
-            self._note(path, i, reached)
+            x = self._in_box(problem, np.full(p, bound), path, i)
+            path.coefficients[i, :, 0], path.intercepts[i] = x, problem.constant(x)
         return path
 
-    def _note(self, path: LinearPath, i: int, reached: bool) -> None:
-        if not reached:
+    def _in_box(self, problem: BoxProblem, limits: Array, path: LinearPath, i: int) -> Array:
+        fit = minimise_in_box(problem, -limits, limits, tol=self.tol, max_iter=self.max_iter)
+        path.certify(i, fit.gap)
+        if fit.gap > self.tol and (fit.steps >= self.max_iter or fit.gap > CERTAIN):
             path.stopped(i, f"no convergence in {self.max_iter} iterations")
+        return fit.x
 
 
 @solver("constrained", position=4)
 class ConstrainedRegressor(Regressor, _Constrained):
     r"""Least squares, :math:`|y - Z\theta - b|^2`, subject to :math:`|\theta|_\infty \le C/M`.
 
-    Fitted from the normal equations by projected Newton steps. b is not bounded.
+    Fitted from the normal equations by an interior-point method. b is not bounded.
 
     Parameters
     ----------
@@ -150,8 +118,7 @@ class ConstrainedRegressor(Regressor, _Constrained):
         the coefficients of sqrt(M) z, as in the paper, whose features are plain cosines. False:
         the bound is for the coefficients of z as they come. M is the number of columns.
     max_iter, tol : int, float
-        Newton steps for a bound, and the gradient of the free coefficients, relative to the
-        gradient at zero, at which they stop.
+        Steps for a bound, and the relative distance to the optimum, proven, at which they stop.
 
     Attributes
     ----------
@@ -178,8 +145,8 @@ class ConstrainedClassifier(Classifier, _Constrained):
     r"""Squared or logistic loss on -1 and +1, subject to :math:`|\theta|_\infty \le C/M`.
 
     With several classes one column per class, the largest wins. The squared loss takes the streamed
-    normal equations, the logistic loss the whole matrix of features; both are solved by projected
-    Newton steps. Parameters as in `ConstrainedRegressor`.
+    normal equations, the logistic loss the whole matrix of features; both are solved by an
+    interior-point method. Parameters as in `ConstrainedRegressor`.
 
     Parameters
     ----------

@@ -40,6 +40,8 @@ class ExternalSolver:
     alpha_ = alpha_scale_free_ = float("nan")
     selection_loss_: float | None = None
     converged_: bool | None = None
+    gap_: float | None = None
+    gap_folds_: float | None = None
 
     def __init__(self, estimator: Any, *, classification: bool) -> None:
         self.estimator, self.classification = estimator, classification

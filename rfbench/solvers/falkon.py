@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,6 +20,7 @@ from rfbench.samplers.base import streams
 from rfbench.samplers.landmarks import diagonal
 from rfbench.samplers.nystroem import KernelColumns, NystroemMap
 from rfbench.solvers.base import LinearModel, PenalisedSolver
+from rfbench.solvers.box import LEAST_SHARE
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.declaration import solver
 from rfbench.solvers.design import Design
@@ -98,6 +99,8 @@ class Equations:
     n : array of shape (fits,)
         Rows that each sees.
     sides : array of shape (m, fits t)
+    squares : array of shape (fits t,)
+        Mean of y^2.
     squared_norm : float
         Mean of |z|^2.
     """
@@ -113,6 +116,7 @@ class Equations:
         self.means = seen.T @ targets / self.n[:, None]
         self.means *= intercept
         Y = ((targets[:, None, :] - self.means) * seen[:, :, None]).reshape(design.n, -1)
+        self.squares = (Y**2).sum(axis=0) / np.repeat(self.n, self.t)
         self.origin = np.zeros(design.n_columns)  # Z is seen from a point among its rows
         if intercept:
             self.origin = next(self._blocks())[1].mean(axis=0)
@@ -155,13 +159,14 @@ class Equations:
         centres = self.centres[:, of]
         return np.asarray(total / self.n[of] - centres * np.einsum("ij,ij->j", centres, V))
 
-    def path(self, coefficients: Array) -> list[LinearPath]:
-        """Return the fit of each, a value of the grid, from coefficients of shape (a, m, c)."""
+    def path(self, coefficients: Array, gaps: Array) -> list[LinearPath]:
+        """Return each fit for every value of the grid, from coefficients (a, m, c), gaps (a, c)."""
         found = []
         for f in range(len(self.n)):
             own = coefficients[:, :, f * self.t : (f + 1) * self.t]
             intercepts = self.means[f] - (self.centres[:, f] + self.origin) @ own
-            found.append(LinearPath(own, intercepts, [[] for _ in own]))
+            worst = gaps[:, f * self.t : (f + 1) * self.t].max(axis=1)
+            found.append(LinearPath(own, intercepts, [[] for _ in own], gaps=worst))
         return found
 
 
@@ -197,19 +202,18 @@ class _Falkon(LinearModel, PenalisedSolver):
             equations = Equations(design, targets.columns, groups, self.intercept)
             alphas, notes, reached = self._absolute(design.n), [], []
             coefficients = np.empty((len(alphas), m, equations.sides.shape[1]))
+            gaps = np.empty((len(alphas), equations.sides.shape[1]))
             for i, alpha in enumerate(alphas):
                 preconditioner.penalise(alpha / design.n)
                 per_row = np.array([self._absolute(n)[i] / n for n in equations.n])
                 penalties = np.repeat(per_row, equations.t)
-                coefficients[i], residual, rounds = self._solve(
+                coefficients[i], gaps[i], residual, rounds = self._solve(
                     equations, preconditioner, penalties
                 )
                 notes.append([f"relative residual {residual:.1e} after {rounds} iterations"])
                 reached.append(residual <= self.tol)
-            whole, *partial = equations.path(coefficients)
-            path = LinearPath(
-                whole.coefficients, whole.intercepts, notes, converged=np.array(reached)
-            )
+            whole, *partial = equations.path(coefficients, gaps)
+            path = replace(whole, notes=notes, converged=np.array(reached))
             norm = equations.squared_norm
             if isinstance(design.features, Landmarks):
                 kernel = design.features.feature_map_.kernel
@@ -219,11 +223,12 @@ class _Falkon(LinearModel, PenalisedSolver):
 
     def _solve(
         self, equations: Equations, preconditioner: Preconditioner, penalties: Array
-    ) -> tuple[Array, float, int]:
-        """Return the coefficients, shape (m, c), the largest relative residual, the iterations.
+    ) -> tuple[Array, Array, float, int]:
+        """Return the coefficients, shape (m, c), gaps (c,), largest relative residual, iterations.
 
         The residual is P'(side - left side) against P'side; it is computed anew at the end, so
-        that rounding in the recurrence cannot hide what is left.
+        that rounding in the recurrence cannot hide what is left. The objective is strongly convex
+        in the norm of K_SS, which bounds its distance to the optimum by the residual.
         """
 
         def left_side(V: Array, columns: NDArray[np.intp]) -> Array:
@@ -250,7 +255,13 @@ class _Falkon(LinearModel, PenalisedSolver):
         coefficients = preconditioner.apply(found)
         rest = sides - preconditioner.adjoint(left_side(coefficients, every))
         missed = np.linalg.norm(rest, axis=0) / np.where(scale > 0, scale, 1.0)
-        return coefficients, float(missed.max()), rounds
+        objective = equations.squares - np.einsum("ij,ij->j", equations.sides, coefficients)
+        objective = np.maximum(objective, LEAST_SHARE * equations.squares)
+        above = np.einsum("ij,ij->j", *[preconditioner.factor.T @ rest] * 2) / np.where(
+            penalties > 0, penalties, np.nan
+        )
+        gaps = np.where(above > 0, above / np.where(objective > 0, objective, 1.0), 0.0)
+        return coefficients, gaps, float(missed.max()), rounds
 
 
 @solver("falkon", position=8)

@@ -108,7 +108,10 @@ def join_columns(paths: Sequence[LinearPath | None]) -> LinearPath:
                 seen.update(dict.fromkeys(new))
     reached = [path.converged for path in paths if path is not None and path.converged is not None]
     converged = np.logical_and.reduce(reached) if reached else None
-    return LinearPath(coefficients, intercepts, [list(seen) for seen in notes], converged=converged)
+    certified = [path.gaps for path in paths if path is not None and path.gaps is not None]
+    gaps = np.maximum.reduce(certified) if certified else None
+    texts = [list(seen) for seen in notes]
+    return LinearPath(coefficients, intercepts, texts, converged=converged, gaps=gaps)
 
 
 def matrix_fits(

@@ -111,6 +111,7 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
             path.intercepts[i, 0], weights[i] = found.b, found.q
             gap = f"relative duality gap {max(found.relative_gap, 0.0):.1e}"
             path.notes[i].append(f"{gap} after {found.iterations} iterations")
+            path.certify(i, max(found.relative_gap, 0.0))
             if not found.relative_gap <= self.tol:
                 path.stopped(i, path.notes[i][0])
         return path

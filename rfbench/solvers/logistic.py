@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +18,7 @@ from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.grouped_fits import matrix_fits
 from rfbench.solvers.newton import Loss, Multinomial, Newton, TwoClasses
-from rfbench.solvers.regularization_path import Fits, Groups, LinearPath
+from rfbench.solvers.regularization_path import CERTAIN, Fits, Groups, LinearPath
 
 # Held at once: the Hessian of all rows, that of the fold, its copy with the penalty, and sums.
 HESSIANS = 4
@@ -74,14 +73,7 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
             first = first or (path, hessian)
             return path
 
-        fits = matrix_fits(design, targets, groups, clock, fit, self.matrix_copies)
-        stopped = sum(bool(notes) for path in fits.partial for notes in path.notes)
-        if not stopped:
-            return fits
-        assert isinstance(fits.path, LinearPath)
-        text = f"no convergence in {stopped} of the fits that chose the penalty"
-        notes = [[*notes, text] for notes in fits.path.notes]
-        return replace(fits, path=replace(fits.path, notes=notes))
+        return matrix_fits(design, targets, groups, clock, fit, self.matrix_copies)
 
     def _newton_path(
         self, Z: Array, targets: Targets, first: tuple[LinearPath, Array | None] | None
@@ -105,12 +97,14 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
             if first is not None:
                 theta[:p] = first[0].coefficients[i]
                 theta[p:] = first[0].intercepts[i]
-            theta, reached, size = newton.minimise(
-                alpha, theta, tol=self.tol, max_iter=self.max_iter
+            found = newton.minimise(
+                alpha, theta, tol=self.tol, gap=CERTAIN / 10, max_iter=self.max_iter
             )
-            if not reached:
+            theta = found.theta
+            path.certify(i, found.gap)
+            if not found.converged:
                 text = f"no convergence in {self.max_iter} iterations"
-                path.stopped(i, f"{text}: the gradient is {size:.1e} of that at zero")
+                path.stopped(i, f"{text}: the gradient is {found.gradient:.1e} of that at zero")
             path.coefficients[i], path.intercepts[i] = theta[:p], theta[p:].sum(axis=0)
         return path, newton.hessian
 

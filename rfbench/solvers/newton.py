@@ -1,4 +1,4 @@
-"""Newton's method for logistic losses with a penalty, its steps by conjugate gradients.
+"""Newton's method for smooth losses with a penalty, its steps by conjugate gradients.
 
 The system of a step is solved by conjugate gradients, preconditioned with the Cholesky factor of an
 earlier Hessian. With a new factor the first iterate is Newton's own step (two classes). An older
@@ -26,7 +26,17 @@ MOST_PRODUCTS = 1000
 SUFFICIENT_DECREASE = 1e-4
 ROUNDING = 1e-13
 # The step before the last may have promised this share of the objective; Newton's steps square it.
-GAP = 1e-7
+PROMISED = 1e-7
+CONSTANT_STEPS = 20
+
+
+class Minimum(NamedTuple):
+    """Coefficients, whether converged, largest entry of the gradient over that at zero, and gap."""
+
+    theta: Array
+    converged: bool
+    gradient: float
+    gap: float
 
 
 class Slope(NamedTuple):
@@ -88,8 +98,25 @@ class Multinomial:
         return Slope(gradient, curvature, spread / (chances.shape[1] - 1))
 
 
+class SquaredHinge:
+    r"""The loss :math:`\max(0, 1 - y_i f_i)^2` of signs y, shape (n, 1)."""
+
+    def __init__(self, signs: Array) -> None:
+        self.signs = signs
+
+    def value(self, decisions: Array) -> float:
+        """Return the sum."""
+        return float((np.maximum(0.0, 1.0 - self.signs * decisions) ** 2).sum())
+
+    def slope(self, decisions: Array) -> Slope:
+        """Return its derivatives, of the second the one that rows at the corner have inside."""
+        slack = np.maximum(0.0, 1.0 - self.signs * decisions)
+        bent = np.where(slack > 0, 2.0, 0.0)
+        return Slope(-2.0 * self.signs * slack, lambda v: bent * v, bent[:, 0])
+
+
 # The sum of the losses of n rows as a function of their decision values, shape (n, t).
-Loss = TwoClasses | Multinomial
+Loss = TwoClasses | Multinomial | SquaredHinge
 
 
 class Newton:
@@ -126,14 +153,13 @@ class Newton:
         self.hessian = hessian
 
     def minimise(
-        self, alpha: float, start: Array, *, tol: float, max_iter: int
-    ) -> tuple[Array, bool, float]:
-        """Minimise from `start`, shape (q, t); return the end, whether converged, and its gradient.
+        self, alpha: float, start: Array, *, tol: float, gap: float, max_iter: int
+    ) -> Minimum:
+        """Minimise from `start`, shape (q, t); the last row is the constants, where fitted.
 
-        The last row is the constants, where they are fitted; the gradient is its largest entry,
-        divided by that at zero. Converged is a fit whose gradient is at most `tol`, after a step
-        that was promised at most `GAP` of the objective: a small gradient alone says little where
-        the penalty is small.
+        Converged is a fit whose gradient is at most `tol`, whose relative distance to the optimum
+        is proven to be at most `gap`, and whose last step was promised at most `PROMISED` of the
+        objective: a small gradient alone says little where the penalty is small.
         """
         theta, decisions = start.copy(), self._decisions(start)
         current = self._value(decisions, theta, alpha)
@@ -144,8 +170,10 @@ class Newton:
             slope = self.loss.slope(decisions)
             gradient = self._back(slope.gradient, theta, alpha)
             size = float(np.abs(gradient).max()) / scale
-            if size <= tol and promised <= GAP * current:
-                return theta, True, size
+            if size <= tol and promised <= PROMISED * current:
+                certified = self.relative_gap(alpha, theta)
+                if certified <= gap:
+                    return Minimum(theta, True, size, certified)
             if not self.factorises:
                 precondition = self._diagonal(slope.weights, alpha)
             elif slow or self.hessian is None:
@@ -164,10 +192,35 @@ class Newton:
                     break
                 length /= 2
                 if length < ROUNDING:
-                    return theta, False, size
+                    return Minimum(theta, False, size, self.relative_gap(alpha, theta))
             theta, decisions = theta + length * step, decisions + length * along
             current = reached
-        return theta, False, size
+        return Minimum(theta, False, size, self.relative_gap(alpha, theta))
+
+    def relative_gap(self, alpha: float, theta: Array) -> float:
+        r"""Return the largest possible distance to the optimum over the objective.
+
+        With the constants at their best the objective is strongly convex in the coefficients, and
+        so at most :math:`|g|^2 / (2 \alpha)` above its minimum, g its gradient.
+        """
+        p, here = self.Z.shape[1], self._decisions(theta)
+        value = self._value(here, theta, alpha)
+        slope, least = self.loss.slope(here), value
+        for _ in range(CONSTANT_STEPS * self.intercept):
+            sums = slope.gradient.sum(axis=0)
+            bent = [slope.curvature(np.broadcast_to(own, here.shape)) for own in np.eye(len(sums))]
+            square = np.array([rows.sum(axis=0) for rows in bent])
+            moved = here - np.linalg.lstsq(square, sums, rcond=None)[0]
+            reached = self._value(moved, theta, alpha)
+            if not reached <= least:
+                break
+            done = reached == least
+            here, least, slope = moved, reached, self.loss.slope(moved)
+            if done:
+                break
+        gradient = self.Z.T @ slope.gradient + alpha * theta[:p]
+        above = value - least + float(np.vdot(gradient, gradient)) / (2 * alpha)
+        return above / value if value > 0 else float(above > 0)
 
     def _decisions(self, theta: Array) -> Array:
         p = self.Z.shape[1]

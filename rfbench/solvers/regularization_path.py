@@ -15,6 +15,8 @@ from rfbench.solvers.design import Design, check_finite
 Groups = NDArray[np.intp] | None
 
 BLOCK_VALUES = 2**22
+# A fit that may be further from its optimum, relative to its objective, did not converge.
+CERTAIN = 1e-4
 
 
 class Path(ABC):
@@ -27,11 +29,26 @@ class Path(ABC):
         For every value, what a reader should know of its fit (fall-backs, no convergence).
     converged : array of bool, shape (a,), or None
         For every value, whether its fit reached the tolerance; None of a closed form.
+    gaps : array of shape (a,) or None
+        For every value, how far its fit is from the optimum at most, relative to the objective, of
+        the worst column; None of a closed form.
     """
 
     intercepts: Array
     notes: list[list[str]]
     converged: NDArray[np.bool_] | None
+    gaps: Array | None
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """For every value, whether its fit converged, and is proven to be near its optimum."""
+        near = np.ones(len(self.notes), bool) if self.gaps is None else self.gaps <= CERTAIN
+        return near if self.converged is None else near & self.converged
+
+    def certify(self, i: int, gap: float) -> None:
+        """Record a proven distance to the optimum of the fit of value i; the largest counts."""
+        assert self.gaps is not None
+        self.gaps[i] = max(self.gaps[i], gap) if np.isfinite(gap) else np.inf
 
     def stopped(self, i: int, text: str) -> None:
         """Note that the fit of value i did not reach its tolerance."""
@@ -62,13 +79,16 @@ class LinearPath(Path):
     notes: list[list[str]] = field(default_factory=list)
     kernel_weights: Array | None = None
     converged: NDArray[np.bool_] | None = None
+    gaps: Array | None = None
 
     @classmethod
     def blank(cls, a: int, p: int, t: int) -> LinearPath:
         """Return fits of coefficients zero, to be filled in."""
         converged = np.ones(a, dtype=bool)
         notes: list[list[str]] = [[] for _ in range(a)]
-        return cls(np.zeros((a, p, t)), np.zeros((a, t)), notes, converged=converged)
+        return cls(
+            np.zeros((a, p, t)), np.zeros((a, t)), notes, converged=converged, gaps=np.zeros(a)
+        )
 
     def decisions(self, design: Design) -> Array:
         """Return the decision values of the rows, shape (a, n, t)."""
@@ -96,6 +116,7 @@ class KernelPath(Path):
     kernel: Kernel
     notes: list[list[str]] = field(default_factory=list)
     converged: NDArray[np.bool_] | None = None
+    gaps: Array | None = None
 
     def decisions(self, design: Design) -> Array:
         """Return the decision values of the rows, shape (a, n, t); the kernel block by block."""

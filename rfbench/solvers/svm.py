@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
-from sklearn.svm import LinearSVC
+from scipy import linalg
 
 from rfbench.arrays import Array
 from rfbench.parameters import number, one_of, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
+from rfbench.solvers.box import HingeDual, minimise_in_box
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.declaration import solver
 from rfbench.solvers.estimators import Classifier
-from rfbench.solvers.external import converges
 from rfbench.solvers.grouped_fits import join_columns
-from rfbench.solvers.regularization_path import LinearPath
+from rfbench.solvers.newton import Newton, SquaredHinge
+from rfbench.solvers.regularization_path import CERTAIN, LinearPath
 
-LOSSES = {"hinge": "hinge", "squared-hinge": "squared_hinge"}
+HINGE, SQUARED_HINGE = "hinge", "squared-hinge"
+# With more features than this the Newton steps have a diagonal in place of a Hessian.
+LARGEST_FACTOR = 10_000
 
 
 @solver("svm", position=3)
 class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
     r"""Linear SVM: :math:`\sum_i \ell(y_i (z_i^\top\theta + b)) + \alpha (|\theta|^2 + b^2/s^2)/2`.
 
-    :math:`\ell(m) = \max(0, 1 - m)` or its square. Fitted by liblinear through scikit-learn's
+    :math:`\ell(m) = \max(0, 1 - m)` or its square: the objective of liblinear and scikit-learn's
     LinearSVC, whose C is 1/alpha, and which penalises the constant b as well: s is
-    `intercept_scaling`. The hinge is solved in the dual; the squared hinge in the primal where
-    there are at least as many rows as features, else in the dual. It needs the whole matrix of
-    features in memory.
+    `intercept_scaling`. The hinge is solved in the dual by an interior-point method, the squared
+    hinge by Newton's, until the distance to the optimum is proven to be small. It needs the whole
+    matrix of features in memory.
 
     Parameters
     ----------
@@ -37,17 +41,20 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
         See `rfbench.solvers.coding.Coding`. A column of which only one side has rows (in a fold)
         decides for that side.
     intercept_scaling : float
-        s; a larger one penalises the constant less and takes more iterations in the dual.
+        s; a larger one penalises the constant less.
     max_iter : int
-        Iterations of liblinear a penalty; a fit that stops there is noted.
+        Steps per penalty; a fit that stops there is noted.
     tol : float
-        liblinear's tolerance.
+        Relative distance to the optimum at which the steps stop.
     alpha_convention : {'absolute', 'per-sample'}
         Under per-sample n is the number of rows of the column: those of a pair.
 
     References
     ----------
-    Fan et al., LIBLINEAR: A Library for Large Linear Classification, JMLR 2008.
+    Fan et al., LIBLINEAR: A Library for Large Linear Classification, JMLR 2008. Ferris and Munson,
+    Interior-point methods for massive support vector machines, SIAM J. Optim. 2003. Keerthi and
+    DeCoste, A modified finite Newton method for fast solution of large scale linear SVMs, JMLR
+    2005.
 
     Examples
     --------
@@ -59,14 +66,15 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
     """
 
     positive_alphas: ClassVar[bool] = True
-    # liblinear takes an index and a value for every entry.
-    matrix_copies: ClassVar[float] = 2.0
+    revision: ClassVar[int] = 2
+    # With the constant; times the signs; and with the weights of a step.
+    matrix_copies: ClassVar[float] = 3.0
 
-    loss: str = parameter("squared-hinge", one_of(*LOSSES))
+    loss: str = parameter(SQUARED_HINGE, one_of(HINGE, SQUARED_HINGE))
     multiclass: str = parameter(ONE_VS_REST, one_of(*MULTICLASS))
     intercept_scaling: float = parameter(1.0, number(above=0))
-    max_iter: int = parameter(1000, whole(1))
-    tol: float = parameter(1e-4, number(above=0))
+    max_iter: int = parameter(200, whole(1))
+    tol: float = parameter(1e-6, number(above=0))
 
     def _path(self, Z: Array, targets: Targets) -> LinearPath:
         columns: list[LinearPath | None] = []
@@ -77,24 +85,62 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
         return join_columns(columns)
 
     def _fit_column(self, Z: Array, signs: Array) -> LinearPath:
-        alphas = self._absolute(len(Z))
-        path = LinearPath.blank(len(alphas), Z.shape[1], 1)
+        alphas, p = self._absolute(len(Z)), Z.shape[1]
+        path = LinearPath.blank(len(alphas), p, 1)
         if len(np.unique(signs)) == 1:
             path.intercepts[:] = signs[0]
             return path
-        model = LinearSVC(
-            loss=LOSSES[self.loss],
-            dual=self.loss == "hinge" or len(Z) < Z.shape[1],
-            fit_intercept=self.intercept,
-            intercept_scaling=self.intercept_scaling,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            random_state=0,
-        )
+        if self.intercept:  # a column whose coefficient is b / s is penalised as the others are
+            Z = np.column_stack([Z, np.full(len(Z), self.intercept_scaling)])
+        back = None
+        if Z.shape[1] > len(Z):  # the coefficients are combinations of the rows: n of them do
+            back, Z = _rotated(Z)
+        fit = self._hinge(Z, signs) if self.loss == HINGE else self._squared_hinge(Z, signs)
         for i, alpha in enumerate(alphas):
-            model.set_params(C=1.0 / alpha)
-            if not converges(model, Z, signs):
+            theta, gap, reached = fit(alpha)
+            theta = theta if back is None else back @ theta
+            path.certify(i, gap)
+            if not reached:
                 path.stopped(i, f"no convergence in {self.max_iter} iterations")
-            path.coefficients[i, :, 0] = model.coef_[0]
-            path.intercepts[i, 0] = np.ravel(model.intercept_)[0]
+            path.coefficients[i, :, 0] = theta[:p]
+            path.intercepts[i, 0] = self.intercept_scaling * theta[p:].sum()
         return path
+
+    def _hinge(self, Z: Array, signs: Array) -> Callable[[float], tuple[Array, float, bool]]:
+        A, (n, p) = Z * signs[:, None], Z.shape
+        products = A @ A.T if n <= p else None
+        zeros, ones = np.zeros(n), np.ones(n)
+
+        def fit(alpha: float) -> tuple[Array, float, bool]:
+            dual = HingeDual(A, alpha, products)
+            found = minimise_in_box(
+                dual, zeros, ones, tol=self.tol, max_iter=self.max_iter, exact=False
+            )
+            reached = found.gap <= self.tol or (
+                found.gap <= CERTAIN and found.steps < self.max_iter
+            )
+            return dual.coefficients(found.x), found.gap, reached
+
+        return fit
+
+    def _squared_hinge(
+        self, Z: Array, signs: Array
+    ) -> Callable[[float], tuple[Array, float, bool]]:
+        newton = Newton(
+            Z, SquaredHinge(signs[:, None]), intercept=False, largest_factor=LARGEST_FACTOR
+        )
+        theta = np.zeros((Z.shape[1], 1))
+
+        def fit(alpha: float) -> tuple[Array, float, bool]:
+            nonlocal theta
+            found = newton.minimise(alpha, theta, tol=np.inf, gap=self.tol, max_iter=self.max_iter)
+            theta = found.theta
+            return theta[:, 0], found.gap, found.converged
+
+        return fit
+
+
+def _rotated(Z: Array) -> tuple[Array, Array]:
+    """Return Q, shape (p, n), and R' with Z = R'Q': the rows in a basis of their own."""
+    q, r = linalg.qr(Z.T, mode="economic", check_finite=False)
+    return np.asarray(q), np.ascontiguousarray(r.T)

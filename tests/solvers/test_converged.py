@@ -12,11 +12,11 @@ X = GENERATOR.standard_normal((60, 4))
 SIGNS = X[:, 0] + GENERATOR.standard_normal(60) > 0
 CUT_SHORT = [
     ("logistic", {"max_iter": 1}),
-    ("svm", {"max_iter": 1, "tol": 1e-10}),
+    ("svm", {"max_iter": 1, "tol": 1e-10, "loss": "squared-hinge"}),
     ("svm", {"max_iter": 1, "tol": 1e-10, "loss": "hinge"}),
     ("kernel-svm", {"max_iter": 1, "bandwidth": 1.0}),
     ("joint", {"max_iter": 1, "tol": 1e-10}),
-    ("constrained", {"max_iter": 1}),
+    ("constrained", {"max_iter": 1, "loss": "logistic", "bounds": 9.0, "tol": 1e-12}),
     ("falkon", {"max_iter": 1}),
 ]
 

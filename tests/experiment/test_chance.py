@@ -1,0 +1,47 @@
+"""A row whose test error is that of chance says so."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from rfbench.experiment.trial import chance_note
+from tests.support.trials import measured
+
+from .conftest import SMALL
+
+
+def prepared(task, train, test):
+    return SimpleNamespace(task=task, y_train=np.array(train), y_test=np.array(test))
+
+
+@pytest.mark.parametrize(
+    ("error", "at_chance"), [(50.0, True), (70.0, True), (41.0, True), (39.0, False), (0.0, False)]
+)
+def test_two_standard_errors_below_the_commonest_class(error, at_chance):
+    rows = prepared("binary", [0, 0, 1], [0, 1] * 50)  # the standard error is 5 points
+    notes = chance_note({"error": error}, rows)
+    assert notes == (
+        ["at chance: always the commonest class has an error of 50 %"] if at_chance else []
+    )
+
+
+def test_the_commonest_class_is_that_of_the_training_rows():
+    rows = prepared("multiclass", [2, 2, 2, 0, 1], [2] * 10 + [0] * 90)
+    assert chance_note({"error": 90.0}, rows)
+    assert not chance_note({"error": 50.0}, rows)
+
+
+def test_a_real_target_is_predicted_no_better_than_by_its_mean():
+    rows = prepared("regression", [0.0, 1.0], [0.0, 1.0])
+    assert chance_note({"r2": -0.1}, rows) == ["at chance: no better than the mean"]
+    assert chance_note({"r2": 0.1}, rows) == []
+
+
+def test_a_row_of_features_that_tell_nothing_says_so(experiment_of):
+    words = ("trials=1", "samplers=[rks]", "M=5")
+    (lost,) = measured(experiment_of(SMALL, *words, "bandwidth=1e-9"))
+    assert "at chance" in lost["message"]
+    assert lost["status"] == "ok"
+    (fine,) = measured(experiment_of(SMALL, *words, "M=50"))
+    assert "at chance" not in fine["message"]

@@ -1,0 +1,215 @@
+"""What is proven of a fit holds: on ill-conditioned problems, against other people's solvers."""
+
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear, minimize
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from rfbench import solvers
+from rfbench.kernels import Gaussian
+from rfbench.solvers.box import HingeDual, Quadratic, minimise_in_box
+
+PROBLEMS = range(50)
+
+
+def problem(seed):
+    """Return features whose singular values span 2 to 8 powers of ten, a number, and signs."""
+    generator = np.random.default_rng(seed)
+    n, p = int(generator.integers(40, 120)), int(generator.integers(5, 60))
+    turn, _ = np.linalg.qr(generator.standard_normal((p, p)))
+    spread = np.logspace(0, -generator.uniform(2, 8), p)
+    Z = (generator.standard_normal((n, p)) * spread) @ turn + 0.3 * generator.standard_normal(p)
+    f = Z @ generator.standard_normal(p) * 2 + 0.5 * generator.standard_normal(n)
+    return Z, f, np.where(f > np.median(f), 1.0, -1.0)
+
+
+def svm_value(Z, y, alpha, theta, b, power):
+    slack = np.maximum(0.0, 1.0 - y * (Z @ theta + b))
+    return (slack**power).sum() + alpha * (theta @ theta + b * b) / 2
+
+
+def svm(Z, f, y, seed, loss):
+    alpha, power = 10.0 ** (1 - seed % 5), 1 if loss == "hinge" else 2
+    solver = solvers.make("svm", alphas=alpha, loss=loss).fit(Z, y)
+    rival = LinearSVC(
+        C=1 / alpha,
+        loss=loss.replace("-", "_"),
+        dual=True,
+        tol=1e-10,
+        max_iter=3000,
+        random_state=0,
+    ).fit(Z, y)
+    ends = ((model.coef_[0], float(np.ravel(model.intercept_)[0])) for model in (solver, rival))
+    return solver, *(svm_value(Z, y, alpha, *end, power) for end in ends)
+
+
+def constrained(Z, f, y, seed, _):
+    solver = solvers.make("constrained", "regression", bounds=(0.1, 1.0, 10.0, 100.0)[seed % 4])
+    solver.fit(Z, f)
+    limit = solver.bound_ / np.sqrt(Z.shape[1])
+    rival = lsq_linear(Z - Z.mean(0), f - f.mean(), (-limit, limit), method="bvls", tol=1e-14)
+    return solver, ((f - solver.predict(Z)) ** 2).sum(), 2 * rival.cost
+
+
+def constrained_logistic(Z, f, y, seed, _):
+    C = (0.1, 1.0, 10.0)[seed % 3]
+    solver = solvers.make("constrained", bounds=C, loss="logistic").fit(Z, y)
+    rows = np.column_stack([Z, np.ones(len(Z))])
+    limit = C / np.sqrt(Z.shape[1])
+    rival = minimize(
+        lambda x: (
+            np.logaddexp(0, -y * (rows @ x)).sum(),
+            -(rows.T @ (y * expit(-y * (rows @ x)))),
+        ),
+        np.zeros(rows.shape[1]),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(-limit, limit)] * Z.shape[1] + [(None, None)],
+        options={"maxiter": 2000, "ftol": 1e-15, "gtol": 1e-12},
+    )
+    return solver, np.logaddexp(0, -y * solver.decisions(Z)[:, 0]).sum(), rival.fun
+
+
+def logistic(Z, f, y, seed, _):
+    alpha = 10.0 ** (1 - seed % 7)
+    solver = solvers.make("logistic", alphas=alpha).fit(Z, y)
+    rival = LogisticRegression(C=1 / alpha, solver="newton-cholesky", tol=1e-12).fit(Z, y)
+
+    def value(coef, decisions):
+        return np.logaddexp(0, -y * decisions).sum() + alpha * (coef**2).sum() / 2
+
+    ends = (
+        value(solver.coef_, solver.decisions(Z)[:, 0]),
+        value(rival.coef_, rival.decision_function(Z)),
+    )
+    return solver, *ends
+
+
+def kernel_svm(Z, f, y, seed, _):
+    """Its rival is the dual, by an interior-point method: without the constant it is a box."""
+    alpha = 10.0 ** (1 - seed % 7)
+    solver = solvers.make("kernel-svm", alphas=alpha, bandwidth=3.0).fit(Z, y)
+    K = Gaussian(3.0)(Z, Z)
+    values = K @ solver.dual_coef_[:, 0]
+    slack = np.maximum(0.0, 1.0 - y * (values + solver.intercept_[0]))
+    value = slack.sum() + alpha * solver.dual_coef_[:, 0] @ values / 2
+    a = alpha * np.abs(solver.dual_coef_[:, 0])
+    return solver, value, a.sum() - (a * y) @ K @ (a * y) / (2 * alpha)
+
+
+def falkon(Z, f, y, seed, _):
+    alpha = 10.0 ** (1 - seed % 7)
+    solver = solvers.make("falkon", "regression", alphas=alpha, random_state=0).fit(Z, f)
+    rival = solvers.make("ridge", "regression", alphas=alpha).fit(Z, f)
+    ends = (
+        ((f - model.predict(Z)) ** 2).sum() + alpha * (model.coef_**2).sum()
+        for model in (solver, rival)
+    )
+    return solver, *ends
+
+
+@pytest.mark.filterwarnings("ignore:Liblinear failed to converge")  # the rival
+@pytest.mark.parametrize(
+    ("fit", "option", "fewest"),
+    [
+        (constrained, None, 50),
+        (constrained_logistic, None, 50),
+        (svm, "hinge", 50),
+        (svm, "squared-hinge", 50),
+        (logistic, None, 50),
+        (kernel_svm, None, 45),
+        (falkon, None, 45),
+    ],
+)
+def test_a_fit_is_at_its_optimum_or_says_that_it_is_not(fit, option, fewest):
+    reached = 0
+    for seed in PROBLEMS:
+        solver, value, rival = fit(*problem(seed), seed, option)
+        assert value - rival <= solver.gap_ * value + 1e-9 * value, seed
+        if solver.converged_:
+            assert solver.gap_ <= 1e-4
+            assert value <= rival * (1 + 1e-4) + 1e-12, seed
+            reached += 1
+        else:
+            assert solver.notes_
+    assert reached >= fewest
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("svm", {"loss": "hinge"}),
+        ("svm", {"loss": "squared-hinge"}),
+        ("logistic", {}),
+        ("constrained", {"loss": "logistic", "bounds": [30.0, 300.0]}),
+        ("joint", {}),
+    ],
+    ids=str,
+)
+def test_a_fold_that_stopped_is_told(name, words):
+    Z, _, y = problem(3)
+    grid = "bounds" if name == "constrained" else "alphas"
+    words = {grid: [0.01, 0.1], "selection": "cv3", "random_state": 0, **words}
+    whole = solvers.make(name, **words).fit(Z, y)
+    short = solvers.make(name, max_iter=1, **words).fit(Z, y)
+    assert whole.gap_folds_ <= 1e-4
+    assert not any("chose" in note for note in whole.notes_)
+    assert short.gap_folds_ > 1e-4
+    assert any("of the fits that chose" in note for note in short.notes_)
+
+
+def test_a_closed_form_has_no_gap():
+    Z, _, y = problem(0)
+    for name in ("ridge", "kernel-ridge"):
+        solver = solvers.make(name, alphas=[0.1, 1.0], random_state=0).fit(Z, y)
+        assert solver.gap_ is solver.gap_folds_ is None
+    fixed = solvers.make("logistic").fit(Z, y)
+    assert fixed.gap_ <= 1e-5
+    assert fixed.gap_folds_ is None
+
+
+def test_the_gap_is_of_the_worst_column():
+    generator = np.random.default_rng(0)
+    X, y = generator.standard_normal((60, 4)), np.arange(60) % 3
+    joined = solvers.make("svm", loss="hinge", max_iter=3, tol=1e-12).fit(X, y)
+    alone = [
+        solvers.make("svm", loss="hinge", max_iter=3, tol=1e-12).fit(X, y == c).gap_
+        for c in range(3)
+    ]
+    assert joined.gap_ == max(alone)
+
+
+@pytest.mark.parametrize("p", [5, 40, 90])
+def test_more_columns_than_rows_are_rotated_away(p):
+    generator = np.random.default_rng(p)
+    X = generator.standard_normal((40, p))
+    y = X[:, 0] + generator.standard_normal(40) > 0
+    for loss in ("hinge", "squared-hinge"):
+        solver = solvers.make("svm", alphas=0.3, loss=loss).fit(X, y)
+        rival = LinearSVC(
+            C=1 / 0.3, loss=loss.replace("-", "_"), dual=True, tol=1e-9, max_iter=10**6
+        ).fit(X, y)
+        np.testing.assert_allclose(solver.coef_, rival.coef_, atol=2e-3)
+
+
+def test_a_box_with_nothing_inside_it_and_a_flat_one():
+    zero = Quadratic(np.zeros((3, 3)), np.zeros(3), 1.0)
+    fit = minimise_in_box(zero, -np.ones(3), np.ones(3), tol=1e-9, max_iter=50)
+    assert fit.gap <= 1e-9
+    corner = Quadratic(np.eye(3), np.array([9.0, -9.0, 0.0]), 200.0)
+    fit = minimise_in_box(corner, -np.ones(3), np.ones(3), tol=1e-9, max_iter=50)
+    np.testing.assert_array_equal(fit.x[:2], [1.0, -1.0])
+    assert abs(fit.x[2]) < 1e-9
+
+
+@pytest.mark.parametrize("shape", [(30, 4), (4, 30), (20, 20)], ids=str)
+def test_both_sides_of_the_dual_solve_the_same_system(shape):
+    generator = np.random.default_rng(0)
+    A, diagonal = generator.standard_normal(shape), generator.uniform(0.1, 10.0, shape[0])
+    side = generator.standard_normal(shape[0])
+    expected = np.linalg.solve(A @ A.T / 0.3 + np.diag(diagonal), side)
+    for products in (A @ A.T, None):
+        found = HingeDual(A, 0.3, products).factor(np.zeros(shape[0]), diagonal)(side)
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
