@@ -93,6 +93,11 @@ def place(tmp_path, monkeypatch, no_pictures):
     ]
     (tmp_path / "flats.csv").write_text("\n".join(["area,rooms,town,price", *lines]))
     (tmp_path / "mine.py").write_text(blocks("python")[0])
+    (tmp_path / "mypaper").mkdir()
+    (tmp_path / "mypaper" / "paper.yaml").write_text(
+        "{title: Mine, authors: [Me], venue: V, year: 2030, about: a paper,"
+        " datasets: {Digits: {dataset: digits}}}"
+    )
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "Downloads").mkdir()
     (tmp_path / "Downloads" / "letter+recognition.zip").touch()

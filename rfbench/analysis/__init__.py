@@ -19,8 +19,8 @@ The papers
 - `gains.gains(selection)`: what the papers' methods gain over others, published and measured.
 - `paper_table.rows(...)`: the cells of a table in the shape of the paper's own.
 - `audits`: what was searched over what a paper leaves open.
-- `verdicts`: the rules and their constants. `one_offs`: what one claim alone needs. `chance`: the
-  data that decide nothing.
+- `verdicts`: the rules and their constants. `kept`: where kept features lie. `chance`: the data
+  that decide nothing.
 
 One folder
 

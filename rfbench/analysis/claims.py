@@ -10,17 +10,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rfbench import papers
+from rfbench import papers, plugins
 from rfbench.analysis import verdicts
 from rfbench.analysis.chance import constant_kernel, doubt
 from rfbench.analysis.frame import KERNEL_ERRORS, REGRESSION, Collection
-from rfbench.analysis.one_offs import ONE_OFFS
 from rfbench.analysis.outcomes import ClaimComparison, Gap, Outcome
-from rfbench.analysis.paired import PERCENT, Quantity, Values, paired
+from rfbench.analysis.paired import PERCENT, Curve, OneOff, Pairing, Quantity, Values, paired
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import corrected_t, holm, smallest_sign_p, trials_for
-from rfbench.errors import ConfigError
+from rfbench.errors import ConfigError, MethodError, RfbenchError
 from rfbench.papers.models import Claim, Part, Source
+from rfbench.permissions import check_permission
 
 
 def evaluate(selection: Selection, paper: str | None = None) -> list[Outcome]:
@@ -34,7 +34,22 @@ def evaluate(selection: Selection, paper: str | None = None) -> list[Outcome]:
 
 
 def outcomes_of(claim: Claim, selection: Selection) -> list[Outcome]:
-    """Return the verdict on one claim under each protocol that was run, or one 'not run'."""
+    """Return the verdict on one claim under each protocol that was run, or one 'not run'.
+
+    A claim that cannot be tested as it is written is not run under any of them, and says why: it
+    ends no other.
+    """
+    try:
+        return _outcomes(claim, selection)
+    except RfbenchError as error:
+        items = [item for part in claim.parts for item in part.items]
+        protocols = selection.protocols(claim.paper, items) or [""]
+        return [
+            Outcome(claim, protocol, verdicts.NOT_RUN, fault=str(error)) for protocol in protocols
+        ]
+
+
+def _outcomes(claim: Claim, selection: Selection) -> list[Outcome]:
     items = [item for part in claim.parts for item in part.items]
     outcomes = []
     for protocol in selection.protocols(claim.paper, items):
@@ -78,30 +93,72 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
     for number, part in enumerate(claim.parts):
         if not _counts(part, protocol):
             continue
-        own = ONE_OFFS.get(claim.id) if part.at == "own" else None
-        if part.at == "own" and own is None:
-            raise ConfigError(
-                f"The claim {claim.id} of {claim.paper} says `at: own`.",
-                "There is no function with its name in rfbench/analysis/one_offs.py.",
-                "Write one, or another `at`.",
-            )
+        make = None
         for dataset in part.datasets:
             groups = selection.select(claim.paper, part.items, dataset, protocol, stand_in)
             found.folders += list(collection.fact("folder")[groups])
             here: list[Quantity] = []
             names = collection.fact("dataset")[groups]
+            if part.at == "own" and len(groups) and make is None:
+                make = own(claim)  # code is imported only where there are rows for it
             for name in dict.fromkeys(names):
                 named = groups[names == name]
                 if why := _why_undecided(part, collection, named, sources[dataset]):
                     found.undecided.append((name, why))
                 else:
-                    here += paired(part, collection, named, claim.paper, dataset, own)
+                    here += paired(part, collection, named, claim.paper, dataset, make)
             found.quantities += [(number, quantity) for quantity in here]
             for other in part.against or [""]:
                 places = max((q.found for q in here if q.against == other), default=0)
                 if places < part.values:
                     found.gaps.append(Gap(dataset, part.method, other, places, part.values))
     return found
+
+
+def own(claim: Claim) -> OneOff:
+    """Return the claim's own function, which the dictionary CLAIMS of the paper's claims.py names.
+
+    What the function raises, or returns that is no list of quantities, is a ConfigError.
+
+    Raises
+    ------
+    ConfigError
+        There is none, it cannot be imported, or that needs a permission.
+    """
+    folder, where = papers.folder(claim.paper), f"{claim.paper}/claims.py"
+    todo = f"Write `CLAIMS = {{'{claim.id}': function}}` into {where}, or another `at`."
+    if folder.code is None:
+        raise ConfigError(f"{claim.id} says `at: own`.", f"There is no {where}.", todo)
+    path = f"{folder.code}:CLAIMS"
+    try:
+        check_permission(path, anything=not folder.asks)
+    except MethodError as error:
+        why = f"needs permission: {where} comes from elsewhere and is not imported unasked."
+        raise ConfigError(why, "", error.todo) from error
+    functions = plugins.load_object(path)
+    function = functions.get(claim.id) if isinstance(functions, dict) else None
+    if not callable(function):
+        raise ConfigError(
+            f"{claim.id} says `at: own`.", f"{where} has no function for it in CLAIMS.", todo
+        )
+
+    def checked(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
+        try:
+            quantities = function(pairing, curve, other)
+        except Exception as error:
+            raise ConfigError(
+                f"The function of {claim.id} in {where} failed.",
+                f"{type(error).__name__}: {error}.",
+            ) from error
+        for quantity in quantities if isinstance(quantities, list) else [quantities]:
+            if np.ndim(getattr(quantity, "values", 0)) != 1 or not isinstance(quantity, Quantity):
+                raise ConfigError(
+                    f"The function of {claim.id} in {where} returns {quantity!r}.",
+                    "It must return a list of Quantity, each with one value per trial.",
+                )
+        return list(quantities)
+
+    return checked
 
 
 def _counts(part: Part, protocol: str) -> bool:

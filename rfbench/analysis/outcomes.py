@@ -64,6 +64,7 @@ class Outcome:
     stand_ins: tuple[str, ...] = ()  # data sets that stand in for the paper's
     on_stand_ins: str = ""  # the verdict on them alone
     folders: tuple[str, ...] = ()  # where the rows are, those of stand-ins too
+    fault: str = ""  # why it cannot be tested as it is written
 
     @property
     def part(self) -> Part | None:
@@ -97,7 +98,12 @@ class Outcome:
 
     @property
     def reason(self) -> str:
-        """Why it cannot be settled: what the data are, or that more trials do not help the test."""
+        """Why it cannot be settled: what the data are, or that more trials do not help the test.
+
+        Or why it cannot be tested at all.
+        """
+        if self.fault:
+            return self.fault
         if self.verdict != CANNOT:
             return ""
         return (

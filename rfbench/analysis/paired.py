@@ -162,6 +162,13 @@ def _has(parameters: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 OneOff = Callable[[Pairing, Curve, Curve | None], list[Quantity]]
 
 
+def change(steps: Sequence[Values], joint: str) -> list[Quantity]:
+    """Return the last of several steps along the axis less the first, called `joint`."""
+    if len(steps) < 2:
+        return []
+    return [Quantity(steps[-1] - steps[0], joint=joint, found=len(steps))]
+
+
 def paired(
     part: Part,
     collection: Collection,
@@ -184,7 +191,7 @@ def paired(
     paper, target : str
         The paper, and what it calls the data set.
     own : callable, optional
-        What the claim's own function makes of two methods, see `rfbench.analysis.one_offs`.
+        What the claim's own function makes of two methods, see `rfbench.analysis.claims.own`.
     """
     if part.of_times:
         groups = groups[~collection.fact("shared")[groups]]

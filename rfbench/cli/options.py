@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +60,13 @@ ALLOW_IMPORTS = click.option(
     is_flag=True,
     help="Let the configuration import any class: that runs its code.",
 )
+PAPERS = click.option(
+    "--papers",
+    "papers_folders",
+    type=FOLDER,
+    multiple=True,
+    help="A folder of a paper, or of several, beside those of `rfbench list papers`; repeatable.",
+)
 OUT = click.option(
     "--out",
     type=FOLDER,
@@ -93,6 +102,7 @@ class RunOptions:
         help="A few hundred rows, one trial: does it run? Lands in OUT/smoke.",
     )
     allow_imports: bool = field(metadata={"option": ALLOW_IMPORTS})
+    papers_folders: tuple[Path, ...] = field(metadata={"option": PAPERS}, default=())
     timeout: float | None = _option(
         "--timeout",
         type=click.FloatRange(0, min_open=True),
@@ -160,6 +170,38 @@ class RunOptions:
         return Limits(amount, self.timeout)
 
 
+@contextmanager
+def more_papers(folders: tuple[Path, ...], allow_imports: bool) -> Iterator[None]:
+    """Read the papers of these folders too, for the time of a command."""
+    from rfbench import papers
+
+    with papers.also(folders, allow_imports=allow_imports):
+        yield
+
+
+def with_papers(command: Command) -> Command:
+    """Add the options of more papers to a command."""
+
+    @functools.wraps(command)
+    def reading(papers_folders: tuple[Path, ...], allow_imports: bool, **kwargs: Any) -> Any:
+        if takes_permission:
+            kwargs["allow_imports"] = allow_imports
+        with more_papers(papers_folders, allow_imports):
+            return command(**kwargs)
+
+    takes_permission = "allow_imports" in inspect.signature(command).parameters
+    help = "Let rows and papers name any class or claims.py: that runs its code."
+    return PAPERS(click.option("--allow-imports", is_flag=True, help=help)(reading))
+
+
+def note_faults() -> None:
+    """Name the papers that cannot be read; the others are used without them."""
+    from rfbench import papers
+
+    for name, fault in papers.faults().items():
+        click.echo(f"note: the paper {name} is left out: {fault}", err=True)
+
+
 def run_options(command: Command) -> Command:
     """Add the shared options to a command, which gets them as its `options`."""
 
@@ -167,9 +209,10 @@ def run_options(command: Command) -> Command:
     def with_options(**words: Any) -> Any:
         from rfbench.experiment.worker import memory_share
 
-        shared = {each.name: words.pop(each.name) for each in fields(RunOptions)}
-        with limited_to(memory_share(shared["memory"], 1)):  # data of one's own are read here
-            return command(**words, options=RunOptions(**shared))
+        options = RunOptions(**{each.name: words.pop(each.name) for each in fields(RunOptions)})
+        limited = limited_to(memory_share(options.memory, 1))  # data of one's own are read here
+        with limited, more_papers(options.papers_folders, options.allow_imports):
+            return command(**words, options=options)
 
     made = with_options
     for each in reversed(fields(RunOptions)):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rfbench.cli.options import FILE, FOLDER
+from rfbench.cli.options import FILE, FOLDER, note_faults, with_papers
 
 RESULTS = Path("results")
 PUBLISHED = RESULTS / "published"
@@ -21,6 +21,7 @@ PUBLISHED = RESULTS / "published"
     metavar="FILE",
     help="Write one self-contained page to look at, and nothing else.",
 )
+@with_papers
 def report(folders: tuple[Path, ...], out: Path, html: Path | None) -> None:
     """Write the pages that say what came out, from the CSVs alone; nothing is run.
 
@@ -37,6 +38,7 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None) -> None:
       rfbench report results/quickstart results/mine --out pages
       rfbench report results/quickstart --html report.html
     """
+    note_faults()
     paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
     if html:
         from rfbench.pages.html import page

@@ -43,8 +43,9 @@ class Work(NamedTuple):
 
 def carry_out(several: Sequence[Work], options: RunOptions) -> None:
     """Run one after the other; Exit with 1 where a trial failed or a run was interrupted."""
-    if any(work.experiments[0].paper for work in several):
-        papers.papers()  # a folder that cannot be read is named now, and not after the trials
+    for paper in filter(None, (work.experiments[0].paper for work in several)):
+        if paper in papers.faults():  # named now, and not after the trials
+            raise papers.faults()[paper]
     failed, interrupted = 0, False
     for work in several:
         if options.dry_run:

@@ -14,7 +14,7 @@ from typing import Any
 import click
 import yaml
 
-from rfbench.cli.options import FILE, FOLDER
+from rfbench.cli.options import FILE, FOLDER, note_faults, with_papers
 from rfbench.cli.terminal import failures, print_table, print_text
 from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
@@ -137,6 +137,7 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
 @click.option("--paper", metavar="P", help="A table of this paper, filled with these results.")
 @click.option("--item", metavar="I", help="Which table of the paper.")
 @click.option("--all", "whole", is_flag=True, help="Print whole tables, however many.")
+@with_papers
 def table(
     folders: tuple[Path, ...], form: str, paper: str | None, item: str | None, whole: bool
 ) -> None:
@@ -191,6 +192,7 @@ def table(
 @click.command("list")
 @click.argument("what", type=click.Choice(LISTS))
 @click.argument("name", required=False)
+@with_papers
 def list_(what: str, name: str | None) -> None:
     """List what there is, one line each; with NAME, all of one: its parameters, or its file.
 
@@ -203,6 +205,8 @@ def list_(what: str, name: str | None) -> None:
       rfbench list columns
     """
     rows = _listed(what)
+    if what == "papers":
+        note_faults()
     if not rows:
         raise ConfigError(
             f"There are no {what} here.",

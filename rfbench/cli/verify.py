@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from rfbench.cli.maintenance import replay_rows
-from rfbench.cli.options import ALLOW_IMPORTS, FILE, WHOLE
+from rfbench.cli.options import FILE, WHOLE, note_faults, with_papers
 from rfbench.cli.terminal import print_text
 from rfbench.pages.rules import rules
 
@@ -53,7 +53,7 @@ Examples:
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the choice of N rows."
 )
-@ALLOW_IMPORTS
+@with_papers
 def verify(
     folders: tuple[Path, ...],
     paper: str | None,
@@ -74,6 +74,7 @@ def verify(
     from rfbench.analysis.verification import verify as hold_against
     from rfbench.pages.verify import markdown, text
 
+    note_faults()
     found = hold_against(folders or ((DEFAULT,) if DEFAULT.is_dir() else ()), paper)
     found = found.under(protocol) if protocol else found
     if form == "csv":

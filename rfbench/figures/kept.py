@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from rfbench.analysis.one_offs import CORNER_RADIUS, near_offsets
+from rfbench.analysis.kept import CORNER_RADIUS, near_offsets
 from rfbench.figures.measured import Measured
 from rfbench.figures.panels import in_file, new_figure, write_caption
 from rfbench.figures.style import BLUE, VERMILLION, ink

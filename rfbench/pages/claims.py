@@ -22,9 +22,9 @@ SHARES = ("kept_near_corners", "kept_near_offsets")
 
 def by_claim(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Outcome]]]:
     """Return every claim with an outcome per protocol, none where nothing was run."""
-    claims: dict[str, tuple[Claim, list[Outcome]]] = {}
+    claims: dict[tuple[str, str], tuple[Claim, list[Outcome]]] = {}
     for outcome in outcomes:
-        _, every = claims.setdefault(outcome.claim.id, (outcome.claim, []))
+        _, every = claims.setdefault(outcome.claim.key, (outcome.claim, []))
         if outcome.protocol:
             every.append(outcome)
     return list(claims.values())
@@ -90,7 +90,7 @@ def needs(outcomes: Iterable[Outcome]) -> Grid:
     settled = (verdicts.HOLDS, verdicts.FAILS, verdicts.SHOWN, verdicts.DISPUTED)
     rows = [
         [
-            outcome.claim.id,
+            papers.claim_name(outcome.claim),
             outcome.protocol or DASH,
             verdict(outcome),
             listing(dict.fromkeys(gap.dataset for gap in outcome.gaps), DASH),
@@ -116,7 +116,8 @@ def page(verification: Verification, out: Path) -> str:
     return render(
         "claims.md.j2",
         papers=by_paper(verification),
-        ours={name for paper in papers.papers() for name in papers.paper(paper).added.claims},
+        ours=papers.added_claims(),
+        name=papers.claim_name,
         rules=verdicts,
         out=out,
         grid=grid,

@@ -48,7 +48,7 @@ class FirstScreen:
 def summary(verification: Verification) -> FirstScreen:
     """Count numbers and claims by verdict, each number once."""
     own = verification.own[(verification.own["unit"] == "%") & (verification.own["same_as"] == "")]
-    ids = {outcome.claim.id for outcome in verification.outcomes if outcome.claim.kind == "judged"}
+    ids = {outcome.claim.key for outcome in verification.outcomes if outcome.claim.kind == "judged"}
     every = [(o.protocol, o.verdict) for o in verification.outcomes if o.protocol]
     seen = pd.DataFrame(every, columns=["protocol", "verdict"])
     by_number = counts(verification).groupby("protocol", sort=False)[["compared", *COUNTED]].sum()
@@ -57,14 +57,14 @@ def summary(verification: Verification) -> FirstScreen:
     judged = [*verdicts.JUDGED, verdicts.DISPUTED]
     by_claim = by_claim.reindex(order, columns=judged, fill_value=0)
     by_claim = by_claim.assign(**{verdicts.NOT_RUN: len(ids) - by_claim.sum(axis=1)})
-    added = {name for paper in papers.papers() for name in papers.paper(paper).added.claims}
+    added = papers.added_claims()
     return FirstScreen(
         own["number"].nunique(),
         own.loc[own["verdict"].isin(verdicts.COMPARED), "number"].nunique(),
         len(ids),
         len(ids & added),
-        len({o.claim.id for o in verification.outcomes if o.verdict in verdicts.JUDGED}),
-        len({outcome.claim.id for outcome in verification.outcomes} - ids),
+        len({o.claim.key for o in verification.outcomes if o.verdict in verdicts.JUDGED}),
+        len({outcome.claim.key for outcome in verification.outcomes} - ids),
         _without_disputed(by_number.reindex(order, fill_value=0)),
         _without_disputed(by_claim),
     )
@@ -96,18 +96,19 @@ def claims_grid(verification: Verification) -> Grid:
     """Lay out the verdict on each claim, a column per protocol."""
     protocols = [o.protocol for o in verification.outcomes if o.protocol]
     protocols = list(dict.fromkeys([*papers.PROTOCOLS, *protocols]))
-    seen = {(o.claim.id, o.protocol): verdict(o) for o in verification.outcomes}
+    seen = {(o.claim.key, o.protocol): verdict(o) for o in verification.outcomes}
     order = papers.papers()
-    claims = {outcome.claim.id: outcome.claim for outcome in verification.outcomes}
+    claims = {outcome.claim.key: outcome.claim for outcome in verification.outcomes}
     rows = [
         [
-            f"[{claim.id}](claims.md#{anchor(claim.id)}) {claim.claim}",
+            f"[{title}](claims.md#{anchor(title)}) {claim.claim}",
             *(
-                seen.get((claim.id, name), DASH).replace(verdicts.NOT_RUN, DASH)
+                seen.get((claim.key, name), DASH).replace(verdicts.NOT_RUN, DASH)
                 for name in protocols
             ),
         ]
         for claim in sorted(claims.values(), key=lambda claim: order.index(claim.paper))
+        for title in [papers.claim_name(claim)]
     ]
     return Grid(["claim", *protocols], rows)
 

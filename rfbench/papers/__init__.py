@@ -1,16 +1,21 @@
 """The papers: what they print, claim and leave open, one folder each.
 
-A folder beside this file that holds a paper.yaml is a paper; README.md says how to add one.
+A folder beside this file that holds a paper.yaml is a paper; README.md says how to add one. Others
+come from installed packages (entry points of the group ``rfbench.papers``, each a package whose
+folders are papers), and from `also`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
-from importlib import resources
+from importlib import metadata, resources
+from pathlib import Path
 
-from rfbench.errors import ResultsError, unknown
+from rfbench.errors import ConfigError, ResultsError, unknown
 from rfbench.papers.models import (
     Answer,
     Choices,
@@ -22,47 +27,124 @@ from rfbench.papers.models import (
     Published,
     Source,
 )
-from rfbench.papers.reader import read_all
+from rfbench.papers.reader import PAPER, Library, read_all
 
 PROTOCOLS = ("printed", "matched", "tuned")
+GROUP = "rfbench.papers"
 
 
 @cache
-def _folders() -> Mapping[str, Folder]:
-    return read_all(resources.files(__package__))
+def _installed() -> Library:
+    """Return the papers of this package and of installed ones."""
+    library = read_all(resources.files(__package__))
+    for point in metadata.entry_points(group=GROUP):
+        try:
+            found = read_all(resources.files(point.module))
+        except Exception as error:
+            what = f"The papers of the entry point {point.name} cannot be read."
+            fault = ConfigError(what, f"{type(error).__name__}: {error}.")
+            found = Library({}, {point.name: fault})
+        library = library.with_others(found)
+    return library
+
+
+# Those of the command that is at work; a job that ends puts back what was there.
+_library: ContextVar[Library | None] = ContextVar("papers", default=None)
+
+
+def library() -> Library:
+    """Return the papers that can be read, and why others cannot."""
+    return _library.get() or _installed()
+
+
+@contextmanager
+def also(folders: Iterable[Path], *, allow_imports: bool = False) -> Iterator[None]:
+    """Read the papers of more folders, for the time of a ``with``.
+
+    Parameters
+    ----------
+    folders : paths
+        Each holds folders of papers, or is one itself.
+    allow_imports : bool
+        Whether their ``claims.py`` may be imported, which runs it.
+
+    Raises
+    ------
+    ConfigError
+        A folder holds no paper.
+    """
+    found = library()
+    for folder in folders:
+        more = folder.is_dir() and read_all(folder.resolve(), asks=not allow_imports)
+        if not more:
+            raise ConfigError(
+                f"{folder} holds no paper.",
+                f"A paper is a folder with a {PAPER}.",
+                "Name such a folder, or the one above it.",
+            )
+        found = found.with_others(more)
+    token = _library.set(found)
+    try:
+        yield
+    finally:
+        _library.reset(token)
 
 
 def papers() -> list[str]:
     """Return the short names of the papers, the newest first."""
-    return list(_folders())
+    return list(library().folders)
+
+
+def faults() -> Mapping[str, ConfigError]:
+    """Return why papers cannot be read, by their names; the others are read without them."""
+    return library().faults
 
 
 def check_paper(name: str) -> str:
-    """Return the name of a paper; ResultsError with the nearest one otherwise."""
-    if name not in _folders():
+    """Return the name of a paper; its fault, or ResultsError with the nearest one otherwise."""
+    if name in faults():
+        raise faults()[name]
+    if name not in library().folders:
         raise unknown("paper", name, papers(), ResultsError)
     return name
 
 
+def folder(name: str) -> Folder:
+    """Return all that is known of a paper; raises as `check_paper`."""
+    return library().folders[check_paper(name)]
+
+
 def paper(name: str) -> Paper:
     """Return what the paper.yaml of a paper says; ResultsError if there is no such paper."""
-    return _folders()[check_paper(name)].paper
+    return folder(name).paper
 
 
 def answer(name: str) -> Answer | None:
     """Return what the authors of a paper answered, if they did."""
-    return _folders()[check_paper(name)].answer
+    return folder(name).answer
 
 
 def published() -> tuple[Published, ...]:
     """Return every published number, in the order of the papers' tables."""
-    return tuple(number for found in _folders().values() for number in found.published)
+    return tuple(number for found in library().folders.values() for number in found.published)
 
 
 def claims() -> tuple[Claim, ...]:
-    """Return the claims of the papers, sorted by their ids."""
-    every = [claim for found in _folders().values() for claim in found.claims]
+    """Return the claims of the papers, sorted by their ids; those of one id by their papers."""
+    every = [claim for found in library().folders.values() for claim in found.claims]
     return tuple(sorted(every, key=lambda claim: _natural(claim.id)))
+
+
+def added_claims() -> set[tuple[str, str]]:
+    """Return the keys of the claims that are ours and no paper's."""
+    folders = library().folders.items()
+    return {(name, claim) for name, found in folders for claim in found.paper.added.claims}
+
+
+def claim_name(claim: Claim) -> str:
+    """Return the id of a claim, behind the name of its paper where another paper has the id too."""
+    others = {other.paper for other in claims() if other.id == claim.id} - {claim.paper}
+    return f"{claim.paper} {claim.id}" if others else claim.id
 
 
 def _natural(name: str) -> tuple[str, int]:
@@ -72,19 +154,19 @@ def _natural(name: str) -> tuple[str, int]:
 
 def doubts() -> tuple[Doubt, ...]:
     """Return what does not fit together in the published numbers."""
-    return tuple(doubt for found in _folders().values() for doubt in found.paper.doubts)
+    return tuple(doubt for found in library().folders.values() for doubt in found.paper.doubts)
 
 
 def sources() -> dict[str, dict[str, Source]]:
     """Return the data sets of each paper by the names that the paper gives them."""
-    return {name: found.paper.datasets for name, found in _folders().items()}
+    return {name: found.paper.datasets for name, found in library().folders.items()}
 
 
 def tables() -> dict[tuple[str, str], Layout]:
     """Return the layouts of the papers' tables by paper and item, in the papers' order."""
     return {
         (name, item): layout
-        for name, found in _folders().items()
+        for name, found in library().folders.items()
         for item, layout in found.paper.tables.items()
     }
 
@@ -94,7 +176,7 @@ def gaps(paper: str, apart: bool = False) -> tuple[str, ...]:
 
     With `apart`, only those of them that an audit varies with ``--gaps`` alone.
     """
-    found = _folders()[paper]
+    found = folder(paper)
     return found.apart if apart else (*found.gaps, *found.apart)
 
 
@@ -102,6 +184,6 @@ def open_choices() -> dict[str, Choices]:
     """Return what the papers leave open: by paper, paper/item or paper/item/data set."""
     return {
         name if place == "all" else f"{name}/{place}": choices
-        for name, found in _folders().items()
+        for name, found in library().folders.items()
         for place, choices in found.open_choices.items()
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -21,15 +22,17 @@ SIZE = "size"
 Choices = dict[str, list[Any] | dict[str, dict[str, Any]]]
 
 
-def _of_folder(name: str, info: ValidationInfo) -> str:
-    """Take the name of the folder that is read, which its files need not repeat."""
-    folder = (info.context or {}).get("folder", name)
-    if name not in ("", folder):
-        raise ValueError(f"it names the paper {name}; the name is that of the folder, leave it out")
-    return str(folder)
+def _of_paper(name: str, info: ValidationInfo) -> str:
+    """Take the name of the paper that is read, which its files need not repeat."""
+    paper = str((info.context or {}).get("paper", name))
+    if name not in ("", paper):
+        raise ValueError(f"it names the paper {name}, and this is {paper}; leave it out")
+    if not re.fullmatch(r"\w[\w.-]*", paper):
+        raise ValueError(f"'{paper}' is no name: take letters, digits, dots, - and _")
+    return paper
 
 
-PaperName = Annotated[str, BeforeValidator(_of_folder), Field(validate_default=True)]
+PaperName = Annotated[str, BeforeValidator(_of_paper), Field(validate_default=True)]
 
 
 class _PaperSection(BaseModel):
@@ -197,7 +200,7 @@ class Added(_PaperSection):
 class Paper(_PaperSection):
     """The content of a paper.yaml."""
 
-    name: PaperName = ""  # that of the folder, not in the file
+    name: PaperName = ""  # that of the folder, if it is not in the file
     title: str
     authors: list[str] = Field(min_length=1)  # with their first names
     venue: str
@@ -234,8 +237,8 @@ class Part(_PaperSection):
     columns, or the dimension of the data; `at` says where on it: ``each`` value; the ``largest``;
     the ``lower-half`` or ``upper-half``; ``best``, each method at its own size of the smallest mean
     test error; ``equal-time``, the other method's error interpolated at the time that `method`
-    took, at each time that both reached; ``own``, what the claim's own function says, see
-    `rfbench.analysis.one_offs`.
+    took, at each time that both reached; ``own``, what the claim's own function in the paper's
+    ``claims.py`` says.
     """
 
     says: str  # the comparison in words
@@ -285,6 +288,11 @@ class Claim(_PaperSection):
         return self
 
     @property
+    def key(self) -> tuple[str, str]:
+        """What names it among those of all papers: an id stands for one claim of its paper."""
+        return self.paper, self.id
+
+    @property
     def of_times(self) -> bool:
         """Whether the verdict rests on times, and so belongs to a program and a machine."""
         return any(part.of_times for part in self.parts)
@@ -300,3 +308,5 @@ class Folder(_PaperSection):
     gaps: tuple[str, ...] = ()  # choices of which the text says nothing; the others contradict it
     apart: tuple[str, ...] = ()  # such choices that `rfbench audit --gaps` alone varies
     answer: Answer | None = None  # of its authors
+    code: Path | None = None  # its claims.py
+    asks: bool = False  # whether importing that needs --allow-imports

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,29 +17,60 @@ from rfbench.errors import ConfigError
 from rfbench.papers.models import SIZE, Folder, Published
 
 PAPER, PUBLISHED = "paper.yaml", "published.csv"
-CLAIMS, OPEN_CHOICES, ANSWER = "claims.yaml", "open_choices.yaml", "answer.md"
+CLAIMS, CODE = "claims.yaml", "claims.py"
+OPEN_CHOICES, ANSWER = "open_choices.yaml", "answer.md"
 
 
-def read_all(root: Traversable) -> dict[str, Folder]:
-    """Read the papers whose folders lie in `root`, the newest first.
+@dataclass(frozen=True)
+class Library:
+    """Papers by their names, the newest first, and why others cannot be read."""
 
-    Raises ConfigError if a file is broken, or does not fit the others of its paper.
-    """
-    folders = [read(folder) for folder in root.iterdir() if folder.joinpath(PAPER).is_file()]
-    folders.sort(key=lambda found: (-found.paper.year, found.paper.name))
-    first: dict[str, str] = {}
-    for claim in (claim for found in folders for claim in found.claims):
-        place = first.setdefault(claim.id, claim.paper)
-        if place != claim.paper:
-            raise ConfigError(
-                f"{claim.paper}/{CLAIMS}: {place} has a claim {claim.id} as well.",
-                "An id stands for one claim of all papers.",
+    folders: Mapping[str, Folder]
+    faults: Mapping[str, ConfigError]
+
+    def __bool__(self) -> bool:
+        """Tell whether there is a paper, be it one that cannot be read."""
+        return bool(self.folders or self.faults)
+
+    def with_others(self, others: Library) -> Library:
+        """Return these and others; a name that stands for two papers is a fault of the later."""
+        taken = {
+            f"{name} (again)": ConfigError(
+                f"There is a paper {name} already.",
+                "A name stands for one paper.",
+                f"Write another `name:` into its {PAPER}.",
             )
-    return {found.paper.name: found for found in folders}
+            for name in others.folders
+            if name in self.folders
+        }
+        every = {**others.folders, **self.folders}.values()
+        newest = sorted(every, key=lambda read: (-read.paper.year, read.paper.name))
+        faults = {**self.faults, **others.faults, **taken}
+        return Library({each.paper.name: each for each in newest}, faults)
 
 
-def read(folder: Traversable) -> Folder:
-    """Read the folder of one paper; see `read_all`."""
+def read_all(root: Traversable, *, asks: bool = False) -> Library:
+    """Read the papers whose folders lie in `root`, or the one that lies there itself.
+
+    A paper that is broken, or whose files do not fit one another, is a fault, and the others are
+    read. `asks`: whether importing their claims.py needs a permission.
+    """
+    library = Library({}, {})
+    one = root.joinpath(PAPER).is_file()
+    for folder in [root] if one else sorted(root.iterdir(), key=lambda folder: folder.name):
+        if folder.joinpath(PAPER).is_file():
+            try:
+                read_one = read(folder, asks=asks)
+                library = library.with_others(Library({read_one.paper.name: read_one}, {}))
+            except (ConfigError, OSError, csv.Error) as error:
+                if not isinstance(error, ConfigError):
+                    error = ConfigError(f"The paper in {folder} cannot be read.", f"{error}.")
+                library = library.with_others(Library({}, {folder.name: error}))
+    return library
+
+
+def read(folder: Traversable, *, asks: bool = False) -> Folder:
+    """Read the folder of one paper; ConfigError names what is wrong, see `read_all`."""
     said, listed, left_open = (_yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES))
     printed = csv.DictReader(io.StringIO(_text(folder, PUBLISHED), newline=""))
     rows, lines = [], []
@@ -72,9 +105,13 @@ def read(folder: Traversable) -> Folder:
         **{key: left_open.value.pop(key, ()) for key in ("gaps", "apart")},
         "open_choices": left_open.value,
         "answer": _answer(_text(folder, ANSWER)),
+        "code": Path(str(folder), CODE) if folder.joinpath(CODE).is_file() else None,
+        "asks": asks,
     }
+    named = said.value.get("name")
+    name = named if isinstance(named, str) else folder.name
     try:
-        found = Folder.model_validate(content, context={"folder": folder.name})
+        found = Folder.model_validate(content, context={"paper": name})
     except ValidationError as error:
         problems = [
             f"{place(problem['loc'])}: {'.'.join(map(str, problem['loc'][1:]))}: {problem['msg']}."
@@ -127,6 +164,9 @@ def _misfits(found: Folder) -> Iterator[tuple[str, str]]:
     for one in paper.undecidable:
         if one.dataset not in paper.datasets:
             yield PAPER, f"undecidable: there is no data set {one.dataset}"
+    ids = [claim.id for claim in found.claims]
+    for name in sorted({name for name in ids if ids.count(name) > 1}):
+        yield CLAIMS, f"the id {name} stands for two claims"
     for claim in found.claims:
         for name in (name for part in claim.parts for name in part.datasets):
             if name not in paper.datasets:

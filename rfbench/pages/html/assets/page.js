@@ -358,7 +358,7 @@ function papers() {
   const names = unique(data.papers.claims.map((one) => one.paper));
   $("claims").replaceChildren(make("h3", {}, "Claims"), ...names.map((paper) => gridTable(`Claims: ${data.papers.citations[paper]}`, "claim", protocols,
     unique(data.papers.claims.filter((one) => one.paper === paper).map((one) => one.id)).map((id) => {
-      const mine = data.papers.claims.filter((one) => one.id === id);
+      const mine = data.papers.claims.filter((one) => one.paper === paper && one.id === id);
       return [`${id}. ${mine[0].claim}`, protocols.map((protocol) => mine.filter((one) => one.protocol === protocol || (!one.protocol && protocol === protocols[0]))
         .map((one) => square(one.verdict, `${id} ${protocol}`, () => openClaim(one))))];
     }))));

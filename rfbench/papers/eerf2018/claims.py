@@ -1,0 +1,24 @@
+"""What single claims of the paper compare, where ``at`` has no word for it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfbench.analysis.paired import Curve, Pairing, Quantity, at_equal_time
+
+
+def over_own_fit(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
+    """Return the metric over the same method's ``t_fit``, at the largest size."""
+    size = max(curve)
+    values = pairing.table(pairing.part.metric) - pairing.table("t_fit")
+    quotients = [values[:, column] for column in curve[size]]
+    most = max(quotients, key=lambda quotient: int(np.isfinite(quotient).sum()))
+    return [Quantity(most, size, joint=f"over t_fit, M = {size}")]
+
+
+def at_the_last_time(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
+    """Return the comparison at the largest time that both methods reached."""
+    return at_equal_time(pairing, curve, other)[-1:]
+
+
+CLAIMS = {"E3": over_own_fit, "E4": at_the_last_time}

@@ -1,0 +1,35 @@
+"""What single claims of the paper compare, where ``at`` has no word for it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfbench import papers
+from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, change
+
+
+def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
+    """Return the differences at the sizes that the paper marks, once all of them are there."""
+    compared = (pairing.paper, pairing.target, pairing.part.method, pairing.part.metric)
+    marked = {
+        number.size
+        for number in papers.published()
+        if number.mark and (number.paper, number.dataset, number.method, number.metric) == compared
+    }
+    steps = pairing.steps(curve, other)
+    return [Quantity(steps[x], x) for x in steps if x in marked and marked <= set(steps)]
+
+
+def growth(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
+    """Return the value at the largest size less that at the smallest."""
+    return change(list(pairing.steps(curve, other).values()), "growth over M")
+
+
+def mean_over_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
+    """Return the mean over the sizes."""
+    steps = pairing.steps(curve, other)
+    values: Values = np.mean(list(steps.values()), axis=0) if steps else np.array([])
+    return [Quantity(values, joint="mean over M", found=len(steps))]
+
+
+CLAIMS = {"S1": at_the_marked_sizes, "S3": growth, "S4": mean_over_sizes}

@@ -1,0 +1,71 @@
+"""What single claims of the paper compare, where ``at`` has no word for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from rfbench.analysis.kept import near_corners, near_offsets
+from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, change
+from rfbench.results import kept_features
+
+KEPT = 250
+
+
+def reached(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
+    """Return, per draw, whether it keeps 250 features or more at any d: 0 or 1."""
+    by_trial = _over_d(pairing, curve, other)
+    values = np.asarray((by_trial >= KEPT).any(axis=1), dtype=np.float64)
+    return [Quantity(values, joint=f"draws with {KEPT} or more", share=True, found=len(curve))]
+
+
+def slope(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
+    """Return the slope over d."""
+    by_trial = _over_d(pairing, curve, other)
+    if by_trial.shape[1] < 2 or by_trial.empty:
+        return []
+    slopes: Values = np.polyfit(by_trial.columns.to_numpy(), by_trial.to_numpy().T, 1)[0]
+    return [Quantity(slopes, joint="slope over d", found=by_trial.shape[1])]
+
+
+def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame:
+    """Return the values, a column per d, of trials run at every d; each d has data of its own."""
+    names = ["trial", "seed", "split", "n_train"]
+    trials = pairing.trials.collection.of_pairs(pairing.trials.pairs, names)
+    table = pd.DataFrame(pairing.steps(curve, other), index=pd.MultiIndex.from_frame(trials))
+    return table.groupby(names, sort=False).first().dropna()
+
+
+def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
+    """Return what share of the weight lies where Figure 1a shows it, at d = 2."""
+    near = {"kept_near_corners": near_corners, "kept_near_offsets": near_offsets}
+    collection, groups = pairing.trials.collection, pairing.trials.facts["group"]
+    shares: list[pd.Series[float]] = []
+    for group in groups[curve.get(2, [])]:
+        trials = collection.counted.loc[collection.counted["group"] == group, "trial_id"]
+        kept = kept_features.frame(Path(collection.groups["folder"][group]), [])
+        kept = kept[kept["trial_id"].isin(trials)]
+        weights, by = kept["weight"], kept["trial_id"]
+        inside = (weights * near[pairing.part.metric](kept)).groupby(by).sum()
+        shares.append(inside / weights.groupby(by).sum())
+    most = max(shares, key=len, default=pd.Series(dtype="float64"))
+    return [Quantity(np.asarray(most, dtype=np.float64), 2)]
+
+
+def plateau(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
+    """Return the change between the two largest sizes that are above the number of kept features.
+
+    That is the largest number in any trial of that size.
+    """
+    kept = {x: pairing.trials.table("kept")[:, columns] for x, columns in curve.items()}
+    steps = [
+        values
+        for x, values in pairing.steps(curve, other).items()
+        if np.isfinite(kept[x]).any() and np.nanmax(kept[x]) <= x
+    ]
+    return change(steps[-2:], "change between the two largest M")
+
+
+CLAIMS = {"L1": reached, "L2": slope, "L3": share_of_the_weight, "L7": plateau}

@@ -1,0 +1,15 @@
+"""What single claims of the paper compare, where ``at`` has no word for it."""
+
+from __future__ import annotations
+
+from rfbench.analysis.paired import Curve, Pairing, Quantity
+
+
+def at_half_the_columns(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
+    """Return the differences from the other method at twice the number of columns."""
+    halved = {x // 2: columns for x, columns in (other or {}).items() if x % 2 == 0}
+    steps = pairing.steps(curve, halved)
+    return [Quantity(steps[x], x, 2 * x, found=len(steps)) for x in steps]
+
+
+CLAIMS = {"T3": at_half_the_columns}
