@@ -119,7 +119,7 @@ def is_subset(source: Source, item: str, sampled: float, n_train: float, n_test:
         return True
     pairs = ((n_train, source.rows.get(item, source.n_train)), (n_test, source.n_test))
     return any(
-        abs(seen / number - 1) > ROWS_TOLERANCE
+        abs(seen - number) > ROWS_TOLERANCE * number  # exact at the edge, as a quotient is not
         for seen, number in pairs
         if number and math.isfinite(seen)
     )

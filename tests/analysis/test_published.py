@@ -1,11 +1,14 @@
 """Published numbers beside hand-made trials."""
 
+import math
 from typing import Any
 
 import pandas as pd
 import pytest
 
 from rfbench.analysis.published import COLUMNS, published
+from rfbench.analysis.selection import is_subset
+from rfbench.papers.models import Source
 from tests.support.frames import results, selection
 from tests.support.papers import PAPER, trials
 
@@ -71,3 +74,24 @@ def test_smoke_runs_sweeps_and_other_items_do_not_count() -> None:
         results(trials(68.6), "other", paper="liu2020", item="table1"),
     )
     assert not published(selection(*every))["trials"].any()
+
+
+@pytest.mark.parametrize(
+    ("n_train", "n_test", "subset"),
+    [
+        (1000, 500, False),
+        (1020, 510, False),
+        (980, 490, False),
+        (1021, 500, True),
+        (979, 500, True),
+        (1000, 511, True),
+        (1000, 489, True),
+        (1100, 500, True),
+        (math.nan, math.nan, False),
+    ],
+)
+def test_rows_that_differ_by_more_than_two_percent_are_a_subset(
+    n_train: float, n_test: float, subset: bool
+) -> None:
+    source = Source(dataset="a9a", n_train=1000, n_test=500)
+    assert is_subset(source, "table1", math.nan, n_train, n_test) == subset

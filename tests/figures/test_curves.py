@@ -316,3 +316,14 @@ def test_more_settings_than_an_axis_has_room_for_are_no_figure(write: Write) -> 
         names = [name for name, _ in figures_of(read(write(rows, name=f"of{count}")))]
         assert ("error_vs_variant" in names) == stems
         assert "error_vs_time" in names
+
+
+def test_bars_are_standard_errors_of_the_mean(write: Write) -> None:
+    """Trials of 10 and 11 %: the standard deviation is 0.71, the standard error of two is 0.5."""
+    figure = error_figure(write(sweep()))
+    bars = [container for panel in figure.axes for container in panel.containers]
+    assert len(bars) == 2
+    for container in bars:
+        (vertical,) = container.lines[2]
+        heights = [np.ptp(segment[:, 1]) / 2 for segment in vertical.get_segments()]
+        assert heights == pytest.approx([0.5] * 3)

@@ -202,3 +202,17 @@ def test_errors_of_zero_are_no_quotients() -> None:
     comparison = gathered(results(zero))
     assert isinstance(size_tests(comparison)[0].against, pd.DataFrame)
     assert "errors are zero" in page(comparison, Path())
+
+
+def test_a_data_set_takes_no_part_in_the_advice_that_is_held_against_it() -> None:
+    """With b orf has the best average rank; without it ses, which is the worst on b."""
+    by_rank = {"a": ("orf", "ses", "rks"), "b": ("orf", "rks", "ses"), "c": ("ses", "rks", "orf")}
+    errors = {
+        (dataset, method, 100): 2.0 + place
+        for dataset, methods in by_rank.items()
+        for place, method in enumerate(methods)
+    }
+    lines = regret(gathered(results(rows(errors))), 100)
+    assert lines.loc["b", "advised"] == "ses"
+    assert lines.loc["b", "times"] == pytest.approx(2.0)
+    assert lines.loc["c", "advised"] == "orf"

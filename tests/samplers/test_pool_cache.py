@@ -4,7 +4,7 @@ import pytest
 from rfbench.clock import Clock
 from rfbench.samplers import EERF, LKRF, Greedy, UniformPool
 from rfbench.samplers import pool as pools
-from rfbench.samplers.pool_cache import cached_pools
+from rfbench.samplers.pool_cache import PoolScores, cached_pools
 
 X = np.random.default_rng(0).standard_normal((80, 4))
 Y = np.random.default_rng(1).standard_normal(80)
@@ -113,3 +113,25 @@ def test_each_sampler_is_charged_in_full_also_for_what_another_did():
         first, *others = [charged(cls) for cls in (UniformPool, UniformPool, Greedy)]
         assert others == [first, first]
         assert 0 < first < charged(EERF) == charged(EERF)
+
+
+def test_scores_less_a_part_are_those_of_the_other_rows():
+    """The target is not centred alike on both parts, and the features are not either."""
+    draws = np.random.default_rng(5)
+    Z, target = draws.standard_normal((30, 7)) + 1.0, draws.standard_normal((30, 2))
+    target[:, 0] += 3.0
+    target[:10] += 5.0
+
+    def scores(rows):
+        z, y = Z[rows], target[rows]
+        return PoolScores(None, z.T @ y, z.sum(axis=0), y.mean(axis=0), len(y), np.zeros(2))
+
+    left = scores(slice(None)).less(scores(slice(10)))
+    other = scores(slice(10, None))
+    assert left.n == other.n == 20
+    for name in ("moments", "sums", "target_means"):
+        np.testing.assert_allclose(getattr(left, name), getattr(other, name), atol=1e-12)
+    y = target[10:]
+    np.testing.assert_allclose(
+        left.target_moments(centred=True), Z[10:].T @ (y - y.mean(axis=0)), atol=1e-12
+    )
