@@ -1,21 +1,14 @@
-"""The choices that a paper leaves open, and their combinations."""
+"""The choices that a paper leaves open."""
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from rfbench import grids, papers
 from rfbench.audit.target import Target
+from rfbench.config.sweeps import Choices, Options
 from rfbench.errors import ConfigError
-
-# By the name of an option: the keys of the configuration that it sets.
-Options = dict[str, dict[str, Any]]
-Choices = dict[str, Options]
 
 
 def known(target: Target, gaps: bool = False) -> Choices:
@@ -92,34 +85,3 @@ def about(options: Options, samplers: Sequence[str]) -> Options:
         if kept and kept not in left.values():
             left[name] = kept
     return left
-
-
-def size(choices: Choices) -> int:
-    """Return the number of combinations."""
-    return math.prod(map(len, choices.values()))
-
-
-def combinations(
-    choices: Choices,
-    most: int,
-    runs: Callable[[dict[str, str]], bool] = lambda combination: True,
-) -> list[dict[str, str]]:
-    """Return every combination that `runs`, or `most` of them, drawn without replacement.
-
-    A combination is the name of an option by choice.
-    """
-    total = size(choices)
-    shape = [len(options) for options in choices.values()]
-
-    def at(place: int) -> dict[str, str]:
-        picked = zip(choices.items(), np.unravel_index(place, shape), strict=True)
-        return {name: list(options)[int(i)] for (name, options), i in picked}
-
-    drawn = min(most, total)
-    while True:
-        draw = np.random.default_rng(0).choice
-        places = range(total) if total <= most else draw(total, drawn, replace=False).tolist()
-        found = list(itertools.islice((i for i in places if runs(at(i))), most))
-        if len(found) == most or drawn == total:
-            return [at(i) for i in sorted(found)]
-        drawn = min(total, 2 * drawn)

@@ -10,9 +10,10 @@ from typing import Any
 
 from rfbench import __version__
 from rfbench.analysis.audits import DISTANCE, MEASURED, TABLE, cell, off
-from rfbench.audit.choices import Options, size, written
+from rfbench.audit.choices import written
 from rfbench.audit.ranking import Ranking
 from rfbench.config import KeptBy
+from rfbench.config.sweeps import Options, size
 from rfbench.errors import ResultsError, WriteError
 from rfbench.pages import grids
 from rfbench.pages.templates import render as fill

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,10 +12,10 @@ import pandas as pd
 
 from rfbench import config, yamlfile
 from rfbench.analysis.frame import JOINT
-from rfbench.audit.choices import Choices, about, combinations, known, size, varied
+from rfbench.audit.choices import about, known, varied
 from rfbench.audit.target import Target
 from rfbench.config import SHARED, Experiment, KeptBy, SamplerSpec
-from rfbench.config.overrides import assign
+from rfbench.config.sweeps import Choices, changed, combinations, settings_of, size
 from rfbench.errors import ConfigError, nearest
 
 CONFIGS = "configs"
@@ -137,7 +136,8 @@ def plan(asked: Question) -> Audit:
     refused: list[str] = []
 
     def experiment(settings: Mapping[str, Any]) -> Experiment:
-        return reduced(_changed(asked, document, base.name, settings), target)
+        made = changed(document, base.name, settings, allow_imports=asked.allow_imports)
+        return reduced(made, target)
 
     choices: Choices = {}
     for name, options in _open(asked, vary, names(needed(base, target)), target).items():
@@ -154,9 +154,8 @@ def plan(asked: Question) -> Audit:
     def runs(combination: Mapping[str, str]) -> bool:
         key = tuple(combination.values())
         if key not in made and key not in failed:
-            settings = [choices[name][option] for name, option in combination.items()]
             try:
-                made[key] = experiment({k: value for each in settings for k, value in each.items()})
+                made[key] = experiment(settings_of(choices, combination))
             except ConfigError as error:
                 failed[key] = f"{', '.join(key)}: {error.what}"
         return key in made
@@ -248,7 +247,7 @@ def _fitting(asked: Question, *, any_data: bool) -> tuple[Experiment, yamlfile.D
     refused = []
     for name, document in chosen.items():
         try:
-            base = _changed(asked, document, name, {})
+            base = config.from_document(document, name, allow_imports=asked.allow_imports)
             _check_paper(base, target)
             for spec in [] if any_data else base.dataset:
                 target.check_data(spec.name)
@@ -260,15 +259,6 @@ def _fitting(asked: Question, *, any_data: bool) -> tuple[Experiment, yamlfile.D
         raise refused[0]
     name, document = config.choose(asked.config, {name: found[name] for name in fitting}, asked.run)
     return fitting[name], document
-
-
-def _changed(
-    asked: Question, document: yamlfile.Document, name: str, settings: Mapping[str, Any]
-) -> Experiment:
-    changed = copy.deepcopy(document)
-    for key, value in settings.items():
-        assign(changed, key, value, f"{key}={value}")
-    return config.from_document(changed, name, allow_imports=asked.allow_imports)
 
 
 def _check_paper(experiment: Experiment, target: Target) -> None:

@@ -77,10 +77,10 @@ def audit(
       rfbench audit CONFIG --target PAPER/ITEM,ITEM/DATASET --vary scaling=none,standard,minmax
     """
     from rfbench.analysis.audits import confirmed, read_all
-    from rfbench.audit.choices import size
     from rfbench.audit.plan import Question, plan
     from rfbench.audit.target import find
     from rfbench.cli import running
+    from rfbench.config.sweeps import size
 
     if options.only or options.shard:
         raise ConfigError(

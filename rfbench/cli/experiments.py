@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,28 +132,34 @@ def sweep(
     from rfbench import config as configuration
     from rfbench import grids
     from rfbench.cli.running import Work, carry_out
+    from rfbench.config import sweeps
 
     if not sizes and not settings:
         raise click.UsageError("Name what to sweep: --M 50:1000, or --set KEY=VALUES.")
     swept = [f"M={sizes}"] if sizes else []
-    axes = []
+    axes: sweeps.Choices = {}
     for text in settings:
         key, sign, values = text.partition("=")
-        if not sign:
-            raise ConfigError(f"--set {text} is not KEY.PATH=VALUES.", "", "Write --set seed=1,2.")
-        axes.append([f"{key}={value}" for value in grids.expand(values)])
-    combinations = list(itertools.product(*axes))
+        if not sign or key in axes:
+            what = "sets a key again" if sign else "is not KEY.PATH=VALUES"
+            raise ConfigError(f"--set {text} {what}.", "", "Write --set seed=1,2.")
+        axes[key] = {f"{key}={value}": {key: value} for value in grids.expand(values)}
+    path = config or Path("quickstart")
+    documents = configuration.documents(path, [*swept, *options.overrides])
+    run_name, document = configuration.choose(path, documents, name)
+    combinations = sweeps.combinations(axes)
     experiments = [
-        configuration.read(
-            config or Path("quickstart"),
-            [*swept, *options.overrides, *combination],
-            run=name,
+        sweeps.changed(
+            document,
+            run_name,
+            sweeps.settings_of(axes, combination),
             allow_imports=options.allow_imports,
         )
         for combination in combinations
     ]
     folder = _sweep_name(experiments[0].name, [*swept, *settings])
-    carry_out([Work(folder, experiments, list(map(", ".join, combinations)))], options)
+    variants = [", ".join(combination.values()) for combination in combinations]
+    carry_out([Work(folder, experiments, variants)], options)
 
 
 def _sweep_name(stem: str, settings: Sequence[str]) -> str:

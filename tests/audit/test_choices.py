@@ -3,6 +3,7 @@ import itertools
 import pytest
 
 from rfbench.audit import choices, target
+from rfbench.config import sweeps
 from rfbench.errors import ConfigError
 
 
@@ -12,19 +13,19 @@ def grid(*texts):
 
 def test_every_combination_once():
     three_by_two = grid("a=1,2,3", "b=true,false")
-    found = choices.combinations(three_by_two, most=6)
+    found = sweeps.combinations(three_by_two, most=6)
     pairs = itertools.product(["1", "2", "3"], ["true", "false"])
     assert found == [{"a": a, "b": b} for a, b in pairs]
-    assert choices.size(three_by_two) == 6
+    assert sweeps.size(three_by_two) == 6
     assert three_by_two["b"]["false"] == {"b": False}
-    assert choices.combinations({}, most=5) == [{}]
+    assert sweeps.combinations({}, most=5) == [{}]
 
 
 def test_a_random_part_has_no_repetition_and_is_the_same_again():
     many = grid(*(f"{key}=1:10" for key in "abcd"))
-    part = choices.combinations(many, most=50)
+    part = sweeps.combinations(many, most=50)
     assert len({tuple(each.values()) for each in part}) == 50
-    assert part == choices.combinations(many, most=50)
+    assert part == sweeps.combinations(many, most=50)
     assert {option for each in part for option in each.values()} == {str(i) for i in range(1, 11)}
 
 
@@ -34,14 +35,14 @@ def test_what_cannot_be_run_is_left_out_before_the_draw():
     def runs(combination):
         return combination["a"] == "1"
 
-    every = choices.combinations(many, 100, runs)
+    every = sweeps.combinations(many, 100, runs)
     assert every == [{"a": "1", "b": str(i)} for i in range(1, 11)]
-    part = choices.combinations(many, 6, runs)
+    part = sweeps.combinations(many, 6, runs)
     assert len(part) == 6
     assert [each for each in every if each in part] == part
-    assert part == choices.combinations(many, 6, runs)
-    assert choices.combinations(many, 20, runs) == every
-    assert choices.combinations(many, 5, lambda combination: False) == []
+    assert part == sweeps.combinations(many, 6, runs)
+    assert sweeps.combinations(many, 20, runs) == every
+    assert sweeps.combinations(many, 5, lambda combination: False) == []
 
 
 def test_the_more_special_place_wins():

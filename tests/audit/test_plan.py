@@ -6,6 +6,7 @@ from rfbench import config, shipped
 from rfbench.audit import choices
 from rfbench.audit.plan import Question, idle, plan
 from rfbench.audit.target import Target, find
+from rfbench.config import sweeps
 from rfbench.errors import ConfigError
 from tests.support.audits import AIM, TWO, number, planned
 from tests.support.audits import CONFIG as INVENTED
@@ -75,7 +76,7 @@ def test_a_fixed_key_is_no_open_choice():
     assert "scaling" not in audit.choices
     assert {experiment.scaling for experiment in audit.experiments} == {"standard"}
     assert {n.size for n in audit.target.numbers} == {14, 28}
-    assert choices.size(audit.choices) == 192
+    assert sweeps.size(audit.choices) == 192
 
 
 def test_of_several_runs_the_only_one_that_fits_is_taken(tmp_path, invented):

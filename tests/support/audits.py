@@ -12,7 +12,7 @@ from rfbench.audit import choices
 from rfbench.audit.plan import Audit, Question, plan
 from rfbench.audit.ranking import Ranking
 from rfbench.audit.target import Target, find
-from rfbench.config import Experiment
+from rfbench.config import Experiment, sweeps
 from rfbench.papers.models import Published
 
 HIDDEN = {"bandwidth": "4", "feature_map": "paired"}
@@ -94,7 +94,7 @@ def ranked(
 ) -> Ranking:
     """Rank combinations with the given differences to the numbers."""
     varied = dict(choices.given(text, {}) for text in texts)
-    grid = pd.DataFrame(choices.combinations(varied, 1000))
+    grid = pd.DataFrame(sweeps.combinations(varied, 1000))
     errors = error if isinstance(error, list) else [error] * len(off)
     cells = [
         {
