@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from rfbench import datasets, papers, results
+from rfbench import datasets, results
 from rfbench.cli.memory import memory_lines, trials_without_data
 from rfbench.cli.options import RunOptions
 from rfbench.cli.progress import progress
@@ -43,9 +43,6 @@ class Work(NamedTuple):
 
 def carry_out(several: Sequence[Work], options: RunOptions) -> None:
     """Run one after the other; Exit with 1 where a trial failed or a run was interrupted."""
-    for paper in filter(None, (work.experiments[0].paper for work in several)):
-        if paper in papers.faults():  # named now, and not after the trials
-            raise papers.faults()[paper]
     failed, interrupted = 0, False
     for work in several:
         if options.dry_run:

@@ -17,7 +17,7 @@ def home(tmp_path_factory):
     path = home / "configs" / "invented.yaml"
     path.parent.mkdir()
     path.write_text(CONFIG)
-    hidden = [f"{key}={value}" for key, value in HIDDEN.items()]
+    hidden = ['paper=""', *(f"{key}={value}" for key, value in HIDDEN.items())]
     experiment = config.read(path, [*hidden, "seed=99", "trials=4", "kernel_error_rows=null"])
     runner.run(plan_run([experiment], home / "hidden"), n_jobs=1)
     rows = results.read(home / "hidden").rows

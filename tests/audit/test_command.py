@@ -83,7 +83,7 @@ def test_an_interrupted_audit_is_not_ranked(here, monkeypatch):
     ("words", "said"),
     [
         (["--target", "invented2026/table1/digits"], "'Digits'"),
-        (["--set", "paper=liu2020"], "not about invented2026"),
+        (["--set", "paper=''"], "not about invented2026"),
         (["--set", "samplers=[qmc]"], "no method"),
         (["--set", "M=7"], "M = 10, 40; it has 7"),
         (["--set", "seed=1", "--vary", "seed=1,2"], "fixed and varied"),
