@@ -50,7 +50,7 @@ class Commands(click.Group):
         except BrokenPipeError:
             sys.stderr.close()
             ctx.exit(0)
-        except (RfbenchError, OSError) as raised:
+        except (RfbenchError, OSError, MemoryError, ImportError) as raised:
             if ctx.params.get("debug"):
                 raise
             error = raised if isinstance(raised, RfbenchError) else _refused(raised)
@@ -61,7 +61,13 @@ class Commands(click.Group):
             ctx.exit(error.exit_code)
 
 
-def _refused(error: OSError) -> RfbenchError:
+def _refused(error: OSError | MemoryError | ImportError) -> RfbenchError:
+    if not isinstance(error, OSError):
+        return WriteError(
+            f"{type(error).__name__}: {error or 'there is not enough memory'}.",
+            "Rows that were measured are safe.",
+            "Allow more memory (see `ulimit -v`), or install what is missing.",
+        )
     with contextlib.suppress(OSError, ValueError, AttributeError):
         # What is left to be written goes nowhere, not into a second error at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -45,7 +45,8 @@ def user_folder() -> Path:
 def recall(key: str) -> str | None:
     """Return what is remembered under a key; None if nothing is, or if it was damaged."""
     try:
-        value, check = _memory(key).read_text(encoding="utf-8").split(" ")
+        with open(_memory(key), encoding="utf-8") as file:
+            value, check = file.read().split(" ")
     except (OSError, ValueError):
         return None
     return value if check == _digest(key, value) else None
@@ -107,12 +108,13 @@ def file_sha256(path: Path) -> str:
 
 def state(path: Path) -> str:
     """Return what changes when a file does: its place, size and times (a copy may keep one)."""
-    status = path.stat()
+    status = os.stat(path)
     age = time.time() - status.st_ctime
     if 0 <= age < TICK:  # else a change within the same tick would leave them as they are
         time.sleep(TICK - age)
-        status = path.stat()
-    return f"{path.resolve()}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
+        status = os.stat(path)
+    place = f"{os.path.abspath(path)}|{status.st_ino}"  # a link may come to name another file
+    return f"{place}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
 
 
 def sha256_of(path: Path) -> str:

@@ -174,8 +174,15 @@ def refuse_mismatch(entry: Entry, checked: FileCheck) -> None:
 
 
 def pin(entry: Entry, checks: list[FileCheck]) -> None:
-    """Record the hashes of files for which none was known; from then on they have to match."""
-    new = {f"{entry.folder}/{c.name}": str(c.sha256) for c in checks if c.status == "unpinned"}
+    """Record the hashes of files for which none, or only that of a copy, was known.
+
+    From then on they have to match.
+    """
+    new = {
+        f"{entry.folder}/{each.name}": str(each.sha256)
+        for each in checks
+        if each.status == "unpinned" or each.sha256 in each.member.also
+    }
     if new:
         text = json.dumps(_pins() | new, indent=1, sort_keys=True)
         hashes.write_whole(data_folder() / "pins.json", text)

@@ -152,15 +152,14 @@ def identity(folder: Path) -> str:
 
 def _manifest(folder: Path) -> Manifest:
     try:
-        text = (folder / MANIFEST).read_bytes()
+        return Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError) as error:
         if (folder / "rows-00000.npy").exists():
             raise DataError(
                 f"{folder} was packed by an earlier version of rfbench, in parts.",
                 "Rows are one file now.",
                 "Pack its file again: `rfbench data pack FILE NEW_FOLDER --target COLUMN`.",
-            )
-        return Manifest.model_validate_json(text)
-    except (OSError, ValueError) as error:
+            ) from None
         why = str(error)
         if isinstance(error, ValidationError):
             first = error.errors()[0]

@@ -180,6 +180,9 @@ class TestVerify:
         catalogue(entry.model_copy(update={"files": (member,)}))
         put(home / "letters", "letters.data", LETTERS)
         assert statuses() == ["ok"]
+        datasets.load("letters")
+        put(home / "letters", "letters.data", LETTERS.replace(b"1", b"3"))
+        assert statuses() == ["mismatch"]
 
     def test_an_unreadable_archive_is_a_mismatch(self, home, catalogue):
         catalogue(letters(["https://x"], sha256(LETTERS)))
