@@ -90,7 +90,7 @@ class RowSpectrum:
     def path(self, alphas: Array) -> DualPath:
         """Return the fits of all rows."""
         inverse, dropped = _inverse(self.values, alphas, self.noise, self.largest)
-        duals = np.stack([self.vectors @ (own[:, None] * self.sides) for own in inverse])
+        duals = _combined(self.vectors, inverse, self.sides)
         if self.intercept:
             duals -= duals.mean(axis=1, keepdims=True)
         return DualPath(duals, self.means - self.column_means @ duals, _words(dropped, len(self.Y)))
@@ -111,12 +111,10 @@ class RowSpectrum:
             constant[i] = factor / (self.lift + alpha) if self.lift + alpha > 0 else 1.0
         own = (self.vectors**2) @ rest.T
         own -= constant * self.intercept / n
-        t = self.sides.shape[1]
-        weighted = (rest[:, :, None] * self.sides).transpose(1, 0, 2).reshape(n, -1)
-        missed = (self.vectors @ weighted).reshape(n, len(alphas), t)
+        missed = _combined(self.vectors, rest, self.sides)
         with np.errstate(divide="ignore", invalid="ignore"):
-            errors = missed / np.where(own > 0, own, 0.0)[:, :, None]
-        return np.asarray((self.Y[:, None, :] - errors).transpose(1, 0, 2))
+            errors = missed / np.where(own > 0, own, 0.0).T[:, :, None]
+        return np.asarray(self.Y - errors)
 
 
 class ColumnSpectrum:
@@ -147,7 +145,7 @@ class ColumnSpectrum:
     def path(self, alphas: Array) -> RidgePath:
         """Return the fits of all rows."""
         inverse, dropped = _inverse(self.values, alphas, self.noise, self.largest)
-        coef = np.stack([self.vectors @ (own[:, None] * self.sides) for own in inverse])
+        coef = _combined(self.vectors, inverse, self.sides)
         offset = np.zeros((len(alphas), coef.shape[2]))
         if self.intercept:
             offset = self.equations.intercepts(coef)
@@ -168,19 +166,23 @@ class ColumnSpectrum:
         ndarray
             Not finite for a row on which such a fit has no hold.
         """
-        n, (b, t) = self.equations.n, targets.shape
+        n = self.equations.n
         inverse, _ = _inverse(self.values, alphas, self.noise, self.largest)
         turned = (features - self.means) @ self.vectors
-        weighted = (
-            (inverse[:, :, None] * self.sides).transpose(1, 0, 2).reshape(len(self.sides), -1)
-        )
         mean = self.equations.target_sums / n * self.intercept
-        missed = (targets - mean)[:, None, :] - (turned @ weighted).reshape(b, len(alphas), t)
+        missed = targets - mean - _combined(turned, inverse, self.sides)
         np.square(turned, out=turned)
-        own = 1.0 - self.intercept / n - turned @ inverse.T
+        own = 1.0 - self.intercept / n - inverse @ turned.T
         own[own <= 10 * self.noise] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray((targets[:, None, :] - missed / own[:, :, None]).transpose(1, 0, 2))
+            return np.asarray(targets - missed / own[:, :, None])
+
+
+def _combined(vectors: Array, weights: Array, sides: Array) -> Array:
+    """Return vectors @ (w[:, None] * sides) for every row w of the weights, in one product."""
+    a, k = weights.shape
+    flat = (weights[:, :, None] * sides).transpose(1, 0, 2).reshape(k, -1)
+    return np.asarray((vectors @ flat).reshape(len(vectors), a, -1).transpose(1, 0, 2))
 
 
 def _means(K: Array, Y: Array, intercept: bool) -> tuple[Array, Array, float]:

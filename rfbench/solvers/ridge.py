@@ -107,11 +107,11 @@ class _Ridge(LinearModel, PenalisedSolver):
             # In float32 too the products are exact: what is left out is what its features round.
             noise = max(p * float(np.finfo(np.float64).eps), 4 * float(np.finfo(Z.dtype).eps))
             Z = Z.astype(np.float64, copy=False)
-            row_norm = float(np.einsum("ij,ij->", Z, Z) / n)
             shift = gram.mean_row(Z) * self.intercept
             if self.intercept:
                 Z -= shift
             K, Y = Z @ Z.T, targets.columns
+            row_norm = float(np.trace(K) / n + shift @ shift)  # the shift is the mean
             if self.chosen_selection() == LOO:
                 spectrum = RowSpectrum(K, Y, intercept=self.intercept, noise=noise)
                 del K
