@@ -35,7 +35,7 @@ from rfbench.choosing.stages import (
 from rfbench.config import DatasetSpec, Experiment
 from rfbench.datasets import Dataset, Prepared
 from rfbench.errors import ConfigError, DataError, MethodError
-from rfbench.experiment.children import Children
+from rfbench.experiment.children import Local
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
 from rfbench.experiment.trial import warm_up
@@ -146,8 +146,8 @@ def choose_for(
     if spec.code is not None:
         check_permission(spec.code)
     n_jobs = n_jobs or os.cpu_count() or 1
-    workers = Children(n_jobs)
-    started = [workers.submit(warm_up) for _ in range(n_jobs)]
+    workers = Local(n_jobs)
+    started = [workers.call(warm_up) for _ in range(n_jobs)]
     data = datasets.load(spec.name, parameters=spec.parameters or None)
     check(data)
     n_train, n_test = sizes(len(data.y), budget)
@@ -168,7 +168,6 @@ def choose_for(
     prepared = Context().prepared(plan(probe)[0])
     for worker in started:
         worker.result()
-    workers.close()
     start = time.monotonic()
     search = Search(runs, len(prepared.train_rows), start + SEARCH_SHARE * budget)
     wanted = _others(runs, data.X.shape[1], regression=regression)

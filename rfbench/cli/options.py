@@ -121,7 +121,7 @@ class RunOptions:
         default="local",
         show_default=True,
         metavar="WHERE",
-        help="dask:ADDRESS, ray[:ADDRESS], or module:factory of an executor.",
+        help="dask:ADDRESS, or module:factory of an executor.",
     )
     retry: tuple[str, ...] = _option(
         "--retry",

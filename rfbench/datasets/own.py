@@ -103,6 +103,31 @@ def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
     return known, packed.store(_cache(known), parsed, known)
 
 
+def is_here(name: str, parameters: Options, folder: Path | None, sha256: str) -> bool:
+    """Tell whether `read` finds these rows, with nothing called and nothing fetched for it."""
+    if packed.cached(_cache(sha256), sha256):
+        return True
+    try:
+        known = source_of(parameters) in ("file", "path") and read(name, parameters, folder)[2]
+    except DataError:
+        return False
+    return known == sha256
+
+
+def keep(sha256: str, parsed: Parsed) -> None:
+    """Put rows that came from another machine into the cache, where `read` finds them.
+
+    DataError if they cannot be written.
+    """
+    packed.store(_cache(sha256), parsed, sha256)
+    if not packed.cached(_cache(sha256), sha256):
+        raise DataError(
+            f"Rows that came from another machine cannot be kept in {packed.cache_folder()}.",
+            "",
+            "Make room there, or let it be written.",
+        )
+
+
 def _cache(sha256: str) -> Path:
     return packed.cache_folder() / f"own-{sha256[:32]}"
 

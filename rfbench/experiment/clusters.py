@@ -1,22 +1,26 @@
-"""Executors of other machines: dask, ray, and all with the interface of `concurrent.futures`."""
+"""Which executor is meant: this machine, dask's workers, or anything of `concurrent.futures`."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import logging
 import os
-import uuid
-import warnings
-from collections.abc import Callable
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, CancelledError, Future
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from rfbench import plugins
+from rfbench.compute.partitions import in_tree
 from rfbench.errors import ConfigError, ExecutorError, nearest
-from rfbench.experiment import remote
-from rfbench.experiment.executors import Executor, local
-from rfbench.experiment.remote import Cluster
+from rfbench.experiment.children import Local
+from rfbench.experiment.executors import Executor
+from rfbench.experiment.remote import Cluster, check_versions, stop, versions
+from rfbench.experiment.trial import thread_pools, warm_up
 from rfbench.permissions import check_permission
 
 CONNECT_SECONDS = 10
@@ -25,122 +29,179 @@ CONNECT_SECONDS = 10
 def find(text: str, n_jobs: int | None = None, *, allow_imports: bool = False) -> Executor:
     """Return the executor that ``--executor`` names.
 
-    That is ``local``, ``dask:ADDRESS``, ``ray`` or ``ray:ADDRESS``, or ``module:factory``: a
-    function without parameters that returns an executor with the interface of `concurrent.futures`.
-    `n_jobs` are in flight; None: one per core here, or as many as the cluster has threads.
+    That is ``local``, ``dask:ADDRESS``, or ``module:factory``: a function without parameters that
+    returns an executor with the interface of `concurrent.futures`. `n_jobs` are in flight; None:
+    one per core here, or as many as the cluster has threads.
 
     ConfigError if it is no executor, MethodError if its import needs permission (see
     `rfbench.permissions.check_permission`), ExecutorError if it is not there.
     """
     kind, _, address = text.partition(":")
     if text == "local":
-        return local(n_jobs or os.cpu_count() or 1)
+        return Local(n_jobs or os.cpu_count() or 1)
     if kind == "dask" and address:
-        return dask(address, n_jobs)
-    if kind == "ray":
-        return ray(address, n_jobs)
+        return Dask(address, n_jobs)
     if kind and address.replace(".", "_").isidentifier():
-        return imported(text, n_jobs, allow_imports=allow_imports)
+        check_permission(text, anything=allow_imports)
+        return Imported(text, n_jobs)
     raise ConfigError(
-        f"--executor {text} is no executor.{nearest(kind, ['local', 'dask', 'ray'])}",
+        f"--executor {text} is no executor.{nearest(kind, ['local', 'dask'])}",
         "",
-        "Write local, dask:ADDRESS, ray, ray:ADDRESS or module:factory.",
+        "Write local, dask:ADDRESS or module:factory.",
     )
 
 
-def dask(address: str, n_jobs: int | None = None) -> Executor:
-    """Return the workers of a dask scheduler, such as ``tcp://10.0.0.1:8786``."""
+def connect(address: str) -> Any:
+    """Return a client of the scheduler; ExecutorError if there is none, or no dask."""
     try:
         import distributed
     except ImportError as error:
-        raise _not_installed("dask") from error
+        raise ExecutorError(
+            "dask is not installed.", "", "Install it: pip install 'rfbench[dask]'."
+        ) from error
     library: Any = distributed
     # What a scheduler that is gone means for the run is said once, and not by a traceback.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
-        client = library.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        return library.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:  # TimeoutError is an OSError
-        raise _unreachable(f"dask scheduler at {address}", error) from error
-    pool = client.get_executor(pure=False)
-    run = uuid.uuid4().hex
+        raise ExecutorError(
+            f"There is no dask scheduler at {address}.",
+            f"{type(error).__name__}: {error}.",
+            "Start it, or correct it.",
+        ) from error
 
-    def carry(*words: Any) -> Future[Any]:
-        with warnings.catch_warnings():  # of large parcels: those with data
-            warnings.simplefilter("ignore", UserWarning)
-            try:
-                future: Future[Any] = pool.submit(*words)
-            except Exception:
-                if client.status == "running":
-                    raise
-                raise CancelledError from None  # as its jobs in flight are
+
+class Dask(Cluster):
+    """The workers of a scheduler, such as ``tcp://10.0.0.1:8786``; `n_jobs` None: all of them.
+
+    A job whose worker is lost is repeated by dask on another one, a few times.
+    """
+
+    def __init__(self, address: str, n_jobs: int | None = None) -> None:
+        super().__init__()
+        self._client, self._n_jobs = connect(address), n_jobs
+        self._pool = self._client.get_executor(pure=False)
+        self._uploaded: set[str] = set()
+        self.broken = (_lost(),)
+        self.add_up = OnWorkers(address)
+
+    def begin(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
+        """Begin a call in a worker; futures of dask among the arguments become their values."""
+        try:
+            future: Future[Any] = self._pool.submit(function, *args)
+        except Exception:
+            if self._client.status == "running":
+                raise
+            raise CancelledError from None  # as its jobs in flight are
         return future
 
-    def workers() -> int:
+    def upload(self, name: str, content: bytes) -> None:
+        """Give a file to all workers, also those that are still to come."""
+        if name not in self._uploaded:
+            with tempfile.TemporaryDirectory(prefix="rfbench-") as folder:
+                path = Path(folder) / name
+                path.write_bytes(content)
+                # Nobody imports it: that is for the child that does its trials.
+                self._client.upload_file(str(path), load=False)
+            self._uploaded.add(name)
+
+    def share(self, value: Any) -> Any:
+        """Scatter a large argument: it goes to a worker once, and on from there."""
+        return self._client.scatter(value, hash=False)
+
+    def workers(self) -> int:
+        """Return how many threads the workers have that are there now."""
         with contextlib.suppress(OSError, RuntimeError):
-            return n_jobs or max(1, sum(client.nthreads().values()))
+            return self._n_jobs or max(1, sum(self._client.nthreads().values()))
         return 1  # of a scheduler that does not answer its jobs tell
 
-    def kill() -> None:
+    def kill(self) -> None:
+        """End what the workers do for this run."""
         with contextlib.suppress(Exception):
-            client.run(remote.stop, run)
-        client.close(timeout=CONNECT_SECONDS)
+            self._client.run(stop, self.run)
+        self._client.close(timeout=CONNECT_SECONDS)
 
-    broken = (library.KilledWorker,)
-    return Cluster(f"dask:{address}", carry, workers, broken, kill, client.close, run)
+    def close(self) -> None:
+        """Leave the scheduler; it goes on."""
+        self._client.close()
 
 
-def ray(address: str = "", n_jobs: int | None = None) -> Executor:
-    """Return the workers of a ray cluster; without an address one is started here."""
-    try:
-        import ray as library
-    except ImportError as error:
-        raise _not_installed("ray") from error
-    try:
-        library.init(address=address or None, ignore_reinit_error=True, log_to_driver=False)
-    except Exception as error:  # also a bare one, where its start takes too long
-        raise _unreachable(f"ray cluster{address and f' at {address}'}", error) from error
-    broken = (library.exceptions.WorkerCrashedError, library.exceptions.NodeDiedError)
-    task = library.remote(_call)
+@dataclass(frozen=True)
+class OnWorkers:
+    """An `AddUp`: the workers of a scheduler do the calls, and add up what they return.
 
-    def carry(*words: Any) -> Future[Any]:
-        future: Future[Any] = task.remote(*words).future()
+    A sum stays with a worker until it is added to its neighbour, so that the process that asks
+    gets one value, however many parts there are.
+    """
+
+    address: str
+
+    def __call__(self, calls: Iterable[Callable[[], Any]], add: Callable[[Any, Any], Any]) -> Any:
+        """Return the sum of the results.
+
+        Raises ExecutorError: the scheduler is not there, or a worker is lost with its parts.
+        """
+        pools = thread_pools(len(sys.modules)).info()
+        threads = max((pool["num_threads"] for pool in pools), default=1)
+        # Open only while it is needed: a trial leaves no thread behind.
+        with connect(self.address) as client:
+            submit = partial(client.submit, pure=False)
+            try:
+                # The rows are scattered: in the arguments of a call they would go through the
+                # scheduler, and stay with it.
+                parts = (
+                    submit(do_part, versions(), threads, client.scatter(call, hash=False))
+                    for call in calls
+                )
+                return in_tree(parts, partial(submit, add)).result()
+            except (CancelledError, _lost()) as error:
+                raise ExecutorError(
+                    "A worker was lost with a part of the rows.",
+                    f"{type(error).__name__}: {error}",
+                    "Run the same command again, with --retry failed.",
+                ) from None
+
+
+def do_part(wanted: dict[str, str], threads: int, call: Callable[[], Any]) -> Any:
+    """Do a call in a worker with the versions and the threads of the trial that it is a part of."""
+    check_versions(wanted)
+    warm_up()
+    with thread_pools(len(sys.modules)).limit(limits=threads):
+        return call()
+
+
+def _lost() -> type[BaseException]:
+    """Return what dask raises where the workers of a job were lost more often than it repeats."""
+    import distributed
+
+    error: type[BaseException] = distributed.KilledWorker
+    return error
+
+
+class Imported(Cluster):
+    """What a function makes, see `find`; code files and data have their path on every machine."""
+
+    broken = (BrokenExecutor,)
+
+    def __init__(self, path: str, n_jobs: int | None) -> None:
+        super().__init__()
+        self._pool = plugins.load_object(path)()
+        self._n_jobs = n_jobs or getattr(self._pool, "_max_workers", None) or os.cpu_count() or 1
+
+    def begin(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
+        """Begin a call in the pool."""
+        future: Future[Any] = self._pool.submit(function, *args)
         return future
 
-    return Cluster(
-        f"ray:{address}",
-        carry,
-        lambda: n_jobs or int(library.cluster_resources().get("CPU", 1)),
-        broken,
-        library.shutdown,
-        library.shutdown,
-    )
+    def workers(self) -> int:
+        """Return how many calls the pool does at once, as far as it says so."""
+        return self._n_jobs
 
+    def kill(self) -> None:
+        """Leave the pool to itself, with nothing that waits."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
-def _call(function: Callable[..., Any], *words: Any) -> Any:
-    return function(*words)
-
-
-def imported(path: str, n_jobs: int | None = None, *, allow_imports: bool = False) -> Executor:
-    """Return the executor that a function makes, see `find`."""
-    check_permission(path, anything=allow_imports)
-    pool = plugins.load_object(path)()
-    return Cluster(
-        path,
-        pool.submit,
-        lambda: n_jobs or getattr(pool, "_max_workers", None) or os.cpu_count() or 1,
-        (BrokenExecutor,),
-        functools.partial(pool.shutdown, wait=False, cancel_futures=True),
-        pool.shutdown,
-    )
-
-
-def _not_installed(extra: str) -> ExecutorError:
-    return ExecutorError(
-        f"{extra} is not installed.", "", f"Install it: pip install 'rfbench[{extra}]'."
-    )
-
-
-def _unreachable(what: str, error: Exception) -> ExecutorError:
-    return ExecutorError(
-        f"There is no {what}.", f"{type(error).__name__}: {error}.", "Start it, or correct it."
-    )
+    def close(self) -> None:
+        """End the pool."""
+        self._pool.shutdown()

@@ -2,43 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from concurrent.futures import Future
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from rfbench.experiment.children import ChildDied, Children
+from rfbench.compute.partitions import AddUp
+from rfbench.experiment.plan import Job
+from rfbench.experiment.worker import Limits
+
+Rows = list[dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class Executor:
-    """Somebody who runs calls elsewhere, with the interface of `concurrent.futures`.
+class Executor(ABC):
+    """Somebody who does jobs elsewhere, with futures of `concurrent.futures`.
 
     Workers of other machines run trials in children of theirs, so the loss of a worker is no
     trial's fault, and its job is given to another one. Of a local worker that is gone the trial
     that it had begun is the suspect.
+
+    Attributes
+    ----------
+    broken : tuple of exception classes
+        What a future raises whose worker is gone.
+    add_up : AddUp or None
+        Has the parts of one problem done by the workers, where they can do that.
     """
 
-    name: str  # what `rfbench.experiment.clusters.find` finds it by
-    call: Callable[..., Future[Any]]  # ``call(function, *words)`` begins a call
-    workers: Callable[[], int]  # how many jobs may be in flight now
-    broken: tuple[type[BaseException], ...]  # what a future raises whose worker is gone
-    kill: Callable[[], None]  # end the work in the middle
-    close: Callable[[], None]  # end when it is done
+    broken: tuple[type[BaseException], ...]
+    add_up: AddUp | None = None
 
-    def submit(self, function: Callable[..., Any], *words: Any) -> Future[Any]:
-        """Begin ``do_job(job, folder, limits)``; the future has its rows."""
-        return self.call(function, *words)
+    @abstractmethod
+    def submit(self, job: Job, folder: Path, limits: Limits) -> Future[Rows]:
+        """Begin `rfbench.experiment.worker.do_job`."""
 
+    @abstractmethod
+    def workers(self) -> int:
+        """Return how many jobs may be in flight now."""
 
-def local(n_jobs: int) -> Executor:
-    """Return the executor of so many processes on this machine."""
-    children = Children(n_jobs)
-    return Executor(
-        "local",
-        children.submit,
-        lambda: n_jobs,
-        (ChildDied,),
-        children.kill,
-        children.close,
-    )
+    @abstractmethod
+    def kill(self) -> None:
+        """End the work in the middle."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End; no work is in flight."""

@@ -19,6 +19,7 @@ from rfbench.config import (
     SamplerSpec,
     resolve_parameters,
 )
+from rfbench.permissions import listed
 from rfbench.registry import SAMPLERS
 
 # Keys left at their defaults are not part of the identity, so that a new key does not orphan old
@@ -89,6 +90,16 @@ class Trial:
         return digest({"setting": self.setting, "M": size, "number": self.number})
 
     @property
+    def code(self) -> str:
+        """What the trial imports of other people's code, in words; empty if nothing."""
+        kept_by = [self.reference] if self.M is None else []
+        specs = (self.dataset, self.sampler, self.experiment.solver, *kept_by)
+        names = {
+            f"{s.folder or ''} {s.code}" for s in specs if s.code and s.code not in listed()[0]
+        }
+        return "; ".join(sorted(names))
+
+    @property
     def reference(self) -> SamplerSpec:
         """The sampler that decides how many features there are."""
         kept_by = self.experiment.M
@@ -113,6 +124,11 @@ class Job:
 
     trials: tuple[Trial, ...]
 
+    @property
+    def code(self) -> str:
+        """What all its trials import of other people's code: they share a process."""
+        return self.trials[0].code
+
 
 def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
     """Return the trials of an experiment: trial number first, so that early rows span all."""
@@ -134,9 +150,12 @@ def jobs(trials: list[Trial], n_jobs: int = 1) -> list[Job]:
 
     A job is all samplers and sizes of one data set and trial number: they share the prepared rows,
     the bandwidth and the pool. Where that gives the workers too little to share out, a job is one
-    sampler with all its sizes.
+    sampler with all its sizes. Trials that import other people's code have jobs of their own.
     """
-    together = _gather(trials, lambda t: (t.dataset.model_dump_json(), t.variant, t.number))
+    # What such code leaves behind in a process is its own loss: no other trial runs there. By code,
+    # a worker is replaced once per class, and not once per job.
+    trials = sorted(trials, key=lambda t: t.code)
+    together = _gather(trials, lambda t: (t.code, t.dataset.model_dump_json(), t.variant, t.number))
     if len(together) >= JOBS_A_WORKER * n_jobs:
         return together
     return _gather(trials, lambda t: (t.setting, t.number))
@@ -157,6 +176,11 @@ def curves(trials: Iterable[Trial]) -> list[Job]:
 def curve_of(trial: Trial) -> Hashable:
     """Return what the trials have in common that share their work."""
     return (trial.setting, trial.number) if shares_work(trial) else trial.id
+
+
+def parted(trials: Iterable[Trial]) -> bool:
+    """Tell whether there are trials whose rows are parted."""
+    return any(trial.experiment.solver.parameters.get("partitions") for trial in trials)
 
 
 def resumed(missing: Iterable[Trial], there: Iterable[Trial]) -> list[Trial]:

@@ -1,102 +1,122 @@
-"""Jobs on machines that share no disk with this one.
+"""Jobs in workers of other machines: each runs in a child of its worker, as it would here.
 
-A worker gets a parcel: the job, the code files that it names, and which versions measure alike. It
-runs the job in a child process, with a journal in a folder of its own, and the rows are its result.
-Where its machine lacks the data it says so, and the parcel comes again with the files; they are
-kept there by the hash of their content.
+A worker refuses a job of other versions than its own. The journal is in a folder of its own, and
+the rows are the result. Data of the catalogue have to be on every machine; rows of the user's own
+travel, once a worker says that it lacks them, and stay in its cache.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import importlib.util
-import os
+import shutil
+import socket
 import tempfile
 import threading
 import uuid
+from abc import abstractmethod
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from rfbench import datasets, plugins
-from rfbench.datasets.hashes import user_folder
-from rfbench.datasets.locate import search_folders
+from rfbench.datasets import own
+from rfbench.datasets.columns import Parsed
 from rfbench.errors import DataError, ExecutorError, RfbenchError
 from rfbench.experiment import environment
-from rfbench.experiment.executors import Executor, local
+from rfbench.experiment.children import Local
+from rfbench.experiment.executors import Executor, Rows
 from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.schedule import Schedule
 from rfbench.experiment.worker import Limits
+from rfbench.rows import RowSource
 
 MEASURING = ("python", "rfbench", "numpy", "scipy", "scikit-learn", "numba")
 """What has to have the same version everywhere."""
 
-DATA = "RFBENCH_DATA"
 
-
-@dataclass(frozen=True)
-class Parcel:
-    """What a worker gets."""
-
-    run: str  # of the run; `stop` takes it
-    job: Job
-    limits: Limits
-    versions: dict[str, str]  # those of the machine that asks, see `versions`
-    code: dict[str, bytes]  # files of classes that are imported by their file, by relative path
-    # Files of the job's data set by their path in a data folder; empty at first.
-    data: dict[str, bytes] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Cluster(Executor):
-    """An executor whose workers share no disk with this machine: they get parcels."""
+    """An executor whose workers may share no disk with this machine."""
 
-    run: str = field(default_factory=lambda: uuid.uuid4().hex)  # see `stop`
+    def __init__(self) -> None:
+        self.run = uuid.uuid4().hex  # see `stop`
+        self._shared: dict[str, Any] = {}
+        self._lock = threading.Lock()
 
-    def submit(self, function: object, *words: Any) -> Future[Any]:
-        """Send a job to a worker, and its data too where the worker lacks them."""
-        job, _, limits = words
-        parcel = Parcel(self.run, job, limits, versions(), _code_of(job))
-        outer: Future[Any] = Future()
+    @abstractmethod
+    def begin(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
+        """Begin a call in a worker."""
 
-        def send(parcel: Parcel) -> None:
+    def upload(self, name: str, content: bytes) -> None:
+        """Give a file to all workers; without a way to do that it has to be there."""
+
+    def share(self, value: Any) -> Any:
+        """Return what stands for a large argument of calls."""
+        return value
+
+    def submit(self, job: Job, folder: Path, limits: Limits) -> Future[Rows]:
+        """Send a job to a worker, and the user's own rows too where the worker lacks them."""
+        outer: Future[Rows] = Future()
+
+        def send(*, with_rows: bool = False) -> None:
             try:
-                self.call(do_parcel, parcel).add_done_callback(receive)
+                rows = [self._rows_of(job.trials[0])] if with_rows else []
+                call = self.begin(do_remotely, self.run, job, limits, versions(), code, *rows)
+                call.add_done_callback(receive)
             except Exception as error:
-                outer.set_exception(_readable(error, self.broken))
+                outer.set_exception(self._readable(error))
 
-        def receive(future: Future[Any]) -> None:
+        def receive(future: Future[Rows | None]) -> None:
             try:
-                rows = future.result()
-                if rows is None:
-                    send(replace(parcel, data=_data_of(job)))
-                else:
-                    outer.set_result(rows)
+                result = future.result()
             except BaseException as error:
-                outer.set_exception(_readable(error, self.broken))
+                outer.set_exception(self._readable(error))
+                return
+            if result is None:
+                # dask calls this in its event loop, which sharing the rows has to wait for.
+                threading.Thread(target=send, kwargs={"with_rows": True}).start()
+            else:
+                outer.set_result(result)
 
-        send(parcel)
+        code = {}
+        for name, file in _files_of(job).items():
+            content = file.read_bytes()
+            code[name] = f"rfbench_{hashlib.sha256(content).hexdigest()}.py"
+            self.upload(code[name], content)
+        send()
         return outer
 
+    def _rows_of(self, trial: Trial) -> Any:
+        """Return the rows of the user's own data, shared once per run."""
+        spec, sha256 = trial.dataset, trial.data_sha256
+        with self._lock:
+            if sha256 not in self._shared:
+                _, rows, _ = own.read(spec.name, spec.parameters, spec.folder, sha256)
+                if isinstance(rows.X, RowSource):
+                    raise DataError(
+                        f"A worker's machine has no {spec.name}, or with another content.",
+                        "Packed data stay where they are.",
+                        "Put them to the same path there, on a disk that all machines see.",
+                    )
+                self._shared[sha256] = self.share(rows)
+            return self._shared[sha256]
 
-def _readable(error: BaseException, broken: tuple[type[BaseException], ...]) -> BaseException:
-    if isinstance(error, (RfbenchError, OSError, *broken)):
-        return error
-    if isinstance(error, CancelledError):
+    def _readable(self, error: BaseException) -> BaseException:
+        if isinstance(error, (RfbenchError, OSError, *self.broken)):
+            return error
+        if isinstance(error, CancelledError):
+            return ExecutorError(
+                "The executor gave a job back.",
+                "Its scheduler was stopped, or cannot be reached.",
+                "Start it, and run the same command again: rows that came back are on the disk.",
+            )
         return ExecutorError(
-            "The executor gave a job back.",
-            "Its scheduler was stopped, or cannot be reached.",
-            "Start it, and run the same command again: rows that came back are on the disk.",
+            "A worker could not run a job.",
+            f"{type(error).__name__}: {error}.",
+            "Look whether rfbench is installed there, in the version of this machine.",
         )
-    return ExecutorError(
-        "A worker could not run a job.",
-        f"{type(error).__name__}: {error}.",
-        "Look whether rfbench is installed there, in the version of this machine.",
-    )
 
 
 @functools.cache
@@ -123,16 +143,6 @@ def check_versions(wanted: dict[str, str]) -> None:
             )
 
 
-def _code_of(job: Job) -> dict[str, bytes]:
-    """Return the files that the job's classes are imported from, by relative path."""
-    code = {}
-    for spec in _imported(job):
-        name = spec.name.rpartition(":")[0]
-        if name and not Path(name).is_absolute():
-            code[name] = plugins.file_of(spec.name, spec.folder).read_bytes()
-    return code
-
-
 def _imported(job: Job) -> list[Any]:
     return [
         spec
@@ -142,23 +152,23 @@ def _imported(job: Job) -> list[Any]:
     ]
 
 
-def _data_of(job: Job) -> dict[str, bytes]:
-    """Return the files of a job's data set by their path in a data folder."""
-    (name,) = {trial.dataset.name for trial in job.trials}
-    folders = search_folders()
-    return {
-        str(next(path.relative_to(top) for top in folders if path.is_relative_to(top))):
-        path.read_bytes()
-        for path in datasets.paths(name)
-    }  # fmt: skip
+def _files_of(job: Job) -> dict[str, Path]:
+    """Return the files that the job's classes are imported from, by relative path."""
+    files = {}
+    for spec in _imported(job):
+        name = spec.name.rpartition(":")[0]
+        if name and not Path(name).is_absolute():
+            files[name] = plugins.file_of(spec.name, spec.folder)
+    return files
 
 
-_running: dict[str, list[tuple[Executor, threading.Event]]] = {}
+# What follows runs in a worker.
+
+_running: dict[str, list[tuple[Local, threading.Event]]] = {}
 """What a worker process does now, by run."""
 
-
 _stopped: set[str] = set()
-"""Runs whose parcels may still be on their way."""
+"""Runs whose jobs may still be on their way."""
 
 
 def stop(run: str) -> None:
@@ -169,71 +179,70 @@ def stop(run: str) -> None:
         executor.kill()
 
 
-def do_parcel(parcel: Parcel) -> list[dict[str, Any]] | None:
-    """Run a job in a child of this worker and return its rows; None if its data are not here.
+def do_remotely(
+    run: str,
+    job: Job,
+    limits: Limits,
+    wanted: dict[str, str],
+    code: dict[str, str],
+    rows: Parsed | None = None,
+) -> Rows | None:
+    """Run a job in a child of this worker and return its rows.
 
-    Raises ExecutorError: this machine has another version of rfbench, or of what it computes with.
+    `wanted` are the versions of the machine that asks, `code` the names that files were uploaded
+    under, by relative path, and `rows` the user's own data; None is returned if they are needed.
+
+    Raises ExecutorError: this machine has another version of rfbench, or of what it computes with,
+    or lacks data of the catalogue.
     """
-    check_versions(parcel.versions)
-    place = _place_of_data(parcel)
-    if place is None:
-        return None
-    child = local(1)
-    stopping = threading.Event()
-    _running.setdefault(parcel.run, []).append((child, stopping))
-    if parcel.run in _stopped:
+    check_versions(wanted)
+    trial = job.trials[0]
+    if not _has(trial):
+        if not trial.dataset.own:
+            raise _missing(trial)
+        if rows is None:
+            return None
+        own.keep(trial.data_sha256, rows)
+    executor, stopping = Local(1), threading.Event()
+    _running.setdefault(run, []).append((executor, stopping))
+    if run in _stopped:
         stopping.set()
     try:
         with tempfile.TemporaryDirectory(prefix="rfbench-") as scratch:
-            _write(Path(scratch), parcel.code)
-            for spec in _imported(parcel.job):
-                spec.came_from(Path(scratch))
-            inside = replace(child, call=functools.partial(child.call, within, place))
-            schedule = Schedule(Path(scratch), inside, parcel.limits, stopping)
-            return list(schedule.rows([parcel.job]))
+            folder = Path(scratch)
+            for name, uploaded in code.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(_uploads() / uploaded, folder / name)
+            for spec in _imported(job) if code else ():
+                spec.came_from(folder)
+            return list(Schedule(folder, executor, limits, stopping).rows([job]))
     finally:
-        child.close()
-        _running[parcel.run].remove((child, stopping))
+        _running[run].remove((executor, stopping))
 
 
-def within(place: str, function: Callable[..., Any], *words: Any) -> Any:
-    """Call a function in a child that looks for data in a folder first; "": in none."""
-    os.environ[DATA] = place
-    return function(*words)
+def _uploads() -> Path:
+    """Return where dask puts files that are given to all workers."""
+    import distributed
 
-
-def _place_of_data(parcel: Parcel) -> str | None:
-    """Return what RFBENCH_DATA is to be for the job's data; None where they are not here."""
-    trial = parcel.job.trials[0]
-    if _has(trial):
-        return os.environ.get(DATA, "")
-    if trial.dataset.own:
-        raise DataError(
-            f"A worker's machine has no {trial.dataset.name}, or with another content.",
-            "Only data of the catalogue travel.",
-            "Put it to the same path there.",
-        )
-    place = user_folder() / "by-hash" / trial.data_sha256
-    if parcel.data and not place.exists():
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=place.parent) as stage:
-            _write(Path(stage), parcel.data)
-            with contextlib.suppress(OSError):  # another worker was first
-                os.rename(stage, place)
-                os.mkdir(stage)
-    return str(place) if place.exists() else None
-
-
-def _write(folder: Path, files: dict[str, bytes]) -> None:
-    for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
+    return Path(distributed.get_worker().local_directory)
 
 
 def _has(trial: Trial) -> bool:
+    spec, sha256 = trial.dataset, trial.data_sha256
+    if spec.own:
+        return own.is_here(spec.name, spec.parameters, spec.folder, sha256)
     try:
-        spec = trial.dataset
-        found = datasets.data_sha256(spec.name, spec.parameters, spec.folder)
-        return found == trial.data_sha256
+        return datasets.data_sha256(spec.name, spec.parameters) == sha256
     except DataError:
         return False
+
+
+def _missing(trial: Trial) -> ExecutorError:
+    specs = [spec for spec in trial.experiment.dataset if not spec.own]
+    names = {spec.name for spec in specs if not datasets.on_disk(spec.name)} | {trial.dataset.name}
+    return ExecutorError(
+        f"A worker's machine has no {', '.join(sorted(names))}, or with another content.",
+        f"The machine is {socket.gethostname()}.",
+        "Run `rfbench data fetch NAME` there, or set RFBENCH_DATA there to a folder that all "
+        "machines see.",
+    )

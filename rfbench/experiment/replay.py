@@ -13,7 +13,7 @@ from typing import Any
 from rfbench import datasets
 from rfbench.config import Experiment, KeptBy, from_manifest
 from rfbench.errors import ResultsError, RfbenchError
-from rfbench.experiment import executors
+from rfbench.experiment.children import Local
 from rfbench.experiment.environment import blas
 from rfbench.experiment.plan import Job, Trial, plan
 from rfbench.experiment.schedule import Schedule
@@ -196,11 +196,7 @@ def _not_here(
 @contextmanager
 def _worker() -> Iterator[Schedule]:
     with tempfile.TemporaryDirectory(prefix="rfbench-") as scratch:
-        executor = executors.local(1)
-        try:
-            yield Schedule(Path(scratch), executor, Limits())
-        finally:
-            executor.close()
+        yield Schedule(Path(scratch), Local(1), Limits())
 
 
 def _repeated(

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rfbench.experiment.executors import Executor, local
+from rfbench.experiment.children import Local
+from rfbench.experiment.executors import Executor
 from rfbench.experiment.interrupts import interrupts
 from rfbench.experiment.journal import leftovers, remove_folder, suspect
-from rfbench.experiment.parts import OnWorkers, parted
-from rfbench.experiment.plan import curve_of, curves, jobs, resumed
+from rfbench.experiment.plan import curve_of, curves, jobs, parted, resumed
 from rfbench.experiment.run_plan import RunPlan, manifest
 from rfbench.experiment.schedule import Schedule
 from rfbench.experiment.worker import Limits
@@ -81,16 +81,17 @@ def run(
                 _say_which_machine(store, list(content["machines"]))
             content["machines"] = earlier | content["machines"]
             manifests.write(plan.folder, content)
-        executor = executor or local(n_jobs)
+        executor = executor or Local(n_jobs)
         workers = executor.workers()
         versions = ", ".join(f"{name} {found}" for name, found in content["versions"].items())
         note(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")
         note(plan.folder, f"to run: {len(missing)} of {summary.planned}, {workers} workers")
         limits = limits or Limits()
-        if parted(missing):  # a process of this machine leads, the workers do the parts
-            limits = replace(limits, add_up=OnWorkers(executor.name, workers))
+        if executor.add_up and parted(missing):
+            # A process of this machine leads, and the workers do the parts of one trial at a time.
+            limits = replace(limits, add_up=executor.add_up)
             executor.close()
-            executor = local(1)
+            executor = Local(1)
         schedule = Schedule(plan.folder, executor, limits, stopping)
         apart = {curve_of(trial) for trial in missing if trial.id in suspects}
         calm = jobs([trial for trial in missing if curve_of(trial) not in apart], workers)

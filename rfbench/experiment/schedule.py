@@ -19,7 +19,7 @@ from rfbench.errors import WriteError
 from rfbench.experiment.executors import Executor
 from rfbench.experiment.journal import Journal, suspect
 from rfbench.experiment.plan import Job, Trial, curve_of, resumed
-from rfbench.experiment.worker import Limits, do_job
+from rfbench.experiment.worker import Limits
 
 POLL_SECONDS = 1.0
 
@@ -74,7 +74,7 @@ class Schedule:
                 Journal(self.folder, job.trials[0].id).remove()  # its rows are in trials.csv
 
     def _submit(self, job: Job) -> None:
-        self._flying[self.executor.submit(do_job, job, self.folder, self.limits)] = job
+        self._flying[self.executor.submit(job, self.folder, self.limits)] = job
 
     def _result(self, future: Future[list[Row]], job: Job, alone: bool) -> list[Row]:
         try:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import os
 import resource
+import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,6 @@ from rfbench import memory
 from rfbench.compute.partitions import AddUp, in_turn
 from rfbench.errors import ConfigError
 from rfbench.experiment import environment
-from rfbench.experiment.children import end
 from rfbench.experiment.journal import Journal
 from rfbench.experiment.plan import Job
 from rfbench.results.manifest import MACHINES
@@ -89,13 +90,18 @@ def obey(limits: Limits) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
+def end() -> None:
+    """End this process at once, and those that trials left running in it."""
+    os.killpg(os.getpid(), signal.SIGKILL)
+
+
 def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
     """Run the trials of a job; each row is on the disk, in the job's journal, once it is there.
 
     A worker that a trial left in a state of its own making ends; the parent goes on with the other
     trials in a new one.
     """
-    from rfbench.experiment.isolation import RUINED
+    from rfbench.experiment.isolation import CLOSED, RUINED
     from rfbench.experiment.trial import run_job
 
     obey(limits)
@@ -115,6 +121,8 @@ def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
             ruined = row.pop(RUINED, None)
             if not rows:
                 row[MACHINES] = {row["machine"]: environment.machine()}
+            if ruined and CLOSED in ruined:
+                end()  # a row might go to another file; the trial is repeated alone, and is known
             try:
                 journal.add(row)
             finally:

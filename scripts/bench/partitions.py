@@ -3,15 +3,15 @@
 The model. One pass over n rows of d numbers, p columns of features, g groups (folds), K parts and W
 workers takes, in seconds,
 
-    ceil(K / W) (n / K) r  +  K (8 g p^2 + 8 n d / K) / B  +  (K - 1) g a,
+    ceil(K / W) ((n / K) r + g a)  +  8 n d / B  +  (1 + log2 W) 8 g p^2 / B,
 
-r: a row's features and its share of the Gram matrix on one worker; B: bytes per second between a
-worker and the process that leads; a: adding one matrix to another. The leading process takes in all
-sums, one after the other, so that the middle term does not shrink with W. A worker holds g matrices
-of 8 p^2 bytes, the leading process log2 K + W + 2 times as many.
+r: a row's features and its share of the Gram matrix on one worker; a: adding one matrix to another;
+B: bytes per second between two processes. The workers add up their own sums, and then those of
+each other, in a tree, so that the leading process gets one. It holds g matrices of 8 p^2 bytes, and
+a worker at most log2 K + 2 times as many.
 
-r, B and a are measured on this machine, r on one worker; so are the times of one and of two
-workers. All other numbers of the table are the model's, with B as it is measured, or that of a
+r, B and a are measured on this machine, r on one worker; so are the times of one and of two workers
+of dask. All other numbers of the table are the model's, with B as it is measured, or that of a
 network of 10 Gbit/s where that is slower, and r grown with p^2.
 """
 
@@ -20,18 +20,22 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
 
+import distributed
 import numpy as np
 
 from rfbench.clock import Clock
 from rfbench.compute.partitions import Partitions
-from rfbench.experiment import children
-from rfbench.experiment.parts import OnWorkers
+from rfbench.experiment.children import Local
+from rfbench.experiment.clusters import OnWorkers
 from rfbench.samplers import RKS
 from rfbench.solvers.design import Design, _part
 
 NETWORK = 1.25e9
 WORKERS, ROWS = (1, 10, 100), 10**7
+library: Any = distributed
 
 
 class Model:
@@ -42,15 +46,16 @@ class Model:
 
     def seconds(self, n: int, d: int, p: int, parts: int, workers: int, groups: int = 1) -> float:
         """Return the time of a pass."""
-        work = math.ceil(parts / workers) * n / parts * self.rate
-        moved = (8 * groups * p**2 * parts + 8 * n * d) * self.transfer
-        return work + moved + (parts - 1) * groups * p**2 * self.addition
+        matrix = groups * p**2
+        work = math.ceil(parts / workers) * (n / parts * self.rate + matrix * self.addition)
+        moved = 8 * n * d + 8 * matrix * (1 + math.log2(workers))
+        return work + moved * self.transfer
 
 
-def memory_gib(p: int, parts: int, workers: int, groups: int = 1) -> tuple[float, float]:
-    """Return GiB of sums: of a worker, and of the leading process."""
+def memory_gib(p: int, parts: int, groups: int = 1) -> tuple[float, float]:
+    """Return GiB of sums: of a worker, at most, and of the leading process."""
     matrix = 8 * groups * p**2 / 2**30
-    return matrix, matrix * (math.log2(parts) + workers + 2)
+    return matrix * (math.log2(parts) + 2), matrix
 
 
 def least(*calls: Callable[[], float], times: int = 3) -> list[float]:
@@ -74,25 +79,32 @@ def measured(n: int, d: int, p: int, parts: int, times: int = 3) -> tuple[Model,
 
     def one_pass(workers: int) -> None:
         design = Design(X, features)
-        design.partitions = Partitions(parts, OnWorkers("local", workers))
+        design.partitions = Partitions(parts, OnWorkers(clusters[workers].scheduler_address))
         design.equations(y, groups, Clock(), 1, True)
 
     def alone() -> float:  # its own clock, in a process like those of the workers
-        future = pool.submit(_part, Design(X, features), y, groups, True, 1)
+        future = pool.call(_part, Design(X, features), y, groups, True, 1)
         return float(sum(future.result()[1].wall.values()))
 
     matrix = np.zeros((p, p))
-    pool = children.Children(1)
-    one_pass(2)  # the workers have begun, and their loops are compiled
-    row, one, two, moved, added = least(
-        alone,
-        lambda: timed(lambda: one_pass(1)),
-        lambda: timed(lambda: one_pass(2)),
-        lambda: timed(lambda: pool.submit(np.negative, matrix).result()),
-        lambda: timed(lambda: matrix + matrix),
-        times=times,
-    )
-    pool.close()
+    pool = Local()
+    with ExitStack() as stack:
+        clusters = {
+            count: stack.enter_context(
+                library.LocalCluster(count, threads_per_worker=1, dashboard_address=":0")
+            )
+            for count in (1, 2)
+        }
+        for count in clusters:
+            one_pass(count)  # the workers have begun, and their loops are compiled
+        row, one, two, moved, added = least(
+            alone,
+            lambda: timed(lambda: one_pass(1)),
+            lambda: timed(lambda: one_pass(2)),
+            lambda: timed(lambda: pool.call(np.negative, matrix).result()),
+            lambda: timed(lambda: matrix + matrix),
+            times=times,
+        )
     return Model(row / n, moved / (2 * matrix.nbytes), added / p**2), {1: one, 2: two}
 
 
@@ -104,7 +116,7 @@ def table(model: Model, seen: dict[int, float], n: int, d: int, p: int, parts: i
     ]
 
     def line(n: int, p: int, parts: int, workers: int, seconds: str, which: str) -> None:
-        own, leader = memory_gib(p, parts, workers)
+        own, leader = memory_gib(p, parts)
         lines.append(
             f"| {n:,} | {p:,} | {parts} | {workers} | {seconds} | {which} "
             f"| {own:.2g} | {leader:.2g} |"

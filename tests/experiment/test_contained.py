@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -105,30 +106,41 @@ def state():
     return {
         "folder": os.getcwd(),
         "environment": dict(os.environ),
-        "mask": isolation._mask(),
         "errors": np.geterr(),
         "filters": list(warnings.filters),
-        "recursion": sys.getrecursionlimit(),
-        "path": list(sys.path),
-        "streams": (sys.stdout, sys.excepthook),
-        "signals": signal.getsignal(signal.SIGTERM),
-        "blocked": signal.pthread_sigmask(signal.SIG_BLOCK, []),
-        "alarm": signal.getitimer(signal.ITIMER_REAL),
-        "limits": isolation._limits(),
         "python": faulty.random.getstate(),
         "numpy": np.random.get_state()[1].tolist(),  # noqa: NPY002
     }
 
 
-def test_what_a_trial_changes_is_put_back():
+@pytest.fixture
+def own_limits():
+    """Put back what a trial leaves of a process that is not replaced."""
+    limits, mask = isolation._limits(), isolation._mask()
+    streams = sys.stdout, sys.excepthook, list(sys.path), sys.getrecursionlimit()
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.alarm(0)
+    os.umask(mask)
+    sys.stdout, sys.excepthook, sys.path[:], recursion = streams
+    sys.setrecursionlimit(recursion)
+    signal.signal(signal.SIGTERM, handler)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+    for kind, values in limits.items():
+        resource.setrlimit(kind, values)
+
+
+def test_what_a_trial_changes_is_put_back_or_named(own_limits):
     before = state()
     with isolation.contained(0) as ruined:
         faulty.change_state()
         faulty.limit_itself()
         unchanged = {key for key, value in state().items() if value == before[key]}
     assert unchanged == set()
-    assert ruined == []
     assert state() == before
+    assert set(ruined) == {
+        "another file mode", "another resource limit", "a pending alarm", "other blocked signals"
+    }  # fmt: skip
 
 
 def test_settings_of_libraries_are_put_back_after_each_trial(experiment_of):
@@ -150,21 +162,30 @@ def test_global_generators_begin_alike_in_each_trial():
     assert drawn[0] == drawn[1] != drawn[2]
 
 
-def test_what_cannot_be_put_back_is_named(monkeypatch):
+def test_what_cannot_be_put_back_is_named():
     end = threading.Event()
-
-    def refuse(kind, limits):
-        raise ValueError("not allowed to raise maximum limit")
-
-    limits = isolation._limits()
     read, write = os.pipe()
     with isolation.contained(0) as ruined:
         threading.Thread(target=end.wait).start()
         os.close(read)
-        faulty.limit_itself()
-        monkeypatch.setattr(faulty.resource, "setrlimit", refuse)
     end.set()
     os.close(write)
-    monkeypatch.undo()
-    isolation._set_limits(limits)
-    assert ruined == ["another resource limit", "a running thread", "a closed file"]
+    assert ruined == ["a running thread", "a closed file"]
+
+
+def test_code_that_changes_a_library_changes_no_other_method(measured):
+    """The other class begins after it, in a process in which it has not been."""
+    rows = measured(["a changed library"], "r")
+    assert {key: row["status"] for key, row in rows.items()} == dict.fromkeys(rows, "ok")
+    clean = measured(["a changed library"], "clean", harmless=True)
+    for key, row in clean.items():
+        assert (rows[key] == row) == (key != ("a changed library", "8"))
+
+
+def test_a_trial_that_asks_the_run_to_stop_costs_its_own_row(measured):
+    rows = measured(["stop the run"], "r")
+    bad = {key: row["message"] for key, row in rows.items() if row["status"] != "ok"}
+    assert bad == {
+        ("stop the run", "8"): "PermissionError: a trial may not send a signal to the run"
+    }
+    assert len(rows) == 2 * 4

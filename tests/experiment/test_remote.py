@@ -1,16 +1,14 @@
 """Workers on other machines: a dask scheduler with two workers on the loopback interface."""
 
-import dataclasses
-import functools
 import os
+import shutil
 import signal
 import sys
-import types
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
+from rfbench import datasets
+from rfbench.datasets import own, packed
 from rfbench.errors import ConfigError, DataError, ExecutorError, MethodError
 from rfbench.experiment import clusters, remote, runner
 from rfbench.experiment.plan import jobs
@@ -153,71 +151,89 @@ def test_on_the_command_line(tmp_path, cluster, no_pictures):
     assert "4 were there already" in call(*words)
 
 
-# Parcels, with no process but the children.
+def test_rows_of_the_user_travel_to_a_worker_that_lacks_them(experiment_of, tmp_path, cluster):
+    """The workers have another data folder, and the file is gone when they look for it."""
+    path, folder = tmp_path / "mine.csv", tmp_path / "elsewhere" / "data"
+    folder.mkdir(parents=True)
+    path.write_text(own_file())
+    near, far = (plan_run([experiment_of(OWN, "trials=3")], tmp_path / n) for n in ("near", "far"))
+    assert runner.run(near).failed == 0
+    path.unlink()
+    with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+        (before,) = set(client.run(os.getcwd).values())
+        client.run(os.chdir, str(folder.parent))
+        try:
+            assert run(far, cluster).failed == 0
+        finally:
+            client.run(os.chdir, before)
+    assert len(list((folder / "cache").glob("own-*"))) == 1
+    assert without_times(far.folder) == without_times(near.folder)
+
+
+# What a worker does, with no process but the children.
+
+OWN = SMALL.replace(
+    "{sphere: {d: 3, n_train: 120, n_test: 60}}\n",
+    "{file: mine.csv, target: y}\nsplit: {test_size: 0.3}\n",
+)
+
+
+def own_file(skip=0):
+    lines = [f"{k % 5},{k % 3}.5,{k}.0" for k in range(skip, 40)]
+    return "\n".join(["a,b,y", *lines])
 
 
 @pytest.fixture
-def parcel(experiment_of):
-    job = jobs(plan_run([experiment_of()], None).trials, 9)[0]
-    return remote.Parcel("run", job, Limits(), remote.versions(), {})
+def job(experiment_of):
+    return jobs(plan_run([experiment_of()], None).trials, 9)[0]
 
 
-def test_another_version_is_refused(parcel):
-    for name in parcel.versions:
-        other = dataclasses.replace(parcel, versions=parcel.versions | {name: "0.0.0"})
+def do(job, rows=None, **versions):
+    return remote.do_remotely("run", job, Limits(), remote.versions() | versions, {}, rows)
+
+
+def test_another_version_is_refused(job):
+    for name in remote.versions():
         with pytest.raises(ExecutorError, match=f"{name} .* 0.0.0"):
-            remote.do_parcel(other)
+            do(job, **{name: "0.0.0"})
 
 
-def test_data_travel_once_and_are_kept_by_their_hash(parcel, tmp_path, monkeypatch):
-    """The machine of the workers: no data folder of its own, and an empty cache."""
-    trial = parcel.job.trials[0]
-    files = {"letters/letters.data": b"1,2,3\n"}
-    kept = tmp_path / "by-hash"
-    monkeypatch.setattr(remote, "user_folder", lambda: kept.parent)
-    monkeypatch.setattr(remote, "_has", lambda trial: False)
-    monkeypatch.setattr(remote, "_data_of", lambda job: files)
-    answers = []
-
-    def carry(function, parcel):
-        place = remote._place_of_data(parcel)
-        answers.append((place, len(parcel.data)))
-        return pool.submit(lambda: [] if place else None)
-
-    with ThreadPoolExecutor(1) as pool:
-        far = remote.Cluster("far", carry, lambda: 1, (), kept.touch, kept.touch)
-        for _ in range(2):
-            assert far.submit(None, parcel.job, tmp_path, Limits()).result() == []
-    place = str(kept / trial.data_sha256)
-    assert answers == [(None, 0), (place, 1), (place, 0)]
-    assert (Path(place) / "letters" / "letters.data").read_bytes() == b"1,2,3\n"
-    assert [path.name for path in kept.iterdir()] == [trial.data_sha256]
+def test_data_of_the_catalogue_that_a_worker_lacks_are_named(job, monkeypatch):
+    monkeypatch.setattr(datasets, "data_sha256", lambda *args: "of another content")
+    with pytest.raises(ExecutorError, match=r"has no sphere, .*\n?.*rfbench data fetch"):
+        do(job)
 
 
 @pytest.mark.parametrize("change", ["unlink", "other"])
-def test_a_file_of_the_user_that_the_worker_lacks_is_refused(experiment_of, tmp_path, change):
+def test_a_worker_asks_for_rows_that_it_lacks_and_keeps_them(
+    experiment_of, tmp_path, monkeypatch, change
+):
     path = tmp_path / "mine.csv"
-    lines = [f"{k % 5},{k % 3}.5,{k}.0" for k in range(40)]
-    path.write_text("\n".join(["a,b,y", *lines]))
-    text = SMALL.replace(
-        "{sphere: {d: 3, n_train: 120, n_test: 60}}", "{file: mine.csv, target: y}"
-    )
-    job = jobs(plan_run([experiment_of(text, "split={test_size: 0.3}")], None).trials, 9)[0]
-    parcel = remote.Parcel("run", job, Limits(), remote.versions(), {})
-    assert remote._place_of_data(parcel) == os.environ.get(remote.DATA, "")
+    path.write_text(own_file())
+    trials = plan_run([experiment_of(OWN)], None).trials
+    job, spec = jobs(trials, 9)[0], trials[0].dataset
+    _, rows, sha256 = own.read(spec.name, spec.parameters, spec.folder)
+    monkeypatch.setattr(packed, "cache_folder", lambda: tmp_path / "worker")
+    assert own.is_here(spec.name, spec.parameters, spec.folder, sha256)  # the file
+    shutil.rmtree(tmp_path / "worker")
+    path.write_text(own_file(skip=1))
     if change == "unlink":
         path.unlink()
-    else:
-        path.write_text("\n".join(["a,b,y", *lines[1:]]))
-    with pytest.raises(DataError, match=r"no mine\.csv"):
-        remote.do_parcel(parcel)
+    assert not own.is_here(spec.name, spec.parameters, spec.folder, sha256)
+    assert do(job) is None
+    own.keep(sha256, rows)
+    _, kept, _ = own.read(spec.name, spec.parameters, spec.folder, sha256)
+    assert (kept.X == rows.X).all()
+    assert (kept.y == rows.y).all()
 
 
-def test_a_child_looks_for_data_where_they_arrived(parcel, tmp_path, monkeypatch):
-    monkeypatch.setenv(remote.DATA, str(tmp_path))
-    assert remote._place_of_data(parcel) == str(tmp_path)
-    seen = functools.partial(os.environ.get, remote.DATA)
-    assert remote.within("elsewhere", seen) == seen() == "elsewhere"
+def test_rows_that_a_worker_cannot_keep_are_a_sentence(experiment_of, tmp_path, monkeypatch):
+    (tmp_path / "mine.csv").write_text(own_file())
+    spec = plan_run([experiment_of(OWN)], None).trials[0].dataset
+    _, rows, sha256 = own.read(spec.name, spec.parameters, spec.folder)
+    monkeypatch.setattr(packed, "cache_folder", lambda: tmp_path / "mine.csv")  # no folder
+    with pytest.raises(DataError, match="cannot be kept"):
+        own.keep(sha256, rows)
 
 
 @pytest.mark.parametrize(
@@ -226,6 +242,7 @@ def test_a_child_looks_for_data_where_they_arrived(parcel, tmp_path, monkeypatch
         ("nobody", ConfigError),
         ("dask:", ConfigError),
         ("dsk:1", ConfigError),
+        ("ray", ConfigError),
         ("dsk:tcp://10.0.0.1:8786", ConfigError),
         ("dask:no-scheme://x", ExecutorError),
         ("nowhere:factory", MethodError),
@@ -234,15 +251,6 @@ def test_a_child_looks_for_data_where_they_arrived(parcel, tmp_path, monkeypatch
 def test_what_is_no_executor_is_refused(text, error):
     with pytest.raises(error):
         clusters.find(text, allow_imports=True)
-
-
-def test_a_ray_that_does_not_begin_is_a_sentence(monkeypatch):
-    def init(**keywords):
-        raise Exception("The current node timed out during startup.")
-
-    monkeypatch.setitem(sys.modules, "ray", types.SimpleNamespace(init=init))
-    with pytest.raises(ExecutorError, match="timed out"):
-        clusters.find("ray")
 
 
 def test_any_executor_of_concurrent_futures(experiment_of, tmp_path, monkeypatch):

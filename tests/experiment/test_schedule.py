@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from rfbench.errors import WriteError
-from rfbench.experiment import runner, schedule, worker
+from rfbench.experiment import children, runner, schedule, worker
 from rfbench.experiment.journal import FOLDER, Journal, leftovers
 from rfbench.experiment.plan import Job, curve_of, jobs
 from rfbench.experiment.run_plan import plan_run
@@ -23,12 +23,12 @@ def trials(experiment_of, monkeypatch):
     def instant(job, folder, limits):
         return [describe(trial) | {"status": "ok"} for trial in job.trials]
 
-    monkeypatch.setattr(schedule, "do_job", instant)
+    monkeypatch.setattr(children, "do_job", instant)
     return plan_run([experiment_of()], None).trials
 
 
 def rows_of(fake, folder, work, suspects=(), stopping=None):
-    made = Schedule(folder, fake.executor, Limits(), stopping).rows(work, suspects)
+    made = Schedule(folder, fake, Limits(), stopping).rows(work, suspects)
     return {row["trial_id"]: row["status"] for row in made}
 
 
@@ -98,7 +98,7 @@ def test_trials_that_had_begun_when_a_run_was_cut_off_run_last_with_those_that_s
         begin(0)(Job((trial,)), tmp_path, None)
     fake = Fake(2)
     plan = runner.RunPlan(tmp_path, [trials[0].experiment], trials, trials)
-    assert runner.run(plan, executor=fake.executor).done == 8
+    assert runner.run(plan, executor=fake).done == 8
     assert [job.trials[0] for job in fake.jobs[-2:]] == list(begun)
     for job in fake.jobs[-2:]:
         share = {t.id for t in trials if curve_of(t) == curve_of(job.trials[0])}
@@ -111,7 +111,7 @@ def test_trials_that_had_begun_when_a_run_was_cut_off_run_last_with_those_that_s
 def test_no_more_jobs_are_in_flight_than_there_are_workers(trials, tmp_path):
     most = []
     fake = Fake(3)
-    work = Schedule(tmp_path, fake.executor, Limits())
+    work = Schedule(tmp_path, fake, Limits())
     for _ in work.rows([Job((trial,)) for trial in trials]):
         most.append(len(fake.jobs) - len(most))
     assert max(most) == 3
@@ -126,7 +126,7 @@ def test_after_the_deadline_no_job_begins_and_those_of_slow_starters_are_ended(
     fake = Fake(1, {0: lambda *words: None})
     limits = Limits(deadline=10.0)
     jobs_ = [Job((trial,)) for trial in trials]
-    rows = list(Schedule(tmp_path, fake.executor, limits).rows(jobs_))
+    rows = list(Schedule(tmp_path, fake, limits).rows(jobs_))
     assert [(row["trial_id"], row["status"]) for row in rows] == [(trials[0].id, "timeout")]
     assert fake.jobs == jobs_[:1]
 
@@ -135,6 +135,6 @@ def test_a_full_disk_ends_it_with_a_sentence(trials, tmp_path, monkeypatch):
     def full(job, folder, limits):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(schedule, "do_job", full)
+    monkeypatch.setattr(children, "do_job", full)
     with pytest.raises(WriteError, match="No space left"):
         rows_of(Fake(), tmp_path, jobs(trials))

@@ -1,13 +1,16 @@
 """One problem in parts: the fit is that of all rows at once, whoever does the parts."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from rfbench.clock import PARTS, Clock
-from rfbench.compute.partitions import in_tree
-from rfbench.experiment import children
-from rfbench.experiment.parts import OnWorkers
+from rfbench.compute.partitions import in_tree, in_turn
+from rfbench.errors import ExecutorError
+from rfbench.experiment import clusters, remote
+from rfbench.experiment.clusters import OnWorkers, do_part
 from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier, RidgeRegressor
 
@@ -45,8 +48,18 @@ def test_of_classes(multiclass, rows):
     assert parts.selection_loss_ == whole.selection_loss_
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_workers_change_no_bit_and_their_time_is_booked(workers):
+@pytest.fixture(scope="module")
+def on_workers():
+    """Three workers in this process."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=3, processes=False, protocol="tcp://", dashboard_address=":0"
+    ) as cluster:
+        yield OnWorkers(cluster.scheduler_address)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+def test_workers_change_no_bit_and_their_time_is_booked(on_workers):
     seen = []
 
     def here(calls, add):
@@ -55,13 +68,10 @@ def test_workers_change_no_bit_and_their_time_is_booked(workers):
     one = fitted(RidgeRegressor(**HOW, partitions=6), Y, add_up=here)
     assert len(seen) == 6
     clock = Clock()
-    far = fitted(
-        RidgeRegressor(**HOW, partitions=6), Y, add_up=OnWorkers("local", workers), clock=clock
-    )
+    far = fitted(RidgeRegressor(**HOW, partitions=6), Y, add_up=on_workers, clock=clock)
     for name in ("coef_", "intercept_", "selection_loss_", "alpha_scale_free_"):
         assert np.array_equal(getattr(far, name), getattr(one, name))
     assert all(clock.cpu[part] > 0 for part in PARTS if part in ("features", "train"))
-    assert children._idle  # they have done it
 
 
 class Doubled:
@@ -74,6 +84,22 @@ class Doubled:
 def test_a_transformer_that_cannot_travel_stays_here():
     far, near = (
         fitted(RidgeRegressor(1.0, partitions=3), Y, features=Doubled(), add_up=add_up)
-        for add_up in (OnWorkers("local", 2), lambda calls, add: 1 / 0)
+        for add_up in (in_turn, lambda calls, add: 1 / 0)
     )
     assert np.array_equal(far.coef_, near.coef_)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+def test_the_asking_process_gets_one_value_and_all_are_added_in_the_tree(on_workers):
+    parts = [partial(str, k) for k in range(5)]
+    assert on_workers(parts, "({}{})".format) == "(((01)(23))4)"
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+def test_another_version_does_no_part_and_no_scheduler_is_a_sentence(on_workers, monkeypatch):
+    wanted = remote.versions() | {"numpy": "0"}
+    with pytest.raises(ExecutorError, match="numpy"):
+        do_part(wanted, 1, int)
+    monkeypatch.setattr(clusters, "CONNECT_SECONDS", 0.01)
+    with pytest.raises(ExecutorError, match="no dask scheduler"):
+        OnWorkers("tcp://127.0.0.1:1")([int], max)

@@ -2,6 +2,7 @@
 
 from concurrent.futures import Future
 
+from rfbench.experiment import children
 from rfbench.experiment.executors import Executor
 
 
@@ -9,33 +10,37 @@ class Lost(Exception):
     """A worker is gone."""
 
 
-class Fake:
+class Fake(Executor):
     """Runs jobs in this process.
 
     `lose` maps the number of a submission to what is done in its place: a call with the words of
     the submission, after which its worker is lost.
     """
 
+    broken = (Lost,)
+
     def __init__(self, workers=1, lose=None):
         self.lose, self.jobs, self.ended = lose or {}, [], []
-        self.executor = Executor(
-            "fake",
-            self.submit,
-            lambda: workers,
-            (Lost,),
-            kill=lambda: self.ended.append("killed"),
-            close=lambda: self.ended.append("closed"),
-        )
+        self.count = workers
 
-    def submit(self, function, *words):
+    def workers(self):
+        return self.count
+
+    def kill(self):
+        self.ended.append("killed")
+
+    def close(self):
+        self.ended.append("closed")
+
+    def submit(self, *args):
         future = Future()
         number = len(self.jobs)
-        self.jobs.append(words[0])
+        self.jobs.append(args[0])
         try:
             if number in self.lose:
-                self.lose[number](*words)
+                self.lose[number](*args)
                 raise Lost("on purpose")
-            future.set_result(function(*words))
+            future.set_result(children.do_job(*args))
         except Exception as error:
             future.set_exception(error)
         return future

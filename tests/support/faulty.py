@@ -120,6 +120,10 @@ def leave_a_thread():
     threading.Thread(target=time.sleep, args=(600,)).start()
 
 
+def change_a_library():
+    np.tanh = np.sign
+
+
 FAULTS = {
     "none": lambda: None,
     "raise": raising(ZeroDivisionError("on purpose")),
@@ -142,5 +146,7 @@ FAULTS = {
     "thread": leave_a_thread,
     "close": lambda: os.closerange(3, 200),
     "kill by a child": die_by_a_child,
+    "a changed library": change_a_library,
+    "stop the run": lambda: end_the_run(signal.SIGTERM),
     "kill the run": lambda: end_the_run(signal.SIGKILL),
 }
