@@ -19,7 +19,7 @@ TESTS = Path(__file__).parent
 FLOORS: tuple[tuple[str, ...], ...] = (
     (
         *("rfbench", "arrays", "errors", "clock", "metrics", "memory"),
-        *("frozen", "permissions", "shipped", "yamlfile"),
+        *("escaping", "frozen", "permissions", "shipped", "yamlfile"),
         *("kernels", "bandwidths", "parameters", "plugins", "registry", "grids", "rows", "compute"),
     ),
     ("samplers",),

@@ -15,6 +15,7 @@ from rfbench.audit.ranking import Ranking
 from rfbench.config import KeptBy
 from rfbench.config.sweeps import Options, size
 from rfbench.errors import ResultsError, WriteError
+from rfbench.escaping import in_markdown
 from rfbench.pages import grids
 from rfbench.pages.templates import render as fill
 from rfbench.pages.words import DASH, absent, listing, number, signed, span, spread
@@ -39,9 +40,9 @@ def render(ranking: Ranking, format: str, *, width: int | None = None) -> str:
         return writer(grids.Grid(head, rows), columns)
 
     def plain(text: object) -> str:
-        return str(text).translate(grids.MARKDOWN) if format == "markdown" else str(text)
+        return in_markdown(text) if format == "markdown" else str(text)
 
-    return fill("audit.md.j2", **facts(ranking), table=table, plain=plain)
+    return fill("audit.md.j2", **facts(ranking), table=table, plain=plain, form=format)
 
 
 def facts(ranking: Ranking) -> dict[str, Any]:

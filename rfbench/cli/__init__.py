@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,10 @@ from rfbench.cli.maintenance import merge, replay, status
 from rfbench.cli.report import report
 from rfbench.cli.show import doctor, list_, plot, table
 from rfbench.cli.slurm import slurm
+from rfbench.cli.terminal import Printable, echo
 from rfbench.cli.verify import verify
 from rfbench.errors import RfbenchError, WriteError
+from rfbench.escaping import printable
 
 
 class Commands(click.Group):
@@ -39,6 +42,15 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an RfbenchError is printed and ends with exit code 2."""
+        with _harmless():
+            return self._invoke(ctx)
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Parse the command line."""
+        with _harmless():
+            return super().make_context(*args, **kwargs)
+
+    def _invoke(self, ctx: click.Context) -> Any:
         _check_streams_and_folder()
         ctx.color = False if os.environ.get("NO_COLOR") else None
         if isinstance(sys.stdout, io.TextIOWrapper):
@@ -54,11 +66,20 @@ class Commands(click.Group):
             if ctx.params.get("debug"):
                 raise
             error = raised if isinstance(raised, RfbenchError) else _refused(raised)
-            click.secho("error: ", fg="red", bold=True, nl=False, err=True)
-            click.echo(error.what, err=True)
+            echo(error.what, err=True, mark="error: ")
             for line in filter(None, (error.why, error.todo)):
-                click.echo(f"  {line}", err=True)
+                echo(f"  {line}", err=True)
             ctx.exit(error.exit_code)
+
+
+@contextlib.contextmanager
+def _harmless() -> Iterator[None]:
+    """Let the errors that click prints steer no terminal."""
+    try:
+        yield
+    except click.ClickException as error:
+        vars(error)["message"] = printable(error.message)
+        raise
 
 
 def _refused(error: OSError | MemoryError | ImportError) -> RfbenchError:
@@ -101,9 +122,9 @@ def main(debug: bool) -> None:
     A YAML file names a data set, samplers, a kernel and a solver; `run` measures what is missing,
     writes one CSV row per trial, and makes the table and the figures from the CSV.
     """
-    logging.basicConfig(
-        level=logging.DEBUG if debug else logging.WARNING, format="%(levelname)s: %(message)s"
-    )
+    handler = logging.StreamHandler()
+    handler.setFormatter(Printable("%(levelname)s: %(message)s"))
+    logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, handlers=[handler])
     if debug:
         logging.getLogger("matplotlib").setLevel(logging.INFO)
         logging.getLogger("numba").setLevel(logging.INFO)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rfbench.cli.options import CONFIG, RUN, WHOLE, RunOptions, run_options, setting
+from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -109,11 +110,11 @@ def audit(
         if not options.dry_run:
             _audit(found, options)
             continue
-        click.echo(f"{len(found.experiments)} of {size(found.choices)} combinations of:")
+        echo(f"{len(found.experiments)} of {size(found.choices)} combinations of:")
         for choice, open_options in found.choices.items():
-            click.echo(f"  {choice}: {', '.join(open_options)}")
+            echo(f"  {choice}: {', '.join(open_options)}")
         for why in found.refused[:3]:
-            click.echo(f"cannot be run: {why}")
+            echo(f"cannot be run: {why}")
         running.say_what_would_run(found, options)
     if options.dry_run or not confirm:
         return
@@ -121,7 +122,7 @@ def audit(
         "records"
     ):
         if line["chosen_on"] == asked.target.dataset:
-            click.echo(
+            echo(
                 f"chosen on {line['chosen_on']}, on {line['dataset']}: "
                 f"{line['distance']:.2f} points off, place {line['place']} of {line['of']}"
             )
@@ -137,15 +138,15 @@ def _audit(found: Audit, options: RunOptions) -> None:
     work = running.planned(found, options, progress=True)
     summary = running.measure(work, options)
     if options.smoke:
-        click.echo("ranked: nothing, because the numbers of a smoke run mean nothing")
+        echo("ranked: nothing, because the numbers of a smoke run mean nothing")
     elif summary.interrupted or summary.left:
-        click.echo("interrupted: not ranked")
+        echo("interrupted: not ranked")
     elif summary.found + summary.done:
         ranking = rank(found, results.read(work.folder))
         shown = page.render(ranking, "text")
-        click.echo("\n" + shown.rstrip("\n") + "\n")
+        echo("\n" + shown.rstrip("\n") + "\n")
         for path in page.save(ranking, work.folder):
-            click.echo(f"written: {path}")
+            echo(f"written: {path}")
     running.say_trials(summary, f"{summary.found} were there")
     if summary.failed or summary.interrupted:
         raise click.exceptions.Exit(1)

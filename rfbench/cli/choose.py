@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from rfbench.cli.options import DROP, FOLDER, GROUPS, TARGET, TASK, WHOLE
+from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError, unknown
 
 DATA = click.argument("file", metavar="FILE")
@@ -76,11 +77,11 @@ def choose(
         loss = row.get("selection_loss")
         said = row["message"] if row["status"] != "ok" else "" if loss is None else f"{loss:.4g}"
         after = f"{time.monotonic() - start:.0f} s"
-        click.echo(f"{after}: {row['label']}, M = {row['M']}: {row['status']} {said}", err=True)
+        echo(f"{after}: {row['label']}, M = {row['M']}: {row['status']} {said}", err=True)
 
     found = choose_for(dataset, budget=budget, n_jobs=jobs, out=folder, seed=seed, on_row=progress)
     facts = {**vars(found), "against": found.against, "sampled": found.sampled}
-    click.echo(render("choose.txt.j2", **facts), nl=False)
+    echo(render("choose.txt.j2", **facts), nl=False)
 
 
 @click.command()
@@ -123,7 +124,7 @@ def new(file: str, target: str | int | None, out: Path | None) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{path} cannot be written.", f"{error.strerror}.", "") from None
-    click.echo(f"{path}\nTry it: rfbench run {path} --smoke")
+    echo(f"{path}\nTry it: rfbench run {path} --smoke")
 
 
 def _dataset(file: str, **reading: Any) -> str | dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rfbench.cli.options import setting
+from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -47,11 +48,11 @@ def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
     for check in checks:
         _say(check)
     if len(checks) > 1 and (served := kernels_of(thing)):
-        click.echo(f"Tested with the kernels that it says it serves: {', '.join(served)}.")
+        echo(f"Tested with the kernels that it says it serves: {', '.join(served)}.")
         if untested := untested_of(thing):
-            click.echo(f"Not tested: {untested}.")
+            echo(f"Not tested: {untested}.")
     failed = sum(bool(check.got) for check in checks)
-    click.echo(f"{path}: {len(checks) - failed} of {len(checks)} promises are kept")
+    echo(f"{path}: {len(checks) - failed} of {len(checks)} promises are kept")
     if failed:
         raise click.exceptions.Exit(1)
 
@@ -59,11 +60,11 @@ def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
 def _say(check: Promise) -> None:
     if not check.got:
         word, colour = ("passed", "green") if check.cases else ("skipped", None)
-        click.echo(click.style(f"{word:8}", fg=colour) + check.name)
+        echo(check.name, mark=f"{word:8}", colour=colour)
         return
     cases = f" ({len(check.got)} of {check.cases} cases)" if check.cases > 1 else ""
-    click.echo(click.style(f"{'FAILED':8}", fg="red") + check.name + cases)
+    echo(check.name + cases, mark=f"{'FAILED':8}")
     for word, said in (("expected", check.expected), ("got", check.got[0]), ("to do", check.todo)):
         lines = [part for line in said.splitlines() for part in textwrap.wrap(line, 78)]
         for number, line in enumerate(lines):
-            click.echo(f"    {f'{word}:' if not number else '':10}{line}")
+            echo(f"    {f'{word}:' if not number else '':10}{line}")

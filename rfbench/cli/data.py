@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from rfbench.cli.options import DROP, FILE, GROUPS, TARGET, TASK, column
-from rfbench.cli.terminal import print_table
+from rfbench.cli.terminal import echo, print_table
 
 THERE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -60,7 +60,7 @@ def fetch(names: tuple[str, ...]) -> None:
 
     for name in names:
         for path in datasets.fetch(name, progress=True):
-            click.echo(f"{name}: {path}")
+            echo(f"{name}: {path}")
 
 
 @data.command()
@@ -70,7 +70,7 @@ def path(name: str) -> None:
     from rfbench import datasets
 
     for place in datasets.paths(name):
-        click.echo(place)
+        echo(place)
 
 
 @data.command()
@@ -90,11 +90,11 @@ def verify(names: tuple[str, ...]) -> None:
                 continue
             wrong = wrong or check.status in ("mismatch", "missing")
             found = f"sha256 {check.sha256}" if check.sha256 else "not found"
-            click.echo(f"{name:15} {check.name:32} {check.status:9} {found}")
+            echo(f"{name:15} {check.name:32} {check.status:9} {found}")
             if check.status == "unpinned":
-                click.echo(f"{'':15} {'':32} to pin it: write this hash into the catalogue")
+                echo(f"{'':15} {'':32} to pin it: write this hash into the catalogue")
             if check.status == "mismatch":
-                click.echo(f"{'':15} {'':32} expected  sha256 {check.expected}")
+                echo(f"{'':15} {'':32} expected  sha256 {check.expected}")
     if wrong:
         raise click.exceptions.Exit(1)
 
@@ -111,7 +111,7 @@ def add(name: str, file: Path) -> None:
     """
     from rfbench import datasets
 
-    click.echo(f"{name}: {datasets.add(name, file)}")
+    echo(f"{name}: {datasets.add(name, file)}")
 
 
 @data.command()
@@ -139,5 +139,5 @@ def pack(file: Path, folder: Path, **options: Any) -> None:
     from rfbench.datasets.pack import pack
 
     about = pack(file, folder, **options)
-    click.echo(about["note"])
-    click.echo(f"{about['rows']:,} rows in {folder}. Use them: dataset: {{path: {folder}}}")
+    echo(about["note"])
+    echo(f"{about['rows']:,} rows in {folder}. Use them: dataset: {{path: {folder}}}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rfbench.cli.options import FILE, RUN, RunOptions, run_options, setting
+from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _with_data(experiments: list[Experiment]) -> list[Experiment]:
         names = dict.fromkeys(s.name for s in experiment.dataset if not s.own)
         absent = [name for name in names if not datasets.on_disk(name)]
         if absent:
-            click.echo(f"left out: {experiment.name}, no data here: {', '.join(absent)}", err=True)
+            echo(f"left out: {experiment.name}, no data here: {', '.join(absent)}", err=True)
         else:
             here.append(experiment)
     if not here:

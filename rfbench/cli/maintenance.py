@@ -11,7 +11,7 @@ import click
 
 from rfbench.cli.options import ALLOW_IMPORTS, FOLDER
 from rfbench.cli.show import RESULTS
-from rfbench.cli.terminal import failures, print_table
+from rfbench.cli.terminal import echo, failures, print_table
 from rfbench.pages.words import seconds
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def status(folders: tuple[Path, ...]) -> None:
     print_table(rows, list(columns), numbers=range(1, len(columns)))
     for one in found:
         for note in one.notes:
-            click.echo(f"{one.folder}: {note}")
+            echo(f"{one.folder}: {note}")
 
 
 @click.command()
@@ -68,7 +68,7 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
     """
     from rfbench.results.maintenance import merge as join
 
-    click.echo(f"{target}: {join(target, list(others))} rows added")
+    echo(f"{target}: {join(target, list(others))} rows added")
 
 
 @click.command()
@@ -90,17 +90,17 @@ def replay(results: Path, row: str, allow_imports: bool) -> None:
 
     repeated = repeat(results, row, allow_imports=allow_imports)
     then, now = repeated.row, repeated.again
-    click.echo(f"{then['trial_id']}: {then['label']}, M {then['M']}, trial {then['trial']}")
-    click.echo(f"{'':24} {'then':>18} {'now':>18}")
+    echo(f"{then['trial_id']}: {then['label']}, M {then['M']}, trial {then['trial']}")
+    echo(f"{'':24} {'then':>18} {'now':>18}")
     for metric in METRICS:
         before, value = then.get(metric) or "nan", now.get(metric, float("nan"))
         if before != "nan" or now.get(metric) is not None:
             mark = "  differs" if metric in repeated.differences else ""
-            click.echo(f"{metric:24} {float(before):18.12g} {value:18.12g}{mark}")
+            echo(f"{metric:24} {float(before):18.12g} {value:18.12g}{mark}")
     if then["status"] != now["status"]:
-        click.echo(f"status {then['status']} then, {now['status']} now: {now.get('message', '')}")
+        echo(f"status {then['status']} then, {now['status']} now: {now.get('message', '')}")
     if repeated.differences:
-        click.echo("core of the BLAS: {} then, {} now".format(*repeated.cores))
+        echo("core of the BLAS: {} then, {} now".format(*repeated.cores))
     if not repeated.agrees:
         raise click.exceptions.Exit(1)
 
@@ -118,16 +118,16 @@ def replay_rows(folders: Sequence[Path], count: int, seed: int, allow_imports: b
             continue
         agree.append(each.agrees)
         row = each.row
-        click.echo(
+        echo(
             f"{len(agree):>4} {'agrees ' if each.agrees else 'differs'} {each.folder} "
             f"{row['trial_id']} {row['label']}, M {row['M']}, trial {row['trial']}"
         )
         for metric, (then, now) in each.differences.items():
-            click.echo(f"     {metric}: {then:.12g} then, {now:.12g} now")
+            echo(f"     {metric}: {then:.12g} then, {now:.12g} now")
         if each.again["status"] != row["status"]:
-            click.echo(f"     {row['status']} then, {each.again['status']} now")
-    click.echo(f"{len(agree)} rows measured again: {sum(agree)} agree")
+            echo(f"     {row['status']} then, {each.again['status']} now")
+    echo(f"{len(agree)} rows measured again: {sum(agree)} agree")
     for why, number in passed.most_common():
-        click.echo(f"{number} rows drawn and passed over: {why}")
+        echo(f"{number} rows drawn and passed over: {why}")
     if not agree or not all(agree):
         raise click.exceptions.Exit(1)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rfbench.cli.terminal import echo
 from rfbench.memory import limited_to
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ def note_faults() -> None:
     from rfbench import papers
 
     for name, fault in papers.faults().items():
-        click.echo(f"note: the paper {name} is left out: {fault}", err=True)
+        echo(f"note: the paper {name} is left out: {fault}", err=True)
 
 
 def run_options(command: Command) -> Command:

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column
+
+from rfbench.cli.terminal import echo
+from rfbench.escaping import one_line
 
 PLAIN_SECONDS = 10.0
 
@@ -24,7 +26,7 @@ def progress(name: str, total: int, found: int) -> Iterator[Callable[[dict[str, 
     is to be called with the row of each trial that ends.
     """
     there = f" ({found} are there already)" if found else ""
-    click.echo(f"{name}: {total} trials to run{there}", err=True)
+    echo(f"{name}: {total} trials to run{there}", err=True)
     done = failed = 0
     start = last = time.monotonic()
     bar = Progress(
@@ -52,14 +54,14 @@ def progress(name: str, total: int, found: int) -> Iterator[Callable[[dict[str, 
             last = time.monotonic()
             left = (total - done) / rate
             text = f"{name}: {done}/{total}, {rate:.2g} trials/s, {left:.0f} s left"
-            click.echo("; ".join(filter(None, [text, failures, f"last: {cell(row)}"])), err=True)
+            echo("; ".join(filter(None, [text, failures, f"last: {cell(row)}"])), err=True)
 
     try:
         with bar:
             yield ended
     finally:
         if done:
-            click.echo(f"{name}: {done} trials in {time.monotonic() - start:.1f} s", err=True)
+            echo(f"{name}: {done} trials in {time.monotonic() - start:.1f} s", err=True)
 
 
 @contextmanager
@@ -82,7 +84,7 @@ def folders_drawn(total: int) -> Iterator[Callable[[], None]]:
         bar.update(task, advance=1)
         if bar.disable and time.monotonic() - last > PLAIN_SECONDS:
             last = time.monotonic()
-            click.echo(f"figures of {done}/{total} folders", err=True)
+            echo(f"figures of {done}/{total} folders", err=True)
 
     with bar:
         yield ended
@@ -91,4 +93,4 @@ def folders_drawn(total: int) -> Iterator[Callable[[], None]]:
 def cell(row: dict[str, Any]) -> str:
     """Name what a trial measured: data set, method, M and the trial's number."""
     size = "" if row.get("M") is None else f", M = {row['M']}"
-    return f"{row['dataset']}, {row['label']}{size}, trial {row['trial']}"
+    return one_line(f"{row['dataset']}, {row['label']}{size}, trial {row['trial']}")

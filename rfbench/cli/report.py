@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from rfbench.cli.options import FILE, FOLDER, note_faults, with_papers
+from rfbench.cli.terminal import echo
 
 RESULTS = Path("results")
 PUBLISHED = RESULTS / "published"
@@ -49,4 +50,4 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None) -> None:
 
         written = publish(paths, out)
     for path in written:
-        click.echo(path)
+        echo(path)

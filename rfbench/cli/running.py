@@ -15,7 +15,7 @@ from rfbench import datasets, results
 from rfbench.cli.memory import memory_lines, trials_without_data
 from rfbench.cli.options import RunOptions
 from rfbench.cli.progress import progress
-from rfbench.cli.terminal import print_text
+from rfbench.cli.terminal import echo, print_text
 from rfbench.config import SHARED, Experiment, KeptBy
 from rfbench.errors import RfbenchError, WriteError
 from rfbench.experiment import clusters, runner
@@ -51,7 +51,7 @@ def carry_out(several: Sequence[Work], options: RunOptions) -> None:
         plan = planned(work, options, progress=not options.quiet)
         if not options.quiet:
             for line in (*_left_out(plan), *_own_data(plan)):
-                click.echo(line, err=True)
+                echo(line, err=True)
         with _errors_only() if options.quiet else nullcontext():
             summary = measure(plan, options)
             _report(summary, plan.whole)
@@ -93,7 +93,7 @@ def say_what_would_run(work: Work | Audit, options: RunOptions) -> None:
     specs = {spec.name: spec for e in work.experiments for spec in e.dataset}
     absent = [n for n, spec in specs.items() if not (spec.own or datasets.on_disk(n))]
     if absent:
-        click.echo(f"{work.folder}: would download {', '.join(absent)} first.")
+        echo(f"{work.folder}: would download {', '.join(absent)} first.")
         smoke = options.smoke
         chosen = [smoke_variant(e) for e in work.experiments] if smoke else work.experiments
         trials = trials_without_data(chosen)
@@ -103,9 +103,9 @@ def say_what_would_run(work: Work | Audit, options: RunOptions) -> None:
         plan = planned(work, options)
         missing = _missing(plan, options)
         for line in _left_out(plan):
-            click.echo(line, err=True)
+            echo(line, err=True)
         labels = ", ".join(spec.label for spec in plan.experiments[0].samplers)
-        click.echo(
+        echo(
             f"{work.folder}: {len(plan.trials)} trials of {labels} on {', '.join(specs)}; "
             f"{len(plan.trials) - len(missing)} are done, {len(missing)} would run, "
             f"into {plan.folder}/trials.csv."
@@ -142,12 +142,12 @@ def _say_estimates(
     several = not isinstance(experiment.M, KeptBy) and len(experiment.M) > 1
     shared = experiment.timing == SHARED and several and 0 < len(alone) < len(experiment.samplers)
     if missing and shared:
-        click.echo(
+        echo(
             f"timing: isolated, every M is measured alone: the sizes of {', '.join(alone)} have no "
             "work to share, and shared times are no match for theirs"
         )
     for line in memory_lines(missing, workers, limits.memory):
-        click.echo(line)
+        echo(line)
 
 
 def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
@@ -169,7 +169,7 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
             *(f"data:    {name}, sha256 {sha256}" for name, sha256 in data.items()),
             f"left out: {done} trials with a row, {others} that were not asked for",
         ):
-            click.echo(line, err=True)
+            echo(line, err=True)
     stopping = "\nstopping: trials in flight are finished first; Ctrl-C again stops at once"
     shown = progress(plan.folder.name, len(missing), done)
     with nullcontext() if options.quiet else shown as ended:
@@ -180,7 +180,7 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
             retry=options.retry,
             fail_fast=options.fail_fast,
             on_row=ended,
-            on_interrupt=lambda: click.echo(stopping, err=True),
+            on_interrupt=lambda: echo(stopping, err=True),
         )
 
 
@@ -190,21 +190,21 @@ def _report(summary: runner.Summary, whole: Path | None) -> None:
     The rows of a shard make no table: `whole` is where they belong.
     """
     for text in list(dict.fromkeys(summary.messages))[:5]:
-        click.secho(f"failed: {text}", fg="red", err=True)
+        echo(text, err=True, mark="failed: ")
     if whole:
-        click.echo(f"shard:   {summary.folder}; once all are done: rfbench merge {whole}")
+        echo(f"shard:   {summary.folder}; once all are done: rfbench merge {whole}")
     elif summary.done + summary.found:
         read = results.read(summary.folder)
-        click.echo()
+        echo()
         print_text(summary_table.render(read, "text").rstrip("\n") + "\n\n")
-        click.echo(f"CSV:     {summary.folder / TRIALS}")
+        echo(f"CSV:     {summary.folder / TRIALS}")
         from rfbench import figures  # half a second of matplotlib
 
         try:
             for path in figures.plot(read):
-                click.echo(f"figure:  {path}")
+                echo(f"figure:  {path}")
         except RfbenchError as error:
-            click.echo(f"no figure: {error}", err=True)
+            echo(f"no figure: {error}", err=True)
         except OSError as error:
             raise WriteError(
                 f"The figures could not be drawn: {error.strerror or error}.",
@@ -213,11 +213,11 @@ def _report(summary: runner.Summary, whole: Path | None) -> None:
             ) from error
     again = f"{summary.found} were there already" if summary.found else "none was there before"
     say_trials(summary, again)
-    click.echo()
+    echo()
 
 
 def say_trials(summary: runner.Summary, there: str) -> None:
     """Print how many trials were run, failed and are left."""
-    click.echo(f"trials:  {summary.done} run, {summary.failed} failed, {there}")
+    echo(f"trials:  {summary.done} run, {summary.failed} failed, {there}")
     if summary.left:
-        click.echo(f"left:    {summary.left}; run the same command again to go on")
+        echo(f"left:    {summary.left}; run the same command again to go on")

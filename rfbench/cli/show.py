@@ -15,7 +15,7 @@ import click
 import yaml
 
 from rfbench.cli.options import FILE, FOLDER, note_faults, with_papers
-from rfbench.cli.terminal import failures, print_table, print_text
+from rfbench.cli.terminal import echo, failures, print_table, print_text
 from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 
@@ -96,10 +96,10 @@ def plot(
         for folder, result in zip(found, drawn, strict=True):
             if isinstance(result, str):
                 failed += 1
-                click.echo(f"error: {folder}: {result}", err=True)
+                echo(f"error: {folder}: {result}", err=True)
             else:
                 for path in result:
-                    click.echo(path)
+                    echo(path)
             ended()
     if failed:
         raise click.exceptions.Exit(2)
@@ -179,14 +179,14 @@ def table(
                 for one in read
             ]
             print_table(lines, ("folder", "methods", "rows", "failed", "data"), numbers=(1, 2, 3))
-            click.echo(f"\n{len(found)} folders. The table of one: rfbench table FOLDER")
-            click.echo("The tables of all: --all; their numbers: --format csv")
+            echo(f"\n{len(found)} folders. The table of one: rfbench table FOLDER")
+            echo("The tables of all: --all; their numbers: --format csv")
             return
         text = summary_table.render(read, form)
     if form == "text":
         print_text(text.rstrip("\n") + "\n")
     else:
-        click.echo(text.rstrip("\n"))
+        echo(text.rstrip("\n"))
 
 
 @click.command("list")
@@ -224,7 +224,7 @@ def list_(what: str, name: str | None) -> None:
             f"There is no '{name}' among the {what}.{nearest(name, known)}",
             todo=f"`rfbench list {what}` has them all.",
         )
-    click.echo(_whole(what, name).rstrip("\n"))
+    echo(_whole(what, name).rstrip("\n"))
 
 
 def _whole(what: str, name: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from rfbench.cli.options import ALLOW_IMPORTS, CONFIG, OUT, WHOLE
+from rfbench.cli.terminal import echo
 
 SCRIPT = """\
 #!/bin/sh
@@ -53,7 +54,7 @@ def slurm(
     names = [e.name for e in configuration.read_all(config, [], allow_imports=allow_imports)]
     allowed = ["--allow-imports"] if allow_imports else []
     run = ["rfbench", "run", str(config), "--out", str(out), *allowed, *options]
-    click.echo(
+    echo(
         SCRIPT.format(
             name=shlex.quote(config.stem),
             shards=shards,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import click
+
+from rfbench.escaping import one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -17,16 +20,40 @@ GAP = 2
 LONGEST_WORD = 20
 
 
+def echo(
+    text: object = "",
+    *,
+    err: bool = False,
+    nl: bool = True,
+    mark: str = "",
+    colour: str | None = "red",
+) -> None:
+    """Print a text, the one way to the terminal: what would steer it is written out.
+
+    The `mark` stands before the text, in colour on a terminal.
+    """
+    start = click.style(mark, fg=colour) if mark else ""
+    click.echo(start + printable(text), err=err, nl=nl)
+
+
+class Printable(logging.Formatter):
+    """Messages of logs, as `echo` writes them."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
+        return printable(super().format(record))
+
+
 def print_table(
     rows: Sequence[Sequence[Cell]], head: Sequence[str] = (), numbers: Collection[int] = ()
 ) -> None:
     """Print a table, see `table`; without colours where the output is no terminal."""
-    click.echo(table(rows, head, numbers, _console()), nl=False)
+    click.echo(table(rows, head, numbers, _console()), nl=False)  # its cells are escaped
 
 
 def print_text(text: str) -> None:
     """Print a text of our pages, its verdicts and failures in colour on a terminal."""
-    console = _console()
+    console, text = _console(), printable(text)
     coloured = console.is_terminal and not console.no_color
     click.echo(with_verdicts(text, console) if coloured else text, nl=False)
 
@@ -52,6 +79,7 @@ def table(
     from rich.table import Table
     from rich.text import Text
 
+    rows = [[one_line(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     lines = [head, *rows] if head else rows
     least = [
         max(min(len(word), LONGEST_WORD) for cell in column for word in str(cell).split() or [""])

@@ -9,7 +9,7 @@ import click
 
 from rfbench.cli.maintenance import replay_rows
 from rfbench.cli.options import FILE, WHOLE, note_faults, with_papers
-from rfbench.cli.terminal import print_text
+from rfbench.cli.terminal import echo, print_text
 from rfbench.pages.rules import rules
 
 DEFAULT = Path("results")
@@ -72,6 +72,7 @@ def verify(
     from rfbench.analysis import claims
     from rfbench.analysis.published import COLUMNS
     from rfbench.analysis.verification import verify as hold_against
+    from rfbench.escaping import as_csv
     from rfbench.pages.verify import markdown, text
 
     note_faults()
@@ -79,13 +80,13 @@ def verify(
     found = found.under(protocol) if protocol else found
     if form == "csv":
         for note in found.selection.collection.notes:
-            click.echo(f"note: {note}", err=True)
+            echo(f"note: {note}", err=True)
         table = claims.table(found.outcomes) if claims_only else found.own[COLUMNS]
-        said = table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+        said = as_csv(table, float_format="%.10g", lineterminator="\n")
     else:
         said = {"text": text, "markdown": markdown}[form](found, claims_only)
-    (print_text if form == "text" else partial(click.echo, nl=False))(said)
+    (print_text if form == "text" else partial(echo, nl=False))(said)
     if strict and found.empty:
-        click.echo("strict: there are no results of any paper, so nothing was compared", err=True)
+        echo("strict: there are no results of any paper, so nothing was compared", err=True)
     if strict and (found.contradicted or found.empty):
         raise click.exceptions.Exit(1)

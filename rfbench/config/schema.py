@@ -24,6 +24,7 @@ from pydantic import (
 
 from rfbench import bandwidths, grids
 from rfbench.errors import ConfigError, nearest
+from rfbench.escaping import one_line
 from rfbench.registry import SAMPLERS
 
 if TYPE_CHECKING:
@@ -235,10 +236,16 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
     return {"name": name, "parameters": parameters}
 
 
+def _printable(label: str) -> str:
+    if label != one_line(label):
+        raise ValueError(f"a label has printable characters, not {one_line(label)!r}")
+    return label
+
+
 class SamplerSpec(MethodSpec):
     """A sampler's published name, or the import path of a class, with its parameters."""
 
-    label: Annotated[str, Field(min_length=1)]
+    label: Annotated[str, Field(min_length=1), AfterValidator(_printable)]
     parameters: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="before")

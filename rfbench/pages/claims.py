@@ -106,7 +106,7 @@ def by_remark(every: Sequence[Outcome], remarks: Callable[[Outcome], str]) -> di
     """Return the remarks on a claim, one per line of a macro, each with its protocols."""
     by_line: dict[str, list[str]] = {}
     for outcome in every:
-        for line in filter(None, map(str.strip, str(remarks(outcome)).splitlines())):
+        for line in filter(None, (line.strip() for line in remarks(outcome).splitlines())):
             by_line.setdefault(line, []).append(outcome.protocol)
     return by_line
 

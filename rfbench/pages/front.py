@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from rfbench import papers
 from rfbench.analysis import verdicts
@@ -19,6 +20,7 @@ from rfbench.analysis.faults import wall_over_cpu
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.gains import gains
 from rfbench.analysis.verification import Verification
+from rfbench.escaping import in_markdown
 from rfbench.pages.claims import verdict
 from rfbench.pages.grids import Grid
 from rfbench.pages.scoreboard import APART, anchor, counts, numbers_grid
@@ -101,7 +103,8 @@ def claims_grid(verification: Verification) -> Grid:
     claims = {outcome.claim.key: outcome.claim for outcome in verification.outcomes}
     rows = [
         [
-            f"[{title}](claims.md#{anchor(title)}) {claim.claim}",
+            Markup(f"[{in_markdown(title)}](claims.md#{anchor(title)}) ")
+            + in_markdown(claim.claim),
             *(
                 seen.get((claim.key, name), DASH).replace(verdicts.NOT_RUN, DASH)
                 for name in protocols

@@ -7,18 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import StringIO
 
-from rfbench.pages.words import DASH
+from markupsafe import Markup
 
-LATEX = str.maketrans(
-    {c: f"\\{c}" for c in "&%$#_{}"}
-    | {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
-)
-SIGNS = str.maketrans(
-    {"±": r"$\pm$", "≤": r"$\le$", "≥": r"$\ge$", "•": r"$\bullet$", DASH: "--"}
-    | {"<": r"\textless{}", ">": r"\textgreater{}"}
-)
+from rfbench.escaping import in_latex, in_markdown, one_line
+
 NARROW, ENDLESS = 24, 10_000
-MARKDOWN = str.maketrans({"|": r"\|", "*": r"\*", "<": r"\<", "\n": " "})
 
 
 @dataclass(frozen=True)
@@ -30,40 +23,32 @@ class Grid:
     title: str = ""  # what stands above it
 
 
-def markdown(grid: Grid) -> str:
+def markdown(grid: Grid) -> Markup:
     """Write a Markdown table, numbers to the right; the title is not written."""
-    lines = [[cell.translate(MARKDOWN) for cell in line] for line in (grid.head, *grid.rows)]
+    lines = [[in_markdown(cell) for cell in line] for line in (grid.head, *grid.rows)]
     columns = zip(*lines, strict=True)
     widths = [max([len(name) + 2, *map(len, cells)]) for name, *cells in columns]
     rule = [":" + "-" * (widths[0] + 1), *("-" * (width + 1) + ":" for width in widths[1:])]
     padded = [
         [first.ljust(widths[0]), *map(str.rjust, others, widths[1:])] for first, *others in lines
     ]
-    head, *rows = ("| " + " | ".join(cells) + " |" for cells in padded)
-    return "\n".join([head, "|" + "|".join(rule) + "|", *rows])
-
-
-def in_latex(text: str) -> str:
-    """Escape what LaTeX would read as its own."""
-    return text.translate(LATEX).translate(SIGNS)
+    head, *rows = (Markup("| " + " | ".join(cells) + " |") for cells in padded)
+    return Markup("\n").join([head, Markup("|" + "|".join(rule) + "|"), *rows])
 
 
 def latex(grid: Grid) -> str:
     """Write a LaTeX float with booktabs rules, the title as its caption."""
     import pandas as pd
 
-    frame = pd.DataFrame([list(row) for row in grid.rows], columns=list(grid.head))
-    style = (
-        frame.style.hide(axis="index").format(escape="latex").format_index(escape="latex", axis=1)
-    )
-    text = style.to_latex(
+    rows = [list(map(in_latex, row)) for row in grid.rows]
+    frame = pd.DataFrame(rows, columns=list(map(in_latex, grid.head)))
+    return frame.style.hide(axis="index").to_latex(
         hrules=True,
         column_format="l" + "r" * (len(grid.head) - 1),
-        caption=grid.title.translate(LATEX) or None,
+        caption=in_latex(grid.title) or None,
         position_float="centering",
         environment="table",
     )
-    return text.translate(SIGNS)
 
 
 def text(grid: Grid, width: int) -> str:
@@ -72,7 +57,8 @@ def text(grid: Grid, width: int) -> str:
     Columns that do not fit go into a further block that repeats the first column; no number is
     ever broken over two lines, but heads and names are.
     """
-    first, *others = zip(*([list(grid.head)] + [list(row) for row in grid.rows]), strict=True)
+    lines = [list(map(one_line, line)) for line in (grid.head, *grid.rows)]
+    first, *others = zip(*lines, strict=True)
     columns = [[_wrapped(head, cells), *cells] for head, *cells in others]
     wide = [
         max(len(line) for cell in column for line in cell.split("\n")) + 2 for column in columns

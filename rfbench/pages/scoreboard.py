@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from rfbench import papers
 from rfbench.analysis import audits, verdicts
 from rfbench.analysis.published import BEST, Line, by_data_set
 from rfbench.analysis.verification import Verification
+from rfbench.escaping import in_markdown
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number, plus_minus, span
@@ -212,7 +214,7 @@ def numbers_grid(verification: Verification, linked: bool = False) -> Grid:
         own = any(cell not in {DASH, "stand-in"} for cell in cells)
         if linked and (own or "stand-in" in cells):
             heading = name if own else f"{name}: stand-in {used[paper, item, dataset]}"
-            name = f"[{name}](scoreboard.md#{anchor(heading)})"
+            name = Markup(f"[{in_markdown(name)}](scoreboard.md#{anchor(heading)})")
         rows.append([name, str(here["numbers"].iloc[0]), *cells])
     return Grid(["table, data set", "numbers", *protocols], rows)
 

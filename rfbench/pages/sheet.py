@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from rfbench.escaping import in_latex, in_markdown
 from rfbench.pages import grids
 from rfbench.pages.grids import Grid
 
@@ -53,12 +54,12 @@ def _text(sheet: Sheet, width: int) -> str:
 
 def _markdown(sheet: Sheet) -> str:
     """Write one line above a grid as a paragraph, so that it joins no list before it."""
-    parts = [f"**{sheet.title.translate(grids.MARKDOWN)}**"]
+    parts = [f"**{in_markdown(sheet.title)}**"]
     for passage in sheet.passages:
         mark = "" if passage.grids and len(passage.lines) == 1 else "- "
-        parts.append("\n".join(mark + line.translate(grids.MARKDOWN) for line in passage.lines))
+        parts.append("\n".join(mark + in_markdown(line) for line in passage.lines))
         parts += map(grids.markdown, passage.grids)
-    parts.append("\n".join(f"- {note.translate(grids.MARKDOWN)}" for note in sheet.notes))
+    parts.append("\n".join(f"- {in_markdown(note)}" for note in sheet.notes))
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -73,7 +74,7 @@ def _latex(sheet: Sheet) -> str:
             floats.append(grids.latex(replace(grid, title=_sentences(lines))))
     if not floats:
         caption = _sentences([sheet.title, *common, *sheet.notes])
-        floats = [f"\\begin{{table}}\n\\caption{{{grids.in_latex(caption)}}}\n\\end{{table}}\n"]
+        floats = [f"\\begin{{table}}\n\\caption{{{in_latex(caption)}}}\n\\end{{table}}\n"]
     return "\n".join([r"% needs \usepackage{booktabs}", "", *floats])
 
 

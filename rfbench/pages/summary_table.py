@@ -12,6 +12,7 @@ from rfbench.analysis.faults import faults
 from rfbench.analysis.frame import follows
 from rfbench.analysis.summary import TIMES, axis, summarise
 from rfbench.errors import ResultsError, nearest
+from rfbench.escaping import as_csv
 from rfbench.pages import sheet
 from rfbench.pages.grids import Grid
 from rfbench.pages.sheet import Passage, Sheet
@@ -69,7 +70,7 @@ def _csv(several: Sequence[Results]) -> str:
         frame.insert(0, "experiment", table.name)
         frame.insert(1, "run", SMOKE if table.smoke else "full")
         frames.append(frame)
-    return pd.concat(frames).to_csv(index=False) if frames else ""
+    return as_csv(pd.concat(frames)) if frames else ""
 
 
 def _sheet(results: Results) -> Sheet:

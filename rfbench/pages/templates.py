@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
+from rfbench.escaping import in_markdown, one_line
 from rfbench.pages import grids, words
 
 if TYPE_CHECKING:
@@ -13,12 +16,14 @@ if TYPE_CHECKING:
 FILTERS = ("number", "signed", "p_value", "seconds", "count", "listing")
 
 
-def render(template: str, **facts: Any) -> str:
+def render(template: str, form: str = "markdown", **facts: Any) -> str:
     """Fill a template of `rfbench/pages/templates/` with facts; one that it lacks is an error.
 
-    The text ends with one line feed; runs of empty lines are one.
+    A template ``.md.j2`` writes Markdown, in which all facts are escaped, unless another form is
+    asked for. The text ends with one line feed; runs of empty lines are one.
     """
-    return _tidy(environment().get_template(template).render(**facts))
+    escaped = template.endswith(".md.j2") and form == "markdown"
+    return _tidy(environment(escaped).get_template(template).render(**facts))
 
 
 def lines(template: str, macro: str, **facts: Any) -> list[str]:
@@ -36,8 +41,12 @@ def _tidy(text: str) -> str:
 
 
 @cache
-def environment() -> Environment:
-    """Return the environment of the templates, with the filters of `rfbench.pages.words`."""
+def environment(escaped: bool = False) -> Environment:
+    """Return the environment of the templates, with the filters of `rfbench.pages.words`.
+
+    With `escaped`, every text that a template writes is escaped as Markdown, unless it is Markdown
+    of ours (`markupsafe.Markup`): a link, a table, what a macro made.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     made = Environment(
@@ -46,10 +55,17 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # Markdown; the HTML report has an environment of its own
+        # Jinja's own escaping is for HTML. It never sees a bare text: those are Markdown by then.
+        autoescape=escaped,
+        finalize=_escaped if escaped else None,
     )
     made.filters.update({name: getattr(words, name) for name in FILTERS})
     made.filters["table"] = grids.markdown
-    made.filters["escaped"] = lambda text: str(text).translate(grids.MARKDOWN)
+    # Within a block of code nothing is markup, and a backslash is one.
+    made.filters["code"] = lambda text: Markup(one_line(text))
     made.globals.update(spread=words.spread, span=words.span, link=words.link)
     return made
+
+
+def _escaped(value: Any) -> Any:
+    return in_markdown(value) if isinstance(value, str) else value

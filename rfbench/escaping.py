@@ -1,0 +1,95 @@
+"""Texts of others, made harmless: one function per output, each used at the door of that output.
+
+A label, a title, the name of a data set, a machine or a file, a message of somebody else's code:
+each may hold anything. `printable` is for a terminal, and the others begin with it. The page of
+`rfbench report --html` has the escaping of Jinja.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What begins markup within a line. `_` within words begins none, `&` writes a character, and what
+# stands between backticks is not live.
+MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\|*<[]"} | {"\n": " "})
+LATEX = str.maketrans(
+    {c: f"\\{c}" for c in "&%$#_{}"}
+    | {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
+    | {"±": r"$\pm$", "≤": r"$\le$", "≥": r"$\ge$", "•": r"$\bullet$", "\N{EN DASH}": "--"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "\n": " "}
+)
+FORMULAS = ("=", "+", "-", "@")
+
+
+def printable(text: object) -> str:
+    r"""Write what no terminal shows as it is, line feeds apart, as Python does.
+
+    That is control characters, with which a terminal is steered, and characters without a shape,
+    such as those that turn the direction of writing.
+
+    >>> printable("a\x1b]0;title\x07 b")
+    'a\\x1b]0;title\\x07 b'
+    """
+    text = str(text)
+    if all(line.isprintable() for line in text.split("\n")):
+        return text
+    return "".join(
+        c if c == "\n" or c.isprintable() or unicodedata.category(c) == "Zs" else _escape(c)
+        for c in text
+    )
+
+
+def _escape(character: str) -> str:
+    return ascii(character)[1:-1]
+
+
+def one_line(text: object) -> str:
+    r"""Write a text for a line or a cell: as `printable`, and line feeds as ``\n``."""
+    return printable(text).replace("\n", "\\n")
+
+
+def in_markdown(text: object) -> Markup:
+    r"""Write a text within a line of Markdown; what is Markdown already stays as it is.
+
+    >>> print(in_markdown(r"\<img onerror=x> [a](javascript:b)"))
+    \\\<img onerror=x> \[a\](javascript:b)
+    """
+    return text if isinstance(text, Markup) else Markup(printable(text).translate(MARKDOWN))
+
+
+def in_latex(text: object) -> str:
+    """Write a text within a line of LaTeX."""
+    return printable(text).translate(LATEX)
+
+
+def as_csv(table: pd.DataFrame, **options: Any) -> str:
+    """Write a table as CSV; no text in it begins like a formula, which a spreadsheet would run.
+
+    A number that is written as text stays as it is: -1 is no formula.
+    """
+    texts = table.select_dtypes(exclude=["number", "bool"]).map(_cell)
+    written: str = table.assign(**{str(name): texts[name] for name in texts}).to_csv(
+        index=False, **options
+    )
+    return written
+
+
+def _cell(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    text = one_line(value)  # a tab or a carriage return in front is written out here
+    return f"'{text}" if text.startswith(FORMULAS) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
