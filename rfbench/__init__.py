@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rfbench.figures import plot
     from rfbench.pages.report import publish as report
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "RfbenchError",

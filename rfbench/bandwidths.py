@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.arrays import Rows
+from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError, nearest
 from rfbench.kernels import Kernel, centred
 from rfbench.parameters import Rule, number, one_of
@@ -35,6 +36,8 @@ ALLOWED = (
 )
 # What `bandwidth: cv` chooses from: powers of two around the median.
 GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
+# How far a grid is widened, in multiples of what the rule gives.
+WIDEST, ROUNDING = (1 / 8, 32.0), 1 + 1e-9
 NEIGHBOUR = 50
 
 
@@ -83,18 +86,71 @@ def kernel_on(X: Rows, name: str, rule: float | str, generator: np.random.Genera
     return cls(resolve(rule, X, generator)) if cls.has_bandwidth else cls()
 
 
-def candidates(
-    rules: Iterable[float | str], X: Rows, generator: np.random.Generator
-) -> list[float]:
-    """Return the bandwidths that rules give, each of them on the same sample, the largest first."""
-    found: dict[float | str, float] = {}
-    values = set()
+@dataclass(frozen=True)
+class Candidates:
+    """The bandwidths to choose from."""
+
+    values: tuple[float, ...]  # the largest first
+    rule: float  # what the rule gives that they are multiples of; of numbers their geometric mean
+
+    def wider(self, best: float) -> float | None:
+        """Return the next bandwidth to try where the best so far lies at an edge, by a factor of 2.
+
+        None where it does not, and beyond `WIDEST` times the rule's value.
+        """
+        lowest, highest = (factor * self.rule for factor in WIDEST)
+        if best == max(self.values) and 2 * best <= highest * ROUNDING:
+            return 2 * best
+        if best == min(self.values) and best / 2 >= lowest / ROUNDING:
+            return best / 2
+        return None
+
+    def with_value(self, value: float) -> Candidates:
+        """Return the same and one more."""
+        return Candidates(tuple(sorted({*self.values, value}, reverse=True)), self.rule)
+
+
+def candidates(rules: Iterable[float | str], X: Rows, generator: np.random.Generator) -> Candidates:
+    """Return the bandwidths that rules give, each of them on the same sample."""
+    bases: dict[float | str, float] = {}
+    values, middle = set(), None
     for rule in rules:
         factor, base = _parts(rule) or (1.0, rule)
-        if base not in found:
-            found[base] = resolve(base, X, copy.deepcopy(generator))
-        values.add(factor * found[base])
-    return sorted(values, reverse=True)
+        if base not in bases:
+            bases[base] = resolve(base, X, copy.deepcopy(generator))
+        if isinstance(base, str) and middle is None:
+            middle = bases[base]
+        values.add(factor * bases[base])
+    if middle is None:
+        middle = float(np.exp(np.mean(np.log(list(values)))))
+    return Candidates(tuple(sorted(values, reverse=True)), middle)
+
+
+def nearest_to_rule(losses: Mapping[float, Array], rule: float) -> float:
+    """Return the bandwidth that is no worse than the best one, by its folds, and nearest to a rule.
+
+    Parameters
+    ----------
+    losses : mapping of float to array of shape (K,)
+        By bandwidth the loss of each fold; all have the same folds.
+    rule : float
+        Nearest in the ratio; of two equally near ones the larger.
+
+    Notes
+    -----
+    No worse: its loss exceeds the best one by no more than one standard error of that difference,
+    from the K folds. (Of one fold there is none: then no worse is as good.) The standard error of
+    a loss itself is several times as large, since all bandwidths err on the same hard rows.
+    """
+    means = {value: float(np.mean(loss)) for value, loss in losses.items()}
+    best = min(means, key=lambda value: (means[value], -value))
+
+    def flat(value: float) -> bool:
+        apart = losses[value] - losses[best]
+        error = float(np.std(apart, ddof=1) / np.sqrt(len(apart))) if len(apart) > 1 else 0.0
+        return means[value] - means[best] <= max(error, 1e-12 * abs(means[best]))
+
+    return min(filter(flat, means), key=lambda value: (abs(np.log(value / rule)), -value))
 
 
 def _from_rows(rule: str, X: Rows, generator: np.random.Generator, queries: int) -> float:

@@ -79,8 +79,54 @@ def test_multiples_of_a_rule_see_one_sample():
     found = bandwidths.candidates(
         ["0.5*median", "median", 3.0, "2 * median", "1*median"], rows, np.random.default_rng(1)
     )
-    assert_allclose(found, sorted([0.5 * median, median, 3.0, 2 * median], reverse=True))
-    assert bandwidths.resolve("0.5*median", rows, np.random.default_rng(1)) == found[-1]
+    assert_allclose(found.values, sorted([0.5 * median, median, 3.0, 2 * median], reverse=True))
+    assert bandwidths.resolve("0.5*median", rows, np.random.default_rng(1)) == found.values[-1]
+    assert found.rule == median
+
+
+def test_the_rule_of_numbers_is_their_geometric_mean():
+    found = bandwidths.candidates([1.0, 8.0], np.eye(3), np.random.default_rng(0))
+    assert found.rule == pytest.approx(8**0.5)
+
+
+@pytest.mark.parametrize(
+    ("loss", "best", "tried"),
+    [
+        (lambda s: (np.log2(s) - 3) ** 2, 8.0, 16.0),  # beyond the grid
+        (lambda s: (np.log2(s) + 2) ** 2, 0.25, 0.125),
+        (lambda s: -s, 32.0, 32.0),  # ever larger: to 32 times the rule
+        (lambda s: s, 0.125, 0.125),  # ever smaller: to an eighth
+        (lambda s: np.log2(s) ** 2, 1.0, 2.0),  # inside: nothing is added
+    ],
+)
+@pytest.mark.parametrize("rule", [1.0, 0.3])
+def test_a_grid_is_widened_while_the_best_lies_at_an_edge(loss, best, tried, rule):
+    """Against a search over every power of two from 1/8 to 32 times the rule."""
+    grid = bandwidths.Candidates((2 * rule, rule, 0.5 * rule), rule)
+    while True:
+        least = min(grid.values, key=lambda s: loss(s / rule))
+        if (further := grid.wider(least)) is None:
+            break
+        assert further not in grid.values
+        grid = grid.with_value(further)
+    every = [rule * 2.0**power for power in range(-3, 6)]
+    assert least == pytest.approx(min(every, key=lambda s: loss(s / rule)))
+    assert least == pytest.approx(best * rule)
+    assert any(value == pytest.approx(tried * rule) for value in grid.values)
+
+
+def test_where_the_losses_are_flat_the_one_nearest_to_the_rule_is_taken():
+    noise = np.array([0.1, -0.1, 0.2, -0.2, 0.0])
+    steady = np.ones(5)
+    losses = {8.0: steady, 4.0: steady + 0.01 + noise, 2.0: steady + 0.01, 1.0: steady + 1 + noise}
+    # 4 differs by less than the standard error of the difference, 0.07; 2 by more than its 0.
+    assert bandwidths.nearest_to_rule(losses, rule=1.0) == 4.0
+    assert bandwidths.nearest_to_rule(losses, rule=32.0) == 8.0
+    alone = {value: loss[:1] for value, loss in losses.items()}
+    assert bandwidths.nearest_to_rule(alone, rule=1.0) == 8.0
+    same = dict.fromkeys([0.5, 1.0, 2.0, 4.0], steady)
+    assert bandwidths.nearest_to_rule(same, rule=1.5) == 2.0
+    assert bandwidths.nearest_to_rule(same, rule=2.0**0.5) == 2.0
 
 
 @pytest.mark.parametrize("rule", ["0*median", "-1*median", "2*mean", "2*", "1e999*median"])

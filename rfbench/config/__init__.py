@@ -11,7 +11,14 @@ from pydantic import ValidationError
 
 from rfbench import shipped, yamlfile
 from rfbench.config import matrix
-from rfbench.config.build import resolve_parameters, sampler_of, solver_of
+from rfbench.config.build import (
+    chooses_on_training_rows,
+    looks_at_target,
+    resolve_parameters,
+    sampler_of,
+    selection_of,
+    solver_of,
+)
 from rfbench.config.combinations import check_combinations
 from rfbench.config.messages import explain, where
 from rfbench.config.overrides import override
@@ -28,6 +35,7 @@ from rfbench.config.schema import (
     SolverSpec,
 )
 from rfbench.errors import ConfigError, ResultsError, RfbenchError, unknown
+from rfbench.solvers.folds import ONCE
 
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
 
@@ -42,14 +50,17 @@ __all__ = [
     "SamplerSpec",
     "SolverSpec",
     "choose",
+    "chooses_on_training_rows",
     "documents",
     "from_document",
     "from_manifest",
+    "looks_at_target",
     "read",
     "read_all",
     "resolve_parameters",
     "runs_of",
     "sampler_of",
+    "selection_of",
     "short",
     "solver_of",
 ]
@@ -165,11 +176,12 @@ def from_manifest(
     """Return an experiment as the manifest of its results has it.
 
     `source` is the manifest's name for messages; files that it names are looked for from here. What
-    was checked when it ran is not checked again. ResultsError: it is of another version.
+    was checked when it ran is not checked again. Before 0.2.0 there was no key `features_in_folds`:
+    features were fitted once. ResultsError: it is of another version.
     ConfigError: it names code that nobody permitted.
     """
     try:
-        experiment = Experiment.model_validate(content)
+        experiment = Experiment.model_validate({"features_in_folds": ONCE, **content})
     except ValidationError as error:
         first = error.errors()[0]
         raise ResultsError(

@@ -13,12 +13,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from rfbench import plugins
-from rfbench.config.schema import BandwidthGrid, Experiment, SamplerSpec
+from rfbench.config.schema import NO_SOLVER, BandwidthGrid, Experiment, SamplerSpec
 from rfbench.errors import MethodError
 from rfbench.parameters import build
-from rfbench.registry import SAMPLERS
-from rfbench.samplers import RandomFeatures
+from rfbench.registry import SAMPLERS, SOLVERS
+from rfbench.samplers import RandomFeatures, base
 from rfbench.solvers import ExternalSolver, Solver, solver_class
+from rfbench.solvers.base import LOO
 
 COUNTS = ("n_components", "pool_size", "score_rows", "base_size")
 _EXPRESSION = re.compile(r"(?:((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)\s*\*\s*)?([Mdn])")
@@ -70,7 +71,40 @@ def solver_of(
     if not (hasattr(cls, "fit") and hasattr(cls, "predict")):
         raise MethodError(f"{spec.name} is not an estimator.", "It has no fit and predict.")
     estimator = build(cls, spec.name, {**_taken(cls, fixed), **own})
-    return ExternalSolver(estimator, classification=task == "classification")
+    return ExternalSolver(
+        estimator, classification=task == "classification", random_state=random_state
+    )
+
+
+def selection_of(experiment: Experiment) -> str:
+    """Return how the experiment's solver chooses, see `rfbench.solvers.Solver`.
+
+    'fixed' where there is no solver, and of an estimator from elsewhere.
+    """
+    spec = experiment.solver
+    if spec.name == NO_SOLVER or spec.imported:
+        return "fixed"
+    if spec.selection is not None:
+        return spec.selection
+    tasks = SOLVERS.get(spec.name, {"classification": None})
+    solver = solver_of(experiment, task=next(iter(tasks)), random_state=0)
+    return str(solver.chosen_selection())
+
+
+def chooses_on_training_rows(experiment: Experiment) -> bool:
+    """Tell whether training rows that are held out choose: by validation or in folds.
+
+    Not so those that are left out one by one: features that look at the target are refused there.
+    """
+    return selection_of(experiment) not in ("fixed", "test", LOO)
+
+
+def looks_at_target(experiment: Experiment, spec: SamplerSpec) -> bool:
+    """Tell whether a sampler looks at the target, see `rfbench.samplers.base.looks_at_target`."""
+    cls = plugins.load_class(spec.name, spec.folder) if spec.imported else SAMPLERS.find(spec.name)
+    if not hasattr(cls, "needs_target"):
+        cls = sampler_of(experiment, spec, M=1, d=1, n=1, random_state=0)
+    return base.looks_at_target(cls)
 
 
 def _kernel(experiment: Experiment, bandwidth: float | None) -> dict[str, Any]:

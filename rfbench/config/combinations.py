@@ -20,7 +20,8 @@ from rfbench.config.schema import (
 )
 from rfbench.errors import ConfigError, RfbenchError, unknown
 from rfbench.registry import KERNELS, SAMPLERS
-from rfbench.solvers.base import LOO, looks_at_target
+from rfbench.samplers.base import looks_at_target
+from rfbench.solvers.base import LOO
 
 
 def check_combinations(experiment: Experiment, document: yamlfile.Document) -> None:

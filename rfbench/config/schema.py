@@ -17,6 +17,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
+    StrictBool,
     ValidationError,
     field_validator,
     model_validator,
@@ -72,9 +73,12 @@ def _bandwidth(value: Any) -> Any:
         return value
     listed = _expanded(value.get("cv"))
     good = isinstance(listed, list) and all(map(bandwidths.ALLOWED.holds, listed))
-    if set(value) != {"cv"} or not good or not listed:
-        raise ValueError(f"write {{cv: ...}} with a list; each is {bandwidths.ALLOWED.words}")
-    return {"cv": listed}
+    widen = value.get("widen", False)
+    if not {"cv"} <= set(value) <= {"cv", "widen"} or not good or not listed:
+        raise ValueError(
+            f"write {{cv: ..., widen: true}} with a list; each is {bandwidths.ALLOWED.words}"
+        )
+    return {"cv": listed, "widen": widen}
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -306,9 +310,10 @@ class BandwidthGrid(Section):
     """The bandwidth is chosen with the penalty, on the same rows."""
 
     cv: list[float | str]
+    widen: StrictBool = False
 
     def __str__(self) -> str:
-        return "cv: " + ", ".join(map(str, self.cv))
+        return "cv: " + ", ".join(map(str, self.cv)) + (", widened" if self.widen else "")
 
 
 class KeptBy(Section):
@@ -384,6 +389,7 @@ class Experiment(Section):
     M: Annotated[KeptBy | list[int], BeforeValidator(_sizes)]
     samplers: Annotated[list[SamplerSpec], Field(min_length=1), BeforeValidator(_as_list)]
     solver: SolverSpec = SolverSpec()
+    features_in_folds: Literal["nested", "once"] = "nested"
     trials: Annotated[int, Field(ge=1, le=100_000)] = 10
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     metric: Annotated[str | None, _in_results("metric")] = None

@@ -73,6 +73,7 @@ class Entry(_CatalogSection):
     subsets share the folder of the full set), `train_rows` the size of the published training
     part. `classes` gives the number of rows of each class (or None), in the order of the codes,
     `labels` the code of each label in the files where that is not simply the order of `classes`.
+    `groups` says that its rows come from groups (subjects, patients), which folds leave whole.
     `fills_gaps` says that missing values (NaN) are filled when the rows are prepared.
     """
 
@@ -89,6 +90,7 @@ class Entry(_CatalogSection):
     columns: int
     train_rows: int | None = None
     sparse: bool = False
+    groups: bool = False
     fills_gaps: bool = False
     classes: dict[str, int | None] = Field(default_factory=dict)
     labels: dict[str, int] = Field(default_factory=dict)

@@ -56,7 +56,8 @@ def read(
         known = sha256 or _known(parameters, folder)
         cached = packed.cached(_cache(known), known)
         known, parsed = (known, cached) if cached else _stored(parameters, folder)
-    entry = Entry.model_validate({"name": name, "title": name, **(parsed.about or {})})
+    facts = {"name": name, "title": name, "groups": parsed.groups is not None}
+    entry = Entry.model_validate({**facts, **(parsed.about or {})})
     return entry, parsed, known
 
 

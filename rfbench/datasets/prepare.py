@@ -38,6 +38,7 @@ class Prepared:
     classes: tuple[str, ...]
     train_rows: Index  # which rows of the data set these are
     test_rows: Index
+    groups: Index | None = None  # number of the group of each training row
 
 
 def prepare(
@@ -98,7 +99,8 @@ def prepare(
         y = _map_target(*y, target, dataset.name)
     else:
         _check_classes(dataset, y[0])
-    return Prepared(X_train, X_test, *y, dataset.task, dataset.classes, train, test)
+    groups = None if dataset.groups is None else np.asarray(dataset.groups)[train]
+    return Prepared(X_train, X_test, *y, dataset.task, dataset.classes, train, test, groups)
 
 
 def _blocks(X: Rows) -> Iterator[slice]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from rfbench import bandwidths, datasets
 from rfbench.arrays import Rows
+from rfbench.bandwidths import Candidates
 from rfbench.compute.partitions import AddUp, in_turn
 from rfbench.config import BandwidthGrid
 from rfbench.datasets import Prepared
@@ -43,17 +44,17 @@ class Context:
         """Return the trial's training and test rows, scaled, encoded and read-only."""
         return self._last("rows", _rows_of(trial), lambda: frozen(_prepare(trial)))
 
-    def bandwidths(self, trial: Trial) -> list[float]:
-        """Return the bandwidths to choose from, the largest first; none of a kernel without."""
+    def bandwidths(self, trial: Trial) -> Candidates | None:
+        """Return the bandwidths to choose from; none of a kernel without."""
         experiment = trial.experiment
         if not KERNELS.find(experiment.kernel).has_bandwidth:
-            return []
+            return None
         rule = experiment.bandwidth
         rules = rule.cv if isinstance(rule, BandwidthGrid) else [rule]
         generator = generator_for(experiment.seed, "bandwidth", trial.number)
         return self._last(
             "bandwidth",
-            (_rows_of(trial), trial.number, rule),
+            (_rows_of(trial), trial.number, rules),
             lambda: bandwidths.candidates(rules, self.prepared(trial).X_train, generator),
         )
 

@@ -11,16 +11,22 @@ from typing import Any
 
 from rfbench import datasets, plugins, solvers
 from rfbench.config import (
+    NO_SOLVER,
     SHARED,
     BandwidthGrid,
     DatasetSpec,
     Experiment,
     KeptBy,
     SamplerSpec,
+    chooses_on_training_rows,
+    looks_at_target,
     resolve_parameters,
+    solver_of,
 )
 from rfbench.permissions import listed
-from rfbench.registry import SAMPLERS
+from rfbench.registry import SAMPLERS, SOLVERS
+from rfbench.solvers.external import ExternalSolver, chooses
+from rfbench.solvers.folds import NESTED
 
 # Keys left at their defaults are not part of the identity, so that a new key does not orphan old
 # results; a changed default, or a method that measures something else, needs a new version. For a
@@ -34,6 +40,8 @@ DESCRIPTIVE = (
     *("name", "title", "description", "paper", "item", "protocol"),
     *("metric", "checks", "plugins"),
 )
+# Part of the identity of the trials only that it makes a difference to.
+IN_FOLDS = "features_in_folds"
 JOBS_A_WORKER = 3
 LISTED = ("dataset", "samplers", "M", "trials")
 
@@ -63,8 +71,10 @@ class Trial:
     def setting(self) -> str:
         """Identity of what is measured, but for M and the trial's number."""
         shared = self.experiment.model_dump(
-            mode="json", exclude=set(DESCRIPTIVE + LISTED), exclude_defaults=True
+            mode="json", exclude={*DESCRIPTIVE, *LISTED, IN_FOLDS}, exclude_defaults=True
         )
+        if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.heeds_bandwidth:
+            shared["bandwidth"].pop("widen", None)
         known = {
             "version": IDENTITY_VERSION,
             "shared": shared,
@@ -77,6 +87,10 @@ class Trial:
         revision = solvers.revision(solver.name)
         if revision > 1:
             known["solver_revision"] = revision
+        if self.features_in_folds == NESTED:
+            known[IN_FOLDS] = NESTED
+        if self.folds_of_groups:
+            known["folds"] = "groups"
         if solver.imported:
             known["solver_code"] = plugins.identity(solver.name, solver.folder)
         return digest(known)
@@ -88,6 +102,46 @@ class Trial:
         if self.M is None:
             size = identity_of(self.reference)
         return digest({"setting": self.setting, "M": size, "number": self.number})
+
+    @cached_property
+    def features_in_folds(self) -> str | None:
+        """How the features of the folds that choose are fitted: 'nested' or 'once'.
+
+        None where no training rows choose, and of features that do not look at the target. Their
+        number is a look at it where a sampler that does decides it.
+        """
+        if not self.uses_features or not chooses_on_training_rows(self.experiment):
+            return None
+        specs = [self.sampler] if self.M is not None else [self.sampler, self.reference]
+        looks = any(looks_at_target(self.experiment, spec) for spec in specs)
+        return self.experiment.features_in_folds if looks else None
+
+    @property
+    def folds_of_groups(self) -> bool:
+        """Whether the folds that choose are made of whole groups of rows."""
+        entry, spec = self.dataset.entry, self.experiment.solver
+        if not entry.groups or spec.name == NO_SOLVER:
+            return False
+        if not spec.imported:
+            return chooses_on_training_rows(self.experiment)
+        task = "regression" if entry.task == "regression" else "classification"
+        solver = solver_of(self.experiment, task=task, random_state=0)
+        n = self.experiment.shape(self.dataset)[1]
+        return isinstance(solver, ExternalSolver) and chooses(solver.estimator, n)
+
+    @property
+    def uses_features(self) -> bool:
+        """Whether the solver sees the features; otherwise the rows themselves."""
+        solver = SOLVERS.get(self.experiment.solver.name, {})
+        return all(cls.uses_features for cls in solver.values())
+
+    @property
+    def heeds_bandwidth(self) -> bool:
+        """Whether the bandwidth changes what is measured."""
+        if not self.uses_features:
+            return True
+        cls = None if self.sampler.imported else SAMPLERS.find(self.sampler.name)
+        return bool(getattr(cls, "has_bandwidth", False))
 
     @property
     def code(self) -> str:

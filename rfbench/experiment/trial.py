@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,8 @@ from threadpoolctl import ThreadpoolController
 
 import rfbench
 from rfbench import metrics
+from rfbench.arrays import Rows
+from rfbench.bandwidths import nearest_to_rule
 from rfbench.clock import PARTS, Clock
 from rfbench.compute import waves
 from rfbench.compute.partitions import AddUp, in_turn
@@ -30,20 +33,23 @@ from rfbench.config import (
     solver_of,
 )
 from rfbench.datasets import Prepared
-from rfbench.errors import MemoryLimit, RfbenchError
+from rfbench.errors import MemoryLimit, MethodError, RfbenchError
 from rfbench.experiment import isolation
 from rfbench.experiment.context import Context
 from rfbench.experiment.environment import machine_id, peak_rss_mb, reset_peak_rss
 from rfbench.experiment.plan import Job, Trial, curves, shares_work
 from rfbench.experiment.seeds import integer_for
 from rfbench.results import kept_features
+from rfbench.rows import some
 from rfbench.samplers import RandomFeatures
+from rfbench.samplers.base import looks_at_target
 from rfbench.samplers.lkrf import LKRF
 from rfbench.samplers.nystroem import Nystroem
 from rfbench.samplers.pool_cache import cached_pools
 from rfbench.solvers import Solver
 from rfbench.solvers.curve import Curve
 from rfbench.solvers.design import design_of
+from rfbench.solvers.folds import NESTED, ONCE, Fold, Index, Refit
 
 # Standard errors below chance that a row's error has to be.
 CHANCE_ERRORS = 2
@@ -172,11 +178,11 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     experiment, M, curve = trial.experiment, trial.M, context.curve(trial)
     prepared = context.prepared(trial)
     X, clock = prepared.X_train, Clock()
-    bandwidth = _chosen_bandwidth(trial, context, clock)
+    bandwidth, at_edge = _chosen_bandwidth(trial, context, clock)
     solver = None if experiment.solver.name == NO_SOLVER else _solver(trial, prepared, bandwidth)
     features: Any = None
+    largest = replace(trial, M=max(M, trial.shared_M or 0)) if M else trial
     if curve is None and (solver is None or solver.uses_features):
-        largest = replace(trial, M=max(M, trial.shared_M or 0)) if M else trial
         features, found = _fit_sampler(largest, context, bandwidth, solver, clock)
         M = M or found
         # A row that is repeated at the size of its curve is cut, whatever shares its work today.
@@ -190,6 +196,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         "n_test": prepared.X_test.shape[0],
         "d": X.shape[1],
         "bandwidth": bandwidth,
+        "at_edge": at_edge,
         "M": M,
         "columns": design.n_columns,
         "feature_bytes": None if features is None else design.bytes_per_row,
@@ -205,7 +212,10 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         with clock.part("features"):
             design_of(X, features).matrix()
     else:
-        _fit(solver, features, prepared, clock, context.add_up)
+        refit = _refit(largest, context, bandwidth, solver)
+        if refit is not None and curve is not None and M is not None:
+            refit = curve.refit(M, refit)
+        _fit(solver, features, prepared, clock, context, refit)
         noted = features.notes_ if isinstance(features, RandomFeatures) else []
         scores = score(solver, prepared, clock)
         noted = [*noted, *chance_note(scores, prepared)]
@@ -213,6 +223,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
             "columns": solver.n_columns_,
             "selection": solver.chosen_selection(),
             "selection_loss": solver.selection_loss_,
+            "features_in_folds": trial.features_in_folds or solver.features_in_folds_,
             "alpha": solver.alpha_,
             "alpha_scale_free": solver.alpha_scale_free_,
             "converged": solver.converged_,
@@ -225,6 +236,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
                 measured["train_error"] = training_error(solver, prepared)
     if curve is not None:
         clock.charge(curve.clock)
+        clock.charge(curve.folds_clock, to="train")
         context.keep(trial, curve)
         measured["timing"] = SHARED
         measured["shared_M"] = curve.full.n_frequencies
@@ -253,35 +265,68 @@ def lines_of(sampler: LKRF, trial: int) -> list[dict[str, Any]]:
     return lines
 
 
-def _chosen_bandwidth(trial: Trial, context: Context, clock: Clock) -> float | None:
+def _chosen_bandwidth(
+    trial: Trial, context: Context, clock: Clock
+) -> tuple[float | None, bool | None]:
     """Return the bandwidth with the smallest loss on the rows that choose the penalty.
 
-    Each is fitted as a trial with it would be; of equally good ones the largest wins. All of it is
-    time of training.
+    And whether it lies at an edge of those tried; None where there was no choice. Each is fitted
+    as a trial with it would be; of equally good ones the largest wins. All of it is time of
+    training. A grid that is widened goes on by factors of two while the best lies at an edge; then
+    the choice is that of `rfbench.bandwidths.nearest_to_rule`.
     """
-    values = context.bandwidths(trial)
-    if len(values) < 2:
-        return next(iter(values), None)
+    grid, rule = context.bandwidths(trial), trial.experiment.bandwidth
+    if grid is None:
+        return None, None
+    widened = isinstance(rule, BandwidthGrid) and rule.widen
+    if not trial.heeds_bandwidth or (len(grid.values) < 2 and not widened):
+        return grid.values[0], None
     prepared, spent = context.prepared(trial), Clock()
-    best, least = values[0], np.inf
-    for value in values:
+    losses: dict[float, float] = {}
+    folds: dict[float, Any] = {}
+
+    def measure_loss(value: float) -> None:
         solver, features = _solver(trial, prepared, value), None
         if solver.uses_features:
             features, _ = _fit_sampler(trial, context, value, solver, spent)
-        if not getattr(features, "has_bandwidth", True):
-            return value  # nothing to choose, and no time is charged
-        _fit(solver, features, prepared, spent, context.add_up)
-        if solver.selection_loss_ < least * (1 - 1e-12):  # not by rounding alone
-            best, least = value, solver.selection_loss_
+        refit = _refit(trial, context, value, solver)
+        _fit(solver, features, prepared, spent, context, refit)
+        losses[value], folds[value] = float(solver.selection_loss_), solver.fold_losses_
+
+    def best_of(tried: Iterable[float]) -> float:
+        best, *others = sorted(tried, reverse=True)
+        for value in others:
+            if losses[value] < losses[best] * (1 - 1e-12):  # not by rounding alone
+                best = value
+        return best
+
+    for value in grid.values:
+        measure_loss(value)
+    best = best_of(losses)
+    while widened and (further := grid.wider(best)) is not None:
+        measure_loss(further)
+        grid, best = grid.with_value(further), best_of(losses)
+    if widened and all(loss is not None for loss in folds.values()):
+        best = nearest_to_rule(folds, grid.rule)
     clock.charge(spent, to="train")
-    return best
+    return best, best in (grid.values[0], grid.values[-1])
 
 
 def _fit_sampler(
-    trial: Trial, context: Context, bandwidth: float | None, solver: Any, clock: Clock
+    trial: Trial,
+    context: Context,
+    bandwidth: float | None,
+    solver: Any,
+    clock: Clock,
+    some_rows: tuple[Rows, Any] | None = None,
 ) -> tuple[Any, int]:
-    """Return the fitted sampler and M; where M is kept_by a sampler, that one is fitted first."""
-    X, y = context.prepared(trial).X_train, context.prepared(trial).y_train
+    """Return the fitted sampler and M; where M is kept_by a sampler, that one is fitted first.
+
+    It is fitted on the training rows, or on some of them with their targets. A sampler that does
+    not say that it looks at the target is given none.
+    """
+    prepared = context.prepared(trial)
+    X, y = some_rows or (prepared.X_train, prepared.y_train)
 
     def built(spec: SamplerSpec, M: int) -> Any:
         return sampler_of(
@@ -289,7 +334,7 @@ def _fit_sampler(
             spec,
             M=M,
             d=X.shape[1],
-            n=X.shape[0],
+            n=prepared.X_train.shape[0],
             random_state=integer_for(trial.experiment.seed, "features", trial.number),
             bandwidth=bandwidth,
         )
@@ -302,10 +347,43 @@ def _fit_sampler(
     fit = sampler.fit_forming if isinstance(sampler, RandomFeatures) else sampler.fit
     if isinstance(sampler, Nystroem) and getattr(solver, "takes_landmarks", False):
         fit = sampler.fit_landmarks
+    targets = (y,) if looks_at_target(sampler) else ()
+    if not targets:
+        _refuse_undeclared(trial.sampler.name, fit)
     with clock.part("pp"):
-        fit(X, y)
+        fit(X, *targets)
     context.pools.settle(clock)
     return sampler, M
+
+
+def _refuse_undeclared(name: str, fit: Callable[..., Any]) -> None:
+    """Raise MethodError where a `fit` cannot do without a target that nobody said it looks at."""
+    y = inspect.signature(fit).parameters.get("y")
+    if y is not None and y.default is y.empty:
+        raise MethodError(
+            f"The fit of {name} asks for y, and it does not say that it looks at the target.",
+            "Features that do are fitted without the rows that choose; others are given no target.",
+            "Write `needs_target = True` in the class, or `y=None` in its fit.",
+        )
+
+
+def _refit(trial: Trial, context: Context, bandwidth: float | None, solver: Any) -> Refit | None:
+    """Return how the features of a fold that chooses are fitted; None: like all the others.
+
+    With the same random numbers, on other rows: those of the fold play no part. Nor do they in how
+    many features there are, where a sampler decides it.
+    """
+    if trial.features_in_folds != NESTED:
+        return None
+    prepared = context.prepared(trial)
+
+    def refit(rest: Index, held: Index, clock: Clock) -> Fold:
+        rows, y = some(prepared.X_train, rest), prepared.y_train[rest]
+        with context.pools.forgetting():
+            features, _ = _fit_sampler(trial, context, bandwidth, solver, clock, (rows, y))
+        return Fold(rows, some(prepared.X_train, held), features)
+
+    return refit
 
 
 def _solver(trial: Trial, prepared: Prepared, bandwidth: float | None) -> Any:
@@ -317,14 +395,23 @@ def _solver(trial: Trial, prepared: Prepared, bandwidth: float | None) -> Any:
     )
 
 
-def _fit(solver: Any, features: Any, prepared: Prepared, clock: Clock, add_up: AddUp) -> None:
+def _fit(
+    solver: Any,
+    features: Any,
+    prepared: Prepared,
+    clock: Clock,
+    context: Context,
+    refit: Refit | None,
+) -> None:
     solver.fit(
         prepared.X_train,
         prepared.y_train,
         features=features,
+        features_in_folds=refit or ONCE,
+        groups=prepared.groups,
         evaluation=(prepared.X_test, prepared.y_test),
         clock=clock,
-        **({"add_up": add_up} if isinstance(solver, Solver) else {}),
+        **({"add_up": context.add_up} if isinstance(solver, Solver) else {}),
     )
 
 

@@ -98,9 +98,9 @@ _WHAT = (
     Column(
         "features_in_folds",
         TEXT,
-        "nested: fitted anew in each fold of that choice; once: before it; empty: no folds",
+        "features that look at the target: fitted without each fold (nested), or once",
     ),
-    Column("at_edge", BOOLEAN, "whether a chosen bandwidth or penalty is at an edge of its grid"),
+    Column("at_edge", BOOLEAN, "whether the chosen bandwidth is at an edge of those tried"),
     Column("converged", BOOLEAN, "whether the solver reached its tolerance, where it has one"),
     Column("gap", NUMBER, "relative distance of the final fit to its optimum"),
     Column("gap_folds", NUMBER, "that of the worst fold"),

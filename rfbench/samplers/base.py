@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench import bandwidths
@@ -94,6 +95,7 @@ class RandomFeatures(
     """
 
     declaration: ClassVar[Declaration]  # what the decorator `sampler` says of it
+    # `_draw` looks at the target: for folds that choose, the features are fitted without them.
     needs_target: ClassVar[bool] = False
     # The first M features of a larger fit are, but for a factor, those of a fit with M.
     has_prefixes: ClassVar[bool] = False
@@ -264,6 +266,25 @@ class RandomFeatures(
         tags.target_tags.required = self.needs_target
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def looks_at_target(transformer: Any) -> bool:
+    """Tell whether a transformer's `fit` looks at the target, as far as it says so.
+
+    It says so by an attribute `needs_target`, by scikit-learn's tag `target_tags.required`, or by a
+    part of it that does: a step of a pipeline, say. So does what selects columns for scikit-learn,
+    most of which needs a target and does not have the tag.
+    """
+    if (declared := getattr(transformer, "needs_target", None)) is not None:
+        return bool(declared)
+    parts: dict[str, Any] = {}
+    if isinstance(transformer, BaseEstimator):
+        from sklearn.feature_selection import SelectorMixin
+
+        if isinstance(transformer, SelectorMixin) or get_tags(transformer).target_tags.required:
+            return True
+        parts = transformer.get_params()
+    return any(looks_at_target(part) for part in parts.values() if hasattr(part, "fit"))
 
 
 def target_columns(y: Any, n: int) -> Array:

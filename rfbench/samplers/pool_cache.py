@@ -76,6 +76,7 @@ class PoolCache:
 
     size: int = 2
     owed: Clock = field(default_factory=Clock)
+    _forgets: bool = False
     _known: dict[Key, tuple[Any, Clock, Rows]] = field(default_factory=dict)
 
     def get(self, key: Key, X: Rows, make: Callable[[], Value]) -> Value:
@@ -84,6 +85,8 @@ class PoolCache:
         The arrays of the value become read-only, because several samplers see them.
         `make` must not ask the cache in its turn: that time would be owed twice.
         """
+        if self._forgets and X is not None:
+            return make()
         if key not in self._known or self._known[key][2] is not X:
             clock = Clock()
             with clock.part("pp"):
@@ -96,6 +99,15 @@ class PoolCache:
         found, clock, _ = self._known[key]
         self.owed.charge(clock)
         return cast("Value", found)
+
+    @contextmanager
+    def forgetting(self) -> Iterator[None]:
+        """Keep no values of rows that are fitted inside: a fold's are gone with it."""
+        before, self._forgets = self._forgets, True
+        try:
+            yield
+        finally:
+            self._forgets = before
 
     def settle(self, clock: Clock) -> None:
         """Charge a clock what is owed."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -35,9 +35,10 @@ from rfbench.parameters import (
     ruled,
 )
 from rfbench.rows import RowSource
-from rfbench.samplers.base import RandomState
+from rfbench.samplers.base import RandomState, looks_at_target
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, design_of
+from rfbench.solvers.folds import NESTED, ONCE, Refit, refit_of, whole_groups
 from rfbench.solvers.grouped_fits import matrix_fits
 from rfbench.solvers.regularization_path import CERTAIN, Fits, Groups, LinearPath, Path
 
@@ -52,14 +53,6 @@ def _is_folds(value: Any) -> bool:
 
 FOLDS = Rule("another cvK", _is_folds)
 SELECTION = one_of("fixed", "test", "validation", "cv5", LOO) | FOLDS | NOTHING
-
-
-def looks_at_target(features: Any) -> bool:
-    """Tell whether fitted features were made with the target, by what they say of themselves."""
-    tags = getattr(features, "__sklearn_tags__", None)
-    if hasattr(features, "needs_target") or tags is None:
-        return bool(getattr(features, "needs_target", False))
-    return bool(tags().target_tags.required)
 
 
 def grid_of(rule: Rule) -> Rule:
@@ -84,7 +77,8 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
         left out by itself, in closed form (loo: ridge and kernel ridge, on features that do not
         look at the target). After the choice all rows are fitted. Of equally good values the
-        strongest (the largest penalty) wins.
+        strongest (the largest penalty) wins. Features that look at the target are fitted
+        without the rows that choose, see `fit`.
     intercept : bool
         Fit a constant.
     random_state : int, Generator, RandomState, SeedSequence or None
@@ -110,6 +104,11 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     selection_loss_ : float or None
         Mean loss of the chosen value on the rows that chose it: squared error, or misclassification
         (0 to 1); None where nothing was chosen.
+    fold_losses_ : array of shape (K,) or None
+        The same in each fold.
+    features_in_folds_ : {'nested', 'once'} or None
+        How features that look at the target were fitted for the rows that chose; None of other
+        features, and where no training rows chose.
     """
 
     # One more when the solver measures something else: then its trials have new identities.
@@ -203,15 +202,33 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         y: Any,
         *,
         features: Any = None,
+        features_in_folds: str | Refit = NESTED,
+        groups: NDArray[Any] | None = None,
         evaluation: tuple[Rows, Any] | None = None,
         clock: Clock | None = None,
         add_up: AddUp = in_turn,
     ) -> Self:
         """Fit on rows X, shape (n, d), seen through `features`, and y.
 
-        y has the shape (n,); a real target may have several columns, (n, t). `evaluation` holds
-        the rows and targets for the selection 'test'; `clock` is booked the parts of the work;
-        `add_up` does the parts of a solver with `partitions`.
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        y : array of shape (n,)
+            A real target may have several columns, (n, t).
+        features : fitted transformer, optional
+        features_in_folds : {'nested', 'once'} or function
+            Features that look at the target (`rfbench.samplers.base.looks_at_target`) are copied
+            and fitted anew without the rows of each fold, or taken as they are, though they have
+            seen the targets of the rows that then choose. A function fits those of a fold, see
+            `rfbench.solvers.folds.Refit`.
+        groups : array of shape (n,), optional
+            Which group (subject, patient) each row is of: whole ones are held out.
+        evaluation : tuple of rows and targets, optional
+            For the selection 'test'.
+        clock : Clock, optional
+            It is booked the parts of the work; fits of features in folds are time of training.
+        add_up : function
+            Does the parts of a solver with `partitions`.
         """
         self.check_parameters()
         X, y = validate_data(
@@ -239,35 +256,59 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
                 "A row that is left out of the fit alone would be judged by features that saw it.",
                 "Take selection: cv5.",
             )
+        if selection == LOO and groups is not None:
+            raise MethodError(
+                "selection is 'loo', and the rows have groups.",
+                "A row that is left out alone leaves the others of its group in.",
+                "Take selection: cv5, whose folds are whole groups.",
+            )
         truth = None if evaluation is None else self._truth(evaluation[1])
         held = None if evaluation is None else design_of(self._rows(evaluation[0]), self.features_)
         design = design_of(X, self.features_)
         design.clock = clock
         if (count := getattr(self, "partitions", None)) is not None:
             design.partitions = Partitions(count, add_up)
-        groups = self._groups(selection, design.n)
-        fits = self._fits(design, targets, groups, clock)
+        self.notes_ = []
+        folds = self._groups(selection, design.n, groups, targets.codes)
+        refit = None
+        if folds is not None:
+            refit = refit_of(features_in_folds, self.features_, X, y)
+        if refit is None:
+            fits = self._fits(design, targets, folds, clock)
+        else:
+            fits = self._nested_fits(design, targets, np.asarray(folds), refit, clock)
         losses, held_rows, seen = None, 1, None
+        self.fold_losses_ = None
         if held is not None and truth is not None and selection == "test":
             with clock.part("test"):
                 decisions = fits.path.decisions(held)
                 losses = self._losses(decisions, truth)
                 seen = decisions[int(np.argmin(losses))].copy()
-        elif groups is not None or fits.held_loss is not None:
-            held_rows = design.n if groups is None else int(np.count_nonzero(groups >= 0))
-            losses = fits.held_loss
-            if losses is None:
+        elif folds is not None or fits.held_loss is not None:
+            counts = np.array([design.n]) if folds is None else np.bincount(folds[folds >= 0])
+            sums = fits.held_loss
+            if sums is None:
                 with clock.part("train"):
-                    losses = np.zeros(len(self.grid()))
+                    parts = []
                     for g, fitted in enumerate(fits.partial):
-                        rows = np.flatnonzero(groups == g)
+                        rows = np.flatnonzero(folds == g)
                         part = design.take(rows)
                         part.clock = clock
-                        losses += self._summed_losses(fitted.decisions(part), targets.truth[rows])
+                        parts.append(
+                            self._summed_losses(fitted.decisions(part), targets.truth[rows])
+                        )
+                    sums = np.array(parts)
+            losses, held_rows = sums.sum(axis=0), int(counts.sum())
+            self.fold_losses_ = sums[:, int(np.argmin(losses))] / counts
         best = 0 if losses is None else int(np.argmin(losses))
         self.selection_loss_ = None if losses is None else float(losses[best]) / held_rows
         self.evaluation_decisions_ = seen
-        self.notes_ = list(fits.path.notes[best])
+        self.features_in_folds_ = None
+        if refit is not None:
+            self.features_in_folds_ = NESTED
+        elif folds is not None and looks_at_target(self.features_):
+            self.features_in_folds_ = ONCE
+        self.notes_ += fits.path.notes[best]
         reached = fits.path.converged
         self.converged_ = None if reached is None else bool(reached[best])
         self._certify(fits, best)
@@ -288,23 +329,58 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         if stopped:
             self.notes_.append(f"no convergence in {stopped} of the fits that chose the penalty")
 
-    def _groups(self, selection: str, n: int) -> Groups:
-        """Return the number of the held-out group of each row, -1 for rows never held out."""
+    def _nested_fits(
+        self, design: Design, targets: Targets, folds: NDArray[np.intp], refit: Refit, clock: Clock
+    ) -> Fits:
+        """Fit all rows through their features, and the rest of each fold through its own.
+
+        All that a fold takes is time of training.
+        """
+        partial, sums, spent = [], [], Clock()
+        for g in range(int(folds.max()) + 1):
+            rest, held = np.flatnonzero(folds != g), np.flatnonzero(folds == g)
+            fold = refit(rest, held, spent)
+            part = design_of(fold.rest, fold.features)
+            part.clock, part.partitions = spent, design.partitions
+            fitted = self._fits(part, targets.take(folds != g), None, spent).path
+            with spent.part("train"):
+                decisions = fitted.decisions(design_of(fold.held, fold.features))
+                sums.append(self._summed_losses(decisions, targets.truth[held]))
+            partial.append(fitted)
+        clock.charge(spent, to="train")
+        return replace(
+            self._fits(design, targets, None, clock), partial=partial, held_loss=np.array(sums)
+        )
+
+    def _groups(
+        self,
+        selection: str,
+        n: int,
+        groups: NDArray[Any] | None = None,
+        codes: NDArray[np.intp] | None = None,
+    ) -> Groups:
+        """Return the number of the held-out fold of each row, -1 for rows never held out."""
         if selection in ("fixed", "test", LOO):
             return None
         state: Any = self.random_state
         if isinstance(state, np.random.RandomState):
             state = int(state.randint(2**31 - 1))
         generator = np.random.default_rng(state)
+        validation = selection == "validation"
+        count = round(1 / VALIDATION_SHARE) if validation else int(selection.removeprefix("cv"))
+        if groups is not None:
+            folds = whole_groups(groups, codes, count, int(generator.integers(2**31)))
+            if (made := int(folds.max()) + 1) < count:
+                self.notes_.append(f"{made} folds: the training rows are of {made} groups")
+            return np.where(folds == 0, 0, -1) if validation else folds
         order = generator.permutation(n)
-        if selection == "validation":
-            groups = np.full(n, -1)
-            groups[order[: max(1, round(VALIDATION_SHARE * n))]] = 0
-            return groups
-        folds = int(selection.removeprefix("cv"))
-        if folds > n:
-            raise MethodError(f"{selection} needs at least {folds} rows, there are {n}.")
-        return np.asarray(order % folds, dtype=np.intp)
+        if validation:
+            folds = np.full(n, -1)
+            folds[order[: max(1, round(VALIDATION_SHARE * n))]] = 0
+            return folds
+        if count > n:
+            raise MethodError(f"{selection} needs at least {count} rows, there are {n}.")
+        return np.asarray(order % count, dtype=np.intp)
 
     def _rows(self, X: Rows) -> Rows:
         on_disk = isinstance(X, RowSource)

@@ -7,7 +7,7 @@ of them, and the features themselves, where they fit into memory, are formed onc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,6 +22,7 @@ from rfbench.memory import may_hold
 from rfbench.rows import some
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.solvers.design import Design
+from rfbench.solvers.folds import Fold, Index, Refit
 
 GATHERED_ROWS = 4096
 
@@ -43,6 +44,8 @@ class Curve:
     sampler: Any
     clock: Clock
     train: Rows
+    # What the sizes share in a fold that chooses, by its rows, where its features are its own.
+    _folds: dict[bytes, Fold] = field(default_factory=dict)
     _matrices: list[tuple[Rows, FloatArray]] = field(default_factory=list)
     _equations: dict[tuple[Any, ...], tuple[Rows, FeatureMap, list[NormalEquations]]] = field(
         default_factory=dict
@@ -58,6 +61,28 @@ class Curve:
     def prefix(self, M: int) -> Prefix:
         """Return the first M features."""
         return Prefix(self, M)
+
+    def refit(self, M: int, refit: Refit) -> Refit:
+        """Return what gives the first M features of a fold, whose largest size is fitted once."""
+
+        def prefix(rest: Index, held: Index, clock: Clock) -> Fold:
+            key = rest.tobytes()
+            if key not in self._folds:
+                spent = Clock()
+                fold = refit(rest, held, spent)
+                self._folds[key] = replace(fold, features=Curve(fold.features, spent, fold.rest))
+            fold = self._folds[key]
+            return replace(fold, features=fold.features.prefix(M))
+
+        return prefix
+
+    @property
+    def folds_clock(self) -> Clock:
+        """What the work took that the sizes share in folds."""
+        total = Clock()
+        for fold in self._folds.values():
+            total.charge(fold.features.clock)
+        return total
 
     def matrix(self, X: Rows) -> FloatArray | None:
         """Return all features of the rows, formed once, or None if they are too large."""

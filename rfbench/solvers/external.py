@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from rfbench.arrays import Array, Rows
+from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.memory import check_fits
+from rfbench.samplers.base import looks_at_target
 from rfbench.solvers.design import check_columns, check_real, design_of
+from rfbench.solvers.folds import ONCE, whole_groups
 from rfbench.solvers.grouped_fits import matrix_bytes
+
+# What scikit-learn takes where nothing is said: folds; rows up to which boosting that stops early
+# by itself does not.
+USUAL_FOLDS, MOST_WITHOUT_STOPPING = 5, 10_000
 
 
 def converges(model: Any, Z: Array, y: Array) -> bool:
@@ -25,6 +33,27 @@ def converges(model: Any, Z: Array, y: Array) -> bool:
     return not any(issubclass(w.category, ConvergenceWarning) for w in caught)
 
 
+def chooses(estimator: Any, n: int) -> bool:
+    """Tell whether an estimator holds out rows of n to choose by: its folds, or to stop early."""
+    return _has_folds(estimator) or _stops_early(estimator, n)
+
+
+def _has_folds(estimator: Any) -> bool:
+    """Tell whether an estimator of scikit-learn's has folds of its own, that rows can be put in."""
+    if not isinstance(estimator, BaseEstimator):
+        return False
+    cv = estimator.get_params(deep=False).get("cv", "none")
+    return cv is None or isinstance(cv, int)
+
+
+def _stops_early(estimator: Any, n: int) -> bool:
+    """Tell whether it stops by the loss on rows held out, and takes these from the caller."""
+    if "X_val" not in inspect.signature(estimator.fit).parameters:
+        return False
+    asked = getattr(estimator, "early_stopping", False)
+    return n > MOST_WITHOUT_STOPPING if asked == "auto" else bool(asked)
+
+
 class ExternalSolver:
     """Fits any scikit-learn estimator on the features, all of them in memory at once.
 
@@ -33,6 +62,8 @@ class ExternalSolver:
     estimator : estimator with fit and predict
     classification : bool
         Predictions are class codes; otherwise real values.
+    random_state : int
+        Of the folds of whole groups.
     """
 
     uses_features = True
@@ -42,9 +73,11 @@ class ExternalSolver:
     converged_: bool | None = None
     gap_: float | None = None
     gap_folds_: float | None = None
+    features_in_folds_: str | None = None
 
-    def __init__(self, estimator: Any, *, classification: bool) -> None:
+    def __init__(self, estimator: Any, *, classification: bool, random_state: int = 0) -> None:
         self.estimator, self.classification = estimator, classification
+        self.random_state = random_state
         self.notes_: list[str] = []
 
     def fit(
@@ -53,10 +86,17 @@ class ExternalSolver:
         y: Any,
         *,
         features: Any = None,
+        features_in_folds: Any = None,
+        groups: NDArray[Any] | None = None,
         evaluation: Any = None,
         clock: Clock | None = None,
     ) -> ExternalSolver:
-        """Fit on rows X, shape (n, d), seen through `features`, and y, shape (n,)."""
+        """Fit on rows X, shape (n, d), seen through `features`, and y, shape (n,).
+
+        An estimator that holds out rows to choose by holds out whole `groups`, shape (n,). What
+        features that look at the target have seen of these rows' targets cannot be taken back
+        here, and is noted.
+        """
         clock = clock or Clock()
         self.features_ = features
         design = design_of(X, features)
@@ -65,12 +105,37 @@ class ExternalSolver:
             f"The matrix of {design.n_columns} features of {design.n} rows, with a copy,",
             "Take the solver ridge, which streams its rows, or fewer rows or features.",
         )
+        if looks_at_target(features) and chooses(self.estimator, design.n):
+            self.features_in_folds_ = ONCE
+            name = type(self.estimator).__name__
+            self.notes_.append(f"{name} chooses by rows whose targets the features have seen")
         with clock.part("features"):
             Z = design.matrix()
         with clock.part("train"):
-            self.estimator.fit(Z, y)
+            self._fit(Z, np.asarray(y), groups)
         self.n_columns_ = design.n_columns
         return self
+
+    def _fit(self, Z: FloatArray, y: NDArray[Any], groups: NDArray[Any] | None) -> None:
+        """Fit the estimator; where it holds out rows and there are groups, whole ones."""
+        if groups is None or not chooses(self.estimator, len(y)):
+            self.estimator.fit(Z, y)
+            return
+        own = self.estimator.get_params(deep=False)
+        count = own.get("cv") or USUAL_FOLDS
+        if stops := _stops_early(self.estimator, len(y)):
+            share = own.get("validation_fraction") or 1 / USUAL_FOLDS
+            count = max(2, round(1 / share)) if share < 1 else max(2, round(len(y) / share))
+        codes = y.astype(np.intp) if self.classification else None
+        folds = whole_groups(groups, codes, count, self.random_state)
+        if stops:
+            first = folds == 0
+            self.estimator.fit(Z[~first], y[~first], X_val=Z[first], y_val=y[first])
+            return
+        splits = [
+            (np.flatnonzero(folds != g), np.flatnonzero(folds == g)) for g in np.unique(folds)
+        ]
+        self.estimator.set_params(cv=splits).fit(Z, y)
 
     def decisions(self, X: Rows) -> Array:
         """Return the predictions, shape (n, 1)."""

@@ -44,10 +44,11 @@ def gram_fits(
         partial = [solve(total - part) for part in held]
         loss = None
         if groups is not None and targets.codes is None:
-            loss = sum(
-                gram.residual_sum_of_squares(part, fitted.coefficients, fitted.intercepts).mean(1)
+            squares = [
+                gram.residual_sum_of_squares(part, fitted.coefficients, fitted.intercepts)
                 for part, fitted in zip(held, partial, strict=True)
-            )
+            ]
+            loss = np.mean(squares, axis=2)
         path = solve(total)
         for fitted in (path, *partial):
             np.add(fitted.intercepts, means, out=fitted.intercepts)

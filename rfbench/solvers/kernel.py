@@ -80,7 +80,9 @@ class KernelModel(PenalisedSolver):
                 block = K[np.ix_(rest, rest)]
                 partial.append(self._path(block, design.X[rest], targets.take(mask)))
             norm = float(np.trace(K) / design.n)
-            loss = self._left_out_loss(K, targets) if self.chosen_selection() == LOO else None
+            loss = None
+            if self.chosen_selection() == LOO:
+                loss = self._left_out_loss(K, targets)[None]
             return Fits(self._path(K, design.X, targets), norm, partial, loss)
 
     def _left_out_loss(self, K: Array, targets: Targets) -> Array:

@@ -145,9 +145,9 @@ class Fits:
         Mean squared norm of a row of features (of k(x, x), for a kernel).
     partial : list of Path
         Of all rows but those of group g, for every g.
-    held_loss : array of shape (a,) or None
-        The loss of the held-out rows, or of every row left out by itself, summed over them, where
-        it is known already.
+    held_loss : array of shape (K, a) or None
+        The loss of the held-out rows, summed over those of a group, or over all of them, each left
+        out by itself (K = 1), where it is known already.
     """
 
     path: Path

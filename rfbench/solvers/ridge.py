@@ -89,7 +89,7 @@ class _Ridge(LinearModel, PenalisedSolver):
                 block = features - equations.shift
                 decisions = spectrum.left_out(block, Y[rows], alphas) + means
                 loss += self._summed_losses(decisions, targets.truth[rows])
-        return Fits(path, equations.mean_squared_norm(), held_loss=loss)
+        return Fits(path, equations.mean_squared_norm(), held_loss=loss[None])
 
     def _row_side_fits(
         self, design: Design, targets: Targets, groups: Groups, clock: Clock
@@ -117,7 +117,7 @@ class _Ridge(LinearModel, PenalisedSolver):
                 del K
                 dual = spectrum.path(self._absolute(n))
                 decisions = spectrum.left_out(self._absolute(n - 1))
-                loss: Array | None = self._summed_losses(decisions, targets.truth)
+                loss: Array | None = self._summed_losses(decisions, targets.truth)[None]
             else:
                 dual = self._dual(K, targets, np.arange(n), noise)
                 loss = None if groups is None else self._group_loss(K, targets, groups, noise)
@@ -131,8 +131,8 @@ class _Ridge(LinearModel, PenalisedSolver):
     def _group_loss(
         self, K: Array, targets: Targets, groups: NDArray[np.intp], noise: float
     ) -> Array:
-        """Return the losses of the rows of each group by the fit without it, summed."""
-        loss = np.zeros(len(self.grid()))
+        """Return the losses of the rows of each group by the fit without it, summed; (K, a)."""
+        losses = []
         centred = targets.columns - targets.columns.mean(axis=0) * self.intercept
         for g in range(int(groups.max()) + 1):
             held, rest = np.flatnonzero(groups == g), np.flatnonzero(groups != g)
@@ -142,8 +142,8 @@ class _Ridge(LinearModel, PenalisedSolver):
             if targets.codes is None:
                 # As little as the equations of a fold can tell: of two such losses none is less.
                 own = np.maximum(own, 10 * noise * float(np.mean(centred[held] ** 2)) * len(held))
-            loss += own
-        return loss
+            losses.append(own)
+        return np.array(losses)
 
     def _dual(self, K: Array, targets: Targets, rows: NDArray[np.intp], noise: float) -> DualPath:
         """Fit some of the rows, a pair of classes those of the two; where none is left, it is 0."""

@@ -100,7 +100,8 @@ def test_gaps_leave_alone_what_the_paper_prints():
     path, words = shipped.locate("liu2020_table3"), ["M=14,28"]
     audit = plan(Question(path, target, overrides=words, run="eeg.printed", gaps=True))
     assert set(audit.varied) == {
-        "solver.intercept", "samplers.qmc.scramble", "samplers.leverage-rff.alpha", "scaled", "rows"
+        "solver.intercept", "samplers.qmc.scramble", "samplers.leverage-rff.alpha", "scaled",
+        "rows", "features_in_folds",
     }  # fmt: skip
     assert {experiment.kernel for experiment in audit.experiments} == {"gaussian-unhalved"}
     assert {experiment.scaling for experiment in audit.experiments} == {"minmax", "minmax-all"}

@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 from rfbench import config, datasets, shipped, solvers, yamlfile
+from rfbench.config import BandwidthGrid
 from rfbench.datasets import Dataset, catalog
 from rfbench.experiment.run_plan import with_enough_features
 from rfbench.registry import SAMPLERS
@@ -26,6 +27,25 @@ OF_PAPERS = [
     for name in RUNS
     if name.startswith(PAPERS) and name not in (*NAMED_AFTER_NOTHING, "eerf2018_adult")
 ]
+# Runs of which some published rows are to be measured anew: their features had seen the folds that
+# chose, their folds cut groups, or their grids of bandwidths were cut.
+MEASURED_BEFORE_0_2 = {
+    *(f"benchmark_{part}" for part in ("classification", "har", "regression", "small")),
+    *(f"benchmark_{part}_20000" for part in ("classification", "regression")),
+    "benchmark_small_regression",
+    *(f"benchmark_references_{part}_har" for part in ("exact", "linear")),
+    "eerf2018_adult",
+    "eerf2018_controls_adult.tuned",
+    *(f"eerf2018_table3_{part}.tuned" for part in ("adult", "mnist", "news-14k")),
+    *(f"eerf2018_table5_{part}.tuned" for part in ("har-train", "letter")),
+    "eerf2018_table5_har-train.printed",
+    *(f"liu2020_controls_{part}.tuned" for part in ("eeg", "magic04")),
+    *(f"liu2020_table3_{p}.tuned" for p in ("cod-rna-train", "covtype-20k", "eeg", "magic04")),
+    *(f"lkrf2016_figure3_{part}.tuned" for part in ("adult", "reuters21578")),
+    "quickstart",
+    *(f"tuned_all_{part}" for part in ("classification", "regression", "reuters21578")),
+    *(f"tuned_apart_{part}" for part in ("eeg", "eeg_random", "har", "har_random")),
+}
 LARGE = [name for name in catalog.names() if catalog.entry(name).kind == "files"]
 
 
@@ -56,25 +76,60 @@ def test_it_begins_with_what_it_is_and_its_choices_have_sources(path):
         assert re.search(r"our reading|ours|found|not printed|the example", text, re.IGNORECASE)
 
 
+def before_0_2(run):
+    """Return a run as it was measured before 0.2.0.
+
+    Features were fitted once for all folds, grids of bandwidths stayed as they were, and greedy,
+    in comparisons of all methods, was scored on a fifth of the rows.
+    """
+    update = {"features_in_folds": "once"}
+    if isinstance(run.bandwidth, BandwidthGrid):
+        update["bandwidth"] = run.bandwidth.model_copy(update={"widen": False})
+    if run.name.startswith(("benchmark_", "tuned_all_")):
+        fifth = {"score_rows": 0.2}
+        update["samplers"] = [
+            spec.model_copy(update={"parameters": spec.parameters | fifth})
+            if spec.name == "greedy"
+            else spec
+            for spec in run.samplers
+        ]
+    return run.model_copy(update=update)
+
+
 @pytest.mark.parametrize("folder", numbers.folders(), ids=lambda folder: folder.name)
 def test_it_plans_the_trials_that_were_published(folder):
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     measured = config.from_manifest(manifest["config"], "manifest.json")  # it asks nobody
     run = read(folder.name).model_copy(update={"trials": measured.trials})
-    trials = numbers.trials(folder, [run])
+    trials = numbers.trials(folder, [before_0_2(run)])
     ids = [trial.id for trial in trials]
     assert ids == numbers.planned(folder, [measured])
-    # Of a method with another revision, the rows are to be measured anew.
+    changed = set(ids) - set(numbers.planned(folder, [run]))
+    groups = [trial for trial in trials if trial.folds_of_groups]
+    assert bool(changed or groups) == (folder.name in MEASURED_BEFORE_0_2)
+    # Of a method with another revision, the rows are to be measured anew; of folds that cut groups,
+    # too.
     own = [spec for spec in run.samplers if spec.name in list(SAMPLERS)]
     old = [spec for spec in own if SAMPLERS.find(spec.name).revision == 1]
-    if own and solvers.revision(run.solver.name) == 1:
-        of_old = [trial for trial in trials if trial.sampler in old]
+    if own and solvers.revision(run.solver.name) == 1 and not groups:
+        names = {spec.label for spec in old}
+        of_old = [trial for trial in trials if trial.sampler.label in names]
         # Sizes that a sampler cannot serve are left out; in older runs they are rows that failed.
         needed = {trial.id for trial in with_enough_features(of_old)[0]}
         assert needed <= set(manifest["trials"])
         assert set(manifest["trials"]) <= set(ids) or old != run.samplers
     told = ("paper", "item", "protocol", "metric")
     assert [getattr(run, key) for key in told] == [getattr(measured, key) for key in told]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_what_a_paper_may_have_done_is_done_where_it_does_not_say(name):
+    """Papers do not say whether folds saw features of their own; every comparison has these."""
+    run = read(name)
+    looks = any(config.looks_at_target(run, spec) for spec in run.samplers)
+    if looks and config.chooses_on_training_rows(run):
+        expected = "once" if run.protocol in ("printed", "matched") else "nested"
+        assert run.features_in_folds == expected
 
 
 @pytest.mark.parametrize("folder", numbers.folders(), ids=lambda folder: folder.name)

@@ -17,6 +17,8 @@ class ChangesRows(Project):
 class ChangesTarget(Project):
     """Turns every target into the first one."""
 
+    needs_target = True
+
     def fit(self, X, y=None):
         y[:] = y[0]
         return super().fit(X, y)

@@ -85,7 +85,7 @@ def curve(monkeypatch):
     y = np.sin(3 * X[:, 0]) + X[:, 1] ** 2
     made = SimpleNamespace(
         X_train=X[:60], X_test=X[60:], y_train=y[:60], y_test=y[60:],
-        task="regression",
+        task="regression", groups=None,
     )  # fmt: skip
     monkeypatch.setattr(Context, "prepared", lambda self, trial: made)
     return made

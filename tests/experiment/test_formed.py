@@ -35,7 +35,9 @@ def measured(experiment_of, monkeypatch):
             return project(self, rows, out)
 
         own = (f"samplers=[{sampler}]", f"feature_map={feature_map}", f"solver={solver}")
-        (job,) = jobs(plan(experiment_of(SMALL, *own, f"M={M}", "trials=1")))
+        (job,) = jobs(
+            plan(experiment_of(SMALL, *own, f"M={M}", "trials=1", "features_in_folds=once"))
+        )
         with monkeypatch.context() as patch:
             patch.setattr(memory, "MATRIX_BYTES", limit)
             patch.setattr(FeatureMap, "_project", counting)

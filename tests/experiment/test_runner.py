@@ -47,8 +47,8 @@ def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
     ).fit(prepared.X_train, prepared.y_train)
     solver = RidgeClassifier(
         [0.01, 1.0], selection="cv5", random_state=integer_for(0, "folds", 1)
-    ).fit(sampler.transform(prepared.X_train), prepared.y_train)
-    predicted = solver.predict(sampler.transform(prepared.X_test))
+    ).fit(prepared.X_train, prepared.y_train, features=sampler)
+    predicted = solver.predict(prepared.X_test)
     assert row["error"] == pytest.approx(100 * np.mean(predicted != prepared.y_test))
     assert row["alpha"] == solver.alpha_
     assert (row["status"], row["columns"], row["M"], row["feature_bytes"]) == ("ok", 8, 8, 64)
@@ -61,7 +61,7 @@ def test_samplers_of_a_trial_share_rows_and_trials_differ(experiment_of):
     text = SMALL.replace("bandwidth: 1.0", "bandwidth: median")
     trials = plan_run([experiment_of(text)], None).trials
     first = [t for t in trials if t.number == 0]
-    assert len({tuple(Context().bandwidths(t)) for t in first}) == 1
+    assert len({Context().bandwidths(t) for t in first}) == 1
     rows = [Context().prepared(t).X_train for t in first]
     assert all(np.array_equal(rows[0], other) for other in rows[1:])
     other = next(t for t in trials if t.number == 1)

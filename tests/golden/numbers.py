@@ -22,7 +22,7 @@ from click.testing import CliRunner
 from rfbench import datasets, samplers
 from rfbench.analysis import verification
 from rfbench.cli import main
-from rfbench.config import Experiment
+from rfbench.config import Experiment, from_manifest
 from rfbench.experiment.plan import Trial, plan
 from rfbench.registry import SAMPLERS
 
@@ -96,7 +96,7 @@ def identities() -> dict[str, str]:
 def _identities_of(folder: Path) -> str:
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     configs = [manifest["config"], *manifest["variants"]]
-    ids = planned(folder, [Experiment.model_validate(config) for config in configs])
+    ids = planned(folder, [from_manifest(config, folder.name) for config in configs])
     return hashlib.sha256("\n".join(dict.fromkeys(ids)).encode()).hexdigest()
 
 

@@ -1,0 +1,133 @@
+"""Which rows choose, and what is fitted without them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from rfbench.arrays import Rows
+from rfbench.clock import Clock
+from rfbench.errors import MethodError
+from rfbench.rows import some
+from rfbench.samplers.base import looks_at_target
+
+# Features that look at the target are fitted without the rows of the fold that then chooses, or
+# once, on all rows.
+NESTED, ONCE = "nested", "once"
+FEATURES_IN_FOLDS = (NESTED, ONCE)
+
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """A group of rows that is held out, and features that have not seen its targets.
+
+    Attributes
+    ----------
+    rest : array or CSR matrix of shape (n - h, d)
+        The rows that are fitted.
+    held : array or CSR matrix of shape (h, d)
+        The rows that choose.
+    features : fitted transformer
+    """
+
+    rest: Rows
+    held: Rows
+    features: Any
+
+
+# From the numbers of the rest and of the rows held out to the fold; the clock is charged.
+Refit = Callable[[Index, Index, Clock], Fold]
+
+
+def refitting(features: Any, X: Rows, y: NDArray[Any]) -> Refit:
+    """Return what fits a copy of features anew, with their own parameters, on the rest of rows."""
+
+    def refit(rest: Index, held: Index, clock: Clock) -> Fold:
+        rows, copy = some(X, rest), clone(features)
+        with clock.part("pp"):
+            copy.fit(rows, y[rest])
+        return Fold(rows, some(X, held), copy)
+
+    return refit
+
+
+def refit_of(asked: str | Refit, features: Any, X: Rows, y: NDArray[Any]) -> Refit | None:
+    """Return how features are fitted in folds; None: they are the same in all of them.
+
+    MethodError where `asked` is none of `FEATURES_IN_FOLDS`, nor a function.
+    """
+    if callable(asked):
+        return asked
+    if asked not in FEATURES_IN_FOLDS:
+        raise MethodError(
+            f"features_in_folds is {asked!r}.", "", f"Choose {' or '.join(FEATURES_IN_FOLDS)}."
+        )
+    nested = asked == NESTED and features is not None and looks_at_target(features)
+    return refitting(features, X, y) if nested else None
+
+
+def whole_groups(
+    groups: NDArray[Any], codes: NDArray[Any] | None, count: int, seed: int
+) -> NDArray[np.intp]:
+    """Return the number of the fold of each row, shape (n,); a group is in one fold.
+
+    Parameters
+    ----------
+    groups : array of shape (n,)
+        Which group (subject, patient) each row is of.
+    codes : array of shape (n,) or None
+        Class codes: every fold gets about its share of each class. None: of a regression, whose
+        folds get about as many rows.
+    count : int
+        Number of folds; of fewer groups, as many as these.
+
+    Raises
+    ------
+    MethodError
+        All rows are of one group.
+    """
+    from sklearn.model_selection import GroupKFold
+
+    numbers = np.unique(groups, return_inverse=True)[1]
+    count = min(count, int(numbers.max(initial=0)) + 1)
+    if count < 2:
+        raise MethodError(
+            "All training rows are of one group, and a fold is made of whole groups.",
+            "Nothing would be left to fit.",
+            "Fix the penalty (selection: fixed), split otherwise, or leave out `groups`.",
+        )
+    folds = _stratified(numbers, codes, count, seed)
+    if folds is None:
+        splitter = GroupKFold(count, shuffle=True, random_state=seed)
+        folds = _numbered(splitter, numbers, numbers)
+    return folds
+
+
+def _stratified(
+    numbers: Index, codes: NDArray[Any] | None, count: int, seed: int
+) -> NDArray[np.intp] | None:
+    """Return folds with about the same shares of the classes; None where that cannot be."""
+    if codes is None or np.bincount(codes).max() < count:
+        return None
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    splitter = StratifiedGroupKFold(count, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
+        folds = _numbered(splitter, codes, numbers)
+    return folds if len(np.unique(folds)) == count else None
+
+
+def _numbered(splitter: Any, codes: NDArray[Any], numbers: Index) -> NDArray[np.intp]:
+    folds = np.empty(len(numbers), dtype=np.intp)
+    for fold, (_, held) in enumerate(splitter.split(numbers[:, None], codes, numbers)):
+        folds[held] = fold
+    return folds

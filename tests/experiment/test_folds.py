@@ -1,0 +1,184 @@
+"""Trials whose features are fitted without the fold that chooses, and their identities."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from rfbench import clock, config, datasets
+from rfbench.datasets import Dataset
+from rfbench.experiment.context import Context
+from rfbench.experiment.plan import Job, plan
+from rfbench.experiment.seeds import integer_for
+from rfbench.experiment.trial import run_job, run_trial
+from rfbench.samplers import EERF, LKRF, RKS
+from rfbench.solvers import RidgeClassifier
+from tests.support.trials import measured
+
+from .conftest import SMALL
+
+GRID = "bandwidth={cv: [0.5, 1.0]}"
+WIDE = "bandwidth={cv: [0.5, 1.0], widen: true}"
+EERF_40 = "eerf: {pool_size: 40, score_rows: 1.0}"
+
+
+def ids(experiment):
+    return {trial.id for trial in plan(experiment)}
+
+
+def by_label(experiment):
+    found = {}
+    for trial in plan(experiment):
+        found.setdefault(trial.sampler.label, set()).add(trial.id)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("override", "chooses"),
+    [
+        ("solver.selection=cv5", True),
+        ("solver.selection=validation", True),
+        ("solver={name: ridge, alphas: [0.01, 1.0]}", True),
+        ("solver={name: constrained, bounds: [1.0, 2.0]}", True),
+        ("solver={name: ridge, alphas: 1.0}", False),
+        ("solver.selection=test", False),
+        ("solver={class: sklearn.linear_model.RidgeClassifierCV}", False),
+    ],
+)
+def test_the_key_changes_the_identity_where_it_changes_numbers(experiment_of, override, chooses):
+    """Of a sampler that looks at the target, whose trial chooses on its training rows."""
+    nested = by_label(experiment_of(SMALL, override))
+    once = by_label(experiment_of(SMALL, override, "features_in_folds=once"))
+    assert nested["rks"] == once["rks"]
+    assert bool(nested["eerf"] & once["eerf"]) is not chooses
+
+
+def test_a_wider_grid_changes_identities_where_a_bandwidth_is_heeded(experiment_of):
+    text = SMALL.replace(f"- {EERF_40}", "- pairs")
+    text = text.replace("bandwidth: 1.0", "bandwidth: {cv: [0.5, 1.0]}")
+    narrow, wide = by_label(experiment_of(text)), by_label(experiment_of(text, WIDE))
+    assert not narrow["rks"] & wide["rks"]
+    assert narrow["pairs"] == wide["pairs"]
+
+
+def test_an_experiment_of_an_earlier_manifest_was_fitted_once(experiment_of):
+    experiment = experiment_of()
+    dumped = experiment.model_dump(mode="json")
+    assert config.from_manifest(dumped, "tiny").model_dump() == experiment.model_dump()
+    del dumped["features_in_folds"]
+    assert config.from_manifest(dumped, "tiny").features_in_folds == "once"
+
+
+def test_the_row_is_that_of_features_fitted_without_each_fold(experiment_of):
+    """M, and the bandwidth, are chosen by brute force over folds that nothing has seen."""
+    experiment = experiment_of(SMALL, GRID, "M=8", "trials=1", f"samplers=[{EERF_40}]")
+    (trial,) = plan(experiment)
+    row, data = run_trial(trial, Context()), Context().prepared(trial)
+    seed, folds_seed = (integer_for(0, role, 0) for role in ("features", "folds"))
+    folds = RidgeClassifier(random_state=folds_seed)._groups("cv5", len(data.y_train))
+    loss = {}
+    for sigma in (1.0, 0.5):
+        for alpha in (1.0, 0.01):
+            wrong = 0
+            for g in range(5):
+                held = folds == g
+                X, y = data.X_train[~held], data.y_train[~held]
+                made = EERF(8, pool_size=40, score_rows=1.0, bandwidth=sigma, random_state=seed)
+                fitted = RidgeClassifier(alpha).fit(X, y, features=made.fit(X, y))
+                wrong += np.sum(fitted.predict(data.X_train[held]) != data.y_train[held])
+            loss[sigma, alpha] = wrong / len(folds)
+    best = min(loss, key=loss.get)  # of equal ones the first: the largest
+    assert (row["bandwidth"], row["alpha"]) == best
+    assert row["selection_loss"] == pytest.approx(loss[best])
+    assert (row["features_in_folds"], row["at_edge"]) == ("nested", True)
+
+
+def test_the_number_of_features_is_decided_without_the_fold(experiment_of):
+    """Plain features, as many as lkrf keeps: in a fold, as it keeps without its rows."""
+    lkrf = "lkrf: {pool_size: 60, rho: 5, estimator: all, score_rows: 1.0}"
+    own = ("M={kept_by: lkrf}", f"samplers=[rks, {lkrf}]", "trials=1", "solver.alphas=1.0")
+    trial = plan(experiment_of(SMALL, *own))[0]
+    row, data = run_trial(trial, Context()), Context().prepared(trial)
+    assert (row["sampler"], row["features_in_folds"]) == ("rks", "nested")
+    seed, folds_seed = (integer_for(0, role, 0) for role in ("features", "folds"))
+    folds = RidgeClassifier(random_state=folds_seed)._groups("cv5", len(data.y_train))
+    wrong, sizes = 0, []
+    for g in range(5):
+        held = folds == g
+        X, y = data.X_train[~held], data.y_train[~held]
+        shared = {"bandwidth": 1.0, "random_state": seed}
+        kept = LKRF(1, pool_size=60, rho=5, estimator="all", score_rows=1.0, **shared)
+        sizes.append(kept.fit(X, y).kept_)
+        fitted = RidgeClassifier(1.0).fit(X, y, features=RKS(sizes[-1], **shared).fit(X))
+        wrong += np.sum(fitted.predict(data.X_train[held]) != data.y_train[held])
+    assert len(set(sizes)) > 1
+    assert row["selection_loss"] == pytest.approx(wrong / len(folds))
+
+
+def test_fits_of_features_in_folds_are_time_of_training(experiment_of, monkeypatch):
+    """Every look at the clock is a second later than the one before."""
+    ticks = itertools.count()
+    monkeypatch.setattr(clock.time, "perf_counter", lambda: float(next(ticks)))
+    own = ("samplers=[rks, swim]", "M=8", "trials=1", "timing=isolated")
+    times = {}
+    for how in ("nested", "once"):
+        (job,) = [Job(tuple(plan(experiment_of(SMALL, *own, f"features_in_folds={how}"))))]
+        times[how] = {row["label"]: row for row in run_job(job)}
+    nested, once = times["nested"]["swim"], times["once"]["swim"]
+    assert nested["t_pp"] == once["t_pp"]
+    assert nested["t_train"] > once["t_train"] + 5 * once["t_pp"]
+    assert times["nested"]["rks"]["t_train"] == times["once"]["rks"]["t_train"]
+
+
+def test_a_transformer_is_given_a_target_where_it_says_that_it_looks(experiment_of, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import numpy as np\n"
+        "class Plain:\n"
+        "    def __init__(self, n_components=1): self.n_components = n_components\n"
+        "    def fit(self, X, y=None):\n"
+        "        assert (y is not None) == getattr(self, 'needs_target', False)\n"
+        "        return self\n"
+        "    def transform(self, X): return np.tanh(X)\n"
+        "class Looks(Plain):\n"
+        "    needs_target = True\n"
+        "class Undeclared(Plain):\n"
+        "    def fit(self, X, y): return super().fit(X, y)\n"
+    )
+    listed = ", ".join(f"{{class: 'mine.py:{name}'}}" for name in ("Plain", "Looks", "Undeclared"))
+    own = (f"samplers=[{listed}]", "M=8", "trials=1")
+    rows = {r["label"]: r for r in measured(experiment_of(SMALL, *own, allow_imports=True))}
+    assert (rows["Plain"]["status"], rows["Plain"]["features_in_folds"]) == ("ok", None)
+    assert (rows["Looks"]["status"], rows["Looks"]["features_in_folds"]) == ("ok", "nested")
+    assert rows["Undeclared"]["status"] == "failed"
+    assert "needs_target = True" in rows["Undeclared"]["message"]
+
+
+@pytest.fixture
+def subjects(monkeypatch):
+    """Rows of twelve subjects, whose labels nobody knows from other subjects."""
+    draws = np.random.default_rng(0)
+    groups = draws.integers(0, 12, 240)
+    X = draws.standard_normal((12, 4))[groups] + 0.1 * draws.standard_normal((240, 4))
+    y = draws.integers(0, 2, 12)[groups]
+    found = Dataset("har-train", X, y, "binary", ("no", "yes"), None, groups, "0")
+    monkeypatch.setattr(datasets, "load", lambda *args, **kwargs: found)
+    monkeypatch.setattr(datasets, "data_sha256", lambda *args: "0")
+    monkeypatch.setattr(datasets, "fetch", lambda *args, **kwargs: [])
+    return groups
+
+
+def test_folds_of_a_trial_are_whole_groups(experiment_of, subjects):
+    own = ("dataset=har-train", "split={leave_groups: 0.3}", "M=40", "trials=3", "bandwidth=0.5")
+    rows = measured(experiment_of(SMALL, *own))
+    assert {row["status"] for row in rows} == {"ok"}
+    assert min(row["selection_loss"] for row in rows) > 0.1  # with cut groups it is 0
+    trial = plan(experiment_of(SMALL, *own))[0]
+    np.testing.assert_array_equal(
+        Context().prepared(trial).groups, subjects[Context().prepared(trial).train_rows]
+    )
+    assert trial.folds_of_groups
+    assert not plan(experiment_of(SMALL, *own, "solver.selection=test"))[0].folds_of_groups
+    boosting = "solver={class: sklearn.ensemble.HistGradientBoostingClassifier, early_stopping: %s}"
+    for stops in ("true", "false"):
+        trial = plan(experiment_of(SMALL, *own, boosting % stops))[0]
+        assert trial.folds_of_groups is (stops == "true")

@@ -1,0 +1,292 @@
+"""What chooses has not been seen by what is chosen: features and groups in folds."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.feature_selection import SelectFromModel, SelectKBest, f_classif
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import Lasso, LassoCV, LogisticRegression, RidgeCV
+from sklearn.pipeline import make_pipeline
+
+from rfbench import samplers
+from rfbench.clock import Clock
+from rfbench.errors import MethodError
+from rfbench.registry import SAMPLERS
+from rfbench.samplers import EERF, RKS
+from rfbench.samplers.base import looks_at_target
+from rfbench.solvers import ExternalSolver, RidgeClassifier, RidgeRegressor, make
+from rfbench.solvers.folds import whole_groups
+
+ALPHAS = [1e-3, 1e-1, 1e1]
+
+
+def noise(n=200, d=5, seed=0):
+    draws = np.random.default_rng(seed)
+    return draws.standard_normal((n, d)), draws.standard_normal(n)
+
+
+def eerf(X, y):
+    return EERF(20, pool_size=2000, score_rows=1.0, bandwidth=1.0, random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_a_sampler_says_whether_it_looks_at_the_target(name):
+    """Its features change with shuffled labels exactly if it says so."""
+    X, y = noise(40)
+    labels = (y > 0).astype(int)
+    made = [
+        samplers.make(name, n_components=6, bandwidth=1.0, random_state=0).fit(X, own).transform(X)
+        for own in (labels, np.random.default_rng(1).permutation(labels))
+    ]
+    assert looks_at_target(SAMPLERS[name]) == (not np.array_equal(*made))
+
+
+@pytest.mark.parametrize(
+    ("transformer", "looks"),
+    [
+        (PCA(), False),
+        (RBFSampler(), False),
+        (LinearDiscriminantAnalysis(), True),
+        (SelectKBest(f_classif), True),
+        (SelectFromModel(Lasso()), True),
+        (make_pipeline(PCA(), RBFSampler()), False),
+        (make_pipeline(SelectKBest(f_classif), RBFSampler()), True),
+        (EERF(), True),
+        (RKS(), False),
+        (None, False),
+        (object(), False),
+    ],
+)
+def test_a_transformer_from_elsewhere_says_it_by_its_tag(transformer, looks):
+    assert looks_at_target(transformer) is looks
+
+
+def by_brute_force(X, y, folds, fit_features, loss):
+    """Return the mean loss of each penalty: features and ridge regression without the fold."""
+    total = np.zeros(len(ALPHAS))
+    for g in np.unique(folds[folds >= 0]):
+        held = folds == g
+        features = fit_features(X[~held], y[~held])
+        for i, alpha in enumerate(sorted(ALPHAS, reverse=True)):
+            solver = loss.solver(alpha).fit(features.transform(X[~held]), y[~held])
+            total[i] += loss(solver.predict(features.transform(X[held])), y[held])
+    return total / np.count_nonzero(folds >= 0)
+
+
+class Squares:
+    solver, labels = RidgeRegressor, staticmethod(lambda y: y)
+
+    def __call__(self, predicted, y):
+        return float(np.sum((predicted - y) ** 2))
+
+
+class Errors:
+    solver, labels = RidgeClassifier, staticmethod(lambda y: np.digitize(y, [-0.5, 0.5]))
+
+    def __call__(self, predicted, y):
+        return int(np.sum(predicted != y))
+
+
+@pytest.mark.parametrize("selection", ["cv4", "validation"])
+@pytest.mark.parametrize("loss", [Squares(), Errors()])
+def test_the_loss_is_that_of_features_fitted_without_the_fold(selection, loss):
+    X, y = noise()
+    y = loss.labels(y)
+    clock = Clock()
+    solver = loss.solver(ALPHAS, selection=selection, random_state=0)
+    solver.fit(X, y, features=eerf(X, y), clock=clock)
+    folds = solver._groups(selection, len(y))
+    expected = by_brute_force(X, y, folds, eerf, loss)
+    assert solver.selection_loss_ == pytest.approx(expected.min(), rel=1e-9)
+    assert solver.alpha_ == sorted(ALPHAS, reverse=True)[int(expected.argmin())]
+    assert solver.features_in_folds_ == "nested"
+    weights = np.bincount(folds[folds >= 0])
+    assert np.average(solver.fold_losses_, weights=weights) == pytest.approx(expected.min())
+    assert clock.wall["pp"] == 0  # the fits of features in folds are time of training
+    # The final fit is that of the chosen penalty on all rows.
+    alone = loss.solver(solver.alpha_).fit(eerf(X, y).transform(X), y)
+    np.testing.assert_allclose(solver.coef_, alone.coef_, rtol=1e-6, atol=1e-9)
+
+
+def test_fitted_once_the_loss_is_smaller_than_on_noise_it_can_be():
+    X, y = noise()
+    fits = {
+        how: RidgeRegressor(ALPHAS, selection="cv5", random_state=0).fit(
+            X, y, features=eerf(X, y), features_in_folds=how
+        )
+        for how in ("nested", "once")
+    }
+    assert fits["once"].features_in_folds_ == "once"
+    assert fits["once"].selection_loss_ < 0.9 * np.var(y) < fits["nested"].selection_loss_
+    with pytest.raises(MethodError, match="'twice'"):
+        RidgeRegressor(ALPHAS).fit(X, y, features=eerf(X, y), features_in_folds="twice")
+
+
+def test_features_without_a_look_are_fitted_once_and_nothing_is_said():
+    X, y = noise()
+    features = RKS(20, bandwidth=1.0, random_state=0).fit(X)
+    solver = RidgeRegressor(ALPHAS, selection="cv5", random_state=0).fit(X, y, features=features)
+    plain = RidgeRegressor(ALPHAS, selection="cv5", random_state=0).fit(features.transform(X), y)
+    assert solver.features_in_folds_ is None
+    assert solver.selection_loss_ == pytest.approx(plain.selection_loss_, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["logistic", "svm", "constrained", "falkon"])
+def test_every_solver_nests(name):
+    X, y = noise(120)
+    y = (y > 0).astype(int)
+    grid = {"bounds": ALPHAS} if name == "constrained" else {"alphas": ALPHAS}
+    solver = make(name, **grid, selection="cv3", random_state=0).fit(X, y, features=eerf(X, y))
+    wrong = 0
+    folds, chosen = solver._groups("cv3", len(y)), next(iter(grid))
+    best = getattr(solver, "bound_" if chosen == "bounds" else "alpha_")
+    for g in range(3):
+        held = folds == g
+        features = eerf(X[~held], y[~held])
+        alone = make(name, **{chosen: [best]}, selection="fixed", random_state=0)
+        alone.fit(X[~held], y[~held], features=features)
+        wrong += int(np.sum(alone.predict(X[held]) != y[held]))
+    assert solver.selection_loss_ == pytest.approx(wrong / len(y), abs=1.5 / len(y))
+
+
+LOOKING = [name for name, cls in SAMPLERS.items() if cls.needs_target]
+POOLS = {"lkrf": 2000, "eerf": 2000, "greedy": 400, "orcca": 400}
+
+
+def excess(name, how):
+    """Return how far the losses on noise lie above the truth, in standard errors.
+
+    The truth of a fit is the variance of the noise, 1, and the mean square of what it predicts.
+    """
+    n, seeds, apart = 400, 6, 0.0
+    for seed in range(seeds):
+        draws = np.random.default_rng(seed)
+        X, y = draws.standard_normal((n, 5)), draws.standard_normal(n)
+        scored = {"score_rows": 1.0} if "score_rows" in SAMPLERS[name]().get_params() else {}
+        pool = {"pool_size": POOLS[name]} if name in POOLS else {}
+        features = samplers.make(
+            name, n_components=40, bandwidth=1.0, random_state=seed, **scored, **pool
+        ).fit(X, y)
+        solver = RidgeRegressor(ALPHAS, selection="cv5", random_state=0)
+        solver.fit(X, y, features=features, features_in_folds=how)
+        truth = 1 + np.mean(solver.predict(draws.standard_normal((4000, 5))) ** 2)
+        apart += (solver.selection_loss_ - truth) / (truth * np.sqrt(2 / n))
+    return apart / seeds**0.5
+
+
+@pytest.mark.parametrize("name", LOOKING)
+def test_on_noise_the_loss_is_the_truth(name):
+    assert abs(excess(name, "nested")) < 3
+
+
+@pytest.mark.parametrize("name", ["eerf", "greedy", "lkrf", "orcca", "arff"])
+def test_on_noise_the_loss_of_features_fitted_once_is_not(name):
+    assert excess(name, "once") < -3
+
+
+def grouped(n=120, k=12, seed=0):
+    """Rows of groups that say the target: neighbours of a row are of its group."""
+    draws = np.random.default_rng(seed)
+    groups = draws.integers(0, k, n)
+    X = draws.standard_normal((k, 4))[groups] + 0.1 * draws.standard_normal((n, 4))
+    return X, groups, draws.integers(0, 2, k)[groups]
+
+
+@pytest.mark.parametrize("codes", [True, False])
+@pytest.mark.parametrize("count", [2, 5])
+def test_folds_are_whole_groups(codes, count):
+    _, groups, y = grouped()
+    folds = whole_groups(groups * 7 - 3, y if codes else None, count, seed=0)
+    assert set(folds) == set(range(count))
+    for group in np.unique(groups):
+        assert len(set(folds[groups == group])) == 1
+    assert np.bincount(folds).min() > 0.4 * len(y) / count
+    np.testing.assert_array_equal(
+        folds, whole_groups(groups * 7 - 3, y if codes else None, count, 0)
+    )
+
+
+def test_folds_have_the_classes_where_that_can_be():
+    y = np.repeat([0, 1], [90, 30])
+    groups = np.arange(120) // 5  # each of one class
+    for seed in range(5):
+        folds = whole_groups(groups, y, 3, seed)
+        assert [np.bincount(y[folds == g]).tolist() for g in range(3)] == 3 * [[30, 10]]
+
+
+def test_fewer_groups_than_folds_are_as_many_folds_and_one_is_refused():
+    X, groups, y = grouped(k=3, seed=3)
+    solver = RidgeClassifier(ALPHAS, selection="cv5", random_state=0).fit(X, y, groups=groups)
+    assert len(solver.fold_losses_) == 3
+    assert "3 folds: the training rows are of 3 groups" in solver.notes_
+    with pytest.raises(MethodError, match="of one group"):
+        RidgeClassifier(ALPHAS, selection="cv5").fit(X, y, groups=np.zeros(len(y)))
+    RidgeClassifier(1.0).fit(X, y, groups=np.zeros(len(y)))  # nothing is chosen
+
+
+@pytest.mark.parametrize("selection", ["cv4", "validation"])
+def test_a_loss_over_groups_is_that_of_new_groups(selection):
+    """Labels of groups are drawn: no rule knows those of a new group, though neighbours do."""
+    losses = {True: [], False: []}
+    for seed in range(20):
+        X, groups, y = grouped(seed=seed)
+        for whole in losses:
+            features = RKS(60, bandwidth=0.5, random_state=seed).fit(X)
+            solver = RidgeClassifier(ALPHAS, selection=selection, random_state=seed)
+            solver.fit(X, y, features=features, groups=groups if whole else None)
+            losses[whole].append(solver.selection_loss_)
+    assert np.mean(losses[False]) < 0.05
+    assert abs(np.mean(losses[True]) - 0.5) < 3 * np.std(losses[True]) / 20**0.5 + 0.1
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [RidgeCV(ALPHAS), LassoCV(alphas=ALPHAS, cv=3)],
+)
+def test_folds_of_an_estimator_from_elsewhere_are_whole_groups(estimator):
+    X, groups, y = grouped()
+    ExternalSolver(estimator, classification=True).fit(X, y, groups=groups)
+    assert len(estimator.cv) in (3, 5)
+    for rest, held in estimator.cv:
+        assert not set(groups[rest]) & set(groups[held])
+        assert len(rest) + len(held) == len(y)
+
+
+def test_boosting_that_stops_early_is_told_by_whole_groups(monkeypatch):
+    X, groups, y = grouped()
+    seen = {}
+    fit = HistGradientBoostingClassifier.fit
+
+    def noted(self, X, y, **other):
+        seen.update(other, X=X)
+        return fit(self, X, y, **other)
+
+    noted.__signature__ = inspect.signature(fit)
+    monkeypatch.setattr(HistGradientBoostingClassifier, "fit", noted)
+    told = "X_val" in inspect.signature(fit).parameters  # from scikit-learn 1.7 on
+    for stops in (True, False):
+        seen.clear()
+        boosting = HistGradientBoostingClassifier(early_stopping=stops, max_iter=3)
+        ExternalSolver(boosting, classification=True).fit(X, y, groups=groups)
+        assert ("X_val" in seen) is (stops and told)
+        if stops and told:
+            own, other = (
+                {int(np.flatnonzero((X == row).all(axis=1))[0]) for row in rows}
+                for rows in (seen["X"], seen["X_val"])
+            )
+            assert not set(groups[list(own)]) & set(groups[list(other)])
+
+
+def test_an_estimator_that_chooses_by_rows_that_features_have_seen_says_so():
+    X, y = noise()
+    for estimator, says in ((RidgeCV(ALPHAS), True), (Lasso(), False)):
+        solver = ExternalSolver(estimator, classification=False).fit(X, y, features=eerf(X, y))
+        assert (solver.features_in_folds_ == "once") is says
+        assert bool(solver.notes_) is says
+    labels = (y > 0).astype(int)
+    external = ExternalSolver(LogisticRegression(), classification=True)
+    assert not external.fit(X, labels, features=eerf(X, labels)).notes_
