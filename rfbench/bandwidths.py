@@ -172,10 +172,10 @@ def _squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
     from sklearn.metrics.pairwise import euclidean_distances
     from sklearn.utils.extmath import row_norms
 
-    found: NDArray[np.float64] = euclidean_distances(X, Y, squared=True)
+    squares: NDArray[np.float64] = euclidean_distances(X, Y, squared=True)
     rounding = 8 * (X.shape[1] + 4) * np.finfo(np.float64).eps  # where |y| is almost |x|
-    found[found <= rounding * row_norms(X, squared=True)[:, None]] = 0.0
-    return found
+    squares[squares <= rounding * row_norms(X, squared=True)[:, None]] = 0.0
+    return squares
 
 
 def _mean_distance(queries: Rows, rows: Rows, own: np.ndarray) -> float:

@@ -122,7 +122,7 @@ def audits(every: Iterable[AuditTable]) -> pd.DataFrame:
         NaN where there is none; ``numbers`` and ``trials`` behind it; ``stand_in``; ``choices``,
         the options that those in the first place have.
     """
-    lines = [_nearest(one) for one in every if one.kind == "audit"]
+    lines = [_nearest(audit) for audit in every if audit.kind == "audit"]
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
@@ -133,8 +133,8 @@ def _nearest(audit: AuditTable) -> tuple[Any, ...]:
     distances = first["rms_choosing"], confirming.min(), confirming.max()
     behind = int(first["cells"]), int(first["trials"]), bool(first["stand_in"])
     choices = {name: list(nearest[name].unique()) for name in audit.choices}
-    place = (audit.page, *audit.place, int(first["tried"]), len(nearest))
-    return *place, *distances, *behind, choices
+    key = (audit.page, *audit.place, int(first["tried"]), len(nearest))
+    return *key, *distances, *behind, choices
 
 
 def confirmed(every: Iterable[AuditTable]) -> pd.DataFrame:
@@ -154,15 +154,17 @@ def confirmed(every: Iterable[AuditTable]) -> pd.DataFrame:
         farthest counts.
     """
     lines = []
-    tables = [one for one in every if one.kind == "audit"]
-    for one, other in itertools.permutations(tables, 2):
+    tables = [audit for audit in every if audit.kind == "audit"]
+    for audit, other in itertools.permutations(tables, 2):
         paper, items, dataset, methods = other.place
-        *mine, chosen_on, my_methods = one.place
-        shared, few = other.choices, one.table["cells"].iloc[0] < FEW
-        alike = (*mine, my_methods) == (paper, items, methods) and set(shared) <= set(one.choices)
+        *own_place, chosen_on, my_methods = audit.place
+        shared, few = other.choices, audit.table["cells"].iloc[0] < FEW
+        alike = (*own_place, my_methods) == (paper, items, methods) and set(shared) <= set(
+            audit.choices
+        )
         if few or not alike:
             continue
-        best = one.table[shared].iloc[int(one.distance.argmin())]
+        best = audit.table[shared].iloc[int(audit.distance.argmin())]
         there = other.table[(other.table[shared] == best).all(axis=1)]
         if len(there):
             at = int(there.index[int(other.distance[there.index].argmax())])
@@ -186,21 +188,21 @@ def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
         ``page``.
     """
     lines = []
-    for one in every:
-        own = one.table[one.table["as_configured"]]
-        paper, items, dataset, _ = one.place
+    for audit in every:
+        own = audit.table[audit.table["as_configured"]]
+        paper, items, dataset, _ = audit.place
         if own.empty or paper not in papers.papers():
             continue
         gaps = papers.gaps(paper)
-        said = [name for name in one.choices if name not in gaps]
-        here = one.table[(one.table[said] == own.iloc[0][said]).all(axis=1)]
-        varied = [name for name in one.choices if here[name].nunique() > 1]
-        for place, number in enumerate(papers.published()):
+        printed = [name for name in audit.choices if name not in gaps]
+        here = audit.table[(audit.table[printed] == own.iloc[0][printed]).all(axis=1)]
+        varied = [name for name in audit.choices if here[name].nunique() > 1]
+        for index, number in enumerate(papers.published()):
             name = MEASURED + cell(number)
             fits = (number.paper, number.dataset) == (paper, dataset) and number.unit == "%"
             if fits and number.item in items.split("+") and name in here and varied:
                 means = here[name].min(), own[name].iloc[0], here[name].max()
                 behind = len(here), int(here["trials"].min()), varied
-                lines.append((place, *means, *behind, one.page))
+                lines.append((index, *means, *behind, audit.page))
     table = pd.DataFrame(lines, columns=RANGES).sort_values("combinations", kind="stable")
     return table.drop_duplicates("number", keep="last").sort_values("number", ignore_index=True)

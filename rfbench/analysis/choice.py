@@ -67,12 +67,12 @@ class Answers:
 
 def size_tests(comparison: Comparison) -> list[SizeTest]:
     """Test the mean errors at each size; Holm's correction is over all methods and sizes."""
-    found = [size_test(comparison, M) for M in comparison.sizes]
-    corrected = holm([p for test in found for p in test.against["p"]])
-    parts = np.split(corrected, np.cumsum([len(test.against) for test in found])[:-1])
+    tests = [size_test(comparison, M) for M in comparison.sizes]
+    corrected = holm([p for test in tests for p in test.against["p"]])
+    parts = np.split(corrected, np.cumsum([len(test.against) for test in tests])[:-1])
     return [
         replace(test, against=test.against.assign(p=p), tests=len(corrected))
-        for test, p in zip(found, parts, strict=True)
+        for test, p in zip(tests, parts, strict=True)
     ]
 
 
@@ -140,13 +140,13 @@ def _falls(comparison: Comparison, method: str) -> dict[str, float]:
     if len(comparison.sizes) < 2:
         return {}
     before, after = (comparison.learnt.at(size) for size in comparison.sizes[-2:])
-    found = {}
+    falls = {}
     for name in dict.fromkeys((method, BASELINE)):
         if name in before and name in after:
             quotient = (after[name] / before[name]).dropna()
             if (quotient > 0).any():
-                found[name] = 1 - float(np.exp(np.log(quotient[quotient > 0]).mean()))
-    return found
+                falls[name] = 1 - float(np.exp(np.log(quotient[quotient > 0]).mean()))
+    return falls
 
 
 def _in_the_same_time(
@@ -179,13 +179,13 @@ def regret(comparison: Comparison, M: int) -> pd.DataFrame:
     """
     scores = comparison.complete(M).scores
     scores = scores[(scores > 0).all(axis=1)]
-    found = {}
+    regrets = {}
     for name in scores.index if min(scores.shape) > 2 and BASELINE in scores else ():
         advised = str(average_ranks(scores.drop(index=name)).index[0])
         best = scores.loc[name].min()
         times = scores.loc[name, advised] / best
-        found[name] = (advised, times, scores.loc[name, BASELINE] / best)
-    return pd.DataFrame.from_dict(found, "index", columns=["advised", "times", "baseline"])
+        regrets[name] = (advised, times, scores.loc[name, BASELINE] / best)
+    return pd.DataFrame.from_dict(regrets, "index", columns=["advised", "times", "baseline"])
 
 
 def cost(comparison: Comparison, method: str, time: str = "all") -> dict[str, object] | None:

@@ -88,7 +88,7 @@ class _Found:
 
 
 def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) -> _Found:
-    found, collection = _Found(), selection.collection
+    collected, collection = _Found(), selection.collection
     sources = papers.paper(claim.paper).datasets
     for number, part in enumerate(claim.parts):
         if not _counts(part, protocol):
@@ -96,7 +96,7 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
         make = None
         for dataset in part.datasets:
             groups = selection.select(claim.paper, part.items, dataset, protocol, stand_in)
-            found.folders += list(collection.fact("folder")[groups])
+            collected.folders += list(collection.fact("folder")[groups])
             here: list[Quantity] = []
             names = collection.fact("dataset")[groups]
             if part.at == "own" and len(groups) and make is None:
@@ -104,15 +104,15 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
             for name in dict.fromkeys(names):
                 named = groups[names == name]
                 if why := _why_undecided(part, collection, named, sources[dataset]):
-                    found.undecided.append((name, why))
+                    collected.undecided.append((name, why))
                 else:
                     here += paired(part, collection, named, claim.paper, dataset, make)
-            found.quantities += [(number, quantity) for quantity in here]
+            collected.quantities += [(number, quantity) for quantity in here]
             for other in part.against or [""]:
                 places = max((q.found for q in here if q.against == other), default=0)
                 if places < part.values:
-                    found.gaps.append(Gap(dataset, part.method, other, places, part.values))
-    return found
+                    collected.gaps.append(Gap(dataset, part.method, other, places, part.values))
+    return collected
 
 
 def own(claim: Claim) -> OneOff:
@@ -184,24 +184,27 @@ def judge(
 ) -> Outcome:
     """Return the verdict on a claim from quantities, each with the number of its part."""
     tested = [_tested(claim.parts[number], number, quantity) for number, quantity in quantities]
-    outside = holm([one.p_outside for one in tested])
-    found = [replace(one, p_outside=float(p)) for one, p in zip(tested, outside, strict=True)]
+    outside = holm([comparison.p_outside for comparison in tested])
+    comparisons = [
+        replace(comparison, p_outside=float(p))
+        for comparison, p in zip(tested, outside, strict=True)
+    ]
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
-    whole = wanted - {gap.dataset for gap in gaps}
-    settled_by = _settled_by(claim, found)
-    verdict = verdicts.of_claim(found, len(whole), len(wanted), settled_by)
+    complete = wanted - {gap.dataset for gap in gaps}
+    settled_by = _settled_by(claim, comparisons)
+    verdict = verdicts.of_claim(comparisons, len(complete), len(wanted), settled_by)
     if claim.disputed or claim.kind == "shown":
         verdict = verdicts.DISPUTED if claim.disputed else verdicts.SHOWN
         settled_by = math.nan
-    decisive, p = _least_favourable(found)
+    decisive, p = _least_favourable(comparisons)
     return Outcome(
         claim,
         protocol,
         verdict,
-        tuple(found),
+        tuple(comparisons),
         decisive,
         p,
-        len(whole),
+        len(complete),
         len(wanted),
         math.nan if verdict == verdicts.FAILS else settled_by,
         tuple(gaps),
@@ -213,21 +216,21 @@ def _tested(part: Part, number: int, quantity: Quantity) -> ClaimComparison:
     logarithmic = part.scale == "ratio"
     values, mean = quantity.values, float(quantity.values.mean())
     effect = math.exp(mean) if logarithmic else mean
-    one = ClaimComparison(**vars(quantity), part=number, effect=effect)
+    comparison = ClaimComparison(**vars(quantity), part=number, effect=effect)
     low, high = (
         math.log(bound) if logarithmic and bound else bound for bound in (part.low, part.high)
     )
     sides = [] if low is None else [(values - low, low - mean)]
     sides += [] if high is None else [(high - values, mean - high)]
     if not sides:
-        return one
+        return comparison
     if quantity.share:
         assert high is not None
         tests = [one_sided_share(values, high)]
     else:
         tests = [one_sided(inward, quantity.ratio) for inward, _ in sides]
     return replace(
-        one,
+        comparison,
         excess=max(gap for _, gap in sides),
         p_inside=max(above for above, _ in tests),
         p_outside=min(1.0, len(tests) * min(below for _, below in tests)),
@@ -262,41 +265,56 @@ def one_sided_share(values: Values, high: float) -> tuple[float, float]:
     return float(bdtr(ones, n, high)), float(bdtrc(ones - 1, n, high)) if ones else 1.0
 
 
-def _settled_by(claim: Claim, found: Sequence[ClaimComparison]) -> float:
+def _settled_by(claim: Claim, comparisons: Sequence[ClaimComparison]) -> float:
     """Return how many trials would settle a claim whose means and spreads stay as they are.
 
     It fails with the first comparison that lies outside its bounds, after the correction over all
     of them; if none does it holds with the last one.
     """
-    open_ones = [one for one in found if not verdicts.lies_inside(one) and one.excess == one.excess]
-    beyond = [one for one in open_ones if one.excess > 0]
+    open_ones = [
+        comparison
+        for comparison in comparisons
+        if not verdicts.lies_inside(comparison) and comparison.excess == comparison.excess
+    ]
+    beyond = [comparison for comparison in open_ones if comparison.excess > 0]
     needed = []
-    for one in beyond or open_ones:
-        part = claim.parts[one.part]
+    for comparison in beyond or open_ones:
+        part = claim.parts[comparison.part]
         bounds = (part.low is not None) + (part.high is not None)
-        alpha = verdicts.ALPHA / (len(found) * bounds if beyond else 1)
-        if one.trials > 1:
-            found_by = trials_for(abs(one.excess), one.spread, one.ratio, alpha, verdicts.POWER)
+        alpha = verdicts.ALPHA / (len(comparisons) * bounds if beyond else 1)
+        if comparison.trials > 1:
+            found_by = trials_for(
+                abs(comparison.excess), comparison.spread, comparison.ratio, alpha, verdicts.POWER
+            )
             needed.append(max(found_by, verdicts.FEWEST))
     return (min if beyond else max)(needed, default=math.nan)
 
 
-def _least_favourable(found: Sequence[ClaimComparison]) -> tuple[ClaimComparison | None, float]:
+def _least_favourable(
+    comparisons: Sequence[ClaimComparison],
+) -> tuple[ClaimComparison | None, float]:
     """Return the comparison that decides, with its p-value.
 
     Of the part with the smallest p outside, if any lies there, or the largest p inside: the one
     farthest outside its bounds.
     """
-    outside = [one for one in found if verdicts.lies_outside(one)]
-    among = outside or [one for one in found if not verdicts.lies_inside(one)] or list(found)
+    outside = [comparison for comparison in comparisons if verdicts.lies_outside(comparison)]
+    among = (
+        outside
+        or [comparison for comparison in comparisons if not verdicts.lies_inside(comparison)]
+        or list(comparisons)
+    )
     if not among:
         return None, math.nan
     worst = (
-        min(among, key=lambda one: one.p_outside)
+        min(among, key=lambda comparison: comparison.p_outside)
         if outside
-        else max(among, key=lambda one: one.p_inside)
+        else max(among, key=lambda comparison: comparison.p_inside)
     )
-    decisive = max((one for one in among if one.part == worst.part), key=lambda one: one.excess)
+    decisive = max(
+        (comparison for comparison in among if comparison.part == worst.part),
+        key=lambda comparison: comparison.excess,
+    )
     return decisive, decisive.p_outside if outside else decisive.p_inside
 
 
@@ -307,35 +325,35 @@ def table(outcomes: Sequence[Outcome]) -> pd.DataFrame:
     decides; ``tested`` of ``datasets`` are there; ``settled_by`` and ``reason`` say what an open
     claim needs; ``on_stand_ins`` is the verdict on stand-ins alone.
     """
-    return pd.DataFrame([_line(one) for one in outcomes])
+    return pd.DataFrame([_line(outcome) for outcome in outcomes])
 
 
-def _line(one: Outcome) -> dict[str, object]:
-    claim, decisive = one.claim, one.decisive
-    part = one.part
+def _line(outcome: Outcome) -> dict[str, object]:
+    claim, decisive = outcome.claim, outcome.decisive
+    part = outcome.part
     return {
         "id": claim.id,
         "paper": claim.paper,
         "where": claim.where,
         "claim": claim.claim,
-        "protocol": one.protocol,
-        "verdict": one.verdict,
-        "effect": one.effect,
-        "p_value": one.p,
-        "comparisons": len(one.comparisons),
-        "held": one.inside,
-        "trials": one.trials,
+        "protocol": outcome.protocol,
+        "verdict": outcome.verdict,
+        "effect": outcome.effect,
+        "p_value": outcome.p,
+        "comparisons": len(outcome.comparisons),
+        "held": outcome.inside,
+        "trials": outcome.trials,
         "metric": part and part.metric,
         "method": part and part.method,
         "against": decisive and decisive.against,
         "dataset": decisive and decisive.dataset,
         "along": part and (part.along if decisive and decisive.x else part.at),
         "x": decisive and decisive.x,
-        "gaps": len(one.gaps),
-        "on_stand_ins": one.on_stand_ins,
+        "gaps": len(outcome.gaps),
+        "on_stand_ins": outcome.on_stand_ins,
         "spread": decisive.spread if decisive else math.nan,
-        "tested": one.tested,
-        "datasets": one.wanted,
-        "settled_by": one.settled_by,
-        "reason": one.reason,
+        "tested": outcome.tested,
+        "datasets": outcome.wanted,
+        "settled_by": outcome.settled_by,
+        "reason": outcome.reason,
     }

@@ -17,27 +17,27 @@ def known(target: Target, gaps: bool = False) -> Choices:
     What is more special wins, choice by choice, and an empty list takes a choice away. With
     `gaps`, only those that fill a gap of the text: none contradicts it.
     """
-    found: dict[str, Any] = {}
+    choices: dict[str, Any] = {}
     entries = papers.open_choices()
-    for place in sorted(entries, key=lambda place: place.count("/")):
-        if target.lies_in(place):
-            found |= entries[place]
-    names = set(papers.gaps(target.paper) if gaps else found)
+    for folder in sorted(entries, key=lambda folder: folder.count("/")):
+        if target.lies_in(folder):
+            choices |= entries[folder]
+    names = set(papers.gaps(target.paper) if gaps else choices)
     names -= set() if gaps else set(papers.gaps(target.paper, apart=True))
-    return {name: _options(name, opts) for name, opts in found.items() if opts and name in names}
+    return {name: _options(name, opts) for name, opts in choices.items() if opts and name in names}
 
 
 def varied(texts: Sequence[str], target: Target) -> Choices:
     """Read several ``KEY=VALUES``, see `given`; ConfigError if a key is there twice."""
-    found: Choices = {}
+    choices: Choices = {}
     for text in texts:
         name, options = given(text, known(target))
-        if name in found:
+        if name in choices:
             raise ConfigError(
                 f"{name} is varied twice.", "", f"Write its values in one: --vary {name}=a,b."
             )
-        found[name] = options
-    return found
+        choices[name] = options
+    return choices
 
 
 def given(text: str, named: Choices) -> tuple[str, Options]:
@@ -53,9 +53,9 @@ def given(text: str, named: Choices) -> tuple[str, Options]:
             f"--vary {text} is not KEY.PATH=VALUES.", "", "Write --vary scaling=standard,minmax."
         )
     options = named.get(key, {})
-    words = [word.strip() for word in values.split(",")]
-    if set(words) <= set(options):
-        return key, {word: options[word] for word in words}
+    values_given = [word.strip() for word in values.split(",")]
+    if set(values_given) <= set(options):
+        return key, {word: options[word] for word in values_given}
     return key, _options(key, grids.expand(values))
 
 

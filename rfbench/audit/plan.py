@@ -42,7 +42,7 @@ class Question:
     def command(self) -> str:
         """The command that asks it, for a shell; without the folders above the configuration."""
         inside = self.config.resolve().parent.name == CONFIGS
-        words = [
+        arguments = [
             "rfbench",
             "audit",
             f"{CONFIGS}/{self.config.name}" if inside else self.config.name,
@@ -60,11 +60,11 @@ class Question:
             "allow-imports": self.allow_imports,
         }.items():
             if value is True:
-                words.append(f"--{option}")
+                arguments.append(f"--{option}")
             elif value:
-                for one in value if isinstance(value, list | tuple) else (value,):
-                    words += [f"--{option}", str(one)]
-        return shlex.join(words)
+                for item in value if isinstance(value, list | tuple) else (value,):
+                    arguments += [f"--{option}", str(item)]
+        return shlex.join(arguments)
 
 
 @dataclass(frozen=True)
@@ -160,21 +160,21 @@ def plan(asked: Question) -> Audit:
                 failed[key] = f"{', '.join(key)}: {error.what}"
         return key in made
 
-    found = combinations(choices, asked.most, runs)
+    planned = combinations(choices, asked.most, runs)
     refused += failed.values()
-    if not found:
+    if not planned:
         raise ConfigError("No combination of the choices can be run.", refused[0])
-    experiments = [made[tuple(each.values())] for each in found]
+    experiments = [made[tuple(each.values())] for each in planned]
     sizes = experiments[0].M
     met = target if isinstance(sizes, KeptBy) else target.of(target.methods, sizes)
     return Audit(
         asked,
         met,
         choices,
-        pd.DataFrame(found, columns=list(choices)),
+        pd.DataFrame(planned, columns=list(choices)),
         experiments,
         refused,
-        drawn=len(found) + len(failed) < size(choices),
+        drawn=len(planned) + len(failed) < size(choices),
         as_it_stands=experiments.index(own) if own in experiments else None,
         idle=idle(choices, met, experiments[0]),
     )
@@ -241,8 +241,8 @@ def _fitting(asked: Question, *, any_data: bool) -> tuple[Experiment, yamlfile.D
     """Return the run that is named, or the only one about the target, with its document."""
     target = asked.target
     overrides = [f"trials={asked.trials}", *asked.overrides]
-    found = config.documents(asked.config, overrides)
-    chosen = dict([config.choose(asked.config, found, asked.run)]) if asked.run else found
+    documents = config.documents(asked.config, overrides)
+    chosen = dict([config.choose(asked.config, documents, asked.run)]) if asked.run else documents
     fitting: dict[str, Experiment] = {}
     refused = []
     for name, document in chosen.items():
@@ -257,7 +257,9 @@ def _fitting(asked: Question, *, any_data: bool) -> tuple[Experiment, yamlfile.D
             fitting[name] = base
     if not fitting:
         raise refused[0]
-    name, document = config.choose(asked.config, {name: found[name] for name in fitting}, asked.run)
+    name, document = config.choose(
+        asked.config, {name: documents[name] for name in fitting}, asked.run
+    )
     return fitting[name], document
 
 

@@ -50,8 +50,8 @@ class Ranking:
     @cached_property
     def stand_in(self) -> pd.Series[Any] | None:
         """The first cell whose data are a subset or replacement of the paper's, if there is one."""
-        found = self.cells[self.cells["stand_in"]]
-        return next((line for _, line in found.iterrows()), None)
+        cells = self.cells[self.cells["stand_in"]]
+        return next((line for _, line in cells.iterrows()), None)
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -121,9 +121,9 @@ class Ranking:
         """
         choosing, _ = self.audit.target.halves()
         nearest = self.table.index[: self.pooled]
-        theirs = _rms(self._wide("published_error").loc[nearest, choosing])
+        published_noise = _rms(self._wide("published_error").loc[nearest, choosing])
         ours = _rms(self._wide("standard_error").loc[nearest, choosing])
-        return float(np.hypot(theirs.iloc[0], ours.median()))
+        return float(np.hypot(published_noise.iloc[0], ours.median()))
 
     @property
     def within_noise(self) -> int:
@@ -138,8 +138,8 @@ class Ranking:
         """
         if self.table["rms_confirming"].isna().any():
             return None
-        found = places(self.table["rms_confirming"])[self.table["place"] == 1]
-        return int(found.min()), int(found.max())
+        confirmed = places(self.table["rms_confirming"])[self.table["place"] == 1]
+        return int(confirmed.min()), int(confirmed.max())
 
     def worth(self) -> pd.DataFrame:
         """Return what each option of a choice is worth: the nearest combinations that have it.
@@ -154,9 +154,9 @@ class Ranking:
                 here = self.table[self.table[name] == option]
                 near = here[here["place"] == here["place"].min()]
                 if len(near):
-                    confirms, one = near["rms_confirming"], near.iloc[0]
+                    confirms, nearest = near["rms_confirming"], near.iloc[0]
                     ends = confirms.min(), confirms.max()
-                    lines.append((name, option, one["rms_choosing"], *ends, one["place"]))
+                    lines.append((name, option, nearest["rms_choosing"], *ends, nearest["place"]))
         return pd.DataFrame(lines, columns=columns)
 
 

@@ -59,9 +59,10 @@ class Target:
     def of(self, methods: Sequence[str], sizes: Sequence[int] | None = None) -> Target:
         """Return the target with the numbers of these methods at these sizes, or at any."""
         fits = [
-            one
-            for one in self.numbers
-            if one.method in methods and (None in (sizes, one.size) or one.size in (sizes or ()))
+            number
+            for number in self.numbers
+            if number.method in methods
+            and (None in (sizes, number.size) or number.size in (sizes or ()))
         ]
         return replace(self, numbers=tuple(fits))
 
@@ -105,6 +106,6 @@ def find(text: str) -> Target:
     return Target(paper, wanted, dataset, tuple(once.values()))
 
 
-def _among(what: str, word: str, words: Sequence[str]) -> None:
-    if word not in words:
-        raise unknown(what, word, dict.fromkeys(words), ConfigError, f"A target is {GRAMMAR}.")
+def _among(what: str, word: str, allowed: Sequence[str]) -> None:
+    if word not in allowed:
+        raise unknown(what, word, dict.fromkeys(allowed), ConfigError, f"A target is {GRAMMAR}.")

@@ -106,19 +106,19 @@ def audit(
     )
     others = [replace(asked, target=find(each), run="", confirm=()) for each in confirm]
     audits = [plan(each) for each in (asked, *others)]
-    for found in audits:
+    for planned in audits:
         if not options.dry_run:
-            _audit(found, options)
+            _audit(planned, options)
             continue
-        echo(f"{len(found.experiments)} of {size(found.choices)} combinations of:")
-        for choice, open_options in found.choices.items():
+        echo(f"{len(planned.experiments)} of {size(planned.choices)} combinations of:")
+        for choice, open_options in planned.choices.items():
             echo(f"  {choice}: {', '.join(open_options)}")
-        for why in found.refused[:3]:
+        for why in planned.refused[:3]:
             echo(f"cannot be run: {why}")
-        running.say_what_would_run(found, options)
+        running.say_what_would_run(planned, options)
     if options.dry_run or not confirm:
         return
-    for line in confirmed(read_all(options.base / found.folder for found in audits)).to_dict(
+    for line in confirmed(read_all(options.base / planned.folder for planned in audits)).to_dict(
         "records"
     ):
         if line["chosen_on"] == asked.target.dataset:
@@ -128,21 +128,21 @@ def audit(
             )
 
 
-def _audit(found: Audit, options: RunOptions) -> None:
+def _audit(audit: Audit, options: RunOptions) -> None:
     """Run and rank one audit; Exit with 1 if it was interrupted or a trial failed."""
     from rfbench import results
     from rfbench.audit import page
     from rfbench.audit.ranking import rank
     from rfbench.cli import running
 
-    work = running.planned(found, options, progress=True)
+    work = running.planned(audit, options, progress=True)
     summary = running.measure(work, options)
     if options.smoke:
         echo("ranked: nothing, because the numbers of a smoke run mean nothing")
     elif summary.interrupted or summary.left:
         echo("interrupted: not ranked")
     elif summary.found + summary.done:
-        ranking = rank(found, results.read(work.folder))
+        ranking = rank(audit, results.read(work.folder))
         shown = page.render(ranking, "text")
         echo("\n" + shown.rstrip("\n") + "\n")
         for path in page.save(ranking, work.folder):

@@ -37,5 +37,5 @@ _WORDS = {
         "Trinadad&Tobago Peru Hong Holand-Netherlands ?"
     ),
 }
-COLUMNS = {name: tuple(words.split()) for name, words in _WORDS.items()}
+COLUMNS = {name: tuple(text.split()) for name, text in _WORDS.items()}
 """The categories of each column, ``?`` (not known) last; an empty tuple is a number."""

@@ -135,10 +135,10 @@ class Entry(_CatalogSection):
             facts.append(
                 ("range of the target", (float(y.min()), float(y.max())), self.target_range)
             )
-        for what, found, expected in facts:
-            if found != expected:
+        for what, actual, expected in facts:
+            if actual != expected:
                 raise DataError(
-                    f"{self.name} has {what} {found}, the catalogue says {expected}.",
+                    f"{self.name} has {what} {actual}, the catalogue says {expected}.",
                     "The files are another version of the data, or a part of it.",
                     f"Get the files again with `rfbench data fetch {self.name}`.",
                 )

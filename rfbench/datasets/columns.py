@@ -91,35 +91,35 @@ def parsed(
     """
     table = chosen(name, X, y, **named)
     table.complete(missing)
-    X, said = table.X, table.said
+    X, notes = table.X, table.notes
     if X.shape[0] < 2 or X.shape[1] < 1:
         raise DataError(
             f"{name} has {X.shape[0]} rows and {X.shape[1]} columns beside the target.",
             "That is too little to learn from.",
             "Is it the right file, the right way round, with the right separator?",
         )
-    codes, classes, found = table.target_codes(task, labels)
+    codes, classes, kind = table.target_codes(task, labels)
     tabular = isinstance(X, pd.DataFrame)
-    rows: Rows = numbers(name, in_words(name, X), said) if tabular else _sparse(name, X, said)
+    rows: Rows = numbers(name, in_words(name, X), notes) if tabular else _sparse(name, X, notes)
     subjects, n_given_train, order = table.arranged()
     if n_given_train is not None:
         rows, codes = rows[order], codes[order]
-    known = {
-        **about(codes, classes, found, said),
+    facts = {
+        **about(codes, classes, kind, notes),
         "rows": rows.shape[0],
         "columns": rows.shape[1],
         "train_rows": n_given_train,
         "sparse": sparse.issparse(rows),
         "fills_gaps": missing == "mean",
     }
-    return Parsed(rows, codes, n_given_train, subjects, known)
+    return Parsed(rows, codes, n_given_train, subjects, facts)
 
 
-def about(codes: NDArray[Any], classes: list[str], task: str, said: list[str]) -> dict[str, Any]:
+def about(codes: NDArray[Any], classes: list[str], task: str, notes: list[str]) -> dict[str, Any]:
     """Return what a catalogue's entry says of the target, and as a note what was done."""
     counts = np.bincount(codes, minlength=len(classes)).tolist() if classes else []
     numbered = dict(zip(classes, counts, strict=True))
-    return {"kind": "own", "task": task, "classes": numbered, "note": " ".join(said)}
+    return {"kind": "own", "task": task, "classes": numbered, "note": " ".join(notes)}
 
 
 def chosen(
@@ -133,7 +133,7 @@ def chosen(
     part: str | int | None = None,
 ) -> Table:
     """Return the columns that are features, with the target and the other columns; see `parsed`."""
-    apart: dict[str, pd.Series[Any]] = {}
+    special: dict[str, pd.Series[Any]] = {}
     if y is not None and target is not None:
         raise DataError(
             f"The target of {name} stands apart from its columns, and target is '{target}'.",
@@ -149,7 +149,7 @@ def chosen(
         wanted = {"groups": groups, "part": part} | ({"target": target} if y is None else {})
         for key, column in wanted.items():
             if column is not None:
-                apart[key] = X[_column(name, X, column, key)]
+                special[key] = X[_column(name, X, column, key)]
         if y is None and target is None:
             last = X.columns[-1]
             raise DataError(
@@ -157,10 +157,10 @@ def chosen(
                 f"It has the columns {_named(list(X.columns))}.",
                 f"Write `target: {last}`, say, or `--target {last}` on a command line.",
             )
-        X = X.drop(columns=[*gone, *(str(column.name) for column in apart.values())])
+        X = X.drop(columns=[*gone, *(str(column.name) for column in special.values())])
     elif drop or groups is not None or part is not None:
         raise DataError(f"{name} is sparse, without names.", "", "Leave out drop and groups.")
-    return Table(name, X, apart.pop("target") if y is None else y, apart)
+    return Table(name, X, special.pop("target") if y is None else y, special)
 
 
 @dataclass
@@ -171,14 +171,14 @@ class Table:
     X: pd.DataFrame | Rows  # the features
     y: pd.Series[Any]
     apart: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, where there are such
-    said: list[str] = field(default_factory=list)  # what was done, in sentences
+    notes: list[str] = field(default_factory=list)  # what was done, in sentences
 
     def complete(self, missing: str, *, whole: bool = True) -> None:
         """Deal with missing values as asked; those of the target and columns apart are not filled.
 
         Columns without any value are left out where the table is `whole`.
         """
-        X, y, said = self.X, self.y, self.said
+        X, y, notes = self.X, self.y, self.notes
         needed = pd.concat([y.rename("the target"), *self.apart.values()], axis=1).isna()
         gaps = needed
         if isinstance(X, pd.DataFrame):
@@ -186,30 +186,30 @@ class Table:
             empty = [str(c) for c in X.columns[inside.all()]] if whole and len(X) else []
             if empty:
                 X, inside = X.drop(columns=empty), inside.drop(columns=empty)
-                said.append(f"Left out, without any value: {_named(empty)}.")
+                notes.append(f"Left out, without any value: {_named(empty)}.")
             gaps = pd.concat([needed, inside], axis=1)
         counts = gaps.sum()
         counts = counts[counts > 0].sort_values(ascending=False, kind="stable")
-        words = _named([f"{column} ({count:,})" for column, count in counts.items()])
+        listed = _named([f"{column} ({count:,})" for column, count in counts.items()])
         if len(counts) and missing == "error":
             left, n = int((~gaps.any(axis=1)).sum()), len(y)
             raise DataError(
-                f"{self.name} has {int(counts.sum()):,} missing values: {words}.",
+                f"{self.name} has {int(counts.sum()):,} missing values: {listed}.",
                 "No method here can use them.",
                 f"Write `missing: drop` (which leaves {left:,} of {n:,} rows), `missing: mean` (of "
                 "the training rows), or leave columns out: `drop: [COLUMN]`.",
             )
         keep = ~(gaps if missing == "drop" else needed).any(axis=1)
         if not keep.all():
-            said.append(f"{int((~keep).sum()):,} rows with missing values are left out: {words}.")
+            notes.append(f"{int((~keep).sum()):,} rows with missing values are left out: {listed}.")
             X = X[keep.to_numpy()]
             X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
             self.y = y[keep].reset_index(drop=True)
             self.apart = {k: v[keep].reset_index(drop=True) for k, v in self.apart.items()}
         if len(counts) and missing == "mean":
-            said.append(
+            notes.append(
                 "Missing numbers become the mean of the training rows, missing words a word of "
-                f"their own: {words}."
+                f"their own: {listed}."
             )
         self.X = X
 
@@ -217,7 +217,7 @@ class Table:
         self, task: str | None, labels: Sequence[Any]
     ) -> tuple[NDArray[Any], list[str], str]:
         """Return the target, the labels of its classes and the task."""
-        y, name, said = self.y, self.name, self.said
+        y, name, notes = self.y, self.name, self.notes
         different = int(y.nunique())
         what = f"The target{'' if y.name in (None, 0) else f' {y.name!r}'} of {name}"
         if different < 2:
@@ -226,22 +226,22 @@ class Table:
             )
         if not _is_number(y):
             y = _words(name, y.rename(str(y.name or "target")))
-        words = not _is_number(y) or y.dtype == bool
-        if not words and not np.isfinite(y.to_numpy(dtype=float)).all():
+        is_text = not _is_number(y) or y.dtype == bool
+        if not is_text and not np.isfinite(y.to_numpy(dtype=float)).all():
             raise DataError(f"{what} is not finite in some rows.", "", "Correct or remove them.")
         known = [str(label) for label in labels] if len(labels) == different else []
         if task:
             regression = task == "regression"
         else:
-            regression = not words and not known and _is_quantity(what, y, different)
-        if regression and words:
+            regression = not is_text and not known and _is_quantity(what, y, different)
+        if regression and is_text:
             raise DataError(
                 f"{what} holds words, such as {str(y.iloc[0])[:40]!r}.",
                 todo="Write `task: classification`, or name another column.",
             )
         guess = "" if task else ", by its target"
         if regression:
-            said.append(f"Regression{guess}: {different:,} different numbers.")
+            notes.append(f"Regression{guess}: {different:,} different numbers.")
             return y.to_numpy(dtype=np.float64), [], "regression"
         if different > MOST_CLASSES or 2 * different > len(y) > 4:
             raise DataError(
@@ -249,16 +249,16 @@ class Table:
                 "That looks like a name, a number or a text, not like classes.",
                 "Name another column, or write `task: regression` if it is a quantity.",
             )
-        found = "binary" if different == 2 else "multiclass"
-        if task not in (None, "classification", found):
+        kind = "binary" if different == 2 else "multiclass"
+        if task not in (None, "classification", kind):
             raise DataError(
                 f"{what} has {different} classes, and task is {task}.",
-                todo=f"Write `task: {found}`.",
+                todo=f"Write `task: {kind}`.",
             )
         codes, values = pd.factorize(y, sort=True)
-        classes = known or [str(v) if words else format(v, "g") for v in values]
-        said.append(f"Classification{guess}: {different} classes, {_named(classes)}.")
-        return codes.astype(np.int64), classes, found
+        classes = known or [str(v) if is_text else format(v, "g") for v in values]
+        notes.append(f"Classification{guess}: {different} classes, {_named(classes)}.")
+        return codes.astype(np.int64), classes, kind
 
     def arranged(self) -> tuple[NDArray[np.int64] | None, int | None, NDArray[np.int64]]:
         """Return the numbers of the groups, the size of the training part, and its rows first."""
@@ -300,8 +300,8 @@ def in_words(name: str, table: pd.DataFrame) -> pd.DataFrame:
 
 def check_words(name: str, table: pd.DataFrame) -> dict[str, int]:
     """Return how many words each column of words has; DataError where they are too many."""
-    words = {str(c): int(table[c].nunique()) for c in table if not _is_number(table[c])}
-    for column, count in words.items():
+    levels = {str(c): int(table[c].nunique()) for c in table if not _is_number(table[c])}
+    for column, count in levels.items():
         if count > MOST_WORDS:
             raise DataError(
                 f"Column '{column}' of {name} has {count:,} different words.",
@@ -309,24 +309,24 @@ def check_words(name: str, table: pd.DataFrame) -> dict[str, int]:
                 "names, numbers in another notation, or text.",
                 f"Leave it out: `drop: [{column}]`.",
             )
-    return words
+    return levels
 
 
-def numbers(name: str, table: pd.DataFrame, said: list[str]) -> NDArray[np.float64]:
+def numbers(name: str, table: pd.DataFrame, notes: list[str]) -> NDArray[np.float64]:
     """Return the columns as numbers: words as columns of 0 and 1, constant ones left out."""
-    words = check_words(name, table)
-    constant = [column for column, count in words.items() if count == 1]
-    table, words = table.drop(columns=constant), {c: k for c, k in words.items() if k > 1}
-    ones = {column: table[column].max() for column, count in words.items() if count == 2}
+    levels = check_words(name, table)
+    constant = [column for column, count in levels.items() if count == 1]
+    table, levels = table.drop(columns=constant), {c: k for c, k in levels.items() if k > 1}
+    ones = {column: table[column].max() for column, count in levels.items() if count == 2}
     if ones:
         shown = _named([f"{column} (1 is {word})" for column, word in ones.items()])
-        said.append(f"Columns of two words became one column of 0 and 1: {shown}.")
+        notes.append(f"Columns of two words became one column of 0 and 1: {shown}.")
         table = table.assign(**{c: (table[c] == word).astype(float) for c, word in ones.items()})
-        words = {column: count for column, count in words.items() if column not in ones}
-    if words:
-        shown = _named([f"{column} ({count})" for column, count in words.items()])
-        said.append(f"Columns of words became one column of 0 and 1 per word: {shown}.")
-        table = pd.get_dummies(table, columns=list(words), prefix_sep="=", dtype=np.float64)
+        levels = {column: count for column, count in levels.items() if column not in ones}
+    if levels:
+        shown = _named([f"{column} ({count})" for column, count in levels.items()])
+        notes.append(f"Columns of words became one column of 0 and 1 per word: {shown}.")
+        table = pd.get_dummies(table, columns=list(levels), prefix_sep="=", dtype=np.float64)
     X = np.ascontiguousarray(table.to_numpy(dtype=np.float64, na_value=np.nan))
     if np.isinf(X).any():
         row, column = np.argwhere(np.isinf(X))[0]
@@ -337,19 +337,19 @@ def numbers(name: str, table: pd.DataFrame, said: list[str]) -> NDArray[np.float
     flat = X.min(axis=0) == X.max(axis=0)
     constant += list(table.columns[flat])
     if constant:
-        said.append(f"Left out, constant: {_named(constant)}.")
+        notes.append(f"Left out, constant: {_named(constant)}.")
         X = np.ascontiguousarray(X[:, ~flat])
     if not X.shape[1]:
         raise DataError(f"All columns of {name} are constant.", "Nothing can be learnt from them.")
     return X
 
 
-def _sparse(name: str, X: Any, said: list[str]) -> Rows:
+def _sparse(name: str, X: Any, notes: list[str]) -> Rows:
     if not np.isfinite(X.data).all():
         raise DataError(f"{name} has values that are not finite.", "", "Correct or remove them.")
     if X.nnz < X.shape[0] * X.shape[1] / DENSE:
         return sparse.csr_array(X, dtype=np.float64)
-    said.append("The rows are stored as dense ones, since more than a quarter of them is not 0.")
+    notes.append("The rows are stored as dense ones, since more than a quarter of them is not 0.")
     return np.asarray(X.toarray(), dtype=np.float64)
 
 
@@ -416,8 +416,8 @@ def _is_quantity(what: str, y: pd.Series[Any], different: int) -> bool:
 
 
 def _sides(name: str, part: pd.Series[Any]) -> NDArray[np.int64]:
-    words = part.astype(str).str.strip().str.lower()
-    sides = words.map(SIDES)
+    lowered = part.astype(str).str.strip().str.lower()
+    sides = lowered.map(SIDES)
     if sides.isna().any() or sides.nunique() < 2:
         raise DataError(
             f"Column '{part.name}' of {name} does not say which rows train and which test.",

@@ -188,14 +188,14 @@ def arff(content: bytes) -> pd.DataFrame:
     return table.set_axis(pd.Index(names), axis=1)
 
 
-def _nominal(words: pd.Series[Any], kind: str) -> pd.Series[Any]:
+def _nominal(values: pd.Series[Any], kind: str) -> pd.Series[Any]:
     """Return words as categories, which are those of the type ``{a, 'b c'}`` if it lists them."""
     if kind[0] == "{":
         quote = "'" if "'" in kind else '"'
         (allowed,) = csv.reader([kind[1:-1]], quotechar=quote, skipinitialspace=True)
-        for odd in words[words.notna() & ~words.isin([word.strip() for word in allowed])][:1]:
+        for odd in values[values.notna() & ~values.isin([word.strip() for word in allowed])][:1]:
             raise ValueError(f"{odd[:40]!r} is not one of the labels {', '.join(allowed)}")
-    return words.astype("category")
+    return values.astype("category")
 
 
 # Each yields the tables of a file, of so many rows at most; None: the whole file at once.

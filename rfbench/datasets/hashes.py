@@ -61,8 +61,8 @@ def _memory(key: str) -> Path:
     return user_folder() / "hashes" / _digest(key)
 
 
-def _digest(*words: str) -> str:
-    return hashlib.sha256("\n".join(words).encode(errors="surrogateescape")).hexdigest()
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode(errors="surrogateescape")).hexdigest()
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -113,8 +113,8 @@ def state(path: Path) -> str:
     if 0 <= age < TICK:  # else a change within the same tick would leave them as they are
         time.sleep(TICK - age)
         status = os.stat(path)
-    place = f"{os.path.abspath(path)}|{status.st_ino}"  # a link may come to name another file
-    return f"{place}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
+    identity = f"{os.path.abspath(path)}|{status.st_ino}"  # a link may come to name another file
+    return f"{identity}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
 
 
 def sha256_of(path: Path) -> str:

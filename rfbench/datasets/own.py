@@ -51,14 +51,14 @@ def read(
     """
     if source_of(parameters) == "path":
         path = ((folder or Path()) / Path(parameters["path"]).expanduser()).absolute()
-        known, parsed = packed.identity(path), packed.read(path)
+        content_hash, parsed = packed.identity(path), packed.read(path)
     else:
-        known = sha256 or _known(parameters, folder)
-        cached = packed.cached(_cache(known), known)
-        known, parsed = (known, cached) if cached else _stored(parameters, folder)
+        content_hash = sha256 or _known(parameters, folder)
+        cached = packed.cached(_cache(content_hash), content_hash)
+        content_hash, parsed = (content_hash, cached) if cached else _stored(parameters, folder)
     facts = {"name": name, "title": name, "groups": parsed.groups is not None}
     entry = Entry.model_validate({**facts, **(parsed.about or {})})
-    return entry, parsed, known
+    return entry, parsed, content_hash
 
 
 def identity(parameters: Options, folder: Path | None, parsed: Parsed | None = None) -> str:
@@ -100,8 +100,8 @@ def _of_function(parameters: str, folder: Path | None, code: str) -> str:
 
 def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
     parsed = _parse(parameters, folder)
-    known = identity(parameters, folder, parsed)
-    return known, packed.store(_cache(known), parsed, known)
+    content_hash = identity(parameters, folder, parsed)
+    return content_hash, packed.store(_cache(content_hash), parsed, content_hash)
 
 
 def is_here(name: str, parameters: Options, folder: Path | None, sha256: str) -> bool:
@@ -193,20 +193,20 @@ def _called(path: str, folder: Path | None, arguments: Options) -> Any:
         ) from error
 
 
-def _taken(what: str, found: Any, shaping: Options) -> Parsed:
+def _taken(what: str, result: Any, shaping: Options) -> Parsed:
     """Turn what a function or a fetcher returns into rows."""
     labels: Any = ()
-    if isinstance(found, Mapping) and "data" in found:
-        X, y = found["data"], found.get("target")
-        names = found.get("feature_names")
-        labels = [] if found.get("target_names") is None else list(found["target_names"])
-    elif isinstance(found, pd.DataFrame):
-        X, y, names = found, None, None
-    elif isinstance(found, tuple) and len(found) == 2:
-        (X, y), names = found, None
+    if isinstance(result, Mapping) and "data" in result:
+        X, y = result["data"], result.get("target")
+        names = result.get("feature_names")
+        labels = [] if result.get("target_names") is None else list(result["target_names"])
+    elif isinstance(result, pd.DataFrame):
+        X, y, names = result, None, None
+    elif isinstance(result, tuple) and len(result) == 2:
+        (X, y), names = result, None
     else:
         raise DataError(
-            f"{what} returns {type(found).__name__}, which is no data set.",
+            f"{what} returns {type(result).__name__}, which is no data set.",
             "It has to return X and y, a Bunch of scikit-learn, or a DataFrame.",
             "Write `return X, y`.",
         )

@@ -63,8 +63,8 @@ def pack(
     for piece in read():
         seen.add(piece)
     table = seen.table()
-    codes, classes, found = table.target_codes(task, ())
-    seen.encoded(seen.sample, table.said)
+    codes, classes, kind = table.target_codes(task, ())
+    seen.encoded(seen.sample, table.notes)
     subjects, n_given_train, order = table.arranged()
     codes = codes[order]
     side = np.ones(len(codes))  # one side where none is given
@@ -79,7 +79,7 @@ def pack(
                 yield seen.encoded(piece.X, [])[side[first : first + n] == wanted]
                 first += n
 
-    about = columns.about(codes, classes, found, table.said)
+    about = columns.about(codes, classes, kind, table.notes)
     data = columns.Parsed(blocks(), codes, n_given_train, subjects, about)
     try:
         packed.write(folder, data, dtype=dtype)
@@ -129,12 +129,12 @@ class _Seen:
         }
         return columns.Table(self.name, None, whole.pop(""), whole)
 
-    def encoded(self, X: Rows, said: list[str]) -> FloatArray:
+    def encoded(self, X: Rows, notes: list[str]) -> FloatArray:
         """Return a piece as rows of numbers."""
         if not isinstance(X, pd.DataFrame):
             return np.asarray(X.toarray(), dtype=np.float64)
         table = pd.concat([self.sample, X], ignore_index=True)
-        return columns.numbers(self.name, table, said)[len(self.sample) :]
+        return columns.numbers(self.name, table, notes)[len(self.sample) :]
 
 
 def _kind(column: pd.Series[Any]) -> str:

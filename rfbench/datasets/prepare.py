@@ -205,8 +205,8 @@ def _standard_rows(block: NDArray[Any]) -> NDArray[Any]:
 
 def _range(sides: list[Rows]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the smallest and the largest value of each column."""
-    found = [(X[block].min(axis=0), X[block].max(axis=0)) for X in sides for block in _blocks(X)]
-    lows, highs = zip(*found, strict=True)
+    extremes = [(X[block].min(axis=0), X[block].max(axis=0)) for X in sides for block in _blocks(X)]
+    lows, highs = zip(*extremes, strict=True)
     return np.min(lows, axis=0), np.max(highs, axis=0)
 
 

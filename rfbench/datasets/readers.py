@@ -113,9 +113,9 @@ def _whole(values: pd.Series[Any]) -> NDArray[np.int64]:
 
 def _codes(labels: pd.Series[Any], codes: Mapping[str, int]) -> NDArray[np.int64]:
     """Return the class codes of words; a label may be written as ``1`` or ``1.0``."""
-    numbers, words = pd.factorize(labels.str.strip())
-    of_word = np.array([_code(word, codes) for word in words], dtype=np.int64)
-    for word in words[of_word < 0][:1]:
+    numbers, levels = pd.factorize(labels.str.strip())
+    of_word = np.array([_code(word, codes) for word in levels], dtype=np.int64)
+    for word in levels[of_word < 0][:1]:
         raise ValueError(f"'{word[:40]}' is not one of the labels {', '.join(codes)}")
     return of_word[numbers]
 
@@ -193,8 +193,8 @@ def _shaped(
     entry: Entry, table: pd.DataFrame, target: int, drop: Sequence[int], group: int | None
 ) -> Parsed:
     """Return rows, target and groups of a table whose columns are known by their positions."""
-    apart = [*drop, target, *([] if group is None else [group])]
-    X = np.ascontiguousarray(table.drop(columns=apart).to_numpy(dtype=np.float64))
+    special = [*drop, target, *([] if group is None else [group])]
+    X = np.ascontiguousarray(table.drop(columns=special).to_numpy(dtype=np.float64))
     if "replace" in entry.options:
         old, new = entry.options["replace"]
         X[old == X] = new

@@ -161,11 +161,11 @@ def _held_out(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Ge
 
 def _evenly(classes: NDArray[Any], offset: float) -> Index:
     """Return an order in which every class is spread evenly, its first row at offset / its size."""
-    place = np.empty(len(classes))
+    position = np.empty(len(classes))
     for label in np.unique(classes):
         members = np.flatnonzero(classes == label)
-        place[members] = (np.arange(len(members)) + offset) / len(members)
-    return np.argsort(place, kind="stable")
+        position[members] = (np.arange(len(members)) + offset) / len(members)
+    return np.argsort(position, kind="stable")
 
 
 def _last(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:

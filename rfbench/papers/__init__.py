@@ -39,12 +39,12 @@ def _installed() -> Library:
     library = read_all(resources.files(__package__))
     for point in metadata.entry_points(group=GROUP):
         try:
-            found = read_all(resources.files(point.module))
+            installed = read_all(resources.files(point.module))
         except Exception as error:
             what = f"The papers of the entry point {point.name} cannot be read."
             fault = ConfigError(what, f"{type(error).__name__}: {error}.")
-            found = Library({}, {point.name: fault})
-        library = library.with_others(found)
+            installed = Library({}, {point.name: fault})
+        library = library.with_others(installed)
     return library
 
 
@@ -73,7 +73,7 @@ def also(folders: Iterable[Path], *, allow_imports: bool = False) -> Iterator[No
     ConfigError
         A folder holds no paper.
     """
-    found = library()
+    extended = library()
     for folder in folders:
         more = folder.is_dir() and read_all(folder.resolve(), asks=not allow_imports)
         if not more:
@@ -82,8 +82,8 @@ def also(folders: Iterable[Path], *, allow_imports: bool = False) -> Iterator[No
                 f"A paper is a folder with a {PAPER}.",
                 "Name such a folder, or the one above it.",
             )
-        found = found.with_others(more)
-    token = _library.set(found)
+        extended = extended.with_others(more)
+    token = _library.set(extended)
     try:
         yield
     finally:
@@ -126,19 +126,23 @@ def answer(name: str) -> Answer | None:
 
 def published() -> tuple[Published, ...]:
     """Return every published number, in the order of the papers' tables."""
-    return tuple(number for found in library().folders.values() for number in found.published)
+    return tuple(
+        number for paper_folder in library().folders.values() for number in paper_folder.published
+    )
 
 
 def claims() -> tuple[Claim, ...]:
     """Return the claims of the papers, sorted by their ids; those of one id by their papers."""
-    every = [claim for found in library().folders.values() for claim in found.claims]
+    every = [claim for paper_folder in library().folders.values() for claim in paper_folder.claims]
     return tuple(sorted(every, key=lambda claim: _natural(claim.id)))
 
 
 def added_claims() -> set[tuple[str, str]]:
     """Return the keys of the claims that are ours and no paper's."""
     folders = library().folders.items()
-    return {(name, claim) for name, found in folders for claim in found.paper.added.claims}
+    return {
+        (name, claim) for name, paper_folder in folders for claim in paper_folder.paper.added.claims
+    }
 
 
 def claim_name(claim: Claim) -> str:
@@ -154,20 +158,22 @@ def _natural(name: str) -> tuple[str, int]:
 
 def doubts() -> tuple[Doubt, ...]:
     """Return what does not fit together in the published numbers."""
-    return tuple(doubt for found in library().folders.values() for doubt in found.paper.doubts)
+    return tuple(
+        doubt for paper_folder in library().folders.values() for doubt in paper_folder.paper.doubts
+    )
 
 
 def sources() -> dict[str, dict[str, Source]]:
     """Return the data sets of each paper by the names that the paper gives them."""
-    return {name: found.paper.datasets for name, found in library().folders.items()}
+    return {name: paper_folder.paper.datasets for name, paper_folder in library().folders.items()}
 
 
 def tables() -> dict[tuple[str, str], Layout]:
     """Return the layouts of the papers' tables by paper and item, in the papers' order."""
     return {
         (name, item): layout
-        for name, found in library().folders.items()
-        for item, layout in found.paper.tables.items()
+        for name, paper_folder in library().folders.items()
+        for item, layout in paper_folder.paper.tables.items()
     }
 
 
@@ -176,14 +182,14 @@ def gaps(paper: str, apart: bool = False) -> tuple[str, ...]:
 
     With `apart`, only those of them that an audit varies with ``--gaps`` alone.
     """
-    found = folder(paper)
-    return found.apart if apart else (*found.gaps, *found.apart)
+    paper_folder = folder(paper)
+    return paper_folder.apart if apart else (*paper_folder.gaps, *paper_folder.apart)
 
 
 def open_choices() -> dict[str, Choices]:
     """Return what the papers leave open: by paper, paper/item or paper/item/data set."""
     return {
-        name if place == "all" else f"{name}/{place}": choices
-        for name, found in library().folders.items()
-        for place, choices in found.open_choices.items()
+        name if item == "all" else f"{name}/{item}": choices
+        for name, paper_folder in library().folders.items()
+        for item, choices in paper_folder.open_choices.items()
     }

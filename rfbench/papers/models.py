@@ -95,8 +95,8 @@ class Published(_PaperSection):
     @property
     def trials(self) -> int | None:
         """The number of the paper's trials, where it is stated."""
-        found = re.search(r"(\d+) trials", self.note)
-        return int(found[1]) if found else None
+        match = re.search(r"(\d+) trials", self.note)
+        return int(match[1]) if match else None
 
     @property
     def standard_error(self) -> float | None:

@@ -56,8 +56,8 @@ def read_all(root: Traversable, *, asks: bool = False) -> Library:
     read. `asks`: whether importing their claims.py needs a permission.
     """
     library = Library({}, {})
-    one = root.joinpath(PAPER).is_file()
-    for folder in [root] if one else sorted(root.iterdir(), key=lambda folder: folder.name):
+    is_paper = root.joinpath(PAPER).is_file()
+    for folder in [root] if is_paper else sorted(root.iterdir(), key=lambda folder: folder.name):
         if folder.joinpath(PAPER).is_file():
             try:
                 read_one = read(folder, asks=asks)
@@ -71,7 +71,9 @@ def read_all(root: Traversable, *, asks: bool = False) -> Library:
 
 def read(folder: Traversable, *, asks: bool = False) -> Folder:
     """Read the folder of one paper; ConfigError names what is wrong, see `read_all`."""
-    said, listed, left_open = (_yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES))
+    content_of_paper, listed, left_open = (
+        _yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES)
+    )
     printed = csv.DictReader(io.StringIO(_text(folder, PUBLISHED), newline=""))
     rows, lines = [], []
     for row in printed:
@@ -86,7 +88,7 @@ def read(folder: Traversable, *, asks: bool = False) -> Folder:
             case "answer", *_:
                 return f"{folder.name}/{ANSWER}, line 1"
             case "paper", *_:
-                document, path = said, path[1:]
+                document, path = content_of_paper, path[1:]
             case "open_choices", *_:
                 document, path = left_open, path[1:]
             case "gaps" | "apart", *_:
@@ -99,7 +101,7 @@ def read(folder: Traversable, *, asks: bool = False) -> Folder:
             "The only one is claims.",
         )
     content = {
-        "paper": said.value,
+        "paper": content_of_paper.value,
         "published": rows,
         "claims": listed.value.get("claims", ()),
         **{key: left_open.value.pop(key, ()) for key in ("gaps", "apart")},
@@ -108,19 +110,19 @@ def read(folder: Traversable, *, asks: bool = False) -> Folder:
         "code": Path(str(folder), CODE) if folder.joinpath(CODE).is_file() else None,
         "asks": asks,
     }
-    named = said.value.get("name")
+    named = content_of_paper.value.get("name")
     name = named if isinstance(named, str) else folder.name
     try:
-        found = Folder.model_validate(content, context={"paper": name})
+        paper_folder = Folder.model_validate(content, context={"paper": name})
     except ValidationError as error:
         problems = [
             f"{place(problem['loc'])}: {'.'.join(map(str, problem['loc'][1:]))}: {problem['msg']}."
             for problem in error.errors()
         ]
         raise ConfigError("\n".join(problems)) from error
-    for file, problem in _misfits(found):
+    for file, problem in _misfits(paper_folder):
         raise ConfigError(f"{folder.name}/{file}: {problem}.")
-    return found
+    return paper_folder
 
 
 def _yaml(folder: Traversable, name: str) -> yamlfile.Document:
@@ -151,9 +153,9 @@ def _place(number: Published) -> tuple[str, str, str, str]:
     return number.dataset, number.method, number.M, number.metric
 
 
-def _misfits(found: Folder) -> Iterator[tuple[str, str]]:
+def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
     """Yield what in one file has no counterpart in the others: the file, and what is wrong."""
-    paper, numbers = found.paper, found.published
+    paper, numbers = folder.paper, folder.published
     for number in numbers:
         if number.dataset not in paper.datasets:
             yield PUBLISHED, f"the data set {number.dataset} is not in {PAPER}"
@@ -161,28 +163,28 @@ def _misfits(found: Folder) -> Iterator[tuple[str, str]]:
     for number in numbers:
         if number.same_as and printed.get((*_place(number), number.same_as)) != number.value:
             yield PUBLISHED, f"{number.same_as} does not print the {number.value} of {number.item}"
-    for one in paper.undecidable:
-        if one.dataset not in paper.datasets:
-            yield PAPER, f"undecidable: there is no data set {one.dataset}"
-    ids = [claim.id for claim in found.claims]
+    for reason in paper.undecidable:
+        if reason.dataset not in paper.datasets:
+            yield PAPER, f"undecidable: there is no data set {reason.dataset}"
+    ids = [claim.id for claim in folder.claims]
     for name in sorted({name for name in ids if ids.count(name) > 1}):
         yield CLAIMS, f"the id {name} stands for two claims"
-    for claim in found.claims:
+    for claim in folder.claims:
         for name in (name for part in claim.parts for name in part.datasets):
             if name not in paper.datasets:
                 yield CLAIMS, f"{claim.id}: the data set {name} is not in {PAPER}"
-    named = {name for choices in found.open_choices.values() for name in choices}
-    for name in sorted({*found.gaps, *found.apart} - named):
+    named = {name for choices in folder.open_choices.values() for name in choices}
+    for name in sorted({*folder.gaps, *folder.apart} - named):
         yield OPEN_CHOICES, f"gaps: there is no choice {name}"
-    known = {(number.item, number.method, number.metric) for number in numbers}
+    keys = {(number.item, number.method, number.metric) for number in numbers}
     methods = {number.method for number in numbers} | set(paper.added.methods)
     for item, layout in paper.tables.items():
         for column in layout.columns:
             for metric in column.metrics:
-                if metric != SIZE and (item, column.method, metric) not in known:
+                if metric != SIZE and (item, column.method, metric) not in keys:
                     yield PAPER, f"{item}: {PUBLISHED} has no {metric} of {column.method}"
         for method in (name for pair in layout.gains for name in pair):
             if method not in methods:
                 yield PAPER, f"{item}: {method} is neither published nor added"
-    for name in set(paper.added.claims) - {claim.id for claim in found.claims}:
+    for name in set(paper.added.claims) - {claim.id for claim in folder.claims}:
         yield PAPER, f"the added claim {name} is not in {CLAIMS}"

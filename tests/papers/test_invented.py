@@ -185,7 +185,7 @@ def test_what_is_disputed_is_shown_and_counted_apart(
 
         call("report", "results", "--out", "pages")
         call("report", "results", "--html", "page.html")
-        assert "> We *meant*\n  > 99.4." in Path("pages/README.md").read_text()
+        assert r"> We \*meant\*" + "\n  > 99.4." in Path("pages/README.md").read_text()
         assert "Roe: a misprint" in Path("pages/scoreboard.md").read_text()
         assert "Doe means letters" in Path("pages/claims.md").read_text()
         html = Path("page.html").read_text()
