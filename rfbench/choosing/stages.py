@@ -17,6 +17,7 @@ from rfbench.config import Experiment
 from rfbench.experiment import runner
 from rfbench.experiment.plan import Trial
 from rfbench.experiment.run_plan import RunPlan, plan_run
+from rfbench.experiment.trial import BANDWIDTHS_TRIED
 from rfbench.experiment.worker import Limits
 from rfbench.results.schema import COLUMNS
 
@@ -224,7 +225,7 @@ class Search:
         return self.runs.experiment(
             label,
             size,
-            bandwidth={"cv": [rounded(value) for value in grid]},
+            bandwidth={"cv": [rounded(value) for value in grid], "widen": len(grid) > 1},
             solver={"alphas": [rounded(value) for value in alphas], "selection": "cv5"},
         )
 
@@ -241,7 +242,9 @@ def seconds(rows: Rows) -> pd.Series[float]:
 
 def _each(rows: Rows) -> pd.Series[float]:
     """Return the seconds of a fit with one bandwidth: of several, the best is fitted again."""
-    count = rows["bandwidth_rule"].str.count(",") + 1
+    listed = rows["bandwidth_rule"].str.count(",") + 1
+    tried = rows["message"].str.extract(rf"(\d+) {BANDWIDTHS_TRIED}", expand=False).astype(float)
+    count = tried.where(tried.notna(), listed.astype(float))
     return seconds(rows).clip(lower=1e-6) / (count + (count > 1))
 
 

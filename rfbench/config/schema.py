@@ -313,7 +313,7 @@ class BandwidthGrid(Section):
     widen: StrictBool = False
 
     def __str__(self) -> str:
-        return "cv: " + ", ".join(map(str, self.cv)) + (", widened" if self.widen else "")
+        return "cv: " + ", ".join(map(str, self.cv)) + ("; widened" if self.widen else "")
 
 
 class KeptBy(Section):

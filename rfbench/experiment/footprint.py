@@ -16,6 +16,7 @@ from rfbench.samplers import RandomFeatures
 from rfbench.solvers import Solver
 from rfbench.solvers.base import LOO
 from rfbench.solvers.coding import ONE_VS_REST, Coding
+from rfbench.solvers.folds import NESTED
 from rfbench.solvers.grouped_fits import LEFT_OUT_MATRICES, gram_matrices, row_side_bytes
 
 # How often a fit holds what it is made from. Frequencies: as drawn, turned, and those of the last
@@ -82,8 +83,20 @@ def estimate(trial: Trial) -> float | None:
     fit = _fit_bytes(solver, rows, p, shared=shares_work(trial))
     targets = rows.classes if rows.classes > 2 else 1
     copied = float(rows.itemsize * rows.d) if rows.held else 0.0
+    held = rows.held
+    if trial.features_in_folds == NESTED:
+        held += _fold_bytes(solver, rows, p, copied * rows.n, shared=shares_work(trial))
     drawn: float = sampler.scratch_bytes(rows.n, rows.d, targets, copied)
-    return LEAST_MEMORY + rows.held + frequencies + max(errors, fit, drawn)
+    return LEAST_MEMORY + held + frequencies + max(errors, fit, drawn)
+
+
+def _fold_bytes(solver: Any, rows: RowSizes, p: int, copied: float, *, shared: bool) -> float:
+    """Return the bytes of folds with features of their own; of a curve, of all that it shares."""
+    if not shared:
+        return copied
+    features = float(rows.itemsize * rows.n * p)
+    features = features if features <= MATRIX_BYTES else 0.0
+    return _groups(solver.chosen_selection()) * (copied + features + 8.0 * p**2)
 
 
 def _fit_bytes(solver: Any, rows: RowSizes, p: int, *, shared: bool) -> float:

@@ -53,6 +53,8 @@ from rfbench.solvers.folds import NESTED, ONCE, Fold, Index, Refit
 
 # Standard errors below chance that a row's error has to be.
 CHANCE_ERRORS = 2
+# The end of a note of a row, after their number, where a grid was widened.
+BANDWIDTHS_TRIED = "bandwidths tried"
 
 
 @functools.cache
@@ -178,7 +180,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     experiment, M, curve = trial.experiment, trial.M, context.curve(trial)
     prepared = context.prepared(trial)
     X, clock = prepared.X_train, Clock()
-    bandwidth, at_edge = _chosen_bandwidth(trial, context, clock)
+    bandwidth, at_edge, tried = _chosen_bandwidth(trial, context, clock)
     solver = None if experiment.solver.name == NO_SOLVER else _solver(trial, prepared, bandwidth)
     features: Any = None
     largest = replace(trial, M=max(M, trial.shared_M or 0)) if M else trial
@@ -229,7 +231,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
             "converged": solver.converged_,
             "gap": solver.gap_,
             "gap_folds": solver.gap_folds_,
-            "message": "; ".join([*noted, *solver.notes_]),
+            "message": "; ".join([*tried, *noted, *solver.notes_]),
         }
         if experiment.train_error:
             with Clock.stopped():
@@ -267,20 +269,21 @@ def lines_of(sampler: LKRF, trial: int) -> list[dict[str, Any]]:
 
 def _chosen_bandwidth(
     trial: Trial, context: Context, clock: Clock
-) -> tuple[float | None, bool | None]:
+) -> tuple[float | None, bool | None, list[str]]:
     """Return the bandwidth with the smallest loss on the rows that choose the penalty.
 
-    And whether it lies at an edge of those tried; None where there was no choice. Each is fitted
+    And whether it lies at an edge of those tried; None where there was no choice. And a note of how
+    many these are where they are more than the configuration lists. Each is fitted
     as a trial with it would be; of equally good ones the largest wins. All of it is time of
     training. A grid that is widened goes on by factors of two while the best lies at an edge; then
     the choice is that of `rfbench.bandwidths.nearest_to_rule`.
     """
     grid, rule = context.bandwidths(trial), trial.experiment.bandwidth
     if grid is None:
-        return None, None
+        return None, None, []
     widened = isinstance(rule, BandwidthGrid) and rule.widen
     if not trial.heeds_bandwidth or (len(grid.values) < 2 and not widened):
-        return grid.values[0], None
+        return grid.values[0], None, []
     prepared, spent = context.prepared(trial), Clock()
     losses: dict[float, float] = {}
     folds: dict[float, Any] = {}
@@ -300,6 +303,7 @@ def _chosen_bandwidth(
                 best = value
         return best
 
+    listed = len(grid.values)
     for value in grid.values:
         measure_loss(value)
     best = best_of(losses)
@@ -309,7 +313,8 @@ def _chosen_bandwidth(
     if widened and all(loss is not None for loss in folds.values()):
         best = nearest_to_rule(folds, grid.rule)
     clock.charge(spent, to="train")
-    return best, best in (grid.values[0], grid.values[-1])
+    tried = [f"{len(losses)} {BANDWIDTHS_TRIED}"] if len(losses) > listed else []
+    return best, best in (grid.values[0], grid.values[-1]), tried
 
 
 def _fit_sampler(

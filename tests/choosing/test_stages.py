@@ -40,7 +40,7 @@ class Landscape:
             loss, bandwidth, alpha = min(
                 (self.loss(label, M, b, a), b, a) for b in grid for a in alphas
             )
-            row = {"label": label, "M": M, "status": status}
+            row = {"label": label, "M": M, "status": status, "message": ""}
             row["bandwidth_rule"] = "cv: " + ", ".join(map(str, grid))
             if status == "ok":
                 row |= {"bandwidth": bandwidth, "alpha": alpha, "selection_loss": loss}

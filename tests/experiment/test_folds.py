@@ -182,3 +182,20 @@ def test_folds_of_a_trial_are_whole_groups(experiment_of, subjects):
     for stops in ("true", "false"):
         trial = plan(experiment_of(SMALL, *own, boosting % stops))[0]
         assert trial.folds_of_groups is (stops == "true")
+
+
+def test_a_grid_is_widened_and_the_row_says_how_far(experiment_of):
+    """From ten times too small: further up, until the best lies inside."""
+    small = experiment_of(SMALL, "bandwidth={cv: [0.05, 0.1], widen: true}", "samplers=rks", "M=40")
+    rows = measured(small)
+    assert {row["status"] for row in rows} == {"ok"}
+    for row in rows:
+        assert row["bandwidth"] > 0.1
+        assert "bandwidths tried" in row["message"]
+        assert row["bandwidth_rule"] == "cv: 0.05, 0.1; widened"
+        assert row["at_edge"] in (True, False)
+    narrow = measured(experiment_of(SMALL, "bandwidth={cv: [0.05, 0.1]}", "samplers=rks", "M=40"))
+    assert {row["at_edge"] for row in narrow} == {True}
+    assert [row["at_edge"] for row in measured(experiment_of(SMALL, "M=8", "trials=1"))] == 2 * [
+        None
+    ]

@@ -248,3 +248,15 @@ def test_a_curve_is_named_once_with_what_is_not_counted(tmp_path):
     lines = list(memory_lines(trials_of(tmp_path, SPHERE + text), 1, None))
     assert len(lines) == 2
     assert "not estimated: lkrf" in lines[1]
+
+
+def test_folds_with_features_of_their_own_hold_their_rows(tmp_path):
+    text = SPHERE + "samplers: [{eerf: {pool_size: 40}}]\nM: [8, 16]\nsolver: {alphas: [1, 2]}\n"
+    for timing, times in (("isolated", 1), ("shared", 5)):
+        sizes = {}
+        for how in ("nested", "once"):
+            more = f"timing: {timing}\nfeatures_in_folds: {how}\n"
+            trial = next(t for t in trials_of(tmp_path, text + more) if t.M == 16)
+            sizes[how] = estimate(trial)
+        apart = 1500 * 16 * 8 + 8 * 16**2 if timing == "shared" else 0
+        assert sizes["nested"] - sizes["once"] == times * (1500 * 8 * 8 + apart)
