@@ -109,7 +109,8 @@ class Search:
     def first_stage(self, median: float) -> list[Experiment]:
         """Return the experiments of all methods at the first size."""
         grid = [median * factor for factor in FIRST_FACTORS]
-        return [self._tuned(n, first_size(self.n_train), grid, ALPHAS) for n in METHODS]
+        size = first_size(self.n_train)
+        return [self._tuned(n, size, grid, ALPHAS, widen=True) for n in METHODS]
 
     def go_on(self, first: Rows) -> None:
         """Search on from the rows of the first size."""
@@ -220,12 +221,19 @@ class Search:
         return made
 
     def _tuned(
-        self, label: str, size: int, grid: Sequence[float], alphas: Sequence[float]
+        self,
+        label: str,
+        size: int,
+        grid: Sequence[float],
+        alphas: Sequence[float],
+        *,
+        widen: bool = False,
     ) -> Experiment:
+        """Return an experiment; grids around the best of the size before move without widening."""
         return self.runs.experiment(
             label,
             size,
-            bandwidth={"cv": [rounded(value) for value in grid], "widen": len(grid) > 1},
+            bandwidth={"cv": [rounded(value) for value in grid], "widen": widen},
             solver={"alphas": [rounded(value) for value in alphas], "selection": "cv5"},
         )
 
