@@ -17,6 +17,8 @@ from rfbench.pages.words import seconds
 if TYPE_CHECKING:
     from rfbench.cli.terminal import Cell
 
+MOST_LINES = 5
+
 
 @click.command()
 @RESULTS
@@ -57,9 +59,13 @@ def status(folders: tuple[Path, ...]) -> None:
 def merge(target: Path, others: tuple[Path, ...]) -> None:
     """Add the rows of OTHERS, from other machines say, that TARGET does not have.
 
-    Without OTHERS they are those of the shards of TARGET, see `rfbench run --shard`.
+    Without OTHERS they are those of the shards of TARGET, see `rfbench run --shard`. OTHERS are
+    results folders, shards, or folders above them.
 
-    Refused are data of another hash and trials of another configuration or protocol.
+    Trials that are in both are compared: exit code 1 if a metric differs by more than 1e-9
+    (features in float32: 1e-4), or if rows were refused, because they are of another version, of
+    other data, or in no plan. Data of another hash, trials of another configuration or protocol and
+    other versions of the libraries are an error.
 
     \b
     Example:
@@ -68,7 +74,18 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
     """
     from rfbench.results.maintenance import merge as join
 
-    echo(f"{target}: {join(target, list(others))} rows added")
+    result = join(target, others)
+    echo(f"{target}: {result.added} rows added")
+    if result.both:
+        echo(f"{result.both} trials are in both, {len(result.differ)} of them differ")
+    for line in result.differ[:MOST_LINES]:
+        echo(f"  {line}")
+    for why, count in result.refused.items():
+        echo(f"{count} rows refused: {why}")
+    if result.machines > 1:
+        echo(f"its rows are of {result.machines} machines: their times cannot be compared")
+    if result.differ or result.refused:
+        raise click.exceptions.Exit(1)
 
 
 @click.command()

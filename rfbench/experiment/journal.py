@@ -9,14 +9,21 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from rfbench.results import kept_features, manifest
+from rfbench.results.lines import CHECK, opened, sealed
+from rfbench.results.store import line_of, row_of
+
 FOLDER = ".unfinished"
+EXTRAS = (kept_features.KEY, manifest.MACHINES, "traceback")
 
 
 class Journal:
     """The file of one job in `RESULTS/.unfinished`: lines of JSON, each a start or a row.
 
-    The job's first trial names it. The worker writes it; the runner moves its rows to `trials.csv`
-    and removes it, either when the job is done or when the next run finds it.
+    A row is the line that `trials.csv` gets, with its check, beside what comes with it; the line of
+    JSON has a check of its own. The job's first trial names the file. The worker writes it; the
+    runner moves its rows to `trials.csv` and removes it, either when the job is done or when the
+    next run finds it.
     """
 
     def __init__(self, folder: Path, first_trial: str) -> None:
@@ -24,6 +31,7 @@ class Journal:
         # What a crash or a timeout writes its traceback to.
         self.trace = self.path.with_suffix(".trace")
         self.was_closed = False  # by a trial that closed a file that is not its own
+        self.changed = 0  # lines that `read` left out
         self._descriptor = -1
 
     def begin(self, trial_id: str) -> None:
@@ -31,11 +39,13 @@ class Journal:
         self._write({"started": trial_id}, force=False)
 
     def add(self, row: dict[str, Any]) -> None:
-        """Write a finished row."""
-        self._write({"row": row}, force=True)
+        """Write a finished row, and what comes with it and is no column."""
+        extras = {name: value for name, value in row.items() if name in EXTRAS}
+        cells = {name: value for name, value in row.items() if name not in EXTRAS}
+        self._write({"row": line_of(cells).decode(), **extras}, force=True)
 
     def _write(self, line: dict[str, Any], *, force: bool) -> None:
-        data = json.dumps(line).encode() + b"\n"
+        data = json.dumps(sealed(line)).encode() + b"\n"
         try:
             self._append(data, force)
         except OSError as error:
@@ -60,19 +70,31 @@ class Journal:
         self._descriptor = -1
 
     def read(self) -> tuple[list[dict[str, Any]], str | None]:
-        """Return the finished rows, and the id of the trial that was begun but not finished."""
+        """Return the finished rows, and the id of the trial that was begun but not finished.
+
+        A line that is cut, or was changed, or that an earlier version wrote, is none: its trial
+        counts as not measured.
+        """
         rows: list[dict[str, Any]] = []
         started: str | None = None
-        for text in _text(self.path).splitlines():
-            with suppress(ValueError):  # a torn line
-                line = json.loads(text)
+        self.changed = 0
+        for text in _bytes(self.path).splitlines():
+            try:
+                sealed_line = json.loads(text)
+                if CHECK not in sealed_line:
+                    raise ValueError("A line of an earlier version has no check.")
+                line = opened(sealed_line)
+                if "row" in line:
+                    row = row_of(line.pop("row").encode())
+                    rows.append(row | line)
                 started = line.get("started")
-                rows += [line["row"]] if "row" in line else []
+            except (ValueError, TypeError, AttributeError, RecursionError):
+                self.changed += 1
         return rows, started
 
     def crash_report(self) -> str:
         """Return what the worker's fault handler wrote before it died, or an empty string."""
-        return _text(self.trace)
+        return _bytes(self.trace).decode(errors="backslashreplace")
 
     def remove(self) -> None:
         """Remove its files, not the folder: another worker may be about to open its own."""
@@ -99,5 +121,5 @@ def leftovers(folder: Path) -> list[Journal]:
     return [Journal(folder, name) for name in sorted(names)]
 
 
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.exists() else ""
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b""

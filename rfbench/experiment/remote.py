@@ -31,10 +31,8 @@ from rfbench.experiment.executors import Executor, Rows
 from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.schedule import Schedule
 from rfbench.experiment.worker import Limits
+from rfbench.results.manifest import MEASURING
 from rfbench.rows import RowSource
-
-MEASURING = ("python", "rfbench", "numpy", "scipy", "scikit-learn", "numba")
-"""What has to have the same version everywhere."""
 
 
 class Cluster(Executor):

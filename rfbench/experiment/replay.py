@@ -19,13 +19,8 @@ from rfbench.experiment.plan import Job, Trial, plan
 from rfbench.experiment.schedule import Schedule
 from rfbench.experiment.worker import Limits
 from rfbench.results import manifest as manifests
-from rfbench.results.maintenance import rows_of
-from rfbench.results.schema import METRICS, TIMES
-
-# By how much metrics may differ, relative to 1 or their size if that is larger, by the type of the
-# features. On two other cores of the BLAS 50 rows in float32 differed by up to 3e-6, and 30 in
-# float64 by up to 2e-13.
-TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
+from rfbench.results.maintenance import differences, rows_of
+from rfbench.results.schema import TIMES
 
 ID_DIGITS = 6
 CHANGED = "rfbench measures it otherwise now: a method was revised, or a default changed."
@@ -99,7 +94,7 @@ class Replay:
     folder: Path
     row: dict[str, str]  # as it stands in the file
     again: dict[str, Any]  # as it came out now
-    differences: dict[str, tuple[float, float]]  # metrics that are not `close`: then and now
+    differences: dict[str, tuple[float, float]]  # see `differences`: then and now
     # The processor cores that the BLAS was made for, then and now: where they differ, sums are
     # taken in another order.
     cores: tuple[str, str]
@@ -203,23 +198,8 @@ def _repeated(
     schedule: Schedule, folder: Path, row: dict[str, str], trial: Trial, manifest: dict[str, Any]
 ) -> Replay:
     (again,) = schedule.rows([Job((trial,))])
-    differences = {}
-    for metric in METRICS:
-        if row.get(metric):  # a metric that the row has not came with a later version
-            value = again.get(metric)
-            then, now = float(row[metric]), float("nan" if value is None else value)
-            if not close(then, now, row["dtype"]):
-                differences[metric] = (then, now)
     then_blas = manifests.machines(manifest).get(row["machine"], {}).get("blas")
-    return Replay(folder, row, again, differences, (_cores(then_blas), _cores(blas())))
-
-
-def close(then: float, now: float, dtype: str) -> bool:
-    """Tell whether a metric came out again, up to the rounding of the features' type.
-
-    A metric without a value now, NaN, did not.
-    """
-    return abs(then - now) <= TOLERANCE[dtype] * max(1.0, abs(then))
+    return Replay(folder, row, again, differences(row, again), (_cores(then_blas), _cores(blas())))
 
 
 def _cores(libraries: list[dict[str, Any]] | None) -> str:

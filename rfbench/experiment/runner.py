@@ -86,7 +86,7 @@ def run(
         versions = ", ".join(f"{name} {found}" for name, found in content["versions"].items())
         note(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")
         note(plan.folder, f"to run: {len(missing)} of {summary.planned}, {workers} workers")
-        limits = limits or Limits()
+        limits = replace(limits or Limits(), workers=workers)
         if executor.add_up and parted(missing):
             # A process of this machine leads, and the workers do the parts of one trial at a time.
             limits = replace(limits, add_up=executor.add_up)
@@ -103,7 +103,7 @@ def run(
         )
         try:
             for row in schedule.rows(calm, last):
-                row["workers"] = workers
+                row.setdefault("workers", workers)  # of a trial whose worker is gone
                 _record(store, summary, row)
                 if on_row:
                     on_row(row)
@@ -130,10 +130,11 @@ def rescue(store: Store, planned: Collection[str]) -> set[str]:
     Returns the planned trials that it had begun: one of them may have ended it. Call it with the
     folder's lock held.
     """
-    saved = 0
+    saved = changed = 0
     begun: set[str] = set()
     for journal in leftovers(store.folder):
         rows, unfinished = journal.read()
+        changed += journal.changed
         begun |= {unfinished} if unfinished else set()
         done = store.done()
         for row in rows:
@@ -144,6 +145,9 @@ def rescue(store: Store, planned: Collection[str]) -> set[str]:
     if saved:
         log.warning("%d finished rows of an interrupted run were saved.", saved)
         note(store.folder, f"saved: {saved} finished rows of an interrupted run")
+    if changed:
+        log.warning("%d lines of an interrupted run are cut, or changed: left out.", changed)
+        note(store.folder, f"left out: {changed} lines of an interrupted run, cut or changed")
     suspects = (begun & set(planned)) - set(store.done())
     if suspects:
         log.warning("%d trials had begun when a run was cut off: they come last.", len(suspects))

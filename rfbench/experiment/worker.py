@@ -33,6 +33,7 @@ class Limits:
     # and trials end as with a timeout.
     deadline: float | None = None
     add_up: AddUp = in_turn  # who does the parts of a problem
+    workers: int | None = None  # of the run, which its rows say
 
     def seconds(self) -> float | None:
         """Return how long a trial may run that begins now."""
@@ -119,6 +120,7 @@ def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
     try:
         for row in run_job(job, on_start, limits.add_up):
             ruined = row.pop(RUINED, None)
+            row["workers"] = limits.workers
             if not rows:
                 row[MACHINES] = {row["machine"]: environment.machine()}
             if ruined and CLOSED in ruined:

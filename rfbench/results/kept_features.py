@@ -7,8 +7,6 @@ row never came they are replaced when the trial is measured again.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ import pandas as pd
 
 from rfbench.errors import ResultsError
 from rfbench.results import files
+from rfbench.results.lines import CHECK, cells_of, encoded, fits, with_check
 
 FILE = "kept.csv"
 KEY = "kept_features"
@@ -36,17 +35,26 @@ def read(folder: Path) -> list[dict[str, str]]:
     if not file.exists():
         return []
     try:
-        text = file.read_text(encoding="utf-8")
-        lines = list(csv.DictReader(io.StringIO(text, newline="")))
-    except (OSError, ValueError, csv.Error) as error:
+        content = file.read_bytes()
+        content.decode()
+    except (OSError, ValueError) as error:
         raise ResultsError(f"{file} cannot be read.", f"{error}.", "Move the file away.") from error
-    if any(line.get("trial_id") is None or None in line or None in line.values() for line in lines):
-        raise ResultsError(
-            f"{file} has a line that is cut, or no column trial_id.",
-            "It was not written by rfbench, or it was edited.",
-            "Move the file away.",
+    header, *lines = content.splitlines() or [b""]
+    names = cells_of(header)
+    rows = [cells_of(line) for line in lines]
+    frequency = FREQUENCY[: len(set(names) & set(FREQUENCY))]
+    written = names == [*FIRST, *frequency, *LAST, CHECK]
+    ours = written or (CHECK not in names and set(names) <= {*FIRST, *FREQUENCY, *LAST})
+    if not ours or "trial_id" not in names or any(len(row) != len(names) for row in rows):
+        what, why = (
+            "has a line that is cut, no column trial_id, or others.",
+            "It was not written by rfbench",
         )
-    return lines
+    elif CHECK in names and not all(map(fits, lines)):
+        what, why = "has a line that does not fit its checksum.", "It was changed"
+    else:
+        return [dict(zip(names, row, strict=True)) for row in rows]
+    raise ResultsError(f"{file} {what}", f"{why}, or it was edited.", "Move the file away.")
 
 
 def frame(folder: Path, notes: list[str]) -> pd.DataFrame:
@@ -58,7 +66,7 @@ def frame(folder: Path, notes: list[str]) -> pd.DataFrame:
         lines = pd.DataFrame(read(folder))
         if lines.empty:
             return pd.DataFrame(columns=[*FIRST, *LAST])
-        numbers = lines.columns.difference(["trial_id"])
+        numbers = lines.columns.difference(["trial_id", CHECK])
         lines[numbers] = lines[numbers].replace("", np.nan).astype("float64")
         lines["weight"]
     except (ResultsError, ValueError, KeyError) as error:
@@ -84,8 +92,6 @@ def write(folder: Path, trial_id: str, lines: Iterable[Mapping[str, Any]]) -> No
     every += [{**one, "trial_id": trial_id} for one in lines]
     names = {name for one in every for name in one}
     header = [*FIRST, *(name for name in FREQUENCY if name in names), *LAST]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, header, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(every)
-    files.replace(folder / FILE, text.getvalue().encode())
+    text = [encoded([*header, CHECK])]
+    text += [with_check([str(line.get(name, "")) for name in header]) for line in every]
+    files.replace(folder / FILE, b"\n".join(text) + b"\n")

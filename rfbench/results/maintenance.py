@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from rfbench.errors import ResultsError
 from rfbench.results import kept_features
 from rfbench.results import manifest as manifests
 from rfbench.results.reader import SHARDS, TRIALS, no_rows, read_rows
-from rfbench.results.schema import TIMES
+from rfbench.results.schema import METRICS, TIMES, close
 from rfbench.results.store import Store, check_columns
 
 
@@ -77,7 +77,8 @@ def status_of(folder: Path) -> Status:
     manifest = _largest_manifest(folder)
     notes: list[str] = []
     places = [f for f in (folder, *shards_of(folder)) if (f / TRIALS).exists()]
-    parts = [read_rows(place, notes) for place in places] or [no_rows()]
+    columns = ("trial_id", "setting", "status", *TIMES[:4])
+    parts = [read_rows(place, notes, columns) for place in places] or [no_rows()]
     rows = pd.concat(parts, ignore_index=True)
     # As `merge` has it: of rows of one trial that which ended well, else the first.
     last = rows.sort_values("status", key=lambda status: status != "ok", kind="stable")
@@ -96,42 +97,130 @@ def status_of(folder: Path) -> Status:
     )
 
 
-def merge(target: Path, others: list[Path]) -> int:
+@dataclass
+class Merged:
+    """What a merge did."""
+
+    added: int = 0
+    both: int = 0  # trials that ended well in both
+    differ: list[str] = field(default_factory=list)  # of those, a line for each that differs
+    refused: Counter[str] = field(default_factory=Counter)  # rows by why they were not taken
+    machines: int = 0  # that measured the rows of the target
+
+
+def merge(target: Path, others: Sequence[Path]) -> Merged:
     """Add the rows of other folders that the target does not have, with their kept features.
 
-    Without others they are the shards of the target. Returns the number of rows. ResultsError for
-    data of another hash, another protocol, or trials of another configuration.
+    Without others they are the shards of the target. Another folder may be a results folder, with
+    shards or nothing else but them, a shard, or a folder above such; where it holds several
+    experiments, those of the target count. A target without a manifest gets the largest.
+
+    Raises ResultsError: data of another hash, another protocol, trials of another configuration,
+    or other versions.
     """
-    store = Store(target)
+    groups = [_parts_of(folder, target) for folder in others] or [shards_of(target)]
+    result, store = Merged(), Store(target)
     with store.lock():
-        if not others:
-            manifests.write(target, _largest_manifest(target))
-            others = [f for f in shards_of(target) if (f / TRIALS).exists()]
-        own = manifests.read(target)
+        own = _manifest_of(target, [part for parts in groups for part in parts])
         store.mend()
-        done = store.done()
-        added = 0
-        for folder in others:
-            if folder.resolve() == target.resolve():
-                raise ResultsError(
-                    f"{folder} cannot be merged with itself.",
-                    "Its rows are there already.",
-                    "Name the other folders.",
-                )
-            other = manifests.read(folder)
-            _refuse_unlike(target, own, folder, other)
-            manifests.add_machines(target, manifests.machines(other))
-            lines = kept_features.by_trial(folder)
-            for row in rows_of(folder):
-                if row["setting"] in own["settings"] and done.get(row["trial_id"], "") != "ok":
-                    if row["trial_id"] in done and row["status"] != "ok":
-                        continue
-                    if row["trial_id"] in lines:
-                        kept_features.write(target, row["trial_id"], lines[row["trial_id"]])
-                    store.append(row)
-                    done[row["trial_id"]] = row["status"]
-                    added += 1
-    return added
+        rows = {row["trial_id"]: row for row in store.rows()}
+        for parts in groups:
+            like = [part for part in parts if _alike(own, manifests.read(part))]
+            for folder in like or parts:
+                other = manifests.read(folder)
+                _refuse_unlike(target, own, folder, other)
+                manifests.add_machines(target, manifests.machines(other))
+                _add(store, own, folder, other, rows, result)
+        result.machines = len({row["machine"] for row in rows.values()} - {""})
+    return result
+
+
+def _parts_of(folder: Path, target: Path) -> list[Path]:
+    """Return the folders with rows at or below a folder, shards among them."""
+    if folder.resolve() == target.resolve():
+        raise ResultsError(
+            f"{folder} cannot be merged with itself.",
+            "Its rows are there already.",
+            "Name the other folders.",
+        )
+    parts = sorted(file.parent for file in folder.rglob(TRIALS))
+    if not parts:
+        raise ResultsError(f"{folder} holds no results.", "", "Name what `rfbench run` wrote.")
+    return parts
+
+
+def _manifest_of(target: Path, parts: Sequence[Path]) -> dict[str, Any]:
+    """Return the manifest with the most trials of the target and parts like it; it is written.
+
+    Raises ResultsError: there is none.
+    """
+    if (target / manifests.MANIFEST).exists() or not parts:
+        own = manifests.read(target)
+    else:
+        own = max(map(manifests.read, parts), key=lambda content: len(content["trials"]))
+    every = [other for other in map(manifests.read, parts) if _alike(own, other)]
+    largest = max([own, *every], key=lambda content: len(content["trials"]))
+    if largest is not own or not (target / manifests.MANIFEST).exists():
+        known = manifests.machines(own) | manifests.machines(largest)
+        content = {key: value for key, value in largest.items() if key != manifests.MACHINE}
+        manifests.write(target, content | {manifests.MACHINES: known})
+    return largest
+
+
+def _alike(own: dict[str, Any], other: dict[str, Any]) -> bool:
+    return bool(set(other["settings"]) & set(own["settings"]))
+
+
+def _add(
+    store: Store,
+    own: dict[str, Any],
+    folder: Path,
+    other: dict[str, Any],
+    rows: dict[str, dict[str, str]],
+    result: Merged,
+) -> None:
+    """Add the rows of one folder to the target's, which `rows` are; compare those of both."""
+    lines = kept_features.by_trial(folder)
+    planned, data = {*own["trials"], *other["trials"]}, set(own.get("data", {}).values())
+    version = own.get("versions", {}).get("rfbench")
+    for row in rows_of(folder):
+        if row["setting"] not in own["settings"]:
+            continue  # of an earlier configuration
+        known = rows.get(row["trial_id"])
+        if version and row["version"] and row["version"] != version:
+            result.refused[f"version {row['version']} of rfbench, the target has {version}"] += 1
+        elif data and row["data_hash"] and row["data_hash"] not in data:
+            result.refused["data of another hash"] += 1
+        elif row["trial_id"] not in planned:
+            result.refused["a trial that is in no plan"] += 1
+        elif known and known["status"] == "ok":
+            if row["status"] == "ok":
+                result.both += 1
+                if found := differences(known, row):
+                    name, (here, there) = next(iter(found.items()))
+                    what = f"{row['trial_id']}: {name} {here:.6g} here, {there:.6g} in {folder}"
+                    result.differ.append(what)
+        elif not known or row["status"] == "ok":
+            if row["trial_id"] in lines:
+                kept_features.write(store.folder, row["trial_id"], lines[row["trial_id"]])
+            store.append(row)
+            rows[row["trial_id"]] = row
+            result.added += 1
+
+
+def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    """Return the metrics of a row that are not the same in another of its trial: both values.
+
+    A metric that the first row does not have came with a later version, and is not compared.
+    """
+    found = {}
+    for metric in METRICS:
+        value = now.get(metric)
+        if then.get(metric):
+            first, second = float(then[metric]), float("nan" if value in (None, "") else value)
+            if not close(first, second, then["dtype"]):
+                found[metric] = (first, second)
+    return found
 
 
 def _refuse_unlike(target: Path, own: dict[str, Any], folder: Path, other: dict[str, Any]) -> None:
@@ -143,7 +232,15 @@ def _refuse_unlike(target: Path, own: dict[str, Any], folder: Path, other: dict[
                 f"{name} has hash {str(found)[:12]} there and {str(expected)[:12]} here.",
                 "Compare `rfbench data verify` on both machines.",
             )
-    if not set(other.get("settings", [])) & set(own.get("settings", [])):
+    for name, version in other.get("versions", {}).items():
+        expected = own.get("versions", {}).get(name, version)
+        if name in manifests.MEASURING and version != expected:
+            raise ResultsError(
+                f"{folder} was measured with {name} {version}, and {target} with {expected}.",
+                "Other versions may give other numbers.",
+                "Install the same versions everywhere, or leave the folders apart.",
+            )
+    if not _alike(own, other):
         keys = [
             key
             for key, value in own["config"].items()

@@ -6,30 +6,110 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, cast
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from rfbench.errors import ResultsError
 from rfbench.results import files
+from rfbench.results.lines import opened, sealed
 
 MANIFEST = "manifest.json"
 DEEPEST = 20
 NEEDED = ("config", "settings", "trials")
 MACHINE = "machine"  # of manifests that have one machine alone, without its identity
 MACHINES = "machines"  # by identity; also of a row on its way to the file, where it is known
-KINDS = {
-    **{"config": dict, "data": dict, "settings": list, "trials": list, "variants": list},
-    MACHINES: dict,
-}
-ITEMS = {"data": str, "settings": str, "trials": str, "variants": dict, MACHINES: dict}
 WHAT = ("config", "variants", "settings", "trials", "smoke", "data")
+MEASURING = ("python", "rfbench", "numpy", "scipy", "scikit-learn", "numba")
+"""What has to have the same version everywhere."""
+
 HARDWARE = ("system", "cpu", "cores", "memory_gib")
 BLAS = ("library", "version", "core")
-WORDS = ("name", "title", "description", "paper", "item", "protocol", "metric")
+
+
+def _encodable(text: str) -> str:
+    text.encode()  # a lone surrogate is no text
+    return text
+
+
+Text = Annotated[str, AfterValidator(_encodable)]
+
+
+class RecordedPart(BaseModel):
+    """A part of the manifest: strict types, and no other keys."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+
+
+class RecordedCheck(RecordedPart):
+    """A statement of the configuration on a column."""
+
+    column: Text
+    sampler: Text | None = None
+    below: float | None = None
+    above: float | None = None
+    at_each: Text | None = None
+    source: str = ""
+
+
+class RecordedConfig(BaseModel):
+    """What is read of a configuration without its schema, which older ones may not have."""
+
+    model_config = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
+
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    paper: Text | None = None
+    item: Text | None = None
+    protocol: Text | None = None
+    metric: Text | None = None
+    rows: int | None = None
+    samplers: list[dict[str, Any]] = []
+    checks: list[RecordedCheck] | None = None
+
+
+class RecordedLibrary(RecordedPart):
+    """A BLAS."""
+
+    library: Text | None = None
+    version: Text | None = None
+    core: Text | None = None
+    threads: int | None = None
+
+
+class RecordedMachine(RecordedPart):
+    """What `rfbench.experiment.environment.machine` says."""
+
+    system: Text | None = None
+    cpu: Text | None = None
+    cores: int | None = None
+    memory_gib: float | None = None
+    free_memory_gib: float | None = None
+    blas: list[RecordedLibrary] | None = None
+    blas_variables: dict[Text, Text] = {}
+
+
+class RecordedManifest(RecordedPart):
+    """All that a manifest holds; one of an earlier version may have less."""
+
+    config: RecordedConfig | None = None
+    variants: list[RecordedConfig] = []
+    settings: list[Text] = []
+    trials: list[Text] = []
+    smoke: bool = False
+    data: dict[str, Text] = {}
+    versions: dict[Text, Text] = {}
+    machine: RecordedMachine | None = None
+    machines: dict[Text, RecordedMachine] = {}
+    git: Text | None = None
+    written: Text = ""
 
 
 def write(folder: Path, content: Mapping[str, Any]) -> None:
     """Write the manifest, the old one staying until the new one is whole."""
-    text = json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n"
+    plain = json.loads(json.dumps(content, default=str))
+    text = json.dumps(sealed(plain), indent=1, ensure_ascii=False) + "\n"
     files.replace(folder / MANIFEST, text.encode(errors="backslashreplace"))
 
 
@@ -123,30 +203,22 @@ def data_key(name: str, parameters: Mapping[str, Any]) -> str:
 def _load(folder: Path) -> dict[str, Any]:
     try:
         content = json.loads((folder / MANIFEST).read_bytes())
+        if isinstance(content, dict):
+            content = opened(content)
+        RecordedManifest.model_validate(content)
     except RecursionError:
         raise ValueError("It is nested too deeply.") from None
-    except ValueError as error:
-        raise ValueError(f"It is not JSON: {error}.") from error
-    if not isinstance(content, dict):
-        raise ValueError("It is not a JSON object.")
-    _check(content)
-    return content
-
-
-def _check(content: dict[str, Any]) -> None:
-    """Raise ValueError for what no manifest holds."""
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"])) or "It"
+        raise ValueError(f"{where}: {first['msg']}.") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"It is not JSON: {error}.") from None
+    except UnicodeDecodeError:
+        raise ValueError("It is no text.") from None
     if _deeper(content, DEEPEST):
         raise ValueError("It is nested too deeply.")
-    for key, kind in KINDS.items():
-        value = content.get(key, kind())
-        if not isinstance(value, kind):
-            raise ValueError(f"Its {key} is no {kind.__name__}.")
-        items = value.values() if isinstance(value, dict) else value
-        if key in ITEMS and not all(isinstance(item, ITEMS[key]) for item in items):
-            raise ValueError(f"Its {key} holds something other than {ITEMS[key].__name__}.")
-    for word in WORDS:
-        if not isinstance(content.get("config", {}).get(word), str | None):
-            raise ValueError(f"Its config has a {word} that is no text.")
+    return cast("dict[str, Any]", content)
 
 
 def _deeper(value: Any, levels: int) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable
+import io
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,20 @@ import pandas as pd
 
 from rfbench.errors import ResultsError
 from rfbench.results import manifest as manifests
-from rfbench.results.schema import CHECK, REQUIRED, SCHEMA, check_of
+from rfbench.results.lines import CHECK, cells_of, fits
+from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, SCHEMA, TEXT
 
 TRIALS = "trials.csv"
 SHARDS = "shards"
 NAMED_LINES = 5
+PIECE = 1 << 22
+# Numbers are read to the last bit; from pandas 3.1 on they are without being asked.
+EXACT: dict[str, Any] = (
+    {}
+    if [*map(int, pd.__version__.split(".")[:2])] >= [3, 1]
+    else {"float_precision": "round_trip"}
+)
+CHANGED = "The row does not fit its checksum: it was changed after it was written."
 
 
 @dataclass(frozen=True)
@@ -75,29 +84,24 @@ class Results:
 
 @dataclass(frozen=True)
 class TrialRows:
-    """The rows of one ``trials.csv``."""
+    """Rows of one ``trials.csv``: some, or all of them."""
 
     header: list[str]
-    rows: list[list[str]]  # the cells of each row that is whole, as they are written
-    values: dict[str, Any]  # the same cells, as an array per column of the schema
+    lines: list[bytes]  # the rows that are whole, as they are written
+    values: dict[str, Any]  # their cells, as an array per column
     # Number of a line in the file: its bytes and what is wrong with them.
     broken: dict[int, tuple[bytes, str]]
 
-    def named(self) -> list[dict[str, str]]:
-        """Return the rows by column name."""
-        return [dict(zip(self.header, cells, strict=True)) for cells in self.rows]
+    def named(self) -> Iterator[dict[str, str]]:
+        """Yield the rows by column name."""
+        return (dict(zip(self.header, cells_of(line), strict=True)) for line in self.lines)
 
-    def last(self) -> list[dict[str, str]]:
-        """Return the rows by column name; of those with one trial_id the last counts."""
-        return list({row["trial_id"]: row for row in self.named()}.values())
 
-    def notes(self) -> list[str]:
-        """Say which lines are left out, and why."""
-        found = [
-            f"{TRIALS}, line {n}: {why} It is left out." for n, (_, why) in self.broken.items()
-        ]
-        more = len(found) - NAMED_LINES
-        return found[:NAMED_LINES] + ([f"{TRIALS}: {more} more lines like these."] * (more > 0))
+def what_is_broken(broken: Mapping[int, tuple[bytes, str]]) -> list[str]:
+    """Say which lines are left out, and why."""
+    lines = [f"{TRIALS}, line {n}: {why} It is left out." for n, (_, why) in broken.items()]
+    more = len(lines) - NAMED_LINES
+    return lines[:NAMED_LINES] + ([f"{TRIALS}: {more} more lines like these."] * (more > 0))
 
 
 def find(paths: Iterable[str | Path]) -> list[Path]:
@@ -164,17 +168,31 @@ def _text(name: str) -> str:
     return name.encode(errors="backslashreplace").decode()
 
 
-def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
+def read_rows(
+    folder: Path, notes: list[str], columns: Collection[str] = tuple(SCHEMA)
+) -> pd.DataFrame:
     """Return all rows of a folder with their types, those of earlier configurations as well.
 
-    Raises ResultsError, see `read`.
+    Of the schema's columns only some may be asked for, which takes less memory. Raises
+    ResultsError, see `read`.
     """
-    table = parse(folder / TRIALS)
-    notes += table.notes()
-    rows = pd.DataFrame(table.values)
-    if (unnamed := rows["label"] == "").any():
+    arrays: dict[str, list[Any]] = {name: [] for name in columns}
+    broken: dict[int, tuple[bytes, str]] = {}
+    for piece in pieces(folder / TRIALS):
+        broken |= piece.broken
+        for name, values in piece.values.items():
+            if name in arrays or name not in SCHEMA:
+                arrays.setdefault(name, []).append(values)
+    notes += what_is_broken(broken)
+    unknown = [name for name in arrays if name not in SCHEMA]
+    if unknown:
+        notes.append(f"{TRIALS} has columns that this version does not: {', '.join(unknown)}.")
+    # Column by column, so that the pieces and the whole are never both in memory.
+    whole = {name: _joined(arrays.pop(name)) for name in list(arrays)}
+    rows = pd.DataFrame(whole, copy=False)
+    if {"label", "sampler"} <= whole.keys() and (unnamed := rows["label"] == "").any():
         rows["label"] = rows["label"].mask(unnamed, rows["sampler"])
-    if rows["variant"].any():
+    if "variant" in whole and rows["variant"].any():
         named = zip(rows["variant"], rows["label"], rows["sampler"], strict=True)
         rows["variant"] = pd.Series([_own(*names) for names in named], rows.index, dtype="str")
     repeated = rows["trial_id"].duplicated(keep="last")
@@ -186,6 +204,10 @@ def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
     if rows.empty:
         notes.append(f"{TRIALS} has a header but no trials yet.")
     return rows
+
+
+def _joined(arrays: list[Any]) -> Any:
+    return pd.concat([pd.Series(array, copy=False) for array in arrays], ignore_index=True).array
 
 
 def with_machine(rows: pd.DataFrame, manifest: dict[str, Any]) -> pd.DataFrame:
@@ -200,67 +222,118 @@ def no_rows() -> pd.DataFrame:
 
 
 def parse(file: Path) -> TrialRows:
-    """Split a ``trials.csv`` into its rows; those that are broken are set apart.
+    """Return all rows of a ``trials.csv`` as text, without `values`; see `pieces`."""
+    header: list[str] = []
+    lines: list[bytes] = []
+    broken: dict[int, tuple[bytes, str]] = {}
+    for piece in pieces(file):
+        header = piece.header
+        lines += piece.lines
+        broken |= piece.broken
+    return TrialRows(header, lines, {}, broken)
+
+
+def pieces(file: Path) -> Iterator[TrialRows]:
+    """Yield the rows of a ``trials.csv`` piece by piece, at least one; the broken ones set apart.
 
     A row is one line, and ends with a line feed: bytes after the last one are a row cut short.
     Raises ResultsError if the file cannot be read or is empty, or its columns are not ours.
     """
-    first, *lines = _content(file).split(b"\n")
-    header = first.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r").decode(errors="replace").split(",")
-    _check_header(file, header)
-    rows: dict[int, list[str]] = {}
-    broken: dict[int, tuple[bytes, str]] = {}
-    for number, line in enumerate(lines, 2):
-        text, _, check = line.rstrip(b"\r").rpartition(b",")
-        if number == len(lines) + 1:
-            why = "The row was cut in the middle."
-        elif check_of(text) != check:
-            why = "The row does not fit its checksum: it was changed after it was written."
-        else:
-            cells = _cells(line)
-            if len(cells) == len(header):
-                rows[number] = cells
-                continue
-            why = f"The row has {len(cells)} cells, the header {len(header)}."
-        if line.strip():
-            broken[number] = (line, why)
+    for number, (header, lines, whole) in enumerate(_lines(file)):
+        if number == 0:
+            first, names = 2, header
+        yield _checked(names, lines, first, whole)
+        first += len(lines)
+
+
+def _lines(file: Path) -> Iterator[tuple[list[str], list[bytes], bool]]:
+    """Yield the header, some lines without their ends, and whether the last of them has one."""
     try:
-        values = _values(header, list(rows.values()))
-    except (ValueError, OverflowError):
-        for number in list(rows):
-            if why := _wrong_cell(header, rows[number]):
-                broken[number] = (lines[number - 2], why)
-                del rows[number]
-        values = _values(header, list(rows.values()))
-    return TrialRows(header, list(rows.values()), values, broken)
-
-
-def _cells(line: bytes) -> list[str]:
-    try:
-        return next(csv.reader([line.decode(errors="replace")]))
-    except csv.Error:
-        return []
-
-
-def _content(file: Path) -> bytes:
-    try:
-        content = file.read_bytes()
+        with file.open("rb") as stream:
+            header = _header(file, stream.readline())
+            rest = b""
+            while block := stream.read(PIECE):
+                *lines, rest = (rest + block).split(b"\n")
+                yield header, lines, True
+            yield header, [rest] if rest else [], False
     except OSError as error:
         why = f"{file.parent} is not there." if not file.parent.is_dir() else f"{error.strerror}."
         raise ResultsError(
             f"{file} cannot be read.", why, "Name a folder that 'rfbench run' wrote."
         ) from error
-    if not content.strip() or b"\n" not in content:
+
+
+def _checked(header: list[str], lines: list[bytes], first: int, whole: bool) -> TrialRows:
+    """Take lines apart, the first of which has a number; the last one may be cut."""
+    sound: dict[int, bytes] = {}
+    broken: dict[int, tuple[bytes, str]] = {}
+    for number, line in enumerate(lines, first):
+        if line.endswith(b"\r"):
+            line = line.rstrip(b"\r")
+        if whole and fits(line):
+            sound[number] = line
+        elif line.strip():
+            broken[number] = (line, CHANGED if whole else "The row was cut in the middle.")
+    values = _values_of_all(header, list(sound.values()))
+    if values is None:  # a line is none of ours: they are looked at one by one
+        for number, line in list(sound.items()):
+            if why := _fault(header, cells_of(line)):
+                broken[number] = (line, why)
+                del sound[number]
+        rows = [cells_of(line) for line in sound.values()]
+        values = _values(header, rows)
+    return TrialRows(header, list(sound.values()), values, dict(sorted(broken.items())))
+
+
+def _values_of_all(header: list[str], lines: list[bytes]) -> dict[str, Any] | None:
+    """Return the columns of lines with their types, all at once; None if that is not safe.
+
+    pandas is lenient: it fills short lines, drops what is too much, joins lines in an open quote,
+    and knows NaN by name. Where any of this may have happened, the answer is None.
+    """
+    text = b"\n".join(lines)
+    kinds = {name: SCHEMA[name].kind if name in SCHEMA else TEXT for name in header}
+    numbers = [name for name in header if kinds[name] in (INTEGER, NUMBER)]
+    if not lines or b"\0" in text or b"nan" in text.lower():
+        return None
+    try:
+        frame = pd.read_csv(
+            io.BytesIO(text),
+            header=None,
+            names=header,
+            index_col=False,
+            dtype={name: "float64" if name in numbers else "str" for name in header},
+            na_values={name: [""] for name in numbers},
+            keep_default_na=False,
+            **EXACT,
+            lineterminator="\n",
+            encoding_errors="replace",
+        )
+        ends = [line[-8:].decode() for line in lines]
+        if len(frame) != len(lines) or list(frame[CHECK]) != ends:
+            return None
+        read = {name: SCHEMA[name].typed(frame[name].array) for name in header if name in SCHEMA}
+    except ValueError:
+        return None
+    absent = {name: column.values([""] * len(lines)) for name, column in SCHEMA.items()}
+    return absent | read | {name: frame[name].array for name in header if name not in SCHEMA}
+
+
+def _header(file: Path, line: bytes) -> list[str]:
+    if not line.strip() or not line.endswith(b"\n"):
         raise ResultsError(
             f"{file} is empty.",
             "The run was probably stopped before its first trial ended.",
             "Delete the folder and run the configuration again.",
         )
-    return content
+    text = line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n").decode(errors="replace")
+    _check_header(file, text.split(","))
+    return text.split(",")
 
 
 def _check_header(file: Path, header: list[str]) -> None:
     absent = [column for column in REQUIRED if column not in header]
+    known = [column for column in header if column in SCHEMA]
     twice = sorted({column for column in header if header.count(column) > 1})
     if absent:
         what = f"{file} has no column {', '.join(absent)}."
@@ -268,6 +341,8 @@ def _check_header(file: Path, header: list[str]) -> None:
         what = f"{file} has two columns {', '.join(twice)}."
     elif header[-1] != CHECK:
         what = f"The last column of {file} is not {CHECK}."
+    elif sorted(known, key=list(SCHEMA).index) != known:  # all versions have the same order
+        what = f"The columns of {file} are not in the order of rfbench."
     else:
         return
     raise ResultsError(
@@ -278,18 +353,17 @@ def _check_header(file: Path, header: list[str]) -> None:
 
 
 def _values(header: list[str], rows: list[list[str]]) -> dict[str, Any]:
-    """Return the columns with the types of the schema; those that are not there are empty.
-
-    Raises ValueError, OverflowError: a cell is of another type.
-    """
+    """Return the columns with the types of the schema; those that are not there are empty."""
     cells = dict(zip(header, zip(*rows, strict=True), strict=False))
     nothing = ("",) * len(rows)
     typed = {name: column.values(cells.get(name, nothing)) for name, column in SCHEMA.items()}
-    return typed | {name: cells[name] for name in cells if name not in typed}
+    return typed | {name: cells.get(name, nothing) for name in header if name not in typed}
 
 
-def _wrong_cell(header: list[str], cells: list[str]) -> str:
-    """Say which cell of a row is of another type than its column, if one is."""
+def _fault(header: list[str], cells: list[str]) -> str:
+    """Say what is wrong with the cells of a row: their number, or the type of one."""
+    if len(cells) != len(header):
+        return f"The row has {len(cells)} cells, the header {len(header)}."
     for name, cell in zip(header, cells, strict=True):
         column = SCHEMA.get(name)
         if column is not None and not column.accepts([cell]):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
-import io
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,9 +15,10 @@ from filelock import FileLock, Timeout
 from rfbench.errors import ResultsError, WriteError
 from rfbench.results import files
 from rfbench.results import manifest as manifests
+from rfbench.results.lines import CHECK, cells_of, encoded, fits, with_check
 from rfbench.results.log import note as write_note
-from rfbench.results.reader import TRIALS, parse
-from rfbench.results.schema import CHECK, COLUMNS, SCHEMA, check_of
+from rfbench.results.reader import TRIALS, parse, pieces, what_is_broken
+from rfbench.results.schema import COLUMNS, SCHEMA
 
 TORN = "trials.csv.torn"
 LONGEST = 100_000  # characters of a cell; the csv module reads 131,072
@@ -87,15 +86,18 @@ class Store:
         check_columns(self.csv, table.header)
         if table.broken:
             self._set_aside([line for line, _ in table.broken.values()])
-            for note in table.notes():
+            for note in what_is_broken(table.broken):
                 log.warning("%s: %s It is in %s.", self.folder, note, TORN)
                 write_note(self.folder, f"mended: {note} It is in {TORN}.")
         if table.broken or tuple(table.header) != COLUMNS:
             rows = self._with_machine(table.named())
-            files.replace(self.csv, b"".join([_HEADER, *map(_line, rows)]))
+            files.replace(self.csv, b"".join([_HEADER, *(line_of(row) + b"\n" for row in rows)]))
 
     def _has_header(self) -> bool:
-        return self.csv.exists() and b"\n" in self.csv.read_bytes()
+        if not self.csv.exists():
+            return False
+        with self.csv.open("rb") as file:
+            return file.readline().endswith(b"\n")
 
     def _set_aside(self, lines: Sequence[bytes]) -> None:
         with (self.folder / TORN).open("ab") as torn:
@@ -108,23 +110,27 @@ class Store:
 
         Raises ResultsError: the file's columns are not ours.
         """
-        return self._with_machine(parse(self.csv).last()) if self._has_header() else []
+        rows = parse(self.csv).named() if self._has_header() else ()
+        return self._with_machine({row["trial_id"]: row for row in rows}.values())
+
+    def done(self) -> dict[str, str]:
+        """Return the status of each trial that has a row, by trial_id; see `rows`."""
+        done: dict[str, str] = {}
+        for piece in pieces(self.csv) if self._has_header() else ():
+            done |= zip(piece.values["trial_id"], piece.values["status"], strict=True)
+        return done
 
     def _with_machine(self, rows: Iterable[dict[str, str]]) -> list[dict[str, str]]:
         """Return rows with the machine of those that were written before there was a column."""
         older = manifests.machine_of_older_rows(manifests.read_if_sound(self.folder, []))
         return [{**row, "machine": row.get("machine") or older} for row in rows]
 
-    def done(self) -> dict[str, str]:
-        """Return the status of each trial that has a row, by trial_id; see `rows`."""
-        return {row["trial_id"]: row["status"] for row in self.rows()}
-
     def append(self, row: Mapping[str, Any]) -> None:
         """Write one row and force it to the disk before it counts."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with self.csv.open("ab") as file:
-                file.write((b"" if file.tell() else _HEADER) + _line(row))
+                file.write((b"" if file.tell() else _HEADER) + line_of(row) + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -146,14 +152,8 @@ def check_columns(file: Path, names: Iterable[str]) -> None:
             )
 
 
-def _encoded(cells: Sequence[str]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(cells)
-    return text.getvalue().encode(errors="backslashreplace")
-
-
-def _line(row: Mapping[str, Any]) -> bytes:
-    """Return a row as it stands in the file, with its checksum.
+def line_of(row: Mapping[str, Any]) -> bytes:
+    """Return a row as it stands in the file, with its checksum and without the end of the line.
 
     A value that is not of its column's type, or that has no column, is left out, and its trial
     failed.
@@ -168,8 +168,22 @@ def _line(row: Mapping[str, Any]) -> bytes:
             cells[name] = ""
     if failed:
         cells |= {"status": "failed", "message": " ".join(failed)}
-    text = _encoded(list(cells.values()))
-    return text + b"," + check_of(text) + b"\n"
+    return with_check(list(cells.values()))
+
+
+def row_of(line: bytes) -> dict[str, Any]:
+    """Return a row with its types, without empty cells, from its line of today's columns.
+
+    Raises ValueError: the line was changed, or is none.
+    """
+    cells = cells_of(line)
+    if not fits(line) or len(cells) != len(COLUMNS):
+        raise ValueError("This is no row of this version.")
+    row: dict[str, Any] = {}
+    for column, cell in zip(SCHEMA.values(), cells, strict=True):
+        if cell and column.name != CHECK:
+            row[column.name] = column.values([cell]).tolist()[0]
+    return row
 
 
 def _cell(value: Any) -> str:
@@ -183,4 +197,4 @@ def _cell(value: Any) -> str:
     return " ".join(str(value).split())[:LONGEST]
 
 
-_HEADER = _encoded(COLUMNS) + b"\n"
+_HEADER = encoded(COLUMNS) + b"\n"

@@ -156,7 +156,7 @@ def test_merge_takes_the_lines_along(experiment_of, tmp_path, whole):
     for number, folder in enumerate((first, second, third)):
         work = plan_run([experiment_of(KEEPING)], folder)
         runner.run(work.only([f"trial={number}"]))
-    assert merge(first, [second, third, second]) == 4
+    assert merge(first, [second, third, second]).added == 4
     assert in_order(first) == in_order(whole)
 
 
@@ -184,7 +184,7 @@ def test_the_widest_frequency_makes_the_columns(tmp_path):
         tmp_path, "b", [{"trial": 0, "w1": 0.25, "w2": -1e-300, "b": 3.0, "weight": 0.1}]
     )
     first, second = in_file(tmp_path)
-    assert list(first) == ["trial_id", "trial", "M", "feature", "w1", "w2", "b", "weight"]
+    assert list(first) == ["trial_id", "trial", "M", "feature", "w1", "w2", "b", "weight", "check"]
     assert (first["trial_id"], first["w2"], float(second["w2"])) == ("a", "", -1e-300)
     kept_features.write(tmp_path, "a", [{"trial": 0, "w1": 0.75, "weight": 1.0}])
     assert [(line["trial_id"], line["w1"]) for line in in_file(tmp_path)] == [

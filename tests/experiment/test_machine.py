@@ -74,7 +74,7 @@ def test_merged_rows_keep_their_machines(tmp_path):
     elsewhere = FACTS | {"cpu": "Xeon"}
     target = older(tmp_path / "t")
     other = write_folder(tmp_path / "o", [row("b")], GOOD | {"machine": elsewhere})
-    assert merge(target, [other]) == 1
+    assert merge(target, [other]).added == 1
     results = read(target)
     assert list(results.rows["machine"]) == [machine_id(FACTS), machine_id(elsewhere)]
     assert results.machines == {machine_id(each): each for each in (FACTS, elsewhere)}

@@ -1,4 +1,3 @@
-import json
 import re
 import shutil
 from pathlib import Path
@@ -16,7 +15,6 @@ from rfbench.experiment.replay import (
     NO_DATA,
     OTHER_DATA,
     Replay,
-    close,
     replay,
     replay_any,
 )
@@ -24,7 +22,7 @@ from rfbench.experiment.run_plan import plan_run
 from rfbench.registry import SAMPLERS
 from rfbench.results import manifest as manifests
 from rfbench.results.maintenance import rows_of
-from rfbench.results.schema import METRICS
+from rfbench.results.schema import METRICS, close
 from rfbench.results.store import Store
 from tests.support.command_line import call
 
@@ -47,9 +45,9 @@ def shown(folder):
 
 
 def test_status_has_a_column_for_each_way_to_end(first):
-    manifest = json.loads((first / "manifest.json").read_text())
+    manifest = manifests.read(first)
     manifest["trials"] += [f"{number:064}" for number in range(5)]
-    (first / "manifest.json").write_text(json.dumps(manifest))
+    manifests.write(first, manifest)
     for row, end in zip(rows_of(first), ("timeout", "failed"), strict=False):
         Store(first).append({**row, "status": end})
     said = shown(first)
@@ -57,7 +55,7 @@ def test_status_has_a_column_for_each_way_to_end(first):
     assert (said["failed"], said["timeout"]) == ("1", "1")
     assert "crashed" not in said
     manifest["settings"] = manifest["settings"][:1]
-    (first / "manifest.json").write_text(json.dumps(manifest))
+    manifests.write(first, manifest)
     assert shown(first)["of earlier configurations"] == "4"
 
 
@@ -92,9 +90,9 @@ def test_replay_finds_a_changed_number(first):
 
 def test_replay_of_no_row(first):
     assert "no rows that '99' names" in call("replay", first, 99, code=2)
-    manifest = json.loads((first / "manifest.json").read_text())
+    manifest = manifests.read(first)
     manifest["config"]["seed"] = 5
-    (first / "manifest.json").write_text(json.dumps(manifest))
+    manifests.write(first, manifest)
     assert "cannot be repeated" in call("replay", first, 1, code=2)
 
 
@@ -167,9 +165,9 @@ def why(folder, **keywords):
 
 
 def changed(folder, **config):
-    content = json.loads((folder / "manifest.json").read_text())
+    content = manifests.read(folder)
     content["config"] |= config
-    (folder / "manifest.json").write_text(json.dumps(content))
+    manifests.write(folder, content)
 
 
 def test_rows_that_cannot_be_repeated_say_why(first, monkeypatch):

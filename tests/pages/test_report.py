@@ -41,11 +41,11 @@ def mixed() -> None:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A folder with results and their pages, the files that were written, and those read."""
     read: list[Path] = []
-    parse = results.reader.parse
+    pieces = results.reader.pieces
 
     def counted(file: Path) -> object:
         read.append(file)
-        return parse(file)
+        return pieces(file)
 
     def refuse(*_: object) -> None:
         raise AssertionError("what is on the disk plays no part")
@@ -55,7 +55,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         mixed()
         for name in ("rfbench.datasets.on_disk", "rfbench.datasets.catalog.load"):
             patch.setattr(name, refuse, raising=False)
-        patch.setattr(results.reader, "parse", counted)
+        patch.setattr(results.reader, "pieces", counted)
         written = write(["results"], "pages/deep")
         yield SimpleNamespace(top=Path.cwd(), written=written, read=read)
 

@@ -2,9 +2,9 @@ import pytest
 
 from rfbench.errors import ResultsError
 from rfbench.results import read
+from rfbench.results.lines import check_of
 from rfbench.results.maintenance import merge, rows_of, status_of
 from rfbench.results.manifest import data_key
-from rfbench.results.schema import check_of
 from rfbench.results.store import Store
 from tests.support.command_line import call
 from tests.support.results import write_folder
@@ -19,7 +19,7 @@ MANIFEST = {
 
 
 def row(trial_id, **changes):
-    return {"trial_id": trial_id, "setting": "s", **changes}
+    return {"trial_id": trial_id, "setting": "s", "data_hash": f"{2:064}", **changes}
 
 
 def folder_of(top, *rows, **changes):
@@ -50,11 +50,11 @@ def test_merge_adds_what_is_missing_and_what_failed_here(tmp_path):
     other = folder_of(
         tmp_path / "o", row("a"), row("b"), row("c", status="failed"), row("d", error=0.1 + 0.2)
     )
-    assert merge(target, [other]) == 2
+    assert merge(target, [other]).added == 2
     found = {one["trial_id"]: one for one in rows_of(target)}
     assert {name: one["status"] for name, one in found.items()} == dict.fromkeys("abcd", "ok")
     assert found["d"] in rows_of(other)
-    assert merge(target, [other]) == 0
+    assert merge(target, [other]).added == 0
     assert "0 rows added" in call("merge", target, other)
 
 
@@ -108,3 +108,69 @@ def test_status_takes_what_ended_well_as_merge_will(tmp_path):
 def test_status_of_a_folder_whose_first_row_is_not_there_yet(tmp_path):
     found = status_of(folder_of(tmp_path / "t"))
     assert (found.counts, found.missing) == ({}, found.planned)
+
+
+def test_merge_compares_what_is_in_both(tmp_path):
+    target = folder_of(tmp_path / "t", row("a"), row("b"), row("c", r2=0.5))
+    other = folder_of(
+        tmp_path / "o", row("a", error=10.0 + 1e-10), row("b", error=10.1), row("c", t_pp=9.0)
+    )
+    before = Store(target).csv.read_bytes()
+    result = merge(target, [other])
+    assert (result.added, result.both, len(result.differ)) == (0, 3, 2)
+    assert "b: error 10 here, 10.1 in" in result.differ[0]
+    assert Store(target).csv.read_bytes() == before
+    output = call("merge", target, other, code=1)
+    assert "3 trials are in both, 2 of them differ" in output
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"version": "0.0.9"}, "version 0.0.9"),
+        ({"data_hash": "f" * 64}, "another hash"),
+        ({"trial_id": "z"}, "in no plan"),
+    ],
+)
+def test_merge_refuses_rows_that_the_target_could_not_have(tmp_path, change, why):
+    versions = {"versions": {"rfbench": "0.1.0"}}
+    target = folder_of(tmp_path / "t", row("a"), **versions)
+    other = folder_of(tmp_path / "o", row("b"), row("c") | change, **versions)
+    assert "1 rows added" in (output := call("merge", target, other, code=1))
+    assert "1 rows refused" in output
+    assert why in output
+    assert [one["trial_id"] for one in rows_of(target)] == ["a", "b"]
+
+
+def test_merge_refuses_other_versions_of_what_measures(tmp_path):
+    target = folder_of(tmp_path / "t", row("a"), versions={"numpy": "2.4.0", "pandas": "1"})
+    other = folder_of(tmp_path / "o", row("b"), versions={"numpy": "2.4.1", "pandas": "2"})
+    assert "numpy 2.4.1" in call("merge", target, other, code=2)
+    assert len(rows_of(target)) == 1
+
+
+@pytest.mark.parametrize("named", ["p{n}/quickstart", "p{n}", "p{n}/quickstart/shards/{n}-of-2"])
+def test_merge_finds_parts_wherever_they_lie(tmp_path, named):
+    for n, name in ((1, "a"), (2, "b")):
+        folder_of(tmp_path / f"p{n}" / "quickstart" / "shards" / f"{n}-of-2", row(name))
+        folder_of(tmp_path / f"p{n}" / "other", row(name, setting="z"), settings=["z"])
+    target = folder_of(tmp_path / "r" / "quickstart")
+    parts = [tmp_path / named.format(n=n) for n in (1, 2)]
+    assert merge(target, parts).added == 2
+    if "quickstart" in named:  # then a target that is not there yet knows what it is
+        assert merge(tmp_path / "new", parts).added == 2
+        assert read(tmp_path / "new").manifest["trials"] == MANIFEST["trials"]
+
+
+def test_a_plan_of_more_trials_comes_with_their_rows(tmp_path):
+    target = folder_of(tmp_path / "t", row("a"))
+    more = [*MANIFEST["trials"], "e"]
+    other = folder_of(tmp_path / "o", row("e"), trials=more)
+    assert merge(target, [other]).added == 1
+    assert read(target).manifest["trials"] == more
+
+
+def test_merge_of_a_folder_without_rows(tmp_path):
+    (tmp_path / "empty").mkdir()
+    target = folder_of(tmp_path / "t", row("a"))
+    assert "holds no results" in call("merge", target, tmp_path / "empty", code=2)

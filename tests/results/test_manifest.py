@@ -30,6 +30,14 @@ BAD = {
     "trials": json.dumps(GOOD | {"trials": [["t"]]}),
     "variants": json.dumps(GOOD | {"variants": [3]}),
     "data": json.dumps(GOOD | {"data": ["digits"]}),
+    "checks": json.dumps(GOOD | {"config": {"checks": "M"}}),
+    "check": json.dumps(GOOD | {"config": {"checks": [{"column": "M", "below": "1"}]}}),
+    "check of no column": json.dumps(GOOD | {"config": {"checks": [{"below": 1}]}}),
+    "surrogate": json.dumps(GOOD | {"settings": ["\ud800"]}),
+    "machine": json.dumps(GOOD | {"machine": "laptop"}),
+    "cores": json.dumps(GOOD | {"machines": {"a": {"cores": True}}}),
+    "smoke": json.dumps(GOOD | {"smoke": "no"}),
+    "key": json.dumps(GOOD | {"colour": 1}),
     "hash": json.dumps(GOOD | {"data": {"digits": None}}),
 }
 
@@ -44,6 +52,24 @@ def test_a_bad_manifest_is_refused_and_noted_where_it_is_not_needed(tmp_path, wh
     results = read(folder)
     assert (results.name, results.config, results.smoke) == ("quickstart", {}, False)
     assert len(results.rows) == len(results.notes) == 1
+
+
+def test_a_changed_manifest_is_noticed(tmp_path):
+    folder = write_folder(tmp_path / "quickstart", [{}], {})
+    manifest.write(folder, GOOD)
+    file = folder / "manifest.json"
+    text = file.read_text()
+    file.write_text(json.dumps(json.loads(text)))  # its layout plays no part
+    assert manifest.read(folder) == GOOD
+    file.write_text(text.replace('"s"', '"z"'))
+    with pytest.raises(ResultsError, match="does not fit its checksum"):
+        manifest.read(folder)
+    assert "checksum" in read(folder).notes[0]
+
+
+def test_a_manifest_of_an_earlier_version_has_no_check(tmp_path):
+    (tmp_path / "manifest.json").write_text(json.dumps(GOOD))
+    assert manifest.read(tmp_path) == GOOD
 
 
 def test_no_manifest(tmp_path):

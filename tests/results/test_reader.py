@@ -6,8 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rfbench.errors import ResultsError
-from rfbench.results import find, read
-from rfbench.results.schema import SCHEMA, check_of
+from rfbench.results import find, read, reader
+from rfbench.results.lines import check_of
+from rfbench.results.schema import SCHEMA
 from tests.support.results import line, write_folder
 
 MANIFEST = {"config": {"name": "quickstart"}}
@@ -97,6 +98,7 @@ def test_unknown_columns_are_kept_and_absent_ones_filled(tmp_path):
         (b",check\n", b"\n", "has no column check"),
         (b"variant,", b"label,", "two columns label"),
         (b"protocol,", b"\xff,", "has no column protocol"),
+        (b"error,accuracy,", b"accuracy,error,", "not in the order"),
     ],
 )
 def test_a_header_that_is_not_ours_is_refused(tmp_path, old, new, why):
@@ -138,6 +140,8 @@ def test_a_row_that_was_changed_is_left_out_with_its_line(tmp_path, old, new):
         (b",3.25,", b",nan,", "bandwidth"),
         (b",100,", b",100.5,", "M"),
         (b",100,", b",1" + b"0" * 30 + b",", "M"),
+        (b",100,", b",9223372036854775807,", "M"),
+        (b",100,", b",9007199254740993,", "M"),
         (b",true,", b",maybe,", "intercept"),
     ],
 )
@@ -184,3 +188,33 @@ def test_rows_of_other_configurations_are_kept_apart(tmp_path):
     assert list(results.rows["protocol"]) == ["tuned"]
     assert results.name == "r"
     assert len(results.notes) == 1
+
+
+def test_a_long_file_is_read_in_pieces_as_a_short_one(tmp_path, monkeypatch):
+    lines = [{"trial": t, "error": 1 / (t + 1), "message": "é" * (t % 7)} for t in range(50)]
+    folder = folder_of(tmp_path, *lines)
+    changed = content(folder).replace(b",own,", b",0wn,", 3).replace(b",0wn,", b",own,", 2)
+    whole = read(rewrite(folder, changed + b"torn"))
+    assert len(whole.rows) == 49
+    assert ["line 4" in whole.notes[0], "line 52" in whole.notes[1]] == [True, True]
+    for size in (1, 100, 1000, 4096):
+        monkeypatch.setattr(reader, "PIECE", size)
+        part = read(folder)
+        pd.testing.assert_frame_equal(part.rows, whole.rows)
+        assert part.notes == whole.notes
+
+
+@given(
+    number=st.floats(allow_nan=False, allow_infinity=False),
+    whole=st.integers(-(2**53) + 1, 2**53 - 1),
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_numbers_come_back_to_the_last_bit(tmp_path_factory, number, whole):
+    row = read(folder_of(tmp_path_factory.mktemp("n"), {"error": number, "M": whole})).rows.iloc[0]
+    assert (row["error"], row["M"]) == (number, whole)
+
+
+def test_some_columns_alone(tmp_path):
+    folder = folder_of(tmp_path, {}, {"trial": 1})
+    names = ["trial_id", "error"]
+    pd.testing.assert_frame_equal(reader.read_rows(folder, [], names), read(folder).rows[names])

@@ -6,7 +6,7 @@ import pytest
 from rfbench.errors import ResultsError
 from rfbench.results import manifest
 from rfbench.results.schema import COLUMNS
-from rfbench.results.store import TORN, Store
+from rfbench.results.store import TORN, Store, line_of
 
 X, Y = {"trial_id": "x", "status": "ok"}, {"trial_id": "y", "status": "ok"}
 
@@ -159,3 +159,26 @@ def test_a_folder_that_cannot_be_written(tmp_path):
         store.append(X)
     with pytest.raises(ResultsError, match="could not be written"):
         manifest.write(store.folder, {})
+
+
+def test_a_row_is_forced_to_the_disk_before_it_counts(tmp_path, monkeypatch):
+    forced = []
+
+    def fsync(descriptor):
+        forced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        assert store.csv.read_bytes().endswith(line_of(X) + b"\n")
+
+    store = Store(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fsync)
+        store.append(X)
+    assert forced == [str(store.csv)]
+
+
+def test_a_file_is_forced_to_the_disk_before_it_takes_the_place_of_another(tmp_path, monkeypatch):
+    done = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: done.append("fsync"))
+    move = os.replace
+    monkeypatch.setattr(os, "replace", lambda *args: (done.append("replace"), move(*args)))
+    manifest.write(tmp_path, {})
+    assert done == ["fsync", "replace"]
