@@ -183,6 +183,8 @@ def _add(
     lines = kept_features.by_trial(folder)
     planned, data = {*own["trials"], *other["trials"]}, set(own.get("data", {}).values())
     version = own.get("versions", {}).get("rfbench")
+    if version == "not installed":  # rfbench runs from its source
+        version = None
     for row in rows_of(folder):
         if row["setting"] not in own["settings"]:
             continue  # of an earlier configuration

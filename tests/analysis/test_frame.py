@@ -36,6 +36,15 @@ def test_a_folder_without_rows_is_noted_and_a_path_that_is_not_there_refused(
         collect([tmp_path / "nowhere"])
 
 
+def test_of_rows_of_one_trial_the_last_that_ended_well_counts(write: Write) -> None:
+    """They have other identities, as of another revision, and so both stand in the file."""
+    ends = [("ok", 10.0), ("ok", 20.0), ("failed", 30.0)]
+    rows = [{"trial_id": str(n), "status": s, "error": e} for n, (s, e) in enumerate(ends)]
+    collection = collect([write(rows)])
+    assert list(collection.counted["error"]) == [20.0]
+    assert list(collection.means("error")) == [20.0]
+
+
 def test_a_file_with_a_header_alone_makes_a_page(write: Write, tmp_path: Path) -> None:
     folder = write([])
     assert collect([folder]).rows.columns.is_unique
