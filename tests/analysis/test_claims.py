@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from rfbench.analysis import claims
 from rfbench.analysis.claims import outcomes_of
 from rfbench.analysis.outcomes import Outcome
 from rfbench.papers.models import Claim, Part
@@ -21,6 +22,20 @@ def claim_of(id: str = "X1", **part: Any) -> Claim:
         id=id, paper="liu2020", where="here", claim="It is so.", source="test",
         parts=[Part.model_validate(fields | part)],
     )  # fmt: skip
+
+
+OWNERS = {"S": "liu2020", "E": "eerf2018", "L": "lkrf2016", "T": "tefm2015"}
+own_of_its_paper = claims.own
+
+
+@pytest.fixture(autouse=True)
+def _own_functions_of_every_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a claim on the rows made here use the function of the paper that its id is of."""
+
+    def own(claim: Claim) -> Any:
+        return own_of_its_paper(claim.model_copy(update={"paper": OWNERS[claim.id[0]]}))
+
+    monkeypatch.setattr(claims, "own", own)
 
 
 def gaps(outcome: Outcome) -> set[tuple[str, str, int]]:

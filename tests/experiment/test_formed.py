@@ -63,7 +63,7 @@ def test_each_feature_of_a_row_is_made_once(measured, sampler, pool, paired, fea
     again, more = measured(sampler, feature_map, limit=0)
     assert more > taken
     assert_same(row, again)
-    assert not row["message"]
+    assert "made again" not in row["message"]
     assert "made again" in again["message"]
 
 
