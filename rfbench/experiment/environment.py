@@ -88,9 +88,18 @@ def machine() -> dict[str, Any]:
 
 
 @functools.cache
+def machine_by_id() -> dict[str, dict[str, Any]]:
+    """Return this machine by its identity, as it was when first asked: to look takes milliseconds.
+
+    See `rfbench.results.manifest.machine_id`.
+    """
+    facts = machine()
+    return {manifest.machine_id(facts): facts}
+
+
 def machine_id() -> str:
-    """Return the identity of this machine, see `rfbench.results.manifest.machine_id`."""
-    return manifest.machine_id(machine())
+    """Return the identity of this machine."""
+    return next(iter(machine_by_id()))
 
 
 def git_commit() -> str | None:

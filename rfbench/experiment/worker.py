@@ -122,7 +122,7 @@ def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
             ruined = row.pop(RUINED, None)
             row["workers"] = limits.workers
             if not rows:
-                row[MACHINES] = {row["machine"]: environment.machine()}
+                row[MACHINES] = environment.machine_by_id()
             if ruined and CLOSED in ruined:
                 end()  # a row might go to another file; the trial is repeated alone, and is known
             try:

@@ -366,7 +366,7 @@ def _fault(header: list[str], cells: list[str]) -> str:
         return f"The row has {len(cells)} cells, the header {len(header)}."
     for name, cell in zip(header, cells, strict=True):
         column = SCHEMA.get(name)
-        if column is not None and not column.accepts([cell]):
+        if column is not None and not column.accepts(cell):
             return f"Column {name} holds '{cell[:40]}', which is no {column.kind}."
     return ""
 

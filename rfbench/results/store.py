@@ -161,7 +161,7 @@ def line_of(row: Mapping[str, Any]) -> bytes:
     cells = {name: _cell(row.get(name)) for name in COLUMNS if name != CHECK}
     failed = [f"There is no column {name} in results/schema.py." for name in row.keys() - SCHEMA]
     for name, cell in cells.items():
-        if not SCHEMA[name].accepts([cell]):
+        if not SCHEMA[name].accepts(cell):
             failed.append(
                 f"Column {name} cannot hold {cell[:40]}, which is no {SCHEMA[name].kind}."
             )
@@ -182,7 +182,7 @@ def row_of(line: bytes) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for column, cell in zip(SCHEMA.values(), cells, strict=True):
         if cell and column.name != CHECK:
-            row[column.name] = column.values([cell]).tolist()[0]
+            row[column.name] = column.value(cell)
     return row
 
 

@@ -2,10 +2,12 @@ import csv
 import os
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from rfbench.errors import ResultsError
 from rfbench.results import manifest
-from rfbench.results.schema import COLUMNS
+from rfbench.results.schema import BOOLEAN, COLUMNS, INTEGER, NUMBER, Column
 from rfbench.results.store import TORN, Store, line_of
 
 X, Y = {"trial_id": "x", "status": "ok"}, {"trial_id": "y", "status": "ok"}
@@ -182,3 +184,26 @@ def test_a_file_is_forced_to_the_disk_before_it_takes_the_place_of_another(tmp_p
     monkeypatch.setattr(os, "replace", lambda *args: (done.append("replace"), move(*args)))
     manifest.write(tmp_path, {})
     assert done == ["fsync", "replace"]
+
+
+NUMBERS = st.floats(allow_nan=False).map(repr) | st.integers(-(2**60), 2**60).map(str)
+
+
+@given(kind=st.sampled_from([INTEGER, NUMBER, BOOLEAN]), cell=NUMBERS | st.text(max_size=6))
+@example(kind=INTEGER, cell="1_000")
+@example(kind=NUMBER, cell="nan")
+@example(kind=INTEGER, cell="inf")
+@example(kind=BOOLEAN, cell="true")
+def test_one_cell_is_read_as_a_column_of_it_is(kind, cell):
+    column = Column("any", kind, "")
+    try:
+        expected = column.values([cell]).tolist()[0]
+    except (ValueError, OverflowError):
+        assert not column.accepts(cell)
+        return
+    assert column.accepts(cell)
+    value = column.value(cell)
+    if not cell:
+        assert value is None
+    else:
+        assert (value, type(value)) == (expected, type(expected))
