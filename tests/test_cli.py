@@ -113,6 +113,9 @@ def test_a_run_with_nothing_to_do_draws_and_writes_nothing(done, monkeypatch):
 
 def test_quiet_prints_errors_only_and_verbose_what_is_decided(done):
     assert call("run", "tiny.yaml", "--jobs", 1, "-q") == ""
+    # Somewhere else there are trials to run, and workers to start.
+    assert call("run", "tiny.yaml", "--jobs", 2, "-q", "--out", "elsewhere") == ""
+    assert (done / "elsewhere/tiny/trials.csv").exists()
     assert call("run", "missing.yaml", "-q", code=2)
     usual, more = (call("run", "tiny.yaml", "--jobs", 1, *words) for words in ((), ("-v",)))
     decided = [line for line in more.splitlines() if line not in usual.splitlines()]

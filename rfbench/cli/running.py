@@ -67,7 +67,8 @@ def carry_out(several: Sequence[Work], options: RunOptions) -> None:
 def _errors_only() -> Iterator[None]:
     logging.disable(logging.WARNING)
     try:
-        with redirect_stdout(None):
+        # Workers are started with whatever stands for the output here: None has no `flush`.
+        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
             yield
     finally:
         logging.disable(logging.NOTSET)
