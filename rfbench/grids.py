@@ -45,10 +45,10 @@ def expand(text: str) -> list[Any]:
     first, last, *steps = ends
     if last < first:
         raise _wrong(text, "the range ends before it begins")
-    whole = all(isinstance(number, int) for number in ends)
+    integers = all(isinstance(number, int) for number in ends)
     if not steps:
-        count = min(DEFAULT_POINTS, int(last - first) + 1) if whole else DEFAULT_POINTS
-        return _unique(np.linspace(float(first), float(last), count), whole)
+        count = min(DEFAULT_POINTS, int(last - first) + 1) if integers else DEFAULT_POINTS
+        return _unique(np.linspace(float(first), float(last), count), integers)
     step = steps[0]
     if step <= 0:
         raise _wrong(text, "the step must be positive")
@@ -56,7 +56,7 @@ def expand(text: str) -> list[Any]:
         raise _wrong(text, f"it has more than {MAX_POINTS} values")
     begin, width, end = Decimal(str(first)), Decimal(str(step)), Decimal(str(last))
     values = [begin + i * width for i in range(int((end - begin) / width) + 1)]
-    return [int(value) if whole else float(value) for value in values]
+    return [int(value) if integers else float(value) for value in values]
 
 
 def joined(lists: Iterable[list[Any]]) -> list[Any]:
@@ -75,14 +75,16 @@ def _logarithmic(text: str, *numbers: int | float) -> list[Any]:
     first, last, count = numbers
     if first <= 0 or last < first:
         raise _wrong(text, "the ends of log: are positive and in order")
-    whole = isinstance(first, int) and isinstance(last, int)
+    of_integers = isinstance(first, int) and isinstance(last, int)
     exponents = np.linspace(math.log10(first), math.log10(last), int(count))
     integers = exponents.round()
-    return _unique(10.0 ** np.where(np.isclose(exponents, integers), integers, exponents), whole)
+    return _unique(
+        10.0 ** np.where(np.isclose(exponents, integers), integers, exponents), of_integers
+    )
 
 
-def _unique(values: np.ndarray[Any, Any], whole: bool) -> list[Any]:
-    listed = [round(float(value)) if whole else float(f"{value:.12g}") for value in values]
+def _unique(values: np.ndarray[Any, Any], integers: bool) -> list[Any]:
+    listed = [round(float(value)) if integers else float(f"{value:.12g}") for value in values]
     return list(dict.fromkeys(listed))
 
 

@@ -69,8 +69,8 @@ def whole(least: int) -> Rule:
 def _is_random_state(value: Any) -> bool:
     if isinstance(value, Integral):
         return int(value) >= 0 and not isinstance(value, bool)
-    known = np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
-    return isinstance(value, known)
+    seeds = np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
+    return isinstance(value, seeds)
 
 
 NOTHING = Rule("nothing", lambda value: value is None)
@@ -80,7 +80,7 @@ RANDOM_STATE = Rule("a whole number of at least 0, or a generator of numpy's", _
 
 def one_of(*choices: Any) -> Rule:
     """Return the rule of a few allowed values; 1 does not stand for True."""
-    words = tuple(str(choice) for choice in choices)
+    texts = tuple(str(choice) for choice in choices)
 
     def holds(value: Any) -> bool:
         return isinstance(value, str | Real | np.bool_) and any(
@@ -88,7 +88,7 @@ def one_of(*choices: Any) -> Rule:
             for choice in choices
         )
 
-    return Rule(f"{'one of ' if len(words) > 1 else ''}{', '.join(words)}", holds, words)
+    return Rule(f"{'one of ' if len(texts) > 1 else ''}{', '.join(texts)}", holds, texts)
 
 
 def parameter(default: Any, rule: Rule) -> Any:

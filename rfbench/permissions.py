@@ -100,7 +100,9 @@ def _is_plain(value: Any) -> bool:
 def _instead(path: str) -> str:
     """Return the name that is listed for the class of a path, or an empty string."""
     last = re.split("[.:]", path)[-1]
-    near = sorted(known for known in listed()[0] if known.rpartition(".")[2] == last)
+    near = sorted(
+        listed_path for listed_path in listed()[0] if listed_path.rpartition(".")[2] == last
+    )
     return f" Did you mean '{near[0]}'?" if near and path.startswith("sklearn") else ""
 
 

@@ -19,10 +19,10 @@ from rfbench.errors import MethodError
 
 def load_class(path: str, folder: Path | None = None) -> type[Any]:
     """Import a class; the parameters, and what is raised, are those of `load_object`."""
-    found = load_object(path, folder)
-    if not isinstance(found, type):
-        raise MethodError(f"{path} is not a class.", f"It is a {type(found).__name__}.")
-    return found
+    result = load_object(path, folder)
+    if not isinstance(result, type):
+        raise MethodError(f"{path} is not a class.", f"It is a {type(result).__name__}.")
+    return result
 
 
 def load_object(path: str, folder: Path | None = None) -> Any:
@@ -52,9 +52,9 @@ def load_object(path: str, folder: Path | None = None) -> Any:
 def file_of(path: str, folder: Path | None) -> Path:
     """Return the file of ``folder/file.py:Class``, beside the configuration or from here."""
     file = Path(path.rpartition(":")[0])
-    for place in ([folder] if folder else []) + [Path()]:
-        if (place / file).is_file():
-            return place / file
+    for base in ([folder] if folder else []) + [Path()]:
+        if (base / file).is_file():
+            return base / file
     beside = "beside the configuration or " if folder else ""
     raise MethodError(
         f"The file {file} of {path} is not there.",

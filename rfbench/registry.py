@@ -155,11 +155,11 @@ def _entry(call: str, cls: Class, has_tasks: bool) -> tuple[str, Registered]:
         tree: Any = ast.parse(f"_{call}", mode="eval").body
         name = ast.literal_eval(tree.args[0])
         wanted = ("position", "aliases", "about", "labels")
-        said = {k.arg: ast.literal_eval(k.value) for k in tree.keywords if k.arg in wanted}
+        declared = {k.arg: ast.literal_eval(k.value) for k in tree.keywords if k.arg in wanted}
     except (SyntaxError, ValueError, IndexError, AttributeError) as error:
         raise _wrong(cls, "its name, position, aliases and texts are not written out") from error
     task = "regression" if cls.name.endswith("Regressor") else "classification"
-    return str(name), Registered({task if has_tasks else "": cls}, **said)
+    return str(name), Registered({task if has_tasks else "": cls}, **declared)
 
 
 def _wrong(cls: Class, why: str) -> MethodError:

@@ -17,12 +17,12 @@ def folder() -> Path | None:
 
 def every() -> list[Path]:
     """Return the configurations that come with rfbench, sorted by name."""
-    place = folder()
-    return sorted(place.glob("*.yaml")) if place else []
+    path = folder()
+    return sorted(path.glob("*.yaml")) if path else []
 
 
 def locate(named: str | Path) -> Path:
     """Return a file as it is named, or the configuration of this name where there is no file."""
     path = Path(named)
-    known = {each.stem: each for each in every()}
-    return path if path.is_file() else known.get(str(path), path)
+    configurations = {each.stem: each for each in every()}
+    return path if path.is_file() else configurations.get(str(path), path)

@@ -44,13 +44,13 @@ class Document:
     def below(self, path: tuple[Any, ...]) -> dict[tuple[Any, ...], str]:
         """Return the places of the path and of all below it, by the rest of their paths."""
         size = len(path)
-        return {p[size:]: place for p, place in self.places.items() if p[:size] == path}
+        return {p[size:]: position for p, position in self.places.items() if p[:size] == path}
 
     def put(self, path: tuple[Any, ...], below: Mapping[tuple[Any, ...], str]) -> None:
         """Note that something else stands at a path now, which was written at these places."""
         for rest in self.below(path):
             del self.places[path + rest]
-        self.places |= {path + rest: place for rest, place in below.items()}
+        self.places |= {path + rest: position for rest, position in below.items()}
 
 
 def scalar(text: str) -> Any:
@@ -82,9 +82,9 @@ def load(path: Path) -> Document:
         from rfbench import shipped
 
         every = shipped.every()
-        known = [each for each in every if f"{path.stem}_".startswith(f"{each.stem}_")]
+        matching = [each for each in every if f"{path.stem}_".startswith(f"{each.stem}_")]
         close = nearest(path.stem, [each.stem for each in every]).strip()
-        hint = f"Did you mean {known[0]}?" if known else close
+        hint = f"Did you mean {matching[0]}?" if matching else close
         hint = hint or "`rfbench list configs` shows some."
         raise ConfigError(f"The configuration {path} cannot be read: {kind}.", "", hint) from error
     return parse(raw, str(path))

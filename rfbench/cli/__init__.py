@@ -92,8 +92,8 @@ def _refused(error: OSError | MemoryError | ImportError) -> RfbenchError:
     with contextlib.suppress(OSError, ValueError, AttributeError):
         # What is left to be written goes nowhere, not into a second error at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    place = f": {error.filename}" if error.filename else ""
-    what = f"The system refused: {error.strerror or error}{place}."
+    where = f": {error.filename}" if error.filename else ""
+    what = f"The system refused: {error.strerror or error}{where}."
     return WriteError(what, "Rows that were measured are safe.")
 
 

@@ -64,7 +64,7 @@ def _say(check: Promise) -> None:
         return
     cases = f" ({len(check.got)} of {check.cases} cases)" if check.cases > 1 else ""
     echo(check.name + cases, mark=f"{'FAILED':8}")
-    for word, said in (("expected", check.expected), ("got", check.got[0]), ("to do", check.todo)):
-        lines = [part for line in said.splitlines() for part in textwrap.wrap(line, 78)]
+    for word, fact in (("expected", check.expected), ("got", check.got[0]), ("to do", check.todo)):
+        lines = [part for line in fact.splitlines() for part in textwrap.wrap(line, 78)]
         for number, line in enumerate(lines):
             echo(f"    {f'{word}:' if not number else '':10}{line}")

@@ -166,8 +166,8 @@ def sweep(
 def _sweep_name(stem: str, settings: Sequence[str]) -> str:
     from rfbench.experiment.plan import digest
 
-    words = "_".join(settings).replace(":", "..").replace(",", "+").replace(" ", "")
-    readable = "".join(c if c.isalnum() or c in "._+=-" else "-" for c in words)
+    folder_name = "_".join(settings).replace(":", "..").replace(",", "+").replace(" ", "")
+    readable = "".join(c if c.isalnum() or c in "._+=-" else "-" for c in folder_name)
     if len(readable) > 80:
         readable = readable[:60] + "-" + digest(readable)[:8]
     return f"{stem}-sweep-{readable}"

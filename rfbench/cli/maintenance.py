@@ -31,26 +31,26 @@ def status(folders: tuple[Path, ...]) -> None:
     """
     from rfbench.results.maintenance import started, status_of
 
-    found = [status_of(folder) for folder in started(folders)]
-    ends = sorted({word for one in found for word in one.counts} - {"ok"})
+    statuses = [status_of(folder) for folder in started(folders)]
+    ends = sorted({word for status in statuses for word in status.counts} - {"ok"})
     columns: dict[str, list[Cell]] = {
-        "folder": [str(one.folder) for one in found],
-        "planned": [str(one.planned) for one in found],
-        "ok": [str(one.counts.get("ok", 0)) for one in found],
-        **{word: [failures(one.counts.get(word, 0)) for one in found] for word in ends},
-        "missing": [str(one.missing) for one in found],
+        "folder": [str(status.folder) for status in statuses],
+        "planned": [str(status.planned) for status in statuses],
+        "ok": [str(status.counts.get("ok", 0)) for status in statuses],
+        **{word: [failures(status.counts.get(word, 0)) for status in statuses] for word in ends},
+        "missing": [str(status.missing) for status in statuses],
     }
-    if any(one.older for one in found):
-        columns["of earlier configurations"] = [str(one.older) for one in found]
-    if any(one.missing and one.seconds_left is not None for one in found):
+    if any(status.older for status in statuses):
+        columns["of earlier configurations"] = [str(status.older) for status in statuses]
+    if any(status.missing and status.seconds_left is not None for status in statuses):
         columns["left on one worker"] = [
-            seconds(one.seconds_left) if one.missing else "" for one in found
+            seconds(status.seconds_left) if status.missing else "" for status in statuses
         ]
     rows = list(zip(*columns.values(), strict=True))
     print_table(rows, list(columns), numbers=range(1, len(columns)))
-    for one in found:
-        for note in one.notes:
-            echo(f"{one.folder}: {note}")
+    for status in statuses:
+        for note in status.notes:
+            echo(f"{status.folder}: {note}")
 
 
 @click.command()

@@ -21,28 +21,28 @@ def memory_lines(trials: Sequence[Trial], workers: int, limit: float | None) -> 
     """
     from rfbench.experiment.footprint import footprints
 
-    found = footprints(trials)
-    known = sorted(
-        ((need, trial) for trial, need in found if need is not None), key=lambda k: -k[0]
+    estimates = footprints(trials)
+    ordered = sorted(
+        ((need, trial) for trial, need in estimates if need is not None), key=lambda k: -k[0]
     )
-    if known:
-        largest, trial = known[0]
+    if ordered:
+        largest, trial = ordered[0]
         allowed = "" if limit is None else f", limit {_gib(limit)} each"
         yield (
             f"memory: about {_gib(largest)} per worker at most ({_name(trial)}), "
             f"{workers} worker{'s' if workers > 1 else ''}{allowed}"
         )
-    unknown = list(dict.fromkeys(trial.sampler.label for trial, need in found if need is None))
+    unknown = list(dict.fromkeys(trial.sampler.label for trial, need in estimates if need is None))
     if unknown:
         yield (
             f"memory: not estimated: {', '.join(unknown)}, whose number of features is known only "
             "once they are fitted"
         )
-    sparse = {trial.dataset.name for trial, _ in found if trial.dataset.entry.sparse}
+    sparse = {trial.dataset.name for trial, _ in estimates if trial.dataset.entry.sparse}
     if sparse:
         yield f"memory: not counted: the rows of {', '.join(sorted(sparse))}, which are sparse"
     above = [
-        f"{_name(t)} ({_gib(need)})" for need, t in known if limit is not None and need > limit
+        f"{_name(t)} ({_gib(need)})" for need, t in ordered if limit is not None and need > limit
     ]
     if above:
         named = ", ".join(above[:MOST_NAMED])

@@ -39,10 +39,10 @@ def part(text: str) -> tuple[int, int]:
     raise click.BadParameter(f"{text} is not a part of a run; write 3/20.")
 
 
-def setting(name: str, words: str, help: str, option: str = "--set") -> Callable[..., Any]:
+def setting(name: str, description: str, help: str, option: str = "--set") -> Callable[..., Any]:
     """Return an option `KEY=...` that may be repeated."""
     help = f"{help}; may be repeated."
-    return click.option(option, name, multiple=True, metavar=words, help=help)
+    return click.option(option, name, multiple=True, metavar=description, help=help)
 
 
 CONFIG = click.argument("config", type=FILE)
@@ -77,8 +77,8 @@ OUT = click.option(
 )
 
 
-def _option(*names: str, **words: Any) -> Any:
-    return field(metadata={"option": click.option(*names, **words)})
+def _option(*names: str, **kwargs: Any) -> Any:
+    return field(metadata={"option": click.option(*names, **kwargs)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,13 +207,13 @@ def run_options(command: Command) -> Command:
     """Add the shared options to a command, which gets them as its `options`."""
 
     @functools.wraps(command)
-    def with_options(**words: Any) -> Any:
+    def with_options(**kwargs: Any) -> Any:
         from rfbench.experiment.worker import memory_share
 
-        options = RunOptions(**{each.name: words.pop(each.name) for each in fields(RunOptions)})
+        options = RunOptions(**{each.name: kwargs.pop(each.name) for each in fields(RunOptions)})
         limited = limited_to(memory_share(options.memory, 1))  # data of one's own are read here
         with limited, more_papers(options.papers_folders, options.allow_imports):
-            return command(**words, options=options)
+            return command(**kwargs, options=options)
 
     made = with_options
     for each in reversed(fields(RunOptions)):

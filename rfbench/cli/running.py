@@ -185,15 +185,15 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
         )
 
 
-def _report(summary: runner.Summary, whole: Path | None) -> None:
+def _report(summary: runner.Summary, merged: Path | None) -> None:
     """Print the table and say where everything is; a figure that fails does not hide the table.
 
-    The rows of a shard make no table: `whole` is where they belong.
+    The rows of a shard make no table: `merged` is where they belong.
     """
     for text in list(dict.fromkeys(summary.messages))[:5]:
         echo(text, err=True, mark="failed: ")
-    if whole:
-        echo(f"shard:   {summary.folder}; once all are done: rfbench merge {whole}")
+    if merged:
+        echo(f"shard:   {summary.folder}; once all are done: rfbench merge {merged}")
     elif summary.done + summary.found:
         read = results.read(summary.folder)
         echo()

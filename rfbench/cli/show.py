@@ -85,15 +85,15 @@ def plot(
 
     with settings(style):
         pass  # a style that cannot be read is one error, not one per folder
-    found = results.find(folders)
+    sources = results.find(folders)
     # A worker takes as long to start as two folders to draw.
-    workers = min(os.cpu_count() or 1, -(-len(found) // FOLDERS_PER_WORKER))
+    workers = min(os.cpu_count() or 1, -(-len(sources) // FOLDERS_PER_WORKER))
     drawn = Parallel(n_jobs=workers, return_as="generator")(
-        delayed(_drawn)(folder, _place(folder, folders, out), style, formats) for folder in found
+        delayed(_drawn)(folder, _place(folder, folders, out), style, formats) for folder in sources
     )
     failed = 0
-    with folders_drawn(len(found)) as ended:
-        for folder, result in zip(found, drawn, strict=True):
+    with folders_drawn(len(sources)) as ended:
+        for folder, result in zip(sources, drawn, strict=True):
             if isinstance(result, str):
                 failed += 1
                 echo(f"error: {folder}: {result}", err=True)
@@ -105,12 +105,12 @@ def plot(
         raise click.exceptions.Exit(2)
 
 
-def _drawn(folder: Path, place: Path, style: str | None, formats: list[str]) -> list[Path] | str:
+def _drawn(folder: Path, target: Path, style: str | None, formats: list[str]) -> list[Path] | str:
     """Draw the figures of a folder; the text of an error comes back in their place."""
     from rfbench import figures, results
 
     try:
-        return figures.plot(results.read(folder), place, style, formats)
+        return figures.plot(results.read(folder), target, style, formats)
     except RfbenchError as error:
         return str(error)
 
@@ -136,10 +136,10 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
 )
 @click.option("--paper", metavar="P", help="A table of this paper, filled with these results.")
 @click.option("--item", metavar="I", help="Which table of the paper.")
-@click.option("--all", "whole", is_flag=True, help="Print whole tables, however many.")
+@click.option("--all", "every_table", is_flag=True, help="Print whole tables, however many.")
 @with_papers
 def table(
-    folders: tuple[Path, ...], form: str, paper: str | None, item: str | None, whole: bool
+    folders: tuple[Path, ...], form: str, paper: str | None, item: str | None, every_table: bool
 ) -> None:
     """Print the table of each results folder at or below RESULTS.
 
@@ -165,21 +165,21 @@ def table(
         from rfbench import results
         from rfbench.pages import summary_table
 
-        found = results.find(folders)
-        read = [results.read(folder) for folder in found]
-        if form == "text" and not whole and len(found) > max(MOST_TABLES, len(folders)):
+        sources = results.find(folders)
+        read = [results.read(folder) for folder in sources]
+        if form == "text" and not every_table and len(sources) > max(MOST_TABLES, len(folders)):
             lines = [
                 (
-                    str(one.folder),
-                    str(one.rows["label"].nunique()),
-                    str(len(one.rows)),
-                    failures(int((one.rows["status"] != "ok").sum())),
-                    ", ".join(dict.fromkeys(one.rows["dataset"])),
+                    str(result.folder),
+                    str(result.rows["label"].nunique()),
+                    str(len(result.rows)),
+                    failures(int((result.rows["status"] != "ok").sum())),
+                    ", ".join(dict.fromkeys(result.rows["dataset"])),
                 )
-                for one in read
+                for result in read
             ]
             print_table(lines, ("folder", "methods", "rows", "failed", "data"), numbers=(1, 2, 3))
-            echo(f"\n{len(found)} folders. The table of one: rfbench table FOLDER")
+            echo(f"\n{len(sources)} folders. The table of one: rfbench table FOLDER")
             echo("The tables of all: --all; their numbers: --format csv")
             return
         text = summary_table.render(read, form)
@@ -218,10 +218,10 @@ def list_(what: str, name: str | None) -> None:
         return
     if what == "samplers":
         name = SAMPLERS.published(name)
-    known = list(_configurations()) if what == "configs" else [row[0] for row in rows]
-    if name not in known:
+    names = list(_configurations()) if what == "configs" else [row[0] for row in rows]
+    if name not in names:
         raise ConfigError(
-            f"There is no '{name}' among the {what}.{nearest(name, known)}",
+            f"There is no '{name}' among the {what}.{nearest(name, names)}",
             todo=f"`rfbench list {what}` has them all.",
         )
     echo(_whole(what, name).rstrip("\n"))

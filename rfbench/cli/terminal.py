@@ -91,11 +91,11 @@ def table(
     if sum(least) + GAP * (len(least) - 1) > console.width:
         rows = [(row[0], _joined(row[1:], head[1:])) for row in rows]
         head, numbers, least = (), (), least[:1]
-    found = Table(
+    grid = Table(
         box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="", show_header=bool(head)
     )
     for i in range(len(rows[0])):
-        found.add_column(
+        grid.add_column(
             head[i] if head else "",
             justify="right" if i in numbers else "left",
             no_wrap=i in numbers,
@@ -103,8 +103,8 @@ def table(
             overflow="fold",
         )
     for row in rows:
-        found.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
-    return _captured(console, found)
+        grid.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    return _captured(console, grid)
 
 
 def with_verdicts(text: str, console: Console) -> str:

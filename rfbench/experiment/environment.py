@@ -21,13 +21,13 @@ PACKAGES = ("rfbench", "numpy", "scipy", "scikit-learn", "numba", "joblib", "pan
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that numbers depend on."""
-    found = {"python": platform.python_version()}
+    versions_of = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = metadata.version(package)
+            versions_of[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+            versions_of[package] = "not installed"
+    return versions_of
 
 
 def cpu_name() -> str:
@@ -112,9 +112,9 @@ def git_commit() -> str | None:
     # middle leaves .git/index.lock, after which no git command works in the checkout.
     variables = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
 
-    def git(*words: str) -> str:
+    def git(*args: str) -> str:
         return subprocess.run(
-            ["git", "-C", str(top), *words],
+            ["git", "-C", str(top), *args],
             env=variables,
             capture_output=True,
             text=True,

@@ -47,11 +47,11 @@ def footprints(trials: Iterable[Trial]) -> list[tuple[Trial, float | None]]:
     A trial that cannot be built is left out: its row will say why.
     """
     different = {(t.dataset.model_dump_json(), t.sampler.label, t.M, t.variant): t for t in trials}
-    found = []
+    estimates = []
     for trial in different.values():
         with contextlib.suppress(RfbenchError):
-            found.append((trial, estimate(trial)))
-    return found
+            estimates.append((trial, estimate(trial)))
+    return estimates
 
 
 def estimate(trial: Trial) -> float | None:
@@ -100,9 +100,9 @@ def _fold_bytes(solver: Any, rows: RowSizes, p: int, copied: float, *, shared: b
 
 
 def _fit_bytes(solver: Any, rows: RowSizes, p: int, *, shared: bool) -> float:
-    whole = 8.0 * FEATURES * rows.n * p
+    every_feature = 8.0 * FEATURES * rows.n * p
     if not isinstance(solver, Solver):
-        return whole
+        return every_feature
     groups = _groups(solver.chosen_selection())
     by_rows = solver.solves_smaller_side and p >= rows.n
     kept = 0.0
@@ -116,7 +116,7 @@ def _fit_bytes(solver: Any, rows: RowSizes, p: int, *, shared: bool) -> float:
     scored = max(rows.n_test, rows.n // groups)
     choice = 8.0 * DECISIONS * scored * columns * len(solver.grid())
     if not solver.streams:
-        return kept + max(choice, whole)
+        return kept + max(choice, every_feature)
     if by_rows:
         return kept + max(
             choice, row_side_bytes(rows.n, p) + 8.0 * p * columns * len(solver.grid())

@@ -49,12 +49,12 @@ class ExactKernel:
         difference += constant
         difference -= self.matrix
         frobenius = np.linalg.norm(difference) / np.linalg.norm(self.matrix)
-        found = {
+        errors = {
             "kernel_error_spectral": abs(_largest(difference)) / self.norm,
             "kernel_error_frobenius": float(frobenius),
         }
         if self.factor is None:
-            return found
+            return errors
         for _ in range(2):
             difference = linalg.solve_triangular(
                 self.factor, difference.T, lower=True, overwrite_b=True, check_finite=False
@@ -62,11 +62,11 @@ class ExactKernel:
         # Around 1, so that a relative tolerance is an absolute one.
         diagonal = np.diag_indices_from(difference)
         difference[diagonal] += 1.0
-        found["kernel_error_delta2"] = max(0.0, _largest(difference, "LA") - 1.0)
+        errors["kernel_error_delta2"] = max(0.0, _largest(difference, "LA") - 1.0)
         np.negative(difference, out=difference)
         difference[diagonal] += 2.0
-        found["kernel_error_delta1"] = max(0.0, _largest(difference, "LA") - 1.0)
-        return found
+        errors["kernel_error_delta1"] = max(0.0, _largest(difference, "LA") - 1.0)
+        return errors
 
 
 def _largest(symmetric: NDArray[np.float64], which: Literal["LM", "LA"] = "LM") -> float:
@@ -79,9 +79,9 @@ def _largest(symmetric: NDArray[np.float64], which: Literal["LM", "LA"] = "LM") 
     if n >= LANCZOS_FROM:
         start = np.random.default_rng(0).standard_normal(n)
         with suppress(ArpackNoConvergence):
-            one = eigsh(
+            extreme = eigsh(
                 symmetric, 1, which=which, v0=start, tol=TOLERANCE, return_eigenvectors=False
             )
-            return float(one[0])
-    found = np.linalg.eigvalsh(symmetric)
-    return float(found[-1] if which == "LA" else max(found, key=abs))
+            return float(extreme[0])
+    eigenvalues = np.linalg.eigvalsh(symmetric)
+    return float(eigenvalues[-1] if which == "LA" else max(eigenvalues, key=abs))

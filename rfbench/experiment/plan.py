@@ -75,7 +75,7 @@ class Trial:
         )
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.heeds_bandwidth:
             shared["bandwidth"].pop("widen", None)
-        known = {
+        identity = {
             "version": IDENTITY_VERSION,
             "shared": shared,
             # Own data are known by their content, whatever they are called.
@@ -86,14 +86,14 @@ class Trial:
         solver = self.experiment.solver
         revision = solvers.revision(solver.name)
         if revision > 1:
-            known["solver_revision"] = revision
+            identity["solver_revision"] = revision
         if self.features_in_folds == NESTED:
-            known[IN_FOLDS] = NESTED
+            identity[IN_FOLDS] = NESTED
         if self.folds_of_groups:
-            known["folds"] = "groups"
+            identity["folds"] = "groups"
         if solver.imported:
-            known["solver_code"] = plugins.identity(solver.name, solver.folder)
-        return digest(known)
+            identity["solver_code"] = plugins.identity(solver.name, solver.folder)
+        return digest(identity)
 
     @cached_property
     def id(self) -> str:
@@ -164,12 +164,12 @@ class Trial:
 def identity_of(spec: SamplerSpec) -> dict[str, Any]:
     """Return what identifies a sampler: name, parameters and foreign code, not its label."""
     parameters = {**CHANGED_DEFAULTS.get(spec.name, {}), **spec.parameters}
-    known: dict[str, Any] = {"name": spec.name, "parameters": parameters}
+    identity: dict[str, Any] = {"name": spec.name, "parameters": parameters}
     if spec.imported:
-        known["code"] = plugins.identity(spec.name, spec.folder)
+        identity["code"] = plugins.identity(spec.name, spec.folder)
     elif (revision := getattr(SAMPLERS.find(spec.name), "revision", 1)) > 1:
-        known["revision"] = revision
-    return known
+        identity["revision"] = revision
+    return identity
 
 
 @dataclass(frozen=True)
@@ -260,8 +260,8 @@ def shares_work(trial: Trial) -> bool:
     none they would mislead.
     """
     experiment = trial.experiment
-    apart = trial.M is None or isinstance(experiment.bandwidth, BandwidthGrid)
-    return experiment.timing == SHARED and not apart and not without_prefixes(experiment)
+    isolated = trial.M is None or isinstance(experiment.bandwidth, BandwidthGrid)
+    return experiment.timing == SHARED and not isolated and not without_prefixes(experiment)
 
 
 def without_prefixes(experiment: Experiment) -> list[str]:

@@ -120,22 +120,22 @@ class Cluster(Executor):
 @functools.cache
 def versions() -> dict[str, str]:
     """Return the versions that numbers depend on, with a hash of rfbench's own code."""
-    found = environment.versions()
+    there = environment.versions()
     code = hashlib.sha256()
     spec = importlib.util.find_spec("rfbench")
     assert spec is not None
     assert spec.origin is not None
     for file in sorted(Path(spec.origin).parent.rglob("*.py")):
         code.update(file.read_bytes())
-    return {name: found[name] for name in MEASURING} | {"code of rfbench": code.hexdigest()[:12]}
+    return {name: there[name] for name in MEASURING} | {"code of rfbench": code.hexdigest()[:12]}
 
 
 def check_versions(wanted: dict[str, str]) -> None:
     """Raise ExecutorError where this machine has other versions than the one that asks."""
-    for name, found in versions().items():
-        if found != wanted[name]:
+    for name, version in versions().items():
+        if version != wanted[name]:
             raise ExecutorError(
-                f"A worker has {name} {found}, and this machine has {wanted[name]}.",
+                f"A worker has {name} {version}, and this machine has {wanted[name]}.",
                 "Other versions may give other numbers.",
                 "Install the same versions everywhere.",
             )

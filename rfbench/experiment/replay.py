@@ -203,4 +203,4 @@ def _repeated(
 
 
 def _cores(libraries: list[dict[str, Any]] | None) -> str:
-    return ", ".join(sorted({str(one.get("core")) for one in libraries or []})) or "unknown"
+    return ", ".join(sorted({str(library.get("core")) for library in libraries or []})) or "unknown"

@@ -103,8 +103,8 @@ def plan_run(
     chosen = [smoke_variant(e) for e in experiments] if smoke else list(experiments)
     for name in dict.fromkeys(s.name for e in chosen for s in e.dataset if not s.own):
         datasets.fetch(name, progress=progress)
-    words = list(variants) or [""] * len(chosen)
-    trials = [t for e, word in zip(chosen, words, strict=True) for t in plan(e, word)]
+    suffixes = list(variants) or [""] * len(chosen)
+    trials = [t for e, word in zip(chosen, suffixes, strict=True) for t in plan(e, word)]
     once = {trial.id: trial for trial in reversed(trials)}
     planned, left_out = with_enough_features(list(reversed(once.values())))
     return RunPlan(folder, chosen, planned, planned, smoke, left_out=left_out)

@@ -83,7 +83,7 @@ def run(
             manifests.write(plan.folder, content)
         executor = executor or Local(n_jobs)
         workers = executor.workers()
-        versions = ", ".join(f"{name} {found}" for name, found in content["versions"].items())
+        versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items())
         note(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")
         note(plan.folder, f"to run: {len(missing)} of {summary.planned}, {workers} workers")
         limits = replace(limits or Limits(), workers=workers)
@@ -93,16 +93,16 @@ def run(
             executor.close()
             executor = Local(1)
         schedule = Schedule(plan.folder, executor, limits, stopping)
-        apart = {curve_of(trial) for trial in missing if trial.id in suspects}
-        calm = jobs([trial for trial in missing if curve_of(trial) not in apart], workers)
+        alone = {curve_of(trial) for trial in missing if trial.id in suspects}
+        others = jobs([trial for trial in missing if curve_of(trial) not in alone], workers)
         last = curves(
             sorted(
-                (trial for trial in missing if curve_of(trial) in apart),
+                (trial for trial in missing if curve_of(trial) in alone),
                 key=lambda trial: trial.id not in suspects,
             )
         )
         try:
-            for row in schedule.rows(calm, last):
+            for row in schedule.rows(others, last):
                 row.setdefault("workers", workers)  # of a trial whose worker is gone
                 _record(store, summary, row)
                 if on_row:

@@ -114,7 +114,7 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
     """Return the row of a trial, whatever happens in it."""
     row = describe(trial)
     # A worker ignores Ctrl-C: a KeyboardInterrupt there comes from the trial's own code.
-    deaf = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    interrupts_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     reset_peak_rss()
     try:
         measured = measure(trial, context)
@@ -128,7 +128,7 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
     except MemoryError as error:
         row.update(status="memory", message=f"Out of memory: {isolation.words(error)}")
     except BaseException as error:
-        if isinstance(error, KeyboardInterrupt) and not deaf:
+        if isinstance(error, KeyboardInterrupt) and not interrupts_ignored:
             raise
         row.update(status="failed", message=f"{type(error).__name__}: {isolation.words(error)}")
         row["traceback"] = isolation.traceback_of(error)
@@ -140,7 +140,7 @@ def describe(trial: Trial) -> dict[str, Any]:
     """Return the columns of the row that are known before anything is measured."""
     experiment, solver = trial.experiment, trial.experiment.solver
     name = trial.dataset.name
-    one = len(solver.alphas) == 1 and not isinstance(experiment.bandwidth, BandwidthGrid)
+    fixed = len(solver.alphas) == 1 and not isinstance(experiment.bandwidth, BandwidthGrid)
     return {
         "trial_id": trial.id,
         "setting": trial.setting,
@@ -158,7 +158,7 @@ def describe(trial: Trial) -> dict[str, Any]:
         "trial": trial.number,
         "solver": solver.name,
         "alpha_convention": solver.alpha_convention,
-        "selection": solver.selection or ("fixed" if one else "cv5"),
+        "selection": solver.selection or ("fixed" if fixed else "cv5"),
         "intercept": solver.intercept,
         "split": json.dumps(experiment.split).strip('"'),
         "scaling": experiment.scaling,
@@ -185,8 +185,8 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     features: Any = None
     largest = replace(trial, M=max(M, trial.shared_M or 0)) if M else trial
     if curve is None and (solver is None or solver.uses_features):
-        features, found = _fit_sampler(largest, context, bandwidth, solver, clock)
-        M = M or found
+        features, chosen = _fit_sampler(largest, context, bandwidth, solver, clock)
+        M = M or chosen
         # A row that is repeated at the size of its curve is cut, whatever shares its work today.
         if trial.shared_M or shares_work(trial):
             curve, clock = Curve(features, clock, X), Clock()

@@ -112,25 +112,25 @@ def line_figure(
 def _caption(curves: Curves, left_out: list[str]) -> str:
     """Say how the points came about, and what about them may mislead."""
     table, x, y = curves.table, curves.x, curves.y
-    said = [_trials(table["trials"])]
+    notes = [_trials(table["trials"])]
     if y == "mean":
         if failed := table["failed"].sum():
-            said[0] += f"; {failed} {'trial' if failed == 1 else 'trials'} failed"
+            notes[0] += f"; {failed} {'trial' if failed == 1 else 'trials'} failed"
         if "test" in set(table["selection"]):
-            said[0] += "; penalty chosen on the test rows: optimistic"
+            notes[0] += "; penalty chosen on the test rows: optimistic"
     if x != "x" and curves.varied != "variant":
-        said.append(f"A line joins values of {curves.varied}")
+        notes.append(f"A line joins values of {curves.varied}")
     if curves.has_frontier:
-        said.append(f"Grey steps: the frontier, the best mean {curves.cost}")
-    said += [_on_times(table, column) for column in (x, y) if column in SUMS]
+        notes.append(f"Grey steps: the frontier, the best mean {curves.cost}")
+    notes += [_on_times(table, column) for column in (x, y) if column in SUMS]
     if x == "x" and curves.varied == "M":
-        said += _on_columns(table)
+        notes += _on_columns(table)
     if left_out:
-        said.append(
+        notes.append(
             "Left out, because rescaled features (reweight: inverse, or penalty_divisor) do not "
             f"estimate the kernel: {', '.join(left_out)}"
         )
-    return ". ".join(said) + "."
+    return ". ".join(notes) + "."
 
 
 def _trials(counts: pd.Series[int]) -> str:
@@ -158,9 +158,9 @@ def _on_columns(table: pd.DataFrame) -> list[str]:
 
 
 def _on_times(table: pd.DataFrame, time: str) -> str:
-    said = f"Time: {' + '.join(SUMS[time])}"
+    caption = f"Time: {' + '.join(SUMS[time])}"
     shared = list(dict.fromkeys(table.loc[table["timing"] == "shared", "method"]))
     if not shared:
-        return said
+        return caption
     of = "" if len(shared) == table["method"].nunique() else f" of {', '.join(shared)}"
-    return said + f"; the times{of} are upper bounds: timing is shared, not isolated"
+    return caption + f"; the times{of} are upper bounds: timing is shared, not isolated"

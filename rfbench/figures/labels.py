@@ -37,19 +37,25 @@ def label_ends(
     steps = gap * np.arange(len(order))
     places = np.empty(len(order))
     places[order] = isotonic_regression(heights[order] - steps).x + steps
-    for (name, end), own, place in zip(ends.items(), heights, places, strict=True):
+    for (name, end), own, position in zip(ends.items(), heights, places, strict=True):
         style, inside = styles[name], panel.transAxes
-        if abs(place - own) > gap / 4:
+        if abs(position - own) > gap / 4:
             panel.annotate(
                 "",
                 end,
-                (1.03, place),
+                (1.03, position),
                 textcoords="axes fraction",
                 annotation_clip=False,
                 arrowprops={"arrowstyle": "-", "linewidth": 0.5, "color": style.colour},
             )
         marks = style.marks(panel)
-        panel.plot(1.03, place, transform=inside, clip_on=False, linestyle="", **marks)
+        panel.plot(1.03, position, transform=inside, clip_on=False, linestyle="", **marks)
         panel.text(
-            1.055, place, name, transform=inside, va="center", fontsize="small", color=style.colour
+            1.055,
+            position,
+            name,
+            transform=inside,
+            va="center",
+            fontsize="small",
+            color=style.colour,
         )

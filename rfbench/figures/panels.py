@@ -91,16 +91,16 @@ def draw(curves: Curves, styles: Mapping[str, Style], title: str, caption: str) 
     """
     datasets = [(str(name), part) for name, part in curves.table.groupby("dataset")]
     groups = _groups(curves, [name for name in styles if name in set(curves.table["method"])])
-    apart = len(groups) > 1
+    several = len(groups) > 1
     panels = [(name, part, group) for name, part in datasets for group in groups]
-    columns = len(groups) if apart else math.ceil(math.sqrt(len(datasets)))
+    columns = len(groups) if several else math.ceil(math.sqrt(len(datasets)))
     rows = -(-len(panels) // columns)
-    high = 2.5 if apart else 3.4
-    figure = new_figure(3.8 * columns + 2.2 * (not apart), high * rows + 0.6 * (1 + apart))
-    share: Literal["row", "none"] = "row" if apart else "none"
+    high = 2.5 if several else 3.4
+    figure = new_figure(3.8 * columns + 2.2 * (not several), high * rows + 0.6 * (1 + several))
+    share: Literal["row", "none"] = "row" if several else "none"
     axes = figure.subplots(rows, columns, squeeze=False, sharex=share, sharey=share)
     looks = dict(styles)
-    if apart and BASELINE in looks:
+    if several and BASELINE in looks:
         looks[BASELINE] = looks[BASELINE]._replace(colour=GREY)
     for panel, (name, part, group) in zip(axes.flat, panels, strict=False):
         shown = part[part["method"].isin([*group, BASELINE])]
@@ -117,7 +117,7 @@ def draw(curves: Curves, styles: Mapping[str, Style], title: str, caption: str) 
     set_title = axes[0, 0].set_title if len(panels) == 1 else figure.suptitle
     set_title(title)
     write_caption(figure, caption)
-    if apart:
+    if several:
         for column in axes.T:
             named = _named(list(column), styles)
             column[0].legend(*named, loc="lower left", bbox_to_anchor=(0, 1.1), ncols=2)
@@ -149,9 +149,9 @@ def write_caption(figure: Figure, caption: str) -> None:
 
 def _named(panels: list[Axes], styles: Mapping[str, Style]) -> tuple[list[Any], list[str]]:
     """Return the lines of some panels and their methods, as a legend takes them."""
-    found = {bar.get_label(): bar for panel in panels for bar in panel.containers}
-    names = [name for name in styles if name in found]
-    return [found[name] for name in names], names
+    handles = {bar.get_label(): bar for panel in panels for bar in panel.containers}
+    names = [name for name in styles if name in handles]
+    return [handles[name] for name in names], names
 
 
 def _ends(table: pd.DataFrame, y: str) -> dict[str, tuple[float, float]]:
@@ -174,12 +174,12 @@ def _draw(
     curves: Curves,
     table: pd.DataFrame,
     styles: Mapping[str, Style],
-    whole: pd.DataFrame,
+    every_row: pd.DataFrame,
 ) -> None:
     """Draw the lines of a table on axes that hold those of the whole data set."""
     x, y = curves.x, curves.y
-    placed = whole["method" if curves.side_by_side else x]
-    places = {str(place): i for i, place in enumerate(dict.fromkeys(placed))}
+    placed = every_row["method" if curves.side_by_side else x]
+    places = {str(name): i for i, name in enumerate(dict.fromkeys(placed))}
     for method, line in table.groupby("method", sort=False):
         style = styles[str(method)]
         panel.errorbar(
@@ -198,13 +198,13 @@ def _draw(
         panel.set_xticks(list(places.values()), list(places), **turned)
         panel.set_xlim(-0.5, len(places) - 0.5)
     else:
-        _scale(panel, "x", whole[x])
+        _scale(panel, "x", every_row[x])
     if y != "mean" or table["metric"].iloc[0].startswith("kernel_error"):
-        _scale(panel, "y", whole[y])
+        _scale(panel, "y", every_row[y])
     if curves.has_frontier:
-        better = whole["metric"].iloc[0] in SMALLER_IS_BETTER
-        times, best = frontier(whole[x], whole[y], larger_is_better=better)
-        steps = [*times, whole[x].max()], [*best, best[-1]]
+        better = every_row["metric"].iloc[0] in SMALLER_IS_BETTER
+        times, best = frontier(every_row[x], every_row[y], larger_is_better=better)
+        steps = [*times, every_row[x].max()], [*best, best[-1]]
         broad: dict[str, Any] = {"color": GREY, "alpha": 0.35, "linewidth": 4, "marker": ""}
         panel.step(*steps, where="post", zorder=0, **broad)
     panel.set_ylabel(curves.title(y))

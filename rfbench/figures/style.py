@@ -115,14 +115,14 @@ METHODS = {
 LATER = tuple(name for name in SAMPLERS if name not in METHODS)
 
 
-def later(place: int) -> Style:
+def later(position: int) -> Style:
     """Return the look of the sampler at a place among those; 22 differ in their marker."""
-    dash = LATER_DASHES[place // len(COLOURS) % len(LATER_DASHES)]
-    marker = LATER_MARKERS[place % len(LATER_MARKERS)]
-    return Style(COLOURS[place % len(COLOURS)], *marker, dash)
+    dash = LATER_DASHES[position // len(COLOURS) % len(LATER_DASHES)]
+    marker = LATER_MARKERS[position % len(LATER_MARKERS)]
+    return Style(COLOURS[position % len(COLOURS)], *marker, dash)
 
 
-METHODS |= {name: later(place) for place, name in enumerate(LATER)}
+METHODS |= {name: later(position) for position, name in enumerate(LATER)}
 OTHER_MARKERS = tuple((marker, filled) for filled in (True, False) for marker in ">d<*X^vsPpD")
 
 
@@ -163,9 +163,9 @@ def ink() -> str:
     return to_hex(rcParams["text.color"])
 
 
-def _shade(colour: str, place: int, count: int) -> str:
+def _shade(colour: str, position: int, count: int) -> str:
     """Mix a colour with white, less and less from the first place to the last, which has none."""
-    white = LIGHTEST * (count - 1 - place) / max(count - 1, 1)
+    white = LIGHTEST * (count - 1 - position) / max(count - 1, 1)
     parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(part + white * (255 - part)):02X}" for part in parts)
 
@@ -179,9 +179,9 @@ def assign(samplers: Mapping[str, str]) -> dict[str, Style]:
     """
     named = [name if name in METHODS else sampler for name, sampler in samplers.items()]
     styles = {
-        name: METHODS[known]
-        for name, known in zip(samplers, named, strict=True)
-        if known in METHODS and (name == known or named.count(known) == 1)
+        name: METHODS[of_method]
+        for name, of_method in zip(samplers, named, strict=True)
+        if of_method in METHODS and (name == of_method or named.count(of_method) == 1)
     }
     others = sorted(set(samplers) - set(styles), key=natural)
     for name in others:

@@ -77,10 +77,10 @@ def frame(folder: Path, notes: list[str]) -> pd.DataFrame:
 
 def by_trial(folder: Path) -> dict[str, list[dict[str, str]]]:
     """Return the lines of a results folder by trial_id; see `read`."""
-    found: dict[str, list[dict[str, str]]] = {}
+    by_trial: dict[str, list[dict[str, str]]] = {}
     for line in read(folder):
-        found.setdefault(line["trial_id"], []).append(line)
-    return found
+        by_trial.setdefault(line["trial_id"], []).append(line)
+    return by_trial
 
 
 def write(folder: Path, trial_id: str, lines: Iterable[Mapping[str, Any]]) -> None:
@@ -88,9 +88,11 @@ def write(folder: Path, trial_id: str, lines: Iterable[Mapping[str, Any]]) -> No
 
     Raises WriteError: the folder cannot be written; the old file stays.
     """
-    every: list[Mapping[str, Any]] = [one for one in read(folder) if one["trial_id"] != trial_id]
-    every += [{**one, "trial_id": trial_id} for one in lines]
-    names = {name for one in every for name in one}
+    every: list[Mapping[str, Any]] = [
+        entry for entry in read(folder) if entry["trial_id"] != trial_id
+    ]
+    every += [{**entry, "trial_id": trial_id} for entry in lines]
+    names = {name for entry in every for name in entry}
     header = [*FIRST, *(name for name in FREQUENCY if name in names), *LAST]
     text = [encoded([*header, CHECK])]
     text += [with_check([str(line.get(name, "")) for name in header]) for line in every]

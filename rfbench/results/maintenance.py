@@ -42,21 +42,21 @@ def started(paths: Iterable[Path]) -> list[Path]:
 
     Raises ResultsError: there are none at or below a path.
     """
-    found: set[Path] = set()
+    folders_found: set[Path] = set()
     for path in paths:
         folders = {file.parent for file in path.rglob(manifests.MANIFEST)}
         folders |= {file.parent for file in path.rglob(TRIALS)}
         if not folders:
             raise ResultsError(f"{path} holds no results.", "", "Name what `rfbench run` wrote.")
-        found |= {f.parents[1] if f.parent.name == SHARDS else f for f in folders}
-    return sorted(found)
+        folders_found |= {f.parents[1] if f.parent.name == SHARDS else f for f in folders}
+    return sorted(folders_found)
 
 
 def _largest_manifest(folder: Path) -> dict[str, Any]:
     """Return a folder's manifest, or that of one of its shards if it plans more trials."""
     shards = shards_of(folder)
     own = [folder] if (folder / manifests.MANIFEST).exists() or not shards else []
-    return max(map(manifests.read, own + shards), key=lambda found: len(found["trials"]))
+    return max(map(manifests.read, own + shards), key=lambda manifest: len(manifest["trials"]))
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def status_of(folder: Path) -> Status:
     notes: list[str] = []
     places = [f for f in (folder, *shards_of(folder)) if (f / TRIALS).exists()]
     columns = ("trial_id", "setting", "status", *TIMES[:4])
-    parts = [read_rows(place, notes, columns) for place in places] or [no_rows()]
+    parts = [read_rows(part, notes, columns) for part in places] or [no_rows()]
     rows = pd.concat(parts, ignore_index=True)
     # As `merge` has it: of rows of one trial that which ended well, else the first.
     last = rows.sort_values("status", key=lambda status: status != "ok", kind="stable")
@@ -161,9 +161,9 @@ def _manifest_of(target: Path, parts: Sequence[Path]) -> dict[str, Any]:
     every = [other for other in map(manifests.read, parts) if _alike(own, other)]
     largest = max([own, *every], key=lambda content: len(content["trials"]))
     if largest is not own or not (target / manifests.MANIFEST).exists():
-        known = manifests.machines(own) | manifests.machines(largest)
+        machines = manifests.machines(own) | manifests.machines(largest)
         content = {key: value for key, value in largest.items() if key != manifests.MACHINE}
-        manifests.write(target, content | {manifests.MACHINES: known})
+        manifests.write(target, content | {manifests.MACHINES: machines})
     return largest
 
 
@@ -188,21 +188,21 @@ def _add(
     for row in rows_of(folder):
         if row["setting"] not in own["settings"]:
             continue  # of an earlier configuration
-        known = rows.get(row["trial_id"])
+        present = rows.get(row["trial_id"])
         if version and row["version"] and row["version"] != version:
             result.refused[f"version {row['version']} of rfbench, the target has {version}"] += 1
         elif data and row["data_hash"] and row["data_hash"] not in data:
             result.refused["data of another hash"] += 1
         elif row["trial_id"] not in planned:
             result.refused["a trial that is in no plan"] += 1
-        elif known and known["status"] == "ok":
+        elif present and present["status"] == "ok":
             if row["status"] == "ok":
                 result.both += 1
-                if found := differences(known, row):
-                    name, (here, there) = next(iter(found.items()))
+                if differing := differences(present, row):
+                    name, (here, there) = next(iter(differing.items()))
                     what = f"{row['trial_id']}: {name} {here:.6g} here, {there:.6g} in {folder}"
                     result.differ.append(what)
-        elif not known or row["status"] == "ok":
+        elif not present or row["status"] == "ok":
             if row["trial_id"] in lines:
                 kept_features.write(store.folder, row["trial_id"], lines[row["trial_id"]])
             store.append(row)
@@ -215,23 +215,23 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tu
 
     A metric that the first row does not have came with a later version, and is not compared.
     """
-    found = {}
+    versions = {}
     for metric in METRICS:
         value = now.get(metric)
         if then.get(metric):
             first, second = float(then[metric]), float("nan" if value in (None, "") else value)
             if not close(first, second, then["dtype"]):
-                found[metric] = (first, second)
-    return found
+                versions[metric] = (first, second)
+    return versions
 
 
 def _refuse_unlike(target: Path, own: dict[str, Any], folder: Path, other: dict[str, Any]) -> None:
-    for name, found in other.get("data", {}).items():
-        expected = own.get("data", {}).get(name, found)
-        if found != expected:
+    for name, digest in other.get("data", {}).items():
+        expected = own.get("data", {}).get(name, digest)
+        if digest != expected:
             raise ResultsError(
                 f"{folder} was measured on other data than {target}.",
-                f"{name} has hash {str(found)[:12]} there and {str(expected)[:12]} here.",
+                f"{name} has hash {str(digest)[:12]} there and {str(expected)[:12]} here.",
                 "Compare `rfbench data verify` on both machines.",
             )
     for name, version in other.get("versions", {}).items():

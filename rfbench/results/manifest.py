@@ -151,8 +151,8 @@ def describes(folder: Path, content: Mapping[str, Any]) -> bool:
 
     Then a run that measures nothing leaves it, with the machine that did measure.
     """
-    found = read_if_sound(folder, [])
-    return all(found.get(key) == content[key] for key in WHAT)
+    manifest = read_if_sound(folder, [])
+    return all(manifest.get(key) == content[key] for key in WHAT)
 
 
 def machine_id(facts: Mapping[str, Any]) -> str:
@@ -166,8 +166,8 @@ def machine_id(facts: Mapping[str, Any]) -> str:
         for library in facts.get("blas") or []
         if isinstance(library, dict)
     }
-    known = [str(facts.get(name)) for name in HARDWARE]
-    text = json.dumps([*known, *sorted(libraries)])
+    hardware = [str(facts.get(name)) for name in HARDWARE]
+    text = json.dumps([*hardware, *sorted(libraries)])
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 

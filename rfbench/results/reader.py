@@ -131,17 +131,17 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
                 "Check the path, or make results with 'rfbench run CONFIG'.",
             )
         if path.name == TRIALS and path.is_file():
-            found = [path]
+            files = [path]
         else:  # what is in shards counts once it is merged
             every = path.rglob(TRIALS)
-            found = [file for file in every if SHARDS not in file.relative_to(path).parts[:-2]]
-        if not found:
+            files = [file for file in every if SHARDS not in file.relative_to(path).parts[:-2]]
+        if not files:
             raise ResultsError(
                 f"{path} holds no results.",
                 f"Neither it nor a folder below it has a {TRIALS}.",
                 "Name a folder that 'rfbench run' wrote, for example results/quickstart.",
             )
-        folders.update(file.parent for file in found)
+        folders.update(file.parent for file in files)
     return sorted(folders)
 
 
@@ -188,11 +188,11 @@ def read_rows(
     if unknown:
         notes.append(f"{TRIALS} has columns that this version does not: {', '.join(unknown)}.")
     # Column by column, so that the pieces and the whole are never both in memory.
-    whole = {name: _joined(arrays.pop(name)) for name in list(arrays)}
-    rows = pd.DataFrame(whole, copy=False)
-    if {"label", "sampler"} <= whole.keys() and (unnamed := rows["label"] == "").any():
+    joined = {name: _joined(arrays.pop(name)) for name in list(arrays)}
+    rows = pd.DataFrame(joined, copy=False)
+    if {"label", "sampler"} <= joined.keys() and (unnamed := rows["label"] == "").any():
         rows["label"] = rows["label"].mask(unnamed, rows["sampler"])
-    if "variant" in whole and rows["variant"].any():
+    if "variant" in joined and rows["variant"].any():
         named = zip(rows["variant"], rows["label"], rows["sampler"], strict=True)
         rows["variant"] = pd.Series([_own(*names) for names in named], rows.index, dtype="str")
     repeated = rows["trial_id"].duplicated(keep="last")
@@ -239,10 +239,10 @@ def pieces(file: Path) -> Iterator[TrialRows]:
     A row is one line, and ends with a line feed: bytes after the last one are a row cut short.
     Raises ResultsError if the file cannot be read or is empty, or its columns are not ours.
     """
-    for number, (header, lines, whole) in enumerate(_lines(file)):
+    for number, (header, lines, complete) in enumerate(_lines(file)):
         if number == 0:
             first, names = 2, header
-        yield _checked(names, lines, first, whole)
+        yield _checked(names, lines, first, complete)
         first += len(lines)
 
 
@@ -263,17 +263,17 @@ def _lines(file: Path) -> Iterator[tuple[list[str], list[bytes], bool]]:
         ) from error
 
 
-def _checked(header: list[str], lines: list[bytes], first: int, whole: bool) -> TrialRows:
+def _checked(header: list[str], lines: list[bytes], first: int, complete: bool) -> TrialRows:
     """Take lines apart, the first of which has a number; the last one may be cut."""
     sound: dict[int, bytes] = {}
     broken: dict[int, tuple[bytes, str]] = {}
     for number, line in enumerate(lines, first):
         if line.endswith(b"\r"):
             line = line.rstrip(b"\r")
-        if whole and fits(line):
+        if complete and fits(line):
             sound[number] = line
         elif line.strip():
-            broken[number] = (line, CHANGED if whole else "The row was cut in the middle.")
+            broken[number] = (line, CHANGED if complete else "The row was cut in the middle.")
     values = _values_of_all(header, list(sound.values()))
     if values is None:  # a line is none of ours: they are looked at one by one
         for number, line in list(sound.items()):
@@ -333,7 +333,7 @@ def _header(file: Path, line: bytes) -> list[str]:
 
 def _check_header(file: Path, header: list[str]) -> None:
     absent = [column for column in REQUIRED if column not in header]
-    known = [column for column in header if column in SCHEMA]
+    columns = [column for column in header if column in SCHEMA]
     twice = sorted({column for column in header if header.count(column) > 1})
     if absent:
         what = f"{file} has no column {', '.join(absent)}."
@@ -341,7 +341,7 @@ def _check_header(file: Path, header: list[str]) -> None:
         what = f"{file} has two columns {', '.join(twice)}."
     elif header[-1] != CHECK:
         what = f"The last column of {file} is not {CHECK}."
-    elif sorted(known, key=list(SCHEMA).index) != known:  # all versions have the same order
+    elif sorted(columns, key=list(SCHEMA).index) != columns:  # all versions have the same order
         what = f"The columns of {file} are not in the order of rfbench."
     else:
         return

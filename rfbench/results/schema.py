@@ -69,11 +69,11 @@ class Column:
             raise ValueError("Infinity is no number here.")
         if self.kind == NUMBER:
             return numbers
-        whole = np.where(missing, 0.0, numbers)
+        filled = np.where(missing, 0.0, numbers)
         # Those from 2^53 on are not all floating-point numbers, which means are taken of.
-        if (whole != np.trunc(whole)).any() or (np.abs(whole) >= 2**53).any():
+        if (filled != np.trunc(filled)).any() or (np.abs(filled) >= 2**53).any():
             raise ValueError("This is no whole number.")
-        return pd.arrays.IntegerArray(whole.astype(np.int64), missing)
+        return pd.arrays.IntegerArray(filled.astype(np.int64), missing)
 
     def value(self, cell: str) -> Any:
         """Return one cell as a value of Python, None for an empty one; as `values` does for many.

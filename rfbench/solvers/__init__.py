@@ -29,12 +29,14 @@ def solver_class(name: str, task: str = "classification") -> type[Any]:
 
     A solver from an entry point serves any task.
     """
-    found = SOLVERS.find(name)
-    if isinstance(found, type):
-        return found
-    if task not in found:
-        raise MethodError(f"The solver {name} does not do {task}.", f"It does {', '.join(found)}.")
-    cls: type[Solver] = found[task]
+    declared = SOLVERS.find(name)
+    if isinstance(declared, type):
+        return declared
+    if task not in declared:
+        raise MethodError(
+            f"The solver {name} does not do {task}.", f"It does {', '.join(declared)}."
+        )
+    cls: type[Solver] = declared[task]
     return cls
 
 

@@ -357,9 +357,9 @@ class HingeDual:
             return np.asarray((v - self.A @ small(self.A.T @ (v / diagonal))) / diagonal)
 
         def solve(v: Array) -> Array:
-            found = once(v)
-            left = v - self.A @ (self.A.T @ found) / self.alpha - diagonal * found
-            return found + once(left)
+            result = once(v)
+            left = v - self.A @ (self.A.T @ result) / self.alpha - diagonal * result
+            return result + once(left)
 
         return solve
 

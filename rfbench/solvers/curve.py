@@ -54,9 +54,9 @@ class Curve:
     @property
     def full(self) -> FeatureMap:
         """The map of all features."""
-        found = self.sampler.feature_map_
-        assert isinstance(found, FeatureMap)
-        return found
+        feature_map = self.sampler.feature_map_
+        assert isinstance(feature_map, FeatureMap)
+        return feature_map
 
     def prefix(self, M: int) -> Prefix:
         """Return the first M features."""

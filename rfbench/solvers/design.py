@@ -158,7 +158,7 @@ class Design:
         """Add up the parts; the wall time of all is shared out as the parts share out theirs."""
         begin = time.perf_counter()
         # Of a sampler only the map travels; a transformer from elsewhere may not be able to.
-        known = None if self._map is None else SimpleNamespace(feature_map_=self._map)
+        fitted = None if self._map is None else SimpleNamespace(feature_map_=self._map)
         stays = self._map is None and self.features is not None
         first = Design(self.X[: self._block_rows()], self.features)
         shift = gram.mean_row(first.matrix()) if centre else False
@@ -166,7 +166,7 @@ class Design:
         calls = (
             partial(
                 _part,
-                Design(some(self.X, slice(*rows)), self.features if stays else known),
+                Design(some(self.X, slice(*rows)), self.features if stays else fitted),
                 targets[slice(*rows)],
                 groups[slice(*rows)],
                 shift,
@@ -228,9 +228,9 @@ class FormedDesign(Design):
     def multiply(self, coefficients: FloatArray) -> Array:
         """Return Z @ coefficients."""
         check_columns(self.n_columns, coefficients.shape[0])
-        whole = np.zeros((self.X.shape[1], coefficients.shape[1]), self.X.dtype)
-        np.add.at(whole, self._formed.chosen, coefficients * self._formed.factors[:, None])
-        return np.asarray(self.X @ whole, dtype=np.float64)
+        gradient = np.zeros((self.X.shape[1], coefficients.shape[1]), self.X.dtype)
+        np.add.at(gradient, self._formed.chosen, coefficients * self._formed.factors[:, None])
+        return np.asarray(self.X @ gradient, dtype=np.float64)
 
     def equations(
         self, targets: Array, groups: NDArray[np.intp], clock: Clock, matrices: int, centre: bool
@@ -245,9 +245,9 @@ class FormedDesign(Design):
         held = matrices + int(groups.max(initial=0)) + 1
         columns = Design(self.X)
         columns.partitions = self.partitions
-        whole = columns.equations(targets, groups, clock, held, centre)
+        total = columns.equations(targets, groups, clock, held, centre)
         with clock.part("train"):
-            return [part.subset(self._formed.chosen, self._formed.factors) for part in whole]
+            return [part.subset(self._formed.chosen, self._formed.factors) for part in total]
 
 
 def _part(
@@ -318,11 +318,11 @@ def _wrong_columns(values: FloatArray) -> str:
     return f"{len(columns)} of {len(wrong)} columns ({', '.join(named)}{more})"
 
 
-def check_columns(found: int, expected: int) -> None:
+def check_columns(n_columns: int, expected: int) -> None:
     """Raise MethodError where a transformer returns another number of columns than before."""
-    if found != expected:
+    if n_columns != expected:
         raise MethodError(
-            f"A transformer returned {found} columns, and {expected} columns before.",
+            f"A transformer returned {n_columns} columns, and {expected} columns before.",
             "All rows need the same columns, those of training and of test.",
         )
 
@@ -333,5 +333,5 @@ def design_of(X: Rows, features: Any) -> Design:
     if isinstance(formed, FormedFeatures) and formed.rows is X:
         return FormedDesign(formed)
     own = getattr(features, "design", None)
-    found: Design = Design(X, features) if own is None else own(X)
-    return found
+    design: Design = Design(X, features) if own is None else own(X)
+    return design

@@ -161,13 +161,13 @@ class Equations:
 
     def path(self, coefficients: Array, gaps: Array) -> list[LinearPath]:
         """Return each fit for every value of the grid, from coefficients (a, m, c), gaps (a, c)."""
-        found = []
+        solutions = []
         for f in range(len(self.n)):
             own = coefficients[:, :, f * self.t : (f + 1) * self.t]
             intercepts = self.means[f] - (self.centres[:, f] + self.origin) @ own
             worst = gaps[:, f * self.t : (f + 1) * self.t].max(axis=1)
-            found.append(LinearPath(own, intercepts, [[] for _ in own], gaps=worst))
-        return found
+            solutions.append(LinearPath(own, intercepts, [[] for _ in own], gaps=worst))
+        return solutions
 
 
 class _Falkon(LinearModel, PenalisedSolver):
@@ -182,12 +182,12 @@ class _Falkon(LinearModel, PenalisedSolver):
         """Whether the fit streams its rows: it does."""
         return True
 
-    def fit(self, X: Rows, y: Any, *, features: Any = None, **words: Any) -> Self:
+    def fit(self, X: Rows, y: Any, *, features: Any = None, **kwargs: Any) -> Self:
         """Fit on rows seen through `features`, see `rfbench.solvers.base.Solver.fit`."""
         fitted = getattr(features, "feature_map_", None)
         if isinstance(fitted, NystroemMap):
             features = Landmarks(KernelColumns(fitted.kernel, fitted.landmarks))
-        return super().fit(X, y, features=features, **words)
+        return super().fit(X, y, features=features, **kwargs)
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         m = design.n_columns
@@ -212,8 +212,8 @@ class _Falkon(LinearModel, PenalisedSolver):
                 )
                 notes.append([f"relative residual {residual:.1e} after {rounds} iterations"])
                 reached.append(residual <= self.tol)
-            whole, *partial = equations.path(coefficients, gaps)
-            path = replace(whole, notes=notes, converged=np.array(reached))
+            total, *partial = equations.path(coefficients, gaps)
+            path = replace(total, notes=notes, converged=np.array(reached))
             norm = equations.squared_norm
             if isinstance(design.features, Landmarks):
                 kernel = design.features.feature_map_.kernel
@@ -237,7 +237,7 @@ class _Falkon(LinearModel, PenalisedSolver):
         every = np.arange(len(penalties))
         sides = preconditioner.adjoint(equations.sides)
         scale = np.linalg.norm(sides, axis=0)
-        found, residual = np.zeros_like(sides), sides.copy()
+        solution, residual = np.zeros_like(sides), sides.copy()
         direction, left, rounds = sides.copy(), scale**2, 0
         while rounds < self.max_iter:
             live = np.flatnonzero(np.sqrt(left) > 0.5 * self.tol * scale)
@@ -246,13 +246,13 @@ class _Falkon(LinearModel, PenalisedSolver):
             along = direction[:, live]
             moved = preconditioner.adjoint(left_side(preconditioner.apply(along), live))
             step = left[live] / np.einsum("ij,ij->j", along, moved)
-            found[:, live] += step * along
+            solution[:, live] += step * along
             residual[:, live] -= step * moved
             now = np.einsum("ij,ij->j", residual[:, live], residual[:, live])
             direction[:, live] = residual[:, live] + now / left[live] * along
             left[live] = now
             rounds += 1
-        coefficients = preconditioner.apply(found)
+        coefficients = preconditioner.apply(solution)
         rest = sides - preconditioner.adjoint(left_side(coefficients, every))
         missed = np.linalg.norm(rest, axis=0) / np.where(scale > 0, scale, 1.0)
         objective = equations.squares - np.einsum("ij,ij->j", equations.sides, coefficients)

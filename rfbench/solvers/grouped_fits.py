@@ -97,8 +97,8 @@ def _pairs_path(by_class: list[NormalEquations], coding: Coding, solve: Solve) -
 
 def join_columns(paths: Sequence[LinearPath | None]) -> LinearPath:
     """Put paths of one decision column each side by side; None stands for a column of zeros."""
-    known = next(path for path in paths if path is not None)
-    a, p, _ = known.coefficients.shape
+    first = next(path for path in paths if path is not None)
+    a, p, _ = first.coefficients.shape
     coefficients, intercepts = np.zeros((a, p, len(paths))), np.zeros((a, len(paths)))
     notes: list[dict[str, None]] = [{} for _ in range(a)]
     for column, path in enumerate(paths):

@@ -98,7 +98,7 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
         factor = float(np.sqrt(N)) if self.normalised else 1.0
         A = Z * (factor * y[:, None])
         for i, alpha in enumerate(alphas):
-            found = solve_saddle(
+            saddle = solve_saddle(
                 A,
                 y,
                 1.0 / alpha,
@@ -107,12 +107,12 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
                 tol=self.tol,
                 max_iter=self.max_iter,
             )
-            path.coefficients[i, :, 0] = factor * found.weights
-            path.intercepts[i, 0], weights[i] = found.b, found.q
-            gap = f"relative duality gap {max(found.relative_gap, 0.0):.1e}"
-            path.notes[i].append(f"{gap} after {found.iterations} iterations")
-            path.certify(i, max(found.relative_gap, 0.0))
-            if not found.relative_gap <= self.tol:
+            path.coefficients[i, :, 0] = factor * saddle.weights
+            path.intercepts[i, 0], weights[i] = saddle.b, saddle.q
+            gap = f"relative duality gap {max(saddle.relative_gap, 0.0):.1e}"
+            path.notes[i].append(f"{gap} after {saddle.iterations} iterations")
+            path.certify(i, max(saddle.relative_gap, 0.0))
+            if not saddle.relative_gap <= self.tol:
                 path.stopped(i, path.notes[i][0])
         return path
 

@@ -97,14 +97,14 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
             if first is not None:
                 theta[:p] = first[0].coefficients[i]
                 theta[p:] = first[0].intercepts[i]
-            found = newton.minimise(
+            result = newton.minimise(
                 alpha, theta, tol=self.tol, gap=CERTAIN / 10, max_iter=self.max_iter
             )
-            theta = found.theta
-            path.certify(i, found.gap)
-            if not found.converged:
+            theta = result.theta
+            path.certify(i, result.gap)
+            if not result.converged:
                 text = f"no convergence in {self.max_iter} iterations"
-                path.stopped(i, f"{text}: the gradient is {found.gradient:.1e} of that at zero")
+                path.stopped(i, f"{text}: the gradient is {result.gradient:.1e} of that at zero")
             path.coefficients[i], path.intercepts[i] = theta[:p], theta[p:].sum(axis=0)
         return path, newton.hessian
 

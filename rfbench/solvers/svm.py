@@ -113,13 +113,13 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
 
         def fit(alpha: float) -> tuple[Array, float, bool]:
             dual = HingeDual(A, alpha, products)
-            found = minimise_in_box(
+            result = minimise_in_box(
                 dual, zeros, ones, tol=self.tol, max_iter=self.max_iter, exact=False
             )
-            reached = found.gap <= self.tol or (
-                found.gap <= CERTAIN and found.steps < self.max_iter
+            reached = result.gap <= self.tol or (
+                result.gap <= CERTAIN and result.steps < self.max_iter
             )
-            return dual.coefficients(found.x), found.gap, reached
+            return dual.coefficients(result.x), result.gap, reached
 
         return fit
 
@@ -133,9 +133,9 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
 
         def fit(alpha: float) -> tuple[Array, float, bool]:
             nonlocal theta
-            found = newton.minimise(alpha, theta, tol=np.inf, gap=self.tol, max_iter=self.max_iter)
-            theta = found.theta
-            return theta[:, 0], found.gap, found.converged
+            result = newton.minimise(alpha, theta, tol=np.inf, gap=self.tol, max_iter=self.max_iter)
+            theta = result.theta
+            return theta[:, 0], result.gap, result.converged
 
         return fit
 

@@ -16,8 +16,8 @@ REAL_TARGET = ROWS @ [1.0, -2.0, 0.5, 0.0, 0.0]
 
 def built(cls: type[Any], options: dict[str, Any], **shared: Any) -> Any:
     """Build what is under test with those of the shared parameters that it takes."""
-    known = inspect.signature(cls).parameters
-    taken = {name: value for name, value in shared.items() if name in known}
+    signature = inspect.signature(cls).parameters
+    taken = {name: value for name, value in shared.items() if name in signature}
     return cls(**{**taken, **options})
 
 
@@ -45,10 +45,10 @@ class TransformerContract:
 
         To do: return an array of shape (n, columns), without NaN or infinity.
         """
-        found = self.features()
-        assert found.ndim == 2
-        assert len(found) == len(NEW_ROWS)
-        assert np.isfinite(found).all()
+        features = self.features()
+        assert features.ndim == 2
+        assert len(features) == len(NEW_ROWS)
+        assert np.isfinite(features).all()
 
     def test_same_seed_same_features(self) -> None:
         """The same random_state gives the same features.
@@ -110,12 +110,12 @@ class EstimatorContract:
 
         To do: a classifier inherits sklearn.base.ClassifierMixin, so that labels are asked of it.
         """
-        found = np.asarray(self.predicted())
-        assert found.shape == self.target.shape
+        predicted = np.asarray(self.predicted())
+        assert predicted.shape == self.target.shape
         if self.target is TARGET:
-            assert set(found) <= set(TARGET)
+            assert set(predicted) <= set(TARGET)
         else:
-            assert np.isfinite(found).all()
+            assert np.isfinite(predicted).all()
 
     def test_same_seed_same_predictions(self) -> None:
         """The same random_state gives the same predictions.
@@ -152,12 +152,12 @@ class RowsContract:
 
     def load(self) -> tuple[Any, Any]:
         """Return X and y as arrays; of a DataFrame that is returned alone, y is None."""
-        found = self.rows(**self.options)
-        if isinstance(found, pd.DataFrame):
-            return found.to_numpy(), None
-        if isinstance(found, dict):
-            found = (found["data"], found["target"])
-        X, y = found[:2]
+        data = self.rows(**self.options)
+        if isinstance(data, pd.DataFrame):
+            return data.to_numpy(), None
+        if isinstance(data, dict):
+            data = (data["data"], data["target"])
+        X, y = data[:2]
         return dense(X), np.asarray(y)
 
     def test_it_returns_rows_and_a_target(self) -> None:

@@ -145,16 +145,16 @@ class _Recorder:
         check.cases += report.when == "call" and not report.skipped
         if report.failed:
             crash = getattr(report.longrepr, "reprcrash", None)
-            said = crash.message if crash else str(report.longrepr)
-            lines = [line for line in said.splitlines() if line.strip()][:LONGEST]
+            message = crash.message if crash else str(report.longrepr)
+            lines = [line for line in message.splitlines() if line.strip()][:LONGEST]
             sentence = lines[0].removeprefix("AssertionError:").strip()
             if sentence != lines[0] and sentence and not sentence.startswith("assert "):
                 lines = [sentence]  # the contract says it; pytest's comparison adds nothing
             check.got.append((f"[{case} " if case else "") + "\n".join(lines))
 
     def _about(self, name: str) -> Promise:
-        said = " ".join((inspect.getdoc(getattr(self.contract, name)) or "").split())
-        expected, _, todo = said.partition("To do: ")
+        promise = " ".join((inspect.getdoc(getattr(self.contract, name)) or "").split())
+        expected, _, todo = promise.partition("To do: ")
         readable = name.removeprefix("test_").replace("_", " ")
         return Promise(readable, expected.strip(), todo[:1].upper() + todo[1:])
 
@@ -190,8 +190,8 @@ def check_class(thing: Any, options: Mapping[str, Any] | None = None) -> list[Pr
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "test_contract.py")
         file.touch()
-        words = ["-p", "no:terminal", "-p", "no:cacheprovider", "-c", os.devnull]
-        pytest.main([*words, "--rootdir", folder, str(file)], plugins=[recorder])
+        args = ["-p", "no:terminal", "-p", "no:cacheprovider", "-c", os.devnull]
+        pytest.main([*args, "--rootdir", folder, str(file)], plugins=[recorder])
     if not recorder.checks:
         raise MethodError(f"{thing} could not be checked.", "No test of its contract was run.")
     return list(recorder.checks.values())

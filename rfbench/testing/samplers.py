@@ -73,8 +73,8 @@ class SamplerContract:
 
     def make(self, n_components: int = 8, random_state: Any = 0, **options: Any) -> RandomFeatures:
         """Build the sampler."""
-        words = {"bandwidth": 2.0, **self.options, **options}
-        return self.sampler(n_components=n_components, random_state=random_state, **words)
+        kwargs = {"bandwidth": 2.0, **self.options, **options}
+        return self.sampler(n_components=n_components, random_state=random_state, **kwargs)
 
     def expected_columns(self, n_components: int, feature_map: str) -> int:
         """Return how many columns so many frequencies have."""
@@ -84,16 +84,16 @@ class SamplerContract:
         """Fit it, with the target where it needs one."""
         return sampler.fit(X, y) if self.sampler.needs_target else sampler.fit(X)
 
-    def features(self, X: Any = ROWS, new: Any = NEW_ROWS, **words: Any) -> Any:
+    def features(self, X: Any = ROWS, new: Any = NEW_ROWS, **kwargs: Any) -> Any:
         """Return the features of new rows after a fit."""
-        return self.fit(self.make(**words), X).transform(new)
+        return self.fit(self.make(**kwargs), X).transform(new)
 
     def small(self) -> RandomFeatures:
         """Build one that the checks' 10 to 80 rows can serve."""
         usual = {"pool_size": 12, "bandwidth": "median"}
-        words = {"n_components": self.small_components, **usual, **self.options}
-        known = inspect.signature(self.sampler).parameters
-        return self.sampler(**{name: value for name, value in words.items() if name in known})
+        kwargs = {"n_components": self.small_components, **usual, **self.options}
+        signature = inspect.signature(self.sampler).parameters
+        return self.sampler(**{name: value for name, value in kwargs.items() if name in signature})
 
     def test_passes_the_checks_of_scikit_learn(self) -> None:
         """It passes scikit-learn's `check_estimator`: clone, pickle, shapes, wrong rows.
@@ -101,11 +101,11 @@ class SamplerContract:
         To do: let `fit` and `transform` of RandomFeatures run, and decorate a class that has
         parameters of its own with `@estimator`.
         """
-        found = check_estimator(self.small(), on_skip=None, on_fail=None)
-        failed = {c["check_name"]: str(c["exception"]) for c in found if c["status"] == "failed"}
+        results = check_estimator(self.small(), on_skip=None, on_fail=None)
+        failed = {c["check_name"]: str(c["exception"]) for c in results if c["status"] == "failed"}
         refused = [name for name, why in failed.items() if self.refuses and self.refuses in why]
         assert {name: why for name, why in failed.items() if name not in refused} == {}
-        assert len(found) >= FEWEST_CHECKS
+        assert len(results) >= FEWEST_CHECKS
 
     def test_works_in_a_pipeline_with_frames_and_a_grid(self) -> None:
         """In a Pipeline it takes and gives DataFrames, and GridSearchCV finds its parameters.
@@ -118,9 +118,9 @@ class SamplerContract:
             Pipeline(steps), {"features__n_components": [max(3, self.sizes[0])]}, cv=3
         )
         fitted = search.fit(frame, TARGET).best_estimator_[0]
-        found = fitted.transform(frame)
-        assert list(found.columns) == list(fitted.get_feature_names_out())
-        assert list(found.index) == list(frame.index)
+        features = fitted.transform(frame)
+        assert list(features.columns) == list(fitted.get_feature_names_out())
+        assert list(features.index) == list(frame.index)
         assert np.isfinite(search.predict(frame)).all()
 
     @pytest.fixture(params=MAPS)
@@ -149,8 +149,8 @@ class SamplerContract:
         one.
         """
         for kind in (int, np.random.SeedSequence, np.random.default_rng, np.random.RandomState):
-            words = {"feature_map": feature_map}
-            first, second = (self.features(random_state=kind(3), **words) for _ in range(2))
+            kwargs = {"feature_map": feature_map}
+            first, second = (self.features(random_state=kind(3), **kwargs) for _ in range(2))
             assert_array_equal(first, second)
 
     def test_different_seeds_different_features(self, feature_map: str) -> None:
@@ -194,8 +194,8 @@ class SamplerContract:
             pytest.skip("it needs all rows in memory")
         np.save(tmp_path / "rows.npy", ROWS)
         rows = RowSource(tmp_path / "rows.npy", ROWS.shape[1], np.arange(len(ROWS)))
-        found = self.fit(sampler, rows).transform(NEW_ROWS)
-        assert_array_equal(found, self.features(feature_map=feature_map))
+        features = self.fit(sampler, rows).transform(NEW_ROWS)
+        assert_array_equal(features, self.features(feature_map=feature_map))
 
     def test_float32_in_float32_out(self, feature_map: str) -> None:
         """Rows in float32 give features in float32, nearly those of float64.

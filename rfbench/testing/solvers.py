@@ -74,11 +74,11 @@ class SolverContract:
     tolerance: ClassVar[float] = 1e-6
     float32_tolerance: ClassVar[float] = 1e-3
 
-    def make(self, values: Any = None, **words: Any) -> Any:
+    def make(self, values: Any = None, **kwargs: Any) -> Any:
         """Build the solver with one value, or a grid of them."""
         values = self.value if values is None else values
-        words = {"random_state": 0, **self.options, self.solver.grid_name: values, **words}
-        return self.solver(**words)
+        kwargs = {"random_state": 0, **self.options, self.solver.grid_name: values, **kwargs}
+        return self.solver(**kwargs)
 
     @property
     def targets(self) -> list[Any]:
@@ -87,15 +87,15 @@ class SolverContract:
             return [REAL, np.column_stack([REAL, -REAL])]
         return [TWO, THREE] if self.solver.multi_class else [TWO]
 
-    def assert_same(self, found: Any, expected: Any, tolerance: float | None = None) -> None:
+    def assert_same(self, result: Any, expected: Any, tolerance: float | None = None) -> None:
         """Compare two ways to the same decision values."""
         scale = np.abs(expected).max()
-        assert_allclose(found, expected, rtol=0, atol=(tolerance or self.tolerance) * scale)
+        assert_allclose(result, expected, rtol=0, atol=(tolerance or self.tolerance) * scale)
 
-    def fitted(self, X: Any = ROWS, y: Any = None, *, values: Any = None, **words: Any) -> Any:
+    def fitted(self, X: Any = ROWS, y: Any = None, *, values: Any = None, **kwargs: Any) -> Any:
         """Build the solver and fit it."""
         y = self.targets[0] if y is None else y
-        return self.make(values).fit(X, y, **words)
+        return self.make(values).fit(X, y, **kwargs)
 
     def spoil(self, X: Any, value: float) -> tuple[Any, Any]:
         """Return rows and the map that gives a value; exact kernels see the rows themselves."""
@@ -113,11 +113,11 @@ class SolverContract:
 
         To do: Read the first lines of what was got: they name the check.
         """
-        found = check_estimator(
+        results = check_estimator(
             self.solver(), expected_failed_checks=self.exceptions, on_skip=None, on_fail="raise"
         )
-        assert len(found) >= FEWEST_CHECKS
-        failed = {check["check_name"] for check in found if check["status"] == "xfail"}
+        assert len(results) >= FEWEST_CHECKS
+        failed = {check["check_name"] for check in results if check["status"] == "xfail"}
         assert failed == set(self.exceptions)
 
     def test_predictions_look_like_the_target_and_follow_it(self) -> None:
@@ -177,8 +177,8 @@ class SolverContract:
         narrow = RKS(30, bandwidth=3.0, random_state=0).fit(ROWS.astype(np.float32))
         single = self.fitted(ROWS.astype(np.float32), features=narrow)
         double = self.fitted(features=FEATURES).decisions(NEW_ROWS)
-        found = single.decisions(NEW_ROWS.astype(np.float32))
-        self.assert_same(found, double, self.float32_tolerance)
+        decisions = single.decisions(NEW_ROWS.astype(np.float32))
+        self.assert_same(decisions, double, self.float32_tolerance)
 
     @pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix])
     @pytest.mark.parametrize("features", [None, FEATURES])
@@ -189,8 +189,8 @@ class SolverContract:
         """
         X, new = (np.where(np.abs(rows) > 0.8, rows, 0.0) for rows in (ROWS, NEW_ROWS))
         dense = self.fitted(X, features=features).decisions(new)
-        found = self.fitted(container(X), features=features).decisions(container(new))
-        self.assert_same(found, dense)
+        decisions = self.fitted(container(X), features=features).decisions(container(new))
+        self.assert_same(decisions, dense)
 
     def test_rows_and_target_are_left_alone(self) -> None:
         """`fit` writes neither into X nor into y.
@@ -214,8 +214,8 @@ class SolverContract:
         for y in self.targets:
             streamed = self.fitted(y=y, values=[0.1, 1.0], features=FEATURES)
             if self.solver.uses_features:
-                whole = self.fitted(FEATURES.transform(ROWS), y, values=[0.1, 1.0])
-                expected = whole.decisions(FEATURES.transform(NEW_ROWS))
+                total = self.fitted(FEATURES.transform(ROWS), y, values=[0.1, 1.0])
+                expected = total.decisions(FEATURES.transform(NEW_ROWS))
             else:
                 expected = self.fitted(y=y, values=[0.1, 1.0]).decisions(NEW_ROWS)
             self.assert_same(streamed.decisions(NEW_ROWS), expected)
