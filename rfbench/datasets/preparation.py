@@ -1,0 +1,503 @@
+"""Tables of numbers, words, dates and gaps to rows of numbers: a transformer of scikit-learn.
+
+It is fitted on training rows alone and is part of a model. scikit-learn's ColumnTransformer has to
+be told which column is what, and refuses a table that lacks a column; skrub would be a dependency.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from rfbench.arrays import Array, Rows
+from rfbench.errors import DataError
+
+NUMBER, DATE, WORDS = "number", "date", "words"
+CONSTANT, EMPTY, IDENTIFIER, INDEX = "constant", "empty", "identifier", "index"
+MISSING, OTHER = "missing", "other"  # words that stand for a gap, and for all rare words
+MOST_WORDS = 255  # of a column that becomes one column for each
+RARE_ROWS, RARE_SHARE = 10, 0.01  # a word in fewer rows than both is rare
+LEAST_NAMES = 20  # of fewer words it means nothing that all are different
+MOST_NAMED = 8
+PARTS = ("days", "month", "weekday", "hour")
+EPOCH = pd.Timestamp("2000-01-01")
+_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?", re.ASCII)
+_TIME = re.compile(r"\d{1,2}:\d{2}.*", re.ASCII)
+_IDENTIFIER = re.compile(r"(.*[^A-Za-z])?(?i:id|uuid|guid|index|rownames)|.*[a-z](Id|ID)")
+_UNLABELLED = re.compile(r"(Unnamed: \d+)?")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(\D|$))", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Note:
+    """What was done with a column.
+
+    `done` is ``words`` (`detail`: how many), ``two words`` (which of them is 1), ``rare words``
+    (how many share a column), ``date``, ``gaps`` (how many training rows), ``not numbers`` (how
+    many values count as gaps); or why it was left out: ``constant``, ``empty``, ``identifier``,
+    ``index`` (unlabelled row numbers).
+    """
+
+    column: str
+    done: str
+    detail: str | int = ""
+
+
+@dataclass(frozen=True)
+class Differences:
+    """What is different in a table from the training rows. All of it is handled.
+
+    A column that is missing counts as gaps, one that is new is not used. A word that was not there
+    becomes the column of the rare words, or else the means of the columns of words.
+    """
+
+    missing_columns: tuple[str, ...] = ()
+    extra_columns: tuple[str, ...] = ()
+    # Of each column the words that were not there before, and in how many rows they are.
+    unseen_words: dict[str, dict[str, int]] = field(default_factory=dict)
+    # Of columns of numbers and dates: how many values are neither, and count as gaps.
+    other_types: dict[str, int] = field(default_factory=dict)
+    # Of columns without gaps in training: how many values are missing.
+    new_gaps: dict[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return any(vars(self).values())
+
+
+class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn a table into float64 rows of fixed columns, as the training rows taught it.
+
+    - Numbers stay. Gaps (also infinite values, and text among numbers) take the mean of the
+      training rows; a column that says where they are follows, if training rows have gaps.
+    - Dates and times become days since 2000, month, weekday (0: Monday) and hour.
+    - Words become a column of 0 and 1 per word, two words a single one; a gap is the word
+      ``missing``. Words in less than 1 % and fewer than 10 of the training rows, and those beyond
+      `most_words`, share the column ``other``.
+    - Left out: constant columns, and those that name rows: whole numbers, all different, called
+      id, index or nothing; words of which more than half are different.
+
+    What training rows do not have (a word, a gap in words) becomes their mean. Sparse rows pass
+    through. ``get_feature_names_out`` names the columns.
+
+    Parameters
+    ----------
+    most_words : int
+        So many columns at most for the words of one column.
+
+    Attributes
+    ----------
+    notes_ : tuple of Note
+        What was done, in the order of the columns.
+    kinds_ : dict of str to str
+        Of each column ``number``, ``date`` or ``words``, or why it was left out (see `Note`).
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"area": [1.0, None, 3.0], "town": ["Kiel", "Ulm", "Kiel"]})
+    >>> preparation = Preparation().fit(table)
+    >>> preparation.get_feature_names_out().tolist()
+    ['area', 'area=missing', 'town=Ulm']
+    >>> preparation.transform(table).tolist()
+    [[1.0, 0.0, 0.0], [2.0, 1.0, 1.0], [3.0, 0.0, 0.0]]
+    >>> seen = preparation.differences(pd.DataFrame({"town": ["Bonn"]}))
+    >>> seen.missing_columns, seen.unseen_words
+    (('area',), {'town': {'Bonn': 1}})
+    """
+
+    def __init__(self, *, most_words: int = MOST_WORDS) -> None:
+        self.most_words = most_words
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from training rows of shape (n, d): a DataFrame, an array or sparse rows.
+
+        DataError if two columns have the same name, or no column is left.
+        """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Rows:
+        """Learn from training rows, and return them as `transform` does."""
+        self.notes_: tuple[Note, ...] = ()
+        self._is_sparse = hasattr(X, "tocsr")
+        if self._is_sparse:
+            self.n_features_in_ = X.shape[1]
+            return self._sparse_rows(X)
+        table = as_table(X)
+        self.feature_names_in_ = table.columns.to_numpy(dtype=object)
+        self.n_features_in_ = table.shape[1]
+        self.kinds_ = {column: _kind(column, table[column]) for column in table.columns}
+        self._numeric = [column for column, kind in self.kinds_.items() if kind == NUMBER]
+        text = [c for c in self._numeric if not _is_number(table[c])]
+        self._decimal_comma = {c for c in text if _has_decimal_comma(table[c])}
+        dates = [column for column, kind in self.kinds_.items() if kind == DATE]
+        self._day_first = {column: _is_day_first(_text(table[column])) for column in dates}
+        words = [column for column, kind in self.kinds_.items() if kind == WORDS]
+
+        numbers = self._numbers(table)
+        gaps = np.isnan(numbers)
+        counts = (~gaps).sum(axis=0)
+        self._means = np.nansum(numbers, axis=0) / np.maximum(1, counts)
+        # The parts of a date are missing together: the first one says it for all.
+        firsts = np.r_[: len(self._numeric), len(self._numeric) : len(counts) : len(PARTS)]
+        self._with_gaps = firsts[gaps[:, firsts].any(axis=0) & (counts[firsts] > 0)]
+        self._words = {c: _Words.of(_text(table[c]), self.most_words) for c in words}
+
+        rows = self._expanded(table, numbers)
+        varies = rows.min(axis=0, initial=np.inf) < rows.max(axis=0, initial=-np.inf)
+        sources, names = self._expanded_names()
+        self._varying = np.flatnonzero(varies)
+        self._names_out = [names[at] for at in self._varying]
+        kept = {sources[at] for at in self._varying}
+        for column in {*self._numeric, *dates, *words} - kept:
+            self.kinds_[column] = CONSTANT if table[column].notna().any() else EMPTY
+        # Gaps of each column that has any, and among them the values that are not what it holds.
+        empty = {column: int(_is_gap(table[column]).sum()) for column in self.kinds_}
+        counted = {sources[at]: int(gaps[:, at].sum()) for at in firsts}
+        self._gaps = {c: n for c, n in (empty | counted).items() if n}
+        self._not_numbers = {c: n - empty[c] for c, n in counted.items() if n > empty[c]}
+        self.notes_ = tuple(note for column in self.kinds_ for note in self._notes(column))
+        if not kept:
+            raise DataError(
+                "No column is left to learn from.", " ".join(describe(self.notes_)), "Bring others."
+            )
+        return rows[:, self._varying]
+
+    def transform(self, X: Any) -> Rows:
+        """Return rows of numbers: float64 of shape (n, columns), or CSR of sparse rows.
+
+        DataError if sparse rows have another number of columns than in training, or come in the
+        place of a table; or if two columns have the same name.
+        """
+        check_is_fitted(self, "notes_")
+        if self._is_sparse or hasattr(X, "tocsr"):
+            return self._sparse_rows(X)
+        table = as_table(X)
+        return self._expanded(table, self._numbers(table))[:, self._varying]
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns that come out."""
+        check_is_fitted(self, "notes_")
+        if self._is_sparse:
+            return np.array([f"x{at}" for at in range(self.n_features_in_)], dtype=object)
+        return np.array(self._names_out, dtype=object)
+
+    def differences(self, X: Any) -> Differences:
+        """Return what is different in a table from the training rows; see `Differences`."""
+        check_is_fitted(self, "notes_")
+        if self._is_sparse:
+            return Differences()
+        table = as_table(X)
+        used = [c for c in self.feature_names_in_ if self.kinds_[c] in (NUMBER, DATE, WORDS)]
+        unseen: dict[str, dict[str, int]] = {}
+        other: dict[str, int] = {}
+        gaps: dict[str, int] = {}
+        for column in used:
+            if column not in table.columns:
+                continue
+            values, gap = table[column], _is_gap(table[column])
+            if gap.any() and column not in self._gaps:
+                gaps[column] = int(gap.sum())
+            if self.kinds_[column] == WORDS:
+                counts = _text(values).value_counts().sort_index()
+                new = counts[~counts.index.isin(list(self._words[column].seen))]
+                unseen |= (
+                    {column: {str(word): int(n) for word, n in new.items()}} if len(new) else {}
+                )
+            elif column not in self._not_numbers:
+                wrong = int((np.isnan(self._parsed(column, values)) & ~gap.to_numpy()).sum())
+                other |= {column: wrong} if wrong else {}
+        before = set(self.feature_names_in_)
+        missing = tuple(column for column in used if column not in table.columns)
+        extra = tuple(column for column in table.columns if column not in before)
+        return Differences(missing, extra, unseen, other, gaps)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that it takes gaps, words and sparse rows."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.sparse = True
+        return tags
+
+    def _sparse_rows(self, X: Any) -> Rows:
+        if not (self._is_sparse and hasattr(X, "tocsr") and X.shape[1] == self.n_features_in_):
+            kind = "sparse rows" if self._is_sparse else "a table"
+            raise DataError(
+                f"Rows of the shape {X.shape} ({type(X).__name__}) are not what was fitted.",
+                f"That was {kind} of {self.n_features_in_} columns.",
+            )
+        rows: Any = sparse.csr_array(X).astype(np.float64)
+        if not np.isfinite(rows.data).all():
+            raise DataError("Sparse rows have values that are not finite.", "", "Remove them.")
+        return rows
+
+    def _numbers(self, table: pd.DataFrame) -> Array:
+        """Return the columns of numbers and the parts of dates, of shape (n, slots), with gaps."""
+        numeric = table.reindex(columns=self._numeric)
+        text = [c for c, dtype in numeric.dtypes.items() if not _is_number(dtype)]
+        numeric = numeric.assign(**{str(c): self._parsed(str(c), numeric[c]) for c in text})
+        X = numeric.to_numpy(dtype=np.float64, na_value=np.nan)
+        dates = table.reindex(columns=list(self._day_first))
+        parts = [_date_parts(self._moments(column, dates[column])) for column in self._day_first]
+        return np.hstack([np.where(np.isinf(X), np.nan, X), *parts])
+
+    def _parsed(self, column: str, values: pd.Series[Any]) -> Array:
+        """Return what a column of numbers or dates says, NaN where it is neither; shape (n,)."""
+        if _is_number(values) and self.kinds_[column] == NUMBER:
+            X = values.to_numpy(dtype=np.float64, na_value=np.nan)
+            return np.where(np.isfinite(X), X, np.nan)
+        if self.kinds_[column] == DATE:
+            return _date_parts(self._moments(column, values))[:, 0]
+        return _as_numbers(_text(values), comma=column in self._decimal_comma)
+
+    def _moments(self, column: str, values: pd.Series[Any]) -> pd.Series[Any]:
+        return _as_dates(values, day_first=self._day_first[column])
+
+    def _expanded(self, table: pd.DataFrame, numbers: Array) -> Array:
+        """Return all columns that can come out, the constant ones as well."""
+        indicators = np.isnan(numbers[:, self._with_gaps]).astype(np.float64)
+        filled = np.where(np.isnan(numbers), self._means, numbers)
+        nothing = pd.Series(None, index=table.index, dtype=object)
+        words = [
+            levels.encoded(_text(table[column]) if column in table else nothing)
+            for column, levels in self._words.items()
+        ]
+        return np.hstack([filled, indicators, *words])
+
+    def _expanded_names(self) -> tuple[list[str], list[str]]:
+        """Return for each of these columns the one that it comes from, and its name."""
+        sources = self._numeric + [column for column in self._day_first for _ in PARTS]
+        names = self._numeric + [f"{c} {part}" for c in self._day_first for part in PARTS]
+        with_gaps = [sources[at] for at in self._with_gaps]
+        sources = sources + with_gaps
+        names = names + [f"{column}={MISSING}" for column in with_gaps]
+        for column, levels in self._words.items():
+            sources = sources + [column] * len(levels.names)
+            names = names + [f"{column}={word}" for word in levels.names]
+        return sources, names
+
+    def _notes(self, column: str) -> Iterator[Note]:
+        kind, gaps = self.kinds_[column], self._gaps.get(column, 0)
+        if kind not in (NUMBER, DATE, WORDS):
+            yield Note(column, kind)
+            return
+        if kind == DATE:
+            yield Note(column, DATE)
+        if kind == WORDS:
+            levels = self._words[column]
+            two = len(levels.names) == 1
+            yield (
+                Note(column, "two words", levels.names[0])
+                if two
+                else Note(column, WORDS, len(levels.names))
+            )
+            if levels.n_rare:
+                yield Note(column, "rare words", levels.n_rare)
+        elif column in self._not_numbers:
+            yield Note(column, "not numbers", self._not_numbers[column])
+        if gaps:
+            yield Note(column, "gaps", gaps)
+
+
+@dataclass(frozen=True)
+class _Words:
+    """The words of a column and what each becomes."""
+
+    levels: tuple[str, ...]
+    rows: Array  # of shape (levels + 1, columns): one per word, and the mean for any other
+    seen: frozenset[str]
+    n_rare: int  # words that share the level `OTHER`
+
+    @classmethod
+    def of(cls, text: pd.Series[Any], most: int) -> _Words:
+        """Learn the words of the training rows."""
+        counts = text.value_counts()
+        counts = counts.iloc[np.lexsort((counts.index.astype(str), -counts.to_numpy()))]
+        n = len(text)
+        frequent = (counts >= RARE_ROWS) | (counts >= RARE_SHARE * n)
+        if len(counts) > most:
+            frequent.iloc[most - 1 :] = False  # one column is for the others
+        kept = set(counts.index[frequent])
+        n_rare = len(counts) - len(kept)
+        levels = sorted(
+            {*kept, *([OTHER] if n_rare else []), *([MISSING] if text.isna().any() else [])}
+        )
+        codes = cls._codes(text, levels)
+        rows = np.vstack([np.eye(len(levels)), np.bincount(codes, minlength=len(levels)) / n])
+        if len(levels) == 2:
+            rows = rows[:, 1:]
+        return cls(tuple(levels), rows, frozenset(counts.index), n_rare)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The words that have a column."""
+        return self.levels[1:] if len(self.levels) == 2 else self.levels
+
+    def encoded(self, text: pd.Series[Any]) -> Array:
+        """Return a column of 0 and 1 per word, one for two words; shape (n, columns)."""
+        return self.rows[self._codes(text, self.levels)]
+
+    @staticmethod
+    def _codes(text: pd.Series[Any], levels: Iterable[str]) -> NDArray[np.intp]:
+        """Return the position of each word among the levels; -1 for one that has none."""
+        index = pd.Index(list(levels), dtype=object)
+        other = text.where(text.isna() | text.isin(index), OTHER)
+        return index.get_indexer(pd.Index(other.where(text.notna(), MISSING), dtype=object))
+
+
+def as_table(X: Any) -> pd.DataFrame:
+    """Return rows as a table whose columns are named by words.
+
+    DataError if a name is there twice, or the rows have no columns.
+    """
+    table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
+    table = table.reset_index(drop=True)
+    table = table.set_axis([str(column).strip() for column in table.columns], axis=1)
+    for name in table.columns[table.columns.duplicated()][:1]:
+        raise DataError(f"There are two columns '{name}'.", "", "Rename one of them.")
+    return table
+
+
+def describe(notes: Iterable[Note]) -> list[str]:
+    """Return in sentences what was done with the columns, one per kind of treatment."""
+    sentences = {
+        "two words": "Columns of two words became one column of 0 and 1: {}.",
+        WORDS: "Columns of words became one column of 0 and 1 per word: {}.",
+        "rare words": "Rare words share a column: {}.",
+        DATE: "Dates became days, month, weekday and hour, as far as they vary: {}.",
+        "not numbers": "What is no number or date in these columns counts as missing: {}.",
+        "gaps": "Missing values become the mean of the training rows, with a column that says "
+        "where they are; missing words are a word of their own: {}.",
+        CONSTANT: "Left out, constant: {}.",
+        EMPTY: "Left out, without any value: {}.",
+        IDENTIFIER: "Left out, since they name the rows: {}.",
+        INDEX: "Left out, row numbers without a name: {}.",
+    }
+    gathered: dict[str, list[str]] = {}
+    for note in notes:
+        detail = f"1 is {note.detail}" if note.done == "two words" else f"{note.detail}"
+        shown = f"{note.column} ({detail})" if detail else note.column
+        gathered.setdefault(note.done, []).append(shown)
+    return [
+        text.format(named(gathered[done])) for done, text in sentences.items() if done in gathered
+    ]
+
+
+def named(names: list[str]) -> str:
+    """Return the first of these names in words, and how many more there are."""
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(map(str, names[:MOST_NAMED])) + more
+
+
+def _is_number(column: pd.Series[Any] | Any) -> bool:
+    """Tell whether a column, or its type, is one of numbers; truth values are words."""
+    dtype = getattr(column, "dtype", column)
+    return pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
+
+
+def _is_gap(column: pd.Series[Any]) -> pd.Series[Any]:
+    if _is_number(column):
+        return column.isna()
+    return _text(column).isna()
+
+
+def _kind(name: str, column: pd.Series[Any]) -> str:
+    """Return what a column of the training rows is."""
+    if _is_number(column):
+        reason = INDEX if _UNLABELLED.fullmatch(name) else IDENTIFIER
+        named_so = reason == INDEX or _IDENTIFIER.fullmatch(name)
+        return reason if named_so and _numbers_rows(column) else NUMBER
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return WORDS
+    present = _text(column).dropna()
+    if not len(present):
+        return NUMBER  # without any value
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return DATE
+    if 2 * np.isfinite(_as_numbers(present, comma=_has_decimal_comma(present))).sum() > len(
+        present
+    ):
+        return NUMBER
+    if 2 * present.str.fullmatch(_DATE).sum() > len(present):
+        dates = _as_dates(present, day_first=_is_day_first(present))
+        if 2 * dates.notna().sum() > len(present):
+            return DATE
+    different = present.nunique()
+    return IDENTIFIER if different > LEAST_NAMES and 2 * different > len(present) else WORDS
+
+
+def _numbers_rows(column: pd.Series[Any]) -> bool:
+    """Tell whether these are whole numbers, each a different one."""
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    whole = np.isfinite(values).all() and (values == np.round(values)).all()
+    return bool(whole and len(values) > 1 and len(np.unique(values)) == len(values))
+
+
+def _text(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column as words, None where nothing is there."""
+    if _is_number(column):  # 3.0 is the word 3: gaps make floats of whole numbers
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        words = [None if np.isnan(value) else f"{value:.15g}" for value in numbers]
+        return pd.Series(words, index=column.index, dtype=object)
+    there = column.notna()
+    text = column.astype(str).astype(object)
+    return text.where(there & (text.str.strip() != ""), None)
+
+
+def _has_decimal_comma(text: pd.Series[Any]) -> bool:
+    """Tell whether numbers have a decimal comma: 12,5 or 1.234,5, and not 1,234."""
+    text = _text(text).dropna()
+    return bool(
+        text.str.fullmatch(r"[-+]?[\d.]*\d,(\d{1,2}|\d{4,})").any()
+        and not text.str.fullmatch(r"[-+]?[\d,]*\.\d+").any()
+    )
+
+
+def _as_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
+    """Return the numbers that words stand for, NaN where they stand for none or an infinite one."""
+    if comma:
+        text = text.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
+    else:
+        text = text.str.replace(_THOUSANDS, "", regex=True)
+    numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=np.float64)
+    return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def _is_day_first(text: pd.Series[Any]) -> bool:
+    """Tell whether 1/2/2020 is in February.
+
+    The first number that is above 12 says it; without one, dates with points or hyphens have the
+    day first.
+    """
+    parts = text.dropna().astype(str).str.extract(r"^(\d{1,2})([-/.])(\d{1,2})[-/.]\d")
+    first, second = (pd.to_numeric(parts[at]).max() for at in (0, 2))
+    return bool(first > 12 or (not second > 12 and (parts[1] != "/").any() and first > 0))
+
+
+def _as_dates(column: pd.Series[Any], *, day_first: bool) -> pd.Series[Any]:
+    """Return the moments that a column says, in UTC without a zone; NaT where it says none."""
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return pd.to_datetime(column, utc=True).dt.tz_localize(None)
+    codes, different = pd.factorize(_text(column))
+    text = pd.Series(different, dtype=object)
+    text = text.where(
+        ~text.str.fullmatch(_TIME).astype(bool), EPOCH.date().isoformat() + " " + text
+    )
+    dates = pd.to_datetime(text, format="mixed", dayfirst=day_first, errors="coerce", utc=True)
+    moments = dates.dt.tz_localize(None).reindex(codes)  # -1 is no row of them: NaT
+    return moments.set_axis(column.index)
+
+
+def _date_parts(moments: pd.Series[Any]) -> Array:
+    """Return days since 2000, month, weekday and hour, of shape (n, 4)."""
+    days, clock = (moments - EPOCH).dt.days, moments.dt
+    hour = clock.hour + clock.minute / 60 + clock.second / 3600
+    parts = [days, clock.month, clock.day_of_week, hour]
+    return np.column_stack([np.asarray(part, dtype=np.float64) for part in parts])

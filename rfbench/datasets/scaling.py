@@ -1,0 +1,98 @@
+"""Scalings that outliers and skewed columns do not spoil, as transformers of scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.preprocessing import QuantileTransformer
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rfbench.arrays import Array, Rows
+
+MOST_ROWS = 100_000  # that a scaling learns from: quantiles of more say the same
+BOUND = 3.0  # of a value, in standard deviations
+LEAST_DEVIATION = 0.3  # of a column of two values, in distances of the two
+
+
+class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A map of each column to bounded values, then to mean 0 and standard deviation 1.
+
+    A column that is constant where it is fitted becomes 0. One of two values is divided by at least
+    .3 times their distance, so that a rare 1 among zeros does not lie far from all other rows.
+    """
+
+    def fit(self, X: Rows, y: Any = None) -> Self:
+        """Learn from rows of shape (n, d), finite and dense; of more than 100,000 from so many.
+
+        They are evenly spaced. ValueError if a value is not finite, or the rows are sparse.
+        """
+        if len(X) > MOST_ROWS:
+            X = X[np.linspace(0, len(X) - 1, MOST_ROWS).astype(np.int64)]
+        X = validate_data(self, X, dtype=np.float64)
+        self._learn(X)
+        Z = self._bounded(X)
+        low, high = Z.min(axis=0), Z.max(axis=0)
+        two_values = ((low == Z) | (high == Z)).all(axis=0)
+        deviation = Z.std(axis=0)
+        least = np.where(two_values, LEAST_DEVIATION * (high - low), 0.0)
+        constant = (X.min(axis=0) == X.max(axis=0)) | (deviation == 0)
+        self.mean_ = Z.mean(axis=0)
+        self.scale_ = np.where(constant, np.inf, np.maximum(deviation, least))
+        return self
+
+    def transform(self, X: Rows) -> Array:
+        """Return scaled rows of shape (n, d), float64."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.asarray((self._bounded(X) - self.mean_) / self.scale_)
+
+    def _learn(self, X: Array) -> None:
+        raise NotImplementedError
+
+    def _bounded(self, X: Array) -> Array:
+        raise NotImplementedError
+
+
+class RankScaler(_Bounded):
+    """Bring each column to a normal distribution by its ranks, clipped at 3 standard deviations.
+
+    Between the 1,000 quantiles it is linear, and values beyond those of the fit are clipped. Then
+    each column gets mean 0 and standard deviation 1.
+
+    >>> RankScaler().fit_transform([[1.0], [2.0], [1000.0]]).round(3).tolist()
+    [[-1.225], [0.0], [1.225]]
+    """
+
+    def _learn(self, X: Array) -> None:
+        self.quantiles_ = QuantileTransformer(
+            n_quantiles=min(1000, len(X)), output_distribution="normal", subsample=None
+        ).fit(X)
+
+    def _bounded(self, X: Array) -> Array:
+        return np.asarray(np.clip(self.quantiles_.transform(X), -BOUND, BOUND))
+
+
+class SmoothClipScaler(_Bounded):
+    """Bring each column to z = (x - median) / IQR and then to z / sqrt(1 + (z / 3)^2).
+
+    IQR is the distance of the quartiles; where it is 0, half the range takes its place. Small z
+    stay as they are, and none is beyond 3. Then each column gets mean 0 and standard deviation 1.
+    After Holzmueller, Grinsztajn and Steinwart, "Better by default" (NeurIPS 2024), section 3.
+
+    >>> Z = SmoothClipScaler().fit([[0.0], [1.0], [2.0], [3.0], [4.0]])
+    >>> (Z.width_.tolist(), Z.transform([[2.0], [1e9]]).round(3).tolist())
+    ([2.0], [[0.0], [4.436]])
+    """
+
+    def _learn(self, X: Array) -> None:
+        low, lower, median, upper, high = np.quantile(X, [0, 0.25, 0.5, 0.75, 1], axis=0)
+        width: NDArray[Any] = np.where(upper > lower, upper - lower, (high - low) / 2)
+        self.median_ = median
+        self.width_ = np.where(width > 0, width, np.inf)
+
+    def _bounded(self, X: Array) -> Array:
+        z = (X - self.median_) / self.width_
+        return np.asarray(z / np.sqrt(1 + (z / BOUND) ** 2))

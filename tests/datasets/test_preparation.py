@@ -1,0 +1,245 @@
+"""The transformer that makes rows of numbers of a table: learnt from training rows alone."""
+
+import datetime
+import io
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+
+from rfbench.datasets import Note, Preparation
+from rfbench.datasets.preparation import describe
+from rfbench.errors import DataError
+
+N = 60
+
+
+def a_table(n=N, seed=0):
+    """Return a table with a column of each kind."""
+    random = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "Unnamed: 0": np.arange(n),
+            "customerId": random.permutation(n) + 1000,
+            "area": random.normal(size=n),
+            "town": random.choice(["Bonn", "Kiel", "Ulm"], n),
+            "sold": pd.Timestamp("2024-01-01") + pd.to_timedelta(random.integers(0, 900, n), "D"),
+            "sex": random.choice(["f", "m"], n),
+        }
+    )
+    table.loc[::7, "area"] = np.nan
+    table.loc[::11, "town"] = None
+    return table
+
+
+def columns_of(preparation, X):
+    return dict(zip(preparation.get_feature_names_out(), np.asarray(X).T, strict=True))
+
+
+class TestColumns:
+    def test_numbers_stay_and_gaps_take_the_mean_and_an_indicator(self):
+        table = pd.DataFrame({"a": [1.0, np.nan, 3.0, np.inf], "b": [4, 5, 6, 7]})
+        preparation = Preparation()
+        X = columns_of(preparation, preparation.fit_transform(table))
+        assert_array_equal(X["a"], [1, 2, 3, 2])
+        assert_array_equal(X["a=missing"], [0, 1, 0, 1])
+        assert_array_equal(X["b"], [4, 5, 6, 7])
+        assert Note("a", "gaps", 2) in preparation.notes_
+        assert Note("a", "not numbers", 1) in preparation.notes_
+
+    def test_words_become_their_indicators_and_two_words_one_column(self):
+        table = pd.DataFrame({"town": ["Ulm", "Kiel", None, "Bonn"] * 5, "sex": ["m", "f"] * 10})
+        preparation = Preparation()
+        X = columns_of(preparation, preparation.fit_transform(table))
+        for word in ("Bonn", "Kiel", "Ulm"):
+            assert_array_equal(X[f"town={word}"], table["town"] == word)
+        assert_array_equal(X["town=missing"], table["town"].isna())
+        assert_array_equal(X["sex=m"], table["sex"] == "m")
+        assert len(X) == 5
+
+    def test_a_date_becomes_days_month_weekday_and_hour(self):
+        moments = [datetime.datetime(2000, 1, 1, 6), datetime.datetime(2024, 2, 29, 18, 30)]
+        X = Preparation().fit_transform(pd.DataFrame({"day": pd.Series(moments)}))
+        days = (datetime.date(2024, 2, 29) - datetime.date(2000, 1, 1)).days
+        assert_array_equal(X, [[0, 1, 5, 6], [days, 2, 3, 18.5]])  # a Saturday, a Thursday
+
+    @pytest.mark.parametrize(
+        "day",
+        [
+            ["2024-02-01", "2024-03-13"],
+            ["01.02.2024", "13.03.2024"],
+            ["1/2/2024", "13/3/2024"],
+            ["2/1/2024", "3/13/2024"],
+            [datetime.date(2024, 2, 1), datetime.date(2024, 3, 13)],
+            pd.to_datetime(["2024-02-01", "2024-03-13"]).tz_localize("UTC"),
+        ],
+    )
+    def test_each_way_to_write_a_date(self, day):
+        preparation = Preparation()
+        X = columns_of(preparation, preparation.fit_transform(pd.DataFrame({"d": pd.Series(day)})))
+        assert_array_equal(X["d month"], [2, 3])
+        assert np.diff(X["d days"]) == [41]
+
+    def test_the_way_to_write_a_date_is_that_of_the_training_rows(self):
+        preparation = Preparation().fit(pd.DataFrame({"d": ["1/2/2024", "13/3/2024"]}))
+        X = columns_of(preparation, preparation.transform(pd.DataFrame({"d": ["5/6/2024"]})))
+        assert_array_equal(X["d month"], [6])
+
+    @pytest.mark.parametrize(
+        ("text", "numbers"),
+        [
+            (["1", "2.5", "n/k", "4"], [1, 2.5, 2.5, 4]),
+            (["1,5", "2,25", "3"], [1.5, 2.25, 3]),
+            (["1.234,5", "2,5"], [1234.5, 2.5]),
+            (["1,234", "999"], [1234, 999]),
+            (["1,234.5", "-2"], [1234.5, -2]),
+        ],
+    )
+    def test_numbers_written_as_text(self, text, numbers):
+        assert_array_equal(Preparation().fit_transform(pd.DataFrame({"a": text}))[:, 0], numbers)
+
+    def test_what_names_rows_or_is_constant_is_left_out_and_said(self):
+        table = a_table().assign(one="x", nothing=None, code=[f"K{i}" for i in range(N)])
+        preparation = Preparation().fit(table)
+        reasons = {note.column: note.done for note in preparation.notes_ if not note.detail}
+        assert reasons == {
+            "Unnamed: 0": "index", "customerId": "identifier", "code": "identifier",
+            "sold": "date", "one": "constant", "nothing": "empty",
+        }  # fmt: skip
+        names = set(preparation.get_feature_names_out())
+        assert not any(name.startswith(("Unn", "cust", "code", "one", "not")) for name in names)
+        assert all(column in " ".join(describe(preparation.notes_)) for column in reasons)
+
+    @pytest.mark.parametrize(
+        ("name", "values"), [("id", [1, 1, 2]), ("width", [1, 2, 3]), ("paid", [4, 5, 6])]
+    )
+    def test_numbers_that_only_look_like_identifiers_stay(self, name, values):
+        preparation = Preparation().fit(pd.DataFrame({name: values}))
+        assert preparation.kinds_ == {name: "number"}
+
+    def test_rare_words_share_a_column(self):
+        table = pd.DataFrame({"w": ["a"] * 1500 + ["b"] * 10 + ["c"] * 9 + ["d"]})
+        preparation = Preparation()
+        X = columns_of(preparation, preparation.fit_transform(table))
+        assert {name: x.sum() for name, x in X.items()} == {"w=a": 1500, "w=b": 10, "w=other": 10}
+        few = Preparation(most_words=2)
+        assert columns_of(few, few.fit_transform(table[:1519]))["w=other"].sum() == 19
+
+    def test_nothing_to_learn_from_is_an_error_that_says_why(self):
+        with pytest.raises(DataError, match="No column is left.*constant: a"):
+            Preparation().fit(pd.DataFrame({"a": [1, 1]}))
+        with pytest.raises(DataError, match="two columns 'a'"):
+            Preparation().fit(pd.DataFrame([[1, 2]], columns=["a", " a"]))
+
+    def test_an_array_is_a_table_and_sparse_rows_pass_through(self):
+        X = np.random.default_rng(0).normal(size=(20, 3))
+        assert_array_equal(Preparation().fit_transform(X), X)
+        rows = sparse.csr_array(np.diag([1, 2, 3]))
+        preparation = Preparation().fit(rows)
+        assert preparation.transform(rows).dtype == np.float64
+        assert_array_equal(preparation.transform(rows).toarray(), rows.toarray())
+        for other in (rows[:, :2], X):
+            with pytest.raises(DataError, match="not what was fitted"):
+                preparation.transform(other)
+
+
+class TestPrediction:
+    def test_unchanged_rows_stay_the_same_whatever_else_is_in_the_file(self):
+        table = a_table()
+        preparation = Preparation().fit(table)
+        expected = preparation.transform(table)
+        new = pd.concat([table[::2], a_table(5, seed=1).assign(town="Wien")])
+        new = new[new.columns[::-1]].assign(extra=1)
+        assert_allclose(preparation.transform(new)[: N // 2], expected[::2], rtol=0, atol=1e-9)
+        for row in (3, 7, 11):  # alone, a gap or a word has another type
+            assert_array_equal(preparation.transform(table[row : row + 1])[0], expected[row])
+        as_file = pd.read_csv(io.StringIO(table.to_csv(index=False)))
+        assert_array_equal(preparation.transform(as_file), expected)
+
+    def test_what_training_rows_lack_is_their_mean_and_is_said(self):
+        table = a_table()
+        preparation = Preparation()
+        X = preparation.fit_transform(table)
+        new = table.drop(columns=["sold", "sex"]).assign(town="Wien", extra=0)
+        Z, fitted = columns_of(preparation, preparation.transform(new)), columns_of(preparation, X)
+        for name in ("sold days", "sold month", "sex=m", "town=Kiel", "town=missing"):
+            assert_allclose(Z[name], fitted[name].mean())
+        different = preparation.differences(new)
+        assert different.missing_columns == ("sold", "sex")
+        assert different.extra_columns == ("extra",)
+        assert different.unseen_words == {"town": {"Wien": N}}
+
+    def test_a_gap_of_known_columns_is_what_it_was_in_training(self):
+        table = a_table()
+        preparation = Preparation().fit(table)
+        Z = columns_of(preparation, preparation.transform(table.drop(columns=["area", "town"])))
+        assert_array_equal(Z["area=missing"], 1)
+        assert_array_equal(Z["town=missing"], 1)
+        assert_array_equal(Z["town=Kiel"], 0)
+
+    def test_rare_words_take_in_new_ones(self):
+        table = pd.DataFrame({"w": ["a"] * 1500 + ["b"] * 10 + ["c"] * 9 + ["d"]})
+        preparation = Preparation().fit(table)
+        new = pd.DataFrame({"w": ["e", "c", None]})
+        Z = columns_of(preparation, preparation.transform(new))
+        assert_array_equal(Z["w=other"][:2], [1, 1])
+        assert_allclose(Z["w=other"][2], 10 / 1520)
+        assert preparation.differences(new).unseen_words == {"w": {"e": 1}}
+        assert preparation.differences(new).new_gaps == {"w": 1}
+
+    def test_other_types_are_gaps_and_are_said(self):
+        table = a_table().assign(area=np.arange(N) * 1.0)
+        preparation = Preparation().fit(table)
+        new = table.assign(area="much", sold="soon", town=3)
+        different = preparation.differences(new)
+        assert different.other_types == {"area": N, "sold": N}
+        assert different.unseen_words == {"town": {"3": N}}
+        assert_allclose(columns_of(preparation, preparation.transform(new))["area"], (N - 1) / 2)
+        assert not preparation.differences(table)
+
+    def test_numbers_are_the_words_that_they_were(self):
+        preparation = Preparation().fit(pd.DataFrame({"zip": ["1A", "1B", "2A", "3"] * 5}))
+        new = pd.DataFrame({"zip": [3, np.nan]})
+        assert columns_of(preparation, preparation.transform(new))["zip=3"][0] == 1
+
+
+class TestTransformer:
+    def test_it_is_fitted_on_what_it_is_given_alone(self):
+        table, train = a_table(), np.arange(N) < 40
+        changed = table.copy()
+        changed.loc[~train, "area"] = 1e6
+        changed.loc[~train, "town"] = "Wien"
+        changed.loc[~train, "sold"] = pd.Timestamp("1900-01-01")
+        first, second = (Preparation().fit(each[train]) for each in (table, changed))
+        assert_array_equal(first.transform(table), second.transform(table))
+        assert first.notes_ == second.notes_
+
+    def test_it_is_cloned_stored_and_the_same_each_time(self, tmp_path):
+        table = a_table()
+        preparation = Preparation(most_words=7)
+        X = preparation.fit_transform(table)
+        assert clone(preparation).get_params() == {"most_words": 7}
+        assert_array_equal(clone(preparation).fit(table).transform(table), X)
+        joblib.dump(preparation, tmp_path / "p")
+        again = joblib.load(tmp_path / "p")
+        assert_array_equal(again.transform(table), X)
+        assert (again.notes_, again.kinds_) == (preparation.notes_, preparation.kinds_)
+
+    def test_it_begins_a_pipeline(self):
+        table = a_table()
+        y = table["area"].fillna(0) + (table["town"] == "Kiel")
+        model = make_pipeline(Preparation(), Ridge(0.1)).fit(table, y)
+        X = Preparation().fit_transform(table)
+        assert_allclose(model.predict(table), Ridge(0.1).fit(X, y).predict(X))
+
+    def test_the_rows_have_no_order(self):
+        table = a_table()
+        order = np.random.default_rng(0).permutation(N)
+        straight, mixed = Preparation().fit(table), Preparation().fit(table.iloc[order])
+        assert_allclose(straight.transform(table), mixed.transform(table), atol=1e-12)

@@ -1,0 +1,73 @@
+"""Scalings by ranks and by quartiles: closed forms, invariances, bounds."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import kstest, norm
+
+from rfbench.datasets import RankScaler, SmoothClipScaler
+
+BOTH = pytest.mark.parametrize("scaler", [RankScaler, SmoothClipScaler])
+
+
+@BOTH
+class TestBoth:
+    def test_mean_and_variance_of_the_fitted_rows(self, scaler):
+        X = np.random.default_rng(0).lognormal(size=(300, 2), sigma=3)
+        Z = scaler().fit_transform(X)
+        assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
+        assert_allclose(Z.std(axis=0), 1)
+
+    def test_order_is_kept_and_nothing_lies_far_away(self, scaler):
+        X = np.random.default_rng(0).normal(size=(200, 1))
+        scaled = scaler().fit(X)
+        Z = scaled.transform(np.linspace(-1e12, 1e12, 1001)[:, None])
+        assert np.all(np.diff(Z[:, 0]) >= 0)
+        assert np.abs(Z).max() < 5
+
+    def test_a_constant_column_becomes_zero_and_a_rare_value_does_not_lie_far(self, scaler):
+        X = np.column_stack([np.full(1000, 7.0), np.arange(1000) == 0]).astype(float)
+        scaled = scaler().fit(X)
+        assert_array_equal(scaled.transform([[7.0, 0], [9.0, 0]])[:, 0], 0)
+        high, low = scaled.transform([[7.0, 1], [7.0, 0]])[:, 1]
+        assert_allclose(high - low, 1 / 0.3)
+
+    def test_affine_maps_of_a_column_change_nothing(self, scaler):
+        X = np.random.default_rng(0).normal(size=(100, 3))
+        assert_allclose(scaler().fit_transform(5 * X + 3), scaler().fit_transform(X), atol=1e-9)
+
+    def test_rows_that_are_not_finite_or_sparse_are_refused(self, scaler):
+        with pytest.raises(ValueError, match="NaN"):
+            scaler().fit(np.array([[np.nan], [1.0]]))
+
+    def test_it_learns_from_the_rows_of_the_fit_alone(self, scaler):
+        X = np.random.default_rng(0).normal(size=(100, 3))
+        scaled = scaler().fit(X[:50])
+        before = scaled.transform(X[:50])
+        scaled.transform(1e6 * X[50:])
+        assert_array_equal(scaled.transform(X[:50]), before)
+
+
+def test_ranks_are_those_of_a_normal_whatever_the_monotone_map():
+    x = np.random.default_rng(0).normal(size=(500, 1))
+    Z = RankScaler().fit_transform(x)
+    assert kstest(Z[:, 0], norm.cdf).pvalue > 0.5
+    assert_allclose(RankScaler().fit_transform(np.exp(3 * x)), Z, atol=1e-9)
+    ranks = np.argsort(np.argsort(x[:, 0]))
+    expected = np.clip(norm.ppf(np.clip(ranks / 499, 1e-7, 1 - 1e-7)), -3, 3)
+    assert_allclose(Z[:, 0], (expected - expected.mean()) / expected.std(), atol=1e-6)
+
+
+def test_smooth_clip_is_its_formula():
+    x = np.random.default_rng(0).normal(size=(101, 1)) ** 3
+    lower, median, upper = np.quantile(x, [0.25, 0.5, 0.75])
+    z = (x - median) / (upper - lower)
+    expected = z / np.sqrt(1 + (z / 3) ** 2)
+    assert_allclose(
+        SmoothClipScaler().fit_transform(x), (expected - expected.mean()) / expected.std()
+    )
+
+
+def test_without_a_distance_of_the_quartiles_half_the_range_takes_its_place():
+    x = np.r_[np.zeros(90), np.linspace(0, 8, 10)][:, None]
+    assert SmoothClipScaler().fit(x).width_ == [4.0]
