@@ -63,8 +63,8 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'rfbench' has no attribute '{name}'")
     module, _, thing = _PLACES.get(name, f"rfbench.{name}").partition(":")
-    found = importlib.import_module(module)
-    return getattr(found, thing) if thing else found
+    exported = importlib.import_module(module)
+    return getattr(exported, thing) if thing else exported
 
 
 def __dir__() -> list[str]:

@@ -52,13 +52,13 @@ class RunResults(Results):
 
         table = self.summary()
         lines = [f"{self.name}: {len(self.rows)} trials in {self.folder}", *self.notes]
-        said = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+        paragraphs = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
         if table.empty:
-            return said
+            return paragraphs
         table = table.rename(columns={"x": axis(self)}) if axis(self) not in table else table
         columns = ["dataset", "method", axis(self), "metric", *SHOWN]
         numbers = table[columns].to_html(index=False, float_format="{:.4g}".format, na_rep="")
-        return said + numbers
+        return paragraphs + numbers
 
 
 def read_results(folder: str | Path) -> RunResults:
@@ -105,11 +105,11 @@ def read_config(
         return config
     if isinstance(config, Mapping):
         document = yamlfile.Document(_plain(config), "the configuration")
-        path, found = Path(name), configurations.runs_of(document, name, overrides)
+        path, documents = Path(name), configurations.runs_of(document, name, overrides)
     else:
         path = Path(config)
-        found = configurations.documents(path, overrides)
-    full, document = configurations.choose(path, found, run)
+        documents = configurations.documents(path, overrides)
+    full, document = configurations.choose(path, documents, run)
     return configurations.from_document(document, full, allow_imports=allow_imports)
 
 

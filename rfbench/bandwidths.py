@@ -146,8 +146,12 @@ def nearest_to_rule(losses: Mapping[float, Array], rule: float) -> float:
     best = min(means, key=lambda value: (means[value], -value))
 
     def flat(value: float) -> bool:
-        apart = losses[value] - losses[best]
-        error = float(np.std(apart, ddof=1) / np.sqrt(len(apart))) if len(apart) > 1 else 0.0
+        difference = losses[value] - losses[best]
+        error = (
+            float(np.std(difference, ddof=1) / np.sqrt(len(difference)))
+            if len(difference) > 1
+            else 0.0
+        )
         return means[value] - means[best] <= max(error, 1e-12 * abs(means[best]))
 
     return min(filter(flat, means), key=lambda value: (abs(np.log(value / rule)), -value))

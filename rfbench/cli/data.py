@@ -39,11 +39,11 @@ def list_data() -> None:
     lines = []
     for name in datasets.names():
         entry = datasets.entry(name)
-        place = {"synthetic": "generated", "bundled": "built in"}.get(entry.kind)
-        place = place or ("yes" if datasets.on_disk(name) else "no")
-        place += ", unpinned" if entry.unpinned else ""
+        state = {"synthetic": "generated", "bundled": "built in"}.get(entry.kind)
+        state = state or ("yes" if datasets.on_disk(name) else "no")
+        state += ", unpinned" if entry.unpinned else ""
         size = "as asked" if entry.kind == "synthetic" else f"{entry.rows:,} x {entry.columns:,}"
-        lines.append((name, entry.task, size, place, entry.licence))
+        lines.append((name, entry.task, size, state, entry.licence))
     print_table(lines, ("name", "task", "rows x columns", "on disk", "licence"), numbers=(2,))
 
 
@@ -69,8 +69,8 @@ def path(name: str) -> None:
     """Print where the files of a data set are."""
     from rfbench import datasets
 
-    for place in datasets.paths(name):
-        echo(place)
+    for path in datasets.paths(name):
+        echo(path)
 
 
 @data.command()
@@ -89,8 +89,8 @@ def verify(names: tuple[str, ...]) -> None:
             if check.status == "missing" and not names:
                 continue
             wrong = wrong or check.status in ("mismatch", "missing")
-            found = f"sha256 {check.sha256}" if check.sha256 else "not found"
-            echo(f"{name:15} {check.name:32} {check.status:9} {found}")
+            digest = f"sha256 {check.sha256}" if check.sha256 else "not found"
+            echo(f"{name:15} {check.name:32} {check.status:9} {digest}")
             if check.status == "unpinned":
                 echo(f"{'':15} {'':32} to pin it: write this hash into the catalogue")
             if check.status == "mismatch":

@@ -90,8 +90,8 @@ def read_all(
     `anything` of `rfbench.permissions.check_permission`. ConfigError names the file, the line, what
     is allowed and the nearest right word.
     """
-    found = documents(path, overrides)
-    chosen = dict(choose(path, found, name) for name in only) if only else found
+    runs = documents(path, overrides)
+    chosen = dict(choose(path, runs, name) for name in only) if only else runs
     return [from_document(run, name, allow_imports=allow_imports) for name, run in chosen.items()]
 
 
@@ -107,11 +107,11 @@ def runs_of(
     document: yamlfile.Document, stem: str, overrides: Sequence[str] = ()
 ) -> dict[str, yamlfile.Document]:
     """Return the runs of a document by name, not yet checked."""
-    found = matrix.runs(document, stem)
-    for document in found.values():
+    runs = matrix.runs(document, stem)
+    for document in runs.values():
         for text in overrides:
             override(document, text)
-    return found
+    return runs
 
 
 def choose(

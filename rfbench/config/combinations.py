@@ -172,7 +172,7 @@ def _check_bandwidths(experiment: Experiment) -> None:
         ),
         f"{', '.join(own)} has one of its own": bool(own),
     }
-    for why in (words for words, holds in reasons.items() if holds):
+    for why in (reason for reason, holds in reasons.items() if holds):
         raise ConfigError(
             f"the bandwidth cannot be chosen: {why}.",
             "It is chosen with the penalty, on the same rows.",
@@ -255,8 +255,8 @@ def _shared_key(
     error: RfbenchError, sampler: SamplerSpec, document: yamlfile.Document
 ) -> tuple[Any, ...]:
     """Return the key, if any, that an error speaks of and that the sampler has from all of them."""
-    said = re.findall(r"\w+", error.what)
+    terms = re.findall(r"\w+", error.what)
     for key in ("kernel", "bandwidth", "feature_map"):
-        if key in said and key not in sampler.parameters and document.place_of((key,)):
+        if key in terms and key not in sampler.parameters and document.place_of((key,)):
             return (key,)
     return ()

@@ -40,20 +40,20 @@ def runs(document: yamlfile.Document, stem: str) -> dict[str, yamlfile.Document]
     if not any(axis in document.value for axis in AXES):
         return {stem: document}
     axes = {axis: _entries(document, axis) for axis in AXES}
-    found = {}
+    runs = {}
     for dataset in axes[DATASETS] or [""]:
         for protocol in axes[PROTOCOLS] or [""]:
             if dataset in _wanted(document, axes, protocol):
                 key = ".".join(filter(None, (dataset, protocol)))
-                found[key] = _run(document, axes, dataset, protocol, key)
+                runs[key] = _run(document, axes, dataset, protocol, key)
     for key in axes[EXCEPTIONS]:
-        if key not in found:
+        if key not in runs:
             raise ConfigError(
                 f"{where(document, (EXCEPTIONS, key))}: there is no run '{key}'."
-                f"{nearest(key, list(found))}",
-                f"The runs are {', '.join(found)}.",
+                f"{nearest(key, list(runs))}",
+                f"The runs are {', '.join(runs)}.",
             )
-    return {f"{stem}{'_' if axes[DATASETS] else '.'}{key}": run for key, run in found.items()}
+    return {f"{stem}{'_' if axes[DATASETS] else '.'}{key}": run for key, run in runs.items()}
 
 
 def _entries(document: yamlfile.Document, axis: str) -> Entries:

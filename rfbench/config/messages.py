@@ -18,10 +18,10 @@ MAX_SHOWN = 8
 
 def where(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
     """Return the file and line of a path in the document, or the --set that put it there."""
-    place = document.place_of(path)
-    if place.startswith("--set"):
-        return place
-    return f"{document.source}, {place}" if place else document.source
+    position = document.place_of(path)
+    if position.startswith("--set"):
+        return position
+    return f"{document.source}, {position}" if position else document.source
 
 
 def explain(error: ValidationError, document: yamlfile.Document) -> str:
@@ -42,11 +42,11 @@ def explain(error: ValidationError, document: yamlfile.Document) -> str:
             message = f"the key '{key}' is missing"
         elif kind == "literal_error":
             expected = problem["ctx"]["expected"].replace(" or ", ", ").replace("'", "")
-            words = [word.strip() for word in expected.split(",")]
+            parts = [word.strip() for word in expected.split(",")]
             shown = problem["input"]
             message = (
-                f"{key} is {_short(shown)}; allowed: {', '.join(words)}."
-                f"{nearest(str(shown), words)}"
+                f"{key} is {_short(shown)}; allowed: {', '.join(parts)}."
+                f"{nearest(str(shown), parts)}"
             )
         elif key:
             if message[1:2].islower():
@@ -88,9 +88,9 @@ def at(document: yamlfile.Document, *path: Any) -> Iterator[None]:
     try:
         yield
     except RfbenchError as error:
-        said = re.findall(r"[\w-]+", error.what)
-        below = {path + rest: place for rest, place in document.below(path).items()}
-        named = [p for word in said for p in below if p[-1] == word]
-        changed = next((p for p, place in below.items() if place.startswith("--set")), path)
-        place = where(document, max(named, key=len, default=changed))
-        raise ConfigError(f"{place}: {error.what}", error.why, error.todo) from None
+        terms = re.findall(r"[\w-]+", error.what)
+        below = {path + rest: position for rest, position in document.below(path).items()}
+        named = [p for word in terms for p in below if p[-1] == word]
+        changed = next((p for p, position in below.items() if position.startswith("--set")), path)
+        position = where(document, max(named, key=len, default=changed))
+        raise ConfigError(f"{position}: {error.what}", error.why, error.todo) from None

@@ -57,8 +57,8 @@ def _sizes(value: Any) -> Any:
     if isinstance(value, dict) and set(value) == {"kept_by"}:
         return value
     sizes = _expanded(value)
-    whole = isinstance(sizes, list) and all(type(size) is int and size >= 1 for size in sizes)
-    if not whole or not sizes:
+    counts = isinstance(sizes, list) and all(type(size) is int and size >= 1 for size in sizes)
+    if not counts or not sizes:
         raise ValueError(
             f"M is whole numbers of at least 1, a list or {grids.GRAMMAR}, or {{kept_by: SAMPLER}}"
         )
@@ -293,8 +293,8 @@ class SolverSpec(MethodSpec):
         flat = _single_key(value, "ridge") if not isinstance(value, dict) else dict(value)
         if "class" in flat:
             return {"name": flat.pop("class"), "imported": True, "parameters": flat}
-        known = {key: flat.pop(key) for key in cls.model_fields if key in flat}
-        return {**known, "parameters": flat}
+        grouped = {key: flat.pop(key) for key in cls.model_fields if key in flat}
+        return {**grouped, "parameters": flat}
 
     def keywords(self) -> dict[str, Any]:
         """Return what the solver's constructor is called with: what differs from the defaults.
@@ -358,8 +358,8 @@ def _split(value: Any) -> Any:
         raise ValueError("a share of the rows or groups lies between 0 and 1")
     if any(type(size) is bool or (type(size) is int and size < 1) for size in sizes):
         raise ValueError("a number of rows or groups is at least 1")
-    words = [key for key, size in value.items() if isinstance(size, str)] if sizes else []
-    if split.way_of(value) is None or set(words) - {"column"}:
+    names = [key for key, size in value.items() if isinstance(size, str)] if sizes else []
+    if split.way_of(value) is None or set(names) - {"column"}:
         raise ValueError(f"a split is {split.EXAMPLES}.{nearest(str(value), ['given'])}")
     return value
 
