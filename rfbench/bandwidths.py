@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError, nearest
-from rfbench.kernels import Kernel, centred
+from rfbench.kernels import Kernel, centred, rounded_squares
 from rfbench.parameters import Rule, number, one_of
 from rfbench.registry import KERNELS
 
@@ -164,22 +163,11 @@ def _from_rows(rule: str, X: Rows, generator: np.random.Generator, queries: int)
     if len(sample) < 2:
         return 1.0
     if rule == "median":
-        distances = _squared_distances(*centred(rows, rows))
+        distances = rounded_squares(*centred(rows, rows))
         return float(np.sqrt(np.median(distances[np.triu_indices(len(sample), k=1)])))
     if rule == "knn50":
         return _mean_distance(*centred(rows, X), sample)
     return _mean_distance(*centred(rows, rows), np.arange(len(sample)))
-
-
-def _squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
-    """Return the squared distances of rows of float64; what may be rounding alone is 0."""
-    from sklearn.metrics.pairwise import euclidean_distances
-    from sklearn.utils.extmath import row_norms
-
-    squares: NDArray[np.float64] = euclidean_distances(X, Y, squared=True)
-    rounding = 8 * (X.shape[1] + 4) * np.finfo(np.float64).eps  # where |y| is almost |x|
-    squares[squares <= rounding * row_norms(X, squared=True)[:, None]] = 0.0
-    return squares
 
 
 def _mean_distance(queries: Rows, rows: Rows, own: np.ndarray) -> float:
@@ -187,7 +175,7 @@ def _mean_distance(queries: Rows, rows: Rows, own: np.ndarray) -> float:
     neighbour = min(NEIGHBOUR, rows.shape[0] - 1)
     kth = np.empty(len(own))
     for start in range(0, len(own), 100):
-        block = _squared_distances(queries[start : start + 100], rows)
+        block = rounded_squares(queries[start : start + 100], rows)
         block[np.arange(len(block)), own[start : start + 100]] = -1.0
         kth[start : start + 100] = np.partition(block, neighbour, axis=1)[:, neighbour]
     return float(np.mean(np.sqrt(np.maximum(kth, 0.0))))

@@ -9,6 +9,7 @@ section 4.2).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from rfbench.arrays import Rows
+from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError
 from rfbench.registry import KERNELS
 
@@ -57,6 +58,17 @@ def squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
     return np.asarray(euclidean_distances(*centred(X, Y), squared=True))
 
 
+def rounded_squares(X: Rows, Y: Rows) -> NDArray[np.float64]:
+    """Return the squared distances of rows of float64; what may be rounding alone is 0."""
+    from sklearn.metrics.pairwise import euclidean_distances
+    from sklearn.utils.extmath import row_norms
+
+    squares: NDArray[np.float64] = euclidean_distances(X, Y, squared=True)
+    rounding = 8 * (X.shape[1] + 4) * np.finfo(np.float64).eps  # where |y| is almost |x|
+    squares[squares <= rounding * row_norms(X, squared=True)[:, None]] = 0.0
+    return squares
+
+
 @dataclass(frozen=True)
 class Kernel(ABC):
     """A kernel with its bandwidth.
@@ -81,6 +93,28 @@ class Kernel(ABC):
     @abstractmethod
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix, shape (len(X), len(Y))."""
+
+    def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
+        """Return the gradients at the rows X of functions of kernel values, shape (k, n, d).
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        Y : array or CSR matrix of shape (m, d)
+        coef : array of shape (m, k)
+            The k-th function is x -> sum_j coef[j, k] k(x, Y[j]). Where a kernel has a kink, the
+            mean of the slopes on both sides counts.
+
+        Raises
+        ------
+        MethodError
+            The kernel does not fall with a distance.
+        """
+        raise MethodError(
+            f"rfbench has no gradients of the kernel {self.name}.",
+            "A metric is learnt from the gradients of a fit with the kernel.",
+            "Take the kernel gaussian, laplacian, laplacian-l2 or cauchy.",
+        )
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
         """Draw m frequencies from the spectral measure, shape (m, d).
@@ -126,6 +160,10 @@ class Gaussian(GaussianMeasure):
         """Return the kernel matrix."""
         return np.asarray(np.exp(-0.5 * self.spread**2 * squared_distances(X, Y)))
 
+    def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
+        """Return the gradients of functions of kernel values, see `Kernel.gradients`."""
+        return _radial_gradients(X, Y, -(self.spread**2) * self(X, Y), coef)
+
 
 class GaussianUnhalved(Gaussian):
     """exp(-|x - y|^2 / s^2), as Liu et al. (2020) print it; frequencies N(0, 2 I / s^2)."""
@@ -150,6 +188,38 @@ class Laplacian(Kernel):
 
         return np.asarray(np.exp(-cdist(_dense(X), _dense(Y), "cityblock") / self.bandwidth))
 
+    def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
+        """Return the gradients of functions of kernel values, see `Kernel.gradients`."""
+        s = self.bandwidth
+        return _product_gradients(X, Y, self(X, Y), coef, lambda gap: -np.sign(gap) / s)
+
+
+class LaplacianL2(Kernel):
+    """exp(-|x - y| / s), |.| the Euclidean distance; frequencies of a multivariate Cauchy law.
+
+    Also called exponential, or Matern of order 1/2. Unlike `Laplacian`, it does not change when
+    the rows are rotated. A frequency is g / (s |h|) with g ~ N(0, I) and h ~ N(0, 1): its
+    coordinates are Cauchy(1 / s) and depend on each other.
+    """
+
+    name = "laplacian-l2"
+
+    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
+        """Return the kernel matrix."""
+        return np.asarray(np.exp(-np.sqrt(rounded_squares(*centred(X, Y))) / self.bandwidth))
+
+    def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
+        """Return the gradients of functions of kernel values, see `Kernel.gradients`."""
+        distances = np.sqrt(rounded_squares(*centred(X, Y)))
+        slopes = -np.exp(-distances / self.bandwidth) / self.bandwidth
+        away = np.divide(slopes, distances, out=np.zeros_like(slopes), where=distances > 0)
+        return _radial_gradients(X, Y, away, coef)
+
+    def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
+        """Draw m frequencies, shape (m, d), row by row."""
+        normal = generator.standard_normal((m, d + 1))
+        return self._scaled(normal[:, :d] / np.abs(normal[:, d:]))
+
 
 class Cauchy(Kernel):
     """prod_j 1 / (1 + (x_j - y_j)^2 / s^2); frequencies independent Laplace(1 / s)."""
@@ -164,6 +234,11 @@ class Cauchy(Kernel):
         for j in range(x.shape[1]):
             product /= 1.0 + np.subtract.outer(x[:, j], y[:, j]) ** 2
         return product
+
+    def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
+        """Return the gradients of functions of kernel values, see `Kernel.gradients`."""
+        square = self.bandwidth**2
+        return _product_gradients(X, Y, self(X, Y), coef, lambda gap: -2 * gap / (square + gap**2))
 
 
 class ArcCosine(GaussianMeasure):
@@ -223,6 +298,30 @@ class Linear(Kernel):
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
         """Draw coordinates with replacement, shape (m, 1): the column numbers."""
         return generator.integers(0, d, size=(m, 1)).astype(np.float64)
+
+
+def _radial_gradients(X: Rows, Y: Rows, factors: Array, coef: Array) -> Array:
+    """Return sum_j factors[i, j] coef[j, k] (x_i - y_j), shape (k, n, d)."""
+    X, Y = (_dense(rows) for rows in centred(_dense(X), _dense(Y)))
+    (m, d), k = Y.shape, coef.shape[1]
+    pulled = factors @ (coef[:, :, None] * Y[:, None, :]).reshape(m, k * d)
+    gradients = (factors @ coef)[:, :, None] * X[:, None, :] - pulled.reshape(-1, k, d)
+    return np.asarray(gradients.transpose(1, 0, 2))
+
+
+def _product_gradients(
+    X: Rows, Y: Rows, values: Array, coef: Array, log_slope: Callable[[Array], Array]
+) -> Array:
+    """Return the gradients where the kernel is a product over the coordinates, shape (k, n, d).
+
+    `log_slope` is the derivative of the logarithm of a factor by the difference x - y.
+    """
+    X, Y = _dense(X), _dense(Y)
+    gradients = np.empty((coef.shape[1], *X.shape))
+    for j in range(X.shape[1]):
+        gap = np.subtract.outer(X[:, j], Y[:, j])
+        gradients[:, :, j] = ((log_slope(gap) * values) @ coef).T
+    return gradients
 
 
 def make(name: str, bandwidth: float = 1.0) -> Kernel:

@@ -188,6 +188,7 @@ KERNELS: Registry[type[Kernel]] = Registry(
             "gaussian": "Gaussian",
             "gaussian-unhalved": "GaussianUnhalved",
             "laplacian": "Laplacian",
+            "laplacian-l2": "LaplacianL2",
             "cauchy": "Cauchy",
             "arc-cosine-0": "ArcCosine0",
             "arc-cosine-1": "ArcCosine1",

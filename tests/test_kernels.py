@@ -10,6 +10,7 @@ from rfbench.registry import KERNELS
 X = np.random.default_rng(0).standard_normal((6, 4))
 Y = np.random.default_rng(1).standard_normal((5, 4))
 WAVES = [name for name, cls in KERNELS.items() if cls.feature == "wave"]
+PRODUCT = [name for name, cls in KERNELS.items() if cls.coordinate is not None]
 
 
 def brute_force(name, s, x, y):
@@ -20,6 +21,7 @@ def brute_force(name, s, x, y):
         "gaussian": lambda: np.exp(-(gap @ gap) / (2 * s**2)),
         "gaussian-unhalved": lambda: np.exp(-(gap @ gap) / s**2),
         "laplacian": lambda: np.exp(-np.abs(gap).sum() / s),
+        "laplacian-l2": lambda: np.exp(-np.sqrt(gap @ gap) / s),
         "cauchy": lambda: np.prod([1 / (1 + g**2 / s**2) for g in gap]),
         "arc-cosine-0": lambda: 1 - angle / np.pi,
         "arc-cosine-1": lambda: lengths * (np.sin(angle) + (np.pi - angle) * np.cos(angle)) / np.pi,
@@ -40,7 +42,7 @@ def test_closed_form(name):
     assert_allclose(kernel(sparse.csr_array(X), sparse.csr_array(Y)), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", WAVES)
+@pytest.mark.parametrize("name", [name for name in WAVES if name in PRODUCT])
 def test_one_coordinate_of_the_spectral_measure_has_the_kernel_as_its_transform(name):
     """Bochner's theorem in one dimension, by a sum over quantiles at equal steps."""
     kernel = kernels.make(name, 1.7)
@@ -51,7 +53,7 @@ def test_one_coordinate_of_the_spectral_measure_has_the_kernel_as_its_transform(
         assert_allclose(transform, kernel(np.array([[gap]]), np.zeros((1, 1)))[0, 0], atol=1e-4)
 
 
-@pytest.mark.parametrize("name", [name for name in KERNELS if name != "linear"])
+@pytest.mark.parametrize("name", PRODUCT)
 def test_drawn_frequencies_follow_the_quantiles(name):
     kernel = kernels.make(name, 1.7)
     drawn = kernel.frequencies(np.random.default_rng(0), 3, 4000)
@@ -61,6 +63,41 @@ def test_drawn_frequencies_follow_the_quantiles(name):
     for column in drawn.T:
         below = np.mean(column[:, None] < kernel.quantile(levels), axis=0)
         assert np.abs(below - levels).max() < 4 * np.sqrt(0.25 / 4000)
+
+
+def test_any_direction_of_the_euclidean_laplacians_frequencies_is_cauchy():
+    """So by Bochner's theorem E cos(w'x) = exp(-|x| / s); independent coordinates give the 1-norm.
+
+    A wrong law of one direction would be seen in the other: both by Kolmogorov and Smirnov's test.
+    """
+    drawn = kernels.make("laplacian-l2", 1.7).frequencies(np.random.default_rng(0), 3, 4000)
+    for direction in ([1.0, 0, 0], [0.6, -0.8, 0], np.full(3, 3**-0.5)):
+        assert stats.kstest(1.7 * drawn @ direction, "cauchy").pvalue > 1e-3
+    independent = kernels.make("laplacian", 1.7).frequencies(np.random.default_rng(0), 3, 4000)
+    assert stats.kstest(1.7 * independent @ np.full(3, 3**-0.5), "cauchy").pvalue < 1e-9
+
+
+@pytest.mark.parametrize("name", WAVES)
+def test_gradients_are_those_of_finite_differences(name):
+    kernel, coef = kernels.make(name, 1.7), np.random.default_rng(2).standard_normal((5, 2))
+    found = kernel.gradients(sparse.csr_array(X + 3.0), Y + 3.0, coef)
+    assert found.shape == (2, 6, 4)
+    for j in range(4):
+        step = 1e-6 * np.eye(4)[j]
+        ends = [kernel(X + sign * step, Y) @ coef for sign in (1, -1)]
+        assert_allclose(found[:, :, j], (ends[0] - ends[1]).T / 2e-6, atol=1e-8)
+
+
+def test_gradients_at_a_kink_are_the_mean_of_both_sides():
+    for name in ("laplacian", "laplacian-l2"):
+        kernel = kernels.make(name, 1.7)
+        assert_allclose(kernel.gradients(Y[:1], Y[:1], np.ones((1, 1))), 0.0, atol=1e-12)
+
+
+def test_kernels_that_do_not_fall_with_a_distance_have_no_gradients():
+    for name in set(KERNELS) - set(WAVES):
+        with pytest.raises(MethodError, match="no gradients"):
+            kernels.make(name).gradients(X, Y, np.ones((5, 1)))
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])

@@ -22,7 +22,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 GAUSSIAN = ("gaussian", "gaussian-unhalved")
 ISOTROPIC = (*GAUSSIAN, "arc-cosine-0", "arc-cosine-1", "arc-cosine-2")
 PRODUCT = (*ISOTROPIC, "laplacian", "cauchy")
-WAVES = (*GAUSSIAN, "laplacian", "cauchy")
+WAVES = (*GAUSSIAN, "laplacian", "laplacian-l2", "cauchy")
 ANY = tuple(KERNELS)
 
 

@@ -10,6 +10,7 @@ from scipy.stats import qmc
 
 from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError
+from rfbench.kernels import Kernel
 from rfbench.parameters import TRUTH, one_of, parameter
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import PRODUCT, Form, sampler
@@ -61,8 +62,8 @@ class QMC(RandomFeatures):
 
     Notes
     -----
-    The kernels with a product measure: all but the linear one. The offsets of the offset map are
-    independent, not quasi-random: a choice.
+    The kernels with a product measure: all but the linear and the Euclidean Laplacian one. The
+    offsets of the offset map are independent, not quasi-random: a choice.
     The first point of both sequences without scrambling is 0, whose inverse is minus infinity: it
     is left out. Points are kept 2^-31, half the resolution of Sobol points, away from the faces.
 
@@ -82,6 +83,11 @@ class QMC(RandomFeatures):
 
     has_prefixes: ClassVar[bool] = True
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine")
+
+    @classmethod
+    def serves(cls, kernel: type[Kernel]) -> bool:
+        """Tell whether the frequencies of this kernel have independent coordinates."""
+        return super().serves(kernel) and kernel.coordinate is not None
 
     sequence: str = parameter("sobol", one_of("sobol", "halton"))
     scramble: bool = parameter(True, TRUTH)

@@ -338,13 +338,13 @@ class StackedCirculant(Projection):
 @sampler(
     "circulant",
     position=9,
-    kernels=PRODUCT,
+    kernels=(*PRODUCT, "laplacian-l2"),
     about="frequencies that are the cyclic shifts of a few random ones, with random signs",
     verified="""
         brute force: features of the explicit circulant matrices (scipy's circulant) and signs
           tolerance: 1e-12
           tests/samplers/test_circulant.py::test_is_the_product_of_its_matrices
-        closed form: mean of the kernel estimate over seeds, all kernels with a product measure
+        closed form: mean of the kernel estimate over seeds, all kernels but the linear one
           tolerance: 4 standard errors of 200 seeds
           tests/samplers/test_contract.py::SamplerContract::test_the_mean_over_seeds_is_the_kernel
         """,
@@ -356,7 +356,8 @@ class Circulant(StructuredFeatures):
     Each block is :math:`C(w) D` with w one draw from the spectral measure, :math:`C(w)` its d
     cyclic shifts and D independent signs; stacked and cut to exactly M. Every single frequency has
     the spectral measure, so the kernel estimate is unbiased; a block stores 2d numbers in place of
-    d^2 and costs O(d log d) per row. The kernels are those with a product measure.
+    d^2 and costs O(d log d) per row. The kernels are those whose measure no shift and no change of
+    signs of the coordinates alters.
 
     References
     ----------

@@ -1,0 +1,214 @@
+"""The learned metric: finite differences, the recursion written out, noise and invariances."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import linalg, sparse
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils.estimator_checks import check_estimator
+
+from rfbench import kernels
+from rfbench.errors import MemoryLimit, MethodError
+from rfbench.memory import limited_to
+from rfbench.rows import RowSource
+from rfbench.samplers.base import looks_at_target, streams
+from rfbench.samplers.metric import (
+    ALPHAS,
+    LEARNT_KERNELS,
+    PEAKED_BANDWIDTHS,
+    SMOOTH_BANDWIDTHS,
+    LearnedMetric,
+    best_fit,
+    gradient_outer_product,
+    held_out,
+)
+
+KINDS = ("diagonal", "full")
+X = np.random.default_rng(0).standard_normal((200, 4))
+Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 0] * X[:, 1]])
+SMALL = {"rounds": 2, "n_landmarks": 25, "random_state": 0}
+
+
+def by_differences(predict, rows):
+    """Return the average outer product of the gradients, shape (d, d), of predict's columns."""
+    gradients = np.empty((*rows.shape, 2))
+    for j in range(rows.shape[1]):
+        step = 1e-6 * np.eye(rows.shape[1])[j]
+        gradients[:, j] = (predict(rows + step) - predict(rows - step)) / 2e-6
+    return np.einsum("ijk,ilk->jl", gradients, gradients) / len(rows)
+
+
+@pytest.mark.parametrize("name", LEARNT_KERNELS)
+def test_outer_product_is_that_of_finite_differences(name):
+    kernel, coef = kernels.make(name, 1.5), np.random.default_rng(1).standard_normal((9, 2))
+    for root in (linalg.sqrtm(np.cov(X.T) + 0.3), np.diag([2.0, 1.0, 0.5, 0.0])):
+        landmarks, rows = X[:9] @ root, X[20:]
+        expected = by_differences(lambda x, S=landmarks, L=root: kernel(x @ L, S) @ coef, rows)
+        inside = kernel, rows @ root, landmarks, coef
+        G = gradient_outer_product(*inside, root, diagonal=False)
+        assert_allclose(G, expected, rtol=1e-5, atol=1e-7)
+    weights = gradient_outer_product(*inside, np.diag(root), diagonal=True)
+    assert_allclose(weights, np.diag(expected), rtol=1e-5, atol=1e-7)
+
+
+def reference(kind, name, rows, targets, rounds, m):
+    """Return the metrics and losses of all rounds: the recursion in plain numpy."""
+    order = streams(0).selection.permutation(len(rows))
+    held, training = np.split(order, [len(rows) // 5])
+    metrics, losses = [np.eye(rows.shape[1])], []
+    for _ in range(rounds + 1):
+        root = np.real(linalg.sqrtm(metrics[-1]))
+        S = rows[training[:m]] @ root
+        distances = euclidean_distances(S)[np.triu_indices(m, 1)]
+        best = (np.inf,)
+        multiples = SMOOTH_BANDWIDTHS if name == "gaussian" else PEAKED_BANDWIDTHS
+        for bandwidth in np.median(distances) * np.array(multiples):
+            kernel = kernels.make(name, bandwidth)
+            half = np.real(linalg.inv(linalg.sqrtm(kernel(S, S))))
+            for alpha in ALPHAS:
+                ridge = Ridge(alpha * len(training), solver="svd").fit(
+                    kernel(rows[training] @ root, S) @ half, targets[training]
+                )
+
+                def predict(x, root=root, kernel=kernel, half=half, ridge=ridge, S=S):
+                    return ridge.predict(kernel(x @ root, S) @ half)
+
+                loss = np.mean(np.sum((targets[held] - predict(rows[held])) ** 2, axis=1))
+                if loss < best[0]:
+                    best = loss, predict
+        losses.append(best[0])
+        G = by_differences(best[1], rows[training])
+        A = np.diag(np.diag(G)) if kind == "diagonal" else np.real(linalg.sqrtm(G))
+        covariance = np.cov(rows[training].T, bias=True)
+        metrics.append(A * np.trace(covariance) / np.trace(A @ covariance))
+    return metrics[:-1], losses
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["gaussian", "laplacian-l2"])
+def test_rounds_are_the_recursion_written_out(kind, name):
+    metric = LearnedMetric(kind=kind, kernel=name, **SMALL).fit(X, Y)
+    metrics, losses = reference(kind, name, X, Y, 2, 25)
+    assert_allclose(metric.losses_, losses, rtol=1e-4)
+    assert metric.round_ == np.argmin(losses) > 0
+    A = np.diag(metric.metric_) if kind == "diagonal" else metric.metric_
+    assert_allclose(A, metrics[metric.round_], rtol=1e-4, atol=1e-5)
+    assert_allclose(metric.transform(X), X @ np.real(linalg.sqrtm(A)), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_metric_finds_the_column_that_matters_and_keeps_the_mean_squared_distance(kind):
+    scaled = X * [1.0, 3.0, 0.2, 1.0]
+    metric = LearnedMetric(kind=kind, **SMALL).fit(scaled, np.sin(2 * X[:, 0]))
+    A = np.diag(metric.metric_) if kind == "diagonal" else metric.metric_
+    assert metric.round_ > 0
+    assert A[0, 0] > (10 if kind == "diagonal" else 2) * np.diag(A)[1:].max()
+    training = streams(0).selection.permutation(200)[40:]
+    before, after = scaled[training], metric.transform(scaled)[training]
+    assert_allclose(after.var(axis=0).sum(), before.var(axis=0).sum(), rtol=1e-9)
+
+
+def test_on_noise_the_metric_neither_helps_nor_hurts():
+    """Ten sets of noise: new rows are predicted no better than by the mean, whatever is chosen."""
+    ratios = []
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        rows, y = random.standard_normal((400, 4)), random.standard_normal(400)
+        inside = LearnedMetric(**SMALL).fit(rows[:200], y[:200]).transform(rows)
+        parts = inside[:160], y[:160, None], inside[160:200], y[160:200, None]
+        _, kernel, landmarks, coef = best_fit("gaussian", *parts, 25)
+        predicted = (kernel(inside[200:], landmarks) @ coef)[:, 0]
+        ratios.append(np.mean((y[200:] - predicted) ** 2) / np.mean(y[200:] ** 2))
+    assert 1 - 3 * np.std(ratios) / 10**0.5 < np.mean(ratios) < 1.15
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_neither_the_order_of_columns_nor_units_of_the_target_matter(kind):
+    first = LearnedMetric(kind=kind, **SMALL).fit(X, Y)
+    order = [2, 0, 3, 1]
+    second = LearnedMetric(kind=kind, **SMALL).fit(X[:, order] + 5.0, 7.0 * Y)
+    expected = first.metric_[order] if kind == "diagonal" else first.metric_[np.ix_(order, order)]
+    assert first.round_ == second.round_
+    assert_allclose(second.metric_, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_a_full_metric_turns_with_the_rows():
+    turn = linalg.qr(np.random.default_rng(3).standard_normal((4, 4)))[0]
+    first, second = (LearnedMetric(kind="full", **SMALL).fit(rows, Y) for rows in (X, X @ turn))
+    assert_allclose(second.metric_, turn.T @ first.metric_ @ turn, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("target", [np.full(200, 3.7), np.zeros(200), np.full(200, "a")])
+def test_a_constant_target_leaves_the_rows_as_they_are(target):
+    metric = LearnedMetric(random_state=0).fit(X, target)
+    assert metric.round_ == 0
+    assert "do not vary" in metric.notes_[0]
+    assert_array_equal(metric.transform(X), X)
+
+
+def test_rows_that_are_all_the_same_are_left_as_they_are():
+    same = np.ones((30, 4))
+    metric = LearnedMetric(random_state=0).fit(same, np.arange(30.0))
+    assert_array_equal(metric.transform(same), same)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sparse_rows_rows_on_disk_and_single_precision_give_the_same(kind, tmp_path):
+    exact = LearnedMetric(kind=kind, **SMALL).fit(X, Y)
+    rows = exact.transform(X)
+    table = sparse.csr_array(X)
+    found = LearnedMetric(kind=kind, **SMALL).fit(table, Y).transform(table)
+    assert sparse.issparse(found) == (kind == "diagonal")
+    assert_allclose(found.toarray() if kind == "diagonal" else found, rows, atol=1e-7)
+    np.save(tmp_path / "rows.npy", X)
+    source = RowSource(tmp_path / "rows.npy", 4, np.arange(200))
+    on_disk = LearnedMetric(kind=kind, **SMALL).fit(source, Y).transform(source)
+    assert isinstance(on_disk, RowSource)
+    assert_allclose(on_disk[:], rows, atol=1e-12)
+    single = exact.transform(X.astype(np.float32))
+    assert single.dtype == np.float32
+    assert_allclose(single, rows, atol=1e-5)
+
+
+def test_a_fifth_is_held_out_in_whole_groups():
+    order = np.random.default_rng(0).permutation(100)
+    assert held_out(order).sum() == 20
+    assert not held_out(order[:9]).any()
+    groups = np.arange(100) // 10
+    held = held_out(order, groups)
+    assert held.sum() == 20
+    assert not set(groups[order][held]) & set(groups[order][~held])
+    assert not held_out(order, np.zeros(100)).any()
+
+
+def test_groups_reach_the_rows_that_choose():
+    """Each group has a target of its own: held out by rows, its own columns would tell it."""
+    random = np.random.default_rng(0)
+    groups = np.repeat(np.arange(40), 5)
+    rows = random.standard_normal((40, 2))[groups]
+    y = random.standard_normal(40)[groups]
+    by_rows = LearnedMetric(random_state=0).fit(rows, y)
+    by_groups = LearnedMetric(random_state=0).fit(rows, y, groups)
+    assert by_rows.losses_.min() < 0.1 * np.var(y) < 0.2 * by_groups.losses_.min()
+
+
+def test_it_is_refused_where_it_does_not_fit_into_memory():
+    wide = sparse.random_array((40, 200_000), density=1e-4, format="csr", rng=0)
+    with limited_to(2**29), pytest.raises(MemoryLimit, match="full metric of 200,000 columns"):
+        LearnedMetric(kind="full").fit(wide, np.arange(40.0))
+
+
+def test_wrong_parameters_are_named():
+    for wrong in ({"kind": "half"}, {"kernel": "linear"}, {"rounds": 0}):
+        with pytest.raises(MethodError, match=next(iter(wrong))):
+            LearnedMetric(**wrong).fit(X, Y)
+
+
+def test_it_is_a_transformer_of_scikit_learn_that_looks_at_the_target():
+    metric = LearnedMetric(n_landmarks=10, rounds=1)
+    assert looks_at_target(clone(metric))
+    checks = check_estimator(metric, on_skip=None, on_fail=None)
+    failed = {c["check_name"]: str(c["exception"]) for c in checks if c["status"] == "failed"}
+    assert failed == {}
