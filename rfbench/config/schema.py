@@ -379,9 +379,9 @@ class Experiment(Section):
     dataset: list[DatasetSpec] = Field(min_length=1)
     rows: Annotated[int, Field(ge=2)] | None = None
     split: Split = "given"
-    scaling: Literal["none", "standard", "minmax", "minmax-all", "row-standard", "/255"] = (
-        "standard"
-    )
+    scaling: Literal[
+        "none", "standard", "minmax", "minmax-all", "row-standard", "/255", "rank", "robust"
+    ] = "standard"
     target: Literal["range", "raw", "standard"] = "range"
     kernel: str = "gaussian"
     bandwidth: Annotated[float | str | BandwidthGrid, BeforeValidator(_bandwidth)] = "median"

@@ -17,7 +17,7 @@ from rfbench.datasets.split import Index, split_rows, subset_rows
 from rfbench.errors import DataError, unknown
 from rfbench.rows import RowSource
 
-SCALINGS = ["none", "standard", "minmax", "minmax-all", "row-standard", "/255"]
+SCALINGS = ["none", "standard", "minmax", "minmax-all", "row-standard", "/255", "rank", "robust"]
 TARGETS = ["range", "raw", "standard"]
 DTYPES = ["float64", "float32"]
 
@@ -59,12 +59,13 @@ def prepare(
     ----------
     split : 'given' or mapping
         See `split_rows`.
-    scaling : {'none', 'standard', 'minmax', 'minmax-all', 'row-standard', '/255'}
+    scaling : {'none', 'standard', 'minmax', 'minmax-all', 'row-standard', '/255', 'rank', 'robust'}
         'standard': each column to mean 0 and standard deviation 1 (n in the denominator).
         'minmax': each column to [0, 1]; 'minmax-all': by the smallest and largest value of all
         rows, the test rows too. Columns that are constant in these rows become 0 in both.
         'row-standard': each row to mean 0 and standard deviation 1 (d - 1 in the denominator); a
-        constant row becomes 0. Sparse rows take 'none' and '/255' only.
+        constant row becomes 0. 'rank' and 'robust': see `RankScaler` and `SmoothClipScaler`. Sparse
+        rows take 'none' and '/255' only.
     target : {'range', 'raw', 'standard'}
         Of a regression: map the range of the training target to [-1, 1], leave it, or bring it to
         mean 0 and standard deviation 1. Classification ignores it.
@@ -182,6 +183,11 @@ def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
         )
     if scaling == "row-standard":
         return _standard_rows
+    if scaling in ("rank", "robust"):
+        from rfbench.datasets import scaling as scalings  # of scikit-learn, which takes long
+
+        scaler = scalings.RankScaler() if scaling == "rank" else scalings.SmoothClipScaler()
+        return scaler.fit(X_train).transform
     low, high = _range([X_train, X_test] if scaling == "minmax-all" else [X_train])
     shift, width = _moments(X_train) if scaling == "standard" else (low, high - low)
     width = np.where((low == high) | (width == 0), np.inf, width)

@@ -11,8 +11,10 @@ from sklearn.preprocessing import QuantileTransformer
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array, Rows
+from rfbench.rows import RowSource
 
 MOST_ROWS = 100_000  # that a scaling learns from: quantiles of more say the same
+FAR = 1e100  # whose square is finite
 BOUND = 3.0  # of a value, in standard deviations
 LEAST_DEVIATION = 0.3  # of a column of two values, in distances of the two
 
@@ -25,12 +27,13 @@ class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     """
 
     def fit(self, X: Rows, y: Any = None) -> Self:
-        """Learn from rows of shape (n, d), finite and dense; of more than 100,000 from so many.
+        """Learn from rows of shape (n, d), finite and dense, or a source of rows on disk.
 
-        They are evenly spaced. ValueError if a value is not finite, or the rows are sparse.
+        Of more than 100,000 rows so many, evenly spaced, are read. ValueError if a
+        value is not finite, or the rows are sparse.
         """
-        if len(X) > MOST_ROWS:
-            X = X[np.linspace(0, len(X) - 1, MOST_ROWS).astype(np.int64)]
+        if len(X) > MOST_ROWS or isinstance(X, RowSource):
+            X = X[np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(np.int64)]
         X = validate_data(self, X, dtype=np.float64)
         self._learn(X)
         Z = self._bounded(X)
@@ -94,5 +97,6 @@ class SmoothClipScaler(_Bounded):
         self.width_ = np.where(width > 0, width, np.inf)
 
     def _bounded(self, X: Array) -> Array:
-        z = (X - self.median_) / self.width_
+        with np.errstate(over="ignore"):  # of a column that hardly varies in training
+            z = np.clip((X - self.median_) / self.width_, -FAR, FAR)
         return np.asarray(z / np.sqrt(1 + (z / BOUND) ** 2))

@@ -3,9 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose
 from scipy import sparse
 
-from rfbench.datasets import Dataset, prepare, split_rows
+from rfbench.datasets import Dataset, RankScaler, SmoothClipScaler, prepare, split_rows
 from rfbench.errors import DataError
 
 TRAIN = np.array([[1.0, 5, 0, 7], [3, 5, 2, 7], [2, 5, 7, 7]])
@@ -98,9 +99,20 @@ class TestScaling:
         with pytest.raises(DataError, match="too large"):
             given_split(dataset(X), dtype="float32")
 
+    @pytest.mark.parametrize(
+        ("scaling", "scaler"), [("rank", RankScaler), ("robust", SmoothClipScaler)]
+    )
+    def test_bounded_scalings_learn_from_the_training_rows(self, scaling, scaler):
+        X = np.random.default_rng(0).normal(size=(30, 3)) ** 3
+        prepared = given_split(dataset(X, np.arange(30) % 2, n_train=20), scaling=scaling)
+        assert_allclose(prepared.X_train, scaler().fit_transform(X[:20]))
+        assert_allclose(prepared.X_test, scaler().fit(X[:20]).transform(X[20:]))
+
     @given(
         X=arrays(float, (12, 3), elements=st.floats(-1e6, 1e6)),
-        scaling=st.sampled_from(["none", "standard", "minmax", "row-standard", "/255"]),
+        scaling=st.sampled_from(
+            ["none", "standard", "minmax", "row-standard", "/255", "rank", "robust"]
+        ),
         dtype=st.sampled_from(["float32", "float64"]),
     )
     def test_every_scaling_of_finite_rows_is_finite(self, X, scaling, dtype):
@@ -153,7 +165,7 @@ class TestSparse:
         np.testing.assert_allclose(prepared.X_test.toarray(), TEST / factor, rtol=1e-6)
         np.testing.assert_array_equal(self.X.toarray(), np.vstack([TRAIN, TEST]))
 
-    @pytest.mark.parametrize("scaling", ["standard", "minmax", "row-standard"])
+    @pytest.mark.parametrize("scaling", ["standard", "minmax", "row-standard", "rank", "robust"])
     def test_what_would_fill_the_zeros_is_refused(self, scaling):
         with pytest.raises(DataError, match="Use the scaling 'none'"):
             given_split(dataset(self.X), scaling=scaling)

@@ -66,13 +66,15 @@ def rows(folder, dataset, text):
         ("labels", EVERY),
         ("labels", "samplers: [rks]\nscaling: standard\nkernel_error_rows: 20\ntrain_error: true"),
         ("real", "samplers: [rks]\nscaling: minmax-all\ndtype: float32\nbandwidth: cv"),
+        ("real", "samplers: [rks]\nscaling: rank"),
+        ("real", "samplers: [rks]\nscaling: robust"),
         ("real", "samplers: [rks]\nscaling: row-standard\nbandwidth: knn50-sample"),
         ("real", "samplers: [nystroem]\nsolver: {name: falkon, alphas: [0.1, 1.0]}"),
         ("labels", "samplers: [rks]\nsolver: {name: constrained, bounds: [1.0, 9.0]}"),
         ("labels", "samplers: [rks]\nsolver: {name: ridge, partitions: 3}"),
     ],
     ids=[
-        *("every sampler", "classes", "standard", "float32", "row-standard"),
+        *("every sampler", "classes", "standard", "float32", "rank", "robust", "row-standard"),
         *("falkon", "constrained", "partitions"),
     ],
 )
