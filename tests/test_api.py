@@ -155,9 +155,7 @@ def test_compare_is_the_paired_difference(ran):
         assert (line["trials"], line["metric"]) == (4, "error")
         assert_allclose(line["difference"], d.mean())
         assert_allclose(line["mean_first"] - line["mean_second"], d.mean())
-        # Nadeau and Bengio: test rows over training rows, drawn anew in every trial.
-        sides = ran.rows.iloc[0][["n_test", "n_train"]]
-        error = np.sqrt((1 / 4 + sides["n_test"] / sides["n_train"]) * d.var(ddof=1))
+        error = np.sqrt(d.var(ddof=1) / 4)
         low, high = stats.t.interval(0.95, 3, d.mean(), error)
         assert_allclose([line["low"], line["high"]], [low, high])
         assert_allclose(line["p"], 2 * stats.t.sf(abs(d.mean()) / error, 3))

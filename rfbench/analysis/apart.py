@@ -40,8 +40,8 @@ def source(dataset: str) -> str:
 def side_by_side(collection: Collection) -> pd.DataFrame:
     """Hold results that differ in nothing but the split next to each other.
 
-    Intervals are of 95 %, with Nadeau and Bengio's correction where trials split the same rows
-    anew; that of the difference is Welch's.
+    Intervals are of 95 %, over new splits and draws of the same rows; that of the difference is
+    Welch's.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def side_by_side(collection: Collection) -> pd.DataFrame:
     means = by_group[["r2", "smaller_class"]].mean()
     facts = by_group["error_percent"].agg(["mean", "std", "count"]).join(means)
     groups = collection.groups.join(facts, how="left")
-    groups["variance"] = (1 / groups["count"] + groups["ratio"]) * groups["std"] ** 2
+    groups["variance"] = groups["std"] ** 2 / groups["count"]
     parts = []
     for folders in pairs:
         random, split_apart = (groups[groups["folder"] == folder] for folder in folders)

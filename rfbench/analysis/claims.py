@@ -17,7 +17,7 @@ from rfbench.analysis.frame import KERNEL_ERRORS, REGRESSION, Collection
 from rfbench.analysis.outcomes import ClaimComparison, Gap, Outcome
 from rfbench.analysis.paired import PERCENT, Curve, OneOff, Pairing, Quantity, Values, paired
 from rfbench.analysis.selection import Selection
-from rfbench.analysis.statistics import corrected_t, holm, smallest_sign_p, trials_for
+from rfbench.analysis.statistics import holm, paired_t, smallest_sign_p, trials_for
 from rfbench.errors import ConfigError, MethodError, RfbenchError
 from rfbench.papers.models import Claim, Part, Source
 from rfbench.permissions import check_permission
@@ -192,7 +192,7 @@ def judge(
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
     complete = wanted - {gap.dataset for gap in gaps}
     settled_by = _settled_by(claim, comparisons)
-    verdict = verdicts.of_claim(comparisons, len(complete), len(wanted), settled_by)
+    verdict = verdicts.of_claim(comparisons, len(complete), len(wanted))
     if claim.disputed or claim.kind == "shown":
         verdict = verdicts.DISPUTED if claim.disputed else verdicts.SHOWN
         settled_by = math.nan
@@ -228,7 +228,7 @@ def _tested(part: Part, number: int, quantity: Quantity) -> ClaimComparison:
         assert high is not None
         tests = [one_sided_share(values, high)]
     else:
-        tests = [one_sided(inward, quantity.ratio) for inward, _ in sides]
+        tests = [one_sided(inward) for inward, _ in sides]
     return replace(
         comparison,
         excess=max(gap for _, gap in sides),
@@ -237,19 +237,14 @@ def _tested(part: Part, number: int, quantity: Quantity) -> ClaimComparison:
     )
 
 
-def one_sided(values: Values, ratio: float) -> tuple[float, float]:
+def one_sided(values: Values) -> tuple[float, float]:
     """Return the p-values of a mean above zero and below zero.
 
     Values that do not vary give what a sign test gives; a single value gives 1.
-
-    Parameters
-    ----------
-    ratio : float
-        Test rows over training rows where every trial splits the same rows anew, else 0.
     """
     from scipy.special import stdtr
 
-    test = corrected_t(values, test_train_ratio=ratio)
+    test = paired_t(values)
     if math.isfinite(test.statistic):
         t, freedom = test.statistic, test.n - 1
         return float(stdtr(freedom, -t)), float(stdtr(freedom, t))
@@ -283,9 +278,7 @@ def _settled_by(claim: Claim, comparisons: Sequence[ClaimComparison]) -> float:
         bounds = (part.low is not None) + (part.high is not None)
         alpha = verdicts.ALPHA / (len(comparisons) * bounds if beyond else 1)
         if comparison.trials > 1:
-            found_by = trials_for(
-                abs(comparison.excess), comparison.spread, comparison.ratio, alpha, verdicts.POWER
-            )
+            found_by = trials_for(abs(comparison.excess), comparison.spread, alpha, verdicts.POWER)
             needed.append(max(found_by, verdicts.FEWEST))
     return (min if beyond else max)(needed, default=math.nan)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from rfbench.analysis import frame
-from rfbench.analysis.paired import OF_THE_FEATURES, Trials, Values, is_time
-from rfbench.analysis.statistics import ALPHA, corrected_t, holm
+from rfbench.analysis.paired import Trials, Values, is_time
+from rfbench.analysis.statistics import ALPHA, holm, paired_t
 from rfbench.analysis.summary import metrics
 from rfbench.errors import ResultsError, unknown
 from rfbench.results import Results
@@ -42,8 +42,8 @@ def compare(
     DataFrame
         One line per data set, size and swept setting that both have: the means of both and of
         ``difference`` (first less second) over their common trials, the interval ``low`` to
-        ``high``, ``trials``, the two-sided ``p`` of Nadeau and Bengio's corrected t-test (the
-        plain paired one where the split is fixed), Holm's correction of it over the lines, and a
+        ``high``, ``trials``, the two-sided ``p`` of the paired t-test (see
+        `rfbench.analysis.statistics.paired_t`), Holm's correction of it over the lines, and a
         ``note`` where the test is not defined.
 
     Raises ResultsError if there is no such method or metric, or the two have no trial in common.
@@ -63,9 +63,7 @@ def compare(
         for a, b in itertools.product(trials.of_method(first), trials.of_method(second)):
             swept = {variants[a], variants[b]} - {""}
             if len(swept) < 2 and np.isfinite(table[:, a] - table[:, b]).any():
-                fixed = timed or wanted.startswith(OF_THE_FEATURES)
-                ratio = 0.0 if fixed else float(here["ratio"].iloc[[a, b]].max())
-                line = _compared(table[:, a], table[:, b], ratio, alpha)
+                line = _compared(table[:, a], table[:, b], alpha)
                 compared.append([*key, *(swept or [""]), wanted, *line])
     if not compared:
         raise ResultsError(
@@ -77,11 +75,11 @@ def compare(
     return lined_up[COLUMNS].astype({"d": "Int64", "M": "Int64"})
 
 
-def _compared(a: Values, b: Values, ratio: float, alpha: float) -> list[object]:
+def _compared(a: Values, b: Values, alpha: float) -> list[object]:
     from scipy.special import stdtrit
 
     both = np.isfinite(a - b)
-    test = corrected_t(a, b, test_train_ratio=ratio)
+    test = paired_t(a, b)
     half = float(stdtrit(test.n - 1, 1 - alpha / 2)) * test.error
     ends = [test.effect - half, test.effect + half]
     return [a[both].mean(), b[both].mean(), test.effect, *ends, test.n, test.p, test.note]

@@ -39,7 +39,7 @@ IDENTITY = [
 FIRST = ["experiment", "folder", *IDENTITY, "paper", "items", "smoke"]
 GROUPS = [
     *FIRST, "source", "sampled", "method", "alias", "trials", "failed", "n_train", "n_test",
-    "columns", "ratio", "shared", "error_metric", "M_low", "M_high",
+    "columns", "new_splits", "shared", "error_metric", "M_low", "M_high",
 ]  # fmt: skip
 
 
@@ -64,9 +64,8 @@ class Collection:
         `M_high`, its range; `source` and `sampled`, the data set's name and the number in
         ``name[5000 rows]`` (or NaN); `method`, the label, or ``joint``; `alias`, the sampler where
         it names no other label (or ``""``); `trials` and `failed`; `n_train`, `n_test` and
-        `columns`, medians; `ratio`, test rows over training rows where every trial splits the same
-        rows anew, else 0; `shared`, whether times are charged with other sizes' work;
-        `error_metric`, what `error_percent` is.
+        `columns`, medians; `new_splits`, whether every trial splits the same rows anew; `shared`,
+        whether times are charged with other sizes' work; `error_metric`, what `error_percent` is.
     experiments : tuple of Results
         What was read, folder by folder: name, configuration, manifest, notes of the reader.
     notes : tuple of str
@@ -255,8 +254,7 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
     anew = ~by_text(rows["split"], _keeps_published_rows).astype(bool)
     # A subset draws both sides anew, unless it asks for more rows than there are.
     anew |= np.isfinite(sampled) & ~(floats(rows["n_train"]) < sampled)
-    quotient = (groups["n_test"] / groups["n_train"]).fillna(0.0)
-    groups["ratio"] = quotient.where(anew.groupby(code).any(), 0.0)
+    groups["new_splits"] = anew.groupby(code).any()
     groups["shared"] = (rows["timing"] == "shared").groupby(code).any()
     classified = (error.notna() & rows["counts"]).groupby(code).any()
     named = groups["metric"].where(groups["metric"].isin(REGRESSION), REGRESSION[0])

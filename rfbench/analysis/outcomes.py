@@ -9,8 +9,6 @@ from rfbench.analysis.paired import Quantity
 from rfbench.analysis.verdicts import CANNOT, FEWEST, lies_inside, lies_outside
 from rfbench.papers.models import Claim, Part
 
-POWERLESS = "more trials do not help"
-
 
 @dataclass(frozen=True)
 class ClaimComparison(Quantity):
@@ -57,7 +55,7 @@ class Outcome:
     tested: int = 0  # data sets on which all is there that the claim speaks of
     wanted: int = 0  # data sets that it speaks of
     # Where a comparison is open: with how many trials the claim would be settled, if the present
-    # means and spreads are the true ones; infinite where with no number.
+    # means and spreads are the true ones; infinite where a mean lies on its bound.
     settled_by: float = math.nan
     gaps: tuple[Gap, ...] = ()
     undecided: tuple[tuple[str, str], ...] = ()  # data sets, and why, see `rfbench.analysis.chance`
@@ -98,16 +96,9 @@ class Outcome:
 
     @property
     def reason(self) -> str:
-        """Why it cannot be settled: what the data are, or that more trials do not help the test.
-
-        Or why it cannot be tested at all.
-        """
+        """Why the data settle nothing, or why it cannot be tested at all."""
         if self.fault:
             return self.fault
         if self.verdict != CANNOT:
             return ""
-        return (
-            POWERLESS
-            if self.comparisons
-            else ", ".join(dict.fromkeys(why for _, why in self.undecided))
-        )
+        return ", ".join(dict.fromkeys(why for _, why in self.undecided))

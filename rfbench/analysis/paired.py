@@ -15,8 +15,6 @@ from rfbench.analysis.frame import Collection
 from rfbench.analysis.naming import parameters_of
 from rfbench.papers.models import Part
 
-# What does not depend on the test rows: resampling them does not make its trials dependent.
-OF_THE_FEATURES = ("kernel_error", "kept")
 FACTS = ("experiment", "M", "columns", "d", "group", "parameters")
 PERCENT = {"error": "error_percent", "accuracy": "accuracy_percent"}
 
@@ -37,7 +35,7 @@ class Quantity:
     found: int = 1  # how many places of the axis this pair of methods has in all
     dataset: str = ""  # the name in the rows
     against: str = ""  # the other method
-    ratio: float = 0.0  # test rows over training rows, where every trial splits the same rows anew
+    new_splits: bool = False  # whether every trial splits the rows anew
     stay: tuple[float, ...] = ()  # `stays_best` of both methods, where each is at its best size
 
 
@@ -201,12 +199,11 @@ def paired(
     curve = pairing.curve(part.method)
     if not curve:
         return []
-    split = not is_time(part.metric) and not part.metric.startswith(OF_THE_FEATURES)
-    ratio = float(collection.fact("ratio")[groups].max()) if split else 0.0
+    new_splits = bool(collection.fact("new_splits")[groups].any())
     dataset = str(collection.fact("dataset")[groups[0]])
     make = own or LANGUAGE.get(part.at, _along)
     return [
-        replace(quantity, values=values, dataset=dataset, against=other, ratio=ratio)
+        replace(quantity, values=values, dataset=dataset, against=other, new_splits=new_splits)
         for other in part.against or [""]
         for quantity in make(pairing, curve, pairing.curve(other) if other else None)
         if len(values := quantity.values[np.isfinite(quantity.values)])

@@ -1,13 +1,11 @@
 """Tests over trials and over data sets, each with the sample size that it needs.
 
-Over the trials of one data set: the paired t-test and Nadeau and Bengio's correction of it for
-trials that split the same rows again and again. Over data sets: Friedman's test with Iman and
+Over the trials of one data set: the paired t-test. Over data sets: Friedman's test with Iman and
 Davenport's statistic, Wilcoxon's signed-rank test, average ranks and Nemenyi's critical
 difference. Over comparisons: Holm's correction.
 
 References
 ----------
-Nadeau and Bengio, Inference for the generalization error, Machine Learning 52, 2003.
 Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 7, 2006.
 """
 
@@ -53,26 +51,19 @@ class Test:
 
 
 def paired_t(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
-    """Test whether the mean difference of paired values is zero; see `corrected_t`."""
-    return corrected_t(a, b, test_train_ratio=0.0)
+    """Test, on both sides, whether the mean difference of paired values is zero.
 
-
-def corrected_t(a: ArrayLike, b: ArrayLike | float = 0.0, *, test_train_ratio: float) -> Test:
-    r"""Test, on both sides, paired values of trials that split the same rows at random.
-
-    The training sets of such trials overlap, so their differences are correlated and the plain
-    paired test finds far too much. The corrected statistic is
-
-    .. math:: t = \frac{\bar d}{\sqrt{(1/n + n_{test}/n_{train}) s_d^2}},
-
-    with n - 1 degrees of freedom; a ratio of 0 gives the plain test.
+    Where every trial splits the same rows anew, it speaks about those rows, over new splits and
+    new draws of the features; where the split is given, about new draws alone. It says nothing
+    about other rows. Given the rows, trials are independent and alike, so its level is the nominal
+    one up to the shape of their distribution: `tests/analysis/test_level.py` has it by simulation.
+    Nadeau and Bengio's correction for overlapping training rows, meant for new rows, rejects equal
+    methods in less than one of a thousand cases here.
 
     Parameters
     ----------
     a, b : array of shape (n,)
         One value per trial; `b` may be a single number. Trials with a NaN are left out.
-    test_train_ratio : float
-        Test rows over training rows of a trial.
     """
     from scipy.special import stdtr
 
@@ -88,7 +79,7 @@ def corrected_t(a: ArrayLike, b: ArrayLike | float = 0.0, *, test_train_ratio: f
         mean = float(d[0]) if n else math.nan
         return Test(n, mean, math.nan, math.nan, f"{n} trials: a spread needs two")
     mean, variance = float(d.mean()), float(d.var(ddof=1))
-    error = math.sqrt((1 / n + test_train_ratio) * variance)
+    error = math.sqrt(variance / n)
     if variance <= (1e-12 * max(1e-300, float(np.abs(d).max()))) ** 2:
         why = "the differences do not vary: t is not defined"
         return Test(n, mean, math.nan, math.nan, why, error)
@@ -101,33 +92,32 @@ def smallest_sign_p(n: int, sides: int = 2) -> float:
     return min(1.0, sides * 0.5**n)
 
 
-def trials_for(gap: float, spread: float, ratio: float, alpha: float, power: float) -> float:
+def trials_for(gap: float, spread: float, alpha: float, power: float) -> float:
     r"""Return how many trials make a true mean significant with the power asked for.
 
-    From the normal approximation of `corrected_t`, with z the sum of the normal quantiles of
-    1 - alpha and of the power,
+    From the normal approximation of `paired_t` on one side, with z the sum of the normal quantiles
+    of 1 - alpha and of the power,
 
-    .. math:: n = \frac{z^2 s_d^2}{gap^2 - z^2 s_d^2 n_{test} / n_{train}} + z_{1-\alpha}^2 / 2.
+    .. math:: n = \frac{z^2 s_d^2}{gap^2} + z_{1-\alpha}^2 / 2.
 
-    Infinite where that is not above 0: the corrected statistic of ever more trials stays small.
+    Infinite where the mean lies on the bound.
 
     Parameters
     ----------
     gap, spread : float
         The distance of the true mean from the bound, and the standard deviation over the trials.
-    ratio : float
-        Test rows over training rows, see `corrected_t`.
 
     Examples
     --------
-    >>> trials_for(0.5, 1.0, 0.0, 0.05, 0.8), trials_for(0.5, 1.0, 1.0, 0.05, 0.8)
+    >>> trials_for(0.5, 1.0, 0.05, 0.8), trials_for(0.0, 1.0, 0.05, 0.8)
     (27, inf)
     """
     from scipy.special import ndtri
 
-    scaled = ((ndtri(1 - alpha) + ndtri(power)) * spread) ** 2
-    room = gap**2 - scaled * ratio
-    return math.ceil(scaled / room + ndtri(1 - alpha) ** 2 / 2) if room > 0 else math.inf
+    if gap == 0:
+        return math.inf
+    z = ndtri(1 - alpha)
+    return math.ceil(((z + ndtri(power)) * spread / gap) ** 2 + z**2 / 2)
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -98,16 +97,14 @@ def lies_outside(comparison: ClaimComparison) -> bool:
     return comparison.trials >= FEWEST and comparison.p_outside <= ALPHA
 
 
-def of_claim(
-    comparisons: Sequence[ClaimComparison], tested: int, wanted: int, settled_by: float
-) -> str:
+def of_claim(comparisons: Sequence[ClaimComparison], tested: int, wanted: int) -> str:
     """Return the verdict on a claim; the parameters are those of `Outcome`."""
     if not comparisons:
         return CANNOT
     if any(map(lies_outside, comparisons)):
         return FAILS
     if not all(map(lies_inside, comparisons)):
-        return CANNOT if math.isinf(settled_by) else NOT_CLEAR
+        return NOT_CLEAR
     if tested == wanted:
         return HOLDS
     return HOLDS_TESTED if tested else NOT_CLEAR

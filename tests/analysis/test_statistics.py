@@ -27,27 +27,6 @@ def test_paired_t_is_that_of_scipy() -> None:
     assert (test.n, test.effect) == (10, pytest.approx(float(np.mean(a - b))))
 
 
-def test_the_corrected_t_follows_its_formula() -> None:
-    d = np.array([1.0, 2.0, 4.0, 5.0])
-    test = stats.corrected_t(d, test_train_ratio=0.5)
-    t = 3.0 / math.sqrt((1 / 4 + 0.5) * d.var(ddof=1))
-    assert test.statistic == pytest.approx(t)
-    assert test.p == pytest.approx(2 * scipy_stats.t.sf(t, 3))
-    assert stats.corrected_t(d, test_train_ratio=0.0) == stats.paired_t(d)
-
-
-def test_the_corrected_t_keeps_its_level_where_the_plain_one_does_not() -> None:
-    """Trials whose differences share a random part, as overlapping training sets make them."""
-    rng = np.random.default_rng(1)
-    plain = corrected = 0
-    for _ in range(400):
-        d = rng.normal(0, 1) * math.sqrt(0.5) + rng.normal(0, 1, 10) * math.sqrt(0.5)
-        plain += stats.paired_t(d).p < 0.05
-        corrected += stats.corrected_t(d, test_train_ratio=1.0).p < 0.05
-    assert plain > 150
-    assert corrected < 35
-
-
 @pytest.mark.parametrize(
     ("values", "words"),
     [([], "0 trials"), ([1.0], "1 trials"), ([2.0, 2.0, 2.0], "do not vary"), ([0, 0], "not vary")],

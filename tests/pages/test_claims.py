@@ -58,19 +58,10 @@ def test_claims_stand_under_their_paper() -> None:
 
 
 def test_what_a_claim_needs_stands_in_one_table() -> None:
-    """S5 within 1.5 points: open on EEG, three data sets are missing; a test at ratio 1 stalls."""
+    """S5 within 1.5 points: open on EEG, three data sets are missing."""
     both = ("leverage-rff", "surrogate-leverage")
-    found = []
-    for split, expected in (("given", 5), ('{"test_size": 0.5}', None)):
-        made = rows(lambda method, M: 70.0 + (method == both[1]), both, 4, split=split)
-        if split != "given":
-            made = rows(lambda method, M: 70.0 + 1.5 * (method == both[1]), both, 9, split=split)
-        verified = verification(results(made, **PAPER))
-        (row,) = [row for row in needs(verified.outcomes).rows if row[:2] == ["S5", "matched"]]
-        found.append(row[2:])
-        assert expected is None or row[-1] == str(expected)
-        ids = [row[0] for row in needs(verified.outcomes).rows]
-        assert set(ids) == {one.id for one in papers.claims()}
-    assert found[0] == ["not clear", "cod-RNA, covtype, magic04", "5"]
-    assert found[1][0].startswith("cannot be settled (")
-    assert found[1][1:] == ["cod-RNA, covtype, magic04", "no number"]
+    made = rows(lambda method, M: 70.0 + (method == both[1]), both, 4)
+    table = needs(verification(results(made, **PAPER)).outcomes).rows
+    assert {row[0] for row in table} == {one.id for one in papers.claims()}
+    (row,) = [row for row in table if row[:2] == ["S5", "matched"]]
+    assert row[2:] == ["not clear", "cod-RNA, covtype, magic04", "5"]
