@@ -15,8 +15,9 @@ from rfbench.config import BandwidthGrid
 from rfbench.datasets import Prepared
 from rfbench.datasets.split import is_fixed
 from rfbench.experiment.kernel_error import ExactKernel
+from rfbench.experiment.learned_rows import LearnedRows
 from rfbench.experiment.plan import Trial, curve_of
-from rfbench.experiment.seeds import generator_for
+from rfbench.experiment.seeds import generator_for, integer_for
 from rfbench.frozen import frozen
 from rfbench.kernels import Kernel
 from rfbench.registry import KERNELS
@@ -41,7 +42,27 @@ class Context:
         self._curve: tuple[object, Curve] | None = None
 
     def prepared(self, trial: Trial) -> Prepared:
-        """Return the trial's training and test rows, scaled, encoded and read-only."""
+        """Return the trial's training and test rows, scaled, encoded and read-only.
+
+        They are in the metric that is learnt from them, where the configuration has one.
+        """
+        learned = self.learned_rows(trial)
+        return self._given(trial) if learned is None else learned.prepared
+
+    def learned_rows(self, trial: Trial) -> LearnedRows | None:
+        """Return the trial's rows in learned metrics; None where the configuration has none."""
+        experiment = trial.experiment
+        if not experiment.learns_metric:
+            return None
+        state = integer_for(experiment.seed, "metric", trial.number)
+        kind, kernel = experiment.kernel_metric, experiment.kernel
+        return self._last(
+            "metric",
+            (_rows_of(trial), kind, kernel, state),
+            lambda: LearnedRows(self._given(trial), kind, kernel, state),
+        )
+
+    def _given(self, trial: Trial) -> Prepared:
         return self._last("rows", _rows_of(trial), lambda: frozen(_prepare(trial)))
 
     def bandwidths(self, trial: Trial) -> Candidates | None:
@@ -54,7 +75,7 @@ class Context:
         generator = generator_for(experiment.seed, "bandwidth", trial.number)
         return self._last(
             "bandwidth",
-            (_rows_of(trial), trial.number, rules),
+            (_rows_of(trial), experiment.kernel_metric, trial.number, rules),
             lambda: bandwidths.candidates(rules, self.prepared(trial).X_train, generator),
         )
 
@@ -74,7 +95,8 @@ class Context:
                 penalty /= X.shape[0]
             return rows, frozen(ExactKernel.of(kernel(rows, rows), penalty))
 
-        return self._last("kernel", (_rows_of(trial), trial.number, count, kernel), make)
+        metric = trial.experiment.kernel_metric
+        return self._last("kernel", (_rows_of(trial), metric, trial.number, count, kernel), make)
 
     def curve(self, trial: Trial) -> Curve | None:
         """Return the work that a larger size of the trial's curve has done."""

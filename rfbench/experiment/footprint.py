@@ -13,6 +13,7 @@ from rfbench.experiment.plan import Trial, shares_work
 from rfbench.experiment.worker import LEAST_MEMORY
 from rfbench.memory import BLOCK_ROWS, MATRIX_BYTES
 from rfbench.samplers import RandomFeatures
+from rfbench.samplers.metric import LearnedMetric
 from rfbench.solvers import Solver
 from rfbench.solvers.base import LOO
 from rfbench.solvers.coding import ONE_VS_REST, Coding
@@ -86,6 +87,11 @@ def estimate(trial: Trial) -> float | None:
     held = rows.held
     if trial.features_in_folds == NESTED:
         held += _fold_bytes(solver, rows, p, copied * rows.n, shared=shares_work(trial))
+    if experiment.learns_metric:
+        # The rows once more, in the metric, and what learning holds before that.
+        held += rows.itemsize * rows.d * (rows.n + rows.n_test) if rows.held else 0.0
+        metric = LearnedMetric(kind=experiment.kernel_metric)
+        fit = max(fit, metric.scratch_bytes(rows.n, rows.d, targets))
     drawn: float = sampler.scratch_bytes(rows.n, rows.d, targets, copied)
     return LEAST_MEMORY + held + frequencies + max(errors, fit, drawn)
 

@@ -25,6 +25,7 @@ from rfbench.config import (
 )
 from rfbench.permissions import listed
 from rfbench.registry import SAMPLERS, SOLVERS
+from rfbench.samplers.metric import LearnedMetric
 from rfbench.solvers.external import ExternalSolver, chooses
 from rfbench.solvers.folds import NESTED
 
@@ -91,9 +92,16 @@ class Trial:
             identity[IN_FOLDS] = NESTED
         if self.folds_of_groups:
             identity["folds"] = "groups"
+        if self.experiment.learns_metric and LearnedMetric.revision > 1:
+            identity["metric_revision"] = LearnedMetric.revision
         if solver.imported:
             identity["solver_code"] = plugins.identity(solver.name, solver.folder)
         return digest(identity)
+
+    @property
+    def label(self) -> str:
+        """What rows call the sampler."""
+        return self.experiment.label_of(self.sampler)
 
     @cached_property
     def id(self) -> str:
@@ -107,13 +115,16 @@ class Trial:
     def features_in_folds(self) -> str | None:
         """How the features of the folds that choose are fitted: 'nested' or 'once'.
 
-        None where no training rows choose, and of features that do not look at the target. Their
+        None where no training rows choose, and of features that do not look at the target; in a
+        learned metric all do. Their
         number is a look at it where a sampler that does decides it.
         """
         if not self.uses_features or not chooses_on_training_rows(self.experiment):
             return None
         specs = [self.sampler] if self.M is not None else [self.sampler, self.reference]
-        looks = any(looks_at_target(self.experiment, spec) for spec in specs)
+        looks = self.experiment.learns_metric or any(
+            looks_at_target(self.experiment, spec) for spec in specs
+        )
         return self.experiment.features_in_folds if looks else None
 
     @property

@@ -78,7 +78,7 @@ def meeting(trials: Sequence[Trial], conditions: Sequence[str]) -> list[Trial]:
 
 ONLY_KEYS: dict[str, Callable[[Trial], Any]] = {
     "sampler": lambda trial: trial.sampler.name,
-    "label": lambda trial: trial.sampler.label,
+    "label": lambda trial: trial.label,
     "dataset": lambda trial: trial.dataset.name,
     "protocol": lambda trial: trial.experiment.protocol,
     "d": lambda trial: trial.dataset.parameters.get("d"),

@@ -13,6 +13,7 @@ ROLES = {
     "features": 4,
     "folds": 5,
     "globals": 6,
+    "metric": 7,
 }
 
 

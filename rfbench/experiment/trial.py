@@ -148,7 +148,7 @@ def describe(trial: Trial) -> dict[str, Any]:
         "protocol": experiment.protocol,
         "dataset": name if experiment.rows is None else f"{name}[{experiment.rows} rows]",
         "sampler": trial.sampler.name,
-        "label": trial.sampler.label,
+        "label": trial.label,
         "variant": trial.variant,
         "parameters": json.dumps(trial.sampler.parameters, sort_keys=True),
         "kernel": experiment.kernel,
@@ -242,6 +242,8 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         context.keep(trial, curve)
         measured["timing"] = SHARED
         measured["shared_M"] = curve.full.n_frequencies
+    if (learned := context.learned_rows(trial)) is not None:
+        clock.charge(learned.clock)
     for part in PARTS:
         measured[f"t_{part}"] = round(clock.wall[part], 6)
         measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
@@ -380,13 +382,17 @@ def _refit(trial: Trial, context: Context, bandwidth: float | None, solver: Any)
     """
     if trial.features_in_folds != NESTED:
         return None
-    prepared = context.prepared(trial)
+    prepared, learned = context.prepared(trial), context.learned_rows(trial)
 
     def refit(rest: Index, held: Index, clock: Clock) -> Fold:
-        rows, y = some(prepared.X_train, rest), prepared.y_train[rest]
+        if learned is None:
+            rows, held_rows = some(prepared.X_train, rest), some(prepared.X_train, held)
+        else:
+            rows, held_rows = learned.fold(rest, held, clock)
         with context.pools.forgetting():
-            features, _ = _fit_sampler(trial, context, bandwidth, solver, clock, (rows, y))
-        return Fold(rows, some(prepared.X_train, held), features)
+            fit_on = rows, prepared.y_train[rest]
+            features, _ = _fit_sampler(trial, context, bandwidth, solver, clock, fit_on)
+        return Fold(rows, held_rows, features)
 
     return refit
 

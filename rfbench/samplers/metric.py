@@ -112,6 +112,8 @@ class LearnedMetric(
     """
 
     needs_target: ClassVar[bool] = True
+    # One more when it measures something else: then trials with it have new identities.
+    revision: ClassVar[int] = 1
 
     kind: str = parameter(DIAGONAL, one_of(DIAGONAL, FULL))
     kernel: str = parameter("gaussian", one_of(*LEARNT_KERNELS))

@@ -1,0 +1,155 @@
+"""Trials in a metric that is learnt on the training rows, and in folds without each fold."""
+
+import numpy as np
+import pytest
+
+from rfbench import datasets
+from rfbench.config import Experiment
+from rfbench.datasets import Dataset
+from rfbench.errors import ConfigError
+from rfbench.experiment.context import Context
+from rfbench.experiment.footprint import estimate
+from rfbench.experiment.plan import plan
+from rfbench.experiment.seeds import integer_for
+from rfbench.experiment.trial import run_trial
+from rfbench.samplers import RKS
+from rfbench.samplers.metric import LearnedMetric
+from rfbench.solvers import RidgeClassifier
+from tests.support.trials import measured
+
+from .conftest import SMALL
+
+DIAGONAL = "kernel_metric=diagonal"
+
+
+def test_the_row_is_that_of_rows_in_the_metric_of_the_training_rows(experiment_of):
+    """By brute force: the penalty by folds, each in the metric of the other rows."""
+    own = ("M=8", "trials=1", "samplers=rks", DIAGONAL)
+    (trial,) = plan(experiment_of(SMALL, *own))
+    row = run_trial(trial, Context())
+    data = Context().prepared(plan(experiment_of(SMALL, *own[:-1]))[0])
+    seed, folds_seed, state = (integer_for(0, r, 0) for r in ("features", "folds", "metric"))
+
+    def in_metric(rows, y):
+        metric = LearnedMetric(kind="diagonal", random_state=state).fit(rows, y)
+        inside = metric.transform(rows)
+        return metric, inside, RKS(8, bandwidth=1.0, random_state=seed).fit(inside)
+
+    folds = RidgeClassifier(random_state=folds_seed)._groups("cv5", len(data.y_train))
+    loss = {}
+    for alpha in (1.0, 0.01):
+        wrong = 0
+        for g in range(5):
+            held = folds == g
+            metric, inside, features = in_metric(data.X_train[~held], data.y_train[~held])
+            fitted = RidgeClassifier(alpha).fit(inside, data.y_train[~held], features=features)
+            new = metric.transform(data.X_train[held])
+            wrong += np.sum(fitted.predict(new) != data.y_train[held])
+        loss[alpha] = wrong / len(folds)
+    best = min(loss, key=loss.get)
+    metric, inside, features = in_metric(data.X_train, data.y_train)
+    fitted = RidgeClassifier(best).fit(inside, data.y_train, features=features)
+    error = 100 * np.mean(fitted.predict(metric.transform(data.X_test)) != data.y_test)
+    assert (row["alpha"], row["selection_loss"]) == (best, pytest.approx(loss[best]))
+    assert row["error"] == pytest.approx(error)
+    assert (row["label"], row["features_in_folds"]) == ("rks (diagonal metric)", "nested")
+
+
+@pytest.fixture
+def noise(monkeypatch):
+    """Labels that nothing tells, beside twelve columns."""
+    draws = np.random.default_rng(0)
+    X, y = draws.standard_normal((400, 12)), draws.integers(0, 2, 400)
+    loaded = Dataset("har-train", X, y, "binary", ("no", "yes"), None, None, "0")
+    monkeypatch.setattr(datasets, "load", lambda *args, **kwargs: loaded)
+    monkeypatch.setattr(datasets, "data_sha256", lambda *args: "0")
+    monkeypatch.setattr(datasets, "fetch", lambda *args, **kwargs: [])
+
+
+@pytest.mark.parametrize("kind", ["diagonal", "full"])
+def test_on_noise_what_chooses_has_not_been_seen(experiment_of, noise, kind):
+    """Within three standard errors of one half, over trials; a metric learnt once is below."""
+    own = ("dataset=har-train", "split={test_size: 0.5}", "M=40", "trials=6", "samplers=rks")
+    own = (*own, f"kernel_metric={kind}", "solver.alphas=0.1", "bandwidth=median")
+    losses = {}
+    for how in ("nested", "once"):
+        rows = measured(experiment_of(SMALL, *own, f"features_in_folds={how}"))
+        assert {row["status"] for row in rows} == {"ok"}
+        losses[how] = np.array([row["selection_loss"] for row in rows])
+    nested = losses["nested"]
+    assert nested.mean() > 0.5 - 3 * 0.5 / (6 * 200) ** 0.5
+    assert losses["once"].mean() < nested.mean()
+
+
+def test_learning_is_time_of_training_in_every_row_that_uses_it(experiment_of):
+    experiment = experiment_of(
+        SMALL, DIAGONAL, "trials=1", "timing=isolated", "samplers=[rks, orf]"
+    )
+    context = Context()
+    rows = [run_trial(trial, context) for trial in plan(experiment)]
+    assert {row["status"] for row in rows} == {"ok"}
+    learning = context.learned_rows(plan(experiment)[0]).clock.wall["train"]
+    assert learning > 0
+    assert min(row["t_train"] for row in rows) >= round(learning, 6)
+
+
+def test_sizes_share_the_metric_and_rows_are_those_of_each_alone(experiment_of):
+    shared = measured(experiment_of(SMALL, DIAGONAL, "samplers=rks", "trials=1"))
+    alone = measured(experiment_of(SMALL, DIAGONAL, "samplers=rks", "trials=1", "timing=isolated"))
+    for key in ("error", "alpha", "selection_loss"):
+        by_size = [{row["M"]: row[key] for row in rows} for rows in (shared, alone)]
+        assert by_size[0] == pytest.approx(by_size[1])
+
+
+@pytest.mark.parametrize("sampler", ["rks", "orf", "qmc", "nystroem", "eerf"])
+def test_samplers_that_draw_by_a_kernel_run_in_a_full_metric(experiment_of, sampler):
+    name = f"[{{{sampler}: {{pool_size: 40}}}}]" if sampler == "eerf" else sampler
+    own = ("kernel_metric=full", f"samplers={name}", "M=8", "trials=1", "dtype=float32")
+    (row,) = measured(experiment_of(SMALL, *own, "bandwidth={cv: [0.5*median, median]}"))
+    assert (row["status"], row["label"]) == ("ok", f"{sampler} (full metric)")
+
+
+def test_the_bandwidth_is_that_of_rows_in_the_metric(experiment_of):
+    own = ("samplers=rks", "M=8", "trials=1", "bandwidth=median", "kernel_metric=full")
+    (trial,) = plan(experiment_of(SMALL, *own))
+    context = Context()
+    row, rows = run_trial(trial, context), context.prepared(trial).X_train
+    apart = np.linalg.norm(rows[:, None] - rows, axis=2)[np.triu_indices(len(rows), 1)]
+    assert row["bandwidth"] == pytest.approx(np.median(apart))
+
+
+def test_the_metric_is_part_of_the_identity_and_none_is_not(experiment_of):
+    plain, same, other = (
+        {trial.id for trial in plan(experiment_of(SMALL, *override))}
+        for override in ((), ("kernel_metric=none",), (DIAGONAL,))
+    )
+    assert plain == same
+    assert not plain & other
+    assert Experiment.model_fields["kernel_metric"].default == "none"
+
+
+def test_a_full_metric_of_many_columns_is_part_of_the_estimate(experiment_of):
+    own = ("dataset={sphere: {d: 2000, n_train: 120, n_test: 60}}", "samplers=rks", "M=8")
+    bytes_of = {
+        kind: estimate(plan(experiment_of(SMALL, *own, f"kernel_metric={kind}"))[0])
+        for kind in ("none", "diagonal", "full")
+    }
+    assert bytes_of["none"] < bytes_of["diagonal"] < bytes_of["full"] - 8 * 2000**2
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("kernel=arc-cosine-1", "does not fall with a distance"),
+        ("solver.selection=loo", "looks at the target, and selection is 'loo'"),
+        ("solver={name: kernel-ridge}", "uses no features"),
+    ],
+)
+def test_what_a_metric_cannot_serve_is_refused(experiment_of, override, message):
+    with pytest.raises(ConfigError, match=message):
+        experiment_of(SMALL, "samplers=rks", DIAGONAL, override)
+
+
+def test_whoever_writes_it_at_the_metric_of_tables_is_shown_the_key(experiment_of):
+    with pytest.raises(ConfigError, match="write `kernel_metric: diagonal`"):
+        experiment_of(SMALL, "metric=diagonal")
