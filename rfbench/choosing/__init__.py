@@ -1,393 +1,516 @@
-"""Which method, how many features, at what cost: an answer for one data set within a budget.
+"""From a table to the model to take, within a budget: an answer, its statistics, a model file.
 
-A quarter of the rows is held out. On the others the search fits ever larger sizes of ever fewer
-methods, and takes the one with the smallest cross-validated loss. Only then is it measured on the
-rows held out, beside plain features, a linear model and gradient boosting.
+A quarter of the rows is held out. On the others the search (`rfbench.choosing.search`) fits a
+constant, a linear model, gradient boosting, features of kernels, and averages of them, and takes
+one. Only then are the best of each kind measured on the rows held out, and compared there in pairs.
+The model that is taken is fitted again on all rows.
 """
 
 from __future__ import annotations
 
-import os
+import json
 import pickle
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
-from sklearn.datasets import dump_svmlight_file
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
-from rfbench import bandwidths, datasets
-from rfbench.choosing.pipeline import code_of, pipeline_of
-from rfbench.choosing.stages import (
-    ALPHAS,
-    METHODS,
-    PLAIN,
-    Runs,
-    Search,
-    first_size,
-    rounded,
-    seconds,
+from rfbench.choosing.code import code_of
+from rfbench.choosing.losses import (
+    CLASS_METRICS,
+    NUMBER_METRICS,
+    Difference,
+    Loss,
+    Predicted,
+    difference,
+    loss,
 )
-from rfbench.config import DatasetSpec, Experiment
-from rfbench.datasets import Dataset, Prepared
-from rfbench.errors import ConfigError, DataError, MethodError
-from rfbench.experiment.children import Local
-from rfbench.experiment.context import Context
-from rfbench.experiment.plan import plan
-from rfbench.experiment.trial import warm_up
-from rfbench.experiment.worker import Limits, memory_share
-from rfbench.permissions import check_permission
+from rfbench.choosing.model import Card, Model, half_widths, measured, save
+from rfbench.choosing.search import (
+    BLEND,
+    BOOSTING,
+    CONSTANT,
+    FEATURES,
+    LINEAR,
+    Candidate,
+    LearningProblem,
+    Search,
+    averaged,
+    estimator_of,
+    scores_of,
+)
+from rfbench.choosing.table import LabelledTable, read_table, table_of
+from rfbench.datasets.preparation import Preparation
+from rfbench.errors import ConfigError, WriteError, unknown
 
-LEAST_ROWS = 10
+__all__ = ["Choice", "Contender", "choose", "choose_from", "measured", "read_table", "table_of"]
+
 HELD_OUT, MOST_HELD_OUT = 0.25, 10_000
 # Training rows for each second of the budget, and bounds of them.
-ROWS_A_SECOND, LEAST_SAMPLE, MOST_ROWS = 300, 2_000, 50_000
-# Of the budget: what one trial may take, and the whole search; the rest is for what follows it.
-TRIAL_SHARE, SEARCH_SHARE = 0.3, 0.85
-DRAWS = 5
-# A fit with everything fixed, in fits with cross-validation.
-FIXED_FIT = 0.5
-LOGISTIC, RIDGE, BOOSTING = "logistic regression", "ridge", "boosting"
-RAW = {"class": "sklearn.preprocessing.FunctionTransformer"}
+ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
+# Seconds of the budget that are kept for writing the files, and their share.
+WRITING, WRITING_SHARE = 1.0, 0.04
+RARE = 0.1  # a class of a smaller share is rare
+DECADES = 100.0  # a target whose quantiles lie so far from each other: its logarithm is tried
+CLOSE = 1.01  # of the smallest loss on the rows that choose: the simplest model up to here is taken
+SIMPLEST = (LINEAR, FEATURES, BOOSTING, BLEND)
+SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A method on the rows that are held out."""
+    """The best model of a kind, on the rows held out."""
 
     label: str
-    M: int  # features; columns of the data for the linear model and for boosting
-    # Mean and standard deviation over the draws (nan of one draw): misclassification in %, or RMSE
-    # in units of the target. The error is nan where it could not be fitted.
-    error: float
-    deviation: float
-    draws: int
-    fit_seconds: float  # one fit with what was chosen
-    predict_seconds: float  # 1000 predictions
-    message: str = ""  # why there is no error
+    family: str  # see `rfbench.choosing.search`
+    M: int  # features of kernels; 0 of other models
+    error: float  # its loss in the metric, see `rfbench.choosing.losses`
+    standard_error: float
+    others: Mapping[str, float]  # its losses in the other metrics
+    against_taken: Difference  # its loss less that of the model that is taken
+    against_constant: Difference
+    fit_seconds: float
+    predict_seconds: float  # of 1,000 rows
+    n_bytes: int
+    holds_rows: bool
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen for a data set, and what it is worth."""
+    """What was chosen for a table, and what it is worth."""
 
     folder: Path
-    dataset: str
-    note: str  # what was made of the columns of data of one's own
-    metric: str  # ``error`` (misclassification in %) or ``rmse`` (in units of the target)
-    grouped: bool  # whole groups are held out
-    rows: int  # of the data set
+    data: str
+    notes: tuple[str, ...]  # what the target is
+    preparation: tuple[str, ...]  # what was done to the columns
+    metric: str
+    metric_given: bool
+    regression: bool
+    classes: tuple[str, ...]
+    shares: tuple[float, ...]  # of the classes
+    rare: bool  # a class is below a tenth
+    log_tried: bool
+    log_target: bool
+    grouped: bool
+    rows: int
     n_train: int  # rows that chose and trained
-    n_test: int  # rows that were held out
-    d: int  # columns
-    features: Contender  # the random features that were chosen
-    plain: Contender  # plain ones of the same number
-    plain_best: Contender  # plain ones of the number that is best for them
-    linear: Contender
-    boosting: Contender
-    rows_error: float  # standard error of the features' error from the number of test rows
-    bandwidth: float  # of the scaled rows
-    alpha: float  # penalty of the ridge regression
-    model_bytes: int  # of the fitted pipeline, pickled
-    pipeline: Any  # of scikit-learn, fitted on the training rows: the first of the draws
-    code: str  # Python that builds and fits it, and prints its error
-    tried: pd.DataFrame  # methods, sizes and bandwidths: label, M, selection_loss, seconds
-    # Methods that failed or were too slow, and why the search ended, see `stages.Search`.
-    dropped: dict[str, tuple[int, str]]
-    stopped: str
-    budget: float  # seconds
-    spent: float  # seconds, without those before
-    start_up: float  # seconds before, for starting workers and reading the data
+    n_test: int  # rows held out
+    columns: int
+    nothing_learnt: bool
+    learnt_by: tuple[str, ...]  # other metrics in which the best is better than the constant
+    overturned: bool  # the rows held out said otherwise than those that chose
+    taken: Contender
+    contenders: tuple[Contender, ...]  # the best of each kind
+    tried: pd.DataFrame  # all candidates: label, family, M, loss, seconds, n_bytes
+    stopped: str  # what the budget cut off, see `Search.stopped`
+    budget: float
+    spent: float
+    seed: int
+    model: Model  # fitted on all rows
+    others: Mapping[str, Model]  # of each kind, not fitted
+    card: Card
+    code: str  # Python that builds it, fits it on the training rows and prints its error
 
-    @property
-    def sampled(self) -> bool:
-        """Whether only some of the rows were used."""
-        return self.n_train + self.n_test < self.rows
-
-    def against(self, other: Contender) -> str:
-        """Return whether the features are ``better``, ``worse`` or too ``near`` to call.
-
-        The difference has to exceed twice its standard error: from the draws, and from the number
-        of test rows. Both make errors on the same rows, so that the latter is an upper bound.
-        """
-        mine = self.features
-        variance = sum(m.deviation**2 / m.draws for m in (mine, other) if m.draws > 1)
-        if self.metric == "error":
-            variance += 100 * (mine.error + other.error) / self.n_test
-        else:
-            variance += (self.rows_error / mine.error) ** 2 * (mine.error**2 + other.error**2)
-        if not abs(mine.error - other.error) > 2 * np.sqrt(variance):
-            return "near"
-        return "better" if mine.error < other.error else "worse"
-
-
-def choose_for(
-    dataset: str | Mapping[str, Any],
-    *,
-    budget: float = 60.0,
-    n_jobs: int | None = None,
-    out: Path,
-    seed: int = 0,
-    on_row: Callable[[dict[str, Any]], None] | None = None,
-) -> Choice:
-    """Choose random features for a data set; every trial lands in the results folder `out`.
-
-    The data set is given as the key `dataset` of a configuration. The budget is in seconds, for
-    everything but starting the workers (`n_jobs`, by default one per core) and reading the data.
-    `on_row` is called with each new row. DataError if there are too few rows, the target is
-    constant or a class has a single row; ConfigError if the budget is too small for one fit.
-    """
-    before = time.monotonic()
-    spec = DatasetSpec.model_validate(dataset)
-    if spec.code is not None:
-        check_permission(spec.code)
-    n_jobs = n_jobs or os.cpu_count() or 1
-    workers = Local(n_jobs)
-    started = [workers.call(warm_up) for _ in range(n_jobs)]
-    data = datasets.load(spec.name, parameters=spec.parameters or None)
-    check(data)
-    n_train, n_test = sizes(len(data.y), budget)
-    regression = data.task == "regression"
-    shared = {
-        "dataset": dataset,
-        "split": {"held_out": n_test, "train_size": n_train},
-        "scaling": "standard" if isinstance(data.X, np.ndarray) else "none",
-        "target": "raw",
-        "metric": "rmse" if regression else "error",
-        "timing": "isolated",
-        "trials": 1,
-        "seed": seed,
-    }
-    limits = Limits(memory_share("80%", n_jobs), TRIAL_SHARE * budget)
-    runs = Runs(out, shared, n_jobs, limits, on_row)
-    probe = runs.experiment(PLAIN, first_size(n_train), bandwidth=1.0)
-    prepared = Context().prepared(plan(probe)[0])
-    for worker in started:
-        worker.result()
-    start = time.monotonic()
-    search = Search(runs, len(prepared.train_rows), start + SEARCH_SHARE * budget)
-    wanted = _others(runs, data.X.shape[1], regression=regression)
-    rows = runs.run(wanted + search.first_stage(middle(prepared)), "search", search.deadline)
-    first, others = (rows[rows["label"].isin(METHODS) == ours] for ours in (True, False))
-    _refuse_small_budget(first[first["label"] == PLAIN], TRIAL_SHARE * budget)
-    search.go_on(first)
-    return _confirm(
-        search, others, data, prepared, budget=budget, start=start, start_up=start - before
-    )
+    def contender(self, family: str) -> Contender | None:
+        """Return the best of a kind, if there is one."""
+        return next((c for c in self.contenders if c.family == family), None)
 
 
 def choose(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
+    target: str | int | None = None,
+    task: str | None = None,
+    drop: Sequence[str | int] = (),
+    groups: Any = None,
+    metric: str | None = None,
     budget: float = 60.0,
     n_jobs: int | None = None,
-    out: str | Path = "results/choose",
+    allow_rows: bool = True,
+    largest_model: float | None = None,
+    out: str | Path | None = None,
     seed: int = 0,
+    on_candidate: Callable[[Candidate], None] | None = None,
+    started: float | None = None,
+    **reading: Any,
 ) -> Choice:
-    """Choose random features for rows in memory; they are kept in the results folder.
+    """Choose a model for a table, and fit it.
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n, d), or DataFrame
-    y : array of shape (n,)
-        Labels (integers, words) or a real target (floats).
-    out : path
-        Results folder. The other parameters, and the errors, are those of `choose_for`.
+    X : path, DataFrame, array or sparse matrix of shape (n, d)
+        A file, read with its column `target`; or rows in memory.
+    y : array of shape (n,), optional
+        Of rows in memory: labels (whole numbers, words) or numbers (floats).
+    task : {'classification', 'regression'}, optional
+        By default the target says it.
+    drop : sequence of str or int
+        Columns of a file to leave out.
+    groups : str, int or array of shape (n,), optional
+        Whose rows belong together: whole groups are held out. Of a file, a column.
+    metric : str, optional
+        See `rfbench.choosing.losses.loss`; by default ``error`` or ``rmse``.
+    budget : float
+        Seconds, for everything.
+    n_jobs : int, optional
+        Threads, by default one per core.
+    allow_rows : bool
+        Whether the model may hold training rows (landmarks).
+    largest_model : float, optional
+        Bytes of the model at most.
+    out : path, optional
+        Folder of what is written: ``results/choose-NAME`` by default.
+    on_candidate : callable, optional
+        Called with each model that was fitted.
+    started : float, optional
+        When the budget began, in the seconds of `time.monotonic`; by default now.
+    **reading : Any
+        How a file is read, see `rfbench.datasets.files.read`.
+
+    Raises
+    ------
+    RfbenchError
+        The table cannot be read or learnt from, or a parameter is wrong.
     """
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    target = np.asarray(y)
-    task = "regression" if target.dtype.kind == "f" else "classification"
-    spec = {"file": str(folder / "data.npz"), "target": "y", "task": task}
-    if isinstance(X, pd.DataFrame):
-        spec |= {"file": str(folder / "data.csv"), "target": "target"}
-        X.assign(target=target).to_csv(spec["file"], index=False)
-    elif sparse.issparse(X):
-        spec = {"file": str(folder / "data.svm"), "task": task}
-        codes = target if task == "regression" else np.unique(target, return_inverse=True)[1]
-        dump_svmlight_file(X, codes, spec["file"])
+    started = time.monotonic() if started is None else started
+    if isinstance(X, str | Path):
+        table = read_table(X, target=target, task=task, drop=drop, groups=groups, **reading)
     else:
-        np.savez(spec["file"], X=np.asarray(X), y=target)
-    return choose_for(spec, budget=budget, n_jobs=n_jobs, out=folder, seed=seed)
-
-
-def check(data: Dataset) -> None:
-    """Raise DataError where there is nothing to choose by."""
-    n = len(data.y)
-    if n < LEAST_ROWS:
-        raise DataError(
-            f"{data.name} has {n} rows.",
-            f"To choose and to check, at least {LEAST_ROWS} are needed.",
-            "Measure more rows.",
-        )
-    values, counts = np.unique(data.y, return_counts=True)
-    if len(values) < 2:
-        raise DataError(
-            f"The target of {data.name} is constant.",
-            "There is nothing to predict.",
-            "Name another column: --target.",
-        )
-    if data.task != "regression" and counts.min() < 2:
-        alone = [data.classes[int(code)] for code in values[counts < 2]]
-        raise DataError(
-            f"Of {data.name}, there is one row only of {', '.join(alone[:5])}.",
-            "A class has to be learnt from one row and checked on another.",
-            "Leave such rows out, or put rare classes together.",
-        )
-
-
-def sizes(n: int, budget: float) -> tuple[int, int]:
-    """Return how many training and test rows are used, of n, within so many seconds."""
-    n_test = min(max(2, round(HELD_OUT * n)), MOST_HELD_OUT)
-    most = min(max(int(ROWS_A_SECOND * budget), LEAST_SAMPLE), MOST_ROWS)
-    return min(n - n_test, most), n_test
-
-
-def middle(prepared: Prepared) -> float:
-    """Return the median distance of the training rows; where most coincide, that of noise."""
-    try:
-        return bandwidths.resolve("median", prepared.X_train, np.random.default_rng(0))
-    except MethodError:
-        return float(np.sqrt(2 * prepared.X_train.shape[1]))
-
-
-def _others(runs: Runs, d: int, *, regression: bool) -> list[Experiment]:
-    """Return boosting, and the linear models on the columns themselves."""
-    boosted = "HistGradientBoosting" + ("Regressor" if regression else "Classifier")
-    fitted: dict[str, dict[str, Any]] = {
-        BOOSTING: {"class": f"sklearn.ensemble.{boosted}", "early_stopping": True},
-        LOGISTIC: {"name": "logistic", "alphas": [1.0], "selection": "fixed"},
-        RIDGE: {"name": "ridge", "alphas": ALPHAS, "selection": "cv5"},
-    }
-    if regression:
-        del fitted[LOGISTIC]
-    return [
-        runs.experiment(label, d, sampler={**RAW, "label": label}, bandwidth=1.0, solver=solver)
-        for label, solver in fitted.items()
-    ]
-
-
-def _refuse_small_budget(rows: pd.DataFrame, allowed: float) -> None:
-    """Raise ConfigError where plain features at the smallest size could not be fitted."""
-    status = rows["status"].iloc[0] if len(rows) else "timeout"
-    if status == "timeout":
-        raise ConfigError(
-            f"In {allowed:.3g} seconds not one fit of plain features came to its end.",
-            f"One fit may take {TRIAL_SHARE:.0%} of the budget.",
-            f"Take a --budget of {10 * allowed / TRIAL_SHARE:.3g} seconds.",
-        )
-    if status != "ok":
-        raise ConfigError(
-            f"Plain random features could not be fitted: {rows['message'].iloc[0]}",
-            "So there is nothing to choose from.",
-        )
-
-
-def _confirm(
-    seen: Search,
-    others: pd.DataFrame,
-    data: Dataset,
-    prepared: Prepared,
-    *,
-    budget: float,
-    start: float,
-    start_up: float,
-) -> Choice:
-    """Measure the choice, and plain features, on the rows held out, in several draws."""
-    runs, metric, d = seen.runs, str(seen.runs.shared["metric"]), data.X.shape[1]
-    best, M = seen.best(), int(seen.best()["M"])
-    own = int(seen.best(PLAIN)["M"])
-    contenders = dict.fromkeys([(str(best["label"]), M), (PLAIN, M), (PLAIN, own)])
-    fits = [FIXED_FIT * seen.seconds(label, size) for label, size in contenders]
-    last = start + budget - fits[0]  # the pipeline is fitted once more, here
-    draws = int(np.clip((last - time.monotonic()) * runs.n_jobs / max(sum(fits), 1e-9), 2, DRAWS))
-    wanted = []
-    for label, size in contenders:
-        row = seen.at(label, size)
-        solver = {"alphas": rounded(row["alpha"]), "selection": "fixed"}
-        bandwidth = rounded(row["bandwidth"])
-        wanted.append(
-            runs.experiment(label, size, bandwidth=bandwidth, solver=solver, trials=draws)
-        )
-    rows = runs.run(wanted, "check", last)
-    trial = plan(wanted[0])[0]
-    pipeline = pipeline_of(trial, prepared)
-    train, test = prepared.train_rows, prepared.test_rows
-    moments = [time.monotonic()]
-    pipeline.fit(data.X[train], data.y[train])
-    moments.append(time.monotonic())
-    predicted = pipeline.predict(data.X[test])
-    moments.append(time.monotonic())
-    np.savez(runs.folder / "rows.npz", train=train, test=test)
-    tried = seen.rows[["label", "M", "selection_loss"]].assign(seconds=seconds(seen.rows))
-    rows_error, error = _errors(predicted, data.y[test], metric)
-    linear = set(others.loc[others["status"] == "ok", "label"])
-    features = _measured(rows, str(best["label"]), M, metric)
-    if not features.draws:  # no worker was there in time
-        fit, test_seconds = np.diff(moments)
-        each = 1000 * test_seconds / len(test)
-        features = Contender(features.label, M, error, np.nan, 1, fit, each)
-    return Choice(
-        folder=runs.folder,
-        dataset=data.name,
-        note=trial.dataset.entry.note if trial.dataset.own else "",
+        table = table_of(X, y, task=task, groups=groups)
+    return choose_from(
+        table,
         metric=metric,
-        grouped=data.groups is not None,
-        rows=len(data.y),
+        budget=budget,
+        n_jobs=n_jobs,
+        allow_rows=allow_rows,
+        largest_model=largest_model,
+        out=Path(out) if out is not None else Path("results") / "choose",
+        seed=seed,
+        on_candidate=on_candidate,
+        started=started,
+    )
+
+
+def choose_from(
+    table: LabelledTable,
+    *,
+    metric: str | None = None,
+    budget: float = 60.0,
+    n_jobs: int | None = None,
+    allow_rows: bool = True,
+    largest_model: float | None = None,
+    out: Path,
+    seed: int = 0,
+    on_candidate: Callable[[Candidate], None] | None = None,
+    started: float | None = None,
+) -> Choice:
+    """Choose a model for a table that was read; see `choose`."""
+    started = time.monotonic() if started is None else started
+    allowed = NUMBER_METRICS if table.regression else CLASS_METRICS
+    if metric not in (None, *allowed):
+        kind = "numbers" if table.regression else "classes"
+        raise unknown(f"metric of {kind}", metric, allowed, ConfigError)
+    used = metric or allowed[0]
+    deadline = started + budget - max(WRITING, WRITING_SHARE * budget)
+    with threadpool_limits(n_jobs), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of solvers that stop early, and overflows in trials
+        problem = LearningProblem(
+            table.X, table.target, len(table.classes), table.groups, used, seed
+        )
+        train, test = held_out(problem, budget)
+        search = searched(
+            problem.take(train),
+            deadline,
+            allow_rows=allow_rows,
+            largest=np.inf if largest_model is None else largest_model,
+            on_candidate=on_candidate,
+        )
+        judged = _Judged(search, problem, train, test)
+        taken, overturned, nothing = judged.decide()
+        model = judged.final(taken, table)
+    judged.contenders[taken.family] = taken
+    contenders = tuple(judged.contender(c, taken) for c in judged.contenders.values())
+    winner = next(c for c in contenders if c.family == taken.family)
+    rows = out / "rows.npz"
+    card = save(
+        model,
+        out,
+        data=table.name,
+        data_sha256=table.sha256,
+        task="regression" if table.regression else "classification",
+        classes=[str(label) for label in table.classes],
+        columns=[str(column) for column in table.X.columns],
+        label=winner.label,
+        metric=used,
+        error=winner.error,
+        standard_error=winner.standard_error,
+        rows=len(train) + len(test),
+        held_out=len(test),
+        holds_rows=winner.holds_rows,
+    )
+    np.savez(rows, train=train, test=test)
+    tried = pd.DataFrame(
+        [(c.label, c.family, c.M, c.loss.value, c.seconds, c.n_bytes) for c in search.candidates],
+        columns=["label", "family", "M", "loss", "seconds", "n_bytes"],
+    )
+    shares = np.bincount(table.target) / len(table.y) if not table.regression else np.empty(0)
+    choice = Choice(
+        folder=out,
+        data=table.name,
+        notes=table.notes,
+        preparation=described(model[0]),
+        metric=used,
+        metric_given=metric is not None,
+        regression=table.regression,
+        classes=tuple(card.classes),
+        shares=tuple(shares.tolist()),
+        rare=bool(len(shares) and shares.min() < RARE and shares.max() > 0.5),
+        log_tried=judged.log_tried,
+        log_target=search.log,
+        grouped=table.groups is not None,
+        rows=len(table.y),
         n_train=len(train),
         n_test=len(test),
-        d=d,
-        features=features,
-        plain=_measured(rows, PLAIN, M, metric),
-        plain_best=_measured(rows, PLAIN, own, metric),
-        linear=_measured(others, LOGISTIC if LOGISTIC in linear else RIDGE, d, metric),
-        boosting=_measured(others, BOOSTING, d, metric),
-        rows_error=rows_error,
-        bandwidth=rounded(best["bandwidth"]),
-        alpha=rounded(best["alpha"]),
-        model_bytes=len(pickle.dumps(pipeline)),
-        pipeline=pipeline,
-        code=code_of(pipeline, trial.dataset, runs.folder / "rows.npz", metric),
-        tried=tried.sort_values(["M", "selection_loss"], ignore_index=True),
-        dropped=seen.dropped,
-        stopped=seen.stopped,
+        columns=table.X.shape[1],
+        nothing_learnt=nothing,
+        learnt_by=judged.learnt_by(),
+        overturned=overturned,
+        taken=winner,
+        contenders=contenders,
+        tried=tried.sort_values("loss", kind="stable", ignore_index=True),
+        stopped=search.stopped,
         budget=budget,
-        spent=time.monotonic() - start,
-        start_up=start_up,
+        spent=time.monotonic() - started,
+        seed=seed,
+        model=model,
+        others={
+            family: _pipeline(candidate, regression=table.regression, log=search.log)
+            for family, candidate in judged.contenders.items()
+        },
+        card=card,
+        code=code_of(clone(model), table, rows, used),
     )
+    _write(choice)
+    return choice
 
 
-def _errors(predicted: Any, truth: Any, metric: str) -> tuple[float, float]:
-    """Return the standard error of an error in % or of an RMSE from the number of rows, and it.
+def _write(choice: Choice) -> None:
+    """Write answer.json and report.html; WriteError if they cannot be written."""
+    from rfbench.pages.choose import page
 
-    Of a mean of n values it is their standard deviation over the root of n; of the root of a mean,
-    that over twice the root (delta method).
-    """
-    each = 100.0 * (predicted != truth) if metric == "error" else (predicted - truth) ** 2
-    mean, deviation = float(np.mean(each)), float(np.std(each) / np.sqrt(len(each)))
-    if metric == "error":
-        return deviation, mean
-    return deviation / max(2 * mean**0.5, 1e-300), mean**0.5
+    facts = {
+        name: getattr(choice, name)
+        for name in Choice.__dataclass_fields__
+        if name not in ("model", "others", "card", "tried", "folder", "taken", "contenders")
+    }
+    answer = {
+        "take": asdict(choice.taken),
+        "contenders": [asdict(contender) for contender in choice.contenders],
+        **facts,
+        "model": choice.card.model_dump(),
+        "tried": choice.tried.to_dict("records"),
+    }
+    files = {
+        "answer.json": json.dumps(_plain(answer), indent=1) + "\n",
+        "report.html": page(choice),
+    }
+    for name, text in files.items():
+        try:
+            (choice.folder / name).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise WriteError(f"{name} cannot be written.", f"{error.strerror or error}.") from error
 
 
-def _measured(rows: pd.DataFrame, label: str, M: int, metric: str) -> Contender:
-    rows = rows[(rows["label"] == label) & (rows["M"] == M)]
-    good = rows[rows["status"] == "ok"]
-    if good.empty:
-        why = rows["message"].iloc[0] if len(rows) else "It was not run."
-        return Contender(label, M, np.nan, np.nan, 0, np.nan, np.nan, str(why))
-    fit = good[["t_pp", "t_features", "t_train"]].sum(axis=1)
-    return Contender(
-        label,
-        M,
-        float(good[metric].mean()),
-        float(good[metric].std(ddof=1)),
-        len(good),
-        float(fit.median()),
-        float((good["t_test"] / good["n_test"]).median() * 1000),
-    )
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: what is not finite is null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def held_out(problem: LearningProblem, budget: float) -> tuple[Any, Any]:
+    """Return the rows that choose and train, and those held out; of many rows, a sample."""
+    ((train, test),) = problem.split(HELD_OUT, most=MOST_HELD_OUT)
+    generator = np.random.default_rng(problem.seed)
+    most = min(max(int(ROWS_PER_SECOND * budget), LEAST_SAMPLE), MOST_ROWS)
+    sampled = [
+        part if len(part) <= size else np.sort(generator.choice(part, size, replace=False))
+        for part, size in ((train, most), (test, MOST_HELD_OUT))
+    ]
+    return sampled[0], sampled[1]
+
+
+def searched(problem: LearningProblem, deadline: float, **options: Any) -> Search:
+    """Search, of a positive target over several decades for its logarithm where that is better."""
+    search = Search(problem, deadline, **options)
+    search.log_tried = not problem.n_classes and spans_decades(problem.y)
+    if search.log_tried:
+        rival = Search(problem, deadline, log=True, **options)
+        for each in (search, rival):
+            each.simple()
+            each.boost()
+        least = [min(c.loss.value for c in each.candidates) for each in (search, rival)]
+        if least[1] < least[0]:
+            rival.log_tried = True
+            search = rival
+    search.run()
+    return search
+
+
+def spans_decades(y: Any) -> bool:
+    """Tell whether a target is positive and its quantiles lie two decades or more apart."""
+    if not y.min() > 0:
+        return False
+    low, high = np.quantile(y, [0.01, 0.99])
+    return bool(high > DECADES * low)
+
+
+def described(preparation: Preparation) -> tuple[str, ...]:
+    """Return in sentences what was done to the columns."""
+    from rfbench.datasets.preparation import describe
+
+    return tuple(describe(preparation.notes_))
+
+
+class _Judged:
+    """The best candidates of each kind on the rows held out."""
+
+    def __init__(self, search: Search, problem: LearningProblem, train: Any, test: Any) -> None:
+        self.search, self.problem, self.train, self.test = search, problem, train, test
+        self.contenders = search.best_of_families()
+        self.log_tried = search.log_tried
+        inner = problem.take(train)
+        self.truth = problem.y[test]
+        self.groups = None if problem.groups is None else problem.groups[test]
+        preparation = Preparation().fit(inner.X)
+        self.X = np.asarray(preparation.transform(inner.X))
+        self.X_test = np.asarray(preparation.transform(problem.X.iloc[test]))
+        self.fitted: dict[int, tuple[Any, float, float, int]] = {}
+        self.losses: dict[str, Loss] = {}
+        self.predicted: dict[str, Predicted] = {}
+        for family, candidate in self.contenders.items():
+            self.predicted[family] = search.predicted(self._scores(candidate), candidate.weights)
+            self.losses[family] = loss(problem.metric, self.truth, self.predicted[family])
+
+    def _scores(self, candidate: Candidate) -> Any:
+        """Fit a candidate on the training rows, and return its scores of the rows held out."""
+        if candidate.members:
+            return averaged(
+                [self._scores(member) for member, _ in candidate.members],
+                [weight for _, weight in candidate.members],
+            )
+        number = self.search.candidates.index(candidate)
+        if number not in self.fitted:
+            moments = [time.monotonic()]
+            model = clone(candidate.estimator).fit(self.X, self.search.target)
+            moments.append(time.monotonic())
+            scores = scores_of(model, self.X_test, self.problem.n_classes)
+            moments.append(time.monotonic())
+            fit, predict = np.diff(moments)
+            size = len(pickle.dumps(model))
+            self.fitted[number] = scores, fit, 1000 * predict / len(self.test), size
+        return self.fitted[number][0]
+
+    def _against(self, family: str, other: str) -> Difference:
+        return difference(self.losses[family], self.losses[other], self.problem.metric, self.groups)
+
+    def decide(self) -> tuple[Candidate, bool, bool]:
+        """Return what to take, whether the rows held out overturned it, and if nothing was learnt.
+
+        The simplest model that is within a hundredth of the best on the rows that chose, unless
+        another is significantly better on the rows held out. Nothing was learnt where no model is
+        significantly better there than the constant, at 5 % over all of them (Bonferroni).
+        """
+        families = [f for f in SIMPLEST if f in self.contenders]
+        better = [f for f in families if self._better_than_constant(f, len(families))]
+        if not better:
+            return self.contenders[CONSTANT], False, True
+        least = min(self.contenders[f].loss.value for f in better)
+        taken = next(f for f in better if self.contenders[f].loss.value <= CLOSE * least)
+        rivals = [f for f in better if self._against(taken, f).verdict == "worse"]
+        if rivals:
+            taken = min(rivals, key=lambda f: self.losses[f].value)
+        return self.contenders[taken], bool(rivals), False
+
+    def _better_than_constant(self, family: str, count: int) -> bool:
+        found = self._against(family, CONSTANT)
+        return found.value < 0 and found.p * count < SIGNIFICANT
+
+    def learnt_by(self) -> tuple[str, ...]:
+        """Return the other metrics in which some model is better than the constant."""
+        metrics = CLASS_METRICS if self.problem.n_classes else NUMBER_METRICS[:2]
+        families = [f for f in SIMPLEST if f in self.contenders]
+        learnt = []
+        for metric in metrics:
+            if metric == self.problem.metric:
+                continue
+            constant = loss(metric, self.truth, self.predicted[CONSTANT])
+            for family in families:
+                own = loss(metric, self.truth, self.predicted[family])
+                found = difference(own, constant, metric, self.groups)
+                if found.value < 0 and found.p * len(families) < SIGNIFICANT:
+                    learnt.append(metric)
+                    break
+        return tuple(learnt)
+
+    def contender(self, candidate: Candidate, taken: Candidate) -> Contender:
+        """Return the facts of a candidate on the rows held out."""
+        family = candidate.family
+        bases = [member for member, _ in candidate.members] or [candidate]
+        costs = [self.fitted[self.search.candidates.index(base)][1:] for base in bases]
+        fit, predict, size = (sum(column) for column in zip(*costs, strict=True))
+        metrics = CLASS_METRICS if self.problem.n_classes else NUMBER_METRICS[:2]
+        return Contender(
+            label=candidate.label,
+            family=family,
+            M=candidate.M,
+            error=self.losses[family].value,
+            standard_error=self.losses[family].standard_error(self.groups),
+            others={
+                metric: loss(metric, self.truth, self.predicted[family]).value
+                for metric in metrics
+                if metric != self.problem.metric
+            },
+            against_taken=self._against(family, taken.family),
+            against_constant=self._against(family, CONSTANT),
+            fit_seconds=float(fit),
+            predict_seconds=float(predict),
+            n_bytes=int(size),
+            holds_rows=any(_holds(base) for base in bases),
+        )
+
+    def final(self, taken: Candidate, table: LabelledTable) -> Model:
+        """Return the model that is taken, fitted on all rows, with its intervals."""
+        model = _pipeline(taken, regression=table.regression, log=self.search.log)
+        rows = np.sort(np.concatenate([self.train, self.test]))
+        model.fit(table.X.iloc[rows], table.y[rows])
+        model.half_widths_, model.log_target_ = {}, self.search.log
+        if table.regression:
+            values = self.predicted[taken.family].values
+            pair = (self.truth, values)
+            truth, said = (np.log(part) for part in pair) if self.search.log else pair
+            model.half_widths_ = half_widths(truth - said)
+        return model
+
+
+def _pipeline(candidate: Candidate, *, regression: bool, log: bool) -> Model:
+    """Return the model of a candidate, not fitted."""
+    estimator = estimator_of(candidate, classes=not regression, log=log)
+    return Model([("prepare", Preparation()), ("predict", clone(estimator))])
+
+
+def _holds(candidate: Candidate) -> bool:
+    """Tell whether a fitted candidate holds training rows: landmarks."""
+    steps = getattr(candidate.estimator, "steps", [])
+    return any(hasattr(getattr(step, "features", None), "fit_landmarks") for _, step in steps)

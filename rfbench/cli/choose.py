@@ -15,6 +15,8 @@ from rfbench.cli.options import DROP, FOLDER, GROUPS, TARGET, TASK, WHOLE
 from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError, unknown
 
+METRICS = ("error", "balanced-error", "log-loss", "auc", "rmse", "mae", "rmsle")
+
 DATA = click.argument("file", metavar="FILE")
 
 
@@ -27,6 +29,14 @@ def seconds(text: str) -> float:
     return found
 
 
+def size(text: str) -> float:
+    """Return the bytes of a size: 500kB, 1MB, 2GB, or a number."""
+    match = re.fullmatch(r"([0-9]*\.?[0-9]+) *(|B|kB|MB|GB)", text, re.IGNORECASE)
+    if not match or float(match[1]) <= 0:
+        raise click.BadParameter(f"'{text}' is no size; write 500kB or 1MB.")
+    return float(match[1]) * {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9}[match[2].upper()]
+
+
 @click.command()
 @DATA
 @TARGET
@@ -34,54 +44,66 @@ def seconds(text: str) -> float:
 @DROP
 @GROUPS
 @click.option(
-    "--missing",
-    type=click.Choice(["error", "drop", "mean"]),
-    help="Missing values: an error (default), no row, or the mean.",
+    "--metric",
+    type=click.Choice(METRICS),
+    help="What counts; default: error (classes) or rmse (numbers).",
 )
 @click.option(
-    "--budget", type=seconds, metavar="TIME", default="60s", show_default=True, help="60s, 5m, 1h."
+    "--budget",
+    type=seconds,
+    metavar="TIME",
+    default="60s",
+    show_default=True,
+    help="For everything: 60s, 5m, 1h.",
 )
-@click.option("--jobs", type=WHOLE, help="Worker processes; default: one per core.")
-@click.option("--out", type=FOLDER, help="Results folder; default: results/choose-FILE.")
+@click.option("--jobs", type=WHOLE, help="Threads; default: one per core.")
+@click.option("--no-rows", is_flag=True, help="The model may hold no training rows (landmarks).")
+@click.option(
+    "--largest-model", type=size, metavar="SIZE", help="Largest size of the model: 500kB, 1MB."
+)
+@click.option("--out", type=FOLDER, help="Folder of the files; default: results/choose-FILE.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 def choose(
     file: str,
-    budget: float,
     jobs: int | None,
+    no_rows: bool,
     out: Path | None,
-    seed: int,
-    **reading: Any,
+    **kwargs: Any,
 ) -> None:
-    """Say which random features to take for FILE, or for a data set of the catalogue.
+    """Say which model to take for FILE, or for a data set of the catalogue, and write it.
 
-    Runs the methods that matter over sizes, penalties and bandwidths, the small ones first, until
-    the budget is used; then measures the choice on rows that took no part in it, beside plain
-    features, a linear model and gradient boosting. Every trial lands in a results folder; the same
-    command goes on from there.
+    Fits a constant, a linear model, gradient boosting, features of kernels and averages of them
+    until the budget is used, then measures the best of each kind on rows that took no part. The
+    first line says what to take, whoever makes it. Beside report.html and answer.json there is
+    model.joblib, for `rfbench predict`. Loading such a file runs code that is in it: it is as
+    trusted as its sender.
 
     \b
     Examples:
       rfbench choose prices.csv --target price
-      rfbench choose prices.csv --target price --budget 5m --drop id --missing mean
+      rfbench choose prices.csv --target price --budget 5m --drop id --metric mae
       rfbench choose digits
     """
-    from rfbench.choosing import choose_for
-    from rfbench.pages.templates import render
+    started = time.monotonic()
+    from rfbench import choosing
+    from rfbench.pages.choose import text
 
-    dataset = _dataset(file, **reading)
     stem = re.sub(r"[^A-Za-z0-9._+=-]", "-", Path(file).name)
-    folder = out or Path("results") / f"choose-{stem}"
-    start = time.monotonic()
 
-    def progress(row: dict[str, Any]) -> None:
-        loss = row.get("selection_loss")
-        said = row["message"] if row["status"] != "ok" else "" if loss is None else f"{loss:.4g}"
-        after = f"{time.monotonic() - start:.0f} s"
-        echo(f"{after}: {row['label']}, M = {row['M']}: {row['status']} {said}", err=True)
+    def progress(candidate: Any) -> None:
+        after = f"{time.monotonic() - started:.0f} s"
+        echo(f"{after}: {candidate.label}: {candidate.loss.value:.4g}", err=True)
 
-    found = choose_for(dataset, budget=budget, n_jobs=jobs, out=folder, seed=seed, on_row=progress)
-    facts = {**vars(found), "against": found.against, "sampled": found.sampled}
-    echo(render("choose.txt.j2", **facts), nl=False)
+    choice = choosing.choose(
+        file,
+        n_jobs=jobs,
+        allow_rows=not no_rows,
+        out=out or Path("results") / f"choose-{stem}",
+        on_candidate=progress,
+        started=started,
+        **kwargs,
+    )
+    echo(text(choice), nl=False)
 
 
 @click.command()

@@ -1,98 +1,106 @@
-"""`rfbench choose` against a search by hand: the same methods, sizes and bandwidths, no budget.
+"""`rfbench choose` against boosting and linear models, on rows that it never got.
 
-    python -m scripts.bench.choose digits cpu eeg magic04 letter --budget 60
-    python -m scripts.bench.choose prices.csv --target price
+    python -m scripts.bench.choose airfoil.csv:y wine.csv:-1 --budget 30 --jobs 1
 
-The hand takes every method at every size with five bandwidths, and the one with the smallest
-cross-validated loss; its error is that of the same draws on the same held-out rows.
+A quarter of the rows of each table is kept from it. Beside the model that it takes, its own
+features and its blend are fitted again on what it got, and so are scikit-learn's boosting at its
+defaults and a linear model.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import time
+import warnings
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.linear_model import LogisticRegressionCV, RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from rfbench import datasets, results
-from rfbench.choosing import Choice, choose_for, middle, stages
-from rfbench.config import DatasetSpec
-from rfbench.experiment.context import Context
-from rfbench.experiment.plan import plan
-from rfbench.experiment.worker import Limits
-
-SIZES = (100, 200, 400)
-OUT = Path("results/bench/choose")
+from rfbench.choosing import choose, read_table
+from rfbench.choosing.losses import difference
+from rfbench.choosing.model import loss_of
+from rfbench.choosing.search import LearningProblem
+from rfbench.choosing.table import LabelledTable
+from rfbench.datasets.preparation import Preparation
 
 
 def main() -> None:
-    """Print a line for each data set."""
+    """Print a line for each table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="+", metavar="DATASET")
-    parser.add_argument("--target", help="the column to predict, of a file")
+    parser.add_argument("tables", nargs="+", metavar="FILE:TARGET")
     parser.add_argument("--budget", type=float, default=60.0, help="seconds")
-    parser.add_argument("--out", type=Path, default=OUT)
-    given = parser.parse_args()
-    for name in given.names:
-        spec: Any = {"file": name, "target": given.target} if given.target else name
-        folder = given.out / Path(name).name
-        begun = time.monotonic()
-        chosen = choose_for(spec, budget=given.budget, out=folder)
-        wall = time.monotonic() - begun
-        label, M, error, cpu = by_hand(spec, chosen, folder)
-        mine = chosen.features
-        more = mine.error / error - 1
-        print(
-            f"{name}: {mine.label} {mine.M} {mine.error:.4g} | hand {label} {M} {error:.4g} | "
-            f"{more:+.1%}, {(mine.error - error) / chosen.rows_error:+.2f} standard errors | "
-            f"{wall:.0f} s, {chosen.start_up:.0f} s of them start-up; {cpu:.0f} CPU s by hand",
-            flush=True,
-        )
+    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--no-header", action="store_true", help="the files have no names")
+    args = parser.parse_args()
+    for name in args.tables:
+        file, _, target = name.rpartition(":")
+        reading: dict[str, Any] = {"header": False} if args.no_header else {}
+        column = int(target) if target.lstrip("-").isdigit() else target
+        table = read_table(file, target=column, **reading)
+        print(line(table, args.budget, args.jobs, args.seed), flush=True)
 
 
-def by_hand(spec: Any, chosen: Choice, folder: Path) -> tuple[str, int, float, float]:
-    """Return label, M and error of the best of the whole grid, and what it cost."""
-    known = results.read(folder).rows.iloc[0]
-    own = DatasetSpec.model_validate(spec)
-    data = datasets.load(own.name, parameters=own.parameters or None)
-    sparse = not isinstance(data.X, np.ndarray)
-    shared = {
-        "dataset": spec,
-        "split": {"held_out": chosen.n_test, "train_size": chosen.n_train},
-        "scaling": "none" if sparse else "standard",
-        "target": "raw",
-        "metric": chosen.metric,
-        "timing": "isolated",
-        "trials": 1,
-        "seed": int(known["seed"]),
-    }
-    runs = stages.Runs(folder.with_name(f"{folder.name}-by-hand"), shared, 2, Limits(None, 120.0))
-    probe = plan(runs.experiment(stages.PLAIN, 50, bandwidth=1.0))[0]
-    median = middle(Context().prepared(probe))
-    grid = [stages.rounded(median * factor) for factor in stages.FIRST_FACTORS]
-    solver = {"alphas": stages.ALPHAS, "selection": "cv5"}
-    wanted = [
-        runs.experiment(label, M, bandwidth={"cv": grid}, solver=solver)
-        for M in SIZES
-        for label in stages.METHODS
-        if chosen.n_train >= M
-    ]
-    never = time.monotonic() + 1e6
-    rows = runs.run(wanted, "search", never)
-    rows = rows[rows["status"] == "ok"]
-    best = rows.iloc[int(rows["selection_loss"].argmin())]
-    fixed = runs.experiment(
-        best["label"],
-        int(best["M"]),
-        bandwidth=float(best["bandwidth"]),
-        solver={"alphas": float(best["alpha"]), "selection": "fixed"},
-        trials=5,
+def line(table: LabelledTable, budget: float, jobs: int | None, seed: int) -> str:
+    """Return what came out for a table."""
+    metric = "rmse" if table.regression else "error"
+    problem = LearningProblem(
+        table.X, table.target, len(table.classes), table.groups, metric, 1000 + seed
     )
-    error = runs.run([fixed], "check", never)[chosen.metric].to_numpy().mean()
-    cpu = sum(rows[name.replace("t_", "cpu_", 1)].sum() for name in stages.TIMES)
-    return str(best["label"]), int(best["M"]), float(error), float(cpu)
+    ((given, unseen),) = problem.split(0.25)
+    X, y = table.X.iloc[given], table.y[given]
+    begun = time.monotonic()
+    with TemporaryDirectory() as folder:
+        choice = choose(X, y, budget=budget, n_jobs=jobs, out=Path(folder), seed=seed)
+    wall = time.monotonic() - begun
+    models = {"taken": choice.model} | {
+        family: choice.others[family] for family in ("features", "blend") if family in choice.others
+    }
+    models |= opponents(table.regression)
+    losses = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, model in models.items():
+            fitted = model if name == "taken" else model.fit(X, y)
+            losses[name] = loss_of(metric, fitted, table.X.iloc[unseen], table.y[unseen])
+    rivals = [each for name, each in losses.items() if name != "taken"]
+    best = min(rivals, key=lambda each: each.value)
+    taken, boosting = losses["taken"], losses["boosting"]
+    apart = difference(taken, best, metric)
+    error = np.hypot(taken.standard_error(), choice.taken.standard_error)
+    values = " ".join(f"{name} {each.value:.4g}" for name, each in losses.items())
+    held = taken.value <= 1.05 * best.value or apart.verdict != "worse"
+    features = losses.get("features", boosting).value / boosting.value
+    return (
+        f"{table.name} n {len(given)}: {values} | takes {choice.taken.label}: "
+        f"{taken.value / best.value:.3f} of the best, {'holds' if held else 'FAILS'} | "
+        f"features {features:.3f} of boosting | reported {choice.taken.error:.4g}, "
+        f"{(taken.value - choice.taken.error) / error:+.1f} standard errors | {wall:.0f} s, "
+        f"load {os.getloadavg()[0]:.1f}"
+    )
+
+
+def opponents(regression: bool) -> dict[str, Any]:
+    """Return boosting at its defaults and a linear model, from tables on."""
+    if regression:
+        boosting: Any = HistGradientBoostingRegressor(random_state=0)
+        linear: Any = RidgeCV(alphas=np.logspace(-3, 5, 17))
+    else:
+        boosting = HistGradientBoostingClassifier(random_state=0)
+        linear = LogisticRegressionCV(
+            Cs=5, cv=3, max_iter=300, l1_ratios=(0.0,), use_legacy_attributes=False
+        )
+    return {
+        "boosting": make_pipeline(Preparation(), boosting),
+        "linear": make_pipeline(Preparation(), StandardScaler(), linear),
+    }
 
 
 if __name__ == "__main__":

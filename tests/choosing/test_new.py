@@ -1,12 +1,10 @@
-"""`rfbench new` writes a configuration that runs; `choose` takes a file, and rows in memory."""
+"""`rfbench new` writes a configuration that runs."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_wine
 
-from rfbench import choosing, config
-from rfbench.choosing import choose, choose_for, stages
+from rfbench import config
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
 from rfbench.experiment.run_plan import smoke_variant
@@ -59,28 +57,3 @@ def test_a_file_whose_target_stands_apart_needs_none_named(folder):
 def test_new_refuses_what_is_not_there(folder, words):
     call("new", *words, code=2)
     assert not list(folder.glob("*.yaml"))
-
-
-@pytest.fixture
-def short(monkeypatch):
-    monkeypatch.setattr(stages, "METHODS", {"rks": {}, "orf": {}})
-    monkeypatch.setattr(stages, "LARGEST_SIZE", 20)
-    monkeypatch.setattr(choosing, "DRAWS", 2)
-
-
-def test_a_file_is_chosen_for_and_its_code_runs(folder, short, capsys):
-    spec = {"file": "my data/prices #1.csv", "target": "price: EUR"}
-    found = choose_for(spec, budget=900.0, n_jobs=1, out=folder / "out")
-    exec(found.code, {})
-    assert (found.metric, found.n_train, found.n_test) == ("rmse", 45, 15)
-    assert float(capsys.readouterr().out) < 3.0
-    assert "word" in found.note
-
-
-@pytest.mark.parametrize("of", [np.asarray, pd.DataFrame])
-def test_rows_in_memory(folder, short, of):
-    X, y = load_wine(return_X_y=True)
-    found = choose(of(X), y, budget=900.0, n_jobs=1, out=folder / "out")
-    assert (found.metric, found.rows, found.d) == ("error", 178, 13)
-    assert found.features.error < 15
-    exec(found.code, {})

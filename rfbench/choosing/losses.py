@@ -1,0 +1,167 @@
+"""What a model is judged by, and by how much one model is better than another on the same rows.
+
+Every metric is a loss: smaller is better. Its value is a smooth function of sums over the rows, so
+that its error follows from the rows' *influences* (the delta method): how far the value moves, in
+units of 1/n, where a row gets more weight. Two models are compared by the difference of their
+influences row by row, which is the paired t test where the metric is a mean. Where rows come in
+groups, the influences of a group are added up first (the cluster-robust standard error).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from rfbench.arrays import Array
+
+CLASS_METRICS = ("error", "balanced-error", "log-loss", "auc")
+NUMBER_METRICS = ("rmse", "mae", "rmsle")
+METRICS = (*CLASS_METRICS, *NUMBER_METRICS)
+LEVEL = 0.95  # of the intervals
+SMALLEST = 1e-15  # of a probability, in the log-loss
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What a model says of n rows: numbers, or class codes with the classes' probabilities."""
+
+    values: NDArray[np.float64 | np.int64]  # shape (n,)
+    probabilities: NDArray[np.float64] | None = None  # shape (n, K)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """The value of a metric on n rows, and what each row adds to it."""
+
+    value: float
+    influences: NDArray[np.float64]  # shape (n,), mean 0
+
+    def standard_error(self, groups: NDArray[np.int64] | None = None) -> float:
+        """Return the standard error of the value: other rows (groups) in the place of these."""
+        return _standard_error(self.influences, groups)[0]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """By how much the loss of one model exceeds that of another, on the same rows."""
+
+    value: float
+    low: float  # of the interval of 95 %
+    high: float
+    p: float  # of no difference, two-sided
+
+    @property
+    def verdict(self) -> str:
+        """Return whether the first model is ``better``, ``worse`` or too ``near`` to call."""
+        if not self.p < 1 - LEVEL:
+            return "near"
+        return "better" if self.value < 0 else "worse"
+
+
+def loss(metric: str, truth: Array, predicted: Predicted) -> Loss:
+    """Return the loss of a model on n rows.
+
+    Parameters
+    ----------
+    metric : str
+        ``error``: share of wrong classes, in %. ``balanced-error``: its mean over the classes, in
+        %. ``log-loss``: mean of -log of the probability of the right class. ``auc``: 1 - AUC, of
+        several classes the mean over each against the others. ``rmse``, ``mae`` and ``rmsle`` (of
+        log(1 + y); below 0 counts as 0).
+    truth : array of shape (n,)
+        Numbers, or class codes 0 .. K-1.
+    """
+    n, values = len(truth), predicted.values
+    if metric in ("error", "mae"):
+        each = 100.0 * (values != truth) if metric == "error" else np.abs(values - truth)
+        return _mean(each)
+    if metric == "balanced-error":
+        wrong, counts = 100.0 * (values != truth), np.bincount(truth)
+        present = np.flatnonzero(counts)
+        errors = np.bincount(truth, wrong, len(counts)) / np.maximum(counts, 1)
+        influences = n / (len(present) * counts[truth]) * (wrong - errors[truth])
+        return Loss(float(errors[present].mean()), influences)
+    if metric in ("rmse", "rmsle"):
+        if metric == "rmsle":
+            truth, values = np.log1p(np.maximum(truth, 0)), np.log1p(np.maximum(values, 0))
+        squares = _mean((values - truth) ** 2)
+        root = float(np.sqrt(squares.value))
+        return Loss(root, squares.influences / (2 * root) if root else squares.influences)
+    assert predicted.probabilities is not None
+    if metric == "log-loss":
+        right = predicted.probabilities[np.arange(n), truth]
+        return _mean(-np.log(np.clip(right, SMALLEST, None)))
+    return _auc(truth, predicted.probabilities)
+
+
+def difference(
+    first: Loss, second: Loss, metric: str, groups: NDArray[np.int64] | None = None
+) -> Difference:
+    """Return by how much the first loss exceeds the second, both of the same rows.
+
+    The p-value is that of the t test of the influences' differences, per group where there are
+    groups; that of misclassification is McNemar's exact one, where there are none.
+    """
+    value = first.value - second.value
+    apart = first.influences - second.influences
+    error, freedom = _standard_error(apart, groups)
+    reach = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error if freedom else np.inf
+    if metric == "error" and groups is None:
+        moved = apart + value  # +-100 where one of the two alone is right
+        worse, better = int((moved > 50).sum()), int((moved < -50).sum())
+        p = float(stats.binomtest(worse, worse + better).pvalue) if worse + better else 1.0
+    elif error == 0 or not freedom:
+        p = 1.0
+    else:
+        p = float(2 * stats.t.sf(abs(value) / error, freedom))
+    return Difference(value, value - reach, value + reach, p)
+
+
+def _mean(each: Array) -> Loss:
+    mean = float(each.mean())
+    return Loss(mean, each - mean)
+
+
+def _auc(truth: Array, probabilities: Array) -> Loss:
+    """Return 1 - AUC; its influences are the placements of DeLong et al. (1988)."""
+    n, K = probabilities.shape
+    columns = [1] if K == 2 else range(K)
+    total, influences, count = 0.0, np.zeros(n), 0
+    for column in columns:
+        positive, score = truth == column, probabilities[:, column]
+        if positive.all() or not positive.any():
+            continue
+        count += 1
+        here, there = score[positive], score[~positive]
+        above = _share_below(there, here)  # of the negatives, below each positive
+        below = 1 - _share_below(here, there)  # of the positives, above each negative
+        area = float(above.mean())
+        total += 1 - area
+        influences[positive] -= n / len(here) * (above - area)
+        influences[~positive] -= n / len(there) * (below - area)
+    count = max(count, 1)
+    return Loss(total / count, influences / count)
+
+
+def _share_below(values: Array, points: Array) -> Array:
+    """Return which share of the values is below each point; of equal ones, half."""
+    ordered = np.sort(values)
+    low = np.searchsorted(ordered, points, "left")
+    high = np.searchsorted(ordered, points, "right")
+    return np.asarray((low + high) / (2.0 * len(values)), dtype=np.float64)
+
+
+def _standard_error(influences: Array, groups: NDArray[np.int64] | None) -> tuple[float, int]:
+    """Return the standard error of a mean of the influences, and its degrees of freedom."""
+    n = len(influences)
+    sums = influences
+    if groups is not None:
+        codes = np.unique(groups, return_inverse=True)[1]
+        sums = np.bincount(codes, influences).astype(np.float64)
+    count = len(sums)
+    if count < 2:
+        return float("inf"), 0
+    return float(np.sqrt(count / (count - 1) * np.sum(sums**2)) / n), count - 1

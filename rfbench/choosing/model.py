@@ -1,0 +1,240 @@
+"""The model that leaves the house: a pipeline, its file, and the card beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import joblib
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from sklearn.pipeline import Pipeline
+
+from rfbench import __version__
+from rfbench.arrays import Array
+from rfbench.choosing.losses import NUMBER_METRICS, Loss, Predicted, loss
+from rfbench.datasets import hashes
+from rfbench.errors import DataError, WriteError
+
+LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)  # of the intervals
+MODEL, CARD = "model.joblib", "model.json"
+
+
+class Model(Pipeline):  # type: ignore[misc]
+    """A pipeline of scikit-learn that takes a DataFrame as it was read.
+
+    Attributes
+    ----------
+    half_widths_ : dict of float to float
+        Of a regression: half the width of the interval of each level, see `half_widths`.
+    log_target_ : bool
+        Whether intervals are those of the target's logarithm.
+    """
+
+    half_widths_: dict[float, float]
+    log_target_: bool
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> Array:
+        """Return the bounds of the target of each row, shape (n, 2).
+
+        They hold with the probability `level` for rows that are drawn like those before (split
+        conformal prediction), at least.
+
+        Raises
+        ------
+        DataError
+            The model is one of classes, or has no intervals of this level.
+        """
+        if level not in getattr(self, "half_widths_", {}):
+            levels = ", ".join(map(str, getattr(self, "half_widths_", {})))
+            raise DataError(
+                f"The model has no intervals of the level {level}.",
+                f"It has {levels or 'none: it predicts classes'}.",
+            )
+        middle, half = np.asarray(self.predict(X), dtype=float), self.half_widths_[level]
+        if self.log_target_:
+            return np.column_stack([middle * np.exp(-half), middle * np.exp(half)])
+        return np.column_stack([middle - half, middle + half])
+
+    def differences(self, X: pd.DataFrame) -> Any:
+        """Return what is different in a table from the training rows.
+
+        See `rfbench.datasets.preparation.Differences`.
+        """
+        return self[0].differences(X)
+
+
+def half_widths(residuals: Array) -> dict[float, float]:
+    """Return half the width of the interval of each of `LEVELS`, by split conformal prediction.
+
+    Of n rows that the model has not seen it is the k-th smallest absolute residual, k = the ceiling
+    of (n + 1) times the level; infinite where k > n. Vovk, Gammerman and Shafer, Algorithmic
+    Learning in a Random World, 2005.
+    """
+    ordered = np.append(np.sort(np.abs(residuals)), np.inf)
+    ranks = np.minimum(np.ceil((len(residuals) + 1) * np.array(LEVELS)), len(ordered))
+    return dict(zip(LEVELS, ordered[ranks.astype(int) - 1].tolist(), strict=True))
+
+
+class Card(BaseModel):
+    """What can be known of a model without loading it: the file model.json beside it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    format: Literal[1]
+    model_sha256: hashes.Sha256
+    data: str
+    data_sha256: hashes.Sha256
+    task: Literal["classification", "regression"]
+    classes: list[str]
+    columns: list[str]
+    label: str  # what was taken
+    metric: str
+    error: float  # on the rows held out, of the model before it saw them
+    standard_error: float
+    rows: int
+    held_out: int
+    holds_rows: bool
+    n_bytes: int
+    half_widths: dict[str, float | None]  # by level; None: the rows are too few
+    versions: dict[str, Annotated[str, Field(max_length=200)]]
+
+    def other_versions(self) -> dict[str, tuple[str, str]]:
+        """Return the packages that are other ones now: the version then, and that now."""
+        now = versions()
+        return {
+            name: (then, now.get(name, "none"))
+            for name, then in self.versions.items()
+            if now.get(name) != then
+        }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a model's file depends on."""
+    import sklearn
+
+    return {
+        "rfbench": __version__,
+        "scikit-learn": sklearn.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def save(model: Model, folder: Path, **facts: Any) -> Card:
+    """Write a model and its card; the model's hash is remembered as one of this user.
+
+    WriteError if a file cannot be written.
+    """
+    path = folder / MODEL
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        joblib.dump(model, path, compress=3)
+        sha256 = _sha256(path)
+        widths = {str(k): v if np.isfinite(v) else None for k, v in model.half_widths_.items()}
+        card = Card(
+            format=1,
+            model_sha256=sha256,
+            n_bytes=path.stat().st_size,
+            half_widths=widths,
+            versions=versions(),
+            **facts,
+        )
+        (folder / CARD).write_text(card.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise WriteError(f"{path} cannot be written.", f"{error.strerror or error}.") from error
+    hashes.remember(f"model|{sha256}", "made")
+    return card
+
+
+def read_card(path: Path) -> Card:
+    """Read the card beside a model; nothing of the model itself is loaded.
+
+    DataError if there is no model, or no card that fits it.
+    """
+    if not path.is_file():
+        raise DataError(
+            f"There is no model {path}.", "`rfbench choose` writes model.joblib.", "Name its path."
+        )
+    beside = path.with_suffix(".json")
+    try:
+        card = Card.model_validate_json(beside.read_bytes())
+    except OSError as error:
+        raise DataError(
+            f"The model's card {beside} cannot be read.",
+            f"{error.strerror or error}.",
+            "Copy both files: model.joblib and model.json.",
+        ) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise DataError(
+            f"{beside} is no card of a model.",
+            f"{'.'.join(map(str, first['loc']))}: {first['msg']}.",
+            "Take the one that `rfbench choose` wrote.",
+        ) from None
+    if _sha256(path) != card.model_sha256:
+        raise DataError(
+            f"{path} is not the model of its card.",
+            "Its content has another hash.",
+            "Copy both files from the same folder.",
+        )
+    return card
+
+
+def load(path: Path, card: Card, *, allow_imports: bool = False) -> Model:
+    """Load a model. A file of this kind can run any code: it is as trusted as its sender.
+
+    Models that this user made on this machine are loaded as they are, others with `allow_imports`
+    only. DataError if it is not allowed, or cannot be loaded.
+    """
+    if not allow_imports and hashes.recall(f"model|{card.model_sha256}") is None:
+        raise DataError(
+            f"{path} was not made here by you.",
+            "Loading a model runs code that is in its file: it is as trusted as its sender.",
+            "Run with --allow-imports if you trust it.",
+        )
+    try:
+        model = joblib.load(path)
+    except Exception as error:  # a file of another version makes them raise almost anything
+        other = ", ".join(f"{n} {a}, here {b}" for n, (a, b) in card.other_versions().items())
+        raise DataError(
+            f"{path} cannot be loaded.",
+            f"{type(error).__name__}: {error}. {f'It was made with {other}.' if other else ''}",
+            "Install the versions that its card names, or run `rfbench choose` again.",
+        ) from error
+    if not isinstance(model, Model):
+        raise DataError(f"{path} holds {type(model).__name__}, which is no model of rfbench.")
+    return model
+
+
+def predictions(model: Model, card: Card, X: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
+    """Return one line per row: the prediction, and probabilities or the bounds of an interval."""
+    made = pd.DataFrame({"prediction": model.predict(X)})
+    if card.task == "classification":
+        for column, label in zip(model.predict_proba(X).T, card.classes, strict=True):
+            made[f"probability of {label}"] = column
+    else:
+        made[["low", "high"]] = model.predict_interval(X, level)
+    return made
+
+
+def measured(metric: str, model: Any, X: pd.DataFrame, y: Any) -> float:
+    """Return the loss of a fitted model on rows with their target."""
+    return loss_of(metric, model, X, y).value
+
+
+def loss_of(metric: str, model: Any, X: pd.DataFrame, y: Any) -> Loss:
+    """Return the loss of a fitted model, see `rfbench.choosing.losses`."""
+    y = np.asarray(y)
+    if metric in NUMBER_METRICS:
+        return loss(metric, y, Predicted(np.asarray(model.predict(X), dtype=float)))
+    codes = np.searchsorted(model.classes_, model.predict(X))
+    shares = model.predict_proba(X)
+    return loss(metric, np.searchsorted(model.classes_, y), Predicted(codes, shares))
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,694 @@
+"""The search within a budget: cheap contenders first, then kernels on ever more landmarks.
+
+All that is chosen is chosen on rows that its model was not fitted on: a fifth of the training rows,
+or of few rows five folds. What looks at the target (a learnt metric, a calibration's fit) is fitted
+without these rows too. `rfbench.choosing` then measures the finalists on rows held out from all of
+it.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import optimize
+from sklearn.base import BaseEstimator, clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from rfbench.arrays import Array
+from rfbench.choosing.losses import Loss, Predicted, loss
+from rfbench.choosing.parts import (
+    FeatureClassifier,
+    FeatureRegressor,
+    WeightedClasses,
+    coded,
+    fitted_link,
+    linked,
+)
+from rfbench.datasets.preparation import Preparation
+from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
+from rfbench.samplers import RKS, Nystroem, VariableProjection
+from rfbench.samplers.metric import LearnedMetric
+
+CONSTANT, LINEAR, BOOSTING, FEATURES, BLEND = "constant", "linear", "boosting", "features", "blend"
+VALIDATION, FOLDS = 0.2, 3
+FOLDED_ROWS = 2_000  # up to so many training rows there are folds
+ALPHAS = [10.0**power for power in range(-7, 2)]
+SCALERS = {"rank": RankScaler, "robust": SmoothClipScaler}
+# The kernels with the multiples of the median distance that are tried first.
+KERNELS = {
+    "laplacian": (2.0, 8.0, 0.5),
+    "gaussian": (0.5, 1.0, 0.25),
+    "laplacian-l2": (2.0, 8.0, 0.5),
+}
+METRICS = ("diagonal", "full")
+ROUNDS = 1  # of a learnt metric: the first has most of the gain
+SMALL, MIDDLE, LARGEST = 300, 1_000, 20_000  # landmarks
+GROWTH, GAIN = 2.0, 0.995  # M grows by this factor while the loss falls below this share
+REFITS = 3.0  # what the fits that follow take, on the training rows and on all, in fits of a split
+STEP = 1.4  # of the bandwidth, at `MIDDLE`
+SMALL_ROWS, MIDDLE_ROWS = 3_000, 10_000  # rows that small and middle models are compared on
+TRAINED, TRAINED_ROWS = 200, 6_000  # frequencies trained by gradients, and the rows for it
+MEMBERS, LEAST_WEIGHT = 6, 0.05  # of an average
+# Of the time that is left then: what the stages may take, so that each has its turn.
+SMALL_SHARE, METRIC_SHARE, MIDDLE_SHARE, BOOSTING_SHARE = 0.3, 0.35, 0.5, 0.2
+BOOSTING_VARIANTS: tuple[dict[str, Any], ...] = (
+    {"learning_rate": 0.05, "max_iter": 300},
+    {"max_leaf_nodes": 12, "max_iter": 200},
+    {"max_leaf_nodes": 63, "learning_rate": 0.05, "max_iter": 300, "l2_regularization": 1.0},
+)
+
+
+@dataclass(frozen=True)
+class LearningProblem:
+    """The rows that choose and train."""
+
+    X: pd.DataFrame  # of shape (n, columns), as it was read
+    y: NDArray[Any]  # numbers (float64) or class codes 0 .. K-1 (int64)
+    n_classes: int  # 0 of a regression
+    groups: NDArray[np.int64] | None
+    metric: str
+    seed: int
+
+    def split(
+        self, share: float, *, most: int | None = None, folds: int = 1
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Return numbers of rows to fit and to predict: one split, or so many folds.
+
+        Whole groups stay together; the classes' shares are kept where each has rows enough.
+        """
+        n, y, groups, stratify = len(self.y), self.y, self.groups, None
+        if groups is not None:
+            count = len(np.unique(groups))
+            splitter: Any = (
+                GroupShuffleSplit(1, test_size=share, random_state=self.seed)
+                if folds == 1 or count < folds
+                else GroupKFold(folds, shuffle=True, random_state=self.seed)
+            )
+        else:
+            if self.n_classes and np.bincount(y).min() >= max(folds, 2):
+                stratify = y
+            size = round(share * n) if most is None else min(round(share * n), most)
+            size = max(size, self.n_classes if stratify is not None else 1)
+            one, several = (
+                (ShuffleSplit, KFold)
+                if stratify is None
+                else (StratifiedShuffleSplit, StratifiedKFold)
+            )
+            splitter = (
+                one(1, test_size=size, random_state=self.seed)
+                if folds == 1
+                else several(folds, shuffle=True, random_state=self.seed)
+            )
+        return [(np.sort(a), np.sort(b)) for a, b in splitter.split(self.X, y, groups)]
+
+    def take(self, rows: NDArray[np.int64]) -> LearningProblem:
+        """Return some of the rows."""
+        groups = None if self.groups is None else self.groups[rows]
+        return replace(self, X=self.X.iloc[rows], y=self.y[rows], groups=groups)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model with everything fixed, and what it said of the rows that choose."""
+
+    label: str
+    family: str
+    estimator: BaseEstimator | None  # of prepared rows, not fitted; None of an average
+    scores: Array  # of the rows that choose: numbers or probabilities, shape (n, k)
+    loss: Loss
+    weights: tuple[float, ...] = ()  # of the classes, where the decision is moved
+    M: int = 0  # features
+    seconds: float = 0.0  # of a fit on the rows of one split
+    before: float = 0.0  # of these, for a metric and other steps before the features
+    n_bytes: int = 0
+    members: tuple[tuple[Candidate, float], ...] = ()  # of an average
+
+    @property
+    def parts(self) -> list[Candidate]:
+        """The models that are fitted: those of an average, or this one."""
+        return [member for member, _ in self.members] or [self]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a kernel's features are made of."""
+
+    scaling: str
+    kernel: str
+    factor: float  # of the median distance
+    metric: str | None = None  # one of `METRICS`, learnt; None: distances as they are
+
+
+@dataclass
+class Search:
+    """Candidates for one problem, as many as the time allows."""
+
+    problem: LearningProblem
+    deadline: float  # in the seconds of `time.monotonic`
+    allow_rows: bool = True  # models may hold training rows
+    largest: float = np.inf  # bytes of a model
+    log: bool = False  # the logarithm of the target is learnt
+    log_tried: bool = False
+    on_candidate: Callable[[Candidate], None] | None = None
+    candidates: list[Candidate] = field(default_factory=list)
+    stopped: str = ""  # what the budget cut off: ``boosting``, ``metric``, ``size``; or nothing
+    _stage_end: float = np.inf
+    _arrays: dict[Any, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.began = time.monotonic()
+
+    # The rows that choose.
+
+    @cached_property
+    def splits(self) -> list[tuple[Array, Array, NDArray[Any], NDArray[Any]]]:
+        """Prepared rows to fit and to predict, with their targets."""
+        problem = self.problem
+        folds = FOLDS if len(problem.y) <= FOLDED_ROWS else 1
+        made = []
+        self.held: list[NDArray[np.int64]] = []
+        for fit, held in problem.split(VALIDATION, folds=folds):
+            preparation = Preparation().fit(problem.X.iloc[fit])
+            X, X_held = (
+                np.asarray(preparation.transform(problem.X.iloc[rows])) for rows in (fit, held)
+            )
+            made.append((X, X_held, self.target[fit], self.target[held]))
+            self.held.append(held)
+        return made
+
+    @cached_property
+    def target(self) -> NDArray[Any]:
+        """What is learnt: class codes, numbers or their logarithms."""
+        return np.log(self.problem.y) if self.log else self.problem.y
+
+    @cached_property
+    def truth(self) -> NDArray[Any]:
+        """The target of the rows that choose, split after split."""
+        self.splits  # noqa: B018  names the rows
+        return self.problem.y[np.concatenate(self.held)]
+
+    @property
+    def groups(self) -> NDArray[np.int64] | None:
+        """The groups of the rows that choose."""
+        groups = self.problem.groups
+        return None if groups is None else groups[np.concatenate(self.held)]
+
+    def predicted(self, scores: Array, weights: tuple[float, ...] = ()) -> Predicted:
+        """Return what scores say: of a regression the numbers themselves."""
+        if self.problem.n_classes:
+            decided = scores * np.asarray(weights) if weights else scores
+            return Predicted(decided.argmax(axis=1), scores)
+        return Predicted(np.exp(scores[:, 0]) if self.log else scores[:, 0])
+
+    def left(self) -> float:
+        """Return the seconds until the deadline, less those for the fits that follow."""
+        parts = {part.label: part for c in self.best_of_families().values() for part in c.parts}
+        again = REFITS * sum(part.seconds for part in parts.values())
+        return self.deadline - time.monotonic() - again
+
+    # Candidates.
+
+    def add(self, label: str, family: str, scores: Array, **keys: Any) -> Candidate:
+        """Add a candidate from its scores of the rows that choose."""
+        weights = class_weights(self.problem.metric, self.truth, scores, self.problem.n_classes)
+        value = loss(self.problem.metric, self.truth, self.predicted(scores, weights))
+        made = Candidate(label, family, scores=scores, loss=value, weights=weights, **keys)
+        self.candidates.append(made)
+        if self.on_candidate is not None:
+            self.on_candidate(made)
+        return made
+
+    def fit(self, label: str, family: str, estimator: Any) -> Candidate:
+        """Fit an estimator of scikit-learn on every split, and add it."""
+        begun, parts = time.monotonic(), []
+        for X, X_held, y, _ in self.splits:
+            fitted = clone(estimator).fit(X, y)
+            parts.append(scores_of(fitted, X_held, self.problem.n_classes))
+        seconds = time.monotonic() - begun
+        size = len(pickle.dumps(fitted))
+        return self.add(
+            label,
+            family,
+            np.vstack(parts),
+            estimator=estimator,
+            seconds=seconds / len(parts),
+            n_bytes=size,
+        )
+
+    def kernel(self, recipe: Recipe, M: int, rows: int, *, seed: int = 0) -> Candidate:
+        """Fit features of a kernel for all penalties, and add the best."""
+        return self._features(
+            recipe, self.sampler(recipe, M, seed), rows, f"{self._name(recipe)}, M = {M}"
+        )
+
+    def sampler(self, recipe: Recipe, M: int, seed: int = 0) -> Any:
+        """Return landmarks, or random frequencies where no rows may be held."""
+        kind: Any = Nystroem if self.allow_rows else RKS
+        return kind(
+            M,
+            kernel=recipe.kernel,
+            bandwidth=f"{recipe.factor:.4g}*median",
+            random_state=self.problem.seed + seed,
+        )
+
+    def _name(self, recipe: Recipe) -> str:
+        kind = "Nystroem" if self.allow_rows else "Fourier features"
+        metric = "" if recipe.metric is None else f", {recipe.metric} metric"
+        return f"{kind}, {recipe.kernel} kernel, {recipe.scaling}{metric}"
+
+    def _features(self, recipe: Recipe, sampler: Any, rows: int, label: str) -> Candidate:
+        K = self.problem.n_classes
+        build = FeatureClassifier if K else FeatureRegressor
+        paths, size, seconds = [], 0, 0.0
+        for number, (X, _, y, _) in enumerate(self.splits):
+            Z, Z_held = self.transformed(number, recipe)
+            begun = time.monotonic()
+            some = _some(len(X), rows)
+            fitted = build(sampler)
+            Y = coded(y[some], K) if K else y[some][:, None].astype(float)
+            coefs = fitted.fit_path(Z[some], Y, ALPHAS)
+            paths.append(fitted.scores_path(Z_held, coefs))
+            fitted.coef_ = coefs[0]
+            size = max(size, len(pickle.dumps(fitted)))
+            seconds += max(1.0, len(X) / rows) * (time.monotonic() - begun)
+        scores = np.concatenate(paths, axis=1)
+        held = np.concatenate([part[3] for part in self.splits])
+        best = _best_alpha(scores, coded(held, K) if K else held[:, None], held if K else None)
+        chosen, alpha = scores[best], ALPHAS[best]
+        if K:
+            link = fitted_link(chosen, held)
+            estimator: Any = FeatureClassifier(sampler, alpha=alpha, link=link)
+            chosen = linked(chosen, link)
+        else:
+            low, high = self.target.min(), self.target.max()
+            estimator, chosen = FeatureRegressor(sampler, alpha=alpha), np.clip(chosen, low, high)
+        steps = [made for key, made in self._arrays.items() if _made_for(key, recipe)]
+        before = sum(seconds for _, _, seconds, _ in steps)
+        size += sum(n_bytes for *_, n_bytes in steps) // len(self.splits)
+        return self.add(
+            label,
+            FEATURES,
+            chosen,
+            estimator=make_pipeline(*self.steps(recipe), estimator),
+            M=sampler.n_components,
+            seconds=(seconds + before) / len(self.splits),
+            before=before / len(self.splits),
+            n_bytes=size,
+        )
+
+    def steps(self, recipe: Recipe) -> list[Any]:
+        """Return the transformers before the features."""
+        steps: list[Any] = [SCALERS[recipe.scaling]()]
+        if recipe.metric is not None:
+            steps.append(self.metric(recipe))
+        return steps
+
+    def metric(self, recipe: Recipe) -> Any:
+        """Return the metric to be learnt with a kernel."""
+        assert recipe.metric is not None
+        return LearnedMetric(
+            kind=recipe.metric,
+            kernel=recipe.kernel,
+            rounds=ROUNDS,
+            random_state=self.problem.seed,
+        )
+
+    def transformed(self, number: int, recipe: Recipe) -> tuple[Array, Array]:
+        """Return the rows of a split, scaled and in the metric, which is learnt without the held.
+
+        They are made once.
+        """
+        learnt = () if recipe.metric is None else (recipe.kernel, recipe.metric)
+        key = (number, recipe.scaling, *learnt)
+        if key not in self._arrays:
+            begun = time.monotonic()
+            X, X_held, y, _ = self.splits[number]
+            if recipe.metric is None:
+                step: Any = SCALERS[recipe.scaling]()
+            else:
+                X, X_held = self.transformed(number, replace(recipe, metric=None))
+                step = self.metric(recipe)
+            step.fit(X, y)
+            made = step.transform(X), step.transform(X_held)
+            self._arrays[key] = *made, time.monotonic() - begun, len(pickle.dumps(step))
+        Z, Z_held, *_ = self._arrays[key]
+        return Z, Z_held
+
+    # The stages.
+
+    def run(self) -> None:
+        """Search until there is no time, or nothing left to try."""
+        if not self.candidates:
+            self.simple()
+        first = self._compare_small()
+        if all(c.family != BOOSTING for c in self.candidates):
+            self.boost()
+        self._compare_metrics(first)
+        middle = self._compare_middle(first)
+        self.trained()
+        self.boost_more()
+        self._grow(middle)
+        self.average()
+
+    def simple(self) -> None:
+        """Add the constant and the linear model, its penalty chosen."""
+        if self.problem.n_classes:
+            self.fit("the largest class", CONSTANT, DummyClassifier(strategy="prior"))
+            for C in (1.0, 0.03, 30.0):
+                if C != 1.0 and self.left() < 3 * self.candidates[-1].seconds:
+                    break
+                linear = LogisticRegression(C=C, max_iter=300)
+                self.fit("logistic regression", LINEAR, make_pipeline(StandardScaler(), linear))
+        else:
+            strategy = "median" if self.problem.metric == "mae" else "mean"
+            self.fit(f"the {strategy}", CONSTANT, DummyRegressor(strategy=strategy))
+            ridge = RidgeCV(alphas=np.logspace(-3, 5, 17))
+            self.fit("ridge regression", LINEAR, make_pipeline(StandardScaler(), ridge))
+
+    def boost(self) -> None:
+        """Add boosting at scikit-learn's defaults."""
+        self._boost({}, "boosting")
+
+    def boost_more(self) -> None:
+        """Add other settings of boosting, while they take a small share of the time."""
+        if not (done := [c for c in self.candidates if c.family == BOOSTING]):
+            return
+        variants = list(BOOSTING_VARIANTS)
+        if self.problem.metric == "mae":
+            variants.insert(0, {"loss": "absolute_error"})
+        allowed = BOOSTING_SHARE * (self.deadline - self.began)
+        for variant in variants:
+            needed = done[0].seconds * len(self.splits) * variant.get("max_iter", 100) / 100
+            allowed -= needed
+            if allowed < 0 or self.left() < 4 * needed:
+                return
+            settings = ", ".join(f"{key} {value}" for key, value in variant.items())
+            self._boost(variant, f"boosting ({settings})")
+
+    def _boost(self, settings: dict[str, Any], label: str) -> None:
+        kind = (
+            HistGradientBoostingClassifier
+            if self.problem.n_classes
+            else HistGradientBoostingRegressor
+        )
+        boosting = kind(random_state=self.problem.seed, **settings)
+        if not settings:
+            # A fit cannot be interrupted: five trees say what a hundred take.
+            X, _, y, _ = self.splits[0]
+            begun = time.monotonic()
+            clone(boosting).set_params(max_iter=5).fit(X, y)
+            needed = 20 * (time.monotonic() - begun) * (len(self.splits) + 3)
+            if needed > self.left():
+                self.stopped = "boosting"
+                return
+        self.fit(label, BOOSTING, boosting)
+
+    def _compare_small(self) -> dict[Recipe, Candidate]:
+        """Compare scalings, kernels and bandwidths at few landmarks."""
+        results: dict[Recipe, Candidate] = {}
+        self._begin(SMALL_SHARE)
+        for position in range(3):
+            for kernel, factors in KERNELS.items():
+                for scaling in SCALERS:
+                    recipe = Recipe(scaling, kernel, factors[position])
+                    self._try(recipe, SMALL, SMALL_ROWS, results)
+        return results
+
+    def _compare_metrics(self, results: dict[Recipe, Candidate]) -> None:
+        """Compare learnt metrics, those of the best kernels first."""
+        self._begin(METRIC_SHARE)
+        best = self._leading(results, len(KERNELS) * len(SCALERS))
+        for metric in METRICS:
+            for recipe in best[: 6 if metric == METRICS[0] else 3]:
+                for factor in sorted({recipe.factor, *KERNELS[recipe.kernel][:2]}):
+                    learnt = replace(recipe, factor=factor, metric=metric)
+                    if not self._try(learnt, SMALL, SMALL_ROWS, results):
+                        self.stopped = self.stopped or "metric"
+                        return
+
+    def _compare_middle(self, results: dict[Recipe, Candidate]) -> dict[Recipe, Candidate]:
+        """Compare the best recipes at more landmarks, at larger bandwidths until it is worse."""
+        self._begin(MIDDLE_SHARE)
+        best: dict[Recipe, Candidate] = {}
+        for recipe in self._leading(results, 4):
+            last = np.inf
+            while candidate := self._try(recipe, MIDDLE, MIDDLE_ROWS, best):
+                if not candidate.loss.value < last:
+                    break
+                last = candidate.loss.value
+                recipe = replace(recipe, factor=STEP * recipe.factor)
+        return best
+
+    def _grow(self, results: dict[Recipe, Candidate]) -> None:
+        """Take ever more landmarks for the best recipes, as long as each of them gains by it."""
+        self._begin(1.0)
+        alive = {recipe: results[recipe] for recipe in self._leading(results, 3)}
+        while alive:
+            for recipe, before in list(alive.items()):
+                M, after = int(GROWTH * before.M), None
+                if len(self.splits[0][0]) > before.M and M <= LARGEST:
+                    after = self._try(recipe, M, len(self.problem.y), {}, before=before)
+                    if after is None:
+                        self.stopped = self.stopped or "size"
+                if after is None or after.loss.value > GAIN * before.loss.value:
+                    del alive[recipe]
+                else:
+                    alive[recipe] = after
+
+    def _begin(self, share: float) -> None:
+        """Begin a stage, which may take a share of the time that is left."""
+        self._stage_end = time.monotonic() + share * self.left()
+
+    def _leading(self, results: dict[Recipe, Candidate], count: int) -> list[Recipe]:
+        """Return the best recipes, one per scaling and kernel."""
+        ranked = sorted(results, key=lambda recipe: results[recipe].loss.value)
+        first: dict[tuple[str, str], Recipe] = {}
+        for recipe in ranked:
+            first.setdefault((recipe.scaling, recipe.kernel), recipe)
+        return list(first.values())[:count]
+
+    def _try(
+        self,
+        recipe: Recipe,
+        M: int,
+        rows: int,
+        results: dict[Recipe, Candidate],
+        before: Candidate | None = None,
+    ) -> Candidate | None:
+        """Fit features where there is time for them and for what follows; None: there is not."""
+        n = len(self.splits[0][0])
+        M = min(M, n)
+        width = self.splits[0][0].shape[1] + max(1, self.problem.n_classes)
+        if 8 * M * width > self.largest:
+            M = int(self.largest / (8 * width))
+            if M < 10 or (before is not None and before.M >= M):
+                return None
+        left = min(self.left(), self._stage_end - time.monotonic())
+        if self._needed(M, rows, before) > left:
+            return None
+        results[recipe] = candidate = self.kernel(recipe, M, rows)
+        return candidate
+
+    def _needed(self, M: int, rows: int, before: Candidate | None) -> float:
+        """Return the seconds of a fit on every split, and what the fits that follow take more."""
+        done = before or max(
+            (c for c in self.candidates if c.family == FEATURES), key=lambda c: c.M, default=None
+        )
+        if done is None:
+            return 0.0
+        larger, n, own = M / done.M, len(self.splits[0][0]), done.seconds - done.before
+        each = own * larger ** (1 if larger < 1 else 2)
+        again = REFITS * (each + done.before) if larger > 1 else 0.0
+        return each * len(self.splits) * min(1.0, rows / n) + again
+
+    def trained(self) -> None:
+        """Add a few trained frequencies: the smallest model, which holds no rows."""
+        ranked = [c for c in self.candidates if c.family == FEATURES]
+        if not ranked:
+            return
+        M = min(TRAINED, len(self.splits[0][0]))
+        width = self.splits[0][0].shape[1] + 1 + max(1, self.problem.n_classes)
+        if 8 * M * width > self.largest or 10 * ranked[-1].seconds * len(self.splits) > self.left():
+            return
+        build: Any = VariableProjection
+        sampler = build(
+            M,
+            bandwidth="2*median",
+            random_state=self.problem.seed,
+            score_rows=min(6000, len(self.splits[0][0])),
+        )
+        for scaling in SCALERS:
+            recipe = Recipe(scaling, "gaussian", 1.0)
+            self._features(recipe, sampler, len(self.problem.y), f"varpro, {scaling}, M = {M}")
+
+    def average(self) -> None:
+        """Add averages by non-negative least squares: of features, and of them with the rest."""
+        features = self._members([c for c in self.candidates if c.family == FEATURES])
+        if len(features) > 1:
+            self._average(features[:MEMBERS], FEATURES, "average of")
+        others = [c for f, c in self.best_of_families().items() if f in (BOOSTING, LINEAR)]
+        self._average([*features[:MEMBERS], *others], BLEND, "blend of")
+
+    def _members(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return the best candidate of each scaling and kernel, the best one first."""
+        first: dict[str, Candidate] = {}
+        for candidate in sorted(self._allowed(candidates), key=lambda c: c.loss.value):
+            first.setdefault(candidate.label.partition(", M")[0].partition(" metric")[0], candidate)
+        return list(first.values())
+
+    def _average(self, members: Sequence[Candidate], family: str, label: str) -> None:
+        if len(members) < 2:
+            return
+        K = self.problem.n_classes
+        held = np.concatenate([part[3] for part in self.splits])
+        target = np.eye(K)[held] if K else (held - held.mean())[:, None]
+        centre = 0.0 if K else held.mean()
+        stacked = np.stack([(c.scores - centre).ravel() for c in members], axis=1)
+        weights, _ = optimize.nnls(stacked, target.ravel())
+        if not weights.sum():
+            return
+        weights = weights / weights.sum()
+        kept = [(c, w) for c, w in zip(members, weights, strict=True) if w >= LEAST_WEIGHT]
+        if len(kept) < 2:
+            return
+        total = sum(w for _, w in kept)
+        rounded = tuple((c, float(f"{w / total:.3g}")) for c, w in kept)
+        self.add(
+            f"{label} {len(kept)}",
+            family,
+            averaged([c.scores for c, _ in rounded], [w for _, w in rounded]),
+            estimator=None,
+            M=sum(c.M for c, _ in rounded),
+            seconds=0.0,
+            n_bytes=sum(c.n_bytes for c, _ in rounded),
+            members=rounded,
+        )
+
+    # What was found.
+
+    def _allowed(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        return [c for c in candidates if c.n_bytes <= self.largest]
+
+    def best_of_families(self) -> dict[str, Candidate]:
+        """Return the candidate with the smallest loss of each family; the first of equal ones."""
+        best: dict[str, Candidate] = {}
+        for candidate in self._allowed(self.candidates):
+            rival = best.get(candidate.family)
+            # An average costs more at each prediction: it has to be worth a hundredth.
+            least = 0.99 if rival is not None and candidate.members and not rival.members else 1.0
+            if rival is None or candidate.loss.value < least * rival.loss.value:
+                best[candidate.family] = candidate
+        return best
+
+
+def scores_of(fitted: Any, X: Any, n_classes: int) -> Array:
+    """Return numbers, shape (n, 1), or the probabilities of all classes, shape (n, K).
+
+    A class that the model has not seen has the probability 0.
+    """
+    if not n_classes:
+        return np.asarray(fitted.predict(X), dtype=float)[:, None]
+    probabilities = fitted.predict_proba(X)
+    if probabilities.shape[1] == n_classes:
+        return np.asarray(probabilities)
+    every = np.zeros((len(probabilities), n_classes))
+    every[:, np.asarray(fitted.classes_, dtype=int)] = probabilities
+    return every
+
+
+def averaged(scores: Sequence[Array], weights: Sequence[float]) -> Array:
+    """Return the weighted mean of scores."""
+    return np.asarray(np.average(np.stack(scores), axis=0, weights=weights))
+
+
+def estimator_of(candidate: Candidate, *, classes: bool, log: bool) -> Any:
+    """Return the estimator of prepared rows that a candidate stands for, not fitted."""
+    if candidate.members:
+        voting = VotingClassifier if classes else VotingRegressor
+        keys = {"voting": "soft"} if classes else {}
+        members = [(f"m{i}", member.estimator) for i, (member, _) in enumerate(candidate.members)]
+        estimator: Any = voting(members, weights=[w for _, w in candidate.members], **keys)
+    else:
+        estimator = candidate.estimator
+    if candidate.weights:
+        return WeightedClasses(estimator, candidate.weights)
+    if log:
+        return TransformedTargetRegressor(estimator, func=np.log, inverse_func=np.exp)
+    return estimator
+
+
+def class_weights(
+    metric: str, truth: NDArray[Any], probabilities: Array, n_classes: int
+) -> tuple[float, ...]:
+    """Return the weights of the classes with which the decision is best for a metric.
+
+    Of two classes the threshold is the best of a grid, the nearest to a half of equally good ones.
+    Of more, the balanced error weighs each class by one over its share, and others weigh none.
+    """
+    if n_classes < 2 or metric not in ("error", "balanced-error"):
+        return ()
+    if n_classes == 2:
+        grid = sorted(np.linspace(0.02, 0.98, 49), key=lambda t: abs(t - 0.5))
+        values = [
+            loss(
+                metric,
+                truth,
+                Predicted((probabilities[:, 1] * (1 - t) > probabilities[:, 0] * t).astype(int)),
+            ).value
+            for t in grid
+        ]
+        threshold = float(round(grid[int(np.argmin(values))], 4))
+        return () if threshold == 0.5 else (threshold, round(1 - threshold, 4))
+    if metric == "error":
+        return ()
+    shares = np.bincount(truth, minlength=n_classes) / len(truth)
+    return tuple(float(f"{1 / max(share, 1 / len(truth)):.4g}") for share in shares)
+
+
+def _best_alpha(scores: Array, targets: Array, codes: NDArray[Any] | None) -> int:
+    """Return the penalty with the fewest wrong classes, then the smallest squared error."""
+    squares = ((scores - targets) ** 2).mean(axis=(1, 2))
+    if codes is None:
+        return int(squares.argmin())
+    decided = scores.argmax(axis=2) if scores.shape[2] > 1 else (scores[:, :, 0] > 0).astype(int)
+    wrong = (decided != codes).mean(axis=1)
+    # Errors are whole numbers of rows: among penalties within a standard error, the squares tell.
+    least = wrong.min()
+    close = wrong <= least + np.sqrt(least * (1 - least) / len(codes)) / 2
+    return int(np.where(close, squares, np.inf).argmin())
+
+
+def _made_for(key: tuple[Any, ...], recipe: Recipe) -> bool:
+    """Tell whether transformed rows are those of a recipe, or of a step before."""
+    return key[1:] in ((recipe.scaling,), (recipe.scaling, recipe.kernel, recipe.metric))
+
+
+def _some(n: int, rows: int) -> Any:
+    """Return every so-manieth row number, at most so many: the rows of a split are sorted."""
+    return slice(None) if n <= rows else np.linspace(0, n - 1, rows).astype(np.int64)

@@ -1,0 +1,116 @@
+"""Losses and paired comparisons: closed forms, scikit-learn, scipy, and repeated sampling."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn import metrics
+
+from rfbench.choosing.losses import METRICS, NUMBER_METRICS, Predicted, difference, loss
+
+RANDOM = np.random.default_rng(0)
+N = 400
+NUMBERS = RANDOM.gamma(2.0, size=N)
+CODES = RANDOM.choice(3, N, p=[0.6, 0.3, 0.1])
+
+
+def numbers(scale, seed=1):
+    return Predicted(NUMBERS + scale * np.random.default_rng(seed).laplace(size=N))
+
+
+def classes(noise, seed=1, truth=CODES, K=3):
+    scores = np.eye(K)[truth] + noise * np.random.default_rng(seed).random((len(truth), K))
+    probabilities = scores / scores.sum(axis=1, keepdims=True)
+    return Predicted(probabilities.argmax(axis=1), probabilities)
+
+
+def value(metric, truth, predicted, rows):
+    parts = predicted.values[rows], predicted.probabilities
+    return loss(
+        metric, truth[rows], Predicted(parts[0], None if parts[1] is None else parts[1][rows])
+    ).value
+
+
+def case(metric, noise, seed=1):
+    if metric in NUMBER_METRICS:
+        return NUMBERS, numbers(noise, seed)
+    return CODES, classes(3 * noise, seed)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_values_are_those_of_scikit_learn(metric):
+    truth, said = case(metric, 0.6)
+    values, shares = said.values, said.probabilities
+    expected = {
+        "error": lambda: 100 * metrics.zero_one_loss(truth, values),
+        "balanced-error": lambda: 100 * (1 - metrics.balanced_accuracy_score(truth, values)),
+        "log-loss": lambda: metrics.log_loss(truth, shares),
+        "auc": lambda: 1 - metrics.roc_auc_score(truth, shares, multi_class="ovr"),
+        "rmse": lambda: metrics.root_mean_squared_error(truth, values),
+        "mae": lambda: metrics.mean_absolute_error(truth, values),
+        "rmsle": lambda: metrics.root_mean_squared_log_error(truth, np.maximum(values, 0)),
+    }
+    assert loss(metric, truth, said).value == pytest.approx(expected[metric](), rel=1e-9)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_standard_errors_are_those_of_drawing_the_rows_again(metric):
+    truth, first = case(metric, 0.6)
+    _, second = case(metric, 0.8, seed=2)
+    draws = np.random.default_rng(3).integers(N, size=(800, N))
+    values = np.array([[value(metric, truth, p, rows) for p in (first, second)] for rows in draws])
+    losses = [loss(metric, truth, p) for p in (first, second)]
+    for column, each in zip(values.T, losses, strict=True):
+        assert each.standard_error() == pytest.approx(column.std(), rel=0.15)
+    apart = difference(*losses, metric)
+    spread = (values[:, 0] - values[:, 1]).std()
+    assert (apart.high - apart.low) / 2 == pytest.approx(1.966 * spread, rel=0.15)
+    assert apart.value == pytest.approx(losses[0].value - losses[1].value)
+
+
+def test_of_means_it_is_the_paired_t_test():
+    first, second = numbers(0.5), numbers(0.6, seed=2)
+    apart = difference(*(loss("mae", NUMBERS, p) for p in (first, second)), "mae")
+    expected = stats.ttest_rel(*(np.abs(p.values - NUMBERS) for p in (first, second)))
+    low, high = expected.confidence_interval()
+    assert (apart.p, apart.low, apart.high) == pytest.approx((expected.pvalue, low, high))
+
+
+def test_errors_are_compared_by_mcnemar():
+    truth = np.zeros(100, dtype=int)
+    first, second = np.zeros(100, dtype=int), np.zeros(100, dtype=int)
+    first[:12] = 1  # 12 errors, 10 of which the second does not make
+    second[10:15] = 1  # 5, 3 of which the first does not make
+    apart = difference(*(loss("error", truth, Predicted(p)) for p in (first, second)), "error")
+    assert apart.p == pytest.approx(2 * stats.binom.cdf(3, 13, 0.5))
+    assert apart.value == pytest.approx(7.0)
+
+
+def test_rows_of_a_group_count_once():
+    groups = np.repeat(np.arange(20), 20)
+    own = np.random.default_rng(5).standard_normal(20)[groups]
+    first, second = Predicted(NUMBERS + own), Predicted(NUMBERS + 0.9)
+    losses = [loss("mae", NUMBERS, p) for p in (first, second)]
+    together = difference(*losses, "mae", groups)
+    means = np.array([np.abs(own[groups == g]).mean() - 0.9 for g in range(20)])
+    expected = stats.ttest_1samp(means, 0.0)
+    assert together.p == pytest.approx(expected.pvalue)
+    low, high = expected.confidence_interval()
+    assert (together.low, together.high) == pytest.approx((low, high))
+
+
+def test_the_same_predictions_are_too_near_to_call():
+    for metric in METRICS:
+        truth, said = case(metric, 0.6)
+        apart = difference(loss(metric, truth, said), loss(metric, truth, said), metric)
+        assert (apart.value, apart.p, apart.verdict) == (0.0, 1.0, "near")
+
+
+def test_pure_noise_is_called_a_difference_in_one_of_twenty():
+    verdicts = []
+    for seed in range(200):
+        random = np.random.default_rng(seed)
+        truth = random.standard_normal(60)
+        said = (Predicted(truth + random.standard_normal(60)) for _ in range(2))
+        verdicts.append(difference(*(loss("rmse", truth, p) for p in said), "rmse").verdict)
+    wrong = sum(verdict != "near" for verdict in verdicts)
+    assert 2 <= wrong <= 20  # 10 expected, 3 standard deviations are 9

@@ -1,0 +1,129 @@
+"""The model file, its card and `rfbench predict`; intervals that hold what they promise."""
+
+import json
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import Ridge
+
+from rfbench.choosing.model import LEVELS, Model, half_widths, load, predictions, read_card, save
+from rfbench.datasets.preparation import Preparation
+from rfbench.errors import DataError
+from tests.choosing.conftest import towns
+from tests.support.command_line import call
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "cache"))
+    table = towns(200)
+    model = Model([("prepare", Preparation()), ("predict", Ridge())])
+    model.fit(table.drop(columns="price"), table["price"])
+    model.half_widths_, model.log_target_ = half_widths(np.arange(150.0)), False
+    save(
+        model, tmp_path / "m", data="towns.csv", data_sha256="0" * 64, task="regression",
+        classes=[], columns=["a", "b", "town", "day"], label="ridge", metric="rmse", error=0.5,
+        standard_error=0.01, rows=200, held_out=50, holds_rows=False,
+    )  # fmt: skip
+    return tmp_path / "m" / "model.joblib"
+
+
+def test_a_model_comes_back_as_it_was(path):
+    card = read_card(path)
+    table = towns(30, seed=1)
+    made = predictions(load(path, card), card, table)
+    assert list(made) == ["prediction", "low", "high"]
+    assert (made["high"] - made["low"]).to_numpy() == pytest.approx(2 * 135)
+    assert card.other_versions() == {}
+    assert card.n_bytes == path.stat().st_size
+
+
+def test_a_model_of_others_asks_before_it_is_loaded(path, monkeypatch, tmp_path):
+    card = read_card(path)
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "another"))
+    monkeypatch.setattr(joblib, "load", lambda file: pytest.fail("it was loaded"))
+    with pytest.raises(DataError, match="not made here by you"):
+        load(path, card)
+
+
+def test_a_model_that_is_not_that_of_its_card_is_refused(path):
+    path.write_bytes(path.read_bytes() + b"0")
+    with pytest.raises(DataError, match="not the model of its card"):
+        read_card(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"rows": "200"}, "rows"),
+        ({"more": 1}, "more"),
+        ({"format": 2}, "format"),
+        ({"error": None}, "error"),
+    ],
+)
+def test_a_card_is_held_against_its_schema(path, change, word):
+    beside = path.with_suffix(".json")
+    beside.write_text(json.dumps({**json.loads(beside.read_text()), **change}))
+    with pytest.raises(DataError, match=f"no card.*{word}"):
+        read_card(path)
+
+
+def test_other_versions_are_named_before_anything_is_loaded(path, monkeypatch, tmp_path):
+    beside = path.with_suffix(".json")
+    card = json.loads(beside.read_text())
+    card["versions"]["scikit-learn"] = "0.1"
+    beside.write_text(json.dumps(card))
+    order = []
+    monkeypatch.setattr(
+        joblib, "load", lambda file: order.append("loaded") or (_ for _ in ()).throw(KeyError("x"))
+    )
+    towns(20).to_csv(tmp_path / "new.csv", index=False)
+    result = call("predict", str(path), str(tmp_path / "new.csv"), "--out", "p.csv", code=2)
+    assert result.index("scikit-learn 0.1") < result.index("cannot be loaded")
+    assert order == ["loaded"]
+
+
+def test_predict_writes_one_line_per_row_and_names_what_is_new(path, tmp_path):
+    table = towns(40, seed=2)
+    table.loc[0, "town"] = "Rom"
+    table.drop(columns=["b", "price"]).assign(more=1).to_csv(tmp_path / "new.csv", index=False)
+    out = tmp_path / "p.csv"
+    result = call("predict", str(path), str(tmp_path / "new.csv"), "--out", str(out))
+    for fact in ("missing, and count as gaps: b", "not used: more", "Rom (1 row)"):
+        assert fact in result
+    assert len(pd.read_csv(out)) == 40
+
+
+def test_of_few_rows_the_widest_intervals_have_no_bound():
+    widths = half_widths(np.arange(1.0, 20.0))  # 19 rows: 95 % is the largest, 99 % none
+    assert widths == {0.5: 10.0, 0.8: 16.0, 0.9: 18.0, 0.95: 19.0, 0.99: np.inf}
+    assert set(widths) == set(LEVELS)
+
+
+@pytest.mark.parametrize("law", ["normal", "laplace", "uniform", "exponential", "skewed"])
+def test_intervals_hold_ninety_percent(law):
+    """Over 20 splits: the mean coverage is 90 to 90.5 %, with a standard error of .4 %."""
+    random = np.random.default_rng(7)
+    draw = {
+        "normal": lambda n: random.standard_normal(n),
+        "laplace": lambda n: random.laplace(size=n),
+        "uniform": lambda n: random.random(n),
+        "exponential": lambda n: random.exponential(size=n),
+        "skewed": lambda n: np.exp(random.standard_normal(n)),
+    }[law]
+    covered = []
+    for _ in range(20):
+        X = random.standard_normal((1000, 3))
+        y = X[:, 0] + draw(1000)
+        fitted = Ridge().fit(X[:300], y[:300])
+        residuals = y - fitted.predict(X)
+        covered.append(np.mean(np.abs(residuals[600:]) <= half_widths(residuals[300:600])[0.9]))
+    assert 0.885 < np.mean(covered) < 0.92
+
+
+def test_intervals_of_other_levels_and_of_classes_are_refused(path):
+    model = load(path, read_card(path))
+    with pytest.raises(DataError, match=r"0\.42"):
+        model.predict_interval(towns(5), 0.42)
