@@ -42,6 +42,22 @@ def test_a_row_comes_back_with_its_types_and_what_comes_with_it(tmp_path):
     assert json.loads(journal.path.read_bytes())["row"] == line
 
 
+def test_a_row_is_forced_to_the_disk_and_a_start_is_not(tmp_path, monkeypatch):
+    journal, forced = Journal(tmp_path, "a"), []
+
+    def fsync(descriptor):
+        forced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        assert '"row"' in journal.path.read_text().splitlines()[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fsync)
+        journal.begin("a")
+        assert forced == []
+        journal.add({"trial_id": "a"})
+    journal.close()
+    assert forced == [str(journal.path)]
+
+
 def test_every_changed_byte_of_a_journal_is_found(tmp_path):
     journal = Journal(tmp_path, "a")
     journal.add(ROW)

@@ -39,8 +39,8 @@ def rows() -> list[dict[str, Any]]:
 @pytest.fixture(scope="session")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     top = tmp_path_factory.mktemp("results")
-    config = {"config": {"name": "mine", "title": HOSTILE, "description": HOSTILE}}
-    write_folder(top / "mine", rows(), config)
+    config = {"name": "mine", "title": HOSTILE, "description": HOSTILE}
+    write_folder(top / "mine", rows(), {"config": config, "machine": {"cpu": HOSTILE}})
     numbers = eeg(rks=68.5, qmc=69.2, leverage_rff=60.0, surrogate_leverage=69.0)
     write_folder(top / "paper", numbers, {"config": {"name": "paper", **PAPER}})
     write_folder(top / "many", tuned(), {"config": {"name": "many"}})

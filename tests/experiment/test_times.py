@@ -1,0 +1,70 @@
+"""What a row says of its times, under clocks of which every look is a step."""
+
+import time
+
+import pytest
+
+from rfbench.clock import PARTS, Clock
+from rfbench.experiment.plan import jobs, plan
+from rfbench.experiment.trial import run_job
+from rfbench.samplers.pool_cache import PoolCache
+
+from .conftest import SMALL
+
+
+@pytest.fixture
+def ticking(monkeypatch):
+    """Make every look at the clock 1 s of wall time, and CPU time ten times that."""
+    looks = [0.0]
+
+    def wall():
+        looks[0] += 1.0
+        return looks[0]
+
+    monkeypatch.setattr(time, "perf_counter", wall)
+    monkeypatch.setattr(time, "process_time", lambda: 10.0 * looks[0])
+
+
+def rows_of(experiment):
+    rows = [row for job in jobs(plan(experiment)) for row in run_job(job)]
+    assert {row["status"] for row in rows} == {"ok"}
+    return rows
+
+
+def test_cpu_columns_hold_cpu_seconds_in_every_part(experiment_of, ticking):
+    for row in rows_of(experiment_of()):
+        assert row["t_train"] > 0
+        for part in PARTS:
+            assert row[f"cpu_{part}"] == pytest.approx(10 * row[f"t_{part}"])
+
+
+def test_every_sampler_of_a_shared_pool_is_charged_for_it(experiment_of, ticking, monkeypatch):
+    monkeypatch.setattr(PoolCache, "get", spend(PoolCache.get))
+    rows = rows_of(experiment_of("features_in_folds: once\n" + SMALL))
+    times = {row["trial_id"]: row["t_pp"] for row in rows if row["sampler"] == "eerf"}
+    assert len(times) == 4
+    assert all(seconds >= 1000 for seconds in times.values())
+
+
+def spend(get):
+    """Return a `PoolCache.get` whose first making of a value takes 1000 looks at the clock."""
+
+    def slow(self, key, X, make):
+        def made():
+            for _ in range(1000):
+                time.perf_counter()
+            return make()
+
+        return get(self, key, X, made)
+
+    return slow
+
+
+def test_what_is_charged_to_one_part_is_all_of_it(ticking):
+    clock, other = Clock(), Clock()
+    for part in PARTS:
+        with other.part(part):
+            pass
+    clock.charge(other, to="train")
+    assert clock.wall == {"pp": 0, "features": 0, "train": 4, "test": 0}
+    assert clock.cpu == {"pp": 0, "features": 0, "train": 40, "test": 0}
