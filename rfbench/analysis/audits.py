@@ -68,6 +68,13 @@ class AuditTable:
         return pd.Series((total / n) ** 0.5)
 
 
+def near(paths: Iterable[str | Path]) -> list[Path]:
+    """Add to some paths the folder of audits that lies beside each, if there is one."""
+    given = list(map(Path, paths))
+    beside = (path.parent / "audits" for path in given)
+    return [*given, *(folder for folder in beside if folder.is_dir())]
+
+
 def read_all(paths: Iterable[str | Path]) -> list[AuditTable]:
     """Read every ``audit.csv`` at or below the paths.
 
@@ -189,14 +196,11 @@ def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
     """
     lines = []
     for audit in every:
-        own = audit.table[audit.table["as_configured"]]
         paper, items, dataset, _ = audit.place
-        if own.empty or paper not in papers.papers():
+        own = audit.table[audit.table["as_configured"]]
+        here, varied = over_gaps(audit)
+        if here.empty:
             continue
-        gaps = papers.gaps(paper)
-        printed = [name for name in audit.choices if name not in gaps]
-        here = audit.table[(audit.table[printed] == own.iloc[0][printed]).all(axis=1)]
-        varied = [name for name in audit.choices if here[name].nunique() > 1]
         for index, number in enumerate(papers.published()):
             name = MEASURED + cell(number)
             fits = (number.paper, number.dataset) == (paper, dataset) and number.unit == "%"
@@ -206,3 +210,55 @@ def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
                 lines.append((index, *means, *behind, audit.page))
     table = pd.DataFrame(lines, columns=RANGES).sort_values("combinations", kind="stable")
     return table.drop_duplicates("number", keep="last").sort_values("number", ignore_index=True)
+
+
+def over_gaps(audit: AuditTable) -> tuple[pd.DataFrame, list[str]]:
+    """Return the lines that differ from the configuration in gaps of the text alone.
+
+    And the choices that they vary; no lines where the configuration itself was not measured.
+    """
+    own, paper = audit.table[audit.table["as_configured"]], audit.place[0]
+    if own.empty or paper not in papers.papers():
+        return audit.table[:0], []
+    gaps = papers.gaps(paper)
+    printed = [name for name in audit.choices if name not in gaps]
+    here = audit.table[(audit.table[printed] == own.iloc[0][printed]).all(axis=1)]
+    return here, [name for name in audit.choices if here[name].nunique() > 1]
+
+
+@dataclass(frozen=True)
+class EffectRange:
+    """What the difference of two methods comes to over the keys that a paper does not print."""
+
+    low: float
+    high: float
+    combinations: int
+    varied: tuple[str, ...]
+
+
+def effect_range(
+    every: Iterable[AuditTable],
+    paper: str,
+    items: Iterable[str],
+    dataset: str,
+    methods: tuple[str, str],
+    M: int,
+    metric: str,
+) -> EffectRange | None:
+    """Return the range of the first method's metric less the second's; None if not varied.
+
+    Of several audits that have it, the one with the most combinations.
+    """
+    wanted, best = set(items), None
+    for audit in every:
+        its_paper, its_items, its_dataset, _ = audit.place
+        if (its_paper, its_dataset) != (paper, dataset) or not wanted & set(its_items.split("+")):
+            continue
+        here, varied = over_gaps(audit)
+        columns = [f"{MEASURED}{method} {M} {metric}" for method in methods]
+        if not varied or not set(columns) <= set(here):
+            continue
+        effects = here[columns[0]] - here[columns[1]]
+        made = EffectRange(effects.min(), effects.max(), len(here), tuple(varied))
+        best = made if best is None or made.combinations > best.combinations else best
+    return best

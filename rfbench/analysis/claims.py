@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rfbench import papers, plugins
 from rfbench.analysis import verdicts
+from rfbench.analysis.audits import AuditTable, EffectRange, effect_range
 from rfbench.analysis.chance import constant_kernel, doubt
 from rfbench.analysis.frame import KERNEL_ERRORS, REGRESSION, Collection
 from rfbench.analysis.outcomes import ClaimComparison, Gap, Outcome
@@ -19,28 +20,32 @@ from rfbench.analysis.paired import PERCENT, Curve, OneOff, Pairing, Quantity, V
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import holm, paired_t, smallest_sign_p, trials_for
 from rfbench.errors import ConfigError, MethodError, RfbenchError
-from rfbench.papers.models import Claim, Part, Source
+from rfbench.papers.models import PRINTED, Claim, Part, Source
 from rfbench.permissions import check_permission
 
 
-def evaluate(selection: Selection, paper: str | None = None) -> list[Outcome]:
+def evaluate(
+    selection: Selection, paper: str | None = None, audited: Sequence[AuditTable] = ()
+) -> list[Outcome]:
     """Return the verdict on every claim, or on those of one paper, see `outcomes_of`.
 
     Raises ResultsError if there is no such paper.
     """
     chosen = papers.papers() if paper is None else [papers.check_paper(paper)]
     wanted = [claim for claim in papers.claims() if claim.paper in chosen]
-    return [outcome for claim in wanted for outcome in outcomes_of(claim, selection)]
+    return [outcome for claim in wanted for outcome in outcomes_of(claim, selection, audited)]
 
 
-def outcomes_of(claim: Claim, selection: Selection) -> list[Outcome]:
+def outcomes_of(
+    claim: Claim, selection: Selection, audited: Sequence[AuditTable] = ()
+) -> list[Outcome]:
     """Return the verdict on one claim under each protocol that was run, or one 'not run'.
 
     A claim that cannot be tested as it is written is not run under any of them, and says why: it
-    ends no other.
+    ends no other. Audits give the range of its effects over what the paper does not print.
     """
     try:
-        return _outcomes(claim, selection)
+        return _outcomes(claim, selection, audited)
     except RfbenchError as error:
         items = [item for part in claim.parts for item in part.items]
         protocols = selection.protocols(claim.paper, items) or [""]
@@ -49,7 +54,7 @@ def outcomes_of(claim: Claim, selection: Selection) -> list[Outcome]:
         ]
 
 
-def _outcomes(claim: Claim, selection: Selection) -> list[Outcome]:
+def _outcomes(claim: Claim, selection: Selection, audited: Sequence[AuditTable]) -> list[Outcome]:
     items = [item for part in claim.parts for item in part.items]
     outcomes = []
     for protocol in selection.protocols(claim.paper, items):
@@ -59,7 +64,7 @@ def _outcomes(claim: Claim, selection: Selection) -> list[Outcome]:
         if not own.quantities and not others.quantities and not undecided:
             continue
         names = tuple(dict.fromkeys(q.dataset for _, q in others.quantities))
-        outcome = judge(claim, protocol, own.quantities, own.gaps)
+        outcome = judge(claim, protocol, own.quantities, own.gaps, audited)
         if not own.quantities and not own.undecided:
             outcome = replace(outcome, verdict=verdicts.NOT_RUN)
         outcomes.append(
@@ -69,12 +74,21 @@ def _outcomes(claim: Claim, selection: Selection) -> list[Outcome]:
                 stand_ins=names,
                 on_stand_ins=judge(claim, protocol, others.quantities).verdict if names else "",
                 folders=tuple(sorted({*own.folders, *others.folders})),
+                machines=tuple(sorted(own.machines)),
+                random_splits=_random_splits(claim, own.quantities),
             )
         )
     if outcomes:
         return outcomes
     lacking = _collect(claim, selection, "", stand_in=False).gaps
     return [replace(judge(claim, "", [], lacking), verdict=verdicts.NOT_RUN)]
+
+
+def _random_splits(claim: Claim, quantities: Sequence[tuple[int, Quantity]]) -> tuple[str, ...]:
+    """Return what must be known of the data whose random splits a claim rests on."""
+    sources = papers.paper(claim.paper).datasets
+    at_random = dict.fromkeys(q.target for _, q in quantities if q.new_splits)
+    return tuple(text for name in at_random if (text := sources[name].random_split))
 
 
 @dataclass
@@ -85,6 +99,7 @@ class _Found:
     gaps: list[Gap] = field(default_factory=list)
     undecided: list[tuple[str, str]] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)
+    machines: set[str] = field(default_factory=set)
 
 
 def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) -> _Found:
@@ -181,6 +196,7 @@ def judge(
     protocol: str,
     quantities: Sequence[tuple[int, Quantity]],
     gaps: Sequence[Gap] = (),
+    audited: Sequence[AuditTable] = (),
 ) -> Outcome:
     """Return the verdict on a claim from quantities, each with the number of its part."""
     tested = [_tested(claim.parts[number], number, quantity) for number, quantity in quantities]
@@ -189,11 +205,13 @@ def judge(
         replace(comparison, p_outside=float(p))
         for comparison, p in zip(tested, outside, strict=True)
     ]
+    if protocol == PRINTED:  # under the others what the text leaves open was chosen, not read
+        comparisons = [_over_gaps(claim, comparison, audited) for comparison in comparisons]
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
     complete = wanted - {gap.dataset for gap in gaps}
     settled_by = _settled_by(claim, comparisons)
     verdict = verdicts.of_claim(comparisons, len(complete), len(wanted))
-    if claim.disputed or claim.kind == "shown":
+    if claim.disputed or not claim.judged_under(protocol):
         verdict = verdicts.DISPUTED if claim.disputed else verdicts.SHOWN
         settled_by = math.nan
     decisive, p = _least_favourable(comparisons)
@@ -206,7 +224,7 @@ def judge(
         p,
         len(complete),
         len(wanted),
-        math.nan if verdict == verdicts.FAILS else settled_by,
+        math.nan if verdict in verdicts.SETTLED else settled_by,
         tuple(gaps),
     )
 
@@ -215,8 +233,10 @@ def _tested(part: Part, number: int, quantity: Quantity) -> ClaimComparison:
     """Test one quantity against its bounds; the scale of quotients is the logarithm."""
     logarithmic = part.scale == "ratio"
     values, mean = quantity.values, float(quantity.values.mean())
-    effect = math.exp(mean) if logarithmic else mean
+    ends = (mean, *interval(values, quantity.share))
+    effect, *ends_of_effect = map(math.exp, ends) if logarithmic else ends
     comparison = ClaimComparison(**vars(quantity), part=number, effect=effect)
+    comparison = replace(comparison, low=ends_of_effect[0], high=ends_of_effect[1])
     low, high = (
         math.log(bound) if logarithmic and bound else bound for bound in (part.low, part.high)
     )
@@ -250,6 +270,52 @@ def one_sided(values: Values) -> tuple[float, float]:
         return float(stdtr(freedom, -t)), float(stdtr(freedom, t))
     floor = smallest_sign_p(test.n, sides=1) if test.n > 1 else 1.0
     return (floor if test.effect > 0 else 1.0), (floor if test.effect < 0 else 1.0)
+
+
+def interval(values: Values, share: bool = False) -> tuple[float, float]:
+    """Return the 90 % interval of a mean: Student's, or Clopper and Pearson's for a share.
+
+    Its ends are where the one-sided tests reject at 5 %. NaN for a single value.
+    """
+    from scipy.special import betaincinv, stdtrit
+
+    n = len(values)
+    if share:
+        ones = values.sum()
+        low = betaincinv(ones, n - ones + 1, verdicts.ALPHA) if ones else 0.0
+        high = betaincinv(ones + 1, n - ones, 1 - verdicts.ALPHA) if ones < n else 1.0
+        return float(low), float(high)
+    if n < 2:
+        return math.nan, math.nan
+    half = float(stdtrit(n - 1, 1 - verdicts.ALPHA) * values.std(ddof=1) / n**0.5)
+    mean = float(values.mean())
+    return mean - half, mean + half
+
+
+def _over_gaps(
+    claim: Claim, comparison: ClaimComparison, audited: Sequence[AuditTable]
+) -> ClaimComparison:
+    """Say what a comparison comes to over what the paper does not print, and what it hangs on."""
+    part = claim.parts[comparison.part]
+    span = None
+    if comparison.against and comparison.x and part.along == "M" and part.scale == "difference":
+        methods = part.method, comparison.against
+        place = claim.paper, part.items, comparison.target
+        span = effect_range(audited, *place, methods, comparison.x, part.metric)
+    keys = [
+        one.key for one in claim.depends_on
+        if not one.datasets or comparison.target in one.datasets
+    ]  # fmt: skip
+    if span and _reaches(span, part) and comparison.excess > 0:
+        keys += span.varied
+    return replace(comparison, over_gaps=span, depends_on=tuple(dict.fromkeys(keys)))
+
+
+def _reaches(span: EffectRange, part: Part) -> bool:
+    """Whether a range has a value within the bounds of a part."""
+    low = -math.inf if part.low is None else part.low
+    high = math.inf if part.high is None else part.high
+    return span.low <= high and span.high >= low
 
 
 def one_sided_share(values: Values, high: float) -> tuple[float, float]:
@@ -316,7 +382,8 @@ def table(outcomes: Sequence[Outcome]) -> pd.DataFrame:
 
     ``metric``, ``method``, ``against``, ``dataset``, ``along`` and ``x`` say which comparison
     decides; ``tested`` of ``datasets`` are there; ``settled_by`` and ``reason`` say what an open
-    claim needs; ``on_stand_ins`` is the verdict on stand-ins alone.
+    claim needs; ``on_stand_ins`` is the verdict on stand-ins alone; ``low`` and ``high`` are the
+    ends of the 90 % interval of the effect; ``depends_on`` is what the paper leaves open.
     """
     return pd.DataFrame([_line(outcome) for outcome in outcomes])
 
@@ -349,4 +416,8 @@ def _line(outcome: Outcome) -> dict[str, object]:
         "datasets": outcome.wanted,
         "settled_by": outcome.settled_by,
         "reason": outcome.reason,
+        "low": decisive.low if decisive else math.nan,
+        "high": decisive.high if decisive else math.nan,
+        "outside": outcome.outside,
+        "depends_on": "; ".join(outcome.depends_on),
     }

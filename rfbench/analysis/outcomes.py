@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
+from rfbench.analysis.audits import EffectRange
 from rfbench.analysis.paired import Quantity
 from rfbench.analysis.verdicts import CANNOT, FEWEST, lies_inside, lies_outside
 from rfbench.papers.models import Claim, Part
@@ -16,9 +18,13 @@ class ClaimComparison(Quantity):
 
     part: int = 0  # which of the claim's parts
     effect: float = math.nan  # the mean difference, or the geometric mean of the quotients
+    low: float = math.nan  # of the 90 % interval of the effect
+    high: float = math.nan
     excess: float = math.nan  # of the mean over its bound, below 0 inside; of quotients, the log
     p_inside: float = math.nan  # of a mean that is not within its bounds
     p_outside: float = math.nan  # of one that is not outside, Holm's correction over the claim
+    over_gaps: EffectRange | None = None  # of the effect, over what the paper does not print
+    depends_on: tuple[str, ...] = ()  # what of that may bring it within its bounds
 
     @property
     def trials(self) -> int:
@@ -63,6 +69,8 @@ class Outcome:
     on_stand_ins: str = ""  # the verdict on them alone
     folders: tuple[str, ...] = ()  # where the rows are, those of stand-ins too
     fault: str = ""  # why it cannot be tested as it is written
+    machines: tuple[str, ...] = ()  # that took the times; empty without times
+    random_splits: tuple[str, ...] = ()  # what must be known of data that are split at random
 
     @property
     def part(self) -> Part | None:
@@ -78,6 +86,12 @@ class Outcome:
     def outside(self) -> int:
         """How many lie significantly outside."""
         return sum(map(lies_outside, self.comparisons))
+
+    @property
+    def depends_on(self) -> tuple[str, ...]:
+        """What the paper leaves open and comparisons outside their bounds hang on."""
+        keys = (one.depends_on for one in self.comparisons if lies_outside(one))
+        return tuple(dict.fromkeys(itertools.chain(*keys)))
 
     @property
     def few(self) -> int:

@@ -34,6 +34,7 @@ class Quantity:
     share: bool = False  # whether each value is 0 or 1
     found: int = 1  # how many places of the axis this pair of methods has in all
     dataset: str = ""  # the name in the rows
+    target: str = ""  # what the paper calls it
     against: str = ""  # the other method
     new_splits: bool = False  # whether every trial splits the rows anew
     stay: tuple[float, ...] = ()  # `stays_best` of both methods, where each is at its best size
@@ -203,7 +204,14 @@ def paired(
     dataset = str(collection.fact("dataset")[groups[0]])
     make = own or LANGUAGE.get(part.at, _along)
     return [
-        replace(quantity, values=values, dataset=dataset, against=other, new_splits=new_splits)
+        replace(
+            quantity,
+            values=values,
+            dataset=dataset,
+            target=target,
+            against=other,
+            new_splits=new_splits,
+        )
         for other in part.against or [""]
         for quantity in make(pairing, curve, pairing.curve(other) if other else None)
         if len(values := quantity.values[np.isfinite(quantity.values)])

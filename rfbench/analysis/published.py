@@ -12,6 +12,7 @@ from rfbench.analysis import verdicts
 from rfbench.analysis.chance import beats_constant
 from rfbench.analysis.paired import PERCENT
 from rfbench.analysis.selection import Selection
+from rfbench.papers.models import TUNED
 
 COLUMNS = [
     "paper", "item", "dataset", "method", "M", "metric", "protocol", "published",
@@ -46,8 +47,8 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
         in `rfbench.papers.published`); of the group behind it (NaN or ``""`` without one)
         ``group``, ``folder``, ``used`` and ``used_rows`` (of stand-ins: data set and training
         rows), ``used_M``, ``failed`` (trials that did not end well), ``shared``,
-        ``error_metric`` (what stands for ``error``), ``at_chance`` (at this size no method beats
-        a constant).
+        ``new_splits``, ``error_metric`` (what stands for ``error``), ``at_chance`` (at this size no
+        method beats a constant).
 
     Raises ResultsError if there is no such paper.
     """
@@ -67,13 +68,16 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     every["at_chance"] = every["at_chance"].eq(True)
     behind = ("published_error", "published_trials", "standard_error", "trials")
     every["half_width"] = verdicts.intervals(*(every[name] for name in behind))
+    judged = verdicts.of_numbers(every["difference"], every["half_width"])
+    noisy = verdicts.too_noisy(every["published_error"], every["published_trials"])
     every["verdict"] = np.select(
         [
             every["trials"] == 0,
-            every["stand_in"] | (every["unit"] != "%"),
+            every["stand_in"] | (every["unit"] != "%") | (every["protocol"] == TUNED),
             every["same_as"] != "",
             every["disputed"] != "",
             every["at_chance"],
+            noisy & (judged == verdicts.NOT_CLEAR),
         ],
         [
             verdicts.NOT_RUN,
@@ -81,8 +85,9 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
             verdicts.REPEATED,
             verdicts.DISPUTED,
             verdicts.AT_CHANCE,
+            verdicts.TOO_NOISY,
         ],
-        verdicts.of_numbers(every["difference"], every["half_width"]),
+        judged,
     )
     texts = ["folder", "used", "error_metric"]
     every[texts] = every[texts].fillna("")
@@ -176,7 +181,7 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
 def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     """Add mean, standard error and number of the values that the groups have, and chance."""
     kept = ["number", "protocol", "stand_in", "group", "folder", "used", "used_rows", "used_M",
-            "failed", "shared", "error_metric", "at_chance"]  # fmt: skip
+            "failed", "shared", "new_splits", "error_metric", "at_chance"]  # fmt: skip
     if picked.empty:
         nothing = dict.fromkeys(["measured", "standard_error", "trials"], 0.0)
         return picked.reindex(columns=kept).assign(**nothing)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import claims, verdicts
+from rfbench.analysis import audits, claims, verdicts
+from rfbench.analysis.audits import AuditTable
 from rfbench.analysis.frame import collect
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
-from rfbench.errors import ResultsError, nearest
+from rfbench.errors import ResultsError, nearest, unknown
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Verification:
     selection: Selection
     numbers: pd.DataFrame
     outcomes: tuple[Outcome, ...]
+    ranges: pd.DataFrame  # of numbers over what is not printed: `rfbench.analysis.audits.ranges`
+    audited: tuple[AuditTable, ...] = ()
 
     @property
     def own(self) -> pd.DataFrame:
@@ -40,6 +43,16 @@ class Verification:
     def empty(self) -> bool:
         """Whether there are no results of any paper, so that nothing was compared."""
         return self.selection.bearing.empty
+
+    def of_claim(self, name: str) -> list[Outcome]:
+        """Return the outcomes of a claim, by its id or by ``paper/id``.
+
+        Raises ResultsError if there is no such claim.
+        """
+        named = [o for o in self.outcomes if name in (o.claim.id, "/".join(o.claim.key))]
+        if not named:
+            raise unknown("claim", name, {o.claim.id: None for o in self.outcomes}, ResultsError)
+        return named
 
     def under(self, protocol: str) -> Verification:
         """Return what belongs to one protocol.
@@ -67,7 +80,8 @@ def verify(paths: Iterable[str | Path], paper: str | None = None) -> Verificatio
 
     Raises ResultsError if a path is not there, or there is no such paper.
     """
-    return of(Selection(collect(paths)), paper)
+    paths = list(paths)
+    return of(Selection(collect(paths)), paper, audits.read_all(audits.near(paths)))
 
 
 def verify_any(paths: Iterable[str | Path]) -> Verification:
@@ -86,8 +100,15 @@ def verify_any(paths: Iterable[str | Path]) -> Verification:
     return verification
 
 
-def of(selection: Selection, paper: str | None = None) -> Verification:
+def of(
+    selection: Selection, paper: str | None = None, audited: Sequence[AuditTable] = ()
+) -> Verification:
     """Hold the published numbers and the claims against what was read."""
+    outcomes = claims.evaluate(selection, paper, audited)
     return Verification(
-        selection, published(selection, paper), tuple(claims.evaluate(selection, paper))
+        selection,
+        published(selection, paper),
+        tuple(outcomes),
+        audits.ranges(audited),
+        tuple(audited),
     )

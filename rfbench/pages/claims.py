@@ -13,7 +13,7 @@ from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import environment, render
-from rfbench.pages.words import DASH, listing, number, p_value
+from rfbench.pages.words import DASH, listing, number, p_value, signed
 from rfbench.papers.models import Claim, Part
 
 PERCENT = ("error", "accuracy", "train_error")
@@ -47,23 +47,37 @@ def unit(part: Part, joint: str = "") -> str:
 
 def grid(every: Sequence[Outcome]) -> Grid:
     """Lay out the verdicts on a claim, a line per protocol; if it is shown, per comparison."""
-    effect = ["effect ± sd", "trials"]
-    if every and every[0].claim.kind == "shown":
+    effect = "effect (90 % interval)"
+    if every and not every[0].claim.judged:
         rows = [
             [outcome.protocol, *said(replace(outcome, decisive=other)), str(other.trials)]
             for outcome in every
             for other in outcome.comparisons
         ]
-        return Grid(["protocol", "comparison", *effect], rows)
+        return Grid(["protocol", "comparison", effect, "trials"], rows)
     rows = []
     for outcome in every:
-        cells = [DASH] * 5
+        cells = [DASH] * 7
         if outcome.decisive:
             counted = f"{outcome.inside}, {outcome.outside}, {len(outcome.comparisons)}"
-            cells = [counted, *said(outcome), str(outcome.trials), p_value(outcome.p)]
+            span = outcome.decisive.over_gaps
+            over = f"{signed(span.low)} to {signed(span.high)}" if span else DASH
+            trials = str(outcome.trials)
+            cells = [counted, *said(outcome), misses(outcome), over, trials, p_value(outcome.p)]
         rows.append([outcome.protocol, verdict(outcome), *cells])
-    counts = ["inside, outside, all", "least favourable comparison"]
-    return Grid(["protocol", "verdict", *counts, *effect, "p"], rows)
+    counts = ["inside, outside, all", "least favourable comparison", effect]
+    rest = ["misses its bound by", "over what is not printed", "trials", "p"]
+    return Grid(["protocol", "verdict", *counts, *rest], rows)
+
+
+def misses(outcome: Outcome) -> str:
+    """Write by how much the mean of the comparison that decides lies outside its bounds."""
+    part, decisive = outcome.part, outcome.decisive
+    if part is None or decisive is None or not decisive.excess > 0:
+        return DASH
+    if part.scale == "ratio":
+        return f"a factor {math.exp(decisive.excess):.3g}"
+    return f"{decisive.excess:.2g} {unit(part, decisive.joint)}".strip()
 
 
 def said(outcome: Outcome) -> list[str]:
@@ -77,7 +91,12 @@ def said(outcome: Outcome) -> list[str]:
 
 
 def verdict(outcome: Outcome) -> str:
-    """Write the verdict, with the number of data sets where that is not all."""
+    """Write the verdict, with how often and how far it fails, or what limits it."""
+    if outcome.verdict == verdicts.DEPENDS:
+        return f"depends on: {listing(outcome.depends_on)}"
+    if outcome.verdict in (verdicts.FAILS, verdicts.IN_PART):
+        counted = f"{outcome.outside} of {len(outcome.comparisons)}"
+        return f"{outcome.verdict} ({counted}, at worst by {misses(outcome)})"
     if outcome.verdict == verdicts.HOLDS_TESTED:
         return f"{outcome.verdict} ({outcome.tested} of {outcome.wanted} data sets)"
     if outcome.verdict == verdicts.CANNOT:
@@ -87,7 +106,6 @@ def verdict(outcome: Outcome) -> str:
 
 def needs(outcomes: Iterable[Outcome]) -> Grid:
     """Lay out what the claims that are not settled still need, a line per claim and protocol."""
-    settled = (verdicts.HOLDS, verdicts.FAILS, verdicts.SHOWN, verdicts.DISPUTED)
     rows = [
         [
             papers.claim_name(outcome.claim),
@@ -97,7 +115,7 @@ def needs(outcomes: Iterable[Outcome]) -> Grid:
             "no number" if math.isinf(outcome.settled_by) else number(outcome.settled_by, 0),
         ]
         for outcome in outcomes
-        if outcome.verdict not in settled
+        if outcome.verdict not in verdicts.SETTLED and outcome.claim.judged
     ]
     return Grid(["claim", "protocol", "verdict", "data", "trials"], rows)
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from rfbench import papers
 from rfbench.analysis import verdicts
-from rfbench.analysis.audits import AuditTable, audits, confirmed
+from rfbench.analysis.audits import audits, confirmed
 from rfbench.analysis.checks import Check, checks
 from rfbench.analysis.faults import wall_over_cpu
 from rfbench.analysis.frame import Collection
@@ -26,6 +26,7 @@ from rfbench.pages.grids import Grid
 from rfbench.pages.scoreboard import APART, anchor, counts, numbers_grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number, seconds, signed, span
+from rfbench.papers.models import TUNED
 from rfbench.results import Results
 from rfbench.results.schema import TIMES
 
@@ -37,7 +38,7 @@ COUNTED = [*verdicts.COMPARED, *APART]
 class FirstScreen:
     """What the first screen says."""
 
-    numbers: int  # percentages that the papers print
+    numbers: int  # percentages that the papers print; under `TUNED` none is judged
     compared: int  # of these, under any protocol
     claims: int  # that are judged
     ours: int  # of these, not the papers'
@@ -50,12 +51,14 @@ class FirstScreen:
 def summary(verification: Verification) -> FirstScreen:
     """Count numbers and claims by verdict, each number once."""
     own = verification.own[(verification.own["unit"] == "%") & (verification.own["same_as"] == "")]
-    ids = {outcome.claim.key for outcome in verification.outcomes if outcome.claim.kind == "judged"}
-    every = [(o.protocol, o.verdict) for o in verification.outcomes if o.protocol]
+    ids = {outcome.claim.key for outcome in verification.outcomes if outcome.claim.judged}
+    judged_ones = [o for o in verification.outcomes if o.claim.judged]
+    every = [(o.protocol, o.verdict) for o in judged_ones if o.protocol not in ("", TUNED)]
     seen = pd.DataFrame(every, columns=["protocol", "verdict"])
     by_number = counts(verification).groupby("protocol", sort=False)[["compared", *COUNTED]].sum()
     by_claim = pd.crosstab(seen["protocol"], seen["verdict"])
-    order = list(dict.fromkeys([*by_number.index, *sorted(by_claim.index)]))
+    order = [name for name in dict.fromkeys([*by_number.index, *sorted(by_claim.index)])
+             if name != TUNED]  # fmt: skip
     judged = [*verdicts.JUDGED, verdicts.DISPUTED]
     by_claim = by_claim.reindex(order, columns=judged, fill_value=0)
     by_claim = by_claim.assign(**{verdicts.NOT_RUN: len(ids) - by_claim.sum(axis=1)})
@@ -65,7 +68,7 @@ def summary(verification: Verification) -> FirstScreen:
         own.loc[own["verdict"].isin(verdicts.COMPARED), "number"].nunique(),
         len(ids),
         len(ids & added),
-        len({o.claim.key for o in verification.outcomes if o.verdict in verdicts.JUDGED}),
+        len({o.claim.key for o in judged_ones if o.verdict in verdicts.JUDGED}),
         len({outcome.claim.key for outcome in verification.outcomes} - ids),
         _without_disputed(by_number.reindex(order, fill_value=0)),
         _without_disputed(by_claim),
@@ -77,7 +80,8 @@ def _without_disputed(counted: pd.DataFrame) -> pd.DataFrame:
     return counted if counted[verdicts.DISPUTED].any() else counted.drop(columns=verdicts.DISPUTED)
 
 
-def _protocols(screen: FirstScreen) -> Grid:
+def protocols_grid(screen: FirstScreen) -> Grid:
+    """Lay out how many numbers and claims have each verdict, a line per protocol."""
     _, *numbers = screen.by_number
     first, *others = screen.by_claim
     head = [
@@ -231,7 +235,6 @@ def page(
     paths: Sequence[Path],
     out: Path,
     tables: Mapping[str, Path],
-    audited: Sequence[AuditTable] = (),
     *,
     apart: bool = False,
 ) -> str:
@@ -246,7 +249,7 @@ def page(
         published=(out / "published").is_dir() and out.name == "results",
         apart=apart,
         summary=counted,
-        protocols=_protocols(counted),
+        protocols=protocols_grid(counted),
         papers=[papers.paper(name) for name in papers.papers()],
         printed={number.paper for number in papers.published()},
         answer=papers.answer,
@@ -258,8 +261,8 @@ def page(
         gains=gains_grid(verification),
         gains_notes=[table.gains_note for table in papers.tables().values() if table.gains_note],
         statements=statements(every),
-        audits=audits(audited),
-        confirmed=confirmed(audited),
+        audits=audits(verification.audited),
+        confirmed=confirmed(verification.audited),
         commands=[Path(os.path.relpath(path)).as_posix() for path in [*paths, out]],
         effort=_effort(spent),
         total=spent[["folders", "rows", "seconds"]].sum(),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rfbench import papers
-from rfbench.analysis import audits, ranking
+from rfbench.analysis import ranking
 from rfbench.analysis.choice import size_tests
 from rfbench.analysis.verification import verify_any
 from rfbench.errors import ResultsError, WriteError
@@ -44,13 +44,11 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
     out, paths = Path(out), list(map(Path, folders))
     _check_front(out / "README.md")
     verification = verify_any(paths)
-    audited = audits.read_all(paths)
-    ranges = audits.ranges(audited)
     collection = verification.selection.collection
     tables = {
         f"{paper} {item}, {protocol}": (out / TABLES / f"{paper}_{item}.{protocol}.md", text)
         for (paper, item, protocol), text in paper_table.every(
-            verification.selection, verification.numbers, ranges
+            verification.selection, verification.numbers, verification.ranges
         ).items()
     }
     comparison = ranking.gather(collection)
@@ -60,7 +58,7 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
     split = apart.gather(collection)
     pages = {
         **dict(tables.values()),
-        out / "scoreboard.md": scoreboard.page(verification, out, ranges),
+        out / "scoreboard.md": scoreboard.page(verification, out),
         out / "claims.md": claims.page(verification, out),
         out / "which_method.md": which_method.page(comparison, tests, out),
         **{
@@ -69,7 +67,7 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
             if len(test.ranks)
         },
         **({out / "apart.md": apart.page(split, out)} if split else {}),
-        out / "README.md": front.page(verification, paths, out, named, audited, apart=bool(split)),
+        out / "README.md": front.page(verification, paths, out, named, apart=bool(split)),
         **{out / name: text for name, text in files.items()},
     }
     try:

@@ -20,7 +20,7 @@ from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number, plus_minus, span
 
 TABLE = ["paper", "item", "dataset"]
-APART = (verdicts.AT_CHANCE, verdicts.DISPUTED)
+APART = (verdicts.TOO_NOISY, verdicts.AT_CHANCE, verdicts.DISPUTED)
 DECIMALS = {"%": 2, "s": 3}
 PRINTED, RANGE = "printed", "range over the unprinted keys"
 
@@ -52,6 +52,7 @@ class TablePart:
     measures: list[str]  # what stands for the error where that is no misclassification
     best: bool  # whether a number is the best over all sizes
     chance: dict[str, list[str]]  # by protocol with numbers at chance: why
+    random_split: str  # what must be known of verdicts that rest on a random split
     repeated: list[str]  # where numbers that are not counted here stand first
     disputed: list[str]  # who contests numbers, and why
     gaps: Gaps | None  # None where nothing was run as printed
@@ -59,12 +60,9 @@ class TablePart:
     folders: list[Path]
 
 
-def measured(verification: Verification, ranges: pd.DataFrame | None = None) -> list[TablePart]:
-    """Lay out every data set of which anything was measured, each before its stand-ins.
-
-    With the `rfbench.analysis.audits.ranges` of numbers over the keys that are not printed.
-    """
-    over = {} if ranges is None else ranges.set_index("number", drop=False).to_dict("index")
+def measured(verification: Verification) -> list[TablePart]:
+    """Lay out every data set of which anything was measured, each before its stand-ins."""
+    over = verification.ranges.set_index("number", drop=False).to_dict("index")
     parts = by_data_set(verification.numbers[verification.numbers["trials"] > 0])
     return [
         _measured(lines, numbers, over)
@@ -76,7 +74,8 @@ def measured(verification: Verification, ranges: pd.DataFrame | None = None) -> 
 def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) -> TablePart:
     first, printed = lines[0], papers.published()
     paper, item, dataset = (first[name] for name in TABLE)
-    catalogue = papers.sources()[paper][dataset].dataset
+    source = papers.sources()[paper][dataset]
+    catalogue = source.dataset
     by_protocol: dict[str, list[Line]] = {}
     for line in lines:
         by_protocol.setdefault(line["protocol"], []).append(line)
@@ -103,6 +102,7 @@ def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) 
         sorted({line["error_metric"] for line in lines if line["metric"] == "error"} - {"error"}),
         any(line["M"] == BEST for line in lines),
         {p: [r.reason for r in reasons if p in r.protocols] for p in at_chance},
+        source.random_split if any(line["new_splits"] is True for line in lines) else "",
         list(dict.fromkeys(n["same_as"] for n in lines if n["verdict"] == verdicts.REPEATED)),
         list(dict.fromkeys(line["disputed"] for line in lines if line["disputed"])),
         _gaps(paper, item, dataset, list(over.values())) if PRINTED in by_protocol else None,
@@ -181,7 +181,8 @@ def counts(verification: Verification) -> pd.DataFrame:
     DataFrame
         Index paper, item, dataset, protocol. A column for each of `verdicts.COMPARED` and `APART`;
         ``numbers``, ``compared``, ``distance`` (the mean size of the differences of those in
-        points, NaN without any) and ``stand_in``, how many were measured on stand-ins instead.
+        points, NaN without any); ``shown``, how many were measured and not judged;
+        ``stand_in``, how many were measured on stand-ins instead.
     """
     percent = verification.numbers[verification.numbers["unit"] == "%"]
     key = [*TABLE, "protocol"]
@@ -191,7 +192,10 @@ def counts(verification: Verification) -> pd.DataFrame:
     compared = counted[list(verdicts.COMPARED)].any(axis=1)
     table = counted.assign(numbers=own["same_as"] == "", compared=compared)
     table = table.groupby(by, sort=False).sum()
-    table["distance"] = own["difference"].abs().where(compared).groupby(by, sort=False).mean()
+    shown = (own["verdict"] == verdicts.NOT_JUDGED) & (own["same_as"] == "")
+    distance = own["difference"].abs().where(compared | shown)
+    table["distance"] = distance.groupby(by, sort=False).mean()
+    table["shown"] = shown.groupby(by, sort=False).sum()
     beside = others.groupby(key, sort=False)["number"].nunique()
     return table.assign(stand_in=beside.reindex(table.index, fill_value=0))
 
@@ -221,8 +225,11 @@ def numbers_grid(verification: Verification, linked: bool = False) -> Grid:
 
 def _outcome(line: Mapping[Any, Any]) -> str:
     seen = " / ".join(str(line[verdict]) for verdict in verdicts.COMPARED)
-    not_compared = [f"{line[verdict]} {verdict}" for verdict in APART if line[verdict]]
-    parts = [f"{seen}, {number(line['distance'], 2)}" if line["compared"] else "", *not_compared]
+    short = {verdicts.TOO_NOISY: "too noisy"}  # the text above the table says of what
+    not_compared = [f"{line[v]} {short.get(v, v)}" for v in APART if line[v]]
+    distance = number(line["distance"], 2)
+    shown = f"{line['shown']} shown, {distance}" if line["shown"] else ""
+    parts = [f"{seen}, {distance}" if line["compared"] else shown, *not_compared]
     return ", ".join(filter(None, parts)) or ("stand-in" if line["stand_in"] else DASH)
 
 
@@ -232,18 +239,18 @@ def anchor(heading: str) -> str:
     return "".join(kept).replace(" ", "-")
 
 
-def page(verification: Verification, out: Path, ranges: pd.DataFrame | None = None) -> str:
+def page(verification: Verification, out: Path) -> str:
     """Write ``scoreboard.md`` for a folder."""
-    return render("scoreboard.md.j2", **facts(verification, ranges), out=out)
+    return render("scoreboard.md.j2", **facts(verification), out=out)
 
 
-def facts(verification: Verification, ranges: pd.DataFrame | None = None) -> dict[str, Any]:
+def facts(verification: Verification) -> dict[str, Any]:
     """Gather what both the page and the terminal show."""
     shown = set(verification.numbers["paper"])
     idle = counts(verification).groupby(TABLE, sort=False).max()
-    idle = idle[idle[["compared", *APART, "stand_in"]].sum(axis=1) == 0]
+    idle = idle[idle[["compared", "shown", *APART, "stand_in"]].sum(axis=1) == 0]
     return {
-        "every": measured(verification, ranges),
+        "every": measured(verification),
         "idle": list(idle["numbers"].reset_index().itertuples(index=False, name=None)),
         "doubts": [doubt for doubt in papers.doubts() if doubt.paper in shown],
         "collection": verification.selection.collection,

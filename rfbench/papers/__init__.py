@@ -17,6 +17,9 @@ from pathlib import Path
 
 from rfbench.errors import ConfigError, ResultsError, unknown
 from rfbench.papers.models import (
+    MATCHED,
+    PRINTED,
+    TUNED,
     Answer,
     Choices,
     Claim,
@@ -29,7 +32,7 @@ from rfbench.papers.models import (
 )
 from rfbench.papers.reader import PAPER, Library, read_all
 
-PROTOCOLS = ("printed", "matched", "tuned")
+PROTOCOLS = (PRINTED, MATCHED, TUNED)
 GROUP = "rfbench.papers"
 
 

@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 SIZE = "size"
+PRINTED, MATCHED, TUNED = "printed", "matched", "tuned"
 # By the name of a choice: the values of that key, or named settings of several keys.
 Choices = dict[str, list[Any] | dict[str, dict[str, Any]]]
 
@@ -129,6 +130,7 @@ class Source(_PaperSection):
     rows: dict[str, int] = {}  # by item, or all: training rows that the item itself sampled
     stand_ins: list[str] = []  # catalogue names of subsets and replacements
     larger_class: dict[str, float] = {}  # its share of the rows, by catalogue name
+    random_split: str = ""  # what must be known of a verdict that rests on a random split of it
     reason: str = ""  # why this entry of the catalogue, where the names differ
 
 
@@ -262,12 +264,23 @@ class Part(_PaperSection):
         return self.metric.startswith("t_") or self.at == "equal-time"
 
 
+class Dependence(_PaperSection):
+    """Something that the paper does not print, and on which a claim hangs."""
+
+    key: str  # a key of the configuration, or a word for what is left open
+    datasets: list[str] = []  # as in the parts of the claim; none means all
+    range: str  # what comes out over its values, and on what that was measured
+
+
 class Claim(_PaperSection):
     """A claim of a paper, in own words, with what would show it.
 
     One that is ``shown`` and not judged is no claim that a test could settle: its effects stand on
-    the page, without bounds. `note` is what a reader of the verdict must know; `disputed` says who
-    contests how the claim is put or tested, and why: its comparisons are shown, and none is judged.
+    the page, without bounds. A claim on times is shown too, for times belong to a program and a
+    machine. `note` is what a reader of the verdict must know; `strongest_answer` is the best that
+    the paper's authors could say where it does not come out, in one sentence; `depends_on` names
+    what the paper leaves open and the claim hangs on. `disputed` says who contests how the claim is
+    put or tested, and why: its comparisons are shown, and none is judged.
     """
 
     id: str
@@ -277,6 +290,8 @@ class Claim(_PaperSection):
     source: str
     kind: Literal["judged", "shown"] = "judged"
     note: str = ""
+    strongest_answer: str = ""
+    depends_on: list[Dependence] = []
     disputed: str = ""
     parts: list[Part] = Field(min_length=1)
 
@@ -294,8 +309,21 @@ class Claim(_PaperSection):
 
     @property
     def of_times(self) -> bool:
-        """Whether the verdict rests on times, and so belongs to a program and a machine."""
+        """Whether it rests on times, and so on a program and a machine."""
         return any(part.of_times for part in self.parts)
+
+    @property
+    def judged(self) -> bool:
+        """Whether it gets a verdict, under some protocol."""
+        return self.kind == "judged" and not self.of_times
+
+    def judged_under(self, protocol: str) -> bool:
+        """Whether it gets a verdict under a protocol.
+
+        Not under `TUNED`, which measures something else than the papers did, unless it says so.
+        """
+        named = any(TUNED in part.protocols for part in self.parts)
+        return self.judged and (protocol != TUNED or named)
 
 
 class Folder(_PaperSection):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from rfbench.analysis.verdicts import COMPARED, HALF_A_DIGIT, intervals, of_numbers
+from rfbench.analysis.verdicts import COMPARED, HALF_A_DIGIT, intervals, of_numbers, too_noisy
 
 ERROR, TRIALS = 0.89 / 10**0.5, 10  # as printed: 68.45 ± 0.89 over 10 trials
 
@@ -92,6 +92,17 @@ def test_at_the_bounds_each_verdict_is_wrong_once_in_twenty(sides: tuple) -> Non
     assert at_one_point["differs"] <= most
     assert at_one_point["agrees"] + at_one_point["close"] <= most
     assert rates(0.0, *sides)["differs"] == 0
+
+
+@pytest.mark.parametrize(("theirs", "noisy"), [(0.40, False), (0.60, True)])
+def test_a_number_is_too_noisy_where_ever_more_trials_rarely_agree(
+    theirs: float, noisy: bool
+) -> None:
+    """Of 10 trials of the paper, against 100,000 of ours with the same true mean."""
+    agreed = rates(0.0, theirs, 10, 0.3 / 100, 10, "all")["agrees"]
+    assert (agreed < 0.8) == noisy
+    assert too_noisy(theirs / 10**0.5, 10) == noisy
+    assert not too_noisy(math.nan, math.nan)
 
 
 def test_the_tests_have_power() -> None:

@@ -43,8 +43,10 @@ def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> N
     assert (one.verdict, one.outside, one.few) == ("fails", 5, 0)
     assert one.part == claim("S5").parts[0]
     assert [gap.dataset for gap in one.gaps] == ["cod-RNA", "covtype", "magic04"]
-    ((protocol, verdict, counted, compared, effect, trials, p),) = grid([one]).rows
-    assert (protocol, verdict, counted, trials) == ("matched", "fails", "0, 5, 5", "10")
+    ((protocol, verdict, counted, compared, effect, misses, over, trials, p),) = grid([one]).rows
+    assert (protocol, counted, over, trials) == ("matched", "0, 5, 5", "–", "10")
+    assert verdict == f"fails (5 of 5, at worst by {misses})"
+    assert float(misses.split()[0]) == pytest.approx(one.effect - 1.5, abs=0.05)
     assert compared.startswith("accuracy(surrogate-leverage) - accuracy(leverage-rff), eeg, M = ")
     assert effect.endswith(" points")
     assert float(effect.split()[0]) == pytest.approx(one.effect, abs=0.01)
@@ -62,6 +64,6 @@ def test_what_a_claim_needs_stands_in_one_table() -> None:
     both = ("leverage-rff", "surrogate-leverage")
     made = rows(lambda method, M: 70.0 + (method == both[1]), both, 4)
     table = needs(verification(results(made, **PAPER)).outcomes).rows
-    assert {row[0] for row in table} == {one.id for one in papers.claims()}
+    assert {row[0] for row in table} == {one.id for one in papers.claims() if one.judged}
     (row,) = [row for row in table if row[:2] == ["S5", "matched"]]
     assert row[2:] == ["not clear", "cod-RNA, covtype, magic04", "5"]

@@ -21,14 +21,16 @@ def test_the_first_screen_counts_numbers_and_claims() -> None:
     verified = found()
     shown = summary(verified)
     percent = [one for one in papers.published() if one.unit == "%" and not one.same_as]
-    assert (shown.numbers, shown.compared) == (len(percent), 4)
-    kinds = [claim.kind for claim in papers.claims()]
-    assert (shown.claims, shown.ours) == (kinds.count("judged"), 1)
-    assert shown.shown == kinds.count("shown") == 2
-    assert list(shown.by_claim.index) == list(papers.PROTOCOLS)
+    assert (shown.numbers, shown.compared) == (len(percent), 3)
+    judged = [claim.judged for claim in papers.claims()]
+    assert (shown.claims, shown.ours) == (sum(judged), 1)
+    assert shown.shown == len(judged) - sum(judged) == 10
+    assert list(shown.by_claim.index) == ["printed", "matched"]
     line = shown.by_number.loc["matched"]
-    assert (line["compared"], line["close"] + line["not clear"], line["differs"]) == (4, 3, 1)
-    verdicts = {o.claim.id: o.verdict for o in verified.outcomes if o.protocol == "matched"}
+    assert (line["compared"], line["close"] + line["not clear"], line["differs"]) == (3, 2, 1)
+    assert line["too noisy in the paper"] == 1
+    judged = [o for o in verified.outcomes if o.claim.judged]
+    verdicts = {o.claim.id: o.verdict for o in judged if o.protocol == "matched"}
     assert verdicts["S5"] == "fails"
     line = shown.by_claim.loc["matched"]
     for verdict in JUDGED:
@@ -43,7 +45,7 @@ def test_each_claim_has_a_line_that_leads_to_its_own() -> None:
     assert grid.head == ["claim", *papers.PROTOCOLS]
     assert len(grid.rows) == len(papers.claims())
     (s5,) = [row for row in grid.rows if row[0].startswith("[S5](claims.md#s5) ")]
-    assert s5[1:] == ["–", "fails", "–"]
+    assert s5[1:] == ["–", "fails (1 of 1, at worst by 7.5 points)", "–"]
 
 
 def test_a_gain_stands_beside_the_published_one() -> None:

@@ -153,6 +153,19 @@ def test_a_claim_is_judged_by_bounds_or_shown_without() -> None:
     assert {claim.id for claim in papers.claims() if claim.of_times} == {
         "E3", "E4", "L4", "L6", "L7", "S3", "T4", "T5",
     }  # fmt: skip
+    not_judged = {claim.id for claim in papers.claims() if not claim.judged}
+    assert not_judged == {"E3", "E4", "E6", "L3", "L4", "L6", "L7", "S3", "T4", "T5"}
+    tuned = {claim.id for claim in papers.claims() if claim.judged_under("tuned")}
+    assert tuned == {"S6"}, "what says so itself, and nothing else"
+
+
+def test_claims_that_do_not_come_out_have_the_answer_of_their_paper() -> None:
+    ours = papers.added_claims()
+    without = {claim.id for claim in papers.claims() if not claim.strongest_answer}
+    assert without == {"E6", "L3", "L7"} | {id for _, id in ours}
+    for claim in papers.claims():
+        named = {name for part in claim.parts for name in part.datasets}
+        assert all(set(one.datasets) <= named and one.range for one in claim.depends_on)
 
 
 def test_doubts_belong_to_a_paper_and_unknown_papers_are_named() -> None:

@@ -28,9 +28,12 @@ LETTERS = {
     rules.CLOSE: "C",
     rules.NOT_CLEAR: "?",
     rules.DIFFERS: "D",
+    rules.TOO_NOISY: "n",
     rules.AT_CHANCE: "G",
     rules.HOLDS: "H",
     rules.HOLDS_TESTED: "h",
+    rules.DEPENDS: "d",
+    rules.IN_PART: "f",
     rules.FAILS: "F",
     rules.CANNOT: "X",
     rules.SHOWN: "S",
@@ -172,7 +175,7 @@ def _answers(verification: Verification, which: dict[str, Any] | None) -> dict[s
     collection = verification.selection.collection
     screen: FirstScreen | None = None if verification.empty else summary(verification)
     by_verdict = verification.own["verdict"][(verification.own["unit"] == "%")].value_counts()
-    claims = [outcome.verdict for outcome in verification.outcomes]
+    claims = [outcome.verdict for outcome in verification.outcomes if outcome.claim.judged]
     leaders = list(which["tests"][-1]["ranks"].items())[:3] if which and which["tests"] else []
     rows = collection.rows
     return {

@@ -64,13 +64,17 @@ class ClaimVerdict(_Fact):
     claim: str
     source: str
     note: str
+    strongest_answer: str = Field(description="the best that the authors could say")
     disputed: str = Field(description="who contests it, and why")
     kind: str = Field(description="judged, or shown: nothing that a test could settle")
+    judged: bool = Field(description="whether the verdict counts: not of times, nor under tuned")
     protocol: str = Field(description="empty where nothing was run")
     verdict: str
     said: str = Field(description="the verdict with what limits it")
     least_favourable: str = Field(description="the comparison that decides")
-    effect: str = Field(description="of that comparison: mean, sd over the trials, unit")
+    effect: str = Field(description="of that comparison: mean (90 % interval), unit")
+    misses: str = Field(description="by how much that mean lies outside its bounds")
+    depends_on: list[str] = Field(description="what the paper leaves open and it hangs on")
     p: float | None = Field(description="of that comparison")
     trials: int = Field(description="smallest number of pairs behind a comparison")
     inside: int = Field(description="comparisons significantly within their bounds")
@@ -116,8 +120,21 @@ def _claim(outcome: Outcome, commands: dict[str, str]) -> ClaimVerdict:
     return ClaimVerdict(
         **{
             name: getattr(outcome.claim, name)
-            for name in ("id", "paper", "where", "claim", "source", "note", "disputed", "kind")
+            for name in (
+                "id",
+                "paper",
+                "where",
+                "claim",
+                "source",
+                "note",
+                "disputed",
+                "kind",
+                "strongest_answer",
+            )
         },
+        judged=outcome.claim.judged_under(outcome.protocol),
+        misses=claims.misses(outcome),
+        depends_on=list(outcome.depends_on),
         protocol=outcome.protocol,
         verdict=outcome.verdict,
         said=claims.verdict(outcome),

@@ -335,9 +335,9 @@ function openNumber(one) {
 
 function openClaim(one) {
   dialog(`${one.id}, ${one.protocol || "not run"}: ${one.said}`, make("p", {}, one.claim), describe([
-    ["In the paper", `${data.papers.citations[one.paper]}, ${one.where}`], ["Source", one.source], ...(one.note ? [["Note", one.note]] : []), ...(one.disputed ? [["Disputed", one.disputed]] : []),
+    ["In the paper", `${data.papers.citations[one.paper]}, ${one.where}`], ["Source", one.source], ...(one.note ? [["Note", one.note]] : []), ...(one.strongest_answer ? [["The strongest answer of the paper", one.strongest_answer]] : []), ...one.depends_on.map((key) => ["Depends on", key]), ...(one.disputed ? [["Disputed", one.disputed]] : []),
     ["Rule", (data.rules[one.verdict] || [""]).at(-1)],
-    ...(one.comparisons ? [["Comparisons", `${one.comparisons}: ${one.inside} inside their bounds, ${one.outside} outside, on ${one.tested} of ${one.datasets} data sets`], ["Least favourable", one.least_favourable], ["Effect ± sd", `${one.effect}, ${one.trials} trials, p = ${show(one.p, 2)}`]] : []),
+    ...(one.comparisons ? [["Comparisons", `${one.comparisons}: ${one.inside} inside their bounds, ${one.outside} outside, on ${one.tested} of ${one.datasets} data sets`], ["Least favourable", one.least_favourable], ["Effect (90 % interval)", `${one.effect}, ${one.trials} trials, p = ${show(one.p, 2)}`]] : []),
     ...(one.settled_by ? [["Settled by", `${Math.ceil(one.settled_by)} trials, if means and spreads stay`]] : []), ...one.remarks.map((remark) => ["Remark", remark]),
   ]), ...(one.commands.length ? [make("p", {}, "The commands that repeat it:"), make("pre", {}, one.commands.join("\n"))] : []));
 }
