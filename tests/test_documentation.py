@@ -39,6 +39,7 @@ COMMAND = re.compile(r"^    ((?:rfbench|scripts/|python|pip|dask|source) ?(?:\\\
 # Only parsed, and why.
 PARSED = {
     "rfbench choose": "it takes its budget; tests/choosing runs it",
+    "rfbench predict": "its model is that of choose; tests/choosing runs it",
     "rfbench data fetch": "a network",
     "rfbench data add": "a file that was downloaded",
     "rfbench replay": "the machine that measured the row",

@@ -19,6 +19,7 @@ from rfbench.arrays import Array
 ROWS_AT_ONCE = 4096
 # Added to the diagonal of the landmarks' kernel matrix, relative to its mean.
 JITTER = 1e-9
+SMALLEST = 1e-15  # of a probability
 
 
 class FeatureRidge(BaseEstimator):  # type: ignore[misc]
@@ -196,18 +197,25 @@ def linked(scores: Array, link: tuple[float, float]) -> Array:
 
 
 def fitted_link(scores: Array, codes: Any) -> tuple[float, float]:
-    """Return the scale and power with the smallest log-loss on rows that were not fitted."""
+    """Return the scale and power with the smallest log-loss on rows that were not fitted.
+
+    With a scale near 0 the link is the logistic function, whose slope is the product of the two.
+    """
     rows = np.arange(len(codes))
 
-    def log_loss(point: Array) -> float:
-        right = linked(scores, (float(np.exp(point[0])), float(np.exp(point[1]))))[rows, codes]
-        return float(-np.log(np.maximum(right, 1e-15)).mean())
+    def link(point: Array) -> tuple[float, float]:
+        scale, slope = np.exp(point).tolist()
+        return float(f"{scale:.4g}"), float(f"{slope / scale:.4g}")
 
+    def log_loss(point: Array) -> float:
+        right = linked(scores, link(point))[rows, codes]
+        return float(-np.log(np.maximum(right, SMALLEST)).mean())
+
+    start, bounds = np.log([2.0, 6.0]), [(-3.0, 3.0), (-3.0, 6.0)]
     best = optimize.minimize(
-        log_loss, np.log([4.0, 2.0]), method="Nelder-Mead", options={"maxiter": 80, "xatol": 0.01}
+        log_loss, start, method="Nelder-Mead", bounds=bounds, options={"maxiter": 80, "xatol": 0.01}
     )
-    scale, power = np.exp(np.clip(best.x, -5.0, 5.0)).tolist()
-    return float(f"{scale:.4g}"), float(f"{power:.4g}")
+    return link(best.x)
 
 
 def _blocks(n: int) -> Iterator[slice]:

@@ -69,14 +69,19 @@ KERNELS = {
 METRICS = ("diagonal", "full")
 ROUNDS = 1  # of a learnt metric: the first has most of the gain
 SMALL, MIDDLE, LARGEST = 300, 1_000, 20_000  # landmarks
+POWER = 1.8  # of M, by which the time of a fit grows
 GROWTH, GAIN = 2.0, 0.995  # M grows by this factor while the loss falls below this share
-REFITS = 3.0  # what the fits that follow take, on the training rows and on all, in fits of a split
+ALL_ROWS = 4 / 3  # of the training rows
+NEAR = 1.1  # of the smallest loss: a model that may still be taken
 STEP = 1.4  # of the bandwidth, at `MIDDLE`
 SMALL_ROWS, MIDDLE_ROWS = 3_000, 10_000  # rows that small and middle models are compared on
 TRAINED, TRAINED_ROWS = 200, 6_000  # frequencies trained by gradients, and the rows for it
+TRAINED, TRAINED_ROWS = 200, 6_000  # frequencies trained by gradients, and the rows for it
+TRAINED_FITS = 10  # what that takes, in fits of small features
 MEMBERS, LEAST_WEIGHT = 6, 0.05  # of an average
 # Of the time that is left then: what the stages may take, so that each has its turn.
 SMALL_SHARE, METRIC_SHARE, MIDDLE_SHARE, BOOSTING_SHARE = 0.3, 0.35, 0.5, 0.2
+PROBED = 5  # trees of boosting that say what more of them take
 BOOSTING_VARIANTS: tuple[dict[str, Any], ...] = (
     {"learning_rate": 0.05, "max_iter": 300},
     {"max_leaf_nodes": 12, "max_iter": 200},
@@ -133,7 +138,7 @@ class LearningProblem:
         return replace(self, X=self.X.iloc[rows], y=self.y[rows], groups=groups)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Candidate:
     """A model with everything fixed, and what it said of the rows that choose."""
 
@@ -226,11 +231,20 @@ class Search:
             return Predicted(decided.argmax(axis=1), scores)
         return Predicted(np.exp(scores[:, 0]) if self.log else scores[:, 0])
 
-    def left(self) -> float:
-        """Return the seconds until the deadline, less those for the fits that follow."""
-        parts = {part.label: part for c in self.best_of_families().values() for part in c.parts}
-        again = REFITS * sum(part.seconds for part in parts.values())
-        return self.deadline - time.monotonic() - again
+    def left(self, more: float = 0.0) -> float:
+        """Return the seconds until the deadline, less those for the fits that follow.
+
+        They follow on all training rows for the best of each kind, and on all rows for the one that
+        is taken: one of those that are not far from the best. `more` are the seconds of a fit of
+        features that is planned.
+        """
+        best = self.best_of_families().values()
+        least = min((c.loss.value for c in best), default=0.0)
+        near = [c for c in best if c.loss.value <= NEAR * least]
+        first = sum(part.seconds for part in {part for c in best for part in c.parts}) + more
+        last = max([*(sum(part.seconds for part in c.parts) for c in near), more], default=0.0)
+        larger = len(self.problem.y) / len(self.splits[0][0])  # than the rows of a split
+        return self.deadline - time.monotonic() - larger * (first + ALL_ROWS * last)
 
     # Candidates.
 
@@ -419,12 +433,15 @@ class Search:
         )
         boosting = kind(random_state=self.problem.seed, **settings)
         if not settings:
-            # A fit cannot be interrupted: five trees say what a hundred take.
+            # A fit cannot be interrupted: the first trees say what a hundred take.
             X, _, y, _ = self.splits[0]
-            begun = time.monotonic()
-            clone(boosting).set_params(max_iter=5).fit(X, y)
-            needed = 20 * (time.monotonic() - begun) * (len(self.splits) + 3)
-            if needed > self.left():
+            moments = [time.monotonic()]
+            for trees in (1, 1 + PROBED):
+                clone(boosting).set_params(max_iter=trees).fit(X, y)
+                moments.append(time.monotonic())
+            first, more = np.diff(moments)
+            each = first + max(0.0, more - first) * boosting.max_iter / PROBED
+            if each * len(self.splits) > self.left(each):
                 self.stopped = "boosting"
                 return
         self.fit(label, BOOSTING, boosting)
@@ -457,8 +474,8 @@ class Search:
         self._begin(MIDDLE_SHARE)
         best: dict[Recipe, Candidate] = {}
         for recipe in self._leading(results, 4):
-            last = np.inf
-            while candidate := self._try(recipe, MIDDLE, MIDDLE_ROWS, best):
+            last, before = np.inf, results[recipe]
+            while candidate := self._try(recipe, MIDDLE, MIDDLE_ROWS, best, before=before):
                 if not candidate.loss.value < last:
                     break
                 last = candidate.loss.value
@@ -507,59 +524,65 @@ class Search:
         width = self.splits[0][0].shape[1] + max(1, self.problem.n_classes)
         if 8 * M * width > self.largest:
             M = int(self.largest / (8 * width))
-            if M < 10 or (before is not None and before.M >= M):
+            if M < 10:
                 return None
-        left = min(self.left(), self._stage_end - time.monotonic())
-        if self._needed(M, rows, before) > left:
+        if before is not None and before.M >= M:
+            return None
+        needed, again = self._needed(M, rows, before)
+        if needed > min(self.left(again), self._stage_end - time.monotonic()):
             return None
         results[recipe] = candidate = self.kernel(recipe, M, rows)
         return candidate
 
-    def _needed(self, M: int, rows: int, before: Candidate | None) -> float:
-        """Return the seconds of a fit on every split, and what the fits that follow take more."""
+    def _needed(self, M: int, rows: int, before: Candidate | None) -> tuple[float, float]:
+        """Return the seconds that features take on every split, and those of a fit that follows."""
         done = before or max(
             (c for c in self.candidates if c.family == FEATURES), key=lambda c: c.M, default=None
         )
         if done is None:
-            return 0.0
-        larger, n, own = M / done.M, len(self.splits[0][0]), done.seconds - done.before
-        each = own * larger ** (1 if larger < 1 else 2)
-        again = REFITS * (each + done.before) if larger > 1 else 0.0
-        return each * len(self.splits) * min(1.0, rows / n) + again
+            return 0.0, 0.0
+        larger, n = M / done.M, len(self.splits[0][0])
+        each = (done.seconds - done.before) * larger ** (1.0 if larger < 1 else POWER)
+        needed = each * len(self.splits) * min(1.0, rows / n)
+        return needed, each + done.before if larger > 1 else 0.0
 
     def trained(self) -> None:
         """Add a few trained frequencies: the smallest model, which holds no rows."""
         ranked = [c for c in self.candidates if c.family == FEATURES]
         if not ranked:
             return
-        M = min(TRAINED, len(self.splits[0][0]))
+        n = len(self.splits[0][0])
+        M, best = min(TRAINED, n), min(ranked, key=lambda c: c.loss.value)
         width = self.splits[0][0].shape[1] + 1 + max(1, self.problem.n_classes)
-        if 8 * M * width > self.largest or 10 * ranked[-1].seconds * len(self.splits) > self.left():
+        needed = TRAINED_FITS * (best.seconds - best.before) * min(1.0, TRAINED_ROWS / n)
+        if 8 * M * width > self.largest or needed * (len(self.splits) + 2) > 0.3 * self.left():
             return
         build: Any = VariableProjection
         sampler = build(
             M,
             bandwidth="2*median",
             random_state=self.problem.seed,
-            score_rows=min(6000, len(self.splits[0][0])),
+            score_rows=min(TRAINED_ROWS, n),
         )
-        for scaling in SCALERS:
-            recipe = Recipe(scaling, "gaussian", 1.0)
-            self._features(recipe, sampler, len(self.problem.y), f"varpro, {scaling}, M = {M}")
+        scaling = next(name for name in SCALERS if name in best.label)
+        recipe = Recipe(scaling, "gaussian", 1.0)
+        self._features(recipe, sampler, len(self.problem.y), f"varpro, {scaling}, M = {M}")
 
     def average(self) -> None:
         """Add averages by non-negative least squares: of features, and of them with the rest."""
-        features = self._members([c for c in self.candidates if c.family == FEATURES])
-        if len(features) > 1:
-            self._average(features[:MEMBERS], FEATURES, "average of")
+        features = self._members([c for c in self.candidates if c.family == FEATURES])[:MEMBERS]
+        # Every member is fitted again, and the best one is counted already.
+        while len(features) > 1 and self.left(sum(c.seconds for c in features[1:])) < 0:
+            features.pop()
+        self._average(features, FEATURES, "average of")
         others = [c for f, c in self.best_of_families().items() if f in (BOOSTING, LINEAR)]
-        self._average([*features[:MEMBERS], *others], BLEND, "blend of")
+        self._average([*features, *others], BLEND, "blend of")
 
     def _members(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return the best candidate of each scaling and kernel, the best one first."""
         first: dict[str, Candidate] = {}
         for candidate in sorted(self._allowed(candidates), key=lambda c: c.loss.value):
-            first.setdefault(candidate.label.partition(", M")[0].partition(" metric")[0], candidate)
+            first.setdefault(candidate.label.partition(", M")[0], candidate)
         return list(first.values())
 
     def _average(self, members: Sequence[Candidate], family: str, label: str) -> None:

@@ -1,6 +1,6 @@
 """`rfbench choose` against boosting and linear models, on rows that it never got.
 
-    python -m scripts.bench.choose airfoil.csv:y wine.csv:-1 --budget 30 --jobs 1
+    python -m scripts.bench.choose airfoil.csv:y digits.csv:y:classification --budget 30 --jobs 1
 
 A quarter of the rows of each table is kept from it. Beside the model that it takes, its own
 features and its blend are fitted again on what it got, and so are scikit-learn's boosting at its
@@ -34,17 +34,17 @@ from rfbench.datasets.preparation import Preparation
 def main() -> None:
     """Print a line for each table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("tables", nargs="+", metavar="FILE:TARGET")
+    parser.add_argument("tables", nargs="+", metavar="FILE:TARGET[:TASK]")
     parser.add_argument("--budget", type=float, default=60.0, help="seconds")
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--no-header", action="store_true", help="the files have no names")
     args = parser.parse_args()
     for name in args.tables:
-        file, _, target = name.rpartition(":")
+        file, target, *task = name.split(":")
         reading: dict[str, Any] = {"header": False} if args.no_header else {}
         column = int(target) if target.lstrip("-").isdigit() else target
-        table = read_table(file, target=column, **reading)
+        table = read_table(file, target=column, task=(task or [None])[0], **reading)
         print(line(table, args.budget, args.jobs, args.seed), flush=True)
 
 

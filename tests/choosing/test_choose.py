@@ -6,6 +6,7 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
@@ -59,6 +60,24 @@ def test_the_code_prints_the_error_of_the_page(chosen, monkeypatch):
         exec(chosen.code, {})
     assert float(printed.getvalue()) == pytest.approx(chosen.taken.error, rel=1e-9)
     assert f"{chosen.taken.error:.4g}" in text(chosen)
+
+
+def test_from_a_file_to_predictions_on_the_command_line(short, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "cache"))
+    towns(120).to_csv("towns.csv", index=False)
+    options = "--target price --budget 15m --jobs 1 --seed 1 --metric mae --drop b --no-rows"
+    said = call("choose", "towns.csv", *options.split(), "--largest-model", "2MB")
+    assert "TAKE" in said
+    assert "it holds no training rows" in said
+    folder = tmp_path / "results" / "choose-towns.csv"
+    new = towns(20, seed=1).drop(columns="price").assign(town="Rom")
+    new.to_csv("new.csv", index=False)
+    said = call("predict", folder / "model.joblib", "new.csv", "--out", "p.csv", "--level", "0.8")
+    assert "Rom (20 rows)" in said
+    table = pd.read_csv("p.csv")
+    assert (table["low"] <= table["prediction"]).all()
+    assert (table["prediction"] <= table["high"]).all()
 
 
 def test_the_same_fits_and_seed_give_the_same_answer(chosen, short, tmp_path):

@@ -94,6 +94,18 @@ def test_the_fitted_link_is_calibrated():
     assert log_loss(codes[2000:], fitted) < best + 0.005
 
 
+def test_scores_of_a_rare_class_are_calibrated_as_by_logistic_regression():
+    random = np.random.default_rng(3)
+    scores = -0.9 + 0.2 * random.standard_normal((6000, 1))
+    chance = 1 / (1 + np.exp(-8 * scores[:, 0] - 3))
+    codes = (random.random(6000) < chance).astype(int)
+    truth = np.column_stack([1 - chance, chance])
+    fitted = linked(scores[3000:], fitted_link(scores[:3000], codes[:3000]))
+    constant = np.full(3000, codes[:3000].mean())
+    losses = [log_loss(codes[3000:], p) for p in (truth[3000:], fitted, constant)]
+    assert losses[0] < losses[1] < losses[2]
+
+
 def test_codes_are_one_column_per_class_and_one_of_two():
     assert coded([0, 1], 2).tolist() == [[-1.0], [1.0]]
     assert coded([0, 2], 3).tolist() == [[1.0, -1.0, -1.0], [-1.0, -1.0, 1.0]]
