@@ -112,6 +112,8 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
         for dataset in part.datasets:
             groups = selection.select(claim.paper, part.items, dataset, protocol, stand_in)
             collected.folders += list(collection.fact("folder")[groups])
+            if part.of_times and not stand_in:
+                collected.machines |= set(machine_names(collection, groups))
             here: list[Quantity] = []
             names = collection.fact("dataset")[groups]
             if part.at == "own" and len(groups) and make is None:
@@ -128,6 +130,17 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
                 if places < part.values:
                     collected.gaps.append(Gap(dataset, part.method, other, places, part.values))
     return collected
+
+
+def machine_names(collection: Collection, groups: NDArray[np.intp]) -> list[str]:
+    """Return what the manifests call the machines that took the times of some groups."""
+    known = {
+        name: str(machine.get("cpu") or "")
+        for results in collection.experiments
+        for name, machine in results.machines.items()
+    }
+    names = dict.fromkeys(map(str, collection.fact("machine")[groups]))
+    return [f"{known.get(name) or 'a machine'} ({name})" for name in names if name]
 
 
 def own(claim: Claim) -> OneOff:

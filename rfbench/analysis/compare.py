@@ -44,7 +44,7 @@ def compare(
         ``difference`` (first less second) over their common trials, the interval ``low`` to
         ``high``, ``trials``, the two-sided ``p`` of the paired t-test (see
         `rfbench.analysis.statistics.paired_t`), Holm's correction of it over the lines, and a
-        ``note`` where the test is not defined.
+        ``note`` where the test is not defined. Times are compared on one machine only.
 
     Raises ResultsError if there is no such method or metric, or the two have no trial in common.
     """
@@ -62,6 +62,9 @@ def compare(
         table, variants = trials.table(wanted), list(here["variant"])
         for a, b in itertools.product(trials.of_method(first), trials.of_method(second)):
             swept = {variants[a], variants[b]} - {""}
+            machines = {trials.facts["machine"][column] for column in (a, b)}
+            if timed and len(machines) > 1:
+                continue  # times of two machines are not compared
             if len(swept) < 2 and np.isfinite(table[:, a] - table[:, b]).any():
                 line = _compared(table[:, a], table[:, b], alpha)
                 compared.append([*key, *(swept or [""]), wanted, *line])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rfbench.analysis.naming import canonical, parameters_of
 from rfbench.errors import ConfigError, ResultsError, nearest
 from rfbench.results import Results, reader
-from rfbench.results.schema import METRICS
+from rfbench.results.schema import METRICS, TIMES
 
 SUMS = {
     f"{clock}_{name}": tuple(f"{clock}_{part}" for part in parts)
@@ -37,9 +37,11 @@ IDENTITY = [
     "scaling", "split", "dtype", "timing", "threads", "setting",
 ]  # fmt: skip
 FIRST = ["experiment", "folder", *IDENTITY, "paper", "items", "smoke"]
+# The settings that the configuration of some results asks for today; None where that is not known.
+Today = Callable[[Results], frozenset[str] | None]
 GROUPS = [
     *FIRST, "source", "sampled", "method", "alias", "trials", "failed", "n_train", "n_test",
-    "columns", "new_splits", "shared", "error_metric", "M_low", "M_high",
+    "columns", "new_splits", "shared", "error_metric", "M_low", "M_high", "machine", "stale",
 ]  # fmt: skip
 
 
@@ -65,7 +67,9 @@ class Collection:
         ``name[5000 rows]`` (or NaN); `method`, the label, or ``joint``; `alias`, the sampler where
         it names no other label (or ``""``); `trials` and `failed`; `n_train`, `n_test` and
         `columns`, medians; `new_splits`, whether every trial splits the same rows anew; `shared`,
-        whether times are charged with other sizes' work; `error_metric`, what `error_percent` is.
+        whether times are charged with other sizes' work; `error_metric`, what `error_percent` is;
+        `machine`, that of most of its rows: times of other machines do not count, see
+        `of_one_machine`; `stale`, whether no configuration asks for these rows today.
     experiments : tuple of Results
         What was read, folder by folder: name, configuration, manifest, notes of the reader.
     notes : tuple of str
@@ -85,6 +89,7 @@ class Collection:
         rows = self.rows.iloc[counted[order]].reset_index(drop=True)
         if rows.empty:
             return rows
+        rows = of_one_machine(rows, self.groups)
         estimates = by_text(rows["parameters"], estimates_kernel).astype(bool)
         return rows.assign(**{name: rows[name].where(estimates) for name in KERNEL_ERRORS})
 
@@ -131,6 +136,15 @@ class Collection:
         return np.logical_or(*known)
 
     @cached_property
+    def stale(self) -> dict[str, int]:
+        """How many rows no configuration asks for today, by experiment; without any it is empty."""
+        if self.rows.empty:
+            return {}
+        rows = self.rows["group"].map(self.groups["stale"]).eq(True)
+        counted = self.rows.loc[rows, "experiment"].value_counts(sort=False)
+        return {str(name): int(n) for name, n in sorted(counted.items())}
+
+    @cached_property
     def _facts(self) -> dict[str, NDArray[Any]]:
         return {"group": np.arange(len(self.groups))}
 
@@ -157,8 +171,11 @@ class Collection:
         return pairs.astype(np.intp), (every, lines, columns)
 
 
-def collect(paths: Iterable[str | Path]) -> Collection:
+def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collection:
     """Read every results folder at or below the paths; one that is broken is left out, and noted.
+
+    With `today` (see `rfbench.experiment.today.settings`) rows that no configuration asks for are
+    stale. Without it none is.
 
     Raises ResultsError if a path is not there. That nothing lies below it is no error: nothing was
     run.
@@ -177,10 +194,12 @@ def collect(paths: Iterable[str | Path]) -> Collection:
             found.append(reader.read(folder))
         except ResultsError as error:
             notes.append(f"{folder} is left out: {error.what} {error.why}".strip())
-    return of(found, notes)
+    return of(found, notes, today)
 
 
-def of(experiments: Sequence[Results], notes: Iterable[str] = ()) -> Collection:
+def of(
+    experiments: Sequence[Results], notes: Iterable[str] = (), today: Today | None = None
+) -> Collection:
     """Put results that were read into one frame."""
     rows = _tagged(experiments) if experiments else pd.DataFrame()
     read = tuple(experiments), tuple(notes)
@@ -204,6 +223,8 @@ def of(experiments: Sequence[Results], notes: Iterable[str] = ()) -> Collection:
     error = rows["error"].fillna(100.0 - rows["accuracy"])
     rows["accuracy_percent"] = 100.0 - error
     groups = _groups(rows, size, error)
+    groups["machine"] = _machines(rows, groups)
+    groups["stale"] = _stale(groups, experiments, today)
     used = groups["error_metric"].to_numpy()[rows["group"]]
     rows["error_percent"] = error.where(used == "error")
     for name in REGRESSION:
@@ -260,6 +281,40 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
     named = groups["metric"].where(groups["metric"].isin(REGRESSION), REGRESSION[0])
     groups["error_metric"] = named.mask(classified, "error")
     return groups.drop(columns="metric")
+
+
+def _machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.Series[str]:
+    """Return the machine of most rows that count, by group; of as many, the first by name."""
+    counted = rows.loc[rows["counts"], ["group", "machine"]]
+    sizes = counted.groupby(["group", "machine"]).size().reset_index(name="n")
+    most = sizes.sort_values(["n", "machine"], ascending=[False, True]).drop_duplicates("group")
+    return most.set_index("group")["machine"].reindex(groups.index, fill_value="")
+
+
+def of_one_machine(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the times of rows that another machine measured than most of their group.
+
+    No mean of times is over several machines.
+    """
+    others = (rows["machine"] != rows["group"].map(groups["machine"])).to_numpy()
+    if not others.any():
+        return rows
+    times = [name for name in (*TIMES, *SUMS) if name in rows]
+    return rows.assign(**{name: rows[name].mask(others) for name in times})
+
+
+def _stale(
+    groups: pd.DataFrame, experiments: Sequence[Results], today: Today | None
+) -> pd.Series[bool]:
+    """Say which groups no configuration asks for; rows of a sweep or without a setting are not."""
+    stale = pd.Series(False, groups.index)
+    known = (groups["variant"] == "") & (groups["setting"] != "")
+    for results in experiments:
+        asked = today(results) if today else None
+        if asked is not None:
+            here = known & (groups["folder"] == results.path)
+            stale |= here & ~groups["setting"].isin(asked)
+    return stale
 
 
 def _aliases(groups: pd.DataFrame) -> pd.Series[str]:

@@ -15,7 +15,7 @@ from rfbench.analysis.frame import Collection
 from rfbench.analysis.naming import parameters_of
 from rfbench.papers.models import Part
 
-FACTS = ("experiment", "M", "columns", "d", "group", "parameters")
+FACTS = ("experiment", "M", "columns", "d", "group", "parameters", "machine")
 PERCENT = {"error": "error_percent", "accuracy": "accuracy_percent"}
 
 Curve = dict[int, list[int]]  # groups by M or d, ascending; one without a size stands at 0
@@ -181,7 +181,7 @@ def paired(
     Trials are paired where seed, data, split and number of training rows agree; of several
     experiments that ran both, the one with the most trials counts. Times are CPU seconds, of
     isolated trials only: other work on the machine lengthens wall times, and shared times are
-    upper bounds.
+    upper bounds. They are of one machine, that of most groups: those of others do not count.
 
     Parameters
     ----------
@@ -194,6 +194,7 @@ def paired(
     """
     if part.of_times:
         groups = groups[~collection.fact("shared")[groups]]
+        groups = _of_most(groups, collection.fact("machine")[groups])
     if not len(groups):
         return []
     pairing = Pairing(part, Trials(collection, groups), paper, target)
@@ -216,6 +217,12 @@ def paired(
         for quantity in make(pairing, curve, pairing.curve(other) if other else None)
         if len(values := quantity.values[np.isfinite(quantity.values)])
     ]
+
+
+def _of_most(groups: NDArray[np.intp], machines: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the groups of the machine that has the most; of as many, the first by name."""
+    names, counts = np.unique(machines.astype(str), return_counts=True)
+    return groups[machines == names[counts.argmax()]] if len(names) else groups
 
 
 def is_time(metric: str) -> bool:

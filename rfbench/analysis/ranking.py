@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -236,6 +237,7 @@ def _lines(collection: Collection, usable: Mapping[str, Results]) -> pd.DataFram
     table = aggregate(
         collection, groups.assign(metric=[metric[key] for key in keys]), ["r2", "cpu_test"]
     )
+    table = _times_of_one_machine(table.assign(machine=groups["machine"]))
     table = pd.concat([placed(part, usable[str(f)]) for f, part in table.groupby("folder")])
     rows = collection.rows[collection.rows["group"].isin(groups.index)]
     smaller = rows[scope].assign(smaller_class=smaller_class(rows)).groupby(scope).mean()
@@ -252,6 +254,20 @@ def _lines(collection: Collection, usable: Mapping[str, Results]) -> pd.DataFram
     largest = table.groupby([*scope, "method"])["M"].transform("max")
     table["own_cost"] = (table["timing"] != "shared") | (table["M"] == largest)
     return table
+
+
+def _times_of_one_machine(table: pd.DataFrame) -> pd.DataFrame:
+    """Leave out, on each data set, the times of other machines than that of most lines.
+
+    Methods are held against each other over folders, and times of two machines never are.
+    """
+    if not table.duplicated("dataset").any():
+        return table.drop(columns="machine")
+    most = table.groupby("dataset")["machine"].transform(lambda names: names.mode().iloc[0])
+    times = [str(name) for name in table if re.match("(t|cpu)_", str(name))]
+    others = table["machine"] != most
+    masked = {name: table[name].mask(others) for name in times}
+    return table.assign(**masked).drop(columns="machine")
 
 
 def smallest_near(lines: pd.DataFrame) -> tuple[float, dict[str, int | None]]:

@@ -22,7 +22,7 @@ ROWS_TOLERANCE = 0.02
 class Selection:
     """The groups that bear on the papers, found by item, data set and protocol.
 
-    Smoke runs, rows of a sweep and results that name no paper do not bear on any.
+    Smoke runs, rows of a sweep, stale rows and results that name no paper do not bear on any.
     """
 
     def __init__(self, collection: Collection) -> None:
@@ -38,7 +38,7 @@ class Selection:
         groups = self.collection.groups
         if groups.empty:
             return pd.DataFrame(columns=[*groups, "group", "item", "target", "stand_in"])
-        own = groups[(groups["paper"] != "") & ~groups["smoke"] & (groups["variant"] == "")]
+        own = groups[(groups["paper"] != "") & _usable(groups)]
         facts = ["paper", "items", "source", "sampled", "n_train", "n_test"]
         sources = papers.sources()
         lines = [
@@ -60,7 +60,7 @@ class Selection:
     def _protocols(self) -> dict[tuple[str, str], set[str]]:
         groups = self.collection.groups
         seen: dict[tuple[str, str], set[str]] = {}
-        plain = groups if groups.empty else groups[(groups["variant"] == "") & ~groups["smoke"]]
+        plain = groups if groups.empty else groups[_usable(groups)]
         each = plain[["paper", "items", "protocol"]].drop_duplicates() if len(plain) else plain
         for paper, items, protocol in each.itertuples(index=False, name=None):
             for item in split_items(items):
@@ -83,6 +83,11 @@ class Selection:
         keys = [(paper, item, target, protocol, stand_in) for item in dict.fromkeys(items)]
         groups = [self._places[key] for key in keys if key in self._places]
         return pd.unique(np.concatenate([np.array([], dtype=np.intp), *groups]))
+
+
+def _usable(groups: pd.DataFrame) -> pd.Series[bool]:
+    """Say which groups are neither of a smoke run nor of a sweep, nor stale."""
+    return ~groups["smoke"].astype(bool) & (groups["variant"] == "") & ~groups["stale"]
 
 
 def split_items(items: str) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from rfbench.analysis import frame
-from rfbench.analysis.frame import IDENTITY, SUMS, Collection, follows
+from rfbench.analysis.frame import IDENTITY, SUMS, Collection, follows, of_one_machine
 from rfbench.analysis.naming import names, order
 from rfbench.errors import ResultsError, nearest
 from rfbench.results import Results
@@ -106,6 +106,7 @@ def aggregate(
 ) -> pd.DataFrame:
     """Return the numbers of `summarise` for lines of `Collection.groups` that have a ``metric``."""
     rows = collection.rows[collection.rows["group"].isin(groups.index)]
+    rows = of_one_machine(rows, collection.groups)
     rows = rows.sort_values("trial", kind="stable")  # in any other order sums round otherwise
     whole = [name for name in IDENTITY if SCHEMA[name].kind == INTEGER]
     table = groups[["folder", *IDENTITY, "metric"]].astype(dict.fromkeys(whole, "Int64"))

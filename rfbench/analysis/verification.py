@@ -11,7 +11,7 @@ import pandas as pd
 from rfbench import papers
 from rfbench.analysis import audits, claims, verdicts
 from rfbench.analysis.audits import AuditTable
-from rfbench.analysis.frame import collect
+from rfbench.analysis.frame import Today, collect
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
@@ -75,21 +75,25 @@ class Verification:
         )
 
 
-def verify(paths: Iterable[str | Path], paper: str | None = None) -> Verification:
+def verify(
+    paths: Iterable[str | Path], paper: str | None = None, today: Today | None = None
+) -> Verification:
     """Hold the numbers and claims, of one paper or all, against the results at or below the paths.
+
+    Rows that no configuration asks for play no part, see `rfbench.analysis.frame.collect`.
 
     Raises ResultsError if a path is not there, or there is no such paper.
     """
     paths = list(paths)
-    return of(Selection(collect(paths)), paper, audits.read_all(audits.near(paths)))
+    return of(Selection(collect(paths, today)), paper, audits.read_all(audits.near(paths)))
 
 
-def verify_any(paths: Iterable[str | Path]) -> Verification:
+def verify_any(paths: Iterable[str | Path], today: Today | None = None) -> Verification:
     """Hold the numbers and claims of all papers against results that must not be none.
 
     Raises ResultsError if a path is not there, or no results at all can be read.
     """
-    verification = verify(paths)
+    verification = verify(paths, today=today)
     collection = verification.selection.collection
     if not collection.experiments:
         raise ResultsError(

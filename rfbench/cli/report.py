@@ -39,15 +39,17 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None) -> None:
       rfbench report results/quickstart results/mine --out pages
       rfbench report results/quickstart --html report.html
     """
+    from rfbench.experiment.today import settings
+
     note_faults()
     paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
     if html:
         from rfbench.pages.html import page
 
-        written = [page.write(paths, html)]
+        written = [page.write(paths, html, settings)]
     else:
         from rfbench.pages.report import publish
 
-        written = publish(paths, out)
+        written = publish(paths, out, settings)
     for path in written:
         echo(path)

@@ -158,9 +158,10 @@ def table(
     if paper is not None and item is not None:
         from rfbench.analysis.frame import collect
         from rfbench.analysis.selection import Selection
+        from rfbench.experiment.today import settings
         from rfbench.pages import paper_table
 
-        text = paper_table.render(Selection(collect(folders)), paper, item, form)
+        text = paper_table.render(Selection(collect(folders, settings)), paper, item, form)
     else:
         from rfbench import results
         from rfbench.pages import summary_table

@@ -21,6 +21,7 @@ Examples:
   rfbench verify results/ --format csv > numbers.csv
   rfbench verify results/ --protocol matched --strict
   rfbench verify results/ --claims --format csv > claims.csv
+  rfbench verify results/ --claim E1
   rfbench verify results/ --replay 100
 """
 
@@ -38,6 +39,7 @@ Examples:
     help="csv has the numbers, or with --claims the claims.",
 )
 @click.option("--claims", "claims_only", is_flag=True, help="The claims only.")
+@click.option("--claim", metavar="ID", help="Explain one claim: every comparison behind it.")
 @click.option(
     "--strict",
     is_flag=True,
@@ -60,6 +62,7 @@ def verify(
     protocol: str | None,
     form: str,
     claims_only: bool,
+    claim: str | None,
     strict: bool,
     count: int | None,
     seed: int,
@@ -73,11 +76,16 @@ def verify(
     from rfbench.analysis.published import COLUMNS
     from rfbench.analysis.verification import verify as hold_against
     from rfbench.escaping import as_csv
+    from rfbench.experiment.today import settings
+    from rfbench.pages.verify import claim as explained
     from rfbench.pages.verify import markdown, text
 
     note_faults()
-    found = hold_against(folders or ((DEFAULT,) if DEFAULT.is_dir() else ()), paper)
+    found = hold_against(folders or ((DEFAULT,) if DEFAULT.is_dir() else ()), paper, settings)
     found = found.under(protocol) if protocol else found
+    if claim is not None:
+        print_text(explained(found.of_claim(claim)))
+        return
     if form == "csv":
         for note in found.selection.collection.notes:
             echo(f"note: {note}", err=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from rfbench import papers
 from rfbench.analysis import ranking
 from rfbench.analysis.choice import size_tests
+from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import verify_any
 from rfbench.errors import ResultsError, WriteError
 from rfbench.pages import (
@@ -25,7 +26,9 @@ TABLES = "tables"
 TITLES = ("# The papers, reproduced", "# Results")  # the second stands before any report
 
 
-def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
+def publish(
+    folders: Sequence[str | Path], out: str | Path, today: Today | None = None
+) -> list[Path]:
     """Write every page from the results folders at or below some; nothing is run.
 
     The same results give the same bytes. Tables of the papers from an earlier call that no
@@ -37,13 +40,15 @@ def publish(folders: Sequence[str | Path], out: str | Path) -> list[Path]:
         The folder for ``README.md``, ``claims.md``, ``which_method.md`` with its figures,
         ``apart.md`` where data were split both ways, ``scoreboard.md``, ``tables/``, and
         ``verdicts.json`` with its schema; all of them are returned.
+    today : callable, optional
+        What makes rows stale, see `rfbench.analysis.frame.collect`.
 
     Raises ResultsError if a path is not there, no results at all can be read, or the folder has a
     ``README.md`` that is no page of an earlier call; WriteError if a file cannot be written.
     """
     out, paths = Path(out), list(map(Path, folders))
     _check_front(out / "README.md")
-    verification = verify_any(paths)
+    verification = verify_any(paths, today)
     collection = verification.selection.collection
     tables = {
         f"{paper} {item}, {protocol}": (out / TABLES / f"{paper}_{item}.{protocol}.md", text)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from rfbench.analysis import verdicts
+from rfbench.analysis.outcomes import ClaimComparison, Outcome
 from rfbench.analysis.verification import Verification
-from rfbench.pages import claims, grids, scoreboard
+from rfbench.pages import claims, front, grids, scoreboard
+from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
+from rfbench.pages.words import DASH, signed
 
 
 def markdown(verification: Verification, claims_only: bool = False) -> str:
@@ -18,16 +24,75 @@ def markdown(verification: Verification, claims_only: bool = False) -> str:
 
 
 def text(verification: Verification, claims_only: bool = False, width: int | None = None) -> str:
-    """Write for a terminal of so many characters; by default that of the terminal."""
+    """Write what is in the results, totals first, for a terminal of so many characters.
+
+    By default the width is that of the terminal.
+    """
     width = width or shutil.get_terminal_size().columns
+    screen = front.summary(verification)
     return render(
         "verify.txt.j2",
         **scoreboard.facts(verification),
-        counted=scoreboard.numbers_grid(verification),
-        papers=claims.by_paper(verification),
+        screen=screen,
+        totals=_totals(screen),
+        counted=_measured_rows(scoreboard.numbers_grid(verification)),
+        papers={
+            name: [(claim, here) for claim, every in its if (here := list(filter(_is_here, every)))]
+            for name, its in claims.by_paper(verification).items()
+        },
         verdict=claims.verdict,
         said=claims.said,
         claims_only=claims_only,
         text=partial(grids.text, width=width),
         width=width,
     )
+
+
+def _totals(screen: front.FirstScreen) -> Grid:
+    """Lay out how many numbers and claims have each verdict, where anything has one."""
+    by_claim = screen.by_claim.drop(columns=verdicts.NOT_RUN)
+    here = screen.by_number.sum(axis=1) + by_claim.sum(axis=1) > 0
+    shown = replace(screen, by_number=screen.by_number[here], by_claim=by_claim[here])
+    return front.protocols_grid(shown)
+
+
+def _measured_rows(grid: Grid) -> Grid:
+    """Leave out the tables of which nothing was measured."""
+    return Grid(grid.head, [row for row in grid.rows if any(cell != DASH for cell in row[2:])])
+
+
+def _is_here(outcome: Outcome) -> bool:
+    """Whether the results say anything about a claim."""
+    return bool(outcome.comparisons or outcome.undecided or outcome.stand_ins or outcome.fault)
+
+
+def claim(outcomes: Sequence[Outcome], width: int | None = None) -> str:
+    """Explain one claim for a terminal: its verdicts, each with every comparison behind it."""
+    width = width or shutil.get_terminal_size().columns
+    return render(
+        "claim.txt.j2",
+        claim=outcomes[0].claim,
+        every=[outcome for outcome in outcomes if outcome.protocol],
+        verdict=claims.verdict,
+        grid=comparisons,
+        text=partial(grids.text, width=width),
+        width=width,
+    )
+
+
+def comparisons(outcome: Outcome) -> Grid:
+    """Lay out the comparisons of a claim: effect, on which side of the bounds, over the gaps."""
+    rows = []
+    for one in outcome.comparisons:
+        compared, effect = claims.said(replace(outcome, decisive=one))
+        span = one.over_gaps
+        over = f"{signed(span.low)} to {signed(span.high)}" if span else DASH
+        rows.append([compared, effect, _side(one), over, str(one.trials)])
+    head = ["comparison", "effect (90 % interval)", "bounds", "over what is not printed", "trials"]
+    return Grid(head, rows)
+
+
+def _side(comparison: ClaimComparison) -> str:
+    if verdicts.lies_inside(comparison):
+        return "inside"
+    return "outside" if verdicts.lies_outside(comparison) else "open"

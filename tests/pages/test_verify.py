@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 
 from rfbench.analysis.published import COLUMNS
 from rfbench.cli import main
+from tests.support.claims import rows
 from tests.support.papers import PAPER, trials
 from tests.support.results import write_folder
 from tests.support.verdicts import CLAIM_VERDICTS, NUMBER_VERDICTS
@@ -62,5 +63,45 @@ def test_what_is_printed_has_numbers_and_claims(form: str) -> None:
     assert whole.endswith("\n")
     alone = verify("differs", "--format", form, "--claims").output
     assert "80.00" not in alone
-    for text in (whole, alone):
-        assert "S5" in text
+    if form == "text":
+        assert whole.startswith("TOTALS")
+        assert alone.startswith("TOTALS")
+        assert "S5" not in whole, "nothing of it is in these results"
+        assert "tefm2015" not in whole
+    else:
+        assert "S5" in whole
+        assert "S5" in alone
+
+
+def test_one_claim_is_explained_with_every_comparison() -> None:
+    both = ("leverage-rff", "surrogate-leverage")
+    made = rows(lambda method, M: 70.0 + 3 * (method == both[1]), both, 10)
+    write_folder(Path("s5"), made, {"config": {"name": "s5", **PAPER}})
+    said = verify("s5", "--claim", "S5").output
+    assert said.startswith("S5, liu2020")
+    assert "strongest answer" in said
+    assert "matched: FAILS (5 of 5" in said
+    assert said.count("outside") == 5
+    assert verify("s5", "--claim", "liu2020/S5").output == said
+    other = verify("s5", "--claim", "S55")
+    assert other.exit_code == 2
+    assert "S5" in other.stderr
+
+
+def test_a_folder_has_the_ranges_of_the_audits_beside_it() -> None:
+    """What `verify` prints of a folder is what the scoreboard of all of them says."""
+    audits = Path("audits/gaps_liu2020_table3_EEG")
+    audits.mkdir(parents=True)
+    head = (
+        "place,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells,trials,"
+        "tried,stand_in,as_configured,measured rks 14 accuracy"
+    )
+    lines = [f"{n},{on},1,1,1,1,2,2,False,{own},{value}" for n, on, own, value in
+             ((1, "true", False, 60.5), (2, "false", True, 59.25))]  # fmt: skip
+    (audits / "audit.csv").write_text("\n".join([head, *lines]) + "\n")
+    made = trials(80.0, protocol="printed")
+    write_folder(Path("as-printed"), made, {"config": {"name": "as-printed", **PAPER}})
+    printed = verify("as-printed").output
+    assert "59.25 to 60.50, off by 7.95" in printed
+    assert "2 combinations" in printed.replace("\n", " ")
+    assert "59.25 to 60.50, off by 7.95" in verify("as-printed", "--format", "markdown").output

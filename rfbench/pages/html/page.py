@@ -14,6 +14,7 @@ from rfbench import papers
 from rfbench.analysis import ranking
 from rfbench.analysis import verdicts as rules
 from rfbench.analysis.choice import size_tests
+from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import Verification, verify_any
 from rfbench.errors import WriteError
 from rfbench.pages import rank_diagram, words
@@ -50,13 +51,13 @@ def mark(verdict: str) -> tuple[str, str]:
     return letter, {"?": "vQ", "·": "vN", "!": "vX"}.get(letter, f"v{letter}")
 
 
-def write(folders: Sequence[str | Path], file: str | Path) -> Path:
+def write(folders: Sequence[str | Path], file: str | Path, today: Today | None = None) -> Path:
     """Write the page from the results folders at or below some; nothing is run or fetched.
 
     Raises ResultsError if a path is not there, or no results at all can be read; WriteError if the
     file cannot be written.
     """
-    verification, file = verify_any(folders), Path(file)
+    verification, file = verify_any(folders, today), Path(file)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(page(verification), encoding="utf-8", newline="\n")

@@ -1,0 +1,59 @@
+"""What the configurations that come with rfbench ask for today."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+from rfbench import config, shipped
+from rfbench.errors import RfbenchError
+from rfbench.experiment.plan import Trial
+from rfbench.results import Results
+
+
+def settings(results: Results) -> frozenset[str] | None:
+    """Return the settings that the shipped configuration of some results asks for today.
+
+    That is the one of the same name; a setting is the identity of what is measured, but for M and
+    the number of the trial (the column ``setting``). The data are those that the rows name, so
+    that none need be on this machine. None where no shipped configuration has the name.
+    """
+    document = _document(results.name)
+    if document is None:
+        return None
+    try:
+        experiment = config.from_document(document, results.name)
+    except RfbenchError:
+        return None
+    named = results.rows[["dataset", "d", "data_hash"]].drop_duplicates().dropna()
+    hashes: dict[tuple[str, int], str] = {}
+    alone: dict[str, str] = {}
+    for name, d, data in named[named["data_hash"] != ""].itertuples(index=False, name=None):
+        source = str(name).partition("[")[0]
+        hashes[source, int(d)] = alone[source] = str(data)
+    asked = set()
+    for dataset in experiment.dataset:
+        d = (dataset.parameters or {}).get("d", -1)
+        data = hashes.get((dataset.name, d), alone.get(dataset.name))
+        if data is not None:
+            asked |= {
+                Trial(experiment, dataset, data, sampler, experiment.sizes[0], 0).setting
+                for sampler in experiment.samplers
+            }
+    return frozenset(asked)
+
+
+def _document(name: str) -> Any:
+    """Return the shipped configuration of a name, which is its file's or begins with it."""
+    for path in shipped.every():
+        if name == path.stem or name.startswith(f"{path.stem}_"):
+            document = _documents(path).get(name)
+            if document is not None:
+                return document
+    return None
+
+
+@functools.cache
+def _documents(path: Path) -> dict[str, Any]:
+    return dict(config.documents(path))

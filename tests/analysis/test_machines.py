@@ -1,0 +1,93 @@
+"""Times of different machines are never averaged, nor compared."""
+
+from typing import Any
+
+import pytest
+
+from rfbench.analysis import frame, ranking
+from rfbench.analysis.claims import outcomes_of
+from rfbench.analysis.compare import compare
+from rfbench.analysis.summary import summarise
+from rfbench.errors import ResultsError
+from rfbench.papers.models import Claim, Part
+from rfbench.results.reader import with_machine
+from tests.support.claims import METHODS, PAPER
+from tests.support.claims import rows as two_methods
+from tests.support.frames import results, selection
+
+TIMES = ("t_pp", "t_features", "t_train", "t_test", "cpu_pp", "cpu_features", "cpu_train",
+         "cpu_test")  # fmt: skip
+
+
+def made(machine: str, seconds: float, trials: range, **changes: Any) -> list[dict[str, Any]]:
+    return [
+        {"trial": trial, "error": 10.0 + trial, "machine": machine, **changes}
+        | dict.fromkeys(TIMES, seconds)
+        for trial in trials
+    ]
+
+
+def test_a_mean_of_times_is_of_the_machine_of_most_rows() -> None:
+    """The errors of the others count; their times do not."""
+    one = results(made("slow", 9.0, range(2)) + made("fast", 1.0, range(2, 5)))
+    (line,) = summarise(one).to_dict("records")
+    assert (line["trials"], line["mean"]) == (5, 12.0)
+    assert (line["t_train"], line["cpu_total"], line["t_total"]) == (1.0, 3.0, 3.0)
+    collection = frame.of([one])
+    assert list(collection.groups["machine"]) == ["fast"]
+    assert collection.means("t_train")[0] == 1.0
+    assert collection.means("error_percent")[0] == 12.0
+
+
+def test_rows_without_a_machine_have_that_of_their_manifest() -> None:
+    one = results(made("", 1.0, range(2)) + made("new", 9.0, range(2, 3)))
+    manifest = {"machine": {"cpu": "C", "cores": 2}}
+    older = set(with_machine(one.rows, manifest)["machine"]) - {"new"}
+    assert len(older) == 1
+    assert older != {""}
+
+
+def claim() -> Claim:
+    part = Part(says="", items=["table3"], datasets=["EEG"], metric="t_pp", method=METHODS[1],
+                against=[METHODS[0]], at="each", scale="ratio", high=1)  # fmt: skip
+    return Claim(
+        id="X1", paper="liu2020", where="", claim="It is so.", source="", parts=[part]
+    )  # fmt: skip
+
+
+def test_a_claim_on_times_compares_on_one_machine() -> None:
+    def timed(machine: str, name: str, methods: tuple[str, ...], n: int) -> Any:
+        rows = two_methods(lambda *_: 70, methods, n, sizes=(14,), machine=machine, t_pp=1.0)
+        return results([row | {"t_pp": 1.0 + row["trial"] / 100} for row in rows], name, **PAPER)
+
+    apart = [timed("a", "one", METHODS[:1], 6), timed("b", "two", METHODS[1:], 6)]
+    (outcome,) = outcomes_of(claim(), selection(*apart))
+    assert (outcome.verdict, outcome.comparisons) == ("not run", ())
+    (outcome,) = outcomes_of(claim(), selection(*apart, timed("b", "three", METHODS[:1], 6)))
+    assert (len(outcome.comparisons), outcome.machines) == (1, ("a machine (a)", "a machine (b)"))
+
+
+def test_two_methods_are_not_compared_in_time_across_machines() -> None:
+    def both(machine: str) -> Any:
+        return results(
+            made("a", 1.0, range(4), sampler="rks") + made(machine, 9.0, range(4), sampler="orf")
+        )
+
+    assert compare(both("a"), "orf", "rks", "t_total")["difference"].tolist() == [24.0]
+    with pytest.raises(ResultsError, match="no trial in common"):
+        compare(both("b"), "orf", "rks", "t_total")
+    assert compare(both("b"), "orf", "rks", "error")["difference"].tolist() == [0.0]
+
+
+def test_a_ranking_holds_times_of_one_machine_against_each_other() -> None:
+    def folder(name: str, machine: str, *methods: str) -> Any:
+        rows = [row for method in methods for row in
+                made(machine, 1.0, range(3), sampler=method, protocol="tuned")]  # fmt: skip
+        return results(rows, name, M=[100], samplers=[])
+
+    collection = frame.of([folder("x", "a", "rks", "orf"), folder("y", "b", "qmc")])
+    comparison = ranking.gather(collection)
+    assert comparison is not None
+    times = comparison.lines.set_index("method")["t_train"]
+    assert times[["rks", "orf"]].tolist() == [1.0, 1.0]
+    assert times.isna().to_dict().get("qmc", True)

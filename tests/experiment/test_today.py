@@ -1,0 +1,93 @@
+"""Which rows the shipped configurations still ask for."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from rfbench import config, shipped
+from rfbench.analysis import frame
+from rfbench.analysis.selection import Selection
+from rfbench.analysis.verification import of as hold_against
+from rfbench.experiment import today
+from rfbench.experiment.plan import Trial
+from rfbench.registry import SAMPLERS
+from rfbench.results import Results
+from tests.support.frames import results
+
+NAME = "liu2020_table3_eeg.matched"
+RUN = config.from_document(
+    config.documents(shipped.locate("liu2020_table3"))[NAME], NAME
+)  # fmt: skip
+
+
+def rows(**changes: Any) -> list[dict[str, Any]]:
+    """Rows of every sampler of the run, as they are planned today for data of a made-up hash."""
+    (dataset,) = RUN.dataset
+    return [
+        {"dataset": "eeg", "d": 14, "data_hash": "abc", "n_train": 7490, "n_test": 7490,
+         "protocol": "matched", "sampler": spec.name, "label": spec.label, "M": 14, "trial": trial,
+         "accuracy": 70.0 + trial, "error": "",
+         "setting": Trial(RUN, dataset, "abc", spec, 14, trial).setting, **changes}
+        for spec in RUN.samplers
+        for trial in range(6)
+    ]  # fmt: skip
+
+
+def read(made: list[dict[str, Any]], name: str = NAME) -> Results:
+    return results(made, name, paper="liu2020", item="table3")
+
+
+def test_rows_as_planned_today_are_not_stale_and_need_no_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RFBENCH_DATA", str(tmp_path))
+    one = read(rows())
+    assert today.settings(one) == frozenset(one.rows["setting"])
+    assert frame.of([one], today=today.settings).stale == {}
+
+
+def test_rows_of_another_revision_are_stale_and_in_no_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = read(rows())
+    cls = SAMPLERS.find("leverage-rff")
+    monkeypatch.setattr(cls, "revision", cls.revision + 1, raising=False)
+    collection = frame.of([made], today=today.settings)
+    assert collection.stale == {NAME: 6}
+    stale = collection.groups[collection.groups["stale"]]
+    assert list(stale["method"]) == ["leverage-rff"]
+    bearing = Selection(collection).bearing
+    assert "leverage-rff" not in set(bearing["method"])
+    assert "rks" in set(bearing["method"])
+    numbers = hold_against(Selection(collection)).own
+    measured = numbers[numbers["trials"] > 0]
+    assert "leverage-rff" not in set(measured["method"])
+
+
+@pytest.mark.parametrize(
+    "changes", [{"variant": "solver.intercept=true"}, {"setting": ""}, {"M": 99}, {"trial": 77}]
+)
+def test_a_sweep_an_old_row_and_more_of_the_same_are_not_stale(changes: dict[str, Any]) -> None:
+    """What was measured beyond a configuration's sizes and trials is measured as it says."""
+    made = [row | changes for row in rows()]
+    if "variant" in changes:
+        made = [row | {"setting": "0123"} for row in made]
+    assert frame.of([read(made)], today=today.settings).stale == {}
+
+
+def test_results_of_ones_own_are_never_stale() -> None:
+    own = read([row | {"setting": "0123"} for row in rows()], "mine")
+    assert today.settings(own) is None
+    assert frame.of([own], today=today.settings).stale == {}
+    named = read([row | {"setting": "0123"} for row in rows()])
+    assert frame.of([named], today=today.settings).stale == {NAME: len(rows())}
+    assert frame.of([named]).stale == {}
+
+
+def test_a_name_is_that_of_one_configuration() -> None:
+    assert today.settings(read(rows(), "liu2020_table3_nothing")) is None
+    hashes = {"dataset": "eeg", "d": pd.NA, "data_hash": ""}
+    failed = read([row | hashes | {"d": ""} for row in rows()])
+    assert today.settings(failed) == frozenset()
