@@ -74,7 +74,8 @@ class Entry(_CatalogSection):
     part. `classes` gives the number of rows of each class (or None), in the order of the codes,
     `labels` the code of each label in the files where that is not simply the order of `classes`.
     `groups` says that its rows come from groups (subjects, patients), which folds leave whole.
-    `fills_gaps` says that missing values (NaN) are filled when the rows are prepared.
+    `preparation` is the revision of what makes rows of numbers of a table of more than numbers once
+    it is split (0: none is needed); `columns` are then about as many as come out.
     """
 
     name: str
@@ -91,7 +92,7 @@ class Entry(_CatalogSection):
     train_rows: int | None = None
     sparse: bool = False
     groups: bool = False
-    fills_gaps: bool = False
+    preparation: int = 0
     classes: dict[str, int | None] = Field(default_factory=dict)
     labels: dict[str, int] = Field(default_factory=dict)
     target_range: tuple[float, float] | None = None

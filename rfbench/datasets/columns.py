@@ -1,10 +1,14 @@
-"""Columns of anything to rows of numbers and a target, with what was done said."""
+"""Columns of anything to rows and a target: what can be said before the rows are split.
+
+Rows of finite numbers are an array from here on. Others, with words, dates, gaps or columns that
+name the rows, stay a table (see `rfbench.datasets.tables`) until they are split.
+"""
 
 from __future__ import annotations
 
-import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,15 +18,25 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from rfbench.arrays import Rows
+from rfbench.datasets.tables import Coding, Schema
+from rfbench.datasets.values import (
+    DATE,
+    NUMBER,
+    WORDS,
+    as_numbers,
+    has_decimal_comma,
+    is_number,
+    kind_of,
+    named,
+    text_of,
+    unusable,
+)
 from rfbench.errors import DataError, nearest
 
-MOST_WORDS = 255  # of a column that becomes one column for each
 MOST_CLASSES = 1000
 FEW, MANY = 2, 30  # whole numbers: up to FEW are classes, more than MANY a quantity, else unclear
-MOST_NAMED = 8
 DENSE = 4  # from every fourth value that is not 0 on
 SIDES = {"train": 0, "training": 0, "test": 1, "testing": 1}
-DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?")
 
 
 @dataclass(frozen=True)
@@ -35,6 +49,7 @@ class Parsed:
     groups: NDArray[np.int64] | None = None
     # Of data of one's own: what a catalogue would say of them, as JSON values.
     about: Mapping[str, Any] | None = None
+    schema: Schema | None = None  # of a table, whose words are codes in X
 
 
 def tabled(
@@ -73,46 +88,100 @@ def parsed(
     y: pd.Series[Any] | None,
     *,
     task: str | None = None,
-    missing: str = "error",
+    missing: str = "mean",
     labels: Sequence[Any] = (),
-    **named: Any,
+    **special: Any,
 ) -> Parsed:
-    """Return rows of numbers, the target, the groups and the given split of a table.
+    """Return the rows, the target, the groups and the given split of a table.
 
     `name` is what the data are called, for errors. X, of shape (n, d), is a table or sparse; where
     y is None, the target is the column `target` of X, else there is no such column. `labels` are
     the names of the classes 0, 1, ..., where they are known. The other parameters are the keys of
-    `rfbench.config.schema.OwnData`; `part` is the column that says `train` or `test`. The mean that
-    fills gaps is that of the training rows, taken later.
+    `rfbench.config.schema.OwnData`; `part` is the column that says `train` or `test`.
 
     The `about` of what is returned has the fields of a catalogue's entry that are known now; its
-    `note` says in sentences what was done. DataError if a column is not there, or cannot be used as
-    it is.
+    `note` says in sentences what is done. Fault if a column is not there, or cannot be used as
+    it is: all such faults at once.
     """
-    table = chosen(name, X, y, **named)
-    table.complete(missing)
-    X, notes = table.X, table.notes
-    if X.shape[0] < 2 or X.shape[1] < 1:
+    table = chosen(name, X, y, **special)
+    faults = Faults(name)
+    with faults.gathered():
+        table.complete(missing)
+    if min(table.X.shape[0] - 1, table.X.shape[1]) < 1:
         raise DataError(
-            f"{name} has {X.shape[0]} rows and {X.shape[1]} columns beside the target.",
+            f"{name} has {table.X.shape[0]} rows and {table.X.shape[1]} columns beside the target.",
             "That is too little to learn from.",
             "Is it the right file, the right way round, with the right separator?",
         )
-    codes, classes, kind = table.target_codes(task, labels)
-    tabular = isinstance(X, pd.DataFrame)
-    rows: Rows = numbers(name, in_words(name, X), notes) if tabular else _sparse(name, X, notes)
+    target = None
+    with faults.gathered():
+        target = table.target_codes(task, labels)
+    faults.raise_all()
+    assert target is not None
+    codes, classes, kind = target
+    X, notes = table.X, table.notes
+    schema, columns = None, X.shape[1]
+    if isinstance(X, pd.DataFrame):
+        coding = Coding(name)
+        coding.add(X)
+        schema = coding.schema()
+        rows: Rows = coding.coded(X, schema)
+        columns, more = coding.outcome(rows, schema)
+        notes += more
+    else:
+        rows = _sparse(name, X, notes)
     subjects, n_given_train, order = table.arranged()
     if n_given_train is not None:
         rows, codes = rows[order], codes[order]
     facts = {
         **about(codes, classes, kind, notes),
         "rows": rows.shape[0],
-        "columns": rows.shape[1],
+        "columns": columns,
         "train_rows": n_given_train,
         "sparse": sparse.issparse(rows),
-        "fills_gaps": missing == "mean",
     }
-    return Parsed(rows, codes, n_given_train, subjects, facts)
+    return Parsed(rows, codes, n_given_train, subjects, facts, schema)
+
+
+class Fault(DataError):
+    """Why a table cannot be used as it is; `options` are the settings that go on."""
+
+    def __init__(
+        self, what: str, why: str = "", todo: str = "", options: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(what, why, todo)
+        self.options = dict(options or {})
+
+
+@dataclass
+class Faults:
+    """All that stands in the way of a table, to be said at once."""
+
+    name: str
+    faults: list[Fault] = field(default_factory=list)
+
+    @contextmanager
+    def gathered(self) -> Iterator[None]:
+        """Note a fault, and go on."""
+        try:
+            yield
+        except Fault as fault:
+            self.faults.append(fault)
+
+    def raise_all(self) -> None:
+        """Raise the fault, or one that says all of them."""
+        if len(self.faults) == 1:
+            raise self.faults[0]
+        if self.faults:
+            options = {key: v for fault in self.faults for key, v in fault.options.items()}
+            reasons = (f"({i}) {fault.what} {fault.why}" for i, fault in enumerate(self.faults, 1))
+            settings = ", ".join(f"`{key}: {value}`" for key, value in options.items())
+            raise Fault(
+                f"{self.name} cannot be used as it is.",
+                " ".join(reason.strip() for reason in reasons),
+                f"Write {settings}." if settings else "Correct the file.",
+                options,
+            )
 
 
 def about(codes: NDArray[Any], classes: list[str], task: str, notes: list[str]) -> dict[str, Any]:
@@ -144,20 +213,29 @@ def chosen(
         X.columns = pd.Index([str(column).strip() for column in X.columns])
         for twice in X.columns[X.columns.duplicated()][:1]:
             raise DataError(f"{name} has two columns '{twice}'.", "", "Rename one of them.")
+        faults = Faults(name)
         listed = [drop] if isinstance(drop, str | int) else list(drop)
-        gone = [_column(name, X, column, "drop") for column in listed]
+        dropped = []
+        for column in listed:
+            with faults.gathered():
+                dropped.append(_column(name, X, column, "drop"))
         wanted = {"groups": groups, "part": part} | ({"target": target} if y is None else {})
-        for key, column in wanted.items():
-            if column is not None:
-                special[key] = X[_column(name, X, column, key)]
+        for key, given in wanted.items():
+            if given is not None:
+                with faults.gathered():
+                    special[key] = X[_column(name, X, given, key)]
         if y is None and target is None:
             last = X.columns[-1]
-            raise DataError(
-                f"The target of {name} is not named.",
-                f"It has the columns {_named(list(X.columns))}.",
-                f"Write `target: {last}`, say, or `--target {last}` on a command line.",
+            faults.faults.append(
+                Fault(
+                    f"The target of {name} is not named.",
+                    f"It has the columns {named(list(X.columns))}.",
+                    f"Write `target: {last}`, say, or `--target {last}` on a command line.",
+                    {"target": last},
+                )
             )
-        X = X.drop(columns=[*gone, *(str(column.name) for column in special.values())])
+        faults.raise_all()
+        X = X.drop(columns=[*dropped, *(str(column.name) for column in special.values())])
     elif drop or groups is not None or part is not None:
         raise DataError(f"{name} is sparse, without names.", "", "Leave out drop and groups.")
     return Table(name, X, special.pop("target") if y is None else y, special)
@@ -165,104 +243,97 @@ def chosen(
 
 @dataclass
 class Table:
-    """Columns on their way to rows of numbers."""
+    """The columns of a data set before they are split."""
 
     name: str  # for errors
     X: pd.DataFrame | Rows  # the features
     y: pd.Series[Any]
-    apart: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, where there are such
+    special: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, where there are such
     notes: list[str] = field(default_factory=list)  # what was done, in sentences
 
-    def complete(self, missing: str, *, whole: bool = True) -> None:
-        """Deal with missing values as asked; those of the target and columns apart are not filled.
+    def complete(self, missing: str) -> None:
+        """Deal with missing values as asked, but leave those that a `Preparation` fills.
 
-        Columns without any value are left out where the table is `whole`.
+        Rows without a target, a group or a part cannot be filled. Fault if missing is 'error' and
+        there are gaps.
         """
-        X, y, notes = self.X, self.y, self.notes
-        needed = pd.concat([y.rename("the target"), *self.apart.values()], axis=1).isna()
+        X, y = self.X, self.y
+        needed = pd.concat([y.rename("the target"), *self.special.values()], axis=1).isna()
         gaps = needed
-        if isinstance(X, pd.DataFrame):
-            inside = X.isna()
-            empty = [str(c) for c in X.columns[inside.all()]] if whole and len(X) else []
-            if empty:
-                X, inside = X.drop(columns=empty), inside.drop(columns=empty)
-                notes.append(f"Left out, without any value: {_named(empty)}.")
-            gaps = pd.concat([needed, inside], axis=1)
+        if isinstance(X, pd.DataFrame) and missing != "mean":
+            gaps = pd.concat([needed, unusable(X)], axis=1)
         counts = gaps.sum()
         counts = counts[counts > 0].sort_values(ascending=False, kind="stable")
-        listed = _named([f"{column} ({count:,})" for column, count in counts.items()])
+        listed = named([f"{column} ({count:,})" for column, count in counts.items()])
         if len(counts) and missing == "error":
             left, n = int((~gaps.any(axis=1)).sum()), len(y)
-            raise DataError(
+            raise Fault(
                 f"{self.name} has {int(counts.sum()):,} missing values: {listed}.",
                 "No method here can use them.",
                 f"Write `missing: drop` (which leaves {left:,} of {n:,} rows), `missing: mean` (of "
                 "the training rows), or leave columns out: `drop: [COLUMN]`.",
+                {"missing": "mean"},
             )
-        keep = ~(gaps if missing == "drop" else needed).any(axis=1)
+        keep = ~gaps.any(axis=1)
         if not keep.all():
-            notes.append(f"{int((~keep).sum()):,} rows with missing values are left out: {listed}.")
-            X = X[keep.to_numpy()]
-            X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
-            self.y = y[keep].reset_index(drop=True)
-            self.apart = {k: v[keep].reset_index(drop=True) for k, v in self.apart.items()}
-        if len(counts) and missing == "mean":
-            notes.append(
-                "Missing numbers become the mean of the training rows, missing words a word of "
-                f"their own: {listed}."
+            self.notes.append(
+                f"{int((~keep).sum()):,} rows with missing values are left out: {listed}."
             )
-        self.X = X
+            X = X[keep.to_numpy()]
+            self.X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
+            self.y = y[keep].reset_index(drop=True)
+            self.special = {k: v[keep].reset_index(drop=True) for k, v in self.special.items()}
 
     def target_codes(
         self, task: str | None, labels: Sequence[Any]
     ) -> tuple[NDArray[Any], list[str], str]:
-        """Return the target, the labels of its classes and the task."""
-        y, name, notes = self.y, self.name, self.notes
+        """Return the target, the labels of its classes and the task; Fault if it can be none."""
+        name, notes = self.name, self.notes
+        y = self.y.dropna()
         different = int(y.nunique())
         what = f"The target{'' if y.name in (None, 0) else f' {y.name!r}'} of {name}"
         if different < 2:
-            raise DataError(
-                f"{what} is constant.", "Nothing can be learnt.", "Name another column."
-            )
-        if not _is_number(y):
-            y = _words(name, y.rename(str(y.name or "target")))
-        is_text = not _is_number(y) or y.dtype == bool
+            raise Fault(f"{what} is constant.", "Nothing can be learnt.", "Name another column.")
+        y = _read_target(what, y)
+        is_text = not is_number(y)
         if not is_text and not np.isfinite(y.to_numpy(dtype=float)).all():
-            raise DataError(f"{what} is not finite in some rows.", "", "Correct or remove them.")
-        known = [str(label) for label in labels] if len(labels) == different else []
+            raise Fault(f"{what} is not finite in some rows.", "", "Correct or remove them.")
+        given = [str(label) for label in labels] if len(labels) == different else []
         if task:
             regression = task == "regression"
         else:
-            regression = not is_text and not known and _is_quantity(what, y, different)
+            regression = not is_text and not given and _is_quantity(what, y, different)
         if regression and is_text:
-            raise DataError(
+            raise Fault(
                 f"{what} holds words, such as {str(y.iloc[0])[:40]!r}.",
                 todo="Write `task: classification`, or name another column.",
+                options={"task": "classification"},
             )
         guess = "" if task else ", by its target"
         if regression:
             notes.append(f"Regression{guess}: {different:,} different numbers.")
             return y.to_numpy(dtype=np.float64), [], "regression"
         if different > MOST_CLASSES or 2 * different > len(y) > 4:
-            raise DataError(
+            raise Fault(
                 f"{what} has {different:,} different labels in {len(y):,} rows.",
                 "That looks like a name, a number or a text, not like classes.",
                 "Name another column, or write `task: regression` if it is a quantity.",
             )
         kind = "binary" if different == 2 else "multiclass"
         if task not in (None, "classification", kind):
-            raise DataError(
+            raise Fault(
                 f"{what} has {different} classes, and task is {task}.",
                 todo=f"Write `task: {kind}`.",
+                options={"task": kind},
             )
         codes, values = pd.factorize(y, sort=True)
-        classes = known or [str(v) if is_text else format(v, "g") for v in values]
-        notes.append(f"Classification{guess}: {different} classes, {_named(classes)}.")
+        classes = given or [str(v) if is_text else format(v, "g") for v in values]
+        notes.append(f"Classification{guess}: {different} classes, {named(classes)}.")
         return codes.astype(np.int64), classes, kind
 
     def arranged(self) -> tuple[NDArray[np.int64] | None, int | None, NDArray[np.int64]]:
         """Return the numbers of the groups, the size of the training part, and its rows first."""
-        groups, part = self.apart.get("groups"), self.apart.get("part")
+        groups, part = self.special.get("groups"), self.special.get("part")
         subjects = None if groups is None else pd.factorize(groups, sort=True)[0]
         if part is None:
             return subjects, None, np.arange(len(self.y))
@@ -277,71 +348,12 @@ def _column(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
         return str(column)
     if isinstance(column, int) and -len(names) <= column < len(names):
         return str(names[column])
-    raise DataError(
+    near = re.search("'(.*)'", nearest(str(column), names))
+    raise Fault(
         f"{name} has no column '{column}'.{nearest(str(column), names)}",
-        f"Its columns are {_named(names)}: correct `{key}`.",
+        f"Its columns are {named(names)}: correct `{key}`.",
+        options={key: near[1]} if near else {},
     )
-
-
-def _named(names: Sequence[Any]) -> str:
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(map(str, names[:MOST_NAMED])) + more
-
-
-def in_words(name: str, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with each column that is no number as words, or the numbers they stand for.
-
-    DataError of dates, and of numbers with words among them.
-    """
-    numeric = pd.api.types.is_numeric_dtype
-    made = {str(c): _words(name, table[c]) for c, kind in table.dtypes.items() if not numeric(kind)}
-    return table.assign(**made)
-
-
-def check_words(name: str, table: pd.DataFrame) -> dict[str, int]:
-    """Return how many words each column of words has; DataError where they are too many."""
-    levels = {str(c): int(table[c].nunique()) for c in table if not _is_number(table[c])}
-    for column, count in levels.items():
-        if count > MOST_WORDS:
-            raise DataError(
-                f"Column '{column}' of {name} has {count:,} different words.",
-                f"One column for each would be more than the {MOST_WORDS} allowed: it looks like "
-                "names, numbers in another notation, or text.",
-                f"Leave it out: `drop: [{column}]`.",
-            )
-    return levels
-
-
-def numbers(name: str, table: pd.DataFrame, notes: list[str]) -> NDArray[np.float64]:
-    """Return the columns as numbers: words as columns of 0 and 1, constant ones left out."""
-    levels = check_words(name, table)
-    constant = [column for column, count in levels.items() if count == 1]
-    table, levels = table.drop(columns=constant), {c: k for c, k in levels.items() if k > 1}
-    ones = {column: table[column].max() for column, count in levels.items() if count == 2}
-    if ones:
-        shown = _named([f"{column} (1 is {word})" for column, word in ones.items()])
-        notes.append(f"Columns of two words became one column of 0 and 1: {shown}.")
-        table = table.assign(**{c: (table[c] == word).astype(float) for c, word in ones.items()})
-        levels = {column: count for column, count in levels.items() if column not in ones}
-    if levels:
-        shown = _named([f"{column} ({count})" for column, count in levels.items()])
-        notes.append(f"Columns of words became one column of 0 and 1 per word: {shown}.")
-        table = pd.get_dummies(table, columns=list(levels), prefix_sep="=", dtype=np.float64)
-    X = np.ascontiguousarray(table.to_numpy(dtype=np.float64, na_value=np.nan))
-    if np.isinf(X).any():
-        row, column = np.argwhere(np.isinf(X))[0]
-        raise DataError(
-            f"Row {row + 1} of column '{table.columns[column]}' of {name} is infinite.",
-            todo="Correct it, or leave the row or the column out.",
-        )
-    flat = X.min(axis=0) == X.max(axis=0)
-    constant += list(table.columns[flat])
-    if constant:
-        notes.append(f"Left out, constant: {_named(constant)}.")
-        X = np.ascontiguousarray(X[:, ~flat])
-    if not X.shape[1]:
-        raise DataError(f"All columns of {name} are constant.", "Nothing can be learnt from them.")
-    return X
 
 
 def _sparse(name: str, X: Any, notes: list[str]) -> Rows:
@@ -353,52 +365,30 @@ def _sparse(name: str, X: Any, notes: list[str]) -> Rows:
     return np.asarray(X.toarray(), dtype=np.float64)
 
 
-def _is_number(column: pd.Series[Any]) -> bool:
-    return bool(pd.api.types.is_numeric_dtype(column.dtype))  # truth values as well
-
-
-def _words(name: str, column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a column of words, or the numbers that they stand for.
-
-    Dates are refused, and numbers with words among them.
-    """
-    present = column.dropna()
-    if pd.api.types.is_datetime64_any_dtype(column.dtype) or _are_dates(present):
-        raise DataError(
-            f"Column '{column.name}' of {name} holds dates or times, such as {present.iloc[0]}.",
+def _read_target(what: str, y: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a target of numbers, or of words; Fault if it is both, or of dates."""
+    if is_number(y):
+        return y
+    text = text_of(y)
+    kind = kind_of("", text) if not isinstance(y.dtype, pd.CategoricalDtype) else WORDS
+    if kind == DATE or pd.api.types.is_datetime64_any_dtype(y.dtype):
+        raise Fault(
+            f"{what} holds dates or times, such as {y.iloc[0]}.",
             "They are neither numbers nor classes.",
-            f"Leave it out (`drop: [{column.name}]`) or make a number of it, days say. Where the "
-            "rows stand in time, test on the last ones: `split: {last: 0.3}`.",
+            "Name another column, or make a number of it, days say.",
         )
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return column.astype(str).where(column.notna(), "missing")
-    truth = len(present) > 0 and isinstance(present.iloc[0], bool)
-    numbers = pd.to_numeric(present, errors="coerce")
-    if not truth and 2 * numbers.notna().sum() > len(present):
-        odd = present[numbers.isna()]
-        if len(odd):
-            raise DataError(
-                f"Column '{column.name}' of {name} holds numbers and {len(odd):,} words, the "
-                f"first in row {int(odd.index[0]) + 1}: {str(odd.iloc[0])[:40]!r}.",
-                "It is neither a column of numbers nor of words.",
-                f"Correct them (an empty field is a missing value), or `drop: [{column.name}]`.",
-            )
-        return pd.to_numeric(column)
-    text = present.astype(str)
-    if len(text) and text.str.fullmatch(r"-?\d+,\d+").all():
-        raise DataError(
-            f"Column '{column.name}' of {name} has numbers with a comma, such as {text.iloc[0]}.",
-            todo="Write them with a point.",
+    if kind != NUMBER or y.dtype == bool:
+        return text
+    numbers = pd.Series(as_numbers(text, comma=has_decimal_comma(text)), index=y.index)
+    odd = text[numbers.isna()]
+    if len(odd):
+        raise Fault(
+            f"{what} holds numbers and {len(odd):,} words, the first in row "
+            f"{int(odd.index[0]) + 1}: {str(odd.iloc[0])[:40]!r}.",
+            "It is neither a column of numbers nor of words.",
+            "Correct them (a row with an empty field is left out), or name another column.",
         )
-    return column.astype(object).where(column.notna(), "missing").astype(str)
-
-
-def _are_dates(present: pd.Series[Any]) -> bool:
-    if not len(present):
-        return False
-    if isinstance(present.iloc[0], str):
-        return bool(present.astype(str).str.fullmatch(DATE.pattern).all())
-    return isinstance(present.iloc[0], datetime.date | datetime.time)
+    return numbers
 
 
 def _is_quantity(what: str, y: pd.Series[Any], different: int) -> bool:
@@ -408,10 +398,11 @@ def _is_quantity(what: str, y: pd.Series[Any], different: int) -> bool:
         return False
     if different > MANY or 2 * different > len(y) or (values != np.round(values)).any():
         return True
-    raise DataError(
+    raise Fault(
         f"{what} has {different} different whole numbers: are they classes or a quantity?",
-        f"They are {_named([format(v, 'g') for v in np.unique(values)])}.",
+        f"They are {named([format(v, 'g') for v in np.unique(values)])}.",
         "Write `task: classification` or `task: regression`.",
+        {"task": "classification"},
     )
 
 
@@ -421,7 +412,7 @@ def _sides(name: str, part: pd.Series[Any]) -> NDArray[np.int64]:
     if sides.isna().any() or sides.nunique() < 2:
         raise DataError(
             f"Column '{part.name}' of {name} does not say which rows train and which test.",
-            f"It holds {_named(sorted(map(str, part.unique())))}.",
+            f"It holds {named(sorted(map(str, part.unique())))}.",
             "It has to hold the words train and test, both of them.",
         )
     return np.asarray(sides, dtype=np.int64)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.arrays import Rows
 from rfbench.datasets import catalog, packed
 from rfbench.datasets.catalog import Entry, source_of
 from rfbench.datasets.columns import Parsed
@@ -20,7 +19,9 @@ from rfbench.datasets.fetch import obtain
 from rfbench.datasets.locate import FileCheck, pin, right
 from rfbench.datasets.readers import READERS
 from rfbench.datasets.synthetic import PROBLEMS
+from rfbench.datasets.tables import Schema
 from rfbench.errors import DataError
+from rfbench.rows import RowSource
 
 Parameters = Mapping[str, Any] | None
 
@@ -30,7 +31,9 @@ class Dataset:
     """A data set as it was published, before any split or scaling."""
 
     name: str
-    X: Rows  # of shape (n, d); dense rows may be a read-only memory map
+    # Of shape (n, d); dense rows may be a read-only memory map. A DataFrame where there are words,
+    # dates, gaps or numbers of rows: `prepare` makes numbers of it.
+    X: Any
     y: NDArray[Any]  # float64 target of a regression, otherwise int64 class codes 0..K-1
     task: str  # binary, multiclass or regression
     # Labels in the order of the codes; code 1 of a binary task is the positive class. Empty for a
@@ -41,7 +44,8 @@ class Dataset:
     n_given_train: int | None
     groups: NDArray[np.int64] | None  # numbers of the subjects (patients) that the rows come from
     sha256: str  # identity of the data: hash over the files' hashes and how they are read
-    fills_gaps: bool = False  # NaN becomes the mean of the training rows, once they are prepared
+    # Of rows of a table that stay on disk: what their columns are.
+    schema: Schema | None = None
 
 
 def entry(name: str, parameters: Parameters = None, folder: Path | None = None) -> Entry:
@@ -119,7 +123,12 @@ def load(
             "Each trial has to see the same rows.",
             "Leave files as they are while a run goes on; let a function fix its random numbers.",
         )
-    X: Any = parsed.X if parsed.X.dtype == dtype else parsed.X.astype(dtype)
+    X: Any = parsed.X
+    schema = parsed.schema if isinstance(X, RowSource) else None
+    if parsed.schema is not None and schema is None:
+        X = parsed.schema.table(X)
+    elif X.dtype != dtype:
+        X = X.astype(dtype)
     return Dataset(
         name=entry.name,
         X=X,
@@ -129,7 +138,7 @@ def load(
         n_given_train=parsed.n_given_train,
         groups=parsed.groups,
         sha256=identity,
-        fills_gaps=entry.fills_gaps,
+        schema=schema,
     )
 
 

@@ -18,12 +18,13 @@ from rfbench import plugins
 from rfbench.datasets import columns, files, hashes, packed
 from rfbench.datasets.catalog import Entry, source_of
 from rfbench.datasets.columns import Parsed
+from rfbench.datasets.tables import REVISION
 from rfbench.errors import DataError, RfbenchError, unknown
 from rfbench.memory import GIB, free_bytes, within_limit
 
 # How rows are shaped, see `columns.parsed`; of `load`, all other keys are the function's arguments.
 SHAPING = ("target", "task", "drop", "groups", "part", "missing")
-READING = ("header", "separator")
+READING = ("header", "separator", "decimal", "encoding")
 VERSION = 2  # 1: two words made two columns
 
 Options = Mapping[str, Any]
@@ -56,7 +57,12 @@ def read(
         content_hash = sha256 or _known(parameters, folder)
         cached = packed.cached(_cache(content_hash), content_hash)
         content_hash, parsed = (content_hash, cached) if cached else _stored(parameters, folder)
-    facts = {"name": name, "title": name, "groups": parsed.groups is not None}
+    facts = {
+        "name": name,
+        "title": name,
+        "groups": parsed.groups is not None,
+        "preparation": 0 if parsed.schema is None else REVISION,
+    }
     entry = Entry.model_validate({**facts, **(parsed.about or {})})
     return entry, parsed, content_hash
 
@@ -130,13 +136,16 @@ def keep(sha256: str, parsed: Parsed) -> None:
 
 
 def _cache(sha256: str) -> Path:
-    return packed.cache_folder() / f"own-{sha256[:32]}"
+    return packed.cache_folder() / f"own-data-{sha256[:32]}"  # own-*: words were made numbers
 
 
 def _arrays_sha256(parsed: Parsed) -> str:
     X, groups = parsed.X, parsed.groups
     facts = {key: value for key, value in (parsed.about or {}).items() if key != "note"}
+    facts["fills_gaps"] = False  # as it was before there were tables, so that identities stay
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
+    if parsed.schema is not None:
+        digest.update(parsed.schema.model_dump_json().encode())
     arrays = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
     for array in (*arrays, parsed.y, *(() if groups is None else (groups,))):
         digest.update(np.ascontiguousarray(array).tobytes())

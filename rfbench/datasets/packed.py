@@ -23,6 +23,7 @@ from rfbench.datasets import hashes
 from rfbench.datasets.catalog import Task
 from rfbench.datasets.columns import Parsed
 from rfbench.datasets.hashes import Sha256, file_sha256, sha256_of
+from rfbench.datasets.tables import Schema
 from rfbench.errors import DataError
 from rfbench.rows import RowSource
 
@@ -48,15 +49,15 @@ class About(_Facts):
     columns: PositiveInt | None = None
     train_rows: PositiveInt | None = None
     sparse: bool = False
-    fills_gaps: bool = False
+    fills_gaps: Literal[False] = False  # of manifests that were written before there were tables
 
 
 class Manifest(_Facts):
     """What `packed.json` says.
 
     `files` are the hashes of ``NAME.npy``: rows, or data, indices and indptr of sparse ones;
-    target; groups, where there are such. `source` is, in the cache, the identity of the data, which
-    is made of the hashes of its files.
+    target; groups and table (the JSON of a `Schema`, as bytes), where there are such. `source` is,
+    in the cache, the identity of the data, which is made of the hashes of its files.
     """
 
     version: Literal[2] = 2
@@ -64,7 +65,7 @@ class Manifest(_Facts):
     train_rows: PositiveInt | None
     about: About | None
     source: Sha256 | None = None
-    files: dict[Literal["rows", "data", "indices", "indptr", "target", "groups"], Sha256]
+    files: dict[Literal["rows", "data", "indices", "indptr", "target", "groups", "table"], Sha256]
 
 
 def write(folder: Path, data: Parsed, *, dtype: str = "float64", source: str | None = None) -> None:
@@ -74,11 +75,13 @@ def write(folder: Path, data: Parsed, *, dtype: str = "float64", source: str | N
     at a time is in memory. `dtype`, float64 or float32, is that of the rows in the file;
     they are read in float64 all the same. With a `source` it is a cache, which takes
     the place of another one. OSError if the folder is there already or cannot be written, DataError
-    if a value of a block is not finite in `dtype`.
+    if a value of a block is too large for `dtype`, or, but for those of a table, not finite.
     """
     stage = folder.with_name(f".{folder.name}-{uuid4().hex}")
     X: Any = data.X
     arrays = {"target": data.y} | ({} if data.groups is None else {"groups": data.groups})
+    if data.schema is not None:
+        arrays["table"] = np.frombuffer(data.schema.model_dump_json().encode(), dtype=np.uint8)
     try:
         _sweep(folder)
         stage.mkdir(parents=True)
@@ -90,7 +93,7 @@ def write(folder: Path, data: Parsed, *, dtype: str = "float64", source: str | N
             columns = X.shape[1]
         else:
             with (stage / "rows.npy").open("wb") as file:
-                columns = _stream(file, X, len(data.y), np.dtype(dtype))
+                columns = _stream(file, X, len(data.y), np.dtype(dtype), gaps="table" in arrays)
         for name, array in arrays.items():
             np.save(stage / f"{name}.npy", array)
         manifest = Manifest(
@@ -110,7 +113,9 @@ def write(folder: Path, data: Parsed, *, dtype: str = "float64", source: str | N
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def _stream(file: IO[bytes], blocks: Iterable[FloatArray], n: int, dtype: np.dtype[Any]) -> int:
+def _stream(
+    file: IO[bytes], blocks: Iterable[FloatArray], n: int, dtype: np.dtype[Any], *, gaps: bool
+) -> int:
     """Write blocks as one array of n rows; return the number of columns."""
     rows = columns = 0
     for block in blocks:
@@ -120,7 +125,7 @@ def _stream(file: IO[bytes], blocks: Iterable[FloatArray], n: int, dtype: np.dty
             np.lib.format.write_array_header_1_0(file, header)
         with np.errstate(over="ignore"):
             cast = np.ascontiguousarray(block, dtype=dtype)
-        if not np.isfinite(cast).all():
+        if not (np.isfinite(cast) | (gaps & ~np.isfinite(block))).all():
             raise DataError(f"A value is NaN, infinite or too large for {dtype}.")
         file.write(cast.data)
         rows += len(cast)
@@ -215,16 +220,20 @@ def _arrays(folder: Path, facts: Manifest, on_disk: bool) -> Parsed:
     _fits(groups is None or (groups.dtype.kind, groups.shape) == ("i", (n,)), "a group per row")
     if about is None:
         return Parsed(X, y, train, groups)
+    schema = None
+    if "table" in facts.files:
+        schema = Schema.model_validate_json(load("table").tobytes())
+        _fits(len(schema.names) == d and set(schema.words) <= set(schema.names), "these columns")
     if about.task == "regression":
         _fits(y.dtype == np.float64 and np.isfinite(y).all(), "a finite target")
     else:
         codes = y.dtype == np.int64 and 0 <= y.min() <= y.max() < len(about.classes)
         _fits(codes, "a target of class codes")
-    known = about.model_dump()
+    known = about.model_dump(exclude={"fills_gaps"})
     if on_disk:
         X = RowSource(folder / "rows.npy", d, np.arange(n))
-        known |= {"rows": n, "columns": d, "train_rows": train}
-    return Parsed(X, y, train, groups, known)
+        known |= {"rows": n, "columns": about.columns or d, "train_rows": train}
+    return Parsed(X, y, train, groups, known, schema)
 
 
 def _fits(holds: Any, what: str) -> None:

@@ -6,7 +6,6 @@ be told which column is what, and refuses a table that lacks a column; skrub wou
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -19,22 +18,30 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rfbench.arrays import Array, Rows
+from rfbench.datasets.values import (
+    DATE,
+    EPOCH,
+    IDENTIFIER,
+    INDEX,
+    NUMBER,
+    WORDS,
+    as_dates,
+    as_numbers,
+    has_decimal_comma,
+    is_day_first,
+    is_gap,
+    is_number,
+    kind_of,
+    named,
+    text_of,
+)
 from rfbench.errors import DataError
 
-NUMBER, DATE, WORDS = "number", "date", "words"
-CONSTANT, EMPTY, IDENTIFIER, INDEX = "constant", "empty", "identifier", "index"
+CONSTANT, EMPTY = "constant", "empty"
 MISSING, OTHER = "missing", "other"  # words that stand for a gap, and for all rare words
 MOST_WORDS = 255  # of a column that becomes one column for each
 RARE_ROWS, RARE_SHARE = 10, 0.01  # a word in fewer rows than both is rare
-LEAST_NAMES = 20  # of fewer words it means nothing that all are different
-MOST_NAMED = 8
-PARTS = ("days", "month", "weekday", "hour")
-EPOCH = pd.Timestamp("2000-01-01")
-_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?", re.ASCII)
-_TIME = re.compile(r"\d{1,2}:\d{2}.*", re.ASCII)
-_IDENTIFIER = re.compile(r"(.*[^A-Za-z])?(?i:id|uuid|guid|index|rownames)|.*[a-z](Id|ID)")
-_UNLABELLED = re.compile(r"(Unnamed: \d+)?")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(\D|$))", re.ASCII)
+PARTS = ("days", "month", "weekday", "hour")  # of a date
 
 
 @dataclass(frozen=True)
@@ -134,12 +141,12 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = as_table(X)
         self.feature_names_in_ = table.columns.to_numpy(dtype=object)
         self.n_features_in_ = table.shape[1]
-        self.kinds_ = {column: _kind(column, table[column]) for column in table.columns}
+        self.kinds_ = {column: kind_of(column, table[column]) for column in table.columns}
         self._numeric = [column for column, kind in self.kinds_.items() if kind == NUMBER]
-        text = [c for c in self._numeric if not _is_number(table[c])]
-        self._decimal_comma = {c for c in text if _has_decimal_comma(table[c])}
+        text = [c for c in self._numeric if not is_number(table[c])]
+        self._decimal_comma = {c for c in text if has_decimal_comma(table[c])}
         dates = [column for column, kind in self.kinds_.items() if kind == DATE]
-        self._day_first = {column: _is_day_first(_text(table[column])) for column in dates}
+        self._day_first = {column: is_day_first(text_of(table[column])) for column in dates}
         words = [column for column, kind in self.kinds_.items() if kind == WORDS]
 
         numbers = self._numbers(table)
@@ -149,7 +156,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         # The parts of a date are missing together: the first one says it for all.
         firsts = np.r_[: len(self._numeric), len(self._numeric) : len(counts) : len(PARTS)]
         self._with_gaps = firsts[gaps[:, firsts].any(axis=0) & (counts[firsts] > 0)]
-        self._words = {c: _Words.of(_text(table[c]), self.most_words) for c in words}
+        self._words = {c: _Words.of(text_of(table[c]), self.most_words) for c in words}
 
         rows = self._expanded(table, numbers)
         varies = rows.min(axis=0, initial=np.inf) < rows.max(axis=0, initial=-np.inf)
@@ -160,7 +167,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for column in {*self._numeric, *dates, *words} - kept:
             self.kinds_[column] = CONSTANT if table[column].notna().any() else EMPTY
         # Gaps of each column that has any, and among them the values that are not what it holds.
-        empty = {column: int(_is_gap(table[column]).sum()) for column in self.kinds_}
+        empty = {column: int(is_gap(table[column]).sum()) for column in self.kinds_}
         counted = {sources[at]: int(gaps[:, at].sum()) for at in firsts}
         self._gaps = {c: n for c, n in (empty | counted).items() if n}
         self._not_numbers = {c: n - empty[c] for c, n in counted.items() if n > empty[c]}
@@ -203,11 +210,11 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for column in used:
             if column not in table.columns:
                 continue
-            values, gap = table[column], _is_gap(table[column])
+            values, gap = table[column], is_gap(table[column])
             if gap.any() and column not in self._gaps:
                 gaps[column] = int(gap.sum())
             if self.kinds_[column] == WORDS:
-                counts = _text(values).value_counts().sort_index()
+                counts = text_of(values).value_counts().sort_index()
                 new = counts[~counts.index.isin(list(self._words[column].seen))]
                 unseen |= (
                     {column: {str(word): int(n) for word, n in new.items()}} if len(new) else {}
@@ -241,7 +248,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _numbers(self, table: pd.DataFrame) -> Array:
         """Return the columns of numbers and the parts of dates, of shape (n, slots), with gaps."""
         numeric = table.reindex(columns=self._numeric)
-        text = [c for c, dtype in numeric.dtypes.items() if not _is_number(dtype)]
+        text = [c for c, dtype in numeric.dtypes.items() if not is_number(dtype)]
         numeric = numeric.assign(**{str(c): self._parsed(str(c), numeric[c]) for c in text})
         X = numeric.to_numpy(dtype=np.float64, na_value=np.nan)
         dates = table.reindex(columns=list(self._day_first))
@@ -250,15 +257,15 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _parsed(self, column: str, values: pd.Series[Any]) -> Array:
         """Return what a column of numbers or dates says, NaN where it is neither; shape (n,)."""
-        if _is_number(values) and self.kinds_[column] == NUMBER:
+        if is_number(values) and self.kinds_[column] == NUMBER:
             X = values.to_numpy(dtype=np.float64, na_value=np.nan)
             return np.where(np.isfinite(X), X, np.nan)
         if self.kinds_[column] == DATE:
             return _date_parts(self._moments(column, values))[:, 0]
-        return _as_numbers(_text(values), comma=column in self._decimal_comma)
+        return as_numbers(text_of(values), comma=column in self._decimal_comma)
 
     def _moments(self, column: str, values: pd.Series[Any]) -> pd.Series[Any]:
-        return _as_dates(values, day_first=self._day_first[column])
+        return as_dates(values, day_first=self._day_first[column])
 
     def _expanded(self, table: pd.DataFrame, numbers: Array) -> Array:
         """Return all columns that can come out, the constant ones as well."""
@@ -266,7 +273,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         filled = np.where(np.isnan(numbers), self._means, numbers)
         nothing = pd.Series(None, index=table.index, dtype=object)
         words = [
-            levels.encoded(_text(table[column]) if column in table else nothing)
+            levels.encoded(text_of(table[column]) if column in table else nothing)
             for column, levels in self._words.items()
         ]
         return np.hstack([filled, indicators, *words])
@@ -388,111 +395,6 @@ def describe(notes: Iterable[Note]) -> list[str]:
     return [
         text.format(named(gathered[done])) for done, text in sentences.items() if done in gathered
     ]
-
-
-def named(names: list[str]) -> str:
-    """Return the first of these names in words, and how many more there are."""
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(map(str, names[:MOST_NAMED])) + more
-
-
-def _is_number(column: pd.Series[Any] | Any) -> bool:
-    """Tell whether a column, or its type, is one of numbers; truth values are words."""
-    dtype = getattr(column, "dtype", column)
-    return pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
-
-
-def _is_gap(column: pd.Series[Any]) -> pd.Series[Any]:
-    if _is_number(column):
-        return column.isna()
-    return _text(column).isna()
-
-
-def _kind(name: str, column: pd.Series[Any]) -> str:
-    """Return what a column of the training rows is."""
-    if _is_number(column):
-        reason = INDEX if _UNLABELLED.fullmatch(name) else IDENTIFIER
-        named_so = reason == INDEX or _IDENTIFIER.fullmatch(name)
-        return reason if named_so and _numbers_rows(column) else NUMBER
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return WORDS
-    present = _text(column).dropna()
-    if not len(present):
-        return NUMBER  # without any value
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return DATE
-    if 2 * np.isfinite(_as_numbers(present, comma=_has_decimal_comma(present))).sum() > len(
-        present
-    ):
-        return NUMBER
-    if 2 * present.str.fullmatch(_DATE).sum() > len(present):
-        dates = _as_dates(present, day_first=_is_day_first(present))
-        if 2 * dates.notna().sum() > len(present):
-            return DATE
-    different = present.nunique()
-    return IDENTIFIER if different > LEAST_NAMES and 2 * different > len(present) else WORDS
-
-
-def _numbers_rows(column: pd.Series[Any]) -> bool:
-    """Tell whether these are whole numbers, each a different one."""
-    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    whole = np.isfinite(values).all() and (values == np.round(values)).all()
-    return bool(whole and len(values) > 1 and len(np.unique(values)) == len(values))
-
-
-def _text(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a column as words, None where nothing is there."""
-    if _is_number(column):  # 3.0 is the word 3: gaps make floats of whole numbers
-        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        words = [None if np.isnan(value) else f"{value:.15g}" for value in numbers]
-        return pd.Series(words, index=column.index, dtype=object)
-    there = column.notna()
-    text = column.astype(str).astype(object)
-    return text.where(there & (text.str.strip() != ""), None)
-
-
-def _has_decimal_comma(text: pd.Series[Any]) -> bool:
-    """Tell whether numbers have a decimal comma: 12,5 or 1.234,5, and not 1,234."""
-    text = _text(text).dropna()
-    return bool(
-        text.str.fullmatch(r"[-+]?[\d.]*\d,(\d{1,2}|\d{4,})").any()
-        and not text.str.fullmatch(r"[-+]?[\d,]*\.\d+").any()
-    )
-
-
-def _as_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
-    """Return the numbers that words stand for, NaN where they stand for none or an infinite one."""
-    if comma:
-        text = text.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
-    else:
-        text = text.str.replace(_THOUSANDS, "", regex=True)
-    numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=np.float64)
-    return np.where(np.isfinite(numbers), numbers, np.nan)
-
-
-def _is_day_first(text: pd.Series[Any]) -> bool:
-    """Tell whether 1/2/2020 is in February.
-
-    The first number that is above 12 says it; without one, dates with points or hyphens have the
-    day first.
-    """
-    parts = text.dropna().astype(str).str.extract(r"^(\d{1,2})([-/.])(\d{1,2})[-/.]\d")
-    first, second = (pd.to_numeric(parts[at]).max() for at in (0, 2))
-    return bool(first > 12 or (not second > 12 and (parts[1] != "/").any() and first > 0))
-
-
-def _as_dates(column: pd.Series[Any], *, day_first: bool) -> pd.Series[Any]:
-    """Return the moments that a column says, in UTC without a zone; NaT where it says none."""
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return pd.to_datetime(column, utc=True).dt.tz_localize(None)
-    codes, different = pd.factorize(_text(column))
-    text = pd.Series(different, dtype=object)
-    text = text.where(
-        ~text.str.fullmatch(_TIME).astype(bool), EPOCH.date().isoformat() + " " + text
-    )
-    dates = pd.to_datetime(text, format="mixed", dayfirst=day_first, errors="coerce", utc=True)
-    moments = dates.dt.tz_localize(None).reindex(codes)  # -1 is no row of them: NaT
-    return moments.set_axis(column.index)
 
 
 def _date_parts(moments: pd.Series[Any]) -> Array:

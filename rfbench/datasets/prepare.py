@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
 from rfbench.arrays import Rows
 from rfbench.datasets.dataset import Dataset
 from rfbench.datasets.split import Index, split_rows, subset_rows
+from rfbench.datasets.tables import Schema
 from rfbench.errors import DataError, unknown
 from rfbench.rows import RowSource
 
@@ -22,6 +24,7 @@ TARGETS = ["range", "raw", "standard"]
 DTYPES = ["float64", "float32"]
 
 _ROWS_AT_ONCE = 4096
+MOST_LEARNT = 100_000  # rows on disk that a preparation learns from
 Scale = Callable[[NDArray[Any]], NDArray[Any]]
 
 
@@ -90,9 +93,10 @@ def prepare(
     train, test = split_rows(dataset, split, generator)
     if rows is not None:
         train, test = subset_rows(train, test, rows, generator)
-    X_train, X_test = (_take(dataset, side, on_disk=rows is None) for side in (train, test))
-    if dataset.fills_gaps:
-        _fill(X_train, X_test)
+    if dataset.schema is not None or isinstance(dataset.X, pd.DataFrame):
+        X_train, X_test = _prepared(dataset, train, test, on_disk=rows is None)
+    else:
+        X_train, X_test = (_take(dataset, side, on_disk=rows is None) for side in (train, test))
     scale = _scaler(X_train, X_test, scaling, dtype)
     X_train, X_test = (_scaled(X, scale, dataset.name, dtype) for X in (X_train, X_test))
     y: tuple[NDArray[Any], NDArray[Any]] = dataset.y[train], dataset.y[test]
@@ -126,19 +130,34 @@ def _take(dataset: Dataset, index: Index, *, on_disk: bool) -> Rows:
     taken = np.empty((len(index), X.shape[1]))
     for block in _blocks(taken):
         taken[block] = X[index[block]]
-        refused = np.isinf if dataset.fills_gaps else lambda values: ~np.isfinite(values)
-        for row, column in np.argwhere(refused(taken[block]))[:1]:
+        for row, column in np.argwhere(~np.isfinite(taken[block]))[:1]:
             raise _not_finite(dataset, index[block][row], column)
     return taken
 
 
-def _fill(X_train: Rows, X_test: Rows) -> None:
-    """Put the mean of a column's training rows (0 if it has none there) for missing values."""
-    there = ~np.isnan(X_train)
-    means = X_train.sum(axis=0, where=there) / np.maximum(1, there.sum(axis=0))
-    for X in (X_train, X_test):
-        rows, columns = np.nonzero(np.isnan(X))
-        X[rows, columns] = means[columns]
+def _prepared(dataset: Dataset, train: Index, test: Index, *, on_disk: bool) -> tuple[Rows, Rows]:
+    """Make rows of numbers of a table, as its training rows teach it.
+
+    Rows that stay on disk are prepared block by block, as at most 100,000 training rows teach it.
+    """
+    from rfbench.datasets.preparation import Preparation  # of scikit-learn, which takes long
+
+    preparation, X, schema = Preparation(), dataset.X, dataset.schema
+    if schema is None:
+        return preparation.fit_transform(X.iloc[train]), preparation.transform(X.iloc[test])
+    if not on_disk:
+        learnt = preparation.fit_transform(schema.table(X[train]))
+        return learnt, preparation.transform(schema.table(X[test]))
+    some = np.linspace(0, len(train) - 1, min(len(train), MOST_LEARNT)).astype(np.int64)
+    preparation.fit(schema.table(X[train[some]]))
+    width = len(preparation.get_feature_names_out())
+    step = partial(_prepared_block, preparation=preparation, schema=schema)
+    prepared = replace(X.mapped(step), n_columns=width)
+    return prepared.take(train), prepared.take(test)
+
+
+def _prepared_block(block: NDArray[Any], preparation: Any, schema: Schema) -> NDArray[Any]:
+    return np.asarray(preparation.transform(schema.table(block)))
 
 
 def _cast(X: Rows, name: str, dtype: str) -> Rows:

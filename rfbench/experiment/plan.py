@@ -84,6 +84,8 @@ class Trial:
             "data": self.data_sha256,
             "sampler": identity_of(self.sampler),
         }
+        if self.dataset.own and (preparation := self.dataset.entry.preparation):
+            identity["preparation"] = preparation
         solver = self.experiment.solver
         revision = solvers.revision(solver.name)
         if revision > 1:

@@ -125,3 +125,37 @@ def test_a_run_says_what_was_made_of_them_and_that_they_changed(mine, no_picture
     assert "2 run, 0 failed" in changed
     kept = json.loads((mine.folder.parent / "results" / "c" / "manifest.json").read_text())
     assert kept["config"]["dataset"][0]["name"] == "prices.csv"
+
+
+def test_rows_that_are_held_out_teach_the_preparation_nothing(mine):
+    """Whatever stands in the test rows, the training matrix stays the same, bit by bit."""
+    lines = [
+        f"{'' if i % 7 == 0 else i % 5},{'xyz'[i % 3]},2024-01-{1 + i % 28:02},"
+        f"{'test' if i % 3 == 0 else 'train'},{2.0 * i}\n"
+        for i in range(60)
+    ]
+    head = "a,town,day,part,price\n"
+    changed = ["1e9,new,1900-05-05 12:00,test,7\n" if ",test," in line else line for line in lines]
+    prepared, identities = [], []
+    for each in (lines, changed):
+        (mine.folder / "prices.csv").write_text(head + "".join(each))
+        experiment = mine("{file: prices.csv, target: price}", "{column: part}")
+        prepared += rows_of(experiment)[:1]
+        identities.append(plan(experiment)[0].id)
+    first, second = prepared
+    np.testing.assert_array_equal(first.X_train, second.X_train)
+    assert first.X_train.shape[1] == second.X_test.shape[1]
+    assert np.ptp(second.X_test, axis=0).max() == 0
+    assert len(set(identities)) == 2
+
+
+def test_only_tables_have_the_preparation_in_their_identity(mine, monkeypatch):
+    (mine.folder / "words.csv").write_text(
+        "a,b,y\n" + "".join(f"{i},w{i % 3},{i}.5\n" for i in range(30))
+    )
+    numbers, words = (mine(dataset) for dataset in (FILE, "{file: words.csv, target: y}"))
+    before = [plan(experiment)[0].setting for experiment in (numbers, words)]
+    monkeypatch.setattr("rfbench.datasets.own.REVISION", 2)
+    after = [plan(experiment)[0].setting for experiment in (numbers, words)]
+    assert before[0] == after[0]
+    assert before[1] != after[1]

@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from rfbench import datasets
 from rfbench.datasets import files, own, packed
@@ -119,26 +119,51 @@ def test_rows_with_gaps_are_left_out_if_asked(home, tmp_path):
     table.loc[30:39, "rooms"] = np.nan  # a whole piece
     file = written(table, tmp_path / "a.csv")
     with pytest.raises(DataError, match=r"rows 1 to 10.*missing"):
-        pack(file, tmp_path / "packed", target="price", **PIECES)
-    with pytest.raises(DataError, match="drop"):
-        pack(file, tmp_path / "packed", target="price", missing="mean", **PIECES)
+        pack(file, tmp_path / "packed", target="price", missing="error", **PIECES)
+    pack(file, tmp_path / "gaps", target="price", **PIECES)
+    same(file, tmp_path / "gaps", target="price")
     pack(file, tmp_path / "packed", target="price", missing="drop", **PIECES)
     same(file, tmp_path / "packed", target="price", missing="drop")
 
 
-@pytest.mark.parametrize(
-    ("column", "match"),
-    [
-        ([*range(N - 1), "n/k"], "'odd'.*numbers"),
-        (["inf", *range(N - 1)], "infinite"),
-        ([f"w{i}" for i in range(N)], "different words"),
-        ([f"2020-01-{1 + i % 28:02}" for i in range(N)], "dates"),
-    ],
-)
-def test_what_own_data_refuse_is_refused(home, tmp_path, monkeypatch, column, match):
-    monkeypatch.setattr("rfbench.datasets.columns.MOST_WORDS", 20)
-    file = written(frame(odd=column), tmp_path / "a.csv")
-    with pytest.raises(DataError, match=match):
+@pytest.mark.parametrize("rows", [10, 100])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_packed_table_is_prepared_like_that_of_the_file(home, tmp_path, rows, dtype):
+    day = [f"2020-01-{1 + i % 28:02}" for i in range(N)]
+    odd = [*range(N - 1), "n/k"] if rows > N else NUMBER
+    table = frame(day=day, odd=odd, id=NUMBER, name=[f"w{i}" for i in range(N)])
+    table.loc[3, "area"] = np.nan
+    table["area"] = table["area"].astype(np.float32)
+    file = written(table, tmp_path / "a.csv")
+    pack(file, tmp_path / "packed", target="price", rows=rows, dtype=dtype)
+    of_file, of_folder = (
+        datasets.prepare(
+            datasets.load("d", parameters=parameters),
+            split={"test_size": 0.3},
+            scaling="standard",
+            generator=np.random.default_rng(0),
+        )
+        for parameters in (
+            {"file": str(file), "target": "price"},
+            {"path": str(tmp_path / "packed")},
+        )
+    )
+    assert isinstance(of_folder.X_train, RowSource)
+    tolerance = {"rtol": 0, "atol": 0} if dtype == "float64" else {"rtol": 1e-4, "atol": 1e-4}
+    assert_allclose(of_folder.X_train[:], of_file.X_train, **tolerance)
+    assert_allclose(of_folder.X_test[:], of_file.X_test, **tolerance)
+    held = datasets.prepare(
+        datasets.load("d", parameters={"path": str(tmp_path / "packed")}),
+        split={"test_size": 0.3},
+        generator=np.random.default_rng(0),
+        rows=20,
+    )
+    assert held.X_train.shape[0] == 20
+
+
+def test_a_column_that_changes_between_pieces_is_refused(home, tmp_path):
+    file = written(frame(odd=[*range(N - 1), "n/k"]), tmp_path / "a.csv")
+    with pytest.raises(DataError, match="'odd' of a.csv holds numbers first and words later"):
         pack(file, tmp_path / "packed", target="price", **PIECES)
     assert [path.name for path in tmp_path.iterdir() if "packed" in path.name] == []
 

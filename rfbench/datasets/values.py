@@ -1,0 +1,152 @@
+"""What the values of a column say: numbers, words, dates or nothing."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rfbench.arrays import Array
+
+NUMBER, DATE, WORDS = "number", "date", "words"
+IDENTIFIER, INDEX = "identifier", "index"  # of columns that name the rows
+LEAST_NAMES = 20  # of fewer words it means nothing that all are different
+MOST_NAMED = 8
+EPOCH = pd.Timestamp("2000-01-01")
+_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?", re.ASCII)
+_TIME = re.compile(r"\d{1,2}:\d{2}.*", re.ASCII)
+_IDENTIFIER = re.compile(r"(.*[^A-Za-z])?(?i:id|uuid|guid|index|rownames)|.*[a-z](Id|ID)")
+_UNLABELLED = re.compile(r"(Unnamed: \d+)?")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(\D|$))", re.ASCII)
+
+
+def named(names: list[str]) -> str:
+    """Return the first of these names in words, and how many more there are."""
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(map(str, names[:MOST_NAMED])) + more
+
+
+def is_number(column: pd.Series[Any] | Any) -> bool:
+    """Tell whether a column, or its type, is one of numbers; truth values are words."""
+    dtype = getattr(column, "dtype", column)
+    return pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
+
+
+def is_gap(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Tell where a column has nothing; an infinite number is no gap yet."""
+    if is_number(column):
+        return column.isna()
+    return text_of(column).isna()
+
+
+def kind_of(name: str, column: pd.Series[Any]) -> str:
+    """Return what a column of the training rows is."""
+    if is_number(column):
+        return row_names(name, column) or NUMBER
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return WORDS
+    present = text_of(column).dropna()
+    if not len(present):
+        return NUMBER  # without any value
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return DATE
+    if 2 * np.isfinite(as_numbers(present, comma=has_decimal_comma(present))).sum() > len(present):
+        return NUMBER
+    if 2 * present.str.fullmatch(_DATE).sum() > len(present):
+        dates = as_dates(present, day_first=is_day_first(present))
+        if 2 * dates.notna().sum() > len(present):
+            return DATE
+    different = present.nunique()
+    return IDENTIFIER if different > LEAST_NAMES and 2 * different > len(present) else WORDS
+
+
+def row_names(name: str, column: pd.Series[Any]) -> str:
+    """Return `INDEX` or `IDENTIFIER` of a column of numbers that names the rows, else nothing.
+
+    It is called so, or not at all, and holds whole numbers, each a different one.
+    """
+    if not may_name_rows(name):
+        return ""
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    whole = np.isfinite(values).all() and (values == np.round(values)).all()
+    if not whole or len(values) < 2 or len(np.unique(values)) < len(values):
+        return ""
+    return INDEX if _UNLABELLED.fullmatch(name) else IDENTIFIER
+
+
+def may_name_rows(name: str) -> bool:
+    """Tell whether a column is called like the numbers of rows: id, index, or nothing."""
+    return bool(_UNLABELLED.fullmatch(name) or _IDENTIFIER.fullmatch(name))
+
+
+def unusable(table: pd.DataFrame) -> pd.DataFrame:
+    """Tell where a table holds nothing, or what is not of the kind of its column; same shape."""
+    return pd.DataFrame({str(column): _unusable(str(column), table[column]) for column in table})
+
+
+def _unusable(name: str, column: pd.Series[Any]) -> pd.Series[Any]:
+    if is_number(column):
+        return ~column.astype(float).abs().lt(np.inf)
+    text, kind = text_of(column), kind_of(name, column)
+    if kind == NUMBER:
+        return pd.Series(np.isnan(as_numbers(text, comma=has_decimal_comma(text))))
+    if kind == DATE:
+        return as_dates(column, day_first=is_day_first(text)).isna()
+    return text.isna()
+
+
+def text_of(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column as words, None where nothing is there."""
+    if is_number(column):  # 3.0 is the word 3: gaps make floats of whole numbers
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        words = [None if np.isnan(value) else f"{value:.15g}" for value in numbers]
+        return pd.Series(words, index=column.index, dtype=object)
+    there = column.notna()
+    text = column.astype(str).astype(object)
+    return text.where(there & (text.str.strip() != ""), None)
+
+
+def has_decimal_comma(text: pd.Series[Any]) -> bool:
+    """Tell whether numbers have a decimal comma: 12,5 or 1.234,5, and not 1,234."""
+    text = text_of(text).dropna()
+    return bool(
+        text.str.fullmatch(r"[-+]?[\d.]*\d,(\d{1,2}|\d{4,})").any()
+        and not text.str.fullmatch(r"[-+]?[\d,]*\.\d+").any()
+    )
+
+
+def as_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
+    """Return the numbers that words stand for, NaN where they stand for none or an infinite one."""
+    if comma:
+        text = text.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
+    else:
+        text = text.str.replace(_THOUSANDS, "", regex=True)
+    numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=np.float64)
+    return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def is_day_first(text: pd.Series[Any]) -> bool:
+    """Tell whether 1/2/2020 is in February.
+
+    The first number that is above 12 says it; without one, dates with points or hyphens have the
+    day first.
+    """
+    parts = text.dropna().astype(str).str.extract(r"^(\d{1,2})([-/.])(\d{1,2})[-/.]\d")
+    first, second = (pd.to_numeric(parts[at]).max() for at in (0, 2))
+    return bool(first > 12 or (not second > 12 and (parts[1] != "/").any() and first > 0))
+
+
+def as_dates(column: pd.Series[Any], *, day_first: bool) -> pd.Series[Any]:
+    """Return the moments that a column says, in UTC without a zone; NaT where it says none."""
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return pd.to_datetime(column, utc=True).dt.tz_localize(None)
+    codes, different = pd.factorize(text_of(column))
+    text = pd.Series(different, dtype=object)
+    text = text.where(
+        ~text.str.fullmatch(_TIME).astype(bool), EPOCH.date().isoformat() + " " + text
+    )
+    dates = pd.to_datetime(text, format="mixed", dayfirst=day_first, errors="coerce", utc=True)
+    moments = dates.dt.tz_localize(None).reindex(codes)  # -1 is no row of them: NaT
+    return moments.set_axis(column.index)
