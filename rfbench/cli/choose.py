@@ -11,7 +11,16 @@ from typing import Any
 
 import click
 
-from rfbench.cli.options import DROP, FOLDER, GROUPS, TARGET, TASK, WHOLE
+from rfbench.cli.options import (
+    DROP,
+    FOLDER,
+    GROUPS,
+    MISSING,
+    TARGET,
+    TASK,
+    WHOLE,
+    reads_a_table,
+)
 from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError, unknown
 
@@ -63,6 +72,7 @@ def size(text: str) -> float:
 )
 @click.option("--out", type=FOLDER, help="Folder of the files; default: results/choose-FILE.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@reads_a_table
 def choose(
     file: str,
     jobs: int | None,
@@ -114,7 +124,11 @@ def choose(
     type=click.Path(path_type=Path, dir_okay=False),
     help="The configuration to write; default: FILE's name with .yaml.",
 )
-def new(file: str, target: str | int | None, out: Path | None) -> None:
+@TASK
+@DROP
+@MISSING
+@reads_a_table
+def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -> None:
     """Write a commented configuration for FILE, ready for `rfbench run`.
 
     \b
@@ -128,7 +142,7 @@ def new(file: str, target: str | int | None, out: Path | None) -> None:
     path = out or Path(re.sub(r"[^A-Za-z0-9_+=-]", "-", Path(file).stem) + ".yaml")
     if path.exists():
         raise ConfigError(f"{path} is there already.", "", "Name another one: --out.")
-    value = _dataset(file, target=target)
+    value = _dataset(file, target=target, **reading)
     if isinstance(value, str):
         raise ConfigError(f"{value} is a name of the catalogue, not a file.", "", "")
     entry = DatasetSpec.model_validate(value).entry
@@ -139,6 +153,7 @@ def new(file: str, target: str | int | None, out: Path | None) -> None:
         name=json.dumps(entry.title),
         file=json.dumps(os.path.relpath(file, path.parent)),
         target=json.dumps(value["target"]) if "target" in value else "",
+        reading={k: json.dumps(v) for k, v in value.items() if k not in ("file", "target", "task")},
         least=min((count or 0 for count in entry.classes.values()), default=0),
         sizes=[size for size in (50, 100, 200, 400) if size <= train] or [train // 2],
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rfbench.cli.options import DROP, FILE, GROUPS, TARGET, TASK, column
+from rfbench.cli.options import DROP, FILE, GROUPS, MISSING, TARGET, TASK, column, reads_a_table
 from rfbench.cli.terminal import echo, print_table
 
 THERE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -122,11 +122,10 @@ def add(name: str, file: Path) -> None:
 @DROP
 @GROUPS
 @click.option("--part", type=column, help="Which rows are `train` and which are `test`.")
-@click.option("--missing", type=click.Choice(["error", "drop"]), default="error")
+@MISSING
 @click.option("--dtype", type=click.Choice(["float64", "float32"]), default="float64")
-@click.option("--separator", help="Of a CSV; default: comma, or tab in a .tsv.")
-@click.option("--header/--no-header", default=True, help="Whether a CSV begins with names.")
-def pack(file: Path, folder: Path, **options: Any) -> None:
+@reads_a_table
+def pack(file: Path, folder: Path, missing: str | None, **options: Any) -> None:
     """Pack a FILE of any size into a FOLDER whose rows stay on disk when they are used.
 
     CSV, Parquet, svmlight (plain, .gz, .zip) and NPY are read piece by piece, twice. A
@@ -138,6 +137,6 @@ def pack(file: Path, folder: Path, **options: Any) -> None:
     """
     from rfbench.datasets.pack import pack
 
-    about = pack(file, folder, **options)
+    about = pack(file, folder, missing=missing or "mean", **options)
     echo(about["note"])
     echo(f"{about['rows']:,} rows in {folder}. Use them: dataset: {{path: {folder}}}")

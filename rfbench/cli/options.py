@@ -5,21 +5,25 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator
+import shlex
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from rfbench.cli.terminal import echo
+from rfbench.errors import DataError
 from rfbench.memory import limited_to
 
 if TYPE_CHECKING:
     from rfbench.experiment.worker import Limits
 
 Command = Callable[..., Any]
+READING_NAMES = ("separator", "decimal", "encoding", "header")
 FILE = click.Path(path_type=Path)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 WHOLE = click.IntRange(1)
@@ -55,6 +59,17 @@ TASK = click.option(
 DROP = click.option("--drop", type=column, multiple=True, help="A column to leave out; repeatable.")
 GROUPS = click.option(
     "--groups", type=column, help="Whose rows belong together: whole groups are held out."
+)
+MISSING = click.option(
+    "--missing",
+    type=click.Choice(["mean", "drop", "error"]),
+    help="Missing values: the mean and a column that says where (default), no row, or an error.",
+)
+READING = (
+    click.option("--separator", help="Of a CSV; default: found out."),
+    click.option("--decimal", help="The decimal sign of a CSV; default: found out."),
+    click.option("--encoding", help="Of a CSV: utf-8, utf-16, latin-1; default: found out."),
+    click.option("--header/--no-header", default=None, help="Whether a CSV begins with names."),
 )
 ALLOW_IMPORTS = click.option(
     "--allow-imports",
@@ -169,6 +184,50 @@ class RunOptions:
             return Limits(memory_share(self.memory, workers), self.timeout)
         amount = None if self.memory.endswith("%") else memory_share(self.memory, 1)
         return Limits(amount, self.timeout)
+
+
+def reads_a_table(command: Command) -> Command:
+    """Add the options of how a file is written; the command gets those that are given.
+
+    What stands in the way of its table is answered with the command that goes on.
+    """
+
+    @functools.wraps(command)
+    def with_reading(**kwargs: Any) -> Any:
+        from rfbench.datasets.columns import TableFault
+
+        given = {k: v for k, v in kwargs.items() if k not in READING_NAMES or v is not None}
+        try:
+            return command(**given)
+        except TableFault as fault:
+            if not fault.options:
+                raise
+            todo = f"Try: {_command_with(fault.options)}"
+            raise DataError(fault.what, fault.why, todo) from None
+
+    for option in reversed(READING):
+        with_reading = option(with_reading)
+    return with_reading
+
+
+def _command_with(changes: Mapping[str, Any]) -> str:
+    """Return the command that runs, with other options."""
+    context = click.get_current_context()
+    words = context.command_path.split()
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        value = changes.get(name, context.params.get(name))
+        source = context.get_parameter_source(name)
+        if name not in changes and source is not ParameterSource.COMMANDLINE:
+            continue
+        if isinstance(parameter, click.Argument):
+            words.append(str(value))
+        elif isinstance(value, bool):
+            words.append((parameter.opts if value else parameter.secondary_opts)[0])
+        else:
+            values = value if isinstance(value, list | tuple) else [value]
+            words += [word for each in values for word in (parameter.opts[0], str(each))]
+    return shlex.join(words)
 
 
 @contextmanager

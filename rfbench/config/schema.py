@@ -155,6 +155,8 @@ class OwnData(BaseModel):
     missing: Literal["mean", "drop", "error"] = "mean"
     header: bool = True
     separator: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+    decimal: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+    encoding: str | None = None
 
 
 _AS_READ = {"name", "parameters"}

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from rfbench.arrays import Rows
-from rfbench.datasets.tables import Coding, Schema
+from rfbench.datasets.tables import ColumnCodes, Schema
 from rfbench.datasets.values import (
     DATE,
     NUMBER,
@@ -100,11 +100,11 @@ def parsed(
     `rfbench.config.schema.OwnData`; `part` is the column that says `train` or `test`.
 
     The `about` of what is returned has the fields of a catalogue's entry that are known now; its
-    `note` says in sentences what is done. Fault if a column is not there, or cannot be used as
+    `note` says in sentences what is done. TableFault if a column is not there, or cannot be used as
     it is: all such faults at once.
     """
     table = chosen(name, X, y, **special)
-    faults = Faults(name)
+    faults = TableFaults(name)
     with faults.gathered():
         table.complete(missing)
     if min(table.X.shape[0] - 1, table.X.shape[1]) < 1:
@@ -122,7 +122,7 @@ def parsed(
     X, notes = table.X, table.notes
     schema, columns = None, X.shape[1]
     if isinstance(X, pd.DataFrame):
-        coding = Coding(name)
+        coding = ColumnCodes(name)
         coding.add(X)
         schema = coding.schema()
         rows: Rows = coding.coded(X, schema)
@@ -143,7 +143,7 @@ def parsed(
     return Parsed(rows, codes, n_given_train, subjects, facts, schema)
 
 
-class Fault(DataError):
+class TableFault(DataError):
     """Why a table cannot be used as it is; `options` are the settings that go on."""
 
     def __init__(
@@ -154,18 +154,18 @@ class Fault(DataError):
 
 
 @dataclass
-class Faults:
+class TableFaults:
     """All that stands in the way of a table, to be said at once."""
 
     name: str
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[TableFault] = field(default_factory=list)
 
     @contextmanager
     def gathered(self) -> Iterator[None]:
         """Note a fault, and go on."""
         try:
             yield
-        except Fault as fault:
+        except TableFault as fault:
             self.faults.append(fault)
 
     def raise_all(self) -> None:
@@ -176,7 +176,7 @@ class Faults:
             options = {key: v for fault in self.faults for key, v in fault.options.items()}
             reasons = (f"({i}) {fault.what} {fault.why}" for i, fault in enumerate(self.faults, 1))
             settings = ", ".join(f"`{key}: {value}`" for key, value in options.items())
-            raise Fault(
+            raise TableFault(
                 f"{self.name} cannot be used as it is.",
                 " ".join(reason.strip() for reason in reasons),
                 f"Write {settings}." if settings else "Correct the file.",
@@ -213,12 +213,14 @@ def chosen(
         X.columns = pd.Index([str(column).strip() for column in X.columns])
         for twice in X.columns[X.columns.duplicated()][:1]:
             raise DataError(f"{name} has two columns '{twice}'.", "", "Rename one of them.")
-        faults = Faults(name)
+        faults = TableFaults(name)
         listed = [drop] if isinstance(drop, str | int) else list(drop)
         dropped = []
         for column in listed:
             with faults.gathered():
                 dropped.append(_column(name, X, column, "drop"))
+        for fault in faults.faults:  # what to drop instead is all of it, the right names as well
+            fault.options = {"drop": [*dropped, *fault.options.values()]}
         wanted = {"groups": groups, "part": part} | ({"target": target} if y is None else {})
         for key, given in wanted.items():
             if given is not None:
@@ -227,7 +229,7 @@ def chosen(
         if y is None and target is None:
             last = X.columns[-1]
             faults.faults.append(
-                Fault(
+                TableFault(
                     f"The target of {name} is not named.",
                     f"It has the columns {named(list(X.columns))}.",
                     f"Write `target: {last}`, say, or `--target {last}` on a command line.",
@@ -254,8 +256,8 @@ class Table:
     def complete(self, missing: str) -> None:
         """Deal with missing values as asked, but leave those that a `Preparation` fills.
 
-        Rows without a target, a group or a part cannot be filled. Fault if missing is 'error' and
-        there are gaps.
+        Rows without a target, a group or a part cannot be filled. TableFault if missing is 'error'
+        and there are gaps.
         """
         X, y = self.X, self.y
         needed = pd.concat([y.rename("the target"), *self.special.values()], axis=1).isna()
@@ -267,7 +269,7 @@ class Table:
         listed = named([f"{column} ({count:,})" for column, count in counts.items()])
         if len(counts) and missing == "error":
             left, n = int((~gaps.any(axis=1)).sum()), len(y)
-            raise Fault(
+            raise TableFault(
                 f"{self.name} has {int(counts.sum()):,} missing values: {listed}.",
                 "No method here can use them.",
                 f"Write `missing: drop` (which leaves {left:,} of {n:,} rows), `missing: mean` (of "
@@ -287,24 +289,29 @@ class Table:
     def target_codes(
         self, task: str | None, labels: Sequence[Any]
     ) -> tuple[NDArray[Any], list[str], str]:
-        """Return the target, the labels of its classes and the task; Fault if it can be none."""
+        """Return the target, the labels of its classes and the task.
+
+        TableFault if the column can be no target.
+        """
         name, notes = self.name, self.notes
         y = self.y.dropna()
         different = int(y.nunique())
         what = f"The target{'' if y.name in (None, 0) else f' {y.name!r}'} of {name}"
         if different < 2:
-            raise Fault(f"{what} is constant.", "Nothing can be learnt.", "Name another column.")
+            raise TableFault(
+                f"{what} is constant.", "Nothing can be learnt.", "Name another column."
+            )
         y = _read_target(what, y)
         is_text = not is_number(y)
         if not is_text and not np.isfinite(y.to_numpy(dtype=float)).all():
-            raise Fault(f"{what} is not finite in some rows.", "", "Correct or remove them.")
+            raise TableFault(f"{what} is not finite in some rows.", "", "Correct or remove them.")
         given = [str(label) for label in labels] if len(labels) == different else []
         if task:
             regression = task == "regression"
         else:
             regression = not is_text and not given and _is_quantity(what, y, different)
         if regression and is_text:
-            raise Fault(
+            raise TableFault(
                 f"{what} holds words, such as {str(y.iloc[0])[:40]!r}.",
                 todo="Write `task: classification`, or name another column.",
                 options={"task": "classification"},
@@ -314,14 +321,14 @@ class Table:
             notes.append(f"Regression{guess}: {different:,} different numbers.")
             return y.to_numpy(dtype=np.float64), [], "regression"
         if different > MOST_CLASSES or 2 * different > len(y) > 4:
-            raise Fault(
+            raise TableFault(
                 f"{what} has {different:,} different labels in {len(y):,} rows.",
                 "That looks like a name, a number or a text, not like classes.",
                 "Name another column, or write `task: regression` if it is a quantity.",
             )
         kind = "binary" if different == 2 else "multiclass"
         if task not in (None, "classification", kind):
-            raise Fault(
+            raise TableFault(
                 f"{what} has {different} classes, and task is {task}.",
                 todo=f"Write `task: {kind}`.",
                 options={"task": kind},
@@ -349,7 +356,7 @@ def _column(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
     if isinstance(column, int) and -len(names) <= column < len(names):
         return str(names[column])
     near = re.search("'(.*)'", nearest(str(column), names))
-    raise Fault(
+    raise TableFault(
         f"{name} has no column '{column}'.{nearest(str(column), names)}",
         f"Its columns are {named(names)}: correct `{key}`.",
         options={key: near[1]} if near else {},
@@ -366,13 +373,13 @@ def _sparse(name: str, X: Any, notes: list[str]) -> Rows:
 
 
 def _read_target(what: str, y: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a target of numbers, or of words; Fault if it is both, or of dates."""
+    """Return a target of numbers, or of words; TableFault if it is both, or of dates."""
     if is_number(y):
         return y
     text = text_of(y)
     kind = kind_of("", text) if not isinstance(y.dtype, pd.CategoricalDtype) else WORDS
     if kind == DATE or pd.api.types.is_datetime64_any_dtype(y.dtype):
-        raise Fault(
+        raise TableFault(
             f"{what} holds dates or times, such as {y.iloc[0]}.",
             "They are neither numbers nor classes.",
             "Name another column, or make a number of it, days say.",
@@ -382,7 +389,7 @@ def _read_target(what: str, y: pd.Series[Any]) -> pd.Series[Any]:
     numbers = pd.Series(as_numbers(text, comma=has_decimal_comma(text)), index=y.index)
     odd = text[numbers.isna()]
     if len(odd):
-        raise Fault(
+        raise TableFault(
             f"{what} holds numbers and {len(odd):,} words, the first in row "
             f"{int(odd.index[0]) + 1}: {str(odd.iloc[0])[:40]!r}.",
             "It is neither a column of numbers nor of words.",
@@ -398,7 +405,7 @@ def _is_quantity(what: str, y: pd.Series[Any], different: int) -> bool:
         return False
     if different > MANY or 2 * different > len(y) or (values != np.round(values)).any():
         return True
-    raise Fault(
+    raise TableFault(
         f"{what} has {different} different whole numbers: are they classes or a quantity?",
         f"They are {named([format(v, 'g') for v in np.unique(values)])}.",
         "Write `task: classification` or `task: regression`.",

@@ -21,10 +21,11 @@ from scipy import sparse
 from rfbench.arrays import Rows
 from rfbench.datasets import columns
 from rfbench.datasets.archives import UNPACK, opened
+from rfbench.datasets.dialect import SEPARATORS, dialect
 from rfbench.errors import DataError, RfbenchError, nearest
 
+EXCEL = {b"PK\x03\x04": "xlsx", b"\xd0\xcf\x11\xe0": "xls"}  # by how a file begins
 ROWS_AT_ONCE, PIECE_BYTES = 2**14, 2**25  # of a piece, at most
-SEPARATORS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'", " ": "' '"}
 # From pandas 3.1 on every number is the nearest double, and saying so is deprecated.
 _before_3_1 = [int(part) for part in pd.__version__.split(".")[:2]] < [3, 1]
 EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _before_3_1 else {}
@@ -54,9 +55,10 @@ def find(path: str, folder: Path | None) -> Path:
 def read(path: Path, **options: Any) -> Table:
     """Return the columns of a file and, where the format has it apart, the target.
 
-    It is CSV, TSV (also packed), Parquet, NPY, NPZ, svmlight or ARFF, by its suffix or its content.
-    `header` and `separator` are those of a CSV, `target` names the array of the target of an NPZ.
-    DataError if it cannot be read.
+    It is CSV, TSV (also packed), Parquet, NPY, NPZ, svmlight, ARFF or Excel, by its suffix or its
+    content. `header`, `separator`, `decimal` and `encoding` are those of a CSV; the last three are
+    found out where they are not given. `target` names the array of the target of an NPZ. DataError
+    if it cannot be read.
     """
     with answered(path):
         if path.stat().st_size == 0:
@@ -100,7 +102,7 @@ def answered(path: Path) -> Iterator[None]:
         raise DataError(
             f"{path.name} cannot be read.",
             f"{' '.join(str(error).split())[:300] or type(error).__name__}.",
-            "Correct the file, or name the right separator.",
+            "Correct the file, or say how it is written: separator, decimal, encoding.",
         ) from error
 
 
@@ -108,12 +110,17 @@ def format_of(path: Path) -> str:
     """Return which format a file is in, by its suffix, or else by its first line."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in UNPACK]
     suffix = (suffixes or [""])[-1]
-    others = {".pq": "parquet", ".svm": "svmlight", ".libsvm": "svmlight"}
+    others = {".pq": "parquet", ".svm": "svmlight", ".libsvm": "svmlight", ".xlsm": "xlsx"}
     name = others.get(suffix, suffix[1:])
-    if name in _READERS:
+    if name in _READERS and name not in ("csv", "tsv"):
         return name
     with answered(path), opened(path) as stream:
         top = stream.readline(100_000)
+    for mark, excel in EXCEL.items():  # also under the name of a CSV
+        if top.startswith(mark):
+            return excel
+    if name in _READERS:
+        return name
     if re.fullmatch(rb"[-+.\w]+(\s+\d+:[-+.\w]+)+\s*(#.*)?", top.strip()):
         return "svmlight"
     return "csv"
@@ -202,18 +209,24 @@ def _nominal(values: pd.Series[Any], kind: str) -> pd.Series[Any]:
 
 
 def _csv(
-    path: Path, rows: int | None, header: bool = True, separator: str | None = None, **_: Any
+    path: Path,
+    rows: int | None,
+    header: bool = True,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    **_: Any,
 ) -> Iterator[Table]:
-    chosen = separator or ("\t" if format_of(path) == "tsv" else ",")
+    likely = "\t" if format_of(path) == "tsv" else ","
+    how = dialect(path, separator=separator, decimal=decimal, encoding=encoding, likely=likely)
     with (
         no_losses(),
         delimited(
             path,
-            sep=r"\s+" if chosen == " " else chosen,
+            **how.options,
             header=0 if header else None,
             na_values=["?"],
             low_memory=False,
-            encoding="utf-8-sig" if _is_utf8(path) else "latin-1",
             chunksize=rows and _at_once(rows, _line_bytes(path)),
             iterator=True,
         ) as tables,
@@ -221,8 +234,8 @@ def _csv(
         for table in tables:
             if table.shape[1] == 1:
                 shown = str(table.columns[0]) + str(table.iloc[:1, 0].to_list())
-                _refuse_one_column(path, shown, chosen)
-            number = r"-?\d+(\.\d+)*(e[-+]?\d+)?"
+                _refuse_one_column(path, shown, how.separator)
+            number = r"-?\d+([.,]\d+)*(e[-+]?\d+)?"
             if header and all(re.fullmatch(number, str(c)) for c in table.columns):
                 raise DataError(
                     f"The first line of {path.name} holds numbers and no names.",
@@ -231,16 +244,6 @@ def _csv(
                     "-1 the last.",
                 )
             yield table, None
-
-
-def _is_utf8(path: Path) -> bool:
-    with opened(path, "rt", encoding="utf-8") as stream:
-        try:
-            while stream.read(2**20):
-                pass
-        except UnicodeDecodeError:
-            return False
-    return True
 
 
 def _refuse_one_column(path: Path, text: str, separator: str) -> None:
@@ -268,6 +271,19 @@ def _parquet(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
     file = parquet.ParquetFile(path)
     for batch in file.iter_batches(batch_size=_at_once(rows, 8 * len(file.schema_arrow.names))):
         yield batch.to_pandas(), None
+
+
+def _excel(path: Path, rows: int | None, header: bool = True, **_: Any) -> Iterator[Table]:
+    try:
+        table = pd.read_excel(path, header=0 if header else None, na_values=["?"])
+    except ImportError:
+        package = "openpyxl" if format_of(path) == "xlsx" else "xlrd"
+        raise DataError(
+            f"{path.name} is an Excel file, and {package} is not installed.",
+            "rfbench reads files of text without it.",
+            f"Run `pip install {package}`, or save the sheet as CSV.",
+        ) from None
+    yield table, None
 
 
 def _npy(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
@@ -345,4 +361,6 @@ _READERS: dict[str, Callable[..., Iterator[Table]]] = {
     "npz": _npz,
     "svmlight": _svmlight,
     "arff": _arff,
+    "xlsx": _excel,
+    "xls": _excel,
 }

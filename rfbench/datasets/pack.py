@@ -11,7 +11,7 @@ import pandas as pd
 
 from rfbench.arrays import FloatArray
 from rfbench.datasets import columns, files, packed
-from rfbench.datasets.tables import Coding
+from rfbench.datasets.tables import ColumnCodes
 from rfbench.errors import DataError
 
 SAMPLE_BYTES = 2**26  # of the rows that say how many columns a table becomes
@@ -24,6 +24,8 @@ def pack(
     dtype: str = "float64",
     header: bool = True,
     separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
     task: str | None = None,
     missing: str = "mean",
     rows: int = files.ROWS_AT_ONCE,
@@ -33,9 +35,9 @@ def pack(
 
     The rows are those that the file gives as data of one's own; the size of the pieces, `rows` at a
     time, changes nothing. The target, the groups and the column `part` are held in memory.
-    `header`, `separator`, `task`, `missing` and `chosen` (target, drop, groups and part) are those
-    of `rfbench.config.schema.OwnData`. DataError if the file cannot be read or used, or the folder
-    cannot be written.
+    `header`, `separator`, `decimal`, `encoding`, `task`, `missing` and `chosen` (target, drop,
+    groups and part) are those of `rfbench.config.schema.OwnData`. DataError if the file cannot be
+    read or used, or the folder cannot be written.
     """
     name = source.name
     if folder.exists():
@@ -43,9 +45,12 @@ def pack(
             f"{folder} is there already.", "Packed data are never changed.", "Name a new folder."
         )
 
+    how = {"separator": separator, "decimal": decimal, "encoding": encoding}
+    reading: dict[str, Any] = {"header": header, **how}
+
     def read() -> Iterator[columns.Table]:
         first = 1
-        for X, y in files.pieces(source, header=header, separator=separator, rows=rows):
+        for X, y in files.pieces(source, rows=rows, **reading):
             what = f"{name}, rows {first:,} to {first + X.shape[0] - 1:,},"
             first += X.shape[0]
             piece = columns.chosen(what, X, y, **chosen)
@@ -53,7 +58,7 @@ def pack(
             if piece.X.shape[0]:
                 yield piece
 
-    coding, held = Coding(name), 0
+    coding, held = ColumnCodes(name), 0
     special: list[dict[str, pd.Series[Any]]] = []
     sample: list[pd.DataFrame] = []
     for piece in read():

@@ -47,7 +47,7 @@ class Schema(BaseModel):
 
 
 @dataclass
-class Coding:
+class ColumnCodes:
     """How the features become an array: learnt from all pieces of a table, used on each."""
 
     name: str  # for errors

@@ -158,7 +158,7 @@ class TestColumns:
                         match=r"\(1\).*1 missing.*\(2\).*classes or a quantity")  # fmt: skip
         assert error.todo == "Write `missing: mean`, `task: classification`."
         error = refused(put, table, target="prise", drop=["twn"], match="'twn'.*'prise'")
-        assert error.options == {"drop": "town", "target": "price"}
+        assert error.options == {"drop": ["town"], "target": "price"}
 
     def test_forty_thousand_columns_are_read_and_errors_about_them_are_short(self):
         table = pd.DataFrame(np.random.default_rng(0).normal(size=(4, 40_000)))
@@ -262,7 +262,17 @@ class TestFiles:
             (gzip.compress(self.csv(sep="\t").encode()), "p.tsv.gz", {}),
             (packed, "p.csv.gz", {}),
             (self.csv(sep=";"), "p.txt", {"separator": ";"}),
+            (self.csv(sep=";"), "q.txt", {}),
             (self.csv(sep=" "), "p.dat", {"separator": " "}),
+            (self.csv(sep=" "), "q.dat", {}),
+            (self.csv(sep="|"), "p.csv", {}),
+            (self.csv(sep=";", decimal=","), "d.csv", {}),
+            (self.csv(decimal=","), "quoted.csv", {}),
+            (self.csv(sep=";", decimal=","), "e.csv", {"separator": ";", "decimal": ","}),
+            (self.csv().encode("utf-16"), "u.csv", {}),
+            (self.csv(sep="\t").encode("utf-16-le"), "v.csv", {}),
+            (gzip.compress(self.csv().encode("utf-16")), "w.csv.gz", {}),
+            (self.csv().encode("cp037"), "x.csv", {"encoding": "cp037"}),
             ("\ufeff" + self.csv().replace("\n", "\r\n"), "bom.csv", {}),
             (self.csv(header=False), "bare.csv", {"header": False, "target": 3}),
             (self.csv(header=False), "bare2.csv", {"header": False, "target": -1}),

@@ -1,0 +1,174 @@
+"""Files of strangers: each is taken at the first command, and the next month's file as well."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from rfbench import datasets
+from rfbench.datasets import Preparation, files
+from rfbench.datasets.dialect import dialect
+from rfbench.errors import DataError
+from tests.support.command_line import call
+
+N = 60
+
+
+def rooms(n=N, seed=0, words=("Köln", "Kiel", "Ulm")):
+    """Return a table of words, dates, gaps, an unlabelled index, an id and decimal numbers."""
+    random = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "id": random.permutation(n) + 100,
+            "area": random.normal(60, 9, n).round(3),
+            "town": random.choice(words, n),
+            "sold": pd.Timestamp("2024-01-31") + pd.to_timedelta(random.integers(0, 99, n), "D"),
+            "heated": random.choice(["yes", "no"], n),
+        }
+    )
+    table.loc[::9, "area"] = np.nan
+    table.loc[::8, "town"] = None
+    return table.assign(price=table["area"].fillna(60) * 2.5 + (table["town"] == "Kiel"))
+
+
+def prepared(path, **more):
+    """Return the training and test rows that a trial with this file has."""
+    data = datasets.load("d", parameters={"file": str(path), "target": "price", **more})
+    return datasets.prepare(
+        data, split={"last": 15}, scaling="standard", generator=np.random.default_rng(0)
+    )
+
+
+WRITTEN = {
+    "comma": ({}, "utf-8"),
+    "semicolon, decimal comma": ({"sep": ";", "decimal": ","}, "utf-8"),
+    "tab": ({"sep": "\t"}, "utf-8"),
+    "bar": ({"sep": "|"}, "utf-8"),
+    "utf-16": ({}, "utf-16"),
+    "utf-16 without a mark": ({"sep": ";"}, "utf-16-be"),
+    "utf-8 with a mark": ({"sep": ";"}, "utf-8-sig"),
+    "latin-1": ({"sep": ";", "decimal": ","}, "latin-1"),
+    "german dates": ({"sep": ";", "decimal": ",", "date_format": "%d.%m.%Y"}, "latin-1"),
+}
+
+
+@pytest.mark.parametrize(("options", "encoding"), WRITTEN.values(), ids=WRITTEN)
+def test_each_way_to_write_a_file_gives_the_same_rows(home, tmp_path, options, encoding):
+    table = rooms()
+    (tmp_path / "plain.csv").write_bytes(table.to_csv().encode())
+    (tmp_path / "other.csv").write_bytes(table.to_csv(**options).encode(encoding))
+    expected, other = (prepared(tmp_path / name) for name in ("plain.csv", "other.csv"))
+    assert_array_equal(other.X_train, expected.X_train)
+    assert_array_equal(other.X_test, expected.X_test)
+    assert_array_equal(other.y_train, expected.y_train)
+    assert expected.X_train.shape == (45, 10)  # area 2, sold 3, town 4, heated 1
+
+
+@pytest.mark.parametrize(
+    ("text", "separator", "decimal"),
+    [
+        ("a,b\nx;y,2\nz;w,3\n", ",", "."),
+        ("1,5;2,5;3,5\n1,5;2,5;3,5\n", ";", ","),
+        ('a,b\n"1,5","2,25"\n', ",", ","),
+        ('a,b\n"1,234",2\n', ",", "."),
+        ("a;t\n1,5;hello, world\n2,5;x\n", ";", ","),
+        ('name,note\nx,"one; two; three"\ny,"a;b;c"\n', ",", "."),
+        ('a;b\n"two\nlines";2\nx;3\n', ";", "."),
+        ("day,p\n2020-01-01 10:00,3\n2020-01-01 10:00,3\n", ",", "."),
+        ("a;b\n1.5;2,5\n", ";", "."),
+        ("x\n1\n2\n", ",", "."),
+    ],
+)
+def test_what_a_file_is_written_with_is_found_out(tmp_path, text, separator, decimal):
+    (tmp_path / "a.csv").write_text(text)
+    how = dialect(tmp_path / "a.csv")
+    assert (how.separator, how.decimal) == (separator, decimal)
+    how = dialect(tmp_path / "a.csv", separator="#", decimal="'", encoding="latin-1")
+    assert (how.separator, how.decimal, how.encoding) == ("#", "'", "latin-1")
+
+
+def test_a_file_wider_than_long_many_classes_and_six_decades_are_taken(home, tmp_path):
+    random = np.random.default_rng(0)
+    wide = pd.DataFrame(random.normal(size=(300, 5000))).assign(price=random.normal(size=300))
+    files_of = {
+        "wide.csv": wide.round(3),
+        "classes.csv": pd.DataFrame(
+            {"a": random.normal(size=800), "price": [f"c{i % 40}" for i in range(800)]}
+        ),
+        "decades.csv": pd.DataFrame(
+            {"a": random.normal(size=300), "price": 10 ** random.uniform(-2, 4, 300)}
+        ),
+    }
+    shapes = {}
+    for name, table in files_of.items():
+        table.to_csv(tmp_path / name, index=False)
+        rows = prepared(tmp_path / name)
+        shapes[name] = (rows.X_train.shape[1], len(rows.classes))
+    assert shapes == {"wide.csv": (5000, 0), "classes.csv": (1, 40), "decades.csv": (1, 0)}
+
+
+def test_next_months_file_leaves_unchanged_rows_as_they_were(tmp_path):
+    month = rooms().drop(columns="price")
+    preparation = Preparation().fit(month)
+    before = preparation.transform(month)
+    later = pd.concat([month, rooms(9, 1, ("Wien",)).drop(columns="price")], ignore_index=True)
+    later = later.drop(columns="heated").assign(floor=3)
+    (tmp_path / "next.csv").write_bytes(later.to_csv(sep=";", decimal=",").encode("utf-16"))
+    read, _ = files.read(tmp_path / "next.csv")
+    after = preparation.transform(read)
+    names = list(preparation.get_feature_names_out())
+    kept = [at for at, name in enumerate(names) if not name.startswith("heated")]
+    assert_allclose(after[:N, kept], before[:, kept], rtol=0, atol=1e-9)
+    different = preparation.differences(read)
+    assert different.missing_columns == ("heated",)
+    assert different.extra_columns == ("Unnamed: 0", "floor")
+    assert different.unseen_words == {"town": {"Wien": 7}}
+
+
+@pytest.mark.parametrize("name", ["flats.xlsx", "flats.xls", "flats.csv"])
+def test_an_excel_file_is_named_as_such(tmp_path, monkeypatch, name):
+    begin = b"\xd0\xcf\x11\xe0" if name.endswith("xls") else b"PK\x03\x04"
+    (tmp_path / name).write_bytes(begin + bytes(100))
+
+    def without(*args, **kwargs):
+        raise ImportError("Missing optional dependency")
+
+    monkeypatch.setattr(pd, "read_excel", without)
+    with pytest.raises(DataError, match="is an Excel file.*pip install (openpyxl|xlrd)"):
+        files.read(tmp_path / name)
+    monkeypatch.setattr(pd, "read_excel", lambda *args, **kwargs: rooms())
+    assert files.read(tmp_path / name)[0].shape == (N, 6)
+
+
+class TestCommand:
+    def test_a_fault_is_answered_with_the_command_that_goes_on(self, home, tmp_path):
+        file = tmp_path / "a.csv"
+        rooms().assign(price=np.arange(N) % 5).to_csv(file, index=False)
+        output = call("new", file, "--target", "price", "--out", tmp_path / "a.yaml", code=2)
+        assert "classes or a quantity" in output
+        again = f"new {file} --target price --out {tmp_path}/a.yaml --task classification"
+        assert again in " ".join(output.split())
+        call(*again.split())
+        assert "task: multiclass" in (tmp_path / "a.yaml").read_text()
+
+    def test_all_wrong_names_are_answered_at_once(self, home, tmp_path):
+        file = tmp_path / "a.csv"
+        rooms().to_csv(file, index=False)
+        words = ("--target", "prise", "--drop", "id", "--drop", "twon")
+        output = " ".join(call("data", "pack", file, tmp_path / "p", *words, code=2).split())
+        assert "'twon'" in output
+        assert "'prise'" in output
+        assert "--target price" in output
+        assert "--drop id --drop town" in output
+
+    def test_how_a_file_is_read_lands_in_the_configuration(self, home, tmp_path):
+        file = tmp_path / "a.csv"
+        file.write_bytes(rooms().to_csv(sep=";", decimal=",").encode("latin-1"))
+        how = ("--separator", ";", "--decimal", ",", "--encoding", "latin-1", "--missing", "drop")
+        call("new", file, "--target", "price", *how, "--out", tmp_path / "a.yaml")
+        text = (tmp_path / "a.yaml").read_text()
+        for part in ('separator: ";"', 'decimal: ","', 'encoding: "latin-1"', 'missing: "drop"'):
+            assert part in text
+        assert io.StringIO(text).read().count("dataset:") == 1
