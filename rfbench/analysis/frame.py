@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -143,6 +143,12 @@ class Collection:
         rows = self.rows["group"].map(self.groups["stale"]).eq(True)
         counted = self.rows.loc[rows, "experiment"].value_counts(sort=False)
         return {str(name): int(n) for name, n in sorted(counted.items())}
+
+    def without_stale(self, results: Results) -> Results:
+        """Return one of `experiments` without its stale rows."""
+        stale = self.groups[self.groups["stale"] & (self.groups["folder"] == results.path)]
+        asked = ~results.rows["setting"].isin(stale["setting"])
+        return results if asked.all() else replace(results, rows=results.rows[asked])
 
     @cached_property
     def _facts(self) -> dict[str, NDArray[Any]]:

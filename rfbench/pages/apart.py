@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -13,7 +14,7 @@ from rfbench.analysis.frame import Collection
 from rfbench.analysis.verdicts import CHANCE_POINTS, LEARNT
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
-from rfbench.pages.words import number, plus_minus, signed
+from rfbench.pages.words import number, signed
 from rfbench.results import Results
 
 
@@ -44,8 +45,8 @@ def _beside(apart_results: Results, lines: pd.DataFrame) -> Beside:
     rows = [
         [
             f"{line['method']}, M = {number(line['M'])}",
-            *(plus_minus(line[side], line[f"half_{side}"], 2) for side in SIDES),
-            f"{signed(line['difference'])} ± {number(line['half_difference'], 2)}",
+            *(f"{number(line[side], 2)} {_interval(line, side, number)}" for side in SIDES),
+            f"{signed(line['difference'])} {_interval(line, 'difference', signed)}",
         ]
         for line in lines.sort_values("M", kind="stable").to_dict("records")
     ]
@@ -56,6 +57,11 @@ def _beside(apart_results: Results, lines: pd.DataFrame) -> Beside:
         best if best < LEARNT and not beaten.any() else None,
         [Path(lines[f"folder_{side}"].iloc[0]) for side in SIDES],
     )
+
+
+def _interval(line: dict[Any, Any], name: str, write: Callable[[float, int], str]) -> str:
+    mean, half = line[name], line[f"half_{name}"]
+    return f"({write(mean - half, 2)} to {write(mean + half, 2)})"
 
 
 def page(every: Sequence[Beside], out: Path) -> str:

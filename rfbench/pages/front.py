@@ -260,7 +260,7 @@ def page(
         claims=claims_grid(verification),
         gains=gains_grid(verification),
         gains_notes=[table.gains_note for table in papers.tables().values() if table.gains_note],
-        statements=statements(every),
+        statements=statements([collection.without_stale(results) for results in every]),
         audits=audits(verification.audited),
         confirmed=confirmed(verification.audited),
         commands=[Path(os.path.relpath(path)).as_posix() for path in [*paths, out]],

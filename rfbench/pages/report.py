@@ -65,7 +65,7 @@ def publish(
         **dict(tables.values()),
         out / "scoreboard.md": scoreboard.page(verification, out),
         out / "claims.md": claims.page(verification, out),
-        out / "which_method.md": which_method.page(comparison, tests, out),
+        out / "which_method.md": which_method.page(comparison, tests, out, list(collection.stale)),
         **{
             out / f"which_method_M{test.M}.svg": rank_diagram.svg(test, alone=True)
             for test in tests

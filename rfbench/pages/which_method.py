@@ -36,8 +36,13 @@ CONDITIONS = {
 }
 
 
-def page(comparison: Comparison | None, tests: list[SizeTest], out: Path) -> str:
-    """Write the page for a folder, from `rfbench.analysis.ranking.gather` and the tests of it."""
+def page(
+    comparison: Comparison | None, tests: list[SizeTest], out: Path, stale: Sequence[str] = ()
+) -> str:
+    """Write the page for a folder, from `rfbench.analysis.ranking.gather` and the tests of it.
+
+    `stale` names experiments with stale rows, see `rfbench.analysis.frame.Collection`.
+    """
     if comparison is None:
         return render("which_method.md.j2", comparison=None, baseline=BASELINE)
     lines = comparison.lines
@@ -45,6 +50,7 @@ def page(comparison: Comparison | None, tests: list[SizeTest], out: Path) -> str
     return render(
         "which_method.md.j2",
         comparison=comparison,
+        stale=[folder.name for folder in comparison.folders if folder.name in stale],
         baseline=BASELINE,
         alpha=ALPHA,
         near_share=NEAR,

@@ -61,6 +61,9 @@ def test_rows_of_another_revision_are_stale_and_in_no_verdict(
     bearing = Selection(collection).bearing
     assert "leverage-rff" not in set(bearing["method"])
     assert "rks" in set(bearing["method"])
+    fresh = collection.without_stale(made)
+    assert len(fresh.rows) == len(made.rows) - 6
+    assert "leverage-rff" not in set(fresh.rows["label"])
     numbers = hold_against(Selection(collection)).own
     measured = numbers[numbers["trials"] > 0]
     assert "leverage-rff" not in set(measured["method"])

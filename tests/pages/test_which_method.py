@@ -36,7 +36,13 @@ def made(gap: float, datasets: list[str] = DATASETS, sizes: tuple[int, ...] = (1
 
 
 def page(comparison: Comparison | None, out: Path = Path()) -> str:
-    return which_method.page(comparison, size_tests(comparison) if comparison else [], out)
+    tests = size_tests(comparison) if comparison else []
+    plain = which_method.page(comparison, tests, out)
+    assert "stale" not in plain
+    assert comparison is None or "are stale" in which_method.page(
+        comparison, tests, out, [comparison.folders[0].name]
+    )
+    return plain
 
 
 def answered(comparison: Comparison) -> tuple[list[SizeTest], Answers | None]:
