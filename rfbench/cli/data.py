@@ -9,6 +9,7 @@ import click
 
 from rfbench.cli.options import DROP, FILE, GROUPS, MISSING, TARGET, TASK, column, reads_a_table
 from rfbench.cli.terminal import echo, print_table
+from rfbench.errors import DataError, unknown
 
 THERE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -48,17 +49,24 @@ def list_data() -> None:
 
 
 @data.command()
-@click.argument("names", nargs=-1, required=True, **NAME)
-def fetch(names: tuple[str, ...]) -> None:
+@click.argument("names", nargs=-1, **NAME)
+@click.option("--suite", metavar="NAME", help="All data sets of a collection: tables.")
+def fetch(names: tuple[str, ...], suite: str | None) -> None:
     """Download data sets, or check them if they are there.
 
     \b
-    Example:
+    Examples:
       rfbench data fetch a9a letter
+      rfbench data fetch --suite tables
     """
     from rfbench import datasets
 
-    for name in names:
+    if suite is not None and suite not in datasets.suites():
+        raise unknown("suite", suite, datasets.suites(), DataError)
+    chosen = [*names, *(datasets.names(suite) if suite else [])]
+    if not chosen:
+        raise click.UsageError("Name data sets, or a collection with --suite.")
+    for name in chosen:
         for path in datasets.fetch(name, progress=True):
             echo(f"{name}: {path}")
 

@@ -344,11 +344,17 @@ def doctor() -> None:
     kinds = {name: datasets.entry(name).kind for name in datasets.names()}
     here = [name for name, kind in kinds.items() if kind == "files" and datasets.on_disk(name)]
     absent = [name for name, kind in kinds.items() if kind == "files" and name not in here]
+    suites = {suite: set(datasets.names(suite)) for suite in datasets.suites()}
+    in_suites = set().union(*suites.values())
     rows += [
         ("RFBENCH_DATA", os.environ.get("RFBENCH_DATA", "not set")),
         ("data folder", str(datasets.data_folder())),
-        ("data on disk", ", ".join(here) or "none"),
-        ("not on disk", ", ".join(absent) or "none"),
+        ("data on disk", ", ".join(n for n in here if n not in in_suites) or "none"),
+        ("not on disk", ", ".join(n for n in absent if n not in in_suites) or "none"),
+        *(
+            (f"suite {suite}", f"{len(members.intersection(here))} of {len(members)} on disk")
+            for suite, members in suites.items()
+        ),
         ("built in", ", ".join(name for name, kind in kinds.items() if kind != "files")),
     ]
     print_table(rows)

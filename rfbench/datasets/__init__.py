@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rfbench.datasets.catalog import Entry, names, source_of
+from rfbench.datasets.catalog import Entry, names, source_of, suites
 from rfbench.datasets.dataset import Dataset, data_sha256, entry, load
 from rfbench.datasets.fetch import add, fetch
 from rfbench.datasets.hashes import data_folder
@@ -38,6 +38,7 @@ __all__ = [
     "prepare",
     "source_of",
     "split_rows",
+    "suites",
     "verify",
 ]
 

@@ -16,6 +16,7 @@ from rfbench.errors import DataError, unknown
 
 SOURCES = ("file", "load", "openml", "sklearn", "path")
 """Where data of one's own come from: a file, a function, an id or name there, a packed folder."""
+FILES = ("catalog.yaml", "suite.yaml")
 Task = Literal["binary", "multiclass", "regression"]
 
 
@@ -75,7 +76,9 @@ class Entry(_CatalogSection):
     `labels` the code of each label in the files where that is not simply the order of `classes`.
     `groups` says that its rows come from groups (subjects, patients), which folds leave whole.
     `preparation` is the revision of what makes rows of numbers of a table of more than numbers once
-    it is split (0: none is needed); `columns` are then about as many as come out.
+    it is split (0: none is needed); `columns` are then about as many as come out. `suite` names
+    the collection that a comparison of methods takes it from, `set_aside` why a comparison counts
+    it apart from the others (a twin of another one, nothing to learn, repeated rows).
     """
 
     name: str
@@ -93,6 +96,8 @@ class Entry(_CatalogSection):
     sparse: bool = False
     groups: bool = False
     preparation: int = 0
+    suite: str = ""
+    set_aside: str = ""
     classes: dict[str, int | None] = Field(default_factory=dict)
     labels: dict[str, int] = Field(default_factory=dict)
     target_range: tuple[float, float] | None = None
@@ -153,17 +158,23 @@ def source_of(parameters: Mapping[str, Any] | None) -> str | None:
 @cache
 def entries() -> dict[str, Entry]:
     """Return every entry of the catalogue by its name."""
-    text = resources.files(__package__).joinpath("catalog.yaml").read_text(encoding="utf-8")
-    raw: dict[str, dict[str, Any]] = yaml.safe_load(text)
+    raw: dict[str, dict[str, Any]] = {}
+    for file in FILES:
+        raw |= yaml.safe_load(resources.files(__package__).joinpath(file).read_text("utf-8"))
     return {
         name: Entry.model_validate({"name": name, "folder": name, **fields})
         for name, fields in raw.items()
     }
 
 
-def names() -> list[str]:
-    """Return the names of all data sets, in the order of the catalogue."""
-    return list(entries())
+def names(suite: str = "") -> list[str]:
+    """Return the names of all data sets, or of those of a suite, in the order of the catalogue."""
+    return [name for name, each in entries().items() if suite in ("", each.suite)]
+
+
+def suites() -> list[str]:
+    """Return the names of the collections that data sets belong to."""
+    return sorted({each.suite for each in entries().values()} - {""})
 
 
 def entry(name: str) -> Entry:

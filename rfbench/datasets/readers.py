@@ -147,9 +147,9 @@ def _join(entry: Entry, parts: Sequence[Parsed], count: int = 1) -> Parsed:
 def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read delimited text: rows of numbers with a target among them.
 
-    The entry's options: `fields` (number of fields a line), `separator`, `header` (whether line 1
-    holds names), `target`, `drop`, `group` (positions, or names where there is a header), `replace`
-    (a number and what to put for it).
+    The entry's options: `fields` (number of fields per line), `separator`, `header` (whether line 1
+    holds names), `target`, `drop`, `group`, `words` (positions, or names where there is a header;
+    of words, one column per value), `replace` (a number and what to put for it).
     """
     fields, separator = int(entry.options["fields"]), str(entry.options.get("separator", ","))
     parts = []
@@ -164,7 +164,11 @@ def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
         chosen = _chosen(entry, name, names)
 
         def read(lines: bytes, chosen: Mapping[str, Any] = chosen) -> Parsed:
-            text = [*chosen["drop"], *([chosen["target"]] if entry.classes else [])]
+            text = [
+                *chosen["drop"],
+                *chosen["words"],
+                *([chosen["target"]] if entry.classes else []),
+            ]
             return _shaped(entry, _table(lines, fields, text=text, separator=separator), **chosen)
 
         parts.append(_by_lines(name, content, read, 1 + bool(entry.options.get("header"))))
@@ -185,16 +189,29 @@ def _chosen(entry: Entry, name: str, names: Sequence[Any]) -> dict[str, Any]:
     return {
         "target": position(options["target"]),
         "drop": [position(column) for column in options.get("drop", ())],
+        "words": [position(column) for column in options.get("words", ())],
         "group": position(options["group"]) if "group" in options else None,
     }
 
 
 def _shaped(
-    entry: Entry, table: pd.DataFrame, target: int, drop: Sequence[int], group: int | None
+    entry: Entry,
+    table: pd.DataFrame,
+    target: int,
+    drop: Sequence[int],
+    words: Sequence[int],
+    group: int | None,
 ) -> Parsed:
-    """Return rows, target and groups of a table whose columns are known by their positions."""
-    special = [*drop, target, *([] if group is None else [group])]
-    X = np.ascontiguousarray(table.drop(columns=special).to_numpy(dtype=np.float64))
+    """Return rows, target and groups of a table whose columns are known by their positions.
+
+    Words follow the numbers, one column per value, in the order of the texts.
+    """
+    special = [*drop, *words, target, *([] if group is None else [group])]
+    blocks = [table.drop(columns=special).to_numpy(dtype=np.float64)]
+    for column in words:
+        codes, values = pd.factorize(table[column].str.strip(), sort=True)
+        blocks.append(np.eye(len(values))[codes])
+    X = np.ascontiguousarray(np.hstack(blocks) if words else blocks[0])
     if "replace" in entry.options:
         old, new = entry.options["replace"]
         X[old == X] = new
@@ -205,9 +222,10 @@ def _shaped(
 
 
 def read_arff(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read one ARFF file of numeric attributes whose last attribute is the class.
+    """Read one ARFF file.
 
-    The option `leave_out` has the numbers of rows that are no part of the data.
+    The options are those of `read_table` that name columns, by position, `fields`, and `leave_out`:
+    the numbers of rows that are no part of the data.
     """
     ((name, content),) = _contents(sources)
     mark = re.search(rb"(?im)^[ \t]*@data[ \t]*\r?\n", content)
@@ -221,9 +239,11 @@ def read_arff(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
         if table.shape[1] != fields:
             raise ValueError(f"{table.shape[1]} attributes where {fields} are expected")
         table.columns = pd.RangeIndex(fields)
-        table[fields - 1] = table[fields - 1].astype(str)
-        _finite(table.drop(columns=[fields - 1]).to_numpy(dtype=np.float64))
-        return _shaped(entry, table, **_chosen(entry, name, range(fields)))
+        chosen = _chosen(entry, name, range(fields))
+        text = [*chosen["words"], *([chosen["target"]] if entry.classes else [])]
+        table = table.astype(dict.fromkeys(text, str))
+        _finite(table.drop(columns=text).to_numpy(dtype=np.float64))
+        return _shaped(entry, table, **chosen)
 
     parsed = _by_lines(name, body, read, 1 + top.count(b"\n"))
     rows = ~np.isin(np.arange(len(parsed.y)), entry.options.get("leave_out", ()))

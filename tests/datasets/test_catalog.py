@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from pydantic import ValidationError
@@ -47,6 +49,20 @@ def test_a_part_never_shares_all_its_files_with_the_whole(part, whole):
     assert names != {member.name for member in whole.files}
     assert not {member.name for member in whole.files} <= names
     assert part.rows < whole.rows
+
+
+def test_the_suite_has_sixty_two_tables_pinned_to_a_commit():
+    assert catalog.suites() == ["tables"]
+    entries = [catalog.entry(name) for name in catalog.names("tables")]
+    assert len(entries) == 62
+    for entry in entries:
+        (download,), (member,) = entry.downloads, entry.files
+        assert download.sha256
+        assert member.sha256
+        assert re.search(r"/[0-9a-f]{40}/", download.urls[0])
+        assert entry.licence
+        assert entry.citation
+    assert sum(bool(entry.set_aside) for entry in entries) == 10
 
 
 def test_an_unknown_name_brings_the_nearest_one():

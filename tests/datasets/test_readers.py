@@ -9,7 +9,7 @@ from rfbench.datasets.readers import READERS
 from rfbench.errors import DataError
 from tests.support import data_files
 
-FILES = [name for name in catalog.names() if catalog.entry(name).kind == "files"]
+FILES = list(data_files.EXAMPLES)
 ONE_OF_EACH = ["adult", "a9a", "letter", "eeg", "mnist", "ujiindoorloc", "har-train", "rcv1"]
 TEXT = [name for name in FILES if name not in ("mnist", "rcv1")]
 
@@ -33,6 +33,31 @@ def test_the_format_of_every_data_set_is_read(name):
     assert (parsed.groups is None) == (groups is None)
     if groups is not None:
         np.testing.assert_array_equal(parsed.groups, groups)
+
+
+def test_every_format_has_its_example():
+    files = {n for n in catalog.names() if catalog.entry(n).kind == "files"}
+    assert files - set(catalog.names("tables")) == set(FILES)
+
+
+@pytest.mark.parametrize("name", ["chess", "abalone"])
+def test_words_become_a_column_per_value_behind_the_numbers(name):
+    """Values are in the order of their texts; labels and a target of numbers come as ever."""
+    columns, target = [["1", "0", "1"], ["n", "b", "w"], ["2.5", "3", "4"]], ["1", "0", "0"]
+    fields = {"fields": 4, "words": [1], "target": 3}
+    if name == "chess":
+        options = fields | {"header": True, "separator": "\t", "target": "y", "words": ["word"]}
+        content = data_files.delimited([*columns, target], "\t", ["a", "word", "b", "y"])
+    else:
+        options = fields
+        kinds = ["NUMERIC", "{w, n, b}", "NUMERIC", "NUMERIC"]
+        top = "".join(f"@ATTRIBUTE c{at} {kind}\n" for at, kind in enumerate(kinds))
+        content = f"@RELATION x\n{top}@DATA\n".encode() + data_files.delimited([*columns, target])
+    entry = catalog.entry(name).model_copy(update={"options": options})
+    parsed = read(entry, [content])
+    expected = [[1, 2.5, 0, 1, 0], [0, 3, 1, 0, 0], [1, 4, 0, 0, 1]]
+    np.testing.assert_array_equal(parsed.X, expected)
+    np.testing.assert_array_equal(parsed.y, [1, 0, 0])
 
 
 def test_rows_that_an_entry_leaves_out_are_gone():

@@ -9,17 +9,23 @@ from rfbench import datasets
 
 SHARED = os.path.abspath(os.environ.get("RFBENCH_DATA") or os.devnull)
 FILES = [name for name in datasets.names() if datasets.entry(name).kind == "files"]
+SUITE = datasets.names("tables")
+FILES = [name for name in FILES if name not in SUITE]
 
 pytestmark = pytest.mark.skipif(
     not os.path.isdir(SHARED), reason="RFBENCH_DATA names no folder with the real files"
 )
 
 
-@pytest.fixture(params=FILES)
-def name(request, tmp_path, monkeypatch):
+@pytest.fixture
+def here(tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RFBENCH_DATA", SHARED)
+
+
+@pytest.fixture(params=FILES)
+def name(request, here):
     if not datasets.on_disk(request.param):
         pytest.skip(f"{request.param} is not in the folder")
     return request.param
@@ -36,3 +42,12 @@ def test_a_real_data_set_is_what_the_catalogue_says(name):
     split = "given" if entry.train_rows else {"test_size": 0.2}
     prepared = datasets.prepare(dataset, split=split, generator=np.random.default_rng(0), rows=2000)
     assert prepared.X_train.shape == (2000, entry.columns)
+
+
+@pytest.mark.parametrize("name", SUITE)
+def test_a_table_of_the_suite_is_what_the_catalogue_says(name, here):
+    if not datasets.on_disk(name):
+        pytest.skip(f"{name} is not in the folder")
+    assert {check.status for check in datasets.verify(name)} == {"ok"}
+    entry, dataset = datasets.entry(name), datasets.load(name)
+    assert dataset.X.shape == (entry.rows, entry.columns)
