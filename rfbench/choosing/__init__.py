@@ -9,7 +9,6 @@ The model that is taken is fitted again on all rows.
 from __future__ import annotations
 
 import json
-import pickle
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -23,63 +22,19 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from rfbench.choosing.code import code_of
-from rfbench.choosing.losses import (
-    CLASS_METRICS,
-    NUMBER_METRICS,
-    Difference,
-    Loss,
-    Predicted,
-    difference,
-    loss,
-)
-from rfbench.choosing.model import Card, Model, half_widths, measured, save
-from rfbench.choosing.search import (
-    BLEND,
-    BOOSTING,
-    CONSTANT,
-    FEATURES,
-    LINEAR,
-    Candidate,
-    LearningProblem,
-    Search,
-    averaged,
-    estimator_of,
-    scores_of,
-)
+from rfbench.choosing.judging import Contender, Judged, held_out, pipeline_of, searched
+from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS
+from rfbench.choosing.model import Card, Model, measured, save
+from rfbench.choosing.search import Candidate, LearningProblem
 from rfbench.choosing.table import LabelledTable, read_table, table_of
 from rfbench.datasets.preparation import Preparation
 from rfbench.errors import ConfigError, WriteError, unknown
 
 __all__ = ["Choice", "Contender", "choose", "choose_from", "measured", "read_table", "table_of"]
 
-HELD_OUT, MOST_HELD_OUT = 0.25, 10_000
-# Training rows for each second of the budget, and bounds of them.
-ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
 # Seconds of the budget that are kept for writing the files, and their share.
 WRITING, WRITING_SHARE = 1.0, 0.04
 RARE = 0.1  # a class of a smaller share is rare
-DECADES = 100.0  # a target whose quantiles lie so far from each other: its logarithm is tried
-CLOSE = 1.01  # of the smallest loss on the rows that choose: the simplest model up to here is taken
-SIMPLEST = (LINEAR, FEATURES, BOOSTING, BLEND)
-SIGNIFICANT = 0.05
-
-
-@dataclass(frozen=True)
-class Contender:
-    """The best model of a kind, on the rows held out."""
-
-    label: str
-    family: str  # see `rfbench.choosing.search`
-    M: int  # features of kernels; 0 of other models
-    error: float  # its loss in the metric, see `rfbench.choosing.losses`
-    standard_error: float
-    others: Mapping[str, float]  # its losses in the other metrics
-    against_taken: Difference  # its loss less that of the model that is taken
-    against_constant: Difference
-    fit_seconds: float
-    predict_seconds: float  # of 1,000 rows
-    n_bytes: int
-    holds_rows: bool
 
 
 @dataclass(frozen=True)
@@ -233,7 +188,7 @@ def choose_from(
             largest=np.inf if largest_model is None else largest_model,
             on_candidate=on_candidate,
         )
-        judged = _Judged(search, problem, train, test)
+        judged = Judged(search, problem, train, test)
         taken, overturned, nothing = judged.decide()
         model = judged.final(taken, table)
     judged.contenders[taken.family] = taken
@@ -292,7 +247,7 @@ def choose_from(
         seed=seed,
         model=model,
         others={
-            family: _pipeline(candidate, regression=table.regression, log=search.log)
+            family: pipeline_of(candidate, regression=table.regression, log=search.log)
             for family, candidate in judged.contenders.items()
         },
         card=card,
@@ -339,178 +294,8 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def held_out(problem: LearningProblem, budget: float) -> tuple[Any, Any]:
-    """Return the rows that choose and train, and those held out; of many rows, a sample."""
-    ((train, test),) = problem.split(HELD_OUT, most=MOST_HELD_OUT)
-    generator = np.random.default_rng(problem.seed)
-    most = min(max(int(ROWS_PER_SECOND * budget), LEAST_SAMPLE), MOST_ROWS)
-    sampled = [
-        part if len(part) <= size else np.sort(generator.choice(part, size, replace=False))
-        for part, size in ((train, most), (test, MOST_HELD_OUT))
-    ]
-    return sampled[0], sampled[1]
-
-
-def searched(problem: LearningProblem, deadline: float, **options: Any) -> Search:
-    """Search, of a positive target over several decades for its logarithm where that is better."""
-    search = Search(problem, deadline, **options)
-    search.log_tried = not problem.n_classes and spans_decades(problem.y)
-    if search.log_tried:
-        rival = Search(problem, deadline, log=True, **options)
-        for each in (search, rival):
-            each.simple()
-            each.boost()
-        least = [min(c.loss.value for c in each.candidates) for each in (search, rival)]
-        if least[1] < least[0]:
-            rival.log_tried = True
-            search = rival
-    search.run()
-    return search
-
-
-def spans_decades(y: Any) -> bool:
-    """Tell whether a target is positive and its quantiles lie two decades or more apart."""
-    if not y.min() > 0:
-        return False
-    low, high = np.quantile(y, [0.01, 0.99])
-    return bool(high > DECADES * low)
-
-
 def described(preparation: Preparation) -> tuple[str, ...]:
     """Return in sentences what was done to the columns."""
     from rfbench.datasets.preparation import describe
 
     return tuple(describe(preparation.notes_))
-
-
-class _Judged:
-    """The best candidates of each kind on the rows held out."""
-
-    def __init__(self, search: Search, problem: LearningProblem, train: Any, test: Any) -> None:
-        self.search, self.problem, self.train, self.test = search, problem, train, test
-        self.contenders = search.best_of_families()
-        self.log_tried = search.log_tried
-        inner = problem.take(train)
-        self.truth = problem.y[test]
-        self.groups = None if problem.groups is None else problem.groups[test]
-        preparation = Preparation().fit(inner.X)
-        self.X = np.asarray(preparation.transform(inner.X))
-        self.X_test = np.asarray(preparation.transform(problem.X.iloc[test]))
-        self.fitted: dict[int, tuple[Any, float, float, int]] = {}
-        self.losses: dict[str, Loss] = {}
-        self.predicted: dict[str, Predicted] = {}
-        for family, candidate in self.contenders.items():
-            self.predicted[family] = search.predicted(self._scores(candidate), candidate.weights)
-            self.losses[family] = loss(problem.metric, self.truth, self.predicted[family])
-
-    def _scores(self, candidate: Candidate) -> Any:
-        """Fit a candidate on the training rows, and return its scores of the rows held out."""
-        if candidate.members:
-            return averaged(
-                [self._scores(member) for member, _ in candidate.members],
-                [weight for _, weight in candidate.members],
-            )
-        number = self.search.candidates.index(candidate)
-        if number not in self.fitted:
-            moments = [time.monotonic()]
-            model = clone(candidate.estimator).fit(self.X, self.search.target)
-            moments.append(time.monotonic())
-            scores = scores_of(model, self.X_test, self.problem.n_classes)
-            moments.append(time.monotonic())
-            fit, predict = np.diff(moments)
-            size = len(pickle.dumps(model))
-            self.fitted[number] = scores, fit, 1000 * predict / len(self.test), size
-        return self.fitted[number][0]
-
-    def _against(self, family: str, other: str) -> Difference:
-        return difference(self.losses[family], self.losses[other], self.problem.metric, self.groups)
-
-    def decide(self) -> tuple[Candidate, bool, bool]:
-        """Return what to take, whether the rows held out overturned it, and if nothing was learnt.
-
-        The simplest model that is within a hundredth of the best on the rows that chose, unless
-        another is significantly better on the rows held out. Nothing was learnt where no model is
-        significantly better there than the constant, at 5 % over all of them (Bonferroni).
-        """
-        families = [f for f in SIMPLEST if f in self.contenders]
-        better = [f for f in families if self._better_than_constant(f, len(families))]
-        if not better:
-            return self.contenders[CONSTANT], False, True
-        least = min(self.contenders[f].loss.value for f in better)
-        taken = next(f for f in better if self.contenders[f].loss.value <= CLOSE * least)
-        rivals = [f for f in better if self._against(taken, f).verdict == "worse"]
-        if rivals:
-            taken = min(rivals, key=lambda f: self.losses[f].value)
-        return self.contenders[taken], bool(rivals), False
-
-    def _better_than_constant(self, family: str, count: int) -> bool:
-        found = self._against(family, CONSTANT)
-        return found.value < 0 and found.p * count < SIGNIFICANT
-
-    def learnt_by(self) -> tuple[str, ...]:
-        """Return the other metrics in which some model is better than the constant."""
-        metrics = CLASS_METRICS if self.problem.n_classes else NUMBER_METRICS[:2]
-        families = [f for f in SIMPLEST if f in self.contenders]
-        learnt = []
-        for metric in metrics:
-            if metric == self.problem.metric:
-                continue
-            constant = loss(metric, self.truth, self.predicted[CONSTANT])
-            for family in families:
-                own = loss(metric, self.truth, self.predicted[family])
-                found = difference(own, constant, metric, self.groups)
-                if found.value < 0 and found.p * len(families) < SIGNIFICANT:
-                    learnt.append(metric)
-                    break
-        return tuple(learnt)
-
-    def contender(self, candidate: Candidate, taken: Candidate) -> Contender:
-        """Return the facts of a candidate on the rows held out."""
-        family = candidate.family
-        bases = [member for member, _ in candidate.members] or [candidate]
-        costs = [self.fitted[self.search.candidates.index(base)][1:] for base in bases]
-        fit, predict, size = (sum(column) for column in zip(*costs, strict=True))
-        metrics = CLASS_METRICS if self.problem.n_classes else NUMBER_METRICS[:2]
-        return Contender(
-            label=candidate.label,
-            family=family,
-            M=candidate.M,
-            error=self.losses[family].value,
-            standard_error=self.losses[family].standard_error(self.groups),
-            others={
-                metric: loss(metric, self.truth, self.predicted[family]).value
-                for metric in metrics
-                if metric != self.problem.metric
-            },
-            against_taken=self._against(family, taken.family),
-            against_constant=self._against(family, CONSTANT),
-            fit_seconds=float(fit),
-            predict_seconds=float(predict),
-            n_bytes=int(size),
-            holds_rows=any(_holds(base) for base in bases),
-        )
-
-    def final(self, taken: Candidate, table: LabelledTable) -> Model:
-        """Return the model that is taken, fitted on all rows, with its intervals."""
-        model = _pipeline(taken, regression=table.regression, log=self.search.log)
-        rows = np.sort(np.concatenate([self.train, self.test]))
-        model.fit(table.X.iloc[rows], table.y[rows])
-        model.half_widths_, model.log_target_ = {}, self.search.log
-        if table.regression:
-            values = self.predicted[taken.family].values
-            pair = (self.truth, values)
-            truth, said = (np.log(part) for part in pair) if self.search.log else pair
-            model.half_widths_ = half_widths(truth - said)
-        return model
-
-
-def _pipeline(candidate: Candidate, *, regression: bool, log: bool) -> Model:
-    """Return the model of a candidate, not fitted."""
-    estimator = estimator_of(candidate, classes=not regression, log=log)
-    return Model([("prepare", Preparation()), ("predict", clone(estimator))])
-
-
-def _holds(candidate: Candidate) -> bool:
-    """Tell whether a fitted candidate holds training rows: landmarks."""
-    steps = getattr(candidate.estimator, "steps", [])
-    return any(hasattr(getattr(step, "features", None), "fit_landmarks") for _, step in steps)

@@ -106,11 +106,11 @@ def difference(
     groups; that of misclassification is McNemar's exact one, where there are none.
     """
     value = first.value - second.value
-    apart = first.influences - second.influences
-    error, freedom = _standard_error(apart, groups)
+    influences = first.influences - second.influences
+    error, freedom = _standard_error(influences, groups)
     reach = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error if freedom else np.inf
     if metric == "error" and groups is None:
-        moved = apart + value  # +-100 where one of the two alone is right
+        moved = influences + value  # +-100 where one of the two alone is right
         worse, better = int((moved > 50).sum()), int((moved < -50).sum())
         p = float(stats.binomtest(worse, worse + better).pvalue) if worse + better else 1.0
     elif error == 0 or not freedom:

@@ -120,15 +120,15 @@ class LearningProblem:
                 stratify = y
             size = round(share * n) if most is None else min(round(share * n), most)
             size = max(size, self.n_classes if stratify is not None else 1)
-            one, several = (
+            once, often = (
                 (ShuffleSplit, KFold)
                 if stratify is None
                 else (StratifiedShuffleSplit, StratifiedKFold)
             )
             splitter = (
-                one(1, test_size=size, random_state=self.seed)
+                once(1, test_size=size, random_state=self.seed)
                 if folds == 1
-                else several(folds, shuffle=True, random_state=self.seed)
+                else often(folds, shuffle=True, random_state=self.seed)
             )
         return [(np.sort(a), np.sort(b)) for a, b in splitter.split(self.X, y, groups)]
 
@@ -151,6 +151,8 @@ class Candidate:
     M: int = 0  # features
     seconds: float = 0.0  # of a fit on the rows of one split
     before: float = 0.0  # of these, for a metric and other steps before the features
+    took: float = 0.0  # seconds of a split in the search, with all penalties, on `rows` of its rows
+    rows: int = 1
     n_bytes: int = 0
     members: tuple[tuple[Candidate, float], ...] = ()  # of an average
 
@@ -299,7 +301,7 @@ class Search:
     def _features(self, recipe: Recipe, sampler: Any, rows: int, label: str) -> Candidate:
         K = self.problem.n_classes
         build = FeatureClassifier if K else FeatureRegressor
-        paths, size, seconds = [], 0, 0.0
+        paths, size, seconds, took = [], 0, 0.0, 0.0
         for number, (X, _, y, _) in enumerate(self.splits):
             Z, Z_held = self.transformed(number, recipe)
             begun = time.monotonic()
@@ -307,10 +309,11 @@ class Search:
             fitted = build(sampler)
             Y = coded(y[some], K) if K else y[some][:, None].astype(float)
             coefs = fitted.fit_path(Z[some], Y, ALPHAS)
+            seconds += max(1.0, len(X) / rows) * (time.monotonic() - begun)
             paths.append(fitted.scores_path(Z_held, coefs))
             fitted.coef_ = coefs[0]
             size = max(size, len(pickle.dumps(fitted)))
-            seconds += max(1.0, len(X) / rows) * (time.monotonic() - begun)
+            took += time.monotonic() - begun
         scores = np.concatenate(paths, axis=1)
         held = np.concatenate([part[3] for part in self.splits])
         best = _best_alpha(scores, coded(held, K) if K else held[:, None], held if K else None)
@@ -333,6 +336,8 @@ class Search:
             M=sampler.n_components,
             seconds=(seconds + before) / len(self.splits),
             before=before / len(self.splits),
+            took=took / len(self.splits),
+            rows=min(rows, len(X)),
             n_bytes=size,
         )
 
@@ -380,9 +385,9 @@ class Search:
         """Search until there is no time, or nothing left to try."""
         if not self.candidates:
             self.simple()
-        first = self._compare_small()
         if all(c.family != BOOSTING for c in self.candidates):
             self.boost()
+        first = self._compare_small()
         self._compare_metrics(first)
         middle = self._compare_middle(first)
         self.trained()
@@ -542,9 +547,10 @@ class Search:
         if done is None:
             return 0.0, 0.0
         larger, n = M / done.M, len(self.splits[0][0])
-        each = (done.seconds - done.before) * larger ** (1.0 if larger < 1 else POWER)
-        needed = each * len(self.splits) * min(1.0, rows / n)
-        return needed, each + done.before if larger > 1 else 0.0
+        factor = larger ** (1.0 if larger < 1 else POWER)
+        needed = factor * done.took * len(self.splits) * min(rows, n) / done.rows
+        again = factor * (done.seconds - done.before) + done.before
+        return needed, again if larger > 1 else 0.0
 
     def trained(self) -> None:
         """Add a few trained frequencies: the smallest model, which holds no rows."""

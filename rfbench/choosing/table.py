@@ -102,11 +102,8 @@ def read_rows(path: Path, **options: Any) -> tuple[pd.DataFrame, Any]:
     return _dense(path.name, X), y
 
 
-def read_new_rows(file: str | Path, names: Sequence[str]) -> pd.DataFrame:
-    """Read rows to predict; their target, where the file has it apart, is not looked at.
-
-    Rows of a format without names of columns get those of the training rows, in their order.
-    """
+def read_new_rows(file: str | Path) -> pd.DataFrame:
+    """Read rows to predict; their target, where the file has it apart, is not looked at."""
     if str(file) in datasets.names() and not Path(file).exists():
         return _from_catalogue(str(file)).X
     X, _ = read_rows(files.find(str(file), None))

@@ -32,10 +32,10 @@ DATA = click.argument("file", metavar="FILE")
 def seconds(text: str) -> float:
     """Return the seconds, above 0, of a time: 60, 60s, 5m or 1h."""
     match = re.fullmatch(r"([0-9]*\.?[0-9]+) *([smh]?)", text)
-    found = float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]] if match else 0
-    if found <= 0:
+    result = float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]] if match else 0
+    if result <= 0:
         raise click.BadParameter(f"'{text}' is no time; write 60s, 5m or 1h.")
-    return found
+    return result
 
 
 def size(text: str) -> float:

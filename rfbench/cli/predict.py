@@ -44,13 +44,13 @@ def predict(model: Path, file: str, out: Path, level: str, allow_imports: bool) 
     for name, (then, now) in card.other_versions().items():
         echo(f"note: the model was made with {name} {then}, and here is {now}", err=True)
     fitted = load(model, card, allow_imports=allow_imports)
-    rows = read_new_rows(file, card.columns)
-    for line in lines("predict.j2", "differences", found=fitted.differences(rows)):
+    rows = read_new_rows(file)
+    for line in lines("predict.j2", "differences", table=fitted.differences(rows)):
         echo(f"note: {line}", err=True)
-    table = predictions(fitted, card, rows, float(level))
+    made = predictions(fitted, card, rows, float(level))
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        table.to_csv(out, index=False)
+        made.to_csv(out, index=False)
     except OSError as error:
         raise WriteError(f"{out} cannot be written.", f"{error.strerror or error}.") from error
-    echo(f"{out}: {len(table)} predictions")
+    echo(f"{out}: {len(made)} predictions")

@@ -77,14 +77,19 @@ def line(table: LabelledTable, budget: float, jobs: int | None, seed: int) -> st
     error = np.hypot(taken.standard_error(), choice.taken.standard_error)
     values = " ".join(f"{name} {each.value:.4g}" for name, each in losses.items())
     held = taken.value <= 1.05 * best.value or apart.verdict != "worse"
-    features = losses.get("features", boosting).value / boosting.value
+    features = ratio(losses.get("features", boosting).value, boosting.value)
     return (
         f"{table.name} n {len(given)}: {values} | takes {choice.taken.label}: "
-        f"{taken.value / best.value:.3f} of the best, {'holds' if held else 'FAILS'} | "
+        f"{ratio(taken.value, best.value):.3f} of the best, {'holds' if held else 'FAILS'} | "
         f"features {features:.3f} of boosting | reported {choice.taken.error:.4g}, "
         f"{(taken.value - choice.taken.error) / error:+.1f} standard errors | {wall:.0f} s, "
         f"load {os.getloadavg()[0]:.1f}"
     )
+
+
+def ratio(value: float, other: float) -> float:
+    """Return the quotient of two losses; 1 where both are 0."""
+    return value / other if other else (1.0 if value == 0 else float("inf"))
 
 
 def opponents(regression: bool) -> dict[str, Any]:

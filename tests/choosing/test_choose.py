@@ -147,6 +147,18 @@ def test_of_pure_noise_nothing_is_learnt(short, tmp_path, classes):
     assert learnt <= 1
 
 
+def test_a_rare_class_is_learnt_where_the_order_of_the_rows_shows_it(short, tmp_path):
+    """Of 5 % positives the error hardly shows a model whose AUC is .9."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((600, 2))
+    y = np.where(random.random(600) < 1 / (1 + np.exp(4.5 - 2 * X[:, 0])), "yes", "no")
+    choice = choose(X, y, budget=FOREVER, out=tmp_path, n_jobs=1)
+    assert choice.rare
+    assert not choice.nothing_learnt
+    assert choice.taken.others["auc"] < 0.25
+    assert choice.contender(search.CONSTANT).others["auc"] == 0.5
+
+
 def test_classes_in_words_by_groups(short, tmp_path):
     random = np.random.default_rng(0)
     group = np.repeat(np.arange(80), 3)
