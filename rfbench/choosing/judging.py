@@ -41,7 +41,6 @@ HELD_OUT, MOST_HELD_OUT = 0.25, 10_000
 # Training rows for each second of the budget, and bounds of them.
 ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
 DECADES = 100.0  # a target whose quantiles lie so far from each other: its logarithm is tried
-CLOSE = 1.01  # of the smallest loss on the rows that choose: the simplest model up to here is taken
 SIMPLEST = (LINEAR, FEATURES, BOOSTING, BLEND)
 SIGNIFICANT = 0.05
 
@@ -146,8 +145,8 @@ class Judged:
     def decide(self) -> tuple[Candidate, bool, bool]:
         """Return what to take, whether the rows held out overturned it, and if nothing was learnt.
 
-        The simplest model that is within a hundredth of the best on the rows that chose, unless
-        another is significantly better on the rows held out. Nothing was learnt where no model is
+        The simplest model that is as good as the best on the rows that chose, unless another is
+        significantly better on the rows held out. Nothing was learnt where no model is
         significantly better there than the constant: in the metric, or of classes in their order
         (AUC), which shows it with fewer rows; at 5 % over all of these tests (Bonferroni).
         """
@@ -162,8 +161,8 @@ class Judged:
         ]
         if not better:
             return self.contenders[CONSTANT], False, True
-        least = min(self.contenders[f].loss.value for f in better)
-        taken = next(f for f in better if self.contenders[f].loss.value <= CLOSE * least)
+        close = self.search.close([self.contenders[f] for f in better])
+        taken = next(f for f in better if self.contenders[f] in close)
         rivals = [f for f in better if self._against(taken, f).verdict == "worse"]
         if rivals:
             taken = min(rivals, key=lambda f: self.losses[f].value)

@@ -41,7 +41,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rfbench.arrays import Array
-from rfbench.choosing.losses import Loss, Predicted, loss
+from rfbench.choosing.losses import Loss, Predicted, difference, loss
 from rfbench.choosing.parts import (
     FeatureClassifier,
     FeatureRegressor,
@@ -72,6 +72,7 @@ SMALL, MIDDLE, LARGEST = 300, 1_000, 20_000  # landmarks
 POWER = 1.8  # of M, by which the time of a fit grows
 GROWTH, GAIN = 2.0, 0.995  # M grows by this factor while the loss falls below this share
 ALL_ROWS = 4 / 3  # of the training rows
+CLOSE = 1.01  # of the smallest loss: as good
 NEAR = 1.1  # of the smallest loss: a model that may still be taken
 STEP = 1.4  # of the bandwidth, at `MIDDLE`
 SMALL_ROWS, MIDDLE_ROWS = 3_000, 10_000  # rows that small and middle models are compared on
@@ -147,6 +148,8 @@ class Candidate:
     estimator: BaseEstimator | None  # of prepared rows, not fitted; None of an average
     scores: Array  # of the rows that choose: numbers or probabilities, shape (n, k)
     loss: Loss
+    # The log-loss of classes, else the loss: what tells apart those that are close in the loss.
+    fine: float
     weights: tuple[float, ...] = ()  # of the classes, where the decision is moved
     M: int = 0  # features
     seconds: float = 0.0  # of a fit on the rows of one split
@@ -254,7 +257,11 @@ class Search:
         """Add a candidate from its scores of the rows that choose."""
         weights = class_weights(self.problem.metric, self.truth, scores, self.problem.n_classes)
         value = loss(self.problem.metric, self.truth, self.predicted(scores, weights))
-        made = Candidate(label, family, scores=scores, loss=value, weights=weights, **keys)
+        fine = value.value
+        if self.problem.n_classes:
+            fine = loss("log-loss", self.truth, self.predicted(scores)).value
+        keys |= {"scores": scores, "loss": value, "fine": fine, "weights": weights}
+        made = Candidate(label, family, **keys)
         self.candidates.append(made)
         if self.on_candidate is not None:
             self.on_candidate(made)
@@ -625,15 +632,29 @@ class Search:
         return [c for c in candidates if c.n_bytes <= self.largest]
 
     def best_of_families(self) -> dict[str, Candidate]:
-        """Return the candidate with the smallest loss of each family; the first of equal ones."""
-        best: dict[str, Candidate] = {}
+        """Return the best candidate of each family; the first of equal ones."""
+        families: dict[str, list[Candidate]] = {}
         for candidate in self._allowed(self.candidates):
-            rival = best.get(candidate.family)
-            # An average costs more at each prediction: it has to be worth a hundredth.
-            least = 0.99 if rival is not None and candidate.members and not rival.members else 1.0
-            if rival is None or candidate.loss.value < least * rival.loss.value:
-                best[candidate.family] = candidate
-        return best
+            families.setdefault(candidate.family, []).append(candidate)
+        # An average costs more at each prediction: it is taken where no single one is close.
+        return {
+            family: min(self.close(candidates), key=lambda c: (len(c.members), c.fine))
+            for family, candidates in families.items()
+        }
+
+    def close(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return the candidates that are as good as the best: within a hundredth of its loss.
+
+        The loss of classes is a number of rows: there those within half a standard error are
+        close, if their log-loss is within a hundredth of the smallest of them.
+        """
+        best = min(candidates, key=lambda c: c.loss.value)
+        reach = (CLOSE - 1) * best.loss.value
+        if self.problem.n_classes:
+            reach = max(reach, 0.5 * best.loss.standard_error(self.groups))
+        near = [c for c in candidates if c.loss.value <= best.loss.value + reach]
+        least = min(c.fine for c in near)
+        return [c for c in near if c.fine <= CLOSE * least]
 
 
 def scores_of(fitted: Any, X: Any, n_classes: int) -> Array:
@@ -677,23 +698,21 @@ def class_weights(
 ) -> tuple[float, ...]:
     """Return the weights of the classes with which the decision is best for a metric.
 
-    Of two classes the threshold is the best of a grid, the nearest to a half of equally good ones.
+    Of two classes the threshold is the best of a grid if it is significantly better than a half.
     Of more, the balanced error weighs each class by one over its share, and others weigh none.
     """
     if n_classes < 2 or metric not in ("error", "balanced-error"):
         return ()
     if n_classes == 2:
-        grid = sorted(np.linspace(0.02, 0.98, 49), key=lambda t: abs(t - 0.5))
-        values = [
-            loss(
-                metric,
-                truth,
-                Predicted((probabilities[:, 1] * (1 - t) > probabilities[:, 0] * t).astype(int)),
-            ).value
-            for t in grid
+        grid = sorted(np.linspace(0.02, 0.98, 49).round(4).tolist(), key=lambda t: abs(t - 0.5))
+        no, yes = probabilities.T
+        losses = [
+            loss(metric, truth, Predicted((yes * (1 - t) > no * t).astype(np.int64))) for t in grid
         ]
-        threshold = float(round(grid[int(np.argmin(values))], 4))
-        return () if threshold == 0.5 else (threshold, round(1 - threshold, 4))
+        best = int(np.argmin([each.value for each in losses]))
+        if difference(losses[best], losses[0], metric).verdict != "better":
+            return ()
+        return grid[best], round(1 - grid[best], 4)
     if metric == "error":
         return ()
     shares = np.bincount(truth, minlength=n_classes) / len(truth)

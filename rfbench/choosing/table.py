@@ -91,7 +91,7 @@ def read_table(
     chosen = columns.chosen(
         path.name, X, y, target=target if y is None else None, drop=tuple(drop), groups=groups
     )
-    table = _table(path.name, chosen.X, chosen.y, chosen.special.get("groups"), task)
+    table = _table(path.name, chosen.X, chosen.y, chosen.apart.get("groups"), task)
     sha256 = files.content_sha256(path)
     return replace(table, sha256=sha256, file=str(file), reading=tuple(given.items()))
 

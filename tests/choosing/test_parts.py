@@ -127,6 +127,9 @@ def test_the_threshold_is_the_best_for_the_metric():
     assert threshold + rest == pytest.approx(1)
     assert 0.08 < threshold < 0.18  # half way between .05 and .2
     assert class_weights("log-loss", truth, shares, 2) == ()
+    # Of noise no threshold is significantly better than a half.
+    noise = np.random.default_rng(4).dirichlet([20, 20], 300)
+    assert class_weights("error", truth[:300] ^ (random.random(300) < 0.5), noise, 2) == ()
     # Of more classes: one over their shares.
     assert class_weights(
         "balanced-error", np.repeat([0, 1, 2], [60, 30, 10]), np.eye(3)[[0] * 100], 3
