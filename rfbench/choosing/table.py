@@ -91,22 +91,22 @@ def read_table(
     chosen = columns.chosen(
         path.name, X, y, target=target if y is None else None, drop=tuple(drop), groups=groups
     )
-    table = _table(path.name, chosen.X, chosen.y, chosen.apart.get("groups"), task)
+    table = _table(path.name, chosen.X, chosen.y, chosen.special.get("groups"), task)
     sha256 = files.content_sha256(path)
     return replace(table, sha256=sha256, file=str(file), reading=tuple(given.items()))
 
 
 def read_rows(path: Path, **options: Any) -> tuple[pd.DataFrame, Any]:
     """Read the rows of a file, and the target where the format has it apart."""
-    X, y = files.read(path, **options)
+    X, y = files.read(path, **{key: v for key, v in options.items() if v is not None})
     return _dense(path.name, X), y
 
 
-def read_new_rows(file: str | Path) -> pd.DataFrame:
+def read_new_rows(file: str | Path, **reading: Any) -> pd.DataFrame:
     """Read rows to predict; their target, where the file has it apart, is not looked at."""
     if str(file) in datasets.names() and not Path(file).exists():
         return _from_catalogue(str(file)).X
-    X, _ = read_rows(files.find(str(file), None))
+    X, _ = read_rows(files.find(str(file), None), **reading)
     X.columns = pd.Index([str(column).strip() for column in X.columns])
     return X
 

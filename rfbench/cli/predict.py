@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from rfbench.cli.options import FILE
+from rfbench.cli.options import FILE, reads_a_table
 from rfbench.cli.terminal import echo
 from rfbench.errors import WriteError
 
@@ -25,7 +26,10 @@ LEVELS = ("0.5", "0.8", "0.9", "0.95", "0.99")
     help="Probability of the intervals, of a regression.",
 )
 @click.option("--allow-imports", is_flag=True, help="Load a model of others: that runs its code.")
-def predict(model: Path, file: str, out: Path, level: str, allow_imports: bool) -> None:
+@reads_a_table
+def predict(
+    model: Path, file: str, out: Path, level: str, allow_imports: bool, **reading: Any
+) -> None:
     """Write what MODEL predicts of the rows of FILE.
 
     Of classes with their probabilities, of numbers with an interval. Words that the training rows
@@ -44,7 +48,7 @@ def predict(model: Path, file: str, out: Path, level: str, allow_imports: bool) 
     for name, (then, now) in card.other_versions().items():
         echo(f"note: the model was made with {name} {then}, and here is {now}", err=True)
     fitted = load(model, card, allow_imports=allow_imports)
-    rows = read_new_rows(file)
+    rows = read_new_rows(file, **reading)
     for line in lines("predict.j2", "differences", table=fitted.differences(rows)):
         echo(f"note: {line}", err=True)
     made = predictions(fitted, card, rows, float(level))
