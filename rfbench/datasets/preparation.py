@@ -143,7 +143,9 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = table.shape[1]
         self.kinds_ = {column: kind_of(column, table[column]) for column in table.columns}
         self._numeric = [column for column, kind in self.kinds_.items() if kind == NUMBER]
-        text = [c for c in self._numeric if not is_number(table[c])]
+        # Looked at by type: there may be thousands of columns, nearly all of numbers.
+        other = [str(c) for c, dtype in table.dtypes.items() if not is_number(dtype)]
+        text = [column for column in other if self.kinds_[column] == NUMBER]
         self._decimal_comma = {c for c in text if has_decimal_comma(table[c])}
         dates = [column for column, kind in self.kinds_.items() if kind == DATE]
         self._day_first = {column: is_day_first(text_of(table[column])) for column in dates}
@@ -167,7 +169,8 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for column in {*self._numeric, *dates, *words} - kept:
             self.kinds_[column] = CONSTANT if table[column].notna().any() else EMPTY
         # Gaps of each column that has any, and among them the values that are not what it holds.
-        empty = {column: int(is_gap(table[column]).sum()) for column in self.kinds_}
+        empty = {str(column): int(n) for column, n in table.isna().sum().items()}
+        empty |= {column: int(is_gap(table[column]).sum()) for column in other}
         counted = {sources[at]: int(gaps[:, at].sum()) for at in firsts}
         self._gaps = {c: n for c, n in (empty | counted).items() if n}
         self._not_numbers = {c: n - empty[c] for c, n in counted.items() if n > empty[c]}
