@@ -69,7 +69,9 @@ class ARFF(ScoredFeatures):
     Notes
     -----
     The probability of acceptance is that of the paper, whose text was not at hand beyond that. The
-    start at random kitchen sinks and the defaults of `sweeps`, `step` and `refit` are ours.
+    start at random kitchen sinks and the defaults of `sweeps`, `step` and `refit` are ours. With
+    steps of 0.1 the walk ends before it has got far: its error was 0.78 to 1.00 of that of random
+    kitchen sinks on three data sets, with 0.5 it was 0.66 to 0.96.
 
     References
     ----------
@@ -89,9 +91,10 @@ class ARFF(ScoredFeatures):
     needs_target: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
     features_served: ClassVar[tuple[str, ...]] = ("wave",)
+    revision: ClassVar[int] = 2  # 1: a step of 0.1
 
     sweeps: int = parameter(50, whole(1))
-    step: float = parameter(0.1, number(above=0))
+    step: float = parameter(0.5, number(above=0))
     exponent: float | None = parameter(None, number(above=0) | NOTHING)
     refit: int = parameter(10, whole(1))
     alpha: float = parameter(1e-3, number(above=0))

@@ -40,9 +40,10 @@ class Greedy(PooledFeatures):
 
     With the residual R of the least-squares fit on the features taken so far (R = Y at first), the
     next one is the candidate with the largest :math:`|z_m^\top R|`, the gradient of the squared
-    loss; then the fit is made anew. From :math:`Z^\top Z` and :math:`Z^\top Y` of the pool on the
-    scored rows and a Cholesky factor that grows with every step: O(n M0^2 + M0 M^2) in all. The
-    first M of a larger selection are the smaller selection.
+    loss; of those that differ by rounding alone, the first. Then the fit is made anew. From
+    :math:`Z^\top Z` and :math:`Z^\top Y` of the pool on the scored rows and a Cholesky factor that
+    grows with every step: O(n M0^2 + M0 M^2) in all. The first M of a larger selection are the
+    smaller selection.
 
     Parameters
     ----------
@@ -109,14 +110,23 @@ class Greedy(PooledFeatures):
         pursuit = Pursuit(equations.gram, equations.moment)
         self.chosen_ = np.empty(self.n_components, dtype=np.intp)
         free = np.ones(pool.n_frequencies, dtype=bool)
+        # Rounding of a correlation: that of a sum of n products, or of it over the column's norm.
+        rounding = 4 * float(np.finfo(rows.dtype).eps * np.linalg.norm(y))
+        if not self.normalize:
+            rounding *= float(np.diag(equations.gram).max()) ** 0.5
         for step in range(self.n_components):
             energy = fold_pairs(pool, pursuit.energies(normalize=bool(self.normalize)))
-            taken = int(np.where(free, energy, -1.0).argmax())
+            taken = first_of_largest(np.where(free, np.sqrt(energy), -np.inf), rounding)
             for column in pool.columns_of(np.array([taken])):
                 pursuit.take(int(column))
             free[taken] = False
             self.chosen_[step] = taken
         return pool.take(self.chosen_).times(self.n_components**-0.5)
+
+
+def first_of_largest(values: Array, error: float) -> int:
+    """Return the first index whose value is no farther below the largest than two errors."""
+    return int(np.flatnonzero(values >= values.max() - 2 * error)[0])
 
 
 class Pursuit:

@@ -227,11 +227,14 @@ class ORCCA(WeightedPool):
 
     needs_target: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
+    revision: ClassVar[int] = (
+        2  # 1: alpha was 0.05, which drowns all but a few directions of Z'Z / l
+    )
 
     pool_size: int | None = parameter(1000, whole(1) | NOTHING)
     reweight: bool | str = parameter(False, one_of(True, False, INVERSE))
     keep: str = parameter(LARGEST, one_of(DRAWN, LARGEST))
-    alpha: float = parameter(0.05, number(above=0))
+    alpha: float = parameter(1e-4, number(above=0))
     target_alpha: float = parameter(1e-6, number(above=0))
 
     def _column_scores(

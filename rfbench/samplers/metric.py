@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench import kernels
 from rfbench.arrays import Array, Rows
-from rfbench.compute.gram import accumulate, solve_ridge
+from rfbench.compute.gram import accumulate, residual_sum_of_squares, solve_ridge
 from rfbench.errors import MethodError
-from rfbench.kernels import Kernel, dense
+from rfbench.kernels import Kernel, dense, doubles
 from rfbench.memory import check_fits
 from rfbench.parameters import RANDOM_STATE, Checked, estimator, one_of, parameter, whole
 from rfbench.registry import KERNELS
@@ -167,9 +168,11 @@ class LearnedMetric(
         taken = np.arange(n)
         if n > self.n_rows:
             taken = np.sort(random.rows.choice(n, self.n_rows, replace=False))
-        rows = np.asarray(dense(X[taken]), dtype=np.float64)
+        rows = doubles(X[taken])
+        if self.kind == FULL:
+            rows = dense(rows)
         targets = targets[taken]
-        order = random.selection.permutation(len(rows))
+        order = random.selection.permutation(len(taken))
         held = held_out(order, None if groups is None else np.asarray(groups)[taken])
         training = order[~held] if held.any() else order
         parts = rows[training], targets[training]
@@ -178,9 +181,8 @@ class LearnedMetric(
         self._learn(*parts, *chosen_on)
         return self
 
-    def _learn(self, rows: Array, targets: Array, held_rows: Array, held: Array) -> None:
+    def _learn(self, rows: Rows, targets: Array, held_rows: Rows, held: Array) -> None:
         d = rows.shape[1]
-        squares = rows.var(axis=0) if self.kind == DIAGONAL else np.cov(rows.T, bias=True)
         metric = root = np.ones(d) if self.kind == DIAGONAL else np.eye(d)
         losses: list[float] = []
         for number in range(self.rounds + 1):
@@ -198,7 +200,7 @@ class LearnedMetric(
             outer = gradient_outer_product(
                 kernel, inside[:OUTER_ROWS], landmarks, coef, root, diagonal=metric.ndim == 1
             )
-            following = self._power(outer, squares)
+            following = metric_of(outer, rows)
             if following is None:
                 break
             metric, root = following
@@ -206,25 +208,8 @@ class LearnedMetric(
             self.round_, self.metric_, self.root_ = 0, metric, root
         self.losses_ = np.array(losses)
 
-    def _m(self, rows: Array) -> int:
-        return min(self.n_landmarks, len(rows))
-
-    def _power(self, outer: Array, squares: Array) -> tuple[Array, Array] | None:
-        """Return the metric and its root from an outer product; None where that is nothing.
-
-        `squares` are the variances of the columns, or their covariances.
-        """
-        if outer.ndim == 1:
-            metric, root = outer, np.sqrt(outer)
-        else:
-            values, vectors = linalg.eigh(outer)
-            values = np.sqrt(np.maximum(values, 0.0))
-            metric, root = ((vectors * power) @ vectors.T for power in (values, np.sqrt(values)))
-        spread = float(np.sum(metric * squares))
-        if not (np.isfinite(spread) and spread > 0):
-            return None
-        scale = float((squares if squares.ndim == 1 else np.diag(squares)).sum()) / spread
-        return metric * scale, root * scale**0.5
+    def _m(self, rows: Rows) -> int:
+        return min(self.n_landmarks, int(rows.shape[0]))
 
     def transform(self, X: Rows) -> Rows:
         """Return the rows in the metric, shape (n, d), in the dtype of X.
@@ -299,8 +284,8 @@ def varies(targets: Array) -> bool:
 
 
 def best_fit(
-    name: str, rows: Array, targets: Array, held_rows: Array, held: Array, m: int
-) -> tuple[float, Kernel, Array, Array] | None:
+    name: str, rows: Rows, targets: Array, held_rows: Rows, held: Array, m: int
+) -> tuple[float, Kernel, Rows, Array] | None:
     """Fit kernel ridge regressions on the first m rows as landmarks; return the best one.
 
     Returns
@@ -314,10 +299,10 @@ def best_fit(
     median = float(np.median(np.sqrt(squares[squares > 0]))) if np.any(squares > 0) else 0.0
     if not np.isfinite(median) or median < np.sqrt(np.finfo(float).tiny):
         return None
-    best: tuple[float, Kernel, Array, Array] | None = None
+    best: tuple[float, Kernel, Rows, Array] | None = None
     for kernel in _kernels(name, median):
         features = NystroemMap(kernel, landmarks)
-        for loss, coef in _losses(features, rows, targets, held_rows, held):
+        for loss, coef in ridge_fits(features, rows, targets, held_rows, held, ALPHAS):
             if best is None or loss < best[0]:
                 best = loss, kernel, landmarks, features.matrix @ coef
     return best
@@ -329,21 +314,74 @@ def _kernels(name: str, median: float) -> Iterator[Kernel]:
         yield kernels.make(name, multiple * median)
 
 
-def _losses(
-    features: FittedMap, rows: Array, targets: Array, held_rows: Array, held: Array
+def ridge_fits(
+    features: FittedMap,
+    rows: Rows,
+    targets: Array,
+    held_rows: Rows,
+    held: Array,
+    alphas: Array,
 ) -> Iterator[tuple[float, Array]]:
-    """Yield the mean squared loss on the rows held out and the coefficients, by penalty."""
-    equations = accumulate(features.transform_into, rows, targets, features.n_columns)
-    path = solve_ridge(equations, len(rows) * ALPHAS, intercept=True)
-    Z = features.transform(held_rows)
-    for coef, intercept in zip(path.coef, path.intercept, strict=True):
-        loss = float(np.mean(np.sum((held - Z @ coef - intercept) ** 2, axis=1)))
+    """Yield the mean squared loss on the rows held out and the coefficients, by penalty.
+
+    The penalties are n alpha, and the intercept is free; the squared loss is added up over the
+    columns of the target. Penalties whose coefficients are too large for their precision are left
+    out.
+    """
+    p = features.n_columns
+    fitted, judged = (
+        accumulate(features.transform_into, part, columns, p)
+        for part, columns in ((rows, targets), (held_rows, held))
+    )
+    path = solve_ridge(fitted, len(targets) * alphas, intercept=True)
+    losses = residual_sum_of_squares(judged, path.coef, path.intercept).sum(axis=1) / len(held)
+    for loss, coef in zip(losses, path.coef, strict=True):
         if np.isfinite(loss):
-            yield loss, coef
+            yield float(loss), coef
+
+
+def metric_of(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
+    """Return the metric that follows from an outer product, and its root.
+
+    The outer product itself where it is the diagonal, shape (d,), or its root where it is all,
+    shape (d, d); scaled so that the mean squared distance of the rows stays what it is. None where
+    that is 0 in the metric, or not finite.
+    """
+    if not np.isfinite(outer).all():
+        return None
+    if outer.ndim == 1:
+        metric, root = outer, np.sqrt(outer)
+    else:
+        values, vectors = linalg.eigh(outer)
+        values = np.sqrt(np.maximum(values, 0.0))
+        metric, root = ((vectors * power) @ vectors.T for power in (values, np.sqrt(values)))
+    spread = total_variance(rows, root)
+    if not (np.isfinite(spread) and spread > 0):
+        return None
+    scale = total_variance(rows) / spread
+    return metric * scale, root * scale**0.5
+
+
+def total_variance(rows: Rows, root: Array | None = None) -> float:
+    """Return the sum of the variances of the columns, of the rows times a root if there is one.
+
+    It is half the mean squared distance of two rows.
+    """
+    n, d = rows.shape
+    root = np.ones(d) if root is None else root
+    shift = 0.0 if sparse.issparse(rows) else np.asarray(rows[:1], dtype=np.float64)
+    sums, squares = np.zeros(d), 0.0
+    for block in row_blocks(n, d):
+        part: Any = rows[block].astype(np.float64)
+        part = part if sparse.issparse(part) else part - shift
+        sums += np.asarray(part.sum(axis=0)).ravel()
+        squares += float(row_norms(into(root, part), squared=True).sum())
+    mean = into(root, sums / n)
+    return float(squares / n - mean @ mean)
 
 
 def gradient_outer_product(
-    kernel: Kernel, rows: Array, landmarks: Array, coef: Array, root: Array, *, diagonal: bool
+    kernel: Kernel, rows: Rows, landmarks: Rows, coef: Array, root: Array, *, diagonal: bool
 ) -> Array:
     """Return the average outer product of the gradients of kernel regressions.
 
@@ -364,8 +402,8 @@ def gradient_outer_product(
     """
     d, k = rows.shape[1], coef.shape[1]
     total = np.zeros(d) if diagonal else np.zeros((d, d))
-    for block in row_blocks(len(rows), k * d):
+    for block in row_blocks(rows.shape[0], k * d):
         for gradients in kernel.gradients(rows[block], landmarks, coef):
             by_rows = into(root, gradients)
             total += np.sum(by_rows**2, axis=0) if diagonal else by_rows.T @ by_rows
-    return np.asarray(total / len(rows))
+    return np.asarray(total / rows.shape[0])

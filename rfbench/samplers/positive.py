@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.extmath import row_norms
 
 from rfbench.arrays import Array, FloatArray, Rows
-from rfbench.kernels import Gaussian
+from rfbench.kernels import Gaussian, dense
 from rfbench.parameters import one_of, parameter
 from rfbench.registry import SAMPLERS
 from rfbench.samplers.base import RandomFeatures, Streams
@@ -22,21 +22,28 @@ BASES = ("rks", "orf", "simrf")
 
 @dataclass(frozen=True)
 class PositiveMap(FeatureMap):
-    """Columns ``scale * exp(w'x + b - decay |x|^2)``.
+    """Columns ``scale * exp(w'z + b - decay |z|^2)`` of z = x - centre.
 
     Attributes
     ----------
     decay : float
+    centre : array of shape (d,) or None
+        None: the origin.
     """
 
     decay: float = 0.0
+    centre: FloatArray | None = None
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
         assert self.offsets is not None
-        self._project(rows, out)
-        out += self.offsets
-        out -= (self.decay * row_norms(rows, squared=True))[:, None].astype(out.dtype)
+        for block in row_blocks(rows.shape[0], rows.shape[1]):
+            part, exponents = dense(rows[block]), out[block]
+            if self.centre is not None:
+                part = part - self.centre.astype(part.dtype)
+            self._project(part, exponents)
+            exponents += self.offsets
+            exponents -= (self.decay * row_norms(part, squared=True))[:, None].astype(out.dtype)
         np.exp(out, out=out)
         out *= self.scale
 
@@ -62,8 +69,9 @@ class PositiveFeatures(RandomFeatures):
 
     With :math:`E\,e^{w^\top (x + y)} = e^{|x + y|^2 / (2 s^2)}` the estimate is unbiased, and no
     product of features is negative: what attention needs (FAVOR+). For ridge regression they are
-    expected to lose against cosines. The estimate depends on where the origin is: centred rows have
-    the smaller variance, and features of rows many bandwidths away from it underflow to 0.
+    expected to lose against cosines. The kernel is that of differences and the features are not:
+    rows many bandwidths away from the origin have features of 0. So x are the rows less the mean
+    of the training rows, which is ours.
 
     Parameters
     ----------
@@ -88,6 +96,7 @@ class PositiveFeatures(RandomFeatures):
 
     has_prefixes: ClassVar[bool] = True
     kernels_served: ClassVar[Any] = Gaussian
+    revision: ClassVar[int] = 2  # 1: rows as they are
 
     base: str = parameter("rks", one_of(*BASES))
 
@@ -102,7 +111,8 @@ class PositiveFeatures(RandomFeatures):
         base.kernel_ = self.kernel_
         drawn = base._draw(X, None, random)
         assert isinstance(drawn, FeatureMap)
-        A = self._curvature(X)
+        centre, variance = moments(X)
+        A = self._curvature(variance, X.shape[1])
         squares = np.sum(drawn.frequencies**2, axis=0) / spread**2
         return PositiveMap(
             "exp",
@@ -111,9 +121,10 @@ class PositiveFeatures(RandomFeatures):
             A * squares + 0.25 * X.shape[1] * np.log(1.0 - 4.0 * A),
             scale=m**-0.5,
             decay=spread**2,
+            centre=centre,
         )
 
-    def _curvature(self, X: Rows) -> float:
+    def _curvature(self, variance: float, d: int) -> float:
         """Return A, at most 0, see `OptimalPositiveFeatures`."""
         return 0.0
 
@@ -164,16 +175,21 @@ class OptimalPositiveFeatures(PositiveFeatures):
     True
     """
 
-    def _curvature(self, X: Rows) -> float:
+    def _curvature(self, variance: float, d: int) -> float:
         assert isinstance(self.kernel_, Gaussian)
-        n, d = X.shape
-        squares, total = 0.0, np.zeros(d)
-        for block in row_blocks(n, d):
-            rows = X[block].astype(np.float64)
-            squares += float(row_norms(rows, squared=True).sum())
-            total += np.asarray(rows.sum(axis=0)).ravel()
-        # The mean of |x + y|^2 over all pairs of rows.
-        pairs = 2.0 * squares / n + 2.0 * float(total @ total) / n**2
-        phi = pairs * self.kernel_.spread**2 / d
+        # Of rows less their mean, the mean of |x + y|^2 over all pairs is twice that of |x|^2.
+        phi = 2.0 * variance * self.kernel_.spread**2 / d
         self.curvature_ = float(1 - 2 * phi - np.sqrt((2 * phi + 1) ** 2 + 8 * phi)) / 16
         return self.curvature_
+
+
+def moments(X: Rows) -> tuple[Array, float]:
+    """Return the mean of the rows, shape (d,), and the mean squared distance from it."""
+    n, d = X.shape
+    blocks = list(row_blocks(n, d))
+    total = np.zeros(d)
+    for block in blocks:
+        total += np.asarray(X[block].astype(np.float64).sum(axis=0)).ravel()
+    mean = total / n
+    squares = (row_norms(dense(X[block]) - mean, squared=True).sum() for block in blocks)
+    return mean, float(sum(squares)) / n

@@ -6,20 +6,15 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg
 
 from rfbench.arrays import Array, Rows
-from rfbench.compute.gram import accumulate, solve_ridge
 from rfbench.kernels import Gaussian
-from rfbench.memory import check_fits
-from rfbench.parameters import number, one_of, parameter, whole
+from rfbench.parameters import one_of, parameter, whole
 from rfbench.samplers.base import Streams
 from rfbench.samplers.declaration import GAUSSIAN, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
-from rfbench.samplers.pool import ScoredFeatures
-
-FULL, DIAGONAL = "full", "diagonal"
-FLOOR = 1e-6
+from rfbench.samplers.metric import DIAGONAL, FULL, LearnedMetric, into
+from rfbench.samplers.pool import SCORE_ROWS, ScoredFeatures
 
 
 @sampler(
@@ -28,49 +23,51 @@ FLOOR = 1e-6
     kernels=GAUSSIAN,
     about="random Fourier features of a metric that is learnt from the gradients of a few fits",
     verified="""
-        brute force: gradient outer product by finite differences of a ridge fit of scikit-learn
-          tolerance: relative 1e-7
-          tests/samplers/test_rfm.py::test_outer_product_is_that_of_finite_differences
-        brute force: metric and features after three rounds of the recursion written out
-          tolerance: relative 1e-9
-          tests/samplers/test_rfm.py::test_rounds_are_the_explicit_recursion
+        brute force: gradient outer product by finite differences of kernel regressions
+          tolerance: relative 1e-5
+          tests/samplers/test_metric.py::test_outer_product_is_that_of_finite_differences
+        brute force: metric and losses of the recursion written out, with fits of scikit-learn
+          tolerance: relative 1e-4
+          tests/samplers/test_metric.py::test_rounds_are_the_recursion_written_out
+        closed form: features are plain ones of the rows in the metric, both maps
+          tolerance: 1e-10
+          tests/samplers/test_rfm.py::test_features_are_plain_ones_of_rows_in_the_metric
         """,
     contract={"float32_tolerance": 1e-3},
     forms=(
         Form({"rounds": 2}),
-        Form({"metric": "diagonal", "score_rows": 40}),
+        Form({"metric": "full", "score_rows": 40}),
     ),
 )
 class RFMFeatures(ScoredFeatures):
     r"""Random Fourier features of a Mahalanobis kernel whose metric is learnt from gradients.
 
-    With frequencies :math:`w = L w_0`, :math:`L L^\top = A`, at first :math:`A = I`, and
-    :math:`w_0` drawn once from the spectral measure, every round fits a ridge regression f on the
-    features and replaces A by the average gradient outer product (AGOP)
+    The frequencies are :math:`w = A^{1/2} w_0`, with :math:`w_0` from the spectral measure and A
+    the average gradient outer product of kernel regressions (AGOP), see
+    `rfbench.samplers.metric.LearnedMetric`: in a few rounds, of which that with the smallest loss
+    on rows held out is kept. Round 0, A = I, is random kitchen sinks.
 
-    .. math:: G = \frac1n \sum_i \nabla f(x_i) \nabla f(x_i)^\top
-                = V^\top \big((\theta \theta^\top) \circ (S^\top S / n)\big) V,
-
-    scaled to trace d, plus 1e-6 I; S are the derivatives of the columns by their phases and V the
-    frequencies of the columns. The outer products of several target columns are added up.
-    This is the recursive feature machine on random features, and a method of rfbench: that of the
-    paper solves kernel regression on all rows. Costs two Gram matrices per round.
+    This is the recursive feature machine with random features, and a method of rfbench: that of
+    the paper solves kernel regression on all rows. The metric is learnt from fits on landmarks,
+    because the gradients of fits on random Fourier features carry the noise of these features.
 
     Parameters
     ----------
     rounds : int
-        Number of fits before the features are ready.
-    alpha : float
-        Penalty of those fits, in the convention n alpha; the intercept is free.
-    metric : {'full', 'diagonal'}
-        Whether A has only the diagonal of G.
+        Number of outer products that are tried.
+    metric : {'diagonal', 'full'}
+        Weights of the columns, or any linear map of them.
     score_rows : int or float
         Number, or fraction, of training rows that the metric is learnt from.
 
     Attributes
     ----------
-    metric_ : array of shape (d, d)
-        A.
+    metric_ : array of shape (d,) or (d, d)
+        A, the weights of the columns where it is diagonal.
+    losses_ : array of shape (rounds + 1,)
+        Mean squared loss of the rows held out, by round.
+    round_ : int
+        The round that is kept.
 
     References
     ----------
@@ -82,61 +79,41 @@ class RFMFeatures(ScoredFeatures):
     >>> import numpy as np
     >>> from rfbench.samplers import RFMFeatures
     >>> X = np.random.default_rng(0).standard_normal((300, 3))
-    >>> sampler = RFMFeatures(50, bandwidth=2.0, random_state=0).fit(X, np.sin(X[:, 0]))
-    >>> bool(sampler.metric_[0, 0] > 2.5)
+    >>> sampler = RFMFeatures(50, bandwidth=2.0, random_state=0).fit(X, np.sin(2 * X[:, 0]))
+    >>> bool(sampler.metric_[0] > 2.5)
     True
     """
 
     needs_target: ClassVar[bool] = True
+    has_prefixes: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
     kernels_served: ClassVar[Any] = Gaussian
+    revision: ClassVar[int] = 2  # 1: from Fourier features, the last round, full, one penalty
 
-    rounds: int = parameter(5, whole(1))
-    alpha: float = parameter(1e-3, number(above=0))
-    metric: str = parameter(FULL, one_of(FULL, DIAGONAL))
+    rounds: int = parameter(3, whole(1))
+    metric: str = parameter(DIAGONAL, one_of(DIAGONAL, FULL))
+    score_rows: int | float = parameter(3000, SCORE_ROWS)
 
     def scratch_bytes(self, n: int, d: int, k: int = 1, row_bytes: float = 0.0) -> float:
-        """Return the bytes of the scoring rows, and of a fit or of the metrics."""
-        rows, fit = self.fit_bytes(n, d, k, row_bytes)
-        return rows + max(fit, 48.0 * d**2)
+        """Return the bytes of learning the metric."""
+        return self._metric(n).scratch_bytes(n, d, k)
+
+    def _metric(self, n: int, random_state: Any = None) -> LearnedMetric:
+        return LearnedMetric(
+            kind=self.metric,
+            kernel=self.kernel,
+            rounds=self.rounds,
+            n_rows=max(2, self.n_scored(n)),
+            random_state=random_state,
+        )
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
-        assert targets is not None
-        d, m = X.shape[1], self.n_components
-        check_fits(24.0 * d**2, f"A metric of {d} columns", "Take another method.")
-        rows, y = self.scoring_rows(X, targets, random)
-        drawn = found = self.draw_unit_map(random, d, m).times(m**-0.5)
-        self.metric_ = np.eye(d)
-        for _ in range(self.rounds):
-            outer = gradient_outer_product(found, rows, y, self.alpha)
-            if self.metric == DIAGONAL:
-                outer = np.diag(np.diag(outer))
-            if not np.trace(outer) > 0:
-                self.notes_.append("the target does not vary, and the metric is the first")
-                break
-            self.metric_ = outer * (d / np.trace(outer)) + FLOOR * np.eye(d)
-            root = linalg.cholesky(self.metric_, lower=True)
-            found = replace(drawn, frequencies=root @ drawn.frequencies)
-        return found
-
-
-def gradient_outer_product(features: FeatureMap, rows: Rows, targets: Array, alpha: float) -> Array:
-    """Return the average outer product of the gradients of a ridge regression, shape (d, d).
-
-    Parameters
-    ----------
-    features : FeatureMap
-        Waves.
-    rows : array or CSR matrix of shape (n, d)
-    targets : array of shape (n, k)
-        The outer products of the k regressions are added up.
-    alpha : float
-        The penalty is n alpha; the intercept is free.
-    """
-    n, apart = rows.shape[0], features.columns_apart()
-    nothing = np.empty((n, 0))
-    equations = accumulate(apart.transform_into, rows, targets, apart.n_columns)
-    theta = solve_ridge(equations, n * alpha, intercept=True).coef[0]
-    slopes = accumulate(apart.slopes().transform_into, rows, nothing, apart.n_columns).gram / n
-    V = apart.frequencies
-    return np.asarray(V @ ((theta @ theta.T) * slopes) @ V.T, np.float64)
+        learned = self._metric(X.shape[0], random.selection).fit(X, targets)
+        self.metric_, self.losses_ = learned.metric_, learned.losses_
+        self.round_ = learned.round_
+        self.notes_.extend(learned.notes_)
+        drawn = self.draw_unit_map(random, X.shape[1], self.n_components)
+        turned = into(learned.root_, drawn.frequencies.T).T
+        return replace(drawn, frequencies=np.ascontiguousarray(turned)).times(
+            self.n_components**-0.5
+        )

@@ -81,3 +81,14 @@ def test_centring_takes_the_mean_out_of_the_target() -> None:
     centred = Greedy(10, center_target=True, **words).fit(ROWS, SMOOTH + 7.0).chosen_
     assert_array_equal(centred, Greedy(10, **words).fit(ROWS, SMOOTH - SMOOTH.mean()).chosen_)
     assert (centred != Greedy(10, **words).fit(ROWS, SMOOTH + 7.0).chosen_).any()
+
+
+def test_of_candidates_that_differ_by_rounding_the_first_is_taken() -> None:
+    """Columns with the same entries in another order: their sums are the same but for rounding."""
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        column = random.standard_normal(200)
+        rows = np.column_stack([random.permutation(column) for _ in range(8)])
+        for normalize in (False, True):
+            sampler = Greedy(1, pool_size=8, kernel="linear", normalize=normalize)
+            assert sampler.fit(rows, np.ones(200)).chosen_[0] == 0

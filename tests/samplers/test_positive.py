@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 from scipy.optimize import approx_fprime
 
 from rfbench import kernels
@@ -23,9 +24,10 @@ def test_features_are_the_formula(sampler, kernel, base):
     W = BASES[base](7, feature_map="paired", **words).fit(ROWS).feature_map_.frequencies
     s = 2.0 if kernel == "gaussian" else 2.0**0.5  # where the kernel is exp(-|x - y|^2 / 2 s^2)
     A = getattr(fitted, "curvature_", 0.0)
-    squares = np.sum(NEW_ROWS**2, axis=1, keepdims=True)
+    rows = NEW_ROWS - ROWS.mean(axis=0)
+    squares = np.sum(rows**2, axis=1, keepdims=True)
     root, D = np.sqrt(1 - 4 * A), (1 - 4 * A) ** (5 / 4)
-    expected = D * np.exp(A * s**2 * np.sum(W**2, axis=0) + root * NEW_ROWS @ W - squares / s**2)
+    expected = D * np.exp(A * s**2 * np.sum(W**2, axis=0) + root * rows @ W - squares / s**2)
     assert_allclose(fitted.transform(NEW_ROWS), expected / 7**0.5, rtol=1e-12)
 
 
@@ -41,10 +43,25 @@ def test_positive_features_are_unbiased(sampler, kernel, base):
     assert_unbiased(make, kernels.make(kernel, 4.0), points(5), seeds=200, wrong=wrong)
 
 
+@pytest.mark.parametrize("sampler", BOTH)
+def test_the_origin_does_not_matter(sampler):
+    """Ten bandwidths from it, columns without centring are constant: all 0."""
+    here, there = (
+        sampler(30, bandwidth=2.0, random_state=0).fit(ROWS + shift).transform(NEW_ROWS + shift)
+        for shift in (0.0, 20.0)
+    )
+    assert_allclose(there, here, rtol=1e-9)
+    assert np.std(there, axis=0).min() > 1e-3 * np.abs(there).max()
+    sparse_rows, sparse_new = sparse.csr_array(ROWS + 20.0), sparse.csr_array(NEW_ROWS + 20.0)
+    found = sampler(30, bandwidth=2.0, random_state=0).fit(sparse_rows).transform(sparse_new)
+    assert_allclose(found, there, rtol=1e-9)
+
+
 def test_the_curvature_minimises_the_variance():
     """The second moment of a product of features, (1-4A)^d (1-8A)^(-d/2) exp(...), at phi."""
     rows = points(5)
     sampler = OptimalPositiveFeatures(4, bandwidth=2.0, random_state=0).fit(rows)
+    rows = rows - rows.mean(axis=0)
     sums = rows[:, None] + rows[None]
     phi = np.mean(np.sum(sums**2, axis=2)) / (2.0**2 * 5)
 

@@ -1,56 +1,51 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.linear_model import Ridge
 
-from rfbench.samplers import RFMFeatures
-from rfbench.samplers.rfm import gradient_outer_product
-from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET
+from rfbench.samplers import RKS, RFMFeatures
+from rfbench.samplers.base import streams
+from rfbench.samplers.metric import LearnedMetric
+from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS
 
-from .candidates import TWO, drawn
+from .candidates import drawn
 
-
-def finite_differences(found, targets, alpha):
-    """Return the average outer product of the gradients of a ridge fit of scikit-learn."""
-    fit = Ridge(alpha * len(ROWS)).fit(found.transform(ROWS), targets)
-    gradients = np.empty((*ROWS.shape, targets.shape[1]))
-    for j in range(5):
-        step = np.zeros(5)
-        step[j] = 1e-5
-        ends = [fit.predict(found.transform(ROWS + sign * step)) for sign in (1, -1)]
-        gradients[:, j] = ((ends[0] - ends[1]) / 2e-5).reshape(len(ROWS), -1)
-    return np.einsum("ijk,ilk->jl", gradients, gradients) / len(ROWS)
-
-
-@pytest.mark.parametrize("feature_map", MAPS)
-@pytest.mark.parametrize("targets", [TARGET[:, None], TWO])
-def test_outer_product_is_that_of_finite_differences(feature_map, targets):
-    found = drawn(feature_map, 12)
-    for alpha in (1e-3, 0.1):
-        G = gradient_outer_product(found, ROWS, targets, alpha)
-        assert_allclose(G, finite_differences(found, targets, alpha), rtol=1e-7, atol=1e-9)
+X = np.random.default_rng(0).standard_normal((150, 5))
+Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 0] * X[:, 1]])
 
 
 @pytest.mark.parametrize("feature_map", MAPS)
 @pytest.mark.parametrize("metric", ["full", "diagonal"])
-def test_rounds_are_the_explicit_recursion(feature_map, metric):
-    first = found = drawn(feature_map, 12)
-    for _ in range(3):
-        G = gradient_outer_product(found, ROWS, TWO, 0.01)
-        G = np.diag(np.diag(G)) if metric == "diagonal" else G
-        A = 5 * G / np.trace(G) + 1e-6 * np.eye(5)
-        found = replace(first, frequencies=np.linalg.cholesky(A) @ first.frequencies)
-    words = {"rounds": 3, "metric": metric, "alpha": 0.01, "feature_map": feature_map}
-    sampler = RFMFeatures(12, bandwidth=2.0, random_state=0, **words).fit(ROWS, TWO)
-    assert_allclose(sampler.metric_, A, rtol=1e-9, atol=1e-12)
-    assert_allclose(sampler.transform(NEW_ROWS), found.transform(NEW_ROWS), atol=1e-9)
+def test_features_are_plain_ones_of_rows_in_the_metric(feature_map, metric):
+    words = {"bandwidth": 2.0, "random_state": 0, "feature_map": feature_map}
+    sampler = RFMFeatures(20, rounds=2, metric=metric, **words).fit(X, Y)
+    learned = LearnedMetric(kind=metric, rounds=2, random_state=streams(0).selection).fit(X, Y)
+    assert sampler.round_ == learned.round_ > 0
+    assert_allclose(sampler.metric_, learned.metric_)
+    assert_allclose(sampler.losses_, learned.losses_)
+    plain = RKS(20, **words).fit(learned.transform(X))
+    expected = plain.transform(learned.transform(NEW_ROWS))
+    assert_allclose(sampler.transform(NEW_ROWS), expected, atol=1e-10)
 
 
-def test_a_constant_target_leaves_the_features_as_drawn():
-    sampler = RFMFeatures(12, bandwidth=2.0, random_state=0).fit(ROWS, np.zeros(60))
+def test_on_noise_plain_features_are_kept_as_often_as_not():
+    """The features of the last round would be others in every case."""
+    random, kept = np.random.default_rng(0), []
+    for seed in range(8):
+        rows, y = random.standard_normal((60, 5)), random.standard_normal(60)
+        sampler = RFMFeatures(12, rounds=2, bandwidth=2.0, random_state=seed).fit(rows, y)
+        kept.append(sampler.round_)
+        assert sampler.losses_[sampler.round_] == sampler.losses_.min()
+        if sampler.round_ == 0:
+            plain = RKS(12, bandwidth=2.0, random_state=seed).fit(rows)
+            assert_allclose(sampler.transform(rows), plain.transform(rows), atol=1e-12)
+    assert 1 < kept.count(0) < 8
+
+
+@pytest.mark.parametrize("value", [0.0, 3.7, -1e9])
+def test_a_constant_target_leaves_the_features_as_drawn(value):
+    """Its fit and its gradients are rounding, which is no variation."""
+    sampler = RFMFeatures(12, bandwidth=2.0, random_state=0).fit(ROWS, np.full(60, value))
     assert_allclose(
         sampler.transform(NEW_ROWS), drawn("offset", 12).transform(NEW_ROWS), atol=1e-12
     )
-    assert "does not vary" in sampler.notes_[0]
+    assert "do not vary" in sampler.notes_[0]
