@@ -91,7 +91,7 @@ def estimate(trial: Trial) -> float | None:
         # The rows once more, in the metric, and what learning holds before that.
         held += rows.itemsize * rows.d * (rows.n + rows.n_test) if rows.held else 0.0
         metric = LearnedMetric(kind=experiment.kernel_metric)
-        fit = max(fit, metric.scratch_bytes(rows.n, rows.d, targets))
+        fit = max(fit, metric.scratch_bytes(rows.n, rows.d, targets, copied))
     drawn: float = sampler.scratch_bytes(rows.n, rows.d, targets, copied)
     return LEAST_MEMORY + held + frequencies + max(errors, fit, drawn)
 

@@ -31,6 +31,7 @@ LEARNT_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2", 
 # A share of the rows is held out to choose the round; of fewer rows all train and all choose.
 HELD_OUT, FEWEST = 0.2, 10
 OUTER_ROWS = 1000
+SPARSE_ENTRY = 16.0  # bytes: a number and its column
 # What each round chooses from: multiples of the median distance, and penalties times n.
 SMOOTH_BANDWIDTHS, PEAKED_BANDWIDTHS = (0.25, 0.5, 1.0), (0.5, 2.0, 8.0)
 ALPHAS = np.logspace(-7, 1, 9)
@@ -123,15 +124,18 @@ class LearnedMetric(
     n_rows: int = parameter(3000, whole(2))
     random_state: RandomState = parameter(None, RANDOM_STATE)
 
-    def scratch_bytes(self, n: int, d: int, k: int = 1) -> float:
+    def scratch_bytes(self, n: int, d: int, k: int = 1, row_bytes: float | None = None) -> float:
         """Return about the bytes that `fit` holds for a while, beside n rows of d columns.
 
-        The rows that are looked at, dense; their features; gradients of k columns of a target; the
-        outer products.
+        The rows that are looked at, of `row_bytes` each (None: dense ones), twice and in the
+        metric; their features; the landmarks, dense, with the gradients of k columns of a target;
+        the outer products. A full metric makes rows dense.
         """
         rows, landmarks = min(n, self.n_rows), min(n, self.n_landmarks)
+        of_row = 8.0 * d if row_bytes is None or self.kind == FULL else row_bytes
         squares = 5.0 * d**2 if self.kind == FULL else 0.0
-        return 8.0 * (rows * (3.0 * d + 2.0 * landmarks) + 2.0 * landmarks * k * d + squares)
+        kept = rows * (3.0 * of_row + 16.0 * landmarks)
+        return kept + 8.0 * (landmarks * (k + 2.0) * d + squares)
 
     def fit(self, X: Rows, y: Any = None, groups: Any = None) -> LearnedMetric:
         """Learn the metric.
@@ -159,8 +163,10 @@ class LearnedMetric(
                 "It learns from the gradients of a fit of the target.",
             )
         (n, d), targets = X.shape, target_columns(y, X.shape[0])
+        entries: Any = X
+        row_bytes = SPARSE_ENTRY * entries.nnz / n if sparse.issparse(X) else None
         check_fits(
-            self.scratch_bytes(n, d, targets.shape[1]),
+            self.scratch_bytes(n, d, targets.shape[1], row_bytes),
             f"A {self.kind} metric of {d:,} columns",
             "Take fewer columns, or no metric.",
         )

@@ -198,6 +198,8 @@ def test_it_is_refused_where_it_does_not_fit_into_memory():
     wide = sparse.random_array((40, 200_000), density=1e-4, format="csr", rng=0)
     with limited_to(2**29), pytest.raises(MemoryLimit, match="full metric of 200,000 columns"):
         LearnedMetric(kind="full").fit(wide, np.arange(40.0))
+    with limited_to(2**30):
+        assert LearnedMetric(rounds=1).fit(wide, np.arange(40.0)).root_.shape == (200_000,)
 
 
 def test_wrong_parameters_are_named():
