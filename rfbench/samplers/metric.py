@@ -24,13 +24,14 @@ from rfbench.rows import RowSource
 from rfbench.samplers.base import RandomState, streams, target_columns
 from rfbench.samplers.feature_map import FittedMap
 from rfbench.samplers.nystroem import NystroemMap
-from rfbench.samplers.projected import row_blocks
+from rfbench.samplers.projected import block_bytes, row_blocks
 
 FULL, DIAGONAL = "full", "diagonal"
 LEARNT_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2", "cauchy")
 # A share of the rows is held out to choose the round; of fewer rows all train and all choose.
 HELD_OUT, FEWEST = 0.2, 10
 OUTER_ROWS = 1000
+FIT_MATRICES = 10.0  # of the size landmarks x landmarks, as measured
 SPARSE_ENTRY = 16.0  # bytes: a number and its column
 # What each round chooses from: multiples of the median distance, and penalties times n.
 SMOOTH_BANDWIDTHS, PEAKED_BANDWIDTHS = (0.25, 0.5, 1.0), (0.5, 2.0, 8.0)
@@ -127,15 +128,18 @@ class LearnedMetric(
     def scratch_bytes(self, n: int, d: int, k: int = 1, row_bytes: float | None = None) -> float:
         """Return about the bytes that `fit` holds for a while, beside n rows of d columns.
 
-        The rows that are looked at, of `row_bytes` each (None: dense ones), twice and in the
-        metric; their features; the landmarks, dense, with the gradients of k columns of a target;
-        the outer products. A full metric makes rows dense.
+        The rows that are looked at, of `row_bytes` each (None: dense ones), as drawn, in two parts
+        and in the metric; matrices of a fit; the landmarks, dense, with the gradients of k columns
+        of a target; the outer products. A full metric makes rows dense.
         """
-        rows, landmarks = min(n, self.n_rows), min(n, self.n_landmarks)
+        rows = min(n, self.n_rows)
+        fitted = rows - round(HELD_OUT * rows)
+        landmarks = min(fitted, self.n_landmarks)
         of_row = 8.0 * d if row_bytes is None or self.kind == FULL else row_bytes
         squares = 5.0 * d**2 if self.kind == FULL else 0.0
-        kept = rows * (3.0 * of_row + 16.0 * landmarks)
-        return kept + 8.0 * (landmarks * (k + 2.0) * d + squares)
+        gradients = 2.0 * block_bytes(min(fitted, OUTER_ROWS), k * d)
+        matrices = 8.0 * (FIT_MATRICES * landmarks**2 + landmarks * (k + 2.0) * d + squares)
+        return 4.0 * rows * of_row + gradients + matrices
 
     def fit(self, X: Rows, y: Any = None, groups: Any = None) -> LearnedMetric:
         """Learn the metric.
