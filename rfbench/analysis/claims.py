@@ -134,13 +134,13 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
 
 def machine_names(collection: Collection, groups: NDArray[np.intp]) -> list[str]:
     """Return what the manifests call the machines that took the times of some groups."""
-    known = {
+    described = {
         name: str(machine.get("cpu") or "")
         for results in collection.experiments
         for name, machine in results.machines.items()
     }
     names = dict.fromkeys(map(str, collection.fact("machine")[groups]))
-    return [f"{known.get(name) or 'a machine'} ({name})" for name in names if name]
+    return [f"{described.get(name) or 'a machine'} ({name})" for name in names if name]
 
 
 def own(claim: Claim) -> OneOff:
@@ -313,11 +313,11 @@ def _over_gaps(
     span = None
     if comparison.against and comparison.x and part.along == "M" and part.scale == "difference":
         methods = part.method, comparison.against
-        place = claim.paper, part.items, comparison.target
-        span = effect_range(audited, *place, methods, comparison.x, part.metric)
+        at = claim.paper, part.items, comparison.target
+        span = effect_range(audited, *at, methods, comparison.x, part.metric)
     keys = [
-        one.key for one in claim.depends_on
-        if not one.datasets or comparison.target in one.datasets
+        unprinted.key for unprinted in claim.depends_on
+        if not unprinted.datasets or comparison.target in unprinted.datasets
     ]  # fmt: skip
     if span and _reaches(span, part) and comparison.excess > 0:
         keys += span.varied

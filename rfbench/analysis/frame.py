@@ -132,8 +132,8 @@ class Collection:
 
         Features under the joint solver are the method ``joint``, and no other.
         """
-        known = (np.isin(self.fact(name)[groups], methods) for name in ("method", "alias"))
-        return np.logical_or(*known)
+        matching = (np.isin(self.fact(name)[groups], methods) for name in ("method", "alias"))
+        return np.logical_or(*matching)
 
     @cached_property
     def stale(self) -> dict[str, int]:
@@ -187,7 +187,7 @@ def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collecti
     run.
     """
     folders: dict[Path, Path] = {}
-    found, notes = [], []
+    results, notes = [], []
     for path in map(Path, paths):
         try:
             folders |= {folder.resolve(): folder for folder in reader.find([path])}
@@ -197,10 +197,10 @@ def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collecti
             notes.append(error.what)
     for folder in folders.values():
         try:
-            found.append(reader.read(folder))
+            results.append(reader.read(folder))
         except ResultsError as error:
             notes.append(f"{folder} is left out: {error.what} {error.why}".strip())
-    return of(found, notes, today)
+    return of(results, notes, today)
 
 
 def of(
@@ -242,24 +242,24 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
     """Return the rows of all experiments, with what holds for all rows of one."""
     facts = pd.DataFrame(
         {
-            "experiment": one.name,
-            "folder": one.path,
-            "paper": str(one.config.get("paper") or ""),
-            "items": str(one.config.get("item") or ""),
-            "smoke": one.smoke,
-            "metric": str(one.config.get("metric") or ""),
-            "follows": follows(one),
+            "experiment": result.name,
+            "folder": result.path,
+            "paper": str(result.config.get("paper") or ""),
+            "items": str(result.config.get("item") or ""),
+            "smoke": result.smoke,
+            "metric": str(result.config.get("metric") or ""),
+            "follows": follows(result),
         }
-        for one in experiments
+        for result in experiments
     )
-    of = np.repeat(facts.index, [len(one.rows) for one in experiments])
-    rows = pd.concat([one.rows for one in experiments], ignore_index=True)
+    of = np.repeat(facts.index, [len(result.rows) for result in experiments])
+    rows = pd.concat([result.rows for result in experiments], ignore_index=True)
     return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
 
 
-def follows(one: Results) -> bool:
+def follows(result: Results) -> bool:
     """Whether M follows another method's number of features and so varies from trial to trial."""
-    return isinstance(one.config.get("M"), dict)
+    return isinstance(result.config.get("M"), dict)
 
 
 def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -> pd.DataFrame:
@@ -314,11 +314,11 @@ def _stale(
 ) -> pd.Series[bool]:
     """Say which groups no configuration asks for; rows of a sweep or without a setting are not."""
     stale = pd.Series(False, groups.index)
-    known = (groups["variant"] == "") & (groups["setting"] != "")
+    named = (groups["variant"] == "") & (groups["setting"] != "")
     for results in experiments:
         asked = today(results) if today else None
         if asked is not None:
-            here = known & (groups["folder"] == results.path)
+            here = named & (groups["folder"] == results.path)
             stale |= here & ~groups["setting"].isin(asked)
     return stale
 

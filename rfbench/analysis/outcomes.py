@@ -90,7 +90,9 @@ class Outcome:
     @property
     def depends_on(self) -> tuple[str, ...]:
         """What the paper leaves open and comparisons outside their bounds hang on."""
-        keys = (one.depends_on for one in self.comparisons if lies_outside(one))
+        keys = (
+            comparison.depends_on for comparison in self.comparisons if lies_outside(comparison)
+        )
         return tuple(dict.fromkeys(itertools.chain(*keys)))
 
     @property

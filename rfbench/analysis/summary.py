@@ -108,8 +108,8 @@ def aggregate(
     rows = collection.rows[collection.rows["group"].isin(groups.index)]
     rows = of_one_machine(rows, collection.groups)
     rows = rows.sort_values("trial", kind="stable")  # in any other order sums round otherwise
-    whole = [name for name in IDENTITY if SCHEMA[name].kind == INTEGER]
-    table = groups[["folder", *IDENTITY, "metric"]].astype(dict.fromkeys(whole, "Int64"))
+    integers = [name for name in IDENTITY if SCHEMA[name].kind == INTEGER]
+    table = groups[["folder", *IDENTITY, "metric"]].astype(dict.fromkeys(integers, "Int64"))
     return pd.concat([table, _aggregates(rows, groups["metric"], also)], axis=1)
 
 
@@ -160,13 +160,18 @@ def _aggregates(rows: pd.DataFrame, metric_of: pd.Series[str], also: Sequence[st
     of = values.where(np.isfinite(values) & ok).groupby(rows["group"])
     mean, sd, count = of.mean(), of.std(ddof=1), of.count()
     se = sd / count**0.5
-    whole = dict.fromkeys((name for name in ranges if SCHEMA[name].kind == INTEGER), "Int64")
-    low, high = of[ranges].min().astype(whole), of[ranges].max().astype(whole)
-    found = {"mean": mean["value"], "sd": sd["value"], "se": se["value"], "trials": count["value"]}
-    found["failed"] = of.size() - found["trials"]
+    integers = dict.fromkeys((name for name in ranges if SCHEMA[name].kind == INTEGER), "Int64")
+    low, high = of[ranges].min().astype(integers), of[ranges].max().astype(integers)
+    columns = {
+        "mean": mean["value"],
+        "sd": sd["value"],
+        "se": se["value"],
+        "trials": count["value"],
+    }
+    columns["failed"] = of.size() - columns["trials"]
     for name in ranges:
-        found |= {f"{name}_min": low[name], f"{name}_max": high[name]}
+        columns |= {f"{name}_min": low[name], f"{name}_max": high[name]}
     for name in times:
-        found |= {name: mean[name], f"{name}_se": se[name]}
-    found["alpha_scale_free"] = of["alpha_scale_free"].median()
-    return pd.DataFrame(found | {name: mean[name] for name in also})
+        columns |= {name: mean[name], f"{name}_se": se[name]}
+    columns["alpha_scale_free"] = of["alpha_scale_free"].median()
+    return pd.DataFrame(columns | {name: mean[name] for name in also})

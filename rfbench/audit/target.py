@@ -47,9 +47,9 @@ class Target:
                 "Take a configuration on these data, or another --target.",
             )
 
-    def lies_in(self, place: str) -> bool:
+    def lies_in(self, item: str) -> bool:
         """Whether the target lies in ``PAPER``, ``PAPER/ITEMS`` or ``PAPER/ITEMS/DATASET``."""
-        paper, items, dataset = [*place.split("/"), "", ""][:3]
+        paper, items, dataset = [*item.split("/"), "", ""][:3]
         return (
             paper == self.paper
             and (not items or set(self.items) <= set(items.split(",")))

@@ -213,7 +213,7 @@ def reads_a_table(command: Command) -> Command:
 def _command_with(changes: Mapping[str, Any]) -> str:
     """Return the command that runs, with other options."""
     context = click.get_current_context()
-    words = context.command_path.split()
+    command = context.command_path.split()
     for parameter in context.command.params:
         name = str(parameter.name)
         value = changes.get(name, context.params.get(name))
@@ -221,13 +221,13 @@ def _command_with(changes: Mapping[str, Any]) -> str:
         if name not in changes and source is not ParameterSource.COMMANDLINE:
             continue
         if isinstance(parameter, click.Argument):
-            words.append(str(value))
+            command.append(str(value))
         elif isinstance(value, bool):
-            words.append((parameter.opts if value else parameter.secondary_opts)[0])
+            command.append((parameter.opts if value else parameter.secondary_opts)[0])
         else:
             values = value if isinstance(value, list | tuple) else [value]
-            words += [word for each in values for word in (parameter.opts[0], str(each))]
-    return shlex.join(words)
+            command += [word for each in values for word in (parameter.opts[0], str(each))]
+    return shlex.join(command)
 
 
 @contextmanager

@@ -81,20 +81,20 @@ def verify(
     from rfbench.pages.verify import markdown, text
 
     note_faults()
-    found = hold_against(folders or ((DEFAULT,) if DEFAULT.is_dir() else ()), paper, settings)
-    found = found.under(protocol) if protocol else found
+    held = hold_against(folders or ((DEFAULT,) if DEFAULT.is_dir() else ()), paper, settings)
+    held = held.under(protocol) if protocol else held
     if claim is not None:
-        print_text(explained(found.of_claim(claim)))
+        print_text(explained(held.of_claim(claim)))
         return
     if form == "csv":
-        for note in found.selection.collection.notes:
+        for note in held.selection.collection.notes:
             echo(f"note: {note}", err=True)
-        table = claims.table(found.outcomes) if claims_only else found.own[COLUMNS]
-        said = as_csv(table, float_format="%.10g", lineterminator="\n")
+        table = claims.table(held.outcomes) if claims_only else held.own[COLUMNS]
+        output = as_csv(table, float_format="%.10g", lineterminator="\n")
     else:
-        said = {"text": text, "markdown": markdown}[form](found, claims_only)
-    (print_text if form == "text" else partial(echo, nl=False))(said)
-    if strict and found.empty:
+        output = {"text": text, "markdown": markdown}[form](held, claims_only)
+    (print_text if form == "text" else partial(echo, nl=False))(output)
+    if strict and held.empty:
         echo("strict: there are no results of any paper, so nothing was compared", err=True)
-    if strict and (found.contradicted or found.empty):
+    if strict and (held.contradicted or held.empty):
         raise click.exceptions.Exit(1)

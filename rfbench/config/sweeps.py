@@ -38,8 +38,8 @@ def combinations(
     most = total if most is None else most
     shape = [len(options) for options in choices.values()]
 
-    def at(place: int) -> dict[str, str]:
-        picked = zip(choices.items(), np.unravel_index(place, shape), strict=True)
+    def at(position: int) -> dict[str, str]:
+        picked = zip(choices.items(), np.unravel_index(position, shape), strict=True)
         return {name: list(options)[int(i)] for (name, options), i in picked}
 
     drawn = min(most, total)

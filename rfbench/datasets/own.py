@@ -115,10 +115,10 @@ def is_here(name: str, parameters: Options, folder: Path | None, sha256: str) ->
     if packed.cached(_cache(sha256), sha256):
         return True
     try:
-        known = source_of(parameters) in ("file", "path") and read(name, parameters, folder)[2]
+        remembered = source_of(parameters) in ("file", "path") and read(name, parameters, folder)[2]
     except DataError:
         return False
-    return known == sha256
+    return remembered == sha256
 
 
 def keep(sha256: str, parsed: Parsed) -> None:

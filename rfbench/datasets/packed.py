@@ -229,11 +229,11 @@ def _arrays(folder: Path, facts: Manifest, on_disk: bool) -> Parsed:
     else:
         codes = y.dtype == np.int64 and 0 <= y.min() <= y.max() < len(about.classes)
         _fits(codes, "a target of class codes")
-    known = about.model_dump(exclude={"fills_gaps"})
+    fields = about.model_dump(exclude={"fills_gaps"})
     if on_disk:
         X = RowSource(folder / "rows.npy", d, np.arange(n))
-        known |= {"rows": n, "columns": about.columns or d, "train_rows": train}
-    return Parsed(X, y, train, groups, known, schema)
+        fields |= {"rows": n, "columns": about.columns or d, "train_rows": train}
+    return Parsed(X, y, train, groups, fields, schema)
 
 
 def _fits(holds: Any, what: str) -> None:

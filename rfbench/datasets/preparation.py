@@ -149,7 +149,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._decimal_comma = {c for c in text if has_decimal_comma(table[c])}
         dates = [column for column, kind in self.kinds_.items() if kind == DATE]
         self._day_first = {column: is_day_first(text_of(table[column])) for column in dates}
-        words = [column for column, kind in self.kinds_.items() if kind == WORDS]
+        columns = [column for column, kind in self.kinds_.items() if kind == WORDS]
 
         numbers = self._numbers(table)
         gaps = np.isnan(numbers)
@@ -158,7 +158,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         # The parts of a date are missing together: the first one says it for all.
         firsts = np.r_[: len(self._numeric), len(self._numeric) : len(counts) : len(PARTS)]
         self._with_gaps = firsts[gaps[:, firsts].any(axis=0) & (counts[firsts] > 0)]
-        self._words = {c: _Words.of(text_of(table[c]), self.most_words) for c in words}
+        self._words = {c: _Words.of(text_of(table[c]), self.most_words) for c in columns}
 
         rows = self._expanded(table, numbers)
         varies = rows.min(axis=0, initial=np.inf) < rows.max(axis=0, initial=-np.inf)
@@ -166,7 +166,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._varying = np.flatnonzero(varies)
         self._names_out = [names[at] for at in self._varying]
         kept = {sources[at] for at in self._varying}
-        for column in {*self._numeric, *dates, *words} - kept:
+        for column in {*self._numeric, *dates, *columns} - kept:
             self.kinds_[column] = CONSTANT if table[column].notna().any() else EMPTY
         # Gaps of each column that has any, and among them the values that are not what it holds.
         empty = {str(column): int(n) for column, n in table.isna().sum().items()}
@@ -275,11 +275,11 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         indicators = np.isnan(numbers[:, self._with_gaps]).astype(np.float64)
         filled = np.where(np.isnan(numbers), self._means, numbers)
         nothing = pd.Series(None, index=table.index, dtype=object)
-        words = [
+        one_hot = [
             levels.encoded(text_of(table[column]) if column in table else nothing)
             for column, levels in self._words.items()
         ]
-        return np.hstack([filled, indicators, *words])
+        return np.hstack([filled, indicators, *one_hot])
 
     def _expanded_names(self) -> tuple[list[str], list[str]]:
         """Return for each of these columns the one that it comes from, and its name."""

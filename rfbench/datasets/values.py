@@ -70,8 +70,8 @@ def row_names(name: str, column: pd.Series[Any]) -> str:
     if not may_name_rows(name):
         return ""
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    whole = np.isfinite(values).all() and (values == np.round(values)).all()
-    if not whole or len(values) < 2 or len(np.unique(values)) < len(values):
+    integral = np.isfinite(values).all() and (values == np.round(values)).all()
+    if not integral or len(values) < 2 or len(np.unique(values)) < len(values):
         return ""
     return INDEX if _UNLABELLED.fullmatch(name) else IDENTIFIER
 
@@ -101,8 +101,8 @@ def text_of(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return a column as words, None where nothing is there."""
     if is_number(column):  # 3.0 is the word 3: gaps make floats of whole numbers
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        words = [None if np.isnan(value) else f"{value:.15g}" for value in numbers]
-        return pd.Series(words, index=column.index, dtype=object)
+        texts = [None if np.isnan(value) else f"{value:.15g}" for value in numbers]
+        return pd.Series(texts, index=column.index, dtype=object)
     there = column.notna()
     text = column.astype(str).astype(object)
     return text.where(there & (text.str.strip() != ""), None)

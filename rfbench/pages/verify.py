@@ -83,11 +83,11 @@ def claim(outcomes: Sequence[Outcome], width: int | None = None) -> str:
 def comparisons(outcome: Outcome) -> Grid:
     """Lay out the comparisons of a claim: effect, on which side of the bounds, over the gaps."""
     rows = []
-    for one in outcome.comparisons:
-        compared, effect = claims.said(replace(outcome, decisive=one))
-        span = one.over_gaps
+    for comparison in outcome.comparisons:
+        compared, effect = claims.said(replace(outcome, decisive=comparison))
+        span = comparison.over_gaps
         over = f"{signed(span.low)} to {signed(span.high)}" if span else DASH
-        rows.append([compared, effect, _side(one), over, str(one.trials)])
+        rows.append([compared, effect, _side(comparison), over, str(comparison.trials)])
     head = ["comparison", "effect (90 % interval)", "bounds", "over what is not printed", "trials"]
     return Grid(head, rows)
 
