@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import platform
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -133,7 +134,7 @@ def save(model: Model, folder: Path, **facts: Any) -> Card:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         joblib.dump(model, path, compress=3)
-        sha256 = _sha256(path)
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
         widths = {str(k): v if np.isfinite(v) else None for k, v in model.half_widths_.items()}
         card = Card(
             format=1,
@@ -175,13 +176,17 @@ def read_card(path: Path) -> Card:
             f"{'.'.join(map(str, first['loc']))}: {first['msg']}.",
             "Take the one that `rfbench choose` wrote.",
         ) from None
-    if _sha256(path) != card.model_sha256:
+    _check_content(path, path.read_bytes(), card)
+    return card
+
+
+def _check_content(path: Path, content: bytes, card: Card) -> None:
+    if hashlib.sha256(content).hexdigest() != card.model_sha256:
         raise DataError(
             f"{path} is not the model of its card.",
             "Its content has another hash.",
             "Copy both files from the same folder.",
         )
-    return card
 
 
 def load(path: Path, card: Card, *, allow_imports: bool = False) -> Model:
@@ -196,8 +201,10 @@ def load(path: Path, card: Card, *, allow_imports: bool = False) -> Model:
             "Loading a model runs code that is in its file: it is as trusted as its sender.",
             "Run with --allow-imports if you trust it.",
         )
+    content = path.read_bytes()  # once: what was checked is what is loaded
+    _check_content(path, content, card)
     try:
-        model = joblib.load(path)
+        model = joblib.load(io.BytesIO(content))
     except Exception as error:  # a file of another version makes them raise almost anything
         other = ", ".join(f"{n} {a}, here {b}" for n, (a, b) in card.other_versions().items())
         raise DataError(
@@ -234,7 +241,3 @@ def loss_of(metric: str, model: Any, X: pd.DataFrame, y: Any) -> Loss:
     codes = np.searchsorted(model.classes_, model.predict(X))
     shares = model.predict_proba(X)
     return loss(metric, np.searchsorted(model.classes_, y), Predicted(codes, shares))
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -48,10 +48,14 @@ def test_a_model_of_others_asks_before_it_is_loaded(path, monkeypatch, tmp_path)
         load(path, card)
 
 
-def test_a_model_that_is_not_that_of_its_card_is_refused(path):
+def test_a_model_that_is_not_that_of_its_card_is_refused(path, monkeypatch):
+    card = read_card(path)
     path.write_bytes(path.read_bytes() + b"0")
     with pytest.raises(DataError, match="not the model of its card"):
         read_card(path)
+    monkeypatch.setattr(joblib, "load", lambda file: pytest.fail("it was loaded"))
+    with pytest.raises(DataError, match="not the model of its card"):  # swapped after the card
+        load(path, card)
 
 
 @pytest.mark.parametrize(
