@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 LEFT, RIGHT, TOP, BOTTOM = 80.0, 600.0, 30.0, 235.0  # of what is drawn
+# Of a name: above its point; from the next name, where that is so near.
+ABOVE, LINE, NEAR = 9.0, 14.0, 80.0
 NORMAL = 1.96  # standard errors of an interval of 95 %
 
 
@@ -81,10 +83,17 @@ def _points(choice: Any, contenders: Sequence[Any], costs: Sequence[float]) -> l
     logs = np.log10(np.maximum(costs, 1e-9))
     across = _scale(logs, LEFT, RIGHT)
     up = _scale(np.array([c.error for c in contenders]), BOTTOM, TOP)
-    return [
-        {"x": across(cost), "y": up(c.error), **_named(choice, c, across(cost))}
+    points = [
+        {"x": across(cost), "y": up(c.error), **_named(choice, c, across(cost)), "text": c.family}
         for c, cost in zip(contenders, logs, strict=True)
     ]
+    placed: list[tuple[float, float]] = []
+    for point in sorted(points, key=lambda point: point["y"]):
+        # Names of models that are nearly equal stand under one another.
+        near = [y for x, y in placed if abs(x - point["x"]) < NEAR]
+        point["text_y"] = max([point["y"] - ABOVE, *(y + LINE for y in near)])
+        placed.append((point["x"], point["text_y"]))
+    return points
 
 
 def _named(choice: Any, contender: Any, x: float) -> dict[str, Any]:
