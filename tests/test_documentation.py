@@ -141,7 +141,10 @@ def test_a_command_of_rfbench_runs(line, place):
 def test_commands_within_sentences_exist(page):
     for words in re.findall(r"`rfbench ([a-z]+[^`]*)`", PAGES[page]):
         name, *rest = words.split()
-        known = {text for option in main.commands[name].params for text in option.opts}
+        command = main.commands[name]
+        if isinstance(command, click.Group) and rest:
+            command = command.commands[rest[0]]
+        known = {text for option in command.params for text in option.opts}
         assert {word for word in rest if word.startswith("--")} <= known | {"--help"}
 
 

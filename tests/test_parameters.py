@@ -61,7 +61,7 @@ OUT_OF_RANGE = {
     },
     "tefm-g": {"power": (3,), "base_size": (0,)},
     "swim": {"pairs_per_row": (0,), "target_norm": ("l1",)},
-    "rfm-rff": {"rounds": (0,), "alpha": POSITIVE},
+    "rfm-rff": {"rounds": (0,), "metric": ("none",)},
     "varpro": {"iterations": (0,), "patience": (0,), "alpha": POSITIVE},
     "arff": {
         "sweeps": (0,),

@@ -37,7 +37,7 @@ def rows():
     found = []
     for name, parameters in (("letters", None), ("own", OWN)):
         data = datasets.load(name, parameters=parameters)
-        found.append((data.sha256, np.asarray(data.X).tobytes(), data.y.tobytes(), data.classes))
+        found.append((data.sha256, np.asarray(data.X).tolist(), data.y.tolist(), data.classes))
     return found
 
 

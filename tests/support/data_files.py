@@ -138,7 +138,19 @@ ADULT_TEST = (
 def example(name):
     """Return contents, X, y, n_given_train and groups of a small file of a data set's format."""
     entry = catalog.entry(name)
-    return entry, *EXAMPLES[name](entry)
+    return entry, *EXAMPLES.get(name, _suite)(entry)
+
+
+def _suite(entry):
+    """Three rows of a table of numbers; a target by name stands in the middle."""
+    X, target = numbers(3, entry.columns), entry.options["target"]
+    codes = [0, 1, 1] if entry.classes else [1.5, 0.0, 3.0]
+    y = [list(entry.codes)[code] for code in codes] if entry.classes else codes
+    header = [f"c{number}" for number in range(entry.columns)]
+    at = entry.columns // 2 if entry.options.get("header") else target
+    columns = [*X.T[:at], y, *X.T[at:]]
+    names = [*header[:at], target, *header[at:]] if entry.options.get("header") else None
+    return [delimited(columns, entry.options.get("separator", ","), names)], X, codes, None, None
 
 
 def _adult(entry):
