@@ -15,6 +15,8 @@ from typing import Any
 import click
 
 from rfbench import __version__
+from rfbench.cli.accept import accept
+from rfbench.cli.archive import archive
 from rfbench.cli.audit import audit
 from rfbench.cli.choose import choose, new
 from rfbench.cli.contract import test
@@ -133,6 +135,6 @@ def main(debug: bool) -> None:
 
 for command in (
     run, sweep, slurm, plot, table, verify, audit, report, choose, predict, new, status, merge,
-    replay, data, list_, doctor, test,
+    replay, accept, archive, data, list_, doctor, test,
 ):  # fmt: skip
     main.add_command(command)
