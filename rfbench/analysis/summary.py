@@ -90,15 +90,28 @@ def summarise(
         and standard error of each time and of their sums (`rfbench.analysis.frame.SUMS`, seconds);
         the median scale-free penalty.
     """
+    return grouped(frame.of([results]), results, metric, also=also).drop(
+        columns="group", errors="ignore"
+    )
+
+
+def grouped(
+    collection: Collection,
+    results: Results,
+    metric: str | None = None,
+    *,
+    also: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Return `summarise` of results that a collection holds, and ``group``, the line there."""
     if results.rows.empty:
         return pd.DataFrame()
-    collection = frame.of([results])
     groups = collection.groups
+    groups = groups[groups["folder"] == results.path]
     groups = groups.assign(metric=groups["dataset"].map(metrics(results, metric)))
     table = aggregate(collection, groups, also).drop(columns="folder")
     if follows(results):
         table = table.drop(columns="M")
-    return in_order(placed(table, results))
+    return in_order(placed(table.assign(group=table.index), results))
 
 
 def aggregate(

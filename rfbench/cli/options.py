@@ -43,6 +43,13 @@ def part(text: str) -> tuple[int, int]:
     raise click.BadParameter(f"{text} is not a part of a run; write 3/20.")
 
 
+def comma_list(text: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of a list with commas."""
+    if isinstance(text, tuple):
+        return text
+    return tuple(filter(None, (name.strip() for name in text.split(","))))
+
+
 def setting(name: str, description: str, help: str, option: str = "--set") -> Callable[..., Any]:
     """Return an option `KEY=...` that may be repeated."""
     help = f"{help}; may be repeated."

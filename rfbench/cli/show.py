@@ -14,7 +14,7 @@ from typing import Any
 import click
 import yaml
 
-from rfbench.cli.options import FILE, FOLDER, note_faults, with_papers
+from rfbench.cli.options import FILE, FOLDER, comma_list, note_faults, with_papers
 from rfbench.cli.terminal import echo, failures, print_table, print_text
 from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
@@ -137,9 +137,29 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
 @click.option("--paper", metavar="P", help="A table of this paper, filled with these results.")
 @click.option("--item", metavar="I", help="Which table of the paper.")
 @click.option("--all", "every_table", is_flag=True, help="Print whole tables, however many.")
+@click.option(
+    "--methods",
+    type=comma_list,
+    default=(),
+    metavar="NAMES",
+    help="Only these, in this order: rks,eerf.",
+)
+@click.option(
+    "--columns",
+    type=comma_list,
+    default=(),
+    metavar="NAMES",
+    help="A metric, and costs: error,t_total,columns. Of csv: its columns.",
+)
 @with_papers
 def table(
-    folders: tuple[Path, ...], form: str, paper: str | None, item: str | None, every_table: bool
+    folders: tuple[Path, ...],
+    form: str,
+    paper: str | None,
+    item: str | None,
+    every_table: bool,
+    methods: tuple[str, ...],
+    columns: tuple[str, ...],
 ) -> None:
     """Print the table of each results folder at or below RESULTS.
 
@@ -147,12 +167,19 @@ def table(
     --all is given; folders that are named one by one are always printed whole. With --paper and
     --item it is one table in the shape of the paper's own; `rfbench list papers` names both.
 
+    LaTeX has one table per folder: methods down, sizes across, with booktabs and siunitx, as wide
+    as one column of an article or two. The best mean is bold, and each that cannot be told apart
+    from it (paired 90 % interval). --columns adds costs at the largest size.
+
     \b
     Examples:
       rfbench table results/quickstart
       rfbench table results/ --format markdown > tables.md
+      rfbench table results/quickstart --format latex --columns error,t_total --methods rks,eerf
       rfbench table results/ --paper PAPER --item ITEM --format latex
     """
+    if paper is not None and (methods or columns):
+        raise click.UsageError("--methods and --columns are not for a paper's own table.")
     if (paper is None) != (item is None):
         raise click.UsageError("--paper and --item go together.")
     if paper is not None and item is not None:
@@ -167,8 +194,13 @@ def table(
         from rfbench.pages import summary_table
 
         sources = results.find(folders)
+        many = not every_table and len(sources) > max(MOST_TABLES, len(folders))
+        if form == "latex" and many:
+            raise click.UsageError(
+                f"{len(sources)} folders make {len(sources)} tables. Name one, or say --all."
+            )
         read = [results.read(folder) for folder in sources]
-        if form == "text" and not every_table and len(sources) > max(MOST_TABLES, len(folders)):
+        if form == "text" and many:
             lines = [
                 (
                     str(result.folder),
@@ -183,7 +215,7 @@ def table(
             echo(f"\n{len(sources)} folders. The table of one: rfbench table FOLDER")
             echo("The tables of all: --all; their numbers: --format csv")
             return
-        text = summary_table.render(read, form)
+        text = summary_table.render(read, form, methods=methods, columns=columns)
     if form == "text":
         print_text(text.rstrip("\n") + "\n")
     else:

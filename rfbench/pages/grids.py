@@ -1,4 +1,4 @@
-"""One look of tables: for a terminal, in Markdown, in LaTeX."""
+"""One look of tables: for a terminal and in Markdown; `rfbench.pages.latex` has that in LaTeX."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from io import StringIO
 
 from markupsafe import Markup
 
-from rfbench.escaping import in_latex, in_markdown, one_line
+from rfbench.escaping import in_markdown, one_line
 
 NARROW, ENDLESS = 24, 10_000
 
@@ -21,6 +21,9 @@ class Grid:
     head: Sequence[str]  # one name per column; the first column names the rows
     rows: Sequence[Sequence[str]]  # each as long as the head
     title: str = ""  # what stands above it
+    best: frozenset[tuple[int, int]] = frozenset()  # cells, row and column, that LaTeX has bold
+    over: tuple[str, int] = ("", 0)  # what stands over the heads of so many columns, names apart
+    parts: frozenset[int] = frozenset()  # rows that hold a heading of those beneath
 
 
 def markdown(grid: Grid) -> Markup:
@@ -34,21 +37,6 @@ def markdown(grid: Grid) -> Markup:
     ]
     head, *rows = (Markup("| " + " | ".join(cells) + " |") for cells in padded)
     return Markup("\n").join([head, Markup("|" + "|".join(rule) + "|"), *rows])
-
-
-def latex(grid: Grid) -> str:
-    """Write a LaTeX float with booktabs rules, the title as its caption."""
-    import pandas as pd
-
-    rows = [list(map(in_latex, row)) for row in grid.rows]
-    frame = pd.DataFrame(rows, columns=list(map(in_latex, grid.head)))
-    return frame.style.hide(axis="index").to_latex(
-        hrules=True,
-        column_format="l" + "r" * (len(grid.head) - 1),
-        caption=in_latex(grid.title) or None,
-        position_float="centering",
-        environment="table",
-    )
 
 
 def text(grid: Grid, width: int) -> str:
@@ -109,5 +97,4 @@ def _block(columns: Sequence[Sequence[str]], names: int) -> str:
 WRITERS: dict[str, Callable[[Grid, int], str]] = {
     "text": text,
     "markdown": lambda grid, width: markdown(grid),
-    "latex": lambda grid, width: latex(grid),
 }

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rfbench.escaping import in_latex, in_markdown
-from rfbench.pages import grids
+from rfbench.pages import grids, latex
 from rfbench.pages.grids import Grid
 
-FORMATS = tuple(grids.WRITERS)
+FORMATS = (*grids.WRITERS, "latex")
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Sheet:
     title: str
     passages: Sequence[Passage]
     notes: Sequence[str] = ()  # what stands beneath
+    name: str = ""  # what a reference in LaTeX calls it, see `rfbench.pages.latex.label_of`
 
 
 def write(sheet: Sheet, form: str, width: int | None = None) -> str:
@@ -64,19 +65,23 @@ def _markdown(sheet: Sheet) -> str:
 
 
 def _latex(sheet: Sheet) -> str:
-    """Write one float per grid; its caption says what the text says around it."""
+    """Write one float per grid; beneath the last one stands what the text says around all."""
     common = [line for passage in sheet.passages if not passage.grids for line in passage.lines]
+    every = [(passage, grid) for passage in sheet.passages for grid in passage.grids]
     floats = []
-    for passage in sheet.passages:
-        for i, grid in enumerate(passage.grids):
-            paragraphs = [sheet.title, *passage.lines, *common, *sheet.notes]
-            lines = [f"{sheet.title}, continued", *passage.lines] if i else paragraphs
-            floats.append(grids.latex(replace(grid, title=_sentences(lines))))
+    for i, (passage, grid) in enumerate(every):
+        last = i == len(every) - 1
+        around = [*common, *sheet.notes] if last else []
+        own = passage.lines[:1] if len(every) > 1 else []
+        caption = grid.title or ", ".join([sheet.title, *own])
+        label = latex.label_of(", ".join([sheet.name, *own]) if sheet.name else caption)
+        details = passage.lines[len(own) :]
+        floats.append(latex.table(grid, f"{caption}.", label, _sentences([*details, *around])))
     if not floats:
         caption = _sentences([sheet.title, *common, *sheet.notes])
         floats = [f"\\begin{{table}}\n\\caption{{{in_latex(caption)}}}\n\\end{{table}}\n"]
-    return "\n".join([r"% needs \usepackage{booktabs}", "", *floats])
+    return "\n".join([latex.PREAMBLE, "", *floats])
 
 
 def _sentences(lines: Sequence[str]) -> str:
-    return ". ".join(line.rstrip(".") for line in lines) + "."
+    return ". ".join(line.rstrip(".") for line in lines) + "." if lines else ""

@@ -29,16 +29,14 @@ def test_one_line_above_a_grid_is_no_list_in_markdown() -> None:
     assert text.endswith("\n\n- f\n")
 
 
-def test_latex_has_one_float_per_grid_with_the_common_lines_in_the_caption() -> None:
-    passages = [Passage(["legend"]), Passage(["A"], [GRID, GRID]), Passage(["B 5 %"], [GRID])]
+def test_latex_has_short_captions_and_the_common_lines_in_the_last_note() -> None:
+    passages = [Passage(["legend"]), Passage(["A", "more"], [GRID]), Passage(["B 5 %"], [GRID])]
     text = write(Sheet("T", passages, ["a note"]), "latex")
-    assert re.findall(r"\\caption\{(.*)\}", text) == [
-        "T. A. legend. a note.",
-        "T, continued. A.",
-        r"T. B 5 \%. legend. a note.",
-    ]
-    for word in (r"\begin{tabular}", r"\end{tabular}", r"\begin{table}", r"\end{table}"):
-        assert text.count(word) == 3
+    assert re.findall(r"\\caption\{(.*)\}", text) == ["T, A.", r"T, B 5 \%."]
+    assert re.findall(r"\\label\{(.*)\}", text) == ["tab:t-a", "tab:t-b-5"]
+    assert re.findall(r"scriptsize (.*)\}", text) == ["more.", "legend. a note."]
+    for word in (r"\begin{tabular}", r"\end{tabular}"):
+        assert text.count(word) == 2
 
 
 @pytest.mark.parametrize("form", FORMATS)

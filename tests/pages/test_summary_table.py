@@ -181,10 +181,10 @@ def test_latex_is_escaped() -> None:
     rows = [{"label": r"50%_a&b #$~^{}\<", "M": m} for m in (1, 2)]
     text = render(results(rows, title="90 % & more_"), "latex")
     named = r"50\%\_a\&b \#\$\textasciitilde \textasciicircum \{\}\textbackslash \textless{}"
-    assert text.count(named) == 2
-    assert r"90 \% \& more\_" in text
-    assert r"10 $\pm$ -- \\" in text
-    assert text.count(r"\toprule") == text.count(r"\bottomrule") == 2
+    assert text.count(named) == 1
+    assert r"& 10 $\pm$ -- " in text
+    assert text.count(r"\toprule") == text.count(r"\bottomrule") == 1
+    assert r"\label{tab:quickstart}" in text
     assert text.isascii()
 
 
@@ -218,6 +218,57 @@ def test_every_kind_of_fault_has_its_sentence(count: int) -> None:
     said = lines(TEMPLATE, "notes", read=[], faults=every, checks=[])
     assert len(set(said)) == len(kinds)
     assert not any("Fault(" in line for line in said)
+
+
+def test_latex_has_methods_down_places_across_and_data_sets_as_parts() -> None:
+    rows = [
+        {"sampler": s, "M": m, "dataset": d, "trial": t, "error": 1 + (s == "orf") + t / 10}
+        for s in ("rks", "orf")
+        for m in (50, 100)
+        for d in ("eeg", "digits")
+        for t in (0, 1, 2)
+    ]
+    text = render(results(rows), "latex", columns=["error", "columns"])
+    assert [line.split(" & ")[0] for line in text.splitlines() if line.count(" & ") == 3] == [
+        "method", "rks", "orf", "rks", "orf",
+    ]  # fmt: skip
+    assert text.index(r"\emph{digits}") < text.index(r"\emph{eeg}")
+    assert text.count(r"\bfseries") == 4
+    assert (
+        r"\caption{Test error (\%) on digits, eeg: mean and standard error over 3 trials.}" in text
+    )
+
+
+def test_methods_and_columns_are_chosen_in_their_order() -> None:
+    read = results(many(3, 2))
+    text = render(read, "markdown", methods=["method-2", "method-0"], columns=["t_total", "error"])
+    assert cells(text)[0] == ["M", "method-2", "method-0"]
+    assert [row[0] for row in cells(text)[-1:]] == ["t_total (s)"]
+    costs = render(read, "markdown", columns=["t_pp"])
+    assert cells(costs)[0] == ["at M = 200", "method-0", "method-1", "method-2"]
+    back = pd.read_csv(io.StringIO(render(read, "csv", columns=["M", "mean"])))
+    assert list(back) == ["M", "mean"]
+    assert list(back["mean"]) == list(summarise(read)["mean"])
+
+
+def test_another_metric_than_the_usual_one() -> None:
+    rows = [row | {"train_error": 3.25} for row in many(2, 2)]
+    text = render(results(rows), "markdown", columns=["train_error"])
+    assert "3.25 ± 0" in text
+    assert "training error" in text
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"methods": ["method_0"]}, "no method 'method_0'.*Did you mean 'method-0'"),
+        ({"columns": ["t_totl"]}, "no column 't_totl'.*Did you mean 't_total'"),
+        ({"columns": ["error", "r2"]}, "one metric"),
+    ],
+)
+def test_unknown_methods_and_columns(asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(ResultsError, match=message):
+        render(results(many(2, 2)), **asked)
 
 
 def test_an_unknown_format() -> None:

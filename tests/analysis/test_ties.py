@@ -1,0 +1,63 @@
+"""The best mean of a place, and what cannot be told apart from it."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rfbench.analysis.frame import of
+from rfbench.analysis.summary import grouped, summarise
+from rfbench.analysis.ties import LEVEL, best_or_tied, interval
+from tests.support.frames import results
+
+
+def tied(errors: dict[str, list[float]], metric: str = "error") -> set[str]:
+    """Return the methods that are best or tied, from their values by trial; NaN failed."""
+    rows = [
+        {"sampler": name, "trial": t, "error": "", metric: "" if math.isnan(value) else value}
+        for name, values in errors.items()
+        for t, value in enumerate(values)
+    ]
+    read = results(rows, metric=metric)
+    collection = of([read])
+    table = grouped(collection, read)
+    return set(table.loc[best_or_tied(collection, table), "method"])
+
+
+def test_the_interval_is_that_of_student() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 7))
+    reference = stats.ttest_rel(a, b).confidence_interval(LEVEL)
+    assert interval(a, b) == pytest.approx((reference.low, reference.high))
+    assert all(map(math.isnan, interval(a[:1], b[:1])))
+
+
+def test_pairs_tell_apart_what_the_spread_over_trials_would_not() -> None:
+    shared = [10.0, 20.0, 30.0, 40.0]
+    worse = [value + 1 + 0.1 * (t % 2) for t, value in enumerate(shared)]
+    assert tied({"rks": shared, "orf": worse}) == {"rks"}
+    assert tied({"rks": shared, "orf": list(shared)}) == {"rks", "orf"}
+
+
+def test_the_largest_accuracy_is_the_best() -> None:
+    values = {"rks": [80.0, 81.0, 82.0], "orf": [90.0, 91.0, 92.5]}
+    assert tied(values, "accuracy") == {"orf"}
+
+
+def test_nothing_is_best_alone_nor_after_one_trial() -> None:
+    assert tied({"rks": [1.0, 2.0]}) == set()
+    assert tied({"rks": [1.0], "orf": [2.0]}) == set()
+    assert tied({"rks": [1.0, 2.0], "orf": [math.nan, math.nan]}) == set()
+
+
+def test_an_equal_method_ties_as_often_as_the_level_says() -> None:
+    rng = np.random.default_rng(1)
+    draws = rng.normal(size=(4000, 2, 5))
+    held = np.mean([low <= 0 <= high for low, high in (interval(*pair) for pair in draws)])
+    assert abs(held - LEVEL) < 4 * math.sqrt(LEVEL * (1 - LEVEL) / len(draws))
+
+
+def test_lines_are_those_of_the_summary() -> None:
+    read = results([{"sampler": s, "trial": t} for s in ("rks", "orf") for t in (0, 1)])
+    assert list(grouped(of([read]), read).drop(columns="group")) == list(summarise(read))

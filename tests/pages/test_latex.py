@@ -1,0 +1,83 @@
+"""Tables for an article."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rfbench.pages.grids import Grid
+from rfbench.pages.latex import PREAMBLE, table
+from rfbench.pages.summary_table import render
+from tests.support.frames import results
+
+ARTICLE = r"""\documentclass[twocolumn]{article}
+\usepackage{booktabs,siunitx}
+\begin{document}
+\input{table}
+\end{document}
+"""
+METHODS = ("rks", "orf", "qmc", "lkrf", "eerf", "nystroem", "surrogate-leverage")
+
+
+def grid(columns: int, cell: str = "17.37 ± 0.12", name: str = "rks") -> Grid:
+    return Grid(["method", *map(str, range(columns))], [[name] + [cell] * columns])
+
+
+def test_numbers_are_aligned_with_the_error_in_units_of_the_last_digits() -> None:
+    text = table(Grid(["method", "a", "b"], [["x", "17.37 ± 0.12", "-3.5"], ["y", "5 ± –", "n/a"]]))
+    assert "S[table-format=2.2(2)]" in text
+    assert "S[table-format=-1.1]" in text
+    assert r"x & 17.37(12) & -3.5 \\" in text
+    assert r"y & {5 $\pm$ --} & {n/a} \\" in text
+
+
+def test_errors_of_more_digits_than_decimals() -> None:
+    text = table(grid(1, "17.4 ± 1.5"))
+    assert "17.4(15)" in text
+    assert "S[table-format=2.1(2)]" in text
+    assert "0.012(3)" in table(grid(1, "0.012 ± 0.003"))
+
+
+def test_one_column_then_both_then_a_second_block() -> None:
+    few, more, many = (table(grid(count)) for count in (3, 8, 24))
+    assert r"\begin{table}" in few
+    assert r"\begin{table*}" in more
+    assert more.count(r"\begin{tabular}") == 1
+    assert many.count(r"\begin{tabular}") > 1
+    assert many.count(r"\begin{table*}") == many.count(r"\caption") + 1 == 1
+
+
+def test_cells_that_are_best_are_bold_and_parts_have_headings() -> None:
+    grid = Grid(
+        ["method", "50"], [["digits", ""], ["rks", "1.0"], ["orf", "2.0"]],
+        best=frozenset({(1, 1)}), parts=frozenset({0}), over=("M", 1),
+    )  # fmt: skip
+    text = table(grid, "A caption 5 %.", "tab:a", "A note.")
+    assert r"\multicolumn{2}{@{}l}{\emph{digits}}" in text
+    assert r"rks & \bfseries 1.0 \\" in text
+    assert r"orf & 2.0 \\" in text
+    assert r" & \multicolumn{1}{c}{M} \\" in text
+    assert r"\caption{A caption 5 \%.}" in text
+    assert text.index(r"\label{tab:a}") < text.index("A note.")
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="there is no LaTeX on this machine")
+@pytest.mark.parametrize("sizes", [4, 12])
+def test_seven_methods_fit_into_an_article_of_two_columns(tmp_path: Path, sizes: int) -> None:
+    rows = [
+        {"sampler": name, "M": 50 * m, "trial": t, "error": 17.3 + m + 0.37 * t * (-1) ** m}
+        for name in METHODS
+        for m in range(1, sizes + 1)
+        for t in range(3)
+    ]
+    text = render(results(rows), "latex", columns=["error", "t_total"])
+    assert text.startswith(PREAMBLE)
+    (tmp_path / "table.tex").write_text(text, encoding="utf-8")
+    (tmp_path / "article.tex").write_text(ARTICLE, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "article.tex"]
+    log = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
+    if "siunitx.sty' not found" in log:
+        pytest.skip("this LaTeX lacks siunitx")
+    assert "Output written" in log
+    assert "Overfull" not in log
