@@ -83,8 +83,12 @@ def _module_of_file(file: Path) -> Any:
 def identity(path: str, folder: Path | None = None) -> str:
     """Return what identifies the code of a class: a file's hash, or its package's version.
 
+    Of a class of rfbench it is its `revision`.
+
     The parameters, and what is raised, are those of `load_class`.
     """
+    if path.startswith("rfbench."):
+        return f"rfbench revision {getattr(load_class(path), 'revision', 1)}"
     if ":" in path:
         return hashlib.sha256(file_of(path, folder).read_bytes()).hexdigest()[:16]
     return _package(path.split(".")[0])

@@ -11,7 +11,7 @@ from rfbench.cli.options import ALLOW_IMPORTS, FILE, FOLDER, WHOLE
 from rfbench.cli.terminal import echo
 
 RESULTS = Path("results")
-LEADERBOARD = Path("benchmark")
+LEADERBOARD = Path("leaderboard")
 SHARES = (0.01, 0.05, 0.1, 0.25)
 
 
@@ -66,6 +66,7 @@ def accept(
     from rfbench import config as configuration
     from rfbench.errors import ConfigError
     from rfbench.experiment import acceptance
+    from rfbench.experiment.replay import Passed
     from rfbench.results import community
 
     protocol = configuration.read_all(config)
@@ -89,7 +90,7 @@ def accept(
         submission, count, seed, replays, allow_imports=allow_imports
     ):
         row = each.row
-        if isinstance(each, acceptance.Passed):
+        if isinstance(each, Passed):
             verdict = f"cannot be measured again: {each.why}"
         elif each.agrees:
             verdict = "agrees"

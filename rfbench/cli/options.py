@@ -164,6 +164,12 @@ class RunOptions:
         metavar="K/N",
         help="Run the K-th of N parts, in OUT/NAME/shards; then `rfbench merge OUT/NAME`.",
     )
+    trials_first: bool = _option(
+        "--trial-by-trial",
+        "trials_first",
+        is_flag=True,
+        help="Of several runs, the first trial of each before the second of any.",
+    )
     fail_fast: bool = _option("--fail-fast", is_flag=True, help="Stop at the first failed trial.")
     dry_run: bool = _option(
         "--dry-run", is_flag=True, help="Say what would run; write and download nothing."

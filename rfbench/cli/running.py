@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -44,6 +45,13 @@ class Work(NamedTuple):
 def carry_out(several: Sequence[Work], options: RunOptions) -> None:
     """Run one after the other; Exit with 1 where a trial failed or a run was interrupted."""
     failed, interrupted = 0, False
+    if options.trials_first and not options.dry_run:
+        several = list(several)
+        first = _trial_by_trial(several, options)
+        failed += first.failed
+        interrupted = first.interrupted
+        if interrupted or (options.fail_fast and failed):
+            raise click.exceptions.Exit(1)
     for work in several:
         if options.dry_run:
             say_what_would_run(work, options)
@@ -61,6 +69,29 @@ def carry_out(several: Sequence[Work], options: RunOptions) -> None:
             break
     if failed or interrupted:
         raise click.exceptions.Exit(1)
+
+
+def _trial_by_trial(several: Sequence[Work], options: RunOptions) -> runner.Summary:
+    """Run the first trial of all, then the second ones, and so on; the tables come afterwards.
+
+    So results that were interrupted are those of a smaller comparison of the same methods on the
+    same data sets.
+    """
+    plans = [planned(work, options, progress=not options.quiet) for work in several]
+    numbers = sorted({trial.number for plan in plans for trial in plan.trials})
+    summary = runner.Summary(options.base)
+    for number in numbers:
+        for plan in plans:
+            some = [trial for trial in plan.trials if trial.number == number]
+            if not some:
+                continue
+            with _errors_only() if options.quiet else nullcontext():
+                part = measure(replace(plan, trials=some), options)
+            summary.failed += part.failed
+            summary.interrupted = part.interrupted
+            if summary.interrupted or (options.fail_fast and summary.failed):
+                return summary
+    return summary
 
 
 @contextmanager

@@ -382,6 +382,7 @@ class Experiment(Section):
     protocol: Literal["printed", "matched", "tuned", "own"] = "own"
     dataset: list[DatasetSpec] = Field(min_length=1)
     rows: Annotated[int, Field(ge=2)] | None = None
+    test_rows: Annotated[int, Field(ge=1)] | None = None
     split: Split = "given"
     scaling: Literal[
         "none", "standard", "minmax", "minmax-all", "row-standard", "/255", "rank", "robust"
@@ -400,6 +401,7 @@ class Experiment(Section):
     metric: Annotated[str | None, _in_results("metric")] = None
     kernel_error_rows: Annotated[int, Field(ge=2)] | None = None
     train_error: bool = False
+    refit_time: bool = False
     kept_features: bool = False
     plugins: list[str] = []
     dtype: Literal["float64", "float32"] = "float64"
@@ -434,7 +436,10 @@ class Experiment(Section):
             n = given + int(values["n_test"])
         train, test = planned_rows(n, given, self.split)
         if self.rows is not None and self.rows < train:
-            train, test = self.rows, max(1, round(test * self.rows / train))
+            in_proportion = max(1, round(test * self.rows / train))
+            train, test = self.rows, test if self.test_rows else in_proportion
+        if self.test_rows is not None:
+            test = min(test, self.test_rows)
         return n, max(1, train), test, d
 
     @model_validator(mode="before")

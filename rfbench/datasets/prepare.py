@@ -52,6 +52,7 @@ def prepare(
     target: str = "range",
     generator: np.random.Generator,
     rows: int | None = None,
+    test_rows: int | None = None,
     dtype: str = "float64",
 ) -> Prepared:
     """Split a data set, scale its rows and map its target, by the training rows alone.
@@ -77,6 +78,8 @@ def prepare(
     rows : int, optional
         Keep only so many training rows, drawn at random, and test rows in proportion. Packed rows
         stay on disk without it.
+    test_rows : int, optional
+        Keep at most so many test rows, drawn at random, instead of those in proportion.
     dtype : {'float64', 'float32'}
         Type of the rows once they are scaled; the target is float64 always.
 
@@ -91,8 +94,9 @@ def prepare(
         if value not in allowed:
             raise unknown(key, value, allowed, DataError)
     train, test = split_rows(dataset, split, generator)
-    if rows is not None:
-        train, test = subset_rows(train, test, rows, generator)
+    if rows is not None or test_rows is not None:
+        wanted = len(train) if rows is None else rows
+        train, test = subset_rows(train, test, wanted, generator, test_rows)
     if dataset.schema is not None or isinstance(dataset.X, pd.DataFrame):
         X_train, X_test = _prepared(dataset, train, test, on_disk=rows is None)
     else:

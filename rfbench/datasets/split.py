@@ -251,13 +251,25 @@ def _amount(size: object, n: int, key: str) -> int:
 
 
 def subset_rows(
-    train: Index, test: Index, rows: int, generator: np.random.Generator
+    train: Index,
+    test: Index,
+    rows: int,
+    generator: np.random.Generator,
+    test_rows: int | None = None,
 ) -> tuple[Index, Index]:
-    """Return so many training rows, drawn at random, and test rows in proportion."""
-    if isinstance(rows, bool) or rows < 1:
-        raise DataError(f"rows is {rows!r}.", "It has to be above 0.")
-    if rows >= len(train):
-        return train, test
-    n_test = max(1, round(len(test) * rows / len(train)))
-    some = np.sort(generator.choice(train, rows, replace=False))
-    return some, np.sort(generator.choice(test, n_test, replace=False))
+    """Return so many training rows, drawn at random, and test rows in proportion.
+
+    With `test_rows` at most so many test rows, whatever the share of the training rows.
+    """
+    for key, value in (("rows", rows), ("test_rows", test_rows)):
+        if isinstance(value, bool) or (value is not None and value < 1):
+            raise DataError(f"{key} is {value!r}.", "It has to be above 0.")
+    n_test = len(test)
+    if rows < len(train):
+        n_test = max(1, round(len(test) * rows / len(train)))
+        train = np.sort(generator.choice(train, rows, replace=False))
+    if test_rows is not None:
+        n_test = min(len(test), test_rows)
+    if n_test < len(test):
+        test = np.sort(generator.choice(test, n_test, replace=False))
+    return train, test

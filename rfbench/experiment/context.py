@@ -25,7 +25,7 @@ from rfbench.samplers.pool_cache import PoolCache
 from rfbench.solvers.curve import Curve
 
 Value = TypeVar("Value")
-SHAPING_ROWS = {"split", "scaling", "target", "rows", "dtype", "seed"}
+SHAPING_ROWS = {"split", "scaling", "target", "rows", "test_rows", "dtype", "seed"}
 
 
 class Context:
@@ -124,7 +124,8 @@ def _rows_of(trial: Trial) -> tuple[object, ...]:
 
 def _row_number(trial: Trial) -> int:
     """Return the number that the rows are drawn with: 0 where all trials see the same ones."""
-    fixed = is_fixed(trial.experiment.split) and trial.experiment.rows is None
+    drawn = trial.experiment.rows is not None or trial.experiment.test_rows is not None
+    fixed = is_fixed(trial.experiment.split) and not drawn
     return 0 if fixed and trial.dataset.entry.kind != "synthetic" else trial.number
 
 
@@ -144,5 +145,6 @@ def _prepare(trial: Trial) -> Prepared:
         target=experiment.target,
         generator=generator_for(experiment.seed, "split", number),
         rows=experiment.rows,
+        test_rows=experiment.test_rows,
         dtype=experiment.dtype,
     )

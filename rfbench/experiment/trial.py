@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from sklearn.base import clone
 from threadpoolctl import ThreadpoolController
 
 import rfbench
@@ -233,6 +234,8 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
             "gap_folds": solver.gap_folds_,
             "message": "; ".join([*tried, *noted, *solver.notes_]),
         }
+        if experiment.refit_time and curve is None:
+            measured |= _times_of_a_fit(trial, M, context, bandwidth, solver)
         if experiment.train_error:
             with Clock.stopped():
                 measured["train_error"] = training_error(solver, prepared)
@@ -248,6 +251,36 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         measured[f"t_{part}"] = round(clock.wall[part], 6)
         measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
     return measured
+
+
+def _times_of_a_fit(
+    trial: Trial, M: int | None, context: Context, bandwidth: float | None, solver: Any
+) -> dict[str, float]:
+    """Fit once more with the settings that were chosen, and return what that alone takes.
+
+    It draws the features, computes them and fits one penalty, without any folds.
+    """
+    prepared, clock = context.prepared(trial), Clock()
+    if isinstance(solver, Solver):
+        spec = trial.experiment.solver
+        update: dict[str, Any] = {"selection": "fixed"}
+        if np.isfinite(solver.alpha_):
+            update["alphas"] = [float(solver.alpha_)]
+        chosen = {"solver": spec.model_copy(update=update)}
+        trial = replace(trial, experiment=trial.experiment.model_copy(update=chosen), M=M)
+        solver = _solver(trial, prepared, bandwidth)
+        features = None
+        if solver.uses_features:
+            features, _ = _fit_sampler(trial, context, bandwidth, solver, clock)
+    else:
+        model = getattr(solver.estimator, "best_estimator_", solver.estimator)
+        solver = type(solver)(clone(model), classification=solver.classification)
+        features, _ = _fit_sampler(trial, context, bandwidth, solver, clock)
+    _fit(solver, features, prepared, clock, context, None)
+    return {
+        "t_refit": round(sum(clock.wall.values()) - clock.wall["test"], 6),
+        "cpu_refit": round(sum(clock.cpu.values()) - clock.cpu["test"], 6),
+    }
 
 
 def lines_of(sampler: LKRF, trial: int) -> list[dict[str, Any]]:

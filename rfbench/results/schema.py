@@ -174,6 +174,10 @@ _TIMES = (
     Column("cpu_train", NUMBER, "CPU time of t_train", "s"),
     Column("cpu_test", NUMBER, "CPU time of t_test", "s"),
 )
+_REFIT = (
+    Column("t_refit", NUMBER, "wall time to draw, compute and fit once, its settings given", "s"),
+    Column("cpu_refit", NUMBER, "CPU time of t_refit", "s"),
+)
 _HOW = (
     Column("timing", TEXT, "isolated, or shared: the smaller sizes are prefixes of the largest"),
     Column("shared_M", INTEGER, "the largest M, where timing is shared"),
@@ -188,7 +192,7 @@ _HOW = (
     Column("check", TEXT, "CRC-32 of the row's bytes before the last comma", "8 hex digits", True),
 )
 
-SCHEMA = {column.name: column for column in (*_WHAT, *_METRICS, *_TIMES, *_HOW)}
+SCHEMA = {column.name: column for column in (*_WHAT, *_METRICS, *_TIMES, *_REFIT, *_HOW)}
 COLUMNS = tuple(SCHEMA)
 REQUIRED = tuple(column.name for column in SCHEMA.values() if column.required)
 METRICS = {column.name: column.title for column in _METRICS}

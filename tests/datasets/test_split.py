@@ -135,6 +135,26 @@ def test_a_subset_of_more_rows_than_there_are_is_everything():
         np.testing.assert_array_equal(side, whole)
 
 
+@pytest.mark.parametrize(
+    ("rows", "test_rows", "sizes"),
+    [
+        (30, 40, (30, 40)),
+        (30, 50, (30, 40)),
+        (30, 7, (30, 7)),
+        (60, 7, (60, 7)),
+        (99, 99, (60, 40)),
+    ],
+)
+def test_test_rows_are_as_many_as_asked_for_and_the_training_rows_the_same(rows, test_rows, sizes):
+    train, test = np.arange(0, 60), np.arange(60, 100)
+    some, others = subset_rows(train, test, rows, rng(), test_rows)
+    assert (len(some), len(others)) == sizes
+    assert set(others) <= set(test)
+    np.testing.assert_array_equal(some, subset_rows(train, test, rows, rng())[0])
+    with pytest.raises(DataError, match="test_rows is 0"):
+        subset_rows(train, test, rows, rng(), 0)
+
+
 @pytest.mark.parametrize("rows", [0, -3, True])
 def test_a_subset_of_no_rows_is_refused(rows):
     with pytest.raises(DataError, match="above 0"):

@@ -1,0 +1,66 @@
+"""The cost of one fit with its settings given, and the order of several runs."""
+
+import pytest
+
+from rfbench.experiment.context import Context
+from rfbench.experiment.plan import plan
+from rfbench.experiment.trial import run_trial
+from tests.support.command_line import call
+from tests.support.runs import rows_of
+
+from .conftest import SMALL
+
+TUNED = SMALL.replace("bandwidth: 1.0", "bandwidth: {cv: [0.5, 1.0, 2.0]}") + "refit_time: true\n"
+
+
+@pytest.mark.parametrize("number", [0, 3])
+def test_it_changes_no_number_and_a_fit_takes_less_than_its_search(experiment_of, number):
+    trial = plan(experiment_of(TUNED))[number]
+    plain = plan(experiment_of(TUNED.replace("refit_time: true", "refit_time: false")))[number]
+    with_time, without = (run_trial(each, Context()) for each in (trial, plain))
+    assert "t_refit" not in without
+    assert 0 < with_time["t_refit"] < 10
+    varies = ("t_", "cpu_", "trial_id", "setting", "peak_rss")
+    same = [k for k in without if not k.startswith(varies)]
+    assert {k: with_time[k] for k in same} == {k: without[k] for k in same}
+
+
+def test_a_fit_alone_tries_one_penalty_and_no_fold(experiment_of, monkeypatch):
+    """A fit per bandwidth, the fit, and the fit alone."""
+    from rfbench.experiment import trial as module
+
+    built = []
+    monkeypatch.setattr(
+        module, "_solver", lambda *args, own=module._solver: built.append(own(*args)) or built[-1]
+    )
+    row = run_trial(plan(experiment_of(TUNED))[0], Context())
+    assert row["status"] == "ok", row["message"]
+    assert [len(solver.alphas) for solver in built] == [2, 2, 2, 2, 1]
+    assert built[-1].chosen_selection() == "fixed"
+    assert built[-1].alpha_ == row["alpha"]
+
+
+def test_the_first_trial_of_every_run_comes_before_the_second_of_any(tmp_path, monkeypatch):
+    from rfbench.cli import running
+
+    (tmp_path / "two.yaml").write_text(
+        SMALL.replace("dataset: {sphere: {d: 3, n_train: 120, n_test: 60}}\n", "")
+        + "title: t\ndatasets:\n"
+        + "".join(f"  {n}: {{dataset: {{sphere: {{d: {d}, n_train: 60, n_test: 30}}}}}}\n"
+                  for n, d in (("a", 2), ("b", 3)))
+    )  # fmt: skip
+    order = []
+    own = running.measure
+
+    def measure(plan, options):
+        order.append((plan.folder.name, sorted({trial.number for trial in plan.trials})))
+        return own(plan, options)
+
+    monkeypatch.setattr(running, "measure", measure)
+    words = ("run", tmp_path / "two.yaml", "--out", tmp_path / "out", "--jobs", 1)
+    call(*words, "--trial-by-trial", "--quiet")
+    assert order[:4] == [("two_a", [0]), ("two_b", [0]), ("two_a", [1]), ("two_b", [1])]
+    rows = rows_of(tmp_path / "out" / "two_a")
+    assert len(rows) == 8
+    assert "0 run" in call(*words, "--trial-by-trial")
+    assert rows_of(tmp_path / "out" / "two_a") == rows
