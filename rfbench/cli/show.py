@@ -27,6 +27,7 @@ RESULTS = click.argument("folders", metavar="RESULTS...", nargs=-1, required=Tru
 
 
 FORMATS = ("png", "pdf", "svg")
+INCH = {"in": 1.0, "cm": 2.54, "mm": 25.4, "pt": 72.27}
 
 
 def _formats(text: str) -> list[str]:
@@ -38,6 +39,15 @@ def _formats(text: str) -> list[str]:
                 f"'{word}' is not among {', '.join(FORMATS)}.{nearest(word, list(FORMATS))}"
             )
     return list(dict.fromkeys(given))
+
+
+def inches(text: str | float) -> float:
+    """Return a length in inches: 3.3in, 84mm, 8.4cm or 240pt."""
+    match = re.fullmatch(r"([0-9]*\.?[0-9]+) *(|in|cm|mm|pt)", str(text))
+    length = float(match[1]) / INCH[match[2] or "in"] if match else 0
+    if not 1 <= length <= 40:
+        raise click.BadParameter(f"'{text}' is no width; write 3.3in, 84mm or 240pt.")
+    return length
 
 
 @click.command()
@@ -55,8 +65,18 @@ def _formats(text: str) -> list[str]:
     show_default=True,
     help="Of png, pdf and svg, with commas.",
 )
+@click.option(
+    "--width",
+    type=inches,
+    metavar="LENGTH",
+    help="Figures for an article, so wide: 3.3in (one column), 6.8in (the page), 84mm.",
+)
 def plot(
-    folders: tuple[Path, ...], out: Path | None, style: str | None, formats: list[str]
+    folders: tuple[Path, ...],
+    out: Path | None,
+    style: str | None,
+    formats: list[str],
+    width: float | None,
 ) -> None:
     """Draw error against M and against time, and time against M, from the CSVs alone.
 
@@ -69,13 +89,15 @@ def plot(
     RESULTS into RESULTS/figures, one sub-folder each; with --out, all go into sub-folders of OUT.
 
     Your matplotlibrc is respected, and a --style stands before it; the colours and markers of the
-    methods are always the same.
+    methods are always the same. With --width texts have 8 pt at that size, and title and caption
+    are not drawn: the captions stand in captions.txt.
 
     \b
     Examples:
       rfbench plot results/quickstart
       rfbench plot results/
       rfbench plot results/ --out figures --format pdf,svg
+      rfbench plot results/quickstart --out figures --format pdf --width 3.3in
     """
     from joblib import Parallel, delayed
 
@@ -89,7 +111,8 @@ def plot(
     # A worker takes as long to start as two folders to draw.
     workers = min(os.cpu_count() or 1, -(-len(sources) // FOLDERS_PER_WORKER))
     drawn = Parallel(n_jobs=workers, return_as="generator")(
-        delayed(_drawn)(folder, _place(folder, folders, out), style, formats) for folder in sources
+        delayed(_drawn)(folder, _place(folder, folders, out), style, formats, width)
+        for folder in sources
     )
     failed = 0
     with folders_drawn(len(sources)) as ended:
@@ -105,12 +128,14 @@ def plot(
         raise click.exceptions.Exit(2)
 
 
-def _drawn(folder: Path, target: Path, style: str | None, formats: list[str]) -> list[Path] | str:
+def _drawn(
+    folder: Path, target: Path, style: str | None, formats: list[str], width: float | None
+) -> list[Path] | str:
     """Draw the figures of a folder; the text of an error comes back in their place."""
     from rfbench import figures, results
 
     try:
-        return figures.plot(results.read(folder), target, style, formats)
+        return figures.plot(results.read(folder), target, style, formats, width)
     except RfbenchError as error:
         return str(error)
 

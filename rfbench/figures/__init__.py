@@ -39,6 +39,7 @@ FIGURES: tuple[Callable[[Measured], Iterator[tuple[str, Figure]]], ...] = (
     curves.kernel_error,
     kept.features,
 )
+CAPTIONS = "captions.txt"
 # What names the program or the moment stays out of the files.
 METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
@@ -52,6 +53,7 @@ def plot(
     folder: Path | None = None,
     style: str | Path | None = None,
     formats: Sequence[str] = ("png",),
+    width: float | None = None,
 ) -> list[Path]:
     """Draw what the rows of a results folder have to show, see `FIGURES`.
 
@@ -68,6 +70,9 @@ def plot(
         See `rfbench.figures.style.settings`.
     formats : sequence of str
         Some of ``'png'``, ``'pdf'``, ``'svg'``.
+    width : float, optional
+        Inches: figures for an article, of just this width with letters of 8 pt, without title and
+        caption; the captions go into ``captions.txt``. By default figures to look at.
 
     Returns
     -------
@@ -77,22 +82,35 @@ def plot(
     Raises ConfigError if there is no such style; WriteError if a file cannot be written.
     """
     folder, files = folder or results.folder, []
-    with settings(style):
-        record = known.digest(results, formats)
+    captions = []
+    with settings(style, article=width is not None):
+        record = known.digest(results, [*formats, *([f"{width:g}"] if width else [])])
         if (there := known.files(folder, record)) is not None:
             return there
-        for stem, figure in figures_of(results):
+        for stem, figure in figures_of(results, width):
+            captions.append(f"{stem}: {figure.get_label()}\n")
             for form in formats:
                 files.append(folder / f"{stem}.{form}")
                 save(figure, files[-1], f"`rfbench plot {results.folder}`")
+    if width and files:
+        files.append(folder / CAPTIONS)
+        _write(files[-1], "\n".join(captions))
     if files:
         known.write(folder, record, files)
     return files
 
 
-def figures_of(results: Results) -> Iterator[tuple[str, Figure]]:
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        what = f"{file} cannot be written: {error.strerror}."
+        raise WriteError(what, "The rows are safe in trials.csv.", "Make room.") from error
+
+
+def figures_of(results: Results, width: float | None = None) -> Iterator[tuple[str, Figure]]:
     """Yield the name of each figure's file, without its suffix, and the figure."""
-    measured = measure(results)
+    measured = measure(results, width)
     if measured.table.empty or not measured.table["trials"].any():
         return
     for figures in FIGURES:

@@ -87,6 +87,8 @@ def line_figure(
     asks for the frontier.
     """
     drawn = lines[(lines["trials"] > 0) & lines[x].notna() & lines[y].notna()]
+    ended = set(lines.loc[lines["trials"] > 0, "method"])
+    failed = tuple(dict.fromkeys(name for name in lines["method"] if name not in ended))
     left_out: list[str] = []
     if y == "mean":
         other = drawn["metric"].str.startswith("kernel_error")
@@ -100,13 +102,16 @@ def line_figure(
         titles["x"] = sizes.title
         if sizes.over_d:
             drawn = drawn.assign(x=drawn["x"] / drawn["d"].astype("float64"))
-    curves = Curves(drawn, x, y, measured.varied, titles, cost)
+    curves = Curves(drawn, x, y, measured.varied, titles, cost, failed)
     if curves.words and drawn["x"].nunique() > MOST_WORDS:
         return  # their names leave no room for a panel: a table shows them
     datasets = list(dict.fromkeys(drawn["dataset"]))
-    name = datasets[0] if len(datasets) == 1 else measured.results.name
-    title = measured.title(name, drawn["protocol"])
-    yield stem, draw(curves, measured.styles, title, _caption(curves, left_out))
+    title = measured.title(datasets[0] if len(datasets) == 1 else "", drawn["protocol"])
+    caption = _caption(curves, left_out)
+    if measured.width:
+        protocols = ", ".join(dict.fromkeys(drawn["protocol"]))
+        caption = f"{', '.join(datasets)}. Protocol {protocols}. {caption}"
+    yield stem, draw(curves, measured.styles, title, caption, measured.width)
 
 
 def _caption(curves: Curves, left_out: list[str]) -> str:
@@ -115,7 +120,8 @@ def _caption(curves: Curves, left_out: list[str]) -> str:
     notes = [_trials(table["trials"])]
     if y == "mean":
         if failed := table["failed"].sum():
-            notes[0] += f"; {failed} {'trial' if failed == 1 else 'trials'} failed"
+            of = ", ".join(dict.fromkeys(table.loc[table["failed"] > 0, "method"]))
+            notes[0] += f"; {failed} {'trial' if failed == 1 else 'trials'} of {of} failed"
         if "test" in set(table["selection"]):
             notes[0] += "; penalty chosen on the test rows: optimistic"
     if x != "x" and curves.varied != "variant":
@@ -125,6 +131,8 @@ def _caption(curves: Curves, left_out: list[str]) -> str:
     notes += [_on_times(table, column) for column in (x, y) if column in SUMS]
     if x == "x" and curves.varied == "M":
         notes += _on_columns(table)
+    if curves.failed:
+        notes.append(f"No trial ended well: {', '.join(curves.failed)}")
     if left_out:
         notes.append(
             "Left out, because rescaled features (reweight: inverse, or penalty_divisor) do not "

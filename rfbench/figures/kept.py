@@ -38,16 +38,16 @@ def features(measured: Measured) -> Iterator[tuple[str, Figure]]:
         title = measured.title(f"{dataset}, {label}", own["protocol"])
         stem = "".join(f"_{in_file(own[name].iloc[0])}" for name in several)
         if "w1" not in own:
-            yield f"kept_weights{stem}", _weights(own, title)
+            yield f"kept_weights{stem}", _weights(own, title, measured.width)
         elif (own["d"] == 2).any() and "b" in own:
-            yield f"kept_frequencies{stem}", _frequencies(own[own["d"] == 2], title)
+            yield f"kept_frequencies{stem}", _frequencies(own[own["d"] == 2], title, measured.width)
 
 
-def _frequencies(kept: pd.DataFrame, title: str) -> Figure:
+def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> Figure:
     """Draw frequencies as dots as large as their weight, and the weight over the offset."""
     from matplotlib.patches import Circle
 
-    figure = new_figure(8.2, 4.4)
+    figure = new_figure(width or 8.2, 4.4 * (width or 8.2) / 8.2)
     plane, offsets = figure.subplots(1, 2, width_ratios=(1.25, 1))
     black = ink()
     b = np.mod(kept["b"], 2 * np.pi)
@@ -78,9 +78,11 @@ def _frequencies(kept: pd.DataFrame, title: str) -> Figure:
     offsets.hist(turned, bins=BINS, range=(-np.pi / 2, 1.5 * np.pi), weights=share, color=black)
     offsets.set_xticks([0, np.pi / 2, np.pi], ["0", "π/2", "π"])
     offsets.set(xlabel="offset b (modulo 2π)", ylabel="share of the weight (%)")
-    figure.suptitle(title)
-    write_caption(
+    if title:
+        figure.suptitle(title)
+    _caption(
         figure,
+        width,
         f"Kept features at d = 2, {_of(trials)}: their frequencies, the larger the heavier, and "
         f"their offsets. Crosses and circles: within {CORNER_RADIUS} of (1, 1) or (-1, -1), where "
         "the paper's text has them.",
@@ -88,9 +90,9 @@ def _frequencies(kept: pd.DataFrame, title: str) -> Figure:
     return figure
 
 
-def _weights(kept: pd.DataFrame, title: str) -> Figure:
+def _weights(kept: pd.DataFrame, title: str, width: float | None = None) -> Figure:
     """Draw the weight of each coordinate: every trial, and the mean over the trials."""
-    figure = new_figure(6.0, 4.0)
+    figure = new_figure(width or 6.0, 4.0 * (width or 6.0) / 6.0)
     panel, black = figure.subplots(), ink()
     trials = kept["trial_id"].nunique()
     dots: dict[str, Any] = {"color": BLUE, "alpha": 0.2, "markersize": 3}
@@ -100,12 +102,20 @@ def _weights(kept: pd.DataFrame, title: str) -> Figure:
     panel.plot(every.index, every, "-", color=black, linewidth=0.8, label="mean over the trials")
     panel.set(xlabel="feature i (coordinate)", ylabel="weight of feature i", title=title)
     panel.legend()
-    write_caption(
+    _caption(
         figure,
+        width,
         f"Weights of the kept coordinates, {_of(trials)}; a coordinate that is not kept counts as "
         "0 in the mean.",
     )
     return figure
+
+
+def _caption(figure: Figure, width: float | None, caption: str) -> None:
+    """Give a figure its caption, drawn unless it is for an article."""
+    figure.set_label(caption)
+    if width is None:
+        write_caption(figure, caption)
 
 
 def _of(trials: int) -> str:

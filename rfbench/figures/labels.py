@@ -28,6 +28,7 @@ def label_ends(
     are drawn already and the scales set; `ends` are their last points, `height` is that of the
     axes, roughly, in inches.
     """
+    from matplotlib import rcParams
     from scipy.optimize import isotonic_regression
 
     panel.get_xlim(), panel.get_ylim()  # brings the limits, and so the transform, up to date
@@ -56,6 +57,6 @@ def label_ends(
             name,
             transform=inside,
             va="center",
-            fontsize="small",
+            fontsize=rcParams["legend.fontsize"],
             color=style.colour,
         )

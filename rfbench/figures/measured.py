@@ -23,14 +23,21 @@ class Measured:
     varied: str  # what its column x holds: M, d, the name of a setting, or variant
     paper: Paper | None  # that the configuration names; the axes are those of its figures
     styles: Mapping[str, Style]  # by method
+    width: float | None = None  # of the figures, in inches; None for the usual one, to look at
 
     def title(self, what: str, protocols: pd.Series[str]) -> str:
-        """Return the title of a figure: what it shows, its protocols, whether it means nothing."""
-        smoke = "SMOKE RUN: " * self.results.smoke
-        return f"{smoke}{what}, protocol {', '.join(dict.fromkeys(protocols))}"
+        """Return the title of a figure: what it shows, its protocols, whether it means nothing.
+
+        In an article the caption says that, and a title is there for a smoke run alone.
+        """
+        smoke = "SMOKE RUN" * self.results.smoke
+        if self.width:
+            return smoke
+        named = [smoke, what, f"protocol {', '.join(dict.fromkeys(protocols))}"]
+        return ", ".join(filter(None, named))
 
 
-def measure(results: Results) -> Measured:
+def measure(results: Results, width: float | None = None) -> Measured:
     """Summarise a results folder for its figures."""
     table, name = summarise(results), str(results.config.get("paper") or "")
     samplers = {} if table.empty else dict(zip(table["method"], table["sampler"], strict=True))
@@ -39,4 +46,4 @@ def measure(results: Results) -> Measured:
         for method, style in assign(samplers).items()
     }
     paper = papers.paper(name) if name in papers.papers() else None
-    return Measured(results, table, axis(results), paper, styles)
+    return Measured(results, table, axis(results), paper, styles, width)

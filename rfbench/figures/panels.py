@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,6 +28,8 @@ TIMES = {
 CLOCKS = {"cpu": "CPU time", "t": "wall time"}
 MOST_TOGETHER, MOST_APART = 9, 6
 ROOM = 40  # letters below a panel
+NARROWEST, WIDEST, LOWEST = 2.2, 4.2, 2.0  # inches of a panel in an article
+ARTICLE_LETTER = 0.062  # inches, at 8 pt
 FILLED = 0.75  # of the height of a row is axes
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ class Curves:
     varied: str  # what the column x holds
     titles: Mapping[str, str] = field(default_factory=dict)  # of axes, where not the usual ones
     cost: str = ""  # what x costs, in the words of a caption: then the frontier is drawn
+    failed: tuple[str, ...] = ()  # methods without a single value, which the legend names
 
     def title(self, column: str) -> str:
         """Return what the axis of a column is called."""
@@ -77,56 +80,100 @@ class Curves:
     @property
     def end_together(self) -> bool:
         """Whether a few lines end at the same place, so that their names can stand there."""
-        if self.x != "x" or self.words:
+        if self.x != "x" or self.words or self.failed:
             return False
         last = self.table.groupby(["dataset", "method"])["x"].max().groupby("dataset").nunique()
         return self.table["method"].nunique() <= labels.MOST and bool((last == 1).all())
 
 
-def draw(curves: Curves, styles: Mapping[str, Style], title: str, caption: str) -> Figure:
+def draw(
+    curves: Curves,
+    styles: Mapping[str, Style],
+    title: str,
+    caption: str,
+    width: float | None = None,
+) -> Figure:
     """Draw the panels, with the names of the methods beside them and a caption below.
 
     A data set has one panel. Lines of more than `MOST_TOGETHER` methods are drawn in a row of
-    panels with `MOST_APART` methods each, and the baseline in grey in every one.
+    panels with `MOST_APART` methods each, and the baseline in every one. With a `width`, in inches,
+    the figure is for an article: so wide, all lines of a data set in one panel, the names beneath,
+    and the caption not drawn. It is the figure's `get_label` in either case.
     """
     datasets = [(str(name), part) for name, part in curves.table.groupby("dataset")]
-    groups = _groups(curves, [name for name in styles if name in set(curves.table["method"])])
+    methods = [name for name in styles if name in set(curves.table["method"])]
+    groups = [methods] if width else _groups(curves, methods)
     several = len(groups) > 1
     panels = [(name, part, group) for name, part in datasets for group in groups]
     columns = len(groups) if several else math.ceil(math.sqrt(len(datasets)))
+    if width:
+        columns = max(1, min(len(datasets), int(width / NARROWEST)))
     rows = -(-len(panels) // columns)
     high = 2.5 if several else 3.4
-    figure = new_figure(3.8 * columns + 2.2 * (not several), high * rows + 0.6 * (1 + several))
+    size = 3.8 * columns + 2.2 * (not several), high * rows + 0.6 * (1 + several)
+    beneath = bool(width and not (curves.side_by_side or curves.end_together))
+    if width:
+        named = len(methods) + len(curves.failed)
+        legend = 0.16 * -(-named // _abreast(width, methods)) if beneath else 0
+        size = width, max(min(width / columns, WIDEST) * 0.72, LOWEST) * rows + legend
+    figure = new_figure(*size)
+    figure.set_label(caption)
     share: Literal["row", "none"] = "row" if several else "none"
     axes = figure.subplots(rows, columns, squeeze=False, sharex=share, sharey=share)
-    looks = dict(styles)
-    if several and BASELINE in looks:
-        looks[BASELINE] = looks[BASELINE]._replace(colour=GREY)
     for panel, (name, part, group) in zip(axes.flat, panels, strict=False):
         shown = part[part["method"].isin([*group, BASELINE])]
-        _draw(panel, curves, shown, looks, part)
+        _draw(panel, curves, shown, styles, part)
+        if width:
+            panel.set_xlabel(_broken(panel.get_xlabel(), 0.8 * width / columns))
+            panel.set_ylabel(_broken(_with_bars(curves, shown), 0.7 * size[1] / rows))
         if len(datasets) > 1 and group is groups[0]:
-            panel.set_title(name, fontsize="small", loc="left")
+            panel.set_title(name, fontsize="medium" if width else "small", loc="left")
         if group is not groups[0]:
             panel.set_ylabel("")
         if curves.end_together:
             height = FILLED * figure.get_figheight() / rows
-            labels.label_ends(panel, _ends(shown, curves.y), looks, height)
+            labels.label_ends(panel, _ends(shown, curves.y), styles, height)
     for panel in axes.flat[len(panels) :]:
         panel.remove()
-    set_title = axes[0, 0].set_title if len(panels) == 1 else figure.suptitle
-    set_title(title)
-    write_caption(figure, caption)
+    if title:
+        (axes[0, 0].set_title if len(panels) == 1 else figure.suptitle)(title)
+    if not width:
+        write_caption(figure, caption)
     if several:
         for column in axes.T:
-            named = _named(list(column), styles)
-            column[0].legend(*named, loc="lower left", bbox_to_anchor=(0, 1.1), ncols=2)
+            handles = _named(list(column), styles)
+            column[0].legend(*handles, loc="lower left", bbox_to_anchor=(0, 1.1), ncols=2)
         engine = figure.get_layout_engine()
         assert engine is not None
         engine.execute(figure)  # a first pass of the layout changes ticks: a label is cut
+    elif beneath:
+        figure.legend(
+            *_named(figure.axes, styles, curves.failed),
+            loc="outside lower center",
+            ncols=_abreast(width or 0, methods),
+            columnspacing=1.0,
+            handletextpad=0.4,
+        )
     elif not (curves.side_by_side or curves.end_together):
-        figure.legend(*_named(figure.axes, styles), loc="outside right upper")
+        figure.legend(*_named(figure.axes, styles, curves.failed), loc="outside right upper")
     return figure
+
+
+def _abreast(width: float, methods: Sequence[str]) -> int:
+    """Return how many names of a legend stand in one line."""
+    longest = max(map(len, methods), default=1)
+    return max(1, int(width / (ARTICLE_LETTER * longest + 0.45)))
+
+
+def _broken(title: str, room: float) -> str:
+    """Break the title of an axis over lines of so many inches."""
+    return textwrap.fill(title, max(int(room / ARTICLE_LETTER), 12))
+
+
+def _with_bars(curves: Curves, table: pd.DataFrame) -> str:
+    """Return the title of the y-axis, which says what the bars are where there are any."""
+    bars = table["se" if curves.y == "mean" else f"{curves.y}_se"].notna().any()
+    return f"{curves.title(curves.y)}, mean\u00a0±\u00a0s.e." if bars else curves.title(curves.y)
 
 
 def in_file(name: str) -> str:
@@ -147,11 +194,23 @@ def write_caption(figure: Figure, caption: str) -> None:
     figure.supxlabel(wrapped, x=0.01, ha="left")
 
 
-def _named(panels: list[Axes], styles: Mapping[str, Style]) -> tuple[list[Any], list[str]]:
-    """Return the lines of some panels and their methods, as a legend takes them."""
-    handles = {bar.get_label(): bar for panel in panels for bar in panel.containers}
+def _named(
+    panels: list[Axes], styles: Mapping[str, Style], failed: Sequence[str] = ()
+) -> tuple[list[Any], list[str]]:
+    """Return the lines of some panels and their methods, as a legend takes them.
+
+    Methods that have no line because they failed come last.
+    """
+    from matplotlib.lines import Line2D
+
+    handles: dict[Any, Any] = {bar.get_label(): bar for p in panels for bar in p.containers}
     names = [name for name in styles if name in handles]
-    return [handles[name] for name in names], names
+    shown = [handles[name] for name in names]
+    for name in failed:
+        dash: Any = styles[name].dash
+        shown.append(Line2D([], [], linestyle=dash, **styles[name].marks(panels[0])))
+        names.append(f"{name} (failed)")
+    return shown, names
 
 
 def _ends(table: pd.DataFrame, y: str) -> dict[str, tuple[float, float]]:

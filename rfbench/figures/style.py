@@ -50,6 +50,20 @@ NEEDED: dict[str, Any] = {
     "text.usetex": False,
 }
 
+# At the width of a column or a page of an article: every text is as large as its footnotes.
+POINTS = 8
+ARTICLE: dict[str, Any] = {
+    "font.size": POINTS,
+    **dict.fromkeys(
+        ("axes.labelsize", "axes.titlesize", "figure.labelsize", "figure.titlesize",
+         "legend.fontsize", "xtick.labelsize", "ytick.labelsize"),
+        "medium",
+    ),
+    "lines.linewidth": 1.0,
+    "lines.markersize": 4.0,
+    "savefig.dpi": 300,
+}  # fmt: skip
+
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#9A9A9A"
@@ -127,8 +141,10 @@ OTHER_MARKERS = tuple((marker, filled) for filled in (True, False) for marker in
 
 
 @contextmanager
-def settings(style: str | Path | None = None) -> Iterator[None]:
+def settings(style: str | Path | None = None, *, article: bool = False) -> Iterator[None]:
     """Draw and write figures under the user's settings, completed by ours.
+
+    For an `article` texts have `POINTS`, whatever else says otherwise.
 
     What matplotlib's ``rcParams`` hold stands, be it from a ``matplotlibrc`` or set by hand; what
     they leave at its default is as in `USUAL`; a style, by its name or its file, stands before
@@ -151,7 +167,7 @@ def settings(style: str | Path | None = None) -> Iterator[None]:
                     f"It says: {' '.join(str(error).split())}",
                     f"Name a file, or one of {', '.join(matplotlib.style.available)}.",
                 ) from error
-        now.update(NEEDED)
+        now.update(NEEDED | ARTICLE if article else NEEDED)
         yield
 
 
@@ -161,6 +177,32 @@ def ink() -> str:
     from matplotlib.colors import to_hex
 
     return to_hex(rcParams["text.color"])
+
+
+PLOTLY: dict[Marker, str] = {
+    "o": "circle", "D": "diamond", "v": "triangle-down", "P": "cross", "X": "x",
+    "^": "triangle-up", "s": "square", "*": "star", "p": "pentagon", "h": "hexagon",
+    "H": "hexagon2", "<": "triangle-left", ">": "triangle-right", "d": "diamond-tall",
+    "x": "x-thin-open", "+": "cross-thin-open", "|": "line-ns-open", "_": "line-ew-open",
+    "1": "y-down-open", "2": "y-up-open", "3": "y-left-open", "4": "y-right-open",
+    "8": "octagon", (3, 1, 0): "star-triangle-up", (4, 1, 0): "star-diamond",
+    (4, 1, 45): "star-square", (5, 2, 0): "asterisk-open", (6, 1, 0): "hexagram",
+}  # fmt: skip
+PLOTLY_DASHES = dict(zip(DASHES, ("solid", "dash", "dashdot", "dot"), strict=True))
+
+
+def in_plotly(style: Style) -> dict[str, str]:
+    """Return colour, symbol and dashes as plotly names them.
+
+    >>> in_plotly(METHODS["orf"])
+    {'colour': '#56B4E9', 'symbol': 'diamond', 'dash': 'solid'}
+    """
+    symbol = PLOTLY[style.marker]
+    if not style.filled and not symbol.endswith("-open"):
+        symbol += "-open"
+    dash = style.dash
+    dashes = PLOTLY_DASHES[dash] if isinstance(dash, str) else ",".join(f"{n:g}px" for n in dash[1])
+    return {"colour": style.colour, "symbol": symbol, "dash": dashes}
 
 
 def _shade(colour: str, position: int, count: int) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 from rfbench.analysis.faults import BUSY, wall_over_cpu
 from rfbench.analysis.frame import Collection, floats
 from rfbench.analysis.summary import axis, metrics, placed
+from rfbench.figures.style import assign, in_plotly
 from rfbench.pages.front import hardware
 from rfbench.pages.html.verdicts import command
 from rfbench.results import Results
@@ -58,7 +59,8 @@ def facts(collection: Collection) -> dict[str, Any]:
         ``experiments``, a dictionary each; ``lines``, columns of equal length (texts are `coded`);
         ``metrics``, ``sd``: means and standard deviations by metric, without columns that are
         empty; ``titles``; ``points``: the values of single trials of a line's usual metric, at most
-        `POINTS` in all, and ``thinned``, how many there are if not all are shown.
+        `POINTS` in all, ``looks``, colour, symbol and dashes by method, as in the figures, and
+        ``thinned``, how many there are if not all are shown.
     """
     groups, counted = collection.groups, collection.counted
     shown = [name for name in METRICS if name != "accuracy" and counted[name].notna().any()]
@@ -91,8 +93,10 @@ def facts(collection: Collection) -> dict[str, Any]:
     keys = list(zip(groups["folder"], groups["dataset"], strict=True))
     wanted = [usual[key] if usual[key] in shown else shown[0] if shown else "" for key in keys]
     points, thinned = _points(collection, wanted)
+    samplers = dict(zip(table["method"], table["sampler"], strict=True))
     return {
         "experiments": experiments,
+        "looks": {cut(name): in_plotly(look) for name, look in assign(samplers).items()},
         "titles": titles,
         "sizes": list(SIZES),
         "costs": [name for name in COSTS if any(value is not None for value in lines[name])],

@@ -3,9 +3,6 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const runs = data.runs, lines = runs.lines;
 const $ = (id) => document.getElementById(id);
-const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#999999"];
-const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "x", "cross", "star", "triangle-down"];
-const DASHES = ["solid", "dash", "dot", "dashdot"];
 const BUDGETS = [0.001, 0.01, 0.1, 1, 10, 100, 1000];
 const DRAWN = 5000;          // so many single trials at most, for each is an element of its own
 const DIRECT = 6;            // so many lines have their names at their ends
@@ -134,15 +131,17 @@ function chooseAxis() {
   draw();
 }
 
-function look(i) {
-  return { colour: COLOURS[i % COLOURS.length], symbol: SYMBOLS[i % SYMBOLS.length], dash: DASHES[Math.floor(i / COLOURS.length) % DASHES.length] };
+// The looks of the figures: a method has one everywhere. Black is the ink of the page.
+function look(name, ink) {
+  const own = runs.looks[name] || { colour: "#000000", symbol: "circle", dash: "solid" };
+  return { ...own, colour: own.colour === "#000000" ? ink || "currentColor" : own.colour };
 }
 
-function swatch(i) {
+function swatch(name) {
   const space = "http://www.w3.org/2000/svg", svg = document.createElementNS(space, "svg"), path = document.createElementNS(space, "path");
-  const { colour, dash } = look(i);
+  const { colour, dash } = look(name);
   Object.entries({ class: "key", viewBox: "0 0 26 14", "aria-hidden": "true" }).forEach(([k, v]) => svg.setAttribute(k, v));
-  Object.entries({ d: "M0 7H26", stroke: colour, "stroke-width": 4, "stroke-dasharray": { solid: "none", dash: "7 3", dot: "3 3", dashdot: "7 3 2 3" }[dash] }).forEach(([k, v]) => path.setAttribute(k, v));
+  Object.entries({ d: "M0 7H26", stroke: colour, "stroke-width": 4, "stroke-dasharray": { solid: "none", dash: "7 3", dot: "3 3", dashdot: "7 3 2 3" }[dash] || dash.replaceAll("px", "").replaceAll(",", " ") }).forEach(([k, v]) => path.setAttribute(k, v));
   svg.append(path);
   return svg;
 }
@@ -152,7 +151,7 @@ function methods() {
   const legend = $("methods").querySelector("legend");
   $("methods").replaceChildren(legend, ...current.map((name, i) => make("label", {},
     make("input", { type: "checkbox", checked: true, onchange: (event) => { event.target.checked ? hidden.delete(name) : hidden.add(name); draw(); } }),
-    swatch(i), name)));
+    swatch(name), name)));
 }
 
 function all(on) {
@@ -220,7 +219,7 @@ function figure(found, screen) {
   const direct = shown.length <= DIRECT && !(screen && narrow());
   const step = Math.ceil(trialsOf(found, metric).length / DRAWN);
   for (const name of shown) {
-    const { colour, symbol, dash } = look(current.indexOf(name));
+    const { colour, symbol, dash } = look(name, ink);
     const mine = found.filter((one) => one.method === name).sort((a, b) => a.x - b.x);
     traces.push({
       type: "scatter", mode: "lines+markers", name: plain(name), x: mine.map((one) => one.x), y: mine.map((one) => one.y),

@@ -1,0 +1,95 @@
+"""Figures at the width of an article."""
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib.image
+import pytest
+from click.testing import CliRunner
+from matplotlib.text import Text
+
+from rfbench.cli import main
+from rfbench.figures import CAPTIONS, figures_of, plot, style
+from rfbench.results import read
+from tests.support.results import Write
+
+COLUMN, PAGE = 3.3, 6.8
+
+
+def rows(*methods: str, sizes: int = 3, dataset: str = "digits") -> list[dict[str, Any]]:
+    return [
+        {"sampler": s, "M": 50 * m, "trial": t, "error": 10 + t / m, "dataset": dataset}
+        for s in methods
+        for m in range(1, sizes + 1)
+        for t in range(3)
+    ]
+
+
+@pytest.mark.parametrize("width", [COLUMN, PAGE])
+@pytest.mark.parametrize("count", [2, 12])
+def test_the_width_is_just_that_and_all_letters_have_8_points(
+    write: Write, width: float, count: int
+) -> None:
+    names = list(style.METHODS)[:count]
+    results = read(write(rows(*names) + rows(*names, dataset="eeg")))
+    with style.settings("ggplot", article=True):
+        every = list(figures_of(results, width))
+        for _, figure in every:
+            figure.draw_without_rendering()
+            assert figure.get_figwidth() == width
+            texts = [text for text in figure.findobj(Text) if text.get_text()]
+            assert {text.get_fontsize() for text in texts} == {style.POINTS}
+            box = figure.get_tightbbox()
+            assert box.x0 >= -0.02
+            assert box.x1 <= width + 0.02
+    assert len(every) == 3
+
+
+def test_no_title_no_caption_and_bars_that_say_what_they_are(write: Write, tmp_path: Path) -> None:
+    results = read(write(rows("rks", "orf")))
+    *files, captions = plot(results, tmp_path, width=COLUMN)
+    assert captions.name == CAPTIONS
+    assert matplotlib.image.imread(files[0]).shape[1] == pytest.approx(300 * COLUMN, abs=1)
+    assert "error_vs_M: digits. Protocol own. Mean over 3 trials; bars: " in captions.read_text()
+    with style.settings(article=True):
+        figure = next(figures_of(results, COLUMN))[1]
+    assert figure.axes[0].get_title() == ""
+    assert "±" in figure.axes[0].get_ylabel()
+    assert not figure.get_supxlabel()
+
+
+def test_a_smoke_run_still_says_so(write: Write) -> None:
+    results = read(write(rows("rks", "orf"), smoke=True))
+    assert next(figures_of(results, COLUMN))[1].axes[0].get_title() == "SMOKE RUN"
+
+
+@pytest.mark.parametrize("width", [None, COLUMN])
+def test_a_method_that_failed_is_named(write: Write, width: float | None) -> None:
+    failed = {"status": "memory", "error": "", "t_pp": ""}
+    results = read(write(rows("rks", "orf") + [row | failed for row in rows("eerf")]))
+    figure = next(figures_of(results, width))[1]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["rks", "orf", "eerf (failed)"]
+    assert "No trial ended well: eerf." in figure.get_label()
+
+
+@pytest.mark.parametrize(("text", "width"), [("3.3in", 990), ("84mm", 992), ("240pt", 996)])
+def test_lengths_of_the_command_line(write: Write, tmp_path: Path, text: str, width: int) -> None:
+    folder = write(rows("rks", "orf", sizes=1))
+    command = ["plot", str(folder), "--out", str(tmp_path), "--width", text]
+    result = CliRunner().invoke(main, command, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    file = next(tmp_path.rglob("error_vs_M.png"))
+    assert matplotlib.image.imread(file).shape[1] == pytest.approx(width, abs=1)
+
+
+def test_a_length_that_is_none(write: Write) -> None:
+    result = CliRunner().invoke(main, ["plot", str(write(rows("rks"))), "--width", "3.3km"])
+    assert result.exit_code == 2
+    assert "3.3km" in result.output
+
+
+def test_the_page_has_the_looks_of_the_figures() -> None:
+    looks = {tuple(style.in_plotly(look).items()) for look in style.METHODS.values()}
+    assert len(looks) == len(style.METHODS)
+    assert all(dict(look)["colour"] in style.COLOURS for look in looks)
