@@ -108,12 +108,7 @@ class VariableProjection(ScoredFeatures):
         assert targets is not None
         d, m = X.shape[1], self.n_components
         rows, y = self.scoring_rows(X, targets, random)
-        order = random.selection.permutation(len(y))
-        held = order[: len(y) // 10]
-        training, validation = (np.sort(part) for part in (order[len(held) :], held))
-        if not len(held):
-            validation = training
-        known, unknown = ((some(rows, part), y[part]) for part in (training, validation))
+        known, unknown = hold_out(rows, y, random)
         first = best = self.draw_unit_map(random, d, m).times(m**-0.5)
         losses: list[float] = []
         ends: list[int] = []
@@ -151,6 +146,17 @@ class VariableProjection(ScoredFeatures):
         )
         self.losses_ = np.array(losses)
         return best
+
+
+def hold_out(
+    rows: Rows, targets: Array, random: Streams
+) -> tuple[tuple[Rows, Array], tuple[Rows, Array]]:
+    """Return the rows and targets to train on, and a tenth that judges; of fewer than 10, all."""
+    order = random.selection.permutation(len(targets))
+    held = np.sort(order[: len(targets) // 10])
+    training = np.sort(order[len(held) :])
+    judged = held if len(held) else training
+    return (some(rows, training), targets[training]), (some(rows, judged), targets[judged])
 
 
 def ridge(features: FeatureMap, rows: Rows, targets: Array, alpha: float) -> tuple[Array, Array]:

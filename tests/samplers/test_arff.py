@@ -16,27 +16,36 @@ from .candidates import TWO, drawn
 @pytest.mark.parametrize(("exponent", "gamma"), [(None, 13.0), (2.0, 2.0)])
 def test_sweeps_are_the_explicit_recursion(feature_map, exponent, gamma):
     generator = streams(0).selection
+    order = generator.permutation(60)
+    held, training = np.sort(order[:6]), np.sort(order[6:])
 
-    def sizes_of(found):
-        coef = Ridge(60 * 0.01).fit(found.transform(ROWS), TWO).coef_
-        parts = coef.reshape(2, -1, 6)  # targets, columns of a frequency, frequencies
-        return np.sqrt(np.sum(parts**2, axis=(0, 1)))
+    def fitted(features):
+        model = Ridge(54 * 0.01).fit(features.transform(ROWS[training]), TWO[training])
+        residual = TWO[held] - model.predict(features.transform(ROWS[held]))
+        parts = model.coef_.reshape(2, -1, 6)  # targets, columns of a frequency, frequencies
+        return np.sqrt(np.sum(parts**2, axis=(0, 1))), np.sum(residual**2) / 6
 
-    found = drawn(feature_map, 6)
-    sizes, shares = sizes_of(found), []
+    now = drawn(feature_map, 6)
+    sizes, loss = fitted(now)
+    shares, stops = [], [(loss, now)]
     for sweep in range(5):
         walk = 0.3 / 2.0 * generator.standard_normal((6, 5)).T
-        tried = replace(found, frequencies=found.frequencies + walk)
-        other = sizes_of(tried)
-        taken = (other / sizes) ** gamma > generator.uniform(size=6)
-        found = replace(found, frequencies=np.where(taken, tried.frequencies, found.frequencies))
-        sizes = sizes_of(found) if sweep in (1, 3) else np.where(taken, other, sizes)
+        tried = replace(now, frequencies=now.frequencies + walk)
+        proposed, _ = fitted(tried)
+        taken = (proposed / sizes) ** gamma > generator.uniform(size=6)
+        now = replace(now, frequencies=np.where(taken, tried.frequencies, now.frequencies))
+        sizes = np.where(taken, proposed, sizes)
+        if sweep in (1, 3, 4):
+            sizes, loss = fitted(now)
+            stops.append((loss, now))
         shares.append(taken.mean())
-    words = {"feature_map": feature_map, "bandwidth": 2.0, "random_state": 0, "alpha": 0.01}
-    sampler = ARFF(6, sweeps=5, step=0.3, refit=2, exponent=exponent, **words).fit(ROWS, TWO)
+    args = {"feature_map": feature_map, "bandwidth": 2.0, "random_state": 0, "alpha": 0.01}
+    sampler = ARFF(6, sweeps=5, step=0.3, refit=2, exponent=exponent, **args).fit(ROWS, TWO)
     assert 0 < sum(shares) < 5
     assert_allclose(sampler.accepted_, shares)
-    assert_allclose(sampler.transform(NEW_ROWS), found.transform(NEW_ROWS), atol=1e-9)
+    assert_allclose(sampler.losses_, [loss for loss, _ in stops])
+    best = min(stops, key=lambda stop: stop[0])[1]
+    assert_allclose(sampler.transform(NEW_ROWS), best.transform(NEW_ROWS), atol=1e-9)
 
 
 ROWS_2D, NEW_2D = np.random.default_rng(0).standard_normal((2, 600, 2))
