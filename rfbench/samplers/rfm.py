@@ -29,6 +29,9 @@ from rfbench.samplers.pool import SCORE_ROWS, ScoredFeatures
         brute force: metric and losses of the recursion written out, with fits of scikit-learn
           tolerance: relative 1e-4
           tests/samplers/test_metric.py::test_rounds_are_the_recursion_written_out
+        xrfm 0.4.5: three outer products and the roots between them, two kernels, both kinds
+          tolerance: relative 1e-6 (MIT)
+          tests/samplers/test_metric.py::test_three_outer_products_are_those_of_xrfm
         closed form: features are plain ones of the rows in the metric, both maps
           tolerance: 1e-10
           tests/samplers/test_rfm.py::test_features_are_plain_ones_of_rows_in_the_metric

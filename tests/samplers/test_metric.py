@@ -1,5 +1,8 @@
 """The learned metric: finite differences, the recursion written out, noise and invariances."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -23,9 +26,12 @@ from rfbench.samplers.metric import (
     best_fit,
     gradient_outer_product,
     held_out,
+    into,
+    metric_of,
 )
 
 KINDS = ("diagonal", "full")
+XRFM = Path(__file__).with_name("xrfm.json")
 X = np.random.default_rng(0).standard_normal((200, 4))
 Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 0] * X[:, 1]])
 SMALL = {"rounds": 2, "n_landmarks": 25, "random_state": 0}
@@ -51,6 +57,29 @@ def test_outer_product_is_that_of_finite_differences(name):
         assert_allclose(G, expected, rtol=1e-5, atol=1e-7)
     weights = gradient_outer_product(*inside, np.diag(root), diagonal=True)
     assert_allclose(weights, np.diag(expected), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["gaussian", "laplacian-l2"])
+def test_three_outer_products_are_those_of_xrfm(name, kind):
+    """Stored values of xrfm 0.4.5: LaplaceKernel with exponents 1 and 2, the power 1/4 of a full
+    outer product and 1/2 of a diagonal one as the next root, kernel ridge with a penalty of 0.1.
+
+    Its roots are scaled so that the largest entry of the outer product is 1, ours so that distances
+    stay what they are: the bandwidth makes up for it.
+    """
+    expected = json.loads(XRFM.read_text())[f"{name}, {kind}"]
+    rows, targets, root, bandwidth = X[:60], Y[:60], np.ones(4), 1.5
+    for outer in map(np.array, expected):
+        kernel, inside = kernels.make(name, bandwidth), into(root, rows)
+        coef = np.linalg.solve(kernel(inside, inside) + 0.1 * np.eye(60), targets)
+        G = gradient_outer_product(kernel, inside, inside, coef, root, diagonal=kind == "diagonal")
+        assert_allclose(G, outer, rtol=1e-6, atol=1e-6)
+        _, root = metric_of(G, rows)
+        power = 0.25 if kind == "full" else 0.5
+        theirs = linalg.fractional_matrix_power(np.diag(G) if G.ndim == 1 else G, power)
+        ours = root if kind == "full" else np.diag(root)
+        bandwidth = 1.5 * np.trace(ours) / (np.trace(theirs) / G.max() ** power)
 
 
 def reference(kind, name, rows, targets, rounds, m):
