@@ -55,7 +55,8 @@ def _check(rows: pd.DataFrame, check: dict[str, Any]) -> Check:
                 f"trials.csv has no column '{name}'.",
                 f"Correct 'checks' in the configuration.{nearest(name, list(rows.columns))}",
             )
-    rows = rows[(rows["status"] == "ok") & rows[column].notna()]
+    names = list(dict.fromkeys(("sampler", "label", column, *filter(None, [at]))))
+    rows = rows.loc[(rows["status"] == "ok") & rows[column].notna(), names]
     if sampler:
         rows = rows[(rows["sampler"] == sampler) | (rows["label"] == sampler)]
     values = rows[column].to_numpy(dtype=float)

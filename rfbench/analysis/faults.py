@@ -38,9 +38,9 @@ def wall_over_cpu(rows: pd.DataFrame) -> float:
 
     On an idle machine it is about 1, or below where BLAS has more threads than one.
     """
-    single = rows[(rows["status"] == "ok") & (rows["threads"] == 1)]
-    wall = single[[name for name in TIMES if name.startswith("t_")]].sum().sum()
-    cpu = single[[name for name in TIMES if name.startswith("cpu_")]].sum().sum()
+    single = rows.loc[(rows["status"] == "ok") & (rows["threads"] == 1), list(TIMES)].sum()
+    wall = single[[name for name in TIMES if name.startswith("t_")]].sum()
+    cpu = single[[name for name in TIMES if name.startswith("cpu_")]].sum()
     return float(wall / cpu) if cpu > 0 else float("nan")
 
 
@@ -51,22 +51,23 @@ def faults(results: Results) -> list[Fault]:
     ratio = wall_over_cpu(rows)
     faults_seen = [Fault("busy", ratio)] if ratio > BUSY else []
     for (label, status), group in rows[~ended_well].groupby(["label", "status"]):
-        messages = group.loc[group["message"] != "", "message"].value_counts()
+        messages = group.loc[group["message"] != "", "message"].astype("str").value_counts()
         why = str(messages.index[0]) if len(messages) else ""
         faults_seen.append(Fault("failed", len(group), str(label), str(status), why))
-    stopped = rows[ended_well & ~rows["converged"].fillna(True).astype(bool)]
+    stopped = rows.loc[ended_well & ~rows["converged"].fillna(True).astype(bool), ["label"]]
     for label, group in stopped.groupby("label"):
         faults_seen.append(Fault("not converged", len(group), str(label)))
     for dataset, metric in metrics(results).items():
-        here = rows[ended_well & (rows["dataset"] == dataset)]
-        if empty := int((~np.isfinite(here[metric])).sum()):
+        here = rows.loc[ended_well & (rows["dataset"] == dataset), metric]
+        if empty := int((~np.isfinite(here)).sum()):
             faults_seen.append(Fault("no value", empty, dataset, metric))
     same = [name for name in IDENTITY if not (name == "M" and follows(results))]
     if again := int(rows.duplicated([*same, "trial"]).sum()):
         faults_seen.append(Fault("repeated", again))
     if rows["version"].nunique() > 1:
         faults_seen.append(Fault("versions", rows["version"].nunique()))
-    paired = rows[rows["data_hash"] != ""].groupby(["dataset", "d", "n_train", "variant", "trial"])
-    if differ := int((paired["data_hash"].nunique() > 1).sum()):
+    paired = ["dataset", "d", "n_train", "variant", "trial"]
+    hashes = rows.loc[rows["data_hash"] != "", [*paired, "data_hash"]]
+    if differ := int((hashes.groupby(paired)["data_hash"].nunique() > 1).sum()):
         faults_seen.append(Fault("unpaired", differ))
     return faults_seen

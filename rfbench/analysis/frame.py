@@ -253,6 +253,11 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
         for result in experiments
     )
     of = np.repeat(facts.index, [len(result.rows) for result in experiments])
+    if len(experiments) == 1:  # a million rows are not copied, and categories stay
+        rows = experiments[0].rows.reset_index(drop=True)
+        if rows["dataset"].dtype == "category":
+            facts = facts.astype(dict.fromkeys(facts.columns[facts.dtypes == "str"], "category"))
+        return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
     rows = pd.concat([result.rows for result in experiments], ignore_index=True)
     return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
 
@@ -265,6 +270,8 @@ def follows(result: Results) -> bool:
 def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -> pd.DataFrame:
     code = rows["group"]
     groups = rows.loc[~code.duplicated(), [*FIRST, "metric"]].assign(M=size)
+    categories = groups.columns[groups.dtypes == "category"]
+    groups = groups.astype(dict.fromkeys(categories, "str"))
     groups = groups.reset_index(drop=True).astype({"M": "float64", "d": "float64"})
     parts = groups["dataset"].str.extract(r"^(.*?)(?:\[(\d+) rows\])?$")
     groups["source"], groups["sampled"] = parts[0], parts[1].astype("float64")
@@ -293,6 +300,7 @@ def _machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.Series[str]:
     """Return the machine of most rows that count, by group; of as many, the first by name."""
     counted = rows.loc[rows["counts"], ["group", "machine"]]
     sizes = counted.groupby(["group", "machine"]).size().reset_index(name="n")
+    sizes["machine"] = sizes["machine"].astype("str")
     most = sizes.sort_values(["n", "machine"], ascending=[False, True]).drop_duplicates("group")
     return most.set_index("group")["machine"].reindex(groups.index, fill_value="")
 
@@ -302,9 +310,9 @@ def of_one_machine(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
 
     No mean of times is over several machines.
     """
-    others = (rows["machine"] != rows["group"].map(groups["machine"])).to_numpy()
-    if not others.any():
+    if rows["machine"].nunique() <= 1:
         return rows
+    others = (rows["machine"].astype("str") != rows["group"].map(groups["machine"])).to_numpy()
     times = [name for name in (*TIMES, *SUMS) if name in rows]
     return rows.assign(**{name: rows[name].mask(others) for name in times})
 

@@ -6,17 +6,31 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from rfbench.analysis import frame
-from rfbench.analysis.frame import IDENTITY, SUMS, Collection, follows, of_one_machine
+from rfbench.analysis.frame import (
+    IDENTITY,
+    PAIRED_BY,
+    SUMS,
+    Collection,
+    floats,
+    follows,
+    of_one_machine,
+)
 from rfbench.analysis.naming import names, order
 from rfbench.errors import ResultsError, nearest
-from rfbench.results import Results
+from rfbench.results import Results, schema
 from rfbench.results.schema import INTEGER, METRICS, SCHEMA
 
 DASH = "\N{EN DASH}"
 DEFAULT_METRICS = ("error", "relative_squared_error", "kernel_error_spectral")
 TIMES = ("t_pp", "t_features", "t_train", "t_test", "t_total")
+# What `summarise` and `rfbench.analysis.faults.faults` ask of rows.
+COLUMNS = (
+    *IDENTITY, *PAIRED_BY, *METRICS, *schema.TIMES, "n_test", "columns", "kept", "bandwidth",
+    "alpha_scale_free", "status", "message", "converged", "version", "machine",
+)  # fmt: skip
 RANGES = ("n_train", "n_test", "columns", "kept", "bandwidth")
 
 
@@ -118,12 +132,13 @@ def aggregate(
     collection: Collection, groups: pd.DataFrame, also: Sequence[str] = ()
 ) -> pd.DataFrame:
     """Return the numbers of `summarise` for lines of `Collection.groups` that have a ``metric``."""
-    rows = collection.rows[collection.rows["group"].isin(groups.index)]
-    rows = of_one_machine(rows, collection.groups)
-    rows = rows.sort_values("trial", kind="stable")  # in any other order sums round otherwise
+    rows = of_one_machine(collection.rows, collection.groups)
+    order = np.flatnonzero(rows["group"].isin(groups.index))
+    # By trial: in any other order sums round otherwise.
+    order = order[np.argsort(floats(rows["trial"])[order], kind="stable")]
     integers = [name for name in IDENTITY if SCHEMA[name].kind == INTEGER]
     table = groups[["folder", *IDENTITY, "metric"]].astype(dict.fromkeys(integers, "Int64"))
-    return pd.concat([table, _aggregates(rows, groups["metric"], also)], axis=1)
+    return pd.concat([table, _aggregates(rows, order, groups["metric"], also)], axis=1)
 
 
 def placed(table: pd.DataFrame, results: Results) -> pd.DataFrame:
@@ -160,31 +175,41 @@ def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
     return pd.concat([own, *(others.assign(x=x) for x in own["x"].unique())], ignore_index=True)
 
 
-def _aggregates(rows: pd.DataFrame, metric_of: pd.Series[str], also: Sequence[str]) -> pd.DataFrame:
+def _aggregates(
+    rows: pd.DataFrame, order: NDArray[np.intp], metric_of: pd.Series[str], also: Sequence[str]
+) -> pd.DataFrame:
     """Return the numbers of every group over the finite values of its rows that ended well."""
     ranges, times = ["M", *RANGES], list(dict.fromkeys((*TIMES, *SUMS)))
-    chosen = list(metric_of.unique())
-    needed = dict.fromkeys([*ranges, *times, "alpha_scale_free", *chosen, *also])
-    values = rows[list(needed)].astype("float64").assign(value=np.nan)
-    own = rows["group"].map(metric_of)
-    for metric in chosen:
-        values["value"] = values["value"].mask(own == metric, values[metric])
-    ok = (rows["status"] == "ok").to_numpy()[:, None]
-    of = values.where(np.isfinite(values) & ok).groupby(rows["group"])
+    group = rows["group"].to_numpy()[order]
+    ok = (rows["status"] == "ok").to_numpy()[order]
+    own = metric_of[group].to_numpy()
+
+    def finite(name: str) -> NDArray[np.float64]:
+        values = floats(rows[name])[order]
+        values[~(ok & np.isfinite(values))] = np.nan
+        return values
+
+    # Column by column, so that rows are never there twice.
+    needed = dict.fromkeys([*ranges, *times, "alpha_scale_free", *also])
+    columns = {name: finite(name) for name in needed}
+    columns["value"] = np.full(len(order), np.nan)
+    for metric in metric_of.unique():
+        np.copyto(columns["value"], finite(metric), where=own == metric)
+    of = pd.DataFrame(columns, copy=False).groupby(group)
     mean, sd, count = of.mean(), of.std(ddof=1), of.count()
     se = sd / count**0.5
     integers = dict.fromkeys((name for name in ranges if SCHEMA[name].kind == INTEGER), "Int64")
     low, high = of[ranges].min().astype(integers), of[ranges].max().astype(integers)
-    columns = {
+    table = {
         "mean": mean["value"],
         "sd": sd["value"],
         "se": se["value"],
         "trials": count["value"],
     }
-    columns["failed"] = of.size() - columns["trials"]
+    table["failed"] = of.size() - table["trials"]
     for name in ranges:
-        columns |= {f"{name}_min": low[name], f"{name}_max": high[name]}
+        table |= {f"{name}_min": low[name], f"{name}_max": high[name]}
     for name in times:
-        columns |= {name: mean[name], f"{name}_se": se[name]}
-    columns["alpha_scale_free"] = of["alpha_scale_free"].median()
-    return pd.DataFrame(columns | {name: mean[name] for name in also})
+        table |= {name: mean[name], f"{name}_se": se[name]}
+    table["alpha_scale_free"] = of["alpha_scale_free"].median()
+    return pd.DataFrame(table | {name: mean[name] for name in also})

@@ -5,6 +5,7 @@ import io
 import random
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -14,11 +15,13 @@ from rfbench.analysis import faults
 from rfbench.analysis.faults import Fault
 from rfbench.analysis.summary import summarise
 from rfbench.errors import ResultsError
-from rfbench.pages.summary_table import FORMATS, TEMPLATE, render
+from rfbench.pages.summary_table import FORMATS, TEMPLATE, read, render
 from rfbench.pages.templates import lines
 from rfbench.pages.words import spread
+from rfbench.results import reader
 from tests.support.frames import results
 
+PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 DASH = "\N{EN DASH}"
 
 
@@ -274,3 +277,10 @@ def test_unknown_methods_and_columns(asked: dict[str, Any], message: str) -> Non
 def test_an_unknown_format() -> None:
     with pytest.raises(ResultsError, match=r"no table format 'latx'.*Did you mean 'latex'"):
         render(results([{}]), "latx")
+
+
+@pytest.mark.parametrize("name", ["eerf2018_table3_adult.matched", "lkrf2016_figure1", "bytes"])
+def test_a_table_reads_only_what_it_shows(name: str) -> None:
+    folder = PUBLISHED / name
+    for form in FORMATS:
+        assert render(read(folder), form) == render(reader.read(folder), form)
