@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from rfbench.analysis.apart import keeps_together, separated, source
 from rfbench.analysis.chance import smaller_class
@@ -19,11 +18,10 @@ from rfbench.analysis.frame import Collection
 from rfbench.analysis.statistics import wilcoxon
 from rfbench.analysis.summary import aggregate, axis, in_order, metrics, placed
 from rfbench.analysis.verdicts import CHANCE_POINTS, LEARNT
-from rfbench.results import Results
+from rfbench.results import Results, community
 
 BASELINE = "rks"
 PROTOCOL = "tuned"
-NEAR = 0.05
 FEWEST = 2
 FEWEST_TRIALS = 3
 SECONDS = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -96,11 +94,6 @@ class Comparison:
         alone = done["threads"].eq(1).fillna(False).all()
         return "cpu" if alone and done["cpu_all"].notna().all() else "t"
 
-    def prediction(self, M: int) -> pd.Series[float]:
-        """Return the milliseconds per 1,000 predicted rows, by method: the geometric mean."""
-        seconds = self.at(M, f"{self.clock}_test") / self.at(M, "n_test_min")
-        return pd.Series(np.exp(np.log(seconds.where(seconds > 0)).mean()) * 1e6)
-
     @cached_property
     def unlearnt(self) -> dict[str, float]:
         """The best mean R^2 of the data sets on which no method learns anything.
@@ -134,7 +127,7 @@ class Comparison:
         """
         learnt = self.learnt
         scores = learnt.at(M)
-        complete = _without_gaps(scores)
+        complete = without_gaps(scores)
         trials = learnt.at(M, "trials").loc[complete.index, complete.columns]
         too_few = trials.min(axis=1) < FEWEST_TRIALS
         few = {
@@ -149,7 +142,8 @@ class Comparison:
         )
 
 
-def _without_gaps(scores: pd.DataFrame) -> pd.DataFrame:
+def without_gaps(scores: pd.DataFrame) -> pd.DataFrame:
+    """Drop, as long as there are gaps, the method or data set that lacks most of its values."""
     while scores.isna().any(axis=None):
         datasets = scores.isna().mean(axis=1)
         methods = scores.drop(columns=BASELINE, errors="ignore").isna().mean()
@@ -180,7 +174,10 @@ def gather(collection: Collection) -> Comparison | None:
     usable = {
         experiment.path: experiment
         for experiment in collection.experiments
-        if not experiment.smoke and not experiment.config.get("paper") and axis(experiment) == "M"
+        if not experiment.smoke
+        and not experiment.config.get("paper")
+        and axis(experiment) == "M"
+        and community.origin_of(experiment.folder) is None
     }
     lines = _lines(collection, usable)
     for (folder, dataset), part in lines.groupby(["folder", "dataset"], sort=False):
@@ -270,87 +267,10 @@ def _times_of_one_machine(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**masked).drop(columns="machine")
 
 
-def smallest_near(lines: pd.DataFrame) -> tuple[float, dict[str, int | None]]:
-    """Find for one data set how many features each method needs to come near the best error.
-
-    Return the smallest mean error of any method at any size, and by method the smallest M that is
-    at most `NEAR` above it; None where no size that was run is.
-    """
-    measured = lines[lines["trials"] > 0]
-    best = float(measured["mean"].min())
-    limit = (1 + NEAR) * best
-    near = lines[lines["mean"] <= limit].groupby("method")["M"].min()
-    return best, {str(m): int(near[m]) if m in near else None for m in lines["method"].unique()}
-
-
-def time_ratios(comparison: Comparison, M: int, time: str = "all") -> pd.DataFrame:
-    """Compare a time with the baseline's at the same size: `all` of it, or that of the `test`.
-
-    Where only one of the two is charged for its own work alone, the quotient is a bound; where
-    neither is, there is none.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by method, the geometric mean over data sets ascending: columns ``ratio``, ``low``
-        and ``high`` (smallest and largest over the data sets), ``datasets``, ``bound`` (``''``,
-        ``'>='`` or ``'<='``).
-    """
-    times = comparison.at(M, f"{comparison.clock}_{time}")
-    own = comparison.at(M, "own_cost")
-    if BASELINE not in times:
-        return pd.DataFrame(columns=["ratio", "low", "high", "datasets", "bound"])
-    alone = {str(name): bool((column.dropna() == 1).all()) for name, column in own.items()}
-    timed = [name for name in alone if alone[name] or alone[BASELINE] or name == BASELINE]
-    quotients = times[timed].div(times[BASELINE], axis=0)
-    logs = pd.DataFrame(np.log(quotients.where(quotients > 0))).dropna(axis=1, how="all")
-    bounds = {(True, False): ">=", (False, True): "<="}
-    table = pd.DataFrame(
-        {
-            **_quotients(logs),
-            "datasets": logs.notna().sum(),
-            "bound": [bounds.get((alone[str(name)], alone[BASELINE]), "") for name in logs],
-        }
-    )
-    return table.sort_values("ratio", kind="stable")
-
-
-def at_equal_time(comparison: Comparison) -> pd.DataFrame:
-    """Hold the mean error of each method against that of the baseline in the same time.
-
-    The time is that of drawing, features, fit and predicting the test rows, see
-    `Comparison.timed_alone`. Between the times of two sizes the baseline's error is interpolated
-    over the logarithm of time; a data set with fewer than two does not take part. Outside them only
-    dominance counts: faster than the baseline ever was is better if the error is below that of its
-    fastest size, slower is worse if it is above that of the slowest; else it is open.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``method``, ``M``, and the numbers of data sets ``better``, ``worse``, ``open``.
-    """
-    lines, clock = comparison.timed_alone
-    count: dict[tuple[str, int], dict[str, int]] = {}
-    for _, part in lines.groupby("dataset"):
-        curve = part[part["method"] == BASELINE].sort_values(clock)
-        if len(curve) < FEWEST:
-            continue
-        times, errors = np.log(curve[clock].to_numpy()), curve["mean"].to_numpy()
-        others = part[part["method"] != BASELINE]
-        for method, M, time, error in zip(
-            others["method"], others["M"], np.log(others[clock]), others["mean"], strict=True
-        ):
-            verdict = _in_the_same_time(time, error, times, errors)
-            counts = count.setdefault((method, int(M)), {"better": 0, "worse": 0, "open": 0})
-            counts[verdict] += 1
-    rows = [{"method": method, "M": M, **counts} for (method, M), counts in count.items()]
-    return pd.DataFrame(rows, columns=["method", "M", "better", "worse", "open"])
-
-
 def best_within(comparison: Comparison, seconds: Sequence[float] = SECONDS) -> pd.DataFrame:
     """Find the smallest mean error by data set among what took at most so many seconds in all.
 
-    Time, data sets and sizes are those of `at_equal_time`.
+    Time, data sets and sizes are those of `Comparison.timed_alone`.
 
     Returns
     -------
@@ -366,16 +286,6 @@ def best_within(comparison: Comparison, seconds: Sequence[float] = SECONDS) -> p
     ]
     columns = ["dataset", "seconds", "method", "M", "mean", "time"]
     return pd.concat(near)[columns].sort_values(["dataset", "seconds"], ignore_index=True)
-
-
-def _in_the_same_time(
-    time: float, error: float, times: NDArray[np.float64], errors: NDArray[np.float64]
-) -> str:
-    """Say whether an error is better or worse than the baseline's in the same time, or open."""
-    other = float(np.interp(time, times, errors))
-    if error < other and time <= times[-1]:
-        return "better"
-    return "worse" if error > other and time >= times[0] else "open"
 
 
 def against(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
@@ -407,20 +317,6 @@ def against(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
 def _quotients(logs: pd.DataFrame) -> dict[str, pd.Series[float]]:
     """Return, by column, the geometric mean of quotients, and the smallest and largest."""
     return {"ratio": np.exp(logs.mean()), "low": np.exp(logs.min()), "high": np.exp(logs.max())}
-
-
-def beside(comparison: Comparison, M: int) -> pd.DataFrame:
-    """Hold the references against the baseline of one size, by method; see `against`.
-
-    Data sets that a reference lacks play no part in its line.
-    """
-    base, lines = comparison.learnt.at(M).get(BASELINE), comparison.references
-    if base is None or lines.empty:
-        return pd.DataFrame(columns=["ratio", "low", "high", "n"])
-    means = lines[lines["trials"] > 0].pivot(index="dataset", columns="method", values="mean")
-    quotients = means.astype("float64").div(base, axis=0)
-    logs = pd.DataFrame(np.log(quotients.where(quotients > 0))).dropna(axis=1, how="all")
-    return pd.DataFrame({**_quotients(logs), "n": logs.notna().sum()})
 
 
 def groups(ranks: pd.Series[float], difference: float) -> list[list[str]]:

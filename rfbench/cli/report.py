@@ -27,7 +27,8 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None) -> None:
     """Write the pages that say what came out, from the CSVs alone; nothing is run.
 
     README.md: the papers' numbers and claims. claims.md: the comparisons behind each verdict.
-    which_method.md: which method, how many features, at what cost. scoreboard.md: every published
+    which_method.md: which method, how many features, at what cost, and leaderboard.json, its facts
+    for machines. scoreboard.md: every published
     number beside ours. tables/: the papers' own tables. verdicts.json: every number and claim for
     machines, with its schema. Without RESULTS it reads
     results/published, or else results.
@@ -39,6 +40,7 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None) -> None:
       rfbench report results/quickstart results/mine --out pages
       rfbench report results/quickstart --html report.html
     """
+    from rfbench.datasets import catalog
     from rfbench.experiment.today import settings
 
     note_faults()
@@ -50,6 +52,6 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None) -> None:
     else:
         from rfbench.pages.report import publish
 
-        written = publish(paths, out, settings)
+        written = publish(paths, out, settings, catalog.set_aside(), catalog.TWINS)
     for path in written:
         echo(path)

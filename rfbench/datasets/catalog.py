@@ -17,6 +17,8 @@ from rfbench.errors import DataError, unknown
 SOURCES = ("file", "load", "openml", "sklearn", "path")
 """Where data of one's own come from: a file, a function, an id or name there, a packed folder."""
 FILES = ("catalog.yaml", "suite.yaml")
+# Data sets that hold the rows of others: in a comparison the two count as one.
+TWINS = {"adult": "a9a", "sklearn-breast_cancer": "wdbc"}
 Task = Literal["binary", "multiclass", "regression"]
 
 
@@ -175,6 +177,11 @@ def names(suite: str = "") -> list[str]:
 def suites() -> list[str]:
     """Return the names of the collections that data sets belong to."""
     return sorted({each.suite for each in entries().values()} - {""})
+
+
+def set_aside() -> dict[str, str]:
+    """Return, by data set that a comparison counts apart from the others, why."""
+    return {name: each.set_aside for name, each in entries().items() if each.set_aside}
 
 
 def entry(name: str) -> Entry:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rfbench import papers
-from rfbench.analysis import ranking
-from rfbench.analysis.choice import size_tests
+from rfbench.analysis import leaderboard
 from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import verify_any
 from rfbench.errors import ResultsError, WriteError
@@ -16,7 +15,6 @@ from rfbench.pages import (
     claims,
     front,
     paper_table,
-    rank_diagram,
     scoreboard,
     which_method,
 )
@@ -27,7 +25,11 @@ TITLES = ("# The papers, reproduced", "# Results")  # the second stands before a
 
 
 def publish(
-    folders: Sequence[str | Path], out: str | Path, today: Today | None = None
+    folders: Sequence[str | Path],
+    out: str | Path,
+    today: Today | None = None,
+    set_aside: Mapping[str, str] | None = None,
+    twins: Mapping[str, str] | None = None,
 ) -> list[Path]:
     """Write every page from the results folders at or below some; nothing is run.
 
@@ -37,11 +39,14 @@ def publish(
     Parameters
     ----------
     out : path
-        The folder for ``README.md``, ``claims.md``, ``which_method.md`` with its figures,
-        ``apart.md`` where data were split both ways, ``scoreboard.md``, ``tables/``, and
-        ``verdicts.json`` with its schema; all of them are returned.
+        The folder for ``README.md``, ``claims.md``, ``which_method.md`` with its facts in
+        ``leaderboard.json`` (and Parquet, where pyarrow is installed), ``apart.md`` where data were
+        split both ways, ``scoreboard.md``, ``tables/``, and ``verdicts.json`` with its schema; all
+        of them are returned.
     today : callable, optional
         What makes rows stale, see `rfbench.analysis.frame.collect`.
+    set_aside, twins : mapping, optional
+        Data sets that do not count, and twins, see `rfbench.analysis.leaderboard.gather`.
 
     Raises ResultsError if a path is not there, no results at all can be read, or the folder has a
     ``README.md`` that is no page of an earlier call; WriteError if a file cannot be written.
@@ -56,21 +61,16 @@ def publish(
             verification.selection, verification.numbers, verification.ranges
         ).items()
     }
-    comparison = ranking.gather(collection)
-    tests = size_tests(comparison) if comparison else []
+    board = leaderboard.gather(collection, set_aside, twins)
     named = {name: path for name, (path, _) in tables.items()}
     files = verdicts.files(verdicts.gather(verification))
     split = apart.gather(collection)
-    pages = {
+    pages: dict[Path, str | bytes] = {
         **dict(tables.values()),
         out / "scoreboard.md": scoreboard.page(verification, out),
         out / "claims.md": claims.page(verification, out),
-        out / "which_method.md": which_method.page(comparison, tests, out, list(collection.stale)),
-        **{
-            out / f"which_method_M{test.M}.svg": rank_diagram.svg(test, alone=True)
-            for test in tests
-            if len(test.ranks)
-        },
+        out / "which_method.md": which_method.page(board, out, list(collection.stale)),
+        **{out / name: content for name, content in _facts(board).items()},
         **({out / "apart.md": apart.page(split, out)} if split else {}),
         out / "README.md": front.page(verification, paths, out, named, apart=bool(split)),
         **{out / name: text for name, text in files.items()},
@@ -79,8 +79,8 @@ def publish(
         (out / TABLES).mkdir(parents=True, exist_ok=True)
         for path in _stale(out, pages):
             path.unlink()
-        for path, text in pages.items():
-            path.write_text(text, encoding="utf-8", newline="\n")
+        for path, content in pages.items():
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
     except OSError as error:
         raise WriteError(
             f"The report cannot be written to {out}.",
@@ -88,6 +88,10 @@ def publish(
             "Name another folder with --out.",
         ) from error
     return list(pages)
+
+
+def _facts(board: leaderboard.Leaderboard | None) -> dict[str, bytes]:
+    return which_method.files(board) if board else {}
 
 
 def _check_front(file: Path) -> None:
@@ -107,6 +111,15 @@ def _check_front(file: Path) -> None:
 def _stale(out: Path, pages: Iterable[Path]) -> list[Path]:
     """List the tables, figures and pages of an earlier call that this one does not write."""
     named = [path for paper in papers.papers() for path in (out / TABLES).glob(f"{paper}_*.md")]
-    # Earlier versions drew the ranks as PNG.
-    others = [*out.glob("which_method_M*.[ps]*g"), *out.glob("apart.md")]
+    # Earlier versions drew average ranks.
+    others = [
+        path
+        for pattern in (
+            "which_method_M*.[ps]*g",
+            "apart.md",
+            "leaderboard.json",
+            "leaderboard.parquet",
+        )
+        for path in out.glob(pattern)
+    ]
     return sorted({*named, *others} - set(pages))

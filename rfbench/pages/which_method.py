@@ -2,237 +2,192 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from rfbench.analysis.choice import SizeTest, answers, cost, regret, size_tests
-from rfbench.analysis.ranking import (
-    BASELINE,
-    NEAR,
-    Comparison,
-    at_equal_time,
-    beside,
-    by_folds,
-    smallest_near,
-    time_ratios,
-)
-from rfbench.analysis.statistics import ALPHA
+from rfbench.analysis import leaderboard
+from rfbench.analysis.leaderboard import BASELINE, Enough, Leaderboard, Size
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH, number, p_value, span
+from rfbench.pages.words import DASH, number
 from rfbench.registry import SAMPLERS
-from rfbench.results.schema import METRICS
 
-CONDITIONS = {
-    "kernel": "kernel",
-    "bandwidth": "bandwidth_rule",
-    "feature map": "feature_map",
-    "solver": "solver",
-    "penalty chosen by": "selection",
+RUN = "rfbench run leaderboard leaderboard_references"
+GO_ON = f"{RUN} --trial-by-trial"
+REFERENCES = {
+    "boosting": "gradient boosting of scikit-learn; its configuration says how it was searched",
+    "linear": "ridge regression on the columns themselves",
+    "exact-kernel": "kernel ridge regression with the exact kernel",
 }
 
 
-def page(
-    comparison: Comparison | None, tests: list[SizeTest], out: Path, stale: Sequence[str] = ()
-) -> str:
-    """Write the page for a folder, from `rfbench.analysis.ranking.gather` and the tests of it.
+def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str:
+    """Write the page for a folder, from `rfbench.analysis.leaderboard.gather`.
 
     `stale` names experiments with stale rows, see `rfbench.analysis.frame.Collection`.
     """
-    if comparison is None:
-        return render("which_method.md.j2", comparison=None, baseline=BASELINE)
-    lines = comparison.lines
-    facts = answers(comparison, tests)
+    if board is None:
+        return render("which_method.md.j2", board=None, baseline=BASELINE, go_on=GO_ON)
+    largest = board.largest
+    lines = {line.method: line for line in largest.lines}
+    with_best = [each for each in largest.lines if each.with_best and not each.reference]
+    better = _of(largest, "better")
+    good = [lines[name] for name in better] if largest.leader else with_best
+    fast = [each for each in good if each.predict > 0]
     return render(
         "which_method.md.j2",
-        comparison=comparison,
-        stale=[folder.name for folder in comparison.folders if folder.name in stale],
+        board=board,
+        largest=largest,
         baseline=BASELINE,
-        alpha=ALPHA,
-        near_share=NEAR,
+        alpha=leaderboard.ALPHA,
+        power=leaderboard.POWER,
+        level=leaderboard.LEVEL,
+        go_on=GO_ON,
+        run=RUN if not board.old_protocol else "rfbench run benchmark benchmark_references",
         out=out,
-        methods=_methods(lines),
-        about={
-            label: text
-            for name, entry in SAMPLERS.entries.items()
-            for label, text in ({name: entry.about} | dict(entry.labels)).items()
-            if text
-        },
-        datasets=list(lines["dataset"].unique()),
-        tests=tests,
-        answers=facts,
-        regret=regret(comparison, comparison.sizes[-1]),
-        cost=cost(comparison, facts.best) if facts else None,
-        predicting=cost(comparison, facts.best, "test") if facts else None,
-        quotients=_quotients(comparison, tests),
-        references=sorted(comparison.references["method"].unique())
-        if len(comparison.references)
-        else [],
-        view=_view(comparison),
-        others=[
-            (_view(other), _quotients(other, size_tests(other))) for other in comparison.others
-        ],
-        ranks=_ranks(tests),
-        figures=[test.M for test in tests if len(test.ranks)],
-        left_out=_left_out(comparison),
-        near=_near(comparison),
-        times=_times(comparison),
-        predictions=_predictions(comparison),
-        shared=list(lines.loc[lines["own_cost"] == 0, "method"].unique()),
-        equal_time=_equal_time(comparison),
-        n_train=(lines["n_train_min"].min(), lines["n_train_max"].max()),
-        conditions={word: list(lines[name].unique()) for word, name in CONDITIONS.items()},
-        data=_data(comparison),
+        stale=[Path(folder).name for folder in board.folders if Path(folder).name in stale],
+        best=lines[largest.best],
+        with_best=[line.method for line in with_best],
+        fastest=min(fast, key=lambda line: line.predict) if fast else None,
+        better=better,
+        worse=_of(largest, "worse"),
+        references=[line for line in largest.lines if line.reference],
+        errors=_errors(board.sizes),
+        details=_details(largest),
+        preparations=_preparations(board),
+        enough=board.enough,
+        tables=_tables(board.enough) if board.enough else None,
+        methods=_methods(dict.fromkeys(line.method for s in board.sizes for line in s.lines)),
+        others=_others(board),
     )
 
 
-def _methods(lines: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """Return the sampler and the parameters of each method."""
-    return {
-        str(name): (str(part["sampler"].iloc[0]), " or ".join(dict.fromkeys(part["given"])))
-        for name, part in lines.groupby("method", sort=False)
-    }
+def files(board: Leaderboard) -> dict[str, bytes]:
+    """Return the facts by the name of their file: JSON, and Parquet where pyarrow is installed."""
+    text = json.dumps(leaderboard.facts(board), indent=1, allow_nan=False) + "\n"
+    written = {"leaderboard.json": text.encode()}
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        return written
+    return written | {"leaderboard.parquet": leaderboard.table(board).to_parquet(index=False)}
 
 
-def _by_size(
-    sizes: Sequence[int], tables: Sequence[pd.DataFrame], cell: Callable[[Any], str]
-) -> Grid | None:
-    """Lay out tables that are indexed by method, a column per size, in the order of the last."""
-    names = dict.fromkeys(str(name) for table in reversed(tables) for name in table.index)
+def _of(size: Size, verdict: str) -> list[str]:
+    return [line.method for line in size.lines if line.against == verdict and not line.reference]
+
+
+def _ratio(line: Any) -> str:
+    return f"{number(line.ratio, 2)} ({number(line.low, 2)}{DASH}{number(line.high, 2)})"
+
+
+def _errors(sizes: Sequence[Size]) -> Grid:
+    of = {(size.M, line.method): line for size in sizes for line in size.lines}
+    names = dict.fromkeys(line.method for size in reversed(sizes) for line in size.lines)
+    marks = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
     rows = [
-        [name, *(cell(table.loc[name]) if name in table.index else DASH for table in tables)]
+        [
+            name,
+            *(
+                _ratio(of[size.M, name]) + marks[of[size.M, name].against]
+                if (size.M, name) in of
+                else DASH
+                for size in sizes
+            ),
+        ]
         for name in names
     ]
-    return Grid(["method", *(f"M = {M}" for M in sizes)], rows) if rows else None
+    counts = ["data sets", *(str(size.datasets) for size in sizes)]
+    return Grid(["method", *(f"M = {size.M}" for size in sizes)], [*rows, counts])
 
 
-def _quotients(comparison: Comparison, tests: Sequence[SizeTest]) -> Grid | None:
-    grid = _by_size(comparison.sizes, [test.against for test in tests], _quotient)
-    tables = [beside(comparison, M) for M in comparison.sizes]
-    below = _by_size(comparison.sizes, tables, _reference)
-    return Grid(grid.head, [*grid.rows, *below.rows]) if grid and below else grid
-
-
-def _view(comparison: Comparison) -> dict[str, Any]:
-    """Say what sets a comparison apart from others of the same methods."""
-    lines = comparison.lines
-    rules = list(lines["bandwidth_rule"].unique())
-    return {
-        "folds": any(map(by_folds, rules)),
-        "rule": rules[0],
-        "rows": (lines["n_train_min"].min(), lines["n_train_max"].max()),
-        "datasets": lines["dataset"].nunique(),
-        "methods": lines["method"].nunique(),
-        "trials": (lines.loc[lines["trials"] > 0, "trials"].min(), lines["trials"].max()),
-    }
-
-
-def _reference(line: Any) -> str:
-    return f"{number(line['ratio'], 2)} ({_range(line, 2)}; {line['n']:.0f})"
-
-
-def _quotient(line: Any) -> str:
-    star = "*" if line["p"] <= ALPHA else ""
-    return f"{number(line['ratio'], 2)}{star} ({_range(line, 2)})"
-
-
-def _range(line: Any, decimals: int) -> str:
-    return f"{number(line['low'], decimals)}{DASH}{number(line['high'], decimals)}"
-
-
-def _ranks(tests: Sequence[SizeTest]) -> Grid | None:
-    tables = [test.ranks.to_frame("rank") for test in tests]
-    sizes = [test.M for test in tests]
-    grid = _by_size(sizes, tables, lambda line: number(line["rank"], 1))
-    if grid is None:
-        return None
+def _details(size: Size) -> Grid:
+    head = [
+        "method", "without one data set", "wins", "one fit (s)", "whole search (s)",
+        "predict 1,000 rows (ms)", "bytes per row", "told from the best",
+    ]  # fmt: skip
     rows = [
-        *grid.rows,
-        ["critical difference", *(number(test.difference, 1) for test in tests)],
-        ["Friedman's test, p", *(p_value(test.p) for test in tests)],
+        [
+            line.method,
+            f"{number(line.least, 2)}{DASH}{number(line.most, 2)}",
+            f"{100 * line.wins:.0f} %",
+            _three(line.fit),
+            _three(line.search),
+            _three(line.predict),
+            _three(line.feature_bytes),
+            "no" if line.with_best else "yes",
+        ]
+        for line in size.lines
     ]
-    return Grid(grid.head, rows)
-
-
-def _left_out(comparison: Comparison) -> list[dict[str, Any]]:
-    """Return what plays no part in the tests, each different thing once with its sizes."""
-    groups: list[dict[str, Any]] = []
-    for M in comparison.sizes:
-        ranked = comparison.complete(M)
-        facts = {"methods": ranked.methods, "gaps": ranked.gaps, "few": ranked.few}
-        same = next((group for group in groups if group["facts"] == facts), None)
-        if same is None:
-            groups.append({"facts": facts, "sizes": [M]})
-        else:
-            same["sizes"].append(M)
-    return groups
-
-
-def _near(comparison: Comparison) -> Grid | None:
-    lines = comparison.learnt.lines
-    near = {
-        str(name): smallest_near(part)[1]
-        for name, part in lines.groupby("dataset")
-        if part["trials"].any()
-    }
-    methods = list(lines["method"].unique())
-    reached = {m: sum(sizes.get(m) is not None for sizes in near.values()) for m in methods}
-    rows = [
-        [m, f"{reached[m]} of {len(near)}", *(number(sizes.get(m)) for sizes in near.values())]
-        for m in sorted(methods, key=lambda m: (-reached[m], m))
-    ]
-    return Grid(["method", "comes near on", *near], rows) if near else None
-
-
-def _times(comparison: Comparison, time: str = "all") -> Grid | None:
-    ratios = [time_ratios(comparison, M, time) for M in comparison.sizes]
-    tables = [table.drop(BASELINE, errors="ignore") for table in ratios]
-    return _by_size(comparison.sizes, tables, _time)
-
-
-def _predictions(comparison: Comparison) -> Grid | None:
-    grid, largest = _times(comparison, "test"), comparison.sizes[-1]
-    if grid is None:
-        return None
-    each = comparison.prediction(largest)
-    rows = [[*row, number(each.get(row[0], math.nan), 2)] for row in grid.rows]
-    head = [*grid.head, f"ms per 1,000 rows, M = {largest}"]
-    empty = [DASH] * len(comparison.sizes)
-    return Grid(head, [[BASELINE, *empty, number(each.get(BASELINE, math.nan), 2)], *rows])
-
-
-def _time(line: Any) -> str:
-    bound = {">=": "≥ ", "<=": "≤ "}.get(line["bound"], "")
-    return f"{bound}{line['ratio']:.2g} ({line['low']:.2g}{DASH}{line['high']:.2g})"
-
-
-def _equal_time(comparison: Comparison) -> Grid | None:
-    table = at_equal_time(comparison)
-    sizes = sorted(table["M"].unique())
-    tables = [table[table["M"] == M].set_index("method") for M in sizes]
-    return _by_size(
-        sizes, tables, lambda line: f"{line['better']} / {line['worse']} / {line['open']}"
-    )
-
-
-def _data(comparison: Comparison) -> Grid:
-    rows = []
-    for name, part in comparison.lines.groupby("dataset"):
-        trials = part.loc[part["trials"] > 0, "trials"]
-        rows.append(
-            [
-                str(name),
-                METRICS[part["metric"].iloc[0]],
-                span(part["n_test_min"].min(), part["n_test_max"].max()),
-                span(part["d"].min(), part["d"].max()),
-                str(part["method"].nunique()),
-                span(trials.min(), trials.max()) if len(trials) else "0",
-                str(part["failed"].sum()),
-            ]
-        )
-    head = ["data set", "error is", "test rows", "columns", "methods", "trials", "failed trials"]
     return Grid(head, rows)
+
+
+def _three(value: float) -> str:
+    return f"{value:.3g}" if value == value else DASH
+
+
+def _preparations(board: Leaderboard) -> Grid | None:
+    rows = [
+        [
+            each.method,
+            str(each.M),
+            each.scaling if each.scaling != "best" else "what the folds choose",
+            _ratio(each.interval),
+            str(each.interval.datasets),
+        ]
+        for each in board.preparations
+    ]
+    return Grid(["method", "M", "columns", "error", "data sets"], rows) if rows else None
+
+
+def _tables(enough: Enough) -> Grid:
+    rows = [
+        [
+            table.dataset,
+            _ratio(table),
+            table.method,
+            str(table.M),
+            str(table.n_train),
+            str(table.columns),
+            number(table.linear, 2),
+            str(table.trials),
+        ]
+        for table in enough.tables
+    ]
+    head = [
+        "data set", "features / boosting", "features", "M", "training rows", "columns",
+        "linear / boosting", "trials",
+    ]  # fmt: skip
+    return Grid(head, rows)
+
+
+def _methods(names: Iterable[str]) -> Grid:
+    about = {
+        label: (text, name)
+        for name, entry in SAMPLERS.entries.items()
+        for label, text in ({name: entry.about} | dict(entry.labels)).items()
+    }
+    rows = []
+    for label in names:
+        text, sampler = about.get(label, (REFERENCES.get(label, DASH), ""))
+        rows.append([label, text or DASH, _verified(sampler)])
+    return Grid(["method", "what it is", "verified against"], rows)
+
+
+def _verified(sampler: str) -> str:
+    """Return what a sampler was verified against, as its declaration names it."""
+    if not sampler:
+        return DASH
+    text = SAMPLERS.find(sampler).declaration.verified
+    named = [line.partition(":")[0] for line in text.splitlines() if line and line[0] != " "]
+    return ", ".join(dict.fromkeys(named)) or DASH
+
+
+def _others(board: Leaderboard) -> Grid | None:
+    rows = [
+        [method, author, Path(folder).name, str(rows), str(replayed)]
+        for author, method, folder, rows, replayed in board.community
+    ]
+    return Grid(["method", "author", "rows of", "rows", "measured again"], rows) if rows else None

@@ -96,6 +96,9 @@ class LeverageRFF(WeightedPool):
     position=15,
     kernels=ANY,
     about="features drawn from a pool by a cheap stand-in for their ridge leverage scores",
+    labels={
+        "surrogate-leverage-kept": "all features of the pool, weighted by these scores; none drawn",
+    },
     verified="""
         brute force: scores of equations 12 and 14 written out
           tolerance: relative 1e-9

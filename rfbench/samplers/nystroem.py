@@ -79,7 +79,12 @@ class NystroemMap(KernelColumns):
     position=22,
     kernels=ANY,
     about="kernel values at M landmarks among the training rows, drawn uniformly",
-    labels={"nystroem-leverage": "the same, the landmarks drawn by their leverage scores"},
+    labels={
+        "nystroem-leverage": "the same, the landmarks drawn by their leverage scores",
+        "nystroem-kmeans": "the same, the landmarks are the centres that k-means gives",
+        "nystroem-rpcholesky": "the same, the landmarks are random pivots of a Cholesky factor",
+        "nystroem-recursive-rls": "the same, the landmarks drawn by recursive leverage scores",
+    },
     verified="""
         scikit-learn (installed version): features of new rows at the same landmarks (Nystroem)
           tolerance: 1e-9 (BSD-3-Clause)

@@ -10,7 +10,7 @@ from scipy import stats as scipy_stats
 
 from rfbench.analysis import ranking
 from rfbench.analysis.frame import of
-from rfbench.analysis.ranking import against, at_equal_time, groups, time_ratios
+from rfbench.analysis.ranking import against, groups
 from tests.support.comparisons import ERRORS, gathered, rows
 from tests.support.frames import results
 
@@ -53,20 +53,6 @@ def test_another_rule_for_the_bandwidth_is_another_view() -> None:
     assert [one.folders for one in found.others] == [[median.folder], [large.folder]]
 
 
-def test_references_are_held_against_the_baseline_of_each_size() -> None:
-    exact = {("digits", "krr", 50): 5.0, ("eeg", "krr", 50): 14.0}
-    boosted = {("eeg", "boosting", 50): 7.0, ("other", "boosting", 50): 1.0}
-    several = {("eeg", "orf", M): 1.0 for M in (50, 100)}
-    others = [results(rows(one), f"r{i}") for i, one in enumerate((exact, boosted, several))]
-    found = gathered(results(rows(ERRORS)), *others)
-    table = ranking.beside(found, 100)
-    assert list(table.index) == ["boosting", "krr"]
-    assert table.loc["krr", "ratio"] == pytest.approx(math.sqrt(5 / 20 * 14 / 30))
-    assert tuple(table.loc["boosting"]) == pytest.approx((7 / 30, 7 / 30, 7 / 30, 1))
-    assert ranking.beside(found, 200).loc["krr", "low"] == pytest.approx(14 / 28)
-    assert ranking.beside(gathered(results(rows(ERRORS))), 100).empty
-
-
 def test_an_accuracy_is_turned_into_an_error() -> None:
     made = [row | {"accuracy": 100 - row["error"]} for row in rows(ERRORS)]
     assert gathered(results(made, metric="accuracy")).at(100).loc["eeg", "orf"] == 20.0
@@ -76,88 +62,6 @@ def test_errors_that_differ_in_their_last_digit_are_tied() -> None:
     tied = ERRORS | {("eeg", "orf", 100): 30.0 + 1e-13}
     scores = gathered(results(rows(tied))).complete(100).scores
     assert scores.loc["eeg", "orf"] == scores.loc["eeg", "rks"]
-
-
-def test_the_smallest_size_near_the_best_error() -> None:
-    lines = gathered(results(rows(ERRORS))).lines
-    best, sizes = ranking.smallest_near(lines[lines["dataset"] == "digits"])
-    assert best == 10.0
-    assert sizes == {"rks": 200, "orf": 100}
-    best, sizes = ranking.smallest_near(lines[lines["dataset"] == "eeg"])
-    assert (best, sizes) == (20.0, {"rks": None, "orf": 100})
-
-
-def test_a_wide_standard_error_does_not_widen_what_is_near() -> None:
-    spread = [row | {"error": 4 * row["error"] - 30} for row in rows(ERRORS)]
-    lines = gathered(results(spread)).lines
-    lines = lines[lines["dataset"] == "digits"].assign(se=5.0)
-    assert ranking.smallest_near(lines) == (10.0, {"rks": 200, "orf": None})
-
-
-def test_times_over_those_of_the_baseline() -> None:
-    made = rows(ERRORS, t_pp=0.0, t_features=0.0, t_train=1.0, t_test=0.0)
-    for row in made:
-        if row["sampler"] == "orf":
-            row["t_train"] = {"digits": 2.0, "eeg": 8.0}[row["dataset"]]
-    table = ranking.time_ratios(gathered(results(made)), 100)
-    assert list(table.index) == ["rks", "orf"]
-    assert table.loc["orf", "ratio"] == pytest.approx(4)
-    assert tuple(table.loc["orf", ["low", "high"]]) == pytest.approx((2, 8))
-    assert tuple(table.loc["orf", ["datasets", "bound"]]) == (2, "")
-
-
-def test_prediction_stands_in_the_cost_and_alone() -> None:
-    made = rows(ERRORS, t_pp=0.0, t_features=0.0, t_train=1.0, t_test=1.0, n_test=500)
-    for row in made:
-        row["t_test"] = 9.0 if row["sampler"] == "orf" else 1.0
-    comparison = gathered(results(made))
-    assert ranking.time_ratios(comparison, 100).loc["orf", "ratio"] == pytest.approx(10 / 2)
-    assert ranking.time_ratios(comparison, 100, "test").loc["orf", "ratio"] == pytest.approx(9)
-    assert comparison.prediction(100).to_dict() == pytest.approx({"rks": 2e3, "orf": 18e3})
-    slower = ranking.at_equal_time(comparison)  # the baseline never took 10 s
-    assert slower["better"].sum() == 0
-
-
-def test_a_shared_time_below_the_largest_size_is_a_bound() -> None:
-    def shared(*names: str) -> ranking.Comparison:
-        made = [
-            row | {"timing": "shared" if row["sampler"] in names else "isolated"}
-            for row in rows(ERRORS)
-        ]
-        return gathered(results(made, "-".join(names)))
-
-    base, other, both = shared("rks"), shared("orf"), shared("rks", "orf")
-    assert ranking.time_ratios(base, 100).loc["orf", "bound"] == ">="
-    assert ranking.time_ratios(other, 100).loc["orf", "bound"] == "<="
-    assert list(ranking.time_ratios(both, 100).index) == ["rks"]
-    assert ranking.time_ratios(both, 200).loc["orf", "bound"] == ""
-    assert ranking.at_equal_time(both).empty
-    assert set(ranking.at_equal_time(other)["M"]) == {200}
-
-
-@pytest.mark.parametrize(
-    ("time", "error", "verdict"),
-    [
-        (2.0, 14.9, "better"),  # halfway between 1 s (20 %) and 4 s (10 %) on the logarithm: 15 %
-        (2.0, 15.1, "worse"),
-        (2.0, 15.0, "open"),
-        (0.5, 19.0, "better"),
-        (0.5, 21.0, "open"),
-        (8.0, 9.0, "open"),
-        (8.0, 11.0, "worse"),
-    ],
-)
-def test_in_the_same_time(time: float, error: float, verdict: str) -> None:
-    errors = {("digits", "rks", 100): 20.0, ("digits", "rks", 200): 10.0}
-    blank = {"t_pp": 0.0, "t_features": 0.0, "t_test": 0.0}
-    made = [row | {"t_train": 1.0 if row["M"] == 100 else 4.0} for row in rows(errors)]
-    made += rows({("digits", "orf", 100): error}, t_train=time)
-    table = ranking.at_equal_time(gathered(results([row | blank for row in made])))
-    assert len(table) == 1
-    line = table.iloc[0]
-    assert {name: line[name] for name in ("better", "worse", "open")} == {
-        name: int(name == verdict) for name in ("better", "worse", "open")
-    }
 
 
 def test_gaps_leave_out_methods_first_then_data_sets() -> None:
@@ -227,42 +131,10 @@ def test_a_data_set_where_nothing_is_learnt_is_named_and_left_out() -> None:
     comparison = gathered(results(made, metric="relative_rmse"))
     assert comparison.unlearnt == pytest.approx({"news": 0.049})
     assert list(comparison.complete(100).scores.index) == ["cpu", "pol"]
-    assert time_ratios(comparison, 100).loc["orf", "datasets"] == 3
 
 
 def test_a_poor_r2_of_a_classification_does_not_count() -> None:
     assert gathered(results([row | {"r2": 0.0} for row in rows(ERRORS)])).unlearnt == {}
-
-
-def timed(**changes: Any) -> list[dict[str, Any]]:
-    """Rows whose wall times are the same, and whose CPU times are 3 times as long for orf."""
-    cpu = {"rks": 1.0, "orf": 3.0}
-    blank = {"cpu_pp": 0.0, "cpu_features": 0.0}
-    return [row | blank | {"cpu_train": cpu[row["sampler"]]} | changes for row in rows(ERRORS)]
-
-
-@pytest.mark.parametrize(
-    ("changes", "ratio"),
-    [
-        ({}, 3),
-        ({"threads": 2}, 1),
-        ({"threads": ""}, 1),
-        ({"cpu_train": "", "cpu_pp": "", "cpu_features": ""}, 1),
-    ],
-)
-def test_costs_are_cpu_times_of_one_thread_where_there_are_any(
-    changes: dict[str, Any], ratio: float
-) -> None:
-    comparison = gathered(results(timed(**changes)))
-    assert time_ratios(comparison, 100).loc["orf", "ratio"] == pytest.approx(ratio)
-
-
-def test_a_data_set_with_one_size_of_the_baseline_is_not_compared_in_time() -> None:
-    gone = ("eeg", "rks", 100)
-    made = [row for row in timed() if (row["dataset"], row["sampler"], row["M"]) != gone]
-    table = at_equal_time(gathered(results(made)))
-    assert (table[["better", "worse", "open"]].sum(axis=1) == 1).all()
-    assert set(table["M"]) == {100, 200}
 
 
 def test_groups_are_as_large_as_the_difference_allows_and_none_is_inside_another() -> None:

@@ -16,7 +16,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def drawn(ranks: Mapping[str, float], difference: float, *, alone: bool = True) -> list[str]:
     """Return the texts and the commands of the paths, rulers first."""
-    test = SizeTest(100, 12, len(ranks), 0.01, difference, pd.Series(ranks), pd.DataFrame())
+    test = SizeTest(100, 12, len(ranks), 0.01, difference, pd.Series(ranks))
     top = ElementTree.fromstring(svg(test, alone=alone))
     assert top.findtext(f"{SVG}title", "").count("(") == len(ranks)
     texts = ["".join(one.itertext()) for one in top.iter(f"{SVG}text")]

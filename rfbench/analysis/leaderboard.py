@@ -1,0 +1,727 @@
+"""The leaderboard: which method, how many features, at what cost; as numbers, by one rule.
+
+Errors of one data set are held against those of the baseline in the same trial, at the same number
+of features. A method's number is the geometric mean of these quotients over data sets. Two methods
+are told apart where a test over data sets that knows of all pairs says so, see `told_apart`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rfbench.analysis import ranking
+from rfbench.analysis.frame import Collection
+from rfbench.analysis.ranking import BASELINE as BASELINE
+from rfbench.analysis.ranking import PROTOCOL
+from rfbench.analysis.summary import axis
+from rfbench.analysis.verdicts import ALPHA as ALPHA
+from rfbench.analysis.verdicts import LEARNT
+from rfbench.analysis.verdicts import POWER as POWER
+from rfbench.results import Results, community
+
+NAME = "leaderboard"  # with which the names of its configurations begin
+STANDARD = "standard"  # the scaling of the comparison of methods
+LEVEL = 0.9  # of the intervals
+DRAWS = 2_000  # of the bootstrap, and of the signs
+BLOCK = 100  # draws that are in memory at a time
+SEED = 0
+AT_CHANCE = "at chance"  # the note of a row, see `rfbench.experiment.trial`
+BOOSTING, LINEAR = "boosting", "linear"
+
+Values = NDArray[np.float64]
+Logs = pd.DataFrame  # natural logarithms of quotients: a row per data set, a column per method
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a method is worth at one number of features.
+
+    Attributes
+    ----------
+    ratio, low, high : float
+        Geometric mean over data sets of the error over the baseline's, and the ends of its 90 %
+        bootstrap interval over data sets.
+    least, most : float
+        The smallest and largest mean with one data set left out.
+    wins : float
+        Share of data sets with a smaller error than the baseline; equal ones count half.
+    fit, search : float
+        CPU seconds, geometric mean over data sets: of one fit with its settings given, and of all
+        that was done up to the fitted model. NaN where not measured.
+    predict : float
+        CPU milliseconds per 1,000 rows.
+    feature_bytes : float
+        Of the features of one row, as the method stores them.
+    against : str
+        ``better``, ``worse`` or ``open``: what the rule says of it and the baseline.
+    with_best : bool
+        Whether it cannot be told apart from the smallest ratio.
+    reference : bool
+        Whether it has no features: the same model at every M.
+    """
+
+    method: str
+    ratio: float
+    low: float
+    high: float
+    least: float
+    most: float
+    wins: float
+    fit: float
+    search: float
+    predict: float
+    feature_bytes: float
+    against: str
+    with_best: bool
+    reference: bool
+
+
+@dataclass(frozen=True)
+class Size:
+    """The leaderboard at one number of features.
+
+    Attributes
+    ----------
+    needed : int
+        Data sets from which on a method may be named, see `datasets_needed`.
+    leader : str
+        The method of the smallest ratio, if it is told apart from all others and there are data
+        sets enough; else empty.
+    best : str
+        The method with features of the smallest ratio.
+    stays : int
+        The number of data sets that can each be left out, and `best` stays the same.
+    apart : tuple of pairs of str
+        All pairs that are told apart, the better one first.
+    groups : tuple of tuples of str
+        Methods of which no two are told apart: the largest runs of methods in order of ratio.
+    """
+
+    M: int
+    datasets: int
+    needed: int
+    best: str
+    leader: str
+    stays: int
+    lines: tuple[Line, ...]
+    apart: tuple[tuple[str, str], ...]
+    groups: tuple[tuple[str, ...], ...]
+    left_out: tuple[str, ...]  # methods without a value on some data sets
+    gaps: tuple[str, ...]  # data sets without a value of some method
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are data sets enough to name a method."""
+        return self.datasets >= self.needed
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A geometric mean over data sets with its bootstrap interval."""
+
+    ratio: float
+    low: float
+    high: float
+    datasets: int
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What another preparation of the columns changes: its errors over those with z-scores."""
+
+    method: str
+    M: int
+    scaling: str  # or ``best``: of all, in each trial, what the folds say
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class Table:
+    """One data set: features at their best, as the folds say, against searched boosting."""
+
+    dataset: str
+    n_train: int
+    columns: int
+    method: str  # chosen most often
+    M: int
+    ratio: float  # geometric mean over trials of the error over boosting's
+    low: float  # 90 % interval over trials; NaN for one trial
+    high: float
+    trials: int
+    linear: float  # error of the linear model over boosting's
+
+
+@dataclass(frozen=True)
+class Driver:
+    """Spearman's correlation over data sets of a property with features / boosting."""
+
+    name: str
+    rho: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Enough:
+    """When random features are enough."""
+
+    tables: tuple[Table, ...]
+    overall: Interval
+    better: int  # tables on which features have the smaller error
+    drivers: tuple[Driver, ...]
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """All facts.
+
+    Attributes
+    ----------
+    old_protocol : bool
+        Whether the rows are not those of the leaderboard's configurations: no such row was
+        measured, and another comparison stands in.
+    trials : tuple of int
+        The fewest and most trials of a data set.
+    planned : tuple of int
+        Data sets and trials per data set that the configurations ask for; zeros if not known.
+    measured : int
+        Data sets that count, twins as one.
+    set_aside : dict
+        Data sets that do not count, by why.
+    unlearnt : tuple of str
+        Data sets on which no method learns anything.
+    edge : float
+        Share of trials whose bandwidth is at an edge of those tried; NaN if not recorded.
+    community : tuple of tuples
+        Of others' rows: author, method, folder, rows, replayed rows.
+    """
+
+    old_protocol: bool
+    folders: tuple[str, ...]
+    trials: tuple[int, int]
+    planned: tuple[int, int]
+    measured: int
+    set_aside: Mapping[str, str]
+    unlearnt: tuple[str, ...]
+    edge: float
+    sizes: tuple[Size, ...]
+    preparations: tuple[Preparation, ...] = ()
+    enough: Enough | None = None
+    community: tuple[tuple[str, str, str, int, int], ...] = ()
+    verified: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def largest(self) -> Size:
+        """The size at which a method is named."""
+        return self.sizes[-1]
+
+
+# The rule
+
+
+def told_apart(logs: Logs, alpha: float = ALPHA, draws: int = DRAWS, seed: int = SEED) -> Values:
+    r"""Return which pairs of methods are told apart, a matrix of shape (k, k) of 0 and 1.
+
+    Of each pair, t is the mean over data sets of the difference of the logarithms over its
+    standard error. Where two methods do equally well, their difference on a data set is as likely
+    to have either sign. So the differences of each data set get one random sign for all pairs,
+    often; a pair is told apart if its \|t\| lies above the 1 - `alpha` quantile of the largest one
+    of any pair. Where all methods are equal, any pair is told apart with probability `alpha` at
+    most: hence so is a leader named. One test for all pairs of one size.
+    """
+    X, k = logs.to_numpy(dtype=np.float64), logs.shape[1]
+    pairs = np.array(list(itertools.combinations(range(k), 2)), dtype=np.intp).reshape(-1, 2)
+    apart = np.zeros((k, k))
+    n = len(X)
+    if n < 2 or not len(pairs):
+        return apart
+    D = X[:, pairs[:, 0]] - X[:, pairs[:, 1]]
+    squares = (D**2).mean(axis=0)
+    generator = np.random.default_rng(seed)
+    largest = np.concatenate(
+        [
+            _t(generator.choice([-1.0, 1.0], (min(BLOCK, draws - start), n)) @ D / n, squares, n)
+            .max(axis=1)
+            for start in range(0, draws, BLOCK)
+        ]
+    )  # fmt: skip
+    # The values as they are are one of the draws: so the level holds for any number of them.
+    own = _t(D.mean(axis=0), squares, n)
+    share = (1 + (largest[None, :] >= own[:, None] * (1 - 1e-12)).sum(axis=1)) / (1 + draws)
+    for (a, b), p in zip(pairs, share, strict=True):
+        apart[a, b] = apart[b, a] = float(p <= alpha)
+    return apart
+
+
+def _t(means: Values, squares: Values, n: int) -> Values:
+    """Return |t| of means, given the mean squares, which no sign changes."""
+    variance = np.maximum(squares - means**2, 1e-300 + 1e-14 * squares) / (n - 1)
+    return np.asarray(np.abs(means) / np.sqrt(variance))
+
+
+def datasets_needed(methods: int, alpha: float = ALPHA, power: float = POWER) -> int:
+    r"""Return from how many data sets on the rule finds a difference with the power asked for.
+
+    One that is as large as its standard deviation over data sets: with fewer, a name would be
+    luck. The largest \|t\| of all pairs nearly follows Tukey's studentised range q over the root of
+    2, with n - 1 degrees of freedom. So n is the smallest with q / sqrt(2) + z <= sqrt(n), z the
+    normal quantile of the power.
+    """
+    from scipy.special import ndtri
+    from scipy.stats import studentized_range
+
+    z, n = float(ndtri(power)), 3
+    while methods > 1:
+        q = math.sqrt(2) * (math.sqrt(n) - z)
+        if q > 0 and studentized_range.cdf(q, methods, n - 1) >= 1 - alpha:
+            break
+        n += 1
+    return n
+
+
+def bootstrap(
+    logs: Values, level: float = LEVEL, draws: int = DRAWS, seed: int = SEED
+) -> tuple[float, float]:
+    """Return the interval of a geometric mean: percentiles over data sets drawn with repetition.
+
+    `logs` has shape (n,); NaN for no data sets.
+    """
+    n = len(logs)
+    if not n:
+        return math.nan, math.nan
+    means = np.asarray(logs)[np.random.default_rng(seed).integers(n, size=(draws, n))].mean(axis=1)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return float(np.exp(low)), float(np.exp(high))
+
+
+def leave_one_out(logs: Values) -> Values:
+    """Return the geometric mean without each data set in turn, shape (n,); NaN of a single one."""
+    n = len(logs)
+    if n < 2:
+        return np.full(n, math.nan)
+    return np.asarray(np.exp((logs.sum() - logs) / (n - 1)))
+
+
+def interval(logs: Values) -> Interval:
+    """Return the geometric mean with its interval."""
+    mean = float(np.exp(np.mean(logs))) if len(logs) else math.nan
+    return Interval(mean, *bootstrap(logs), len(logs))
+
+
+def twins_as_one(logs: Logs, twins: Mapping[str, str]) -> Logs:
+    """Return the logarithms with the mean of data sets that are the same in other clothes.
+
+    `twins` has, by data set, the one that it is a twin of.
+    """
+    names = [twins.get(str(name), str(name)) for name in logs.index]
+    return logs.groupby(names, sort=True).mean()
+
+
+# What was measured
+
+
+def gather(
+    collection: Collection,
+    set_aside: Mapping[str, str] | None = None,
+    twins: Mapping[str, str] | None = None,
+) -> Leaderboard | None:
+    """Collect the facts; None where no comparison with the baseline was measured.
+
+    Rows are those of configurations whose name begins with ``leaderboard``; without any, those of
+    `rfbench.analysis.ranking.gather`. Smoke runs and rows of others do not count.
+
+    Parameters
+    ----------
+    set_aside : mapping, optional
+        By data set, why it does not count.
+    twins : mapping, optional
+        By data set, the one that it is a twin of.
+    """
+    reasons, twin_of = dict(set_aside or {}), dict(twins or {})
+    others: list[Results] = []
+    own: list[Results] = []
+    for experiment in collection.experiments:
+        usable = not experiment.smoke and not experiment.config.get("paper")
+        if usable and axis(experiment) == "M":
+            origin = community.origin_of(experiment.folder)
+            (own if origin is None else others).append(experiment)
+    named = [experiment for experiment in own if experiment.name.startswith(NAME)]
+    rows = _rows(collection, {experiment.path for experiment in named})
+    old = rows.empty or not (rows["method"] == BASELINE).any()
+    if old:
+        rows = _old_rows(collection, own)
+        if rows.empty:
+            return None
+    reasons = {name: reasons[name] for name in sorted(reasons)}
+    counted = rows[~rows["dataset"].isin(list(reasons))]
+    unlearnt = _unlearnt(counted)
+    counted = counted[~counted["dataset"].isin(unlearnt)]
+    standard = counted[counted["scaling"] == STANDARD]
+    with_features = standard[~standard["reference"]]
+    if not (with_features["method"] == BASELINE).any():
+        return None
+    sizes = sorted(int(M) for M in with_features["M"].unique())
+    made = [size for M in sizes if (size := _size(standard, M, twin_of)) is not None]
+    if not made:
+        return None
+    trials = with_features[with_features["method"] == BASELINE]
+    per_set = trials.groupby("dataset")["trial"].nunique()
+    edges = with_features["at_edge"].dropna()
+    return Leaderboard(
+        old_protocol=old,
+        folders=tuple(sorted(rows["folder"].unique())),
+        trials=(int(per_set.min()), int(per_set.max())),
+        planned=(0, 0) if old else _planned(named, reasons),
+        measured=len({twin_of.get(name, name) for name in per_set.index}),
+        set_aside=reasons,
+        unlearnt=tuple(unlearnt),
+        edge=float(edges.astype(float).mean()) if len(edges) else math.nan,
+        sizes=tuple(made),
+        preparations=_preparations(counted, twin_of),
+        enough=_enough(standard, twin_of),
+        community=tuple(_of_others(others)),
+    )
+
+
+COLUMNS = [
+    "dataset", "method", "sampler", "M", "trial", "scaling", "error", "loss", "reference", "fit",
+    "search", "predict", "feature_bytes", "at_edge", "n_train", "n_test", "d", "r2", "message",
+    "folder",
+]  # fmt: skip
+
+
+def _rows(
+    collection: Collection, folders: set[str], pairs: set[tuple[str, str]] | None = None
+) -> pd.DataFrame:
+    """Return the trials of some folders, one row each; of some pairs of folder and data set."""
+    rows = collection.rows
+    if rows.empty:
+        return pd.DataFrame(columns=COLUMNS)
+    counted = rows["counts"] & (rows["variant"] == "") & (rows["protocol"] == PROTOCOL)
+    rows = rows[counted & rows["folder"].isin(folders)]
+    if pairs is not None:
+        keys = list(zip(rows["folder"], rows["dataset"], strict=True))
+        rows = rows[[key in pairs for key in keys]]
+
+    def number(name: str) -> pd.Series[float]:
+        return rows[name].astype("float64")
+
+    groups = rows["group"]
+    sizes = pd.DataFrame({"folder": rows["folder"], "M": number("M"), "label": rows["label"]})
+    alone = sizes.groupby("folder")["M"].transform("nunique") == 1
+    base = sizes.assign(base=sizes["label"] == BASELINE).groupby("folder")["base"].transform("any")
+    n_test = number("n_test")
+    # No error is below half a wrong row: logarithms of zero say nothing.
+    wrong = number("error").clip(lower=50 / n_test)
+    error = wrong.where(rows["error"].notna(), number("error_percent"))
+    cpu = {part: number(f"cpu_{part}") for part in ("pp", "features", "train", "test")}
+    names = groups.map(collection.groups["source"])
+    return pd.DataFrame(
+        {
+            "dataset": names,
+            "method": groups.map(collection.groups["method"]),
+            "sampler": rows["sampler"],
+            "M": number("M"),
+            "trial": number("trial"),
+            "scaling": rows["scaling"],
+            "error": error,
+            "loss": number("selection_loss"),
+            "reference": alone & ~base,
+            "fit": number("cpu_refit"),
+            "search": cpu["pp"] + cpu["features"] + cpu["train"],
+            "predict": cpu["test"] / n_test * 1e6,
+            "feature_bytes": number("feature_bytes"),
+            "at_edge": rows["at_edge"],
+            "n_train": number("n_train"),
+            "n_test": n_test,
+            "d": number("d"),
+            "r2": number("r2"),
+            "message": rows["message"],
+            "folder": rows["folder"],
+        }
+    ).dropna(subset=["error"])
+
+
+def _old_rows(collection: Collection, experiments: Sequence[Results]) -> pd.DataFrame:
+    """Return the trials of the comparison that stands in, and of its references."""
+    comparison = ranking.gather(replace(collection, experiments=tuple(experiments)))
+    if comparison is None:
+        return pd.DataFrame(columns=COLUMNS)
+    lines = [comparison.lines, comparison.references]
+    pairs = {
+        (str(folder), str(dataset))
+        for part in lines
+        if len(part)
+        for folder, dataset in zip(part["folder"], part["dataset"], strict=True)
+    }
+    return _rows(collection, {folder for folder, _ in pairs}, pairs)
+
+
+def _unlearnt(rows: pd.DataFrame) -> list[str]:
+    """Return the data sets on which every row is at chance, or no mean R^2 reaches 0.05."""
+    chance = rows["message"].fillna("").str.contains(AT_CHANCE).groupby(rows["dataset"]).all()
+    best = rows.groupby(["dataset", "method", "M"])["r2"].mean().groupby("dataset").max()
+    none = (best < LEARNT) & (rows.groupby("dataset")["error"].min() > 100 * math.sqrt(1 - LEARNT))
+    return sorted({*chance.index[chance], *none.index[none]})
+
+
+def _planned(experiments: Sequence[Results], reasons: Mapping[str, str]) -> tuple[int, int]:
+    """Return the data sets and trials that the configurations of measured folders ask for."""
+    names = {
+        str(spec.get("name")) for each in experiments for spec in each.config.get("dataset", [])
+    }
+    trials = max((int(each.config.get("trials", 0)) for each in experiments), default=0)
+    return len(names - set(reasons)), trials
+
+
+def log_ratios(rows: pd.DataFrame, M: int) -> Logs:
+    """Return by data set the mean over trials of log(error / baseline's error in that trial).
+
+    Of models without features, whatever M, the same errors are taken at every M. NaN where a
+    method and the baseline have no trial in common.
+    """
+    here = rows[(rows["M"] == M) | rows["reference"]]
+    errors = here.pivot_table(index=["dataset", "trial"], columns="method", values="error")
+    if BASELINE not in errors:
+        return pd.DataFrame()
+    logs = pd.DataFrame(np.log(errors.where(errors > 0)))
+    logs = logs.sub(logs[BASELINE], axis=0).dropna(subset=[BASELINE])
+    return logs.groupby("dataset").mean()
+
+
+def _size(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
+    every = log_ratios(rows, M)
+    if every.empty:
+        return None
+    every = twins_as_one(every, twins)
+    logs = ranking.without_gaps(every)
+    if logs.empty or BASELINE not in logs or logs.shape[1] < 2:
+        return None
+    order = logs.sort_index(axis=1).mean().sort_values(kind="stable").index
+    logs = logs[list(order)]
+    names, references = list(map(str, logs)), set(rows.loc[rows["reference"], "method"])
+    apart = told_apart(logs) > 0
+    methods = [name for name in names if name not in references]
+    best, base = names.index(methods[0]), names.index(BASELINE)
+    n, needed = len(logs), datasets_needed(len(names))
+    sole = all(apart[best, names.index(other)] for other in methods[1:])
+    without = {name: leave_one_out(logs[name].to_numpy(dtype=np.float64)) for name in names}
+    leaders = np.argmin(np.array([without[name] for name in methods]), axis=0)
+    here = rows[((rows["M"] == M) | rows["reference"]) & rows["dataset"].notna()]
+    costs = _costs(here)
+    lines = []
+    for position, name in enumerate(names):
+        values = logs[name].to_numpy(dtype=np.float64)
+        verdict = "open"
+        if apart[position, base]:
+            verdict = "better" if values.mean() < 0 else "worse"
+        low, high = bootstrap(values)
+        cost = {column: float(means.get(name, math.nan)) for column, means in costs.items()}
+        lines.append(
+            Line(
+                method=name,
+                ratio=float(np.exp(values.mean())),
+                low=low,
+                high=high,
+                least=float(np.min(without[name])),
+                most=float(np.max(without[name])),
+                wins=float(((values < 0) + 0.5 * (values == 0)).mean()),
+                fit=cost["fit"],
+                search=cost["search"],
+                predict=cost["predict"],
+                feature_bytes=cost["feature_bytes"],
+                against=verdict,
+                with_best=not apart[position, best],
+                reference=name in references,
+            )
+        )
+    return Size(
+        M=M,
+        datasets=n,
+        needed=needed,
+        best=methods[0],
+        leader=methods[0] if sole and n >= needed else "",
+        stays=int((leaders == 0).sum()),
+        lines=tuple(lines),
+        apart=tuple(
+            (names[i], names[j])
+            for i, j in itertools.combinations(range(len(names)), 2)
+            if apart[i, j]
+        ),
+        groups=tuple(tuple(names[i] for i in run) for run in _runs(apart)),
+        left_out=tuple(sorted(set(map(str, every)) - set(names))),
+        gaps=tuple(sorted(set(map(str, every.index)) - set(map(str, logs.index)))),
+    )
+
+
+def _runs(apart: NDArray[np.bool_]) -> list[range]:
+    """Return the largest runs of methods, in order, of which no two are told apart."""
+    k = len(apart)
+    runs: list[range] = []
+    for start in range(k):
+        stop = start + 1
+        while stop < k and not apart[start : stop + 1, start : stop + 1].any():
+            stop += 1
+        if stop - start > 1 and (not runs or stop > runs[-1].stop):
+            runs.append(range(start, stop))
+    return runs
+
+
+def _costs(rows: pd.DataFrame) -> dict[str, pd.Series[float]]:
+    """Return by method the geometric means over data sets of the costs."""
+    costs = {}
+    for name in ("fit", "search", "predict", "feature_bytes"):
+        values = rows[name].where(rows[name] > 0)
+        logs = pd.Series(np.log(values.to_numpy(dtype=np.float64)), rows.index)
+        means = logs.groupby([rows["method"], rows["dataset"]]).mean()
+        costs[name] = pd.Series(np.exp(means.groupby("method").mean()))
+    return costs
+
+
+def _preparations(rows: pd.DataFrame, twins: Mapping[str, str]) -> tuple[Preparation, ...]:
+    rows = rows[~rows["reference"]]
+    scalings = [name for name in rows["scaling"].unique() if name != STANDARD]
+    made = []
+    for (method, M), part in rows.groupby(["method", "M"], sort=True):
+        keys = ["dataset", "trial"]
+        errors = part.pivot_table(index=keys, columns="scaling", values="error").dropna()
+        if STANDARD not in errors or len(errors.columns) < 2 or errors.empty:
+            continue
+        losses = part.pivot_table(index=keys, columns="scaling", values="loss")
+        losses = losses.reindex(index=errors.index, columns=errors.columns)
+        chosen = losses.fillna(np.inf).to_numpy().argmin(axis=1)
+        table = errors.assign(best=errors.to_numpy()[np.arange(len(errors)), chosen])
+        logs = pd.DataFrame(np.log(table)).sub(np.log(table[STANDARD]), axis=0)
+        logs = twins_as_one(logs.groupby("dataset").mean(), twins)
+        made += [
+            Preparation(str(method), int(M), name, interval(logs[name].to_numpy()))  # type: ignore[call-overload]
+            for name in (*sorted(set(scalings) & set(errors)), "best")
+        ]
+    return tuple(made)
+
+
+def _enough(rows: pd.DataFrame, twins: Mapping[str, str]) -> Enough | None:
+    """Hold features, chosen by the folds in each trial, against boosting in the same trial."""
+    boosted = rows[rows["method"] == BOOSTING].set_index(["dataset", "trial"])["error"]
+    linear = rows[rows["method"] == LINEAR].groupby("dataset")["error"].mean()
+    features = rows[~rows["reference"]].dropna(subset=["loss"])
+    if boosted.empty or features.empty:
+        return None
+    largest = features.groupby("dataset")["M"].transform("max")
+    features = features[features["M"] == largest]
+    chosen = features.loc[features.groupby(["dataset", "trial"])["loss"].idxmin()]
+    keys = pd.MultiIndex.from_frame(chosen[["dataset", "trial"]])
+    chosen = chosen.assign(boosting=boosted.reindex(keys).to_numpy()).dropna(subset=["boosting"])
+    chosen = chosen[(chosen["error"] > 0) & (chosen["boosting"] > 0)]
+    if chosen.empty:
+        return None
+    chosen = chosen.assign(log=np.log(chosen["error"] / chosen["boosting"]))
+    tables = []
+    for name, part in chosen.groupby("dataset"):
+        low, high = _over_trials(part["log"].to_numpy(dtype=np.float64))
+        tables.append(
+            Table(
+                str(name),
+                int(part["n_train"].median()),
+                int(part["d"].median()),
+                str(part["method"].mode().iloc[0]),
+                int(part["M"].iloc[0]),
+                float(np.exp(part["log"].mean())),
+                low,
+                high,
+                len(part),
+                float(linear.get(name, math.nan) / part["boosting"].mean()),
+            )
+        )
+    tables.sort(key=lambda table: table.ratio)
+    frame = pd.DataFrame([vars(table) for table in tables]).set_index("dataset")
+    logs = pd.DataFrame(
+        {name: np.log(frame[name]) for name in ("ratio", "n_train", "columns", "linear")}
+    )
+    logs = twins_as_one(logs, twins)
+    drivers = tuple(
+        driver
+        for label, name in (("training rows", "n_train"), ("columns", "columns"),
+                            ("error of the linear model over boosting's", "linear"))
+        if (driver := _driver(label, logs[name], logs["ratio"])) is not None
+    )  # fmt: skip
+    ratio = logs["ratio"].to_numpy(dtype=np.float64)
+    return Enough(tuple(tables), interval(ratio), int((ratio < 0).sum()), drivers)
+
+
+def _over_trials(logs: Values) -> tuple[float, float]:
+    """Return Student's interval of a geometric mean over the trials of one data set."""
+    from scipy.special import stdtrit
+
+    n = len(logs)
+    if n < 2:
+        return math.nan, math.nan
+    half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * float(logs.std(ddof=1)) / math.sqrt(n)
+    mean = float(logs.mean())
+    return math.exp(mean - half), math.exp(mean + half)
+
+
+def _driver(label: str, x: pd.Series[float], y: pd.Series[float]) -> Driver | None:
+    both = pd.DataFrame({"x": x, "y": y}).dropna()
+    if len(both) < 3 or both["x"].nunique() < 2 or both["y"].nunique() < 2:
+        return None
+    generator, n = np.random.default_rng(SEED), len(both)
+    values = both.to_numpy(dtype=np.float64)
+    draws = []
+    for _ in range(DRAWS // 4):
+        ranks = pd.DataFrame(values[generator.integers(n, size=n)]).rank()
+        if (ranks.nunique() > 1).all():
+            draws.append(float(np.corrcoef(ranks.to_numpy().T)[0, 1]))
+    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    rho = float(np.corrcoef(both.rank().to_numpy().T)[0, 1])
+    return Driver(label, rho, float(low), float(high))
+
+
+def _of_others(experiments: Sequence[Results]) -> list[tuple[str, str, str, int, int]]:
+    lines = []
+    for experiment in experiments:
+        origin = community.origin_of(experiment.folder)
+        if origin is not None:
+            name = experiment.path
+            lines.append((origin.author, origin.method, name, origin.rows, origin.replayed))
+    return sorted(lines)
+
+
+def table(board: Leaderboard) -> pd.DataFrame:
+    """Return all lines of all sizes as one frame: `M`, then the attributes of `Line`."""
+    return pd.DataFrame(
+        [{"M": size.M, **vars(line)} for size in board.sizes for line in size.lines]
+    )
+
+
+def facts(board: Leaderboard) -> dict[str, Any]:
+    """Return the facts as JSON has them: what is not finite is None."""
+    from dataclasses import asdict
+
+    return dict(_plain({"rule": RULE, **asdict(board)}))
+
+
+RULE = {
+    "test": "sign flips over data sets of the largest |t| of all pairs",
+    "alpha": ALPHA,
+    "interval": LEVEL,
+    "draws": DRAWS,
+    "seed": SEED,
+    "power": POWER,
+}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,263 @@
+"""The leaderboard: its numbers by brute force, its rule on noise, its facts from rows."""
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import ttest_rel
+
+from rfbench.analysis import leaderboard
+from rfbench.analysis.frame import of
+from rfbench.analysis.leaderboard import (
+    bootstrap,
+    datasets_needed,
+    leave_one_out,
+    told_apart,
+    twins_as_one,
+)
+from rfbench.results import community
+from tests.support.comparisons import rows
+from tests.support.frames import results
+
+
+def test_the_interval_is_that_of_all_samples_with_repetition():
+    """Four data sets have 256 ordered samples; the draws come near their quantiles."""
+    logs = np.log([0.5, 0.8, 1.0, 1.3])
+    means = [logs[list(sample)].mean() for sample in itertools.product(range(4), repeat=4)]
+    expected = np.exp(np.quantile(means, [0.05, 0.95]))
+    np.testing.assert_allclose(bootstrap(logs, draws=40_000), expected, rtol=0.02)
+    assert bootstrap(np.log([0.7])) == pytest.approx((0.7, 0.7))
+    assert all(map(math.isnan, bootstrap(np.array([]))))
+
+
+def test_leave_one_out_is_leaving_one_out():
+    logs = np.random.default_rng(0).normal(size=7)
+    expected = [np.exp(np.delete(logs, i).mean()) for i in range(7)]
+    np.testing.assert_allclose(leave_one_out(logs), expected)
+    assert math.isnan(leave_one_out(logs[:1])[0])
+
+
+def test_twins_count_once():
+    """Two copies of one data set have the weight of one, and change nothing."""
+    logs = pd.DataFrame({"a": [0.1, 0.4, 0.4], "b": [0.0, 0.2, 0.2]}, index=["x", "y", "y2"])
+    once = twins_as_one(logs, {"y2": "y"})
+    pd.testing.assert_frame_equal(once, logs.iloc[:2], check_names=False)
+    assert once["a"].mean() == pytest.approx(0.25)
+    assert twins_as_one(logs, {})["a"].mean() == pytest.approx(0.3)
+
+
+def test_two_methods_are_told_apart_as_all_signs_say():
+    """Of ten data sets there are 1,024 signs: the share with a larger |t|, counted."""
+    generator = np.random.default_rng(1)
+    for shift in (0.2, 0.6, 0.9, 1.5):
+        d = generator.normal(shift, 1.0, size=10)
+        logs = pd.DataFrame({"a": np.zeros(10), "b": d})
+        own = abs(ttest_rel(logs["b"], logs["a"]).statistic)
+        signed = np.array(list(itertools.product((-1.0, 1.0), repeat=10))) * d
+        t = np.abs(signed.mean(axis=1)) / (signed.std(axis=1, ddof=1) / math.sqrt(10))
+        p = (t >= own - 1e-9).mean()
+        assert abs(p - 0.05) > 0.02  # the draws tell such a p from 0.05
+        assert bool(told_apart(logs, draws=4000)[0, 1]) == (p <= 0.05)
+
+
+@pytest.mark.parametrize("noise", ["normal", "heavy", "few"])
+def test_noise_has_a_leader_in_five_percent_at_most(noise):
+    """Of 200 comparisons of six equal methods; the binomial law gives at most 20 with 99.9 %."""
+    generator = np.random.default_rng(3)
+    any_pair = leaders = 0
+    for seed in range(200):
+        n = 12 if noise == "few" else 25
+        X = generator.standard_t(3, (n, 6)) if noise == "heavy" else generator.normal(size=(n, 6))
+        X = X * generator.exponential(size=(n, 1)) if noise == "heavy" else X
+        apart = told_apart(pd.DataFrame(X), draws=300, seed=seed)
+        best = X.mean(axis=0).argmin()
+        any_pair += apart.any()
+        leaders += apart[best].sum() == 5
+    assert leaders <= any_pair <= 20
+    assert any_pair >= 1
+
+
+def test_a_method_that_is_better_everywhere_leads_whatever_the_others_do():
+    generator = np.random.default_rng(4)
+    X = generator.normal(size=(25, 5)) * 0.2
+    X[:, 0] -= 1.0
+    X[:, 4] *= 50  # one that varies wildly hides nobody
+    apart = told_apart(pd.DataFrame(X))
+    assert apart[0, 1:4].all()
+    assert not apart[1:4, 1:4].any()
+    assert (apart == apart.T).all()
+
+
+def test_the_number_of_data_sets_is_that_at_which_the_rule_finds_a_difference():
+    """One as large as its standard deviation, of the best of six, in about 80 of 100."""
+    n = datasets_needed(6)
+    assert datasets_needed(2) < n < datasets_needed(20)
+    generator, hits = np.random.default_rng(5), 0
+    for seed in range(200):
+        X = generator.normal(size=(n, 6)) / math.sqrt(2)  # differences have variance 1
+        X[:, 0] -= 1.0
+        hits += told_apart(pd.DataFrame(X), draws=300, seed=seed)[0, 1]
+    assert 0.62 < hits / 200 < 0.92
+
+
+def test_runs_are_the_largest_of_which_no_two_are_apart():
+    apart = np.zeros((4, 4), dtype=bool)
+    apart[0, 3] = apart[3, 0] = apart[0, 2] = apart[2, 0] = True
+    assert leaderboard._runs(apart) == [range(2), range(1, 4)]
+
+
+def board_of(errors, name="leaderboard_x", *more, trials=3, **keywords):
+    folders = [results(rows(errors, trials, scaling="standard"), name), *more]
+    return leaderboard.gather(of(folders), **keywords)
+
+
+def errors_of(n, M=100, factor=0.5):
+    """Twenty-odd data sets on which orf has a part of the error of rks."""
+    generator = np.random.default_rng(0)
+    made = {}
+    for i in range(n):
+        base = 10.0 + i
+        made[f"d{i}", "rks", M] = base
+        made[f"d{i}", "orf", M] = base * factor * float(np.exp(generator.normal() * 0.1))
+        made[f"d{i}", "qmc", M] = base * float(np.exp(generator.normal() * 0.1))
+    return made
+
+
+def test_the_facts_are_those_of_the_rows():
+    errors = errors_of(20)
+    size = board_of(errors).largest
+    assert (size.best, size.leader, size.datasets, size.stays) == ("orf", "orf", 20, 20)
+    assert size.enough
+    line = {each.method: each for each in size.lines}["orf"]
+    quotients = [  # of each trial, half a point apart
+        np.mean(
+            [
+                np.log((errors[f"d{i}", "orf", 100] + e) / (errors[f"d{i}", "rks", 100] + e))
+                for e in (-0.5, 0.0, 0.5)
+            ]
+        )
+        for i in range(20)
+    ]
+    assert line.ratio == pytest.approx(np.exp(np.mean(quotients)))
+    assert (line.low, line.high) == pytest.approx(bootstrap(np.array(quotients)), rel=0.01)
+    assert (line.wins, line.against) == (1.0, "better")
+    assert ("orf", "rks") in size.apart
+    rks = {each.method: each for each in size.lines}["rks"]
+    assert (rks.ratio, rks.wins, rks.against, rks.with_best) == (1.0, 0.5, "open", False)
+
+
+def test_below_the_stated_minimum_nobody_is_named():
+    size = board_of(errors_of(8)).largest
+    assert size.needed == datasets_needed(3) > 8
+    assert (size.best, size.leader, size.enough) == ("orf", "", False)
+
+
+def test_a_tie_names_nobody():
+    errors = errors_of(25, factor=1.0)
+    size = board_of(errors).largest
+    assert size.enough
+    assert size.leader == ""
+    assert len(size.groups) == 1
+
+
+def test_sets_that_stand_apart_and_twins():
+    errors = errors_of(20)
+    board = board_of(errors, set_aside={"d0": "repeated rows", "zz": "not run"}, twins={"d1": "d2"})
+    assert board.largest.datasets == board.measured == 18
+    assert dict(board.set_aside) == {"d0": "repeated rows", "zz": "not run"}
+
+
+def test_the_configurations_of_the_leaderboard_come_first_and_others_stand_in():
+    old = results(rows(errors_of(4), 3, scaling="standard"), "benchmark")
+    alone = leaderboard.gather(of([old]))
+    assert alone.old_protocol
+    assert alone.largest.datasets == 4
+    both = board_of(errors_of(20), "leaderboard_y", old)
+    assert not both.old_protocol
+    assert both.largest.datasets == 20
+    smoke = results(rows(errors_of(3), 3, scaling="standard"), "leaderboard_z", smoke=True)
+    assert leaderboard.gather(of([smoke])) is None
+    assert leaderboard.gather(of([])) is None
+
+
+def test_only_trials_that_both_have_are_compared():
+    """An interrupted run: the second trial of one method alone would shift its mean."""
+    made = rows({("a", "rks", 50): 10.0, ("a", "orf", 50): 10.0, ("b", "rks", 50): 8.0,
+                 ("b", "orf", 50): 4.0}, 2, scaling="standard")  # fmt: skip
+    made = [r for r in made if not (r["sampler"] == "rks" and r["trial"] == 1)]
+    board = leaderboard.gather(of([results(made, "leaderboard_a")]))
+    line = next(each for each in board.largest.lines if each.method == "orf")
+    expected = math.sqrt(1.0 * (3.75 / 7.75))
+    assert line.ratio == pytest.approx(expected)
+
+
+def test_rows_of_others_stand_apart(monkeypatch):
+    mine = results(rows(errors_of(20), 3, scaling="standard"), "leaderboard_x")
+    theirs = results(rows({("d0", "orf", 100): 0.1, ("d0", "rks", 100): 1}, 3), "leaderboard_o")
+    origin = community.Origin(
+        author="A", method="m", labels=["orf"], rows=6, failed=0, replayed=2, seed=0, version="1"
+    )
+    monkeypatch.setattr(
+        community, "origin_of", lambda folder: origin if folder == theirs.folder else None
+    )
+    board = leaderboard.gather(of([mine, theirs]))
+    assert board.community == (("A", "m", theirs.path, 6, 2),)
+    assert board.folders == (mine.path,)
+
+
+def test_preparations_are_compared_and_the_folds_take_the_best():
+    base = {("a", "rks", 50): 10.0, ("b", "rks", 50): 20.0}
+    other = {("a", "rks", 50): 5.0, ("b", "rks", 50): 40.0}
+    orf = {("a", "orf", 50): 9.0, ("b", "orf", 50): 19.0}
+    made = [
+        *rows(base, 1, scaling="standard", selection_loss=0.2),
+        *rows(orf, 1, scaling="standard", selection_loss=0.2),
+    ]
+    ranked = rows(other, 1, scaling="rank")
+    for row in ranked:
+        row["selection_loss"] = 0.1 if row["dataset"] == "a" else 0.3
+    board = leaderboard.gather(
+        of([results(made, "leaderboard_a"), results(ranked, "leaderboard_rank")])
+    )
+    rank, best = board.preparations
+    assert (rank.scaling, best.scaling) == ("rank", "best")
+    assert rank.interval.ratio == pytest.approx(1.0)
+    assert best.interval.ratio == pytest.approx(math.sqrt(0.5))
+    assert best.interval.datasets == 2
+
+
+def test_features_as_the_folds_choose_them_against_boosting():
+    """The folds take rks on one table, and orf on the other, whatever their test errors."""
+    features = {
+        ("a", "rks", 50): 10.0, ("a", "orf", 50): 5.0, ("b", "rks", 50): 8.0, ("b", "orf", 50): 6.0
+    }  # fmt: skip
+    made = rows(features, 2, scaling="standard")
+    for row in made:
+        taken = (row["dataset"], row["sampler"]) in {("a", "rks"), ("b", "orf")}
+        row["selection_loss"] = 0.1 if taken else 0.2
+    boosting = rows({("a", "boosting", 1): 20.0, ("b", "boosting", 1): 3.0}, 2, scaling="standard")
+    board = leaderboard.gather(
+        of([results(made, "leaderboard_a"), results(boosting, "leaderboard_references_b")])
+    )
+    first, second = board.enough.tables
+    assert (first.dataset, first.method, second.dataset, second.method) == ("a", "rks", "b", "orf")
+    shifts = np.array([-0.25, 0.25])
+    logs = np.log((10 + shifts) / (20 + shifts))
+    assert first.ratio == pytest.approx(np.exp(logs.mean()))
+    assert first.low < first.ratio < first.high
+    assert board.enough.better == 1
+    references = {line.method for line in board.largest.lines if line.reference}
+    assert references == {"boosting"}
+
+
+def test_facts_are_json_and_say_their_rule():
+    board = board_of(errors_of(5))
+    written = json.loads(json.dumps(leaderboard.facts(board), allow_nan=False))
+    assert written["rule"]["alpha"] == 0.05
+    assert written["sizes"][-1]["lines"][0]["method"] == "orf"
+    frame = leaderboard.table(board)
+    assert list(frame["M"].unique()) == [100]
+    assert len(frame) == 3
