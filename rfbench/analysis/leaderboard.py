@@ -134,7 +134,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Preparation:
+class PreparationGain:
     """What another preparation of the columns changes: its errors over those with z-scores."""
 
     method: str
@@ -144,7 +144,7 @@ class Preparation:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableRatio:
     """One data set: features at their best, as the folds say, against searched boosting."""
 
     dataset: str
@@ -173,7 +173,7 @@ class Driver:
 class Enough:
     """When random features are enough."""
 
-    tables: tuple[Table, ...]
+    tables: tuple[TableRatio, ...]
     overall: Interval
     better: int  # tables on which features have the smaller error
     drivers: tuple[Driver, ...]
@@ -213,7 +213,7 @@ class Leaderboard:
     unlearnt: tuple[str, ...]
     edge: float
     sizes: tuple[Size, ...]
-    preparations: tuple[Preparation, ...] = ()
+    preparations: tuple[PreparationGain, ...] = ()
     enough: Enough | None = None
     community: tuple[tuple[str, str, str, int, int], ...] = ()
     verified: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -586,7 +586,7 @@ def _costs(rows: pd.DataFrame) -> dict[str, pd.Series[float]]:
     return costs
 
 
-def _preparations(rows: pd.DataFrame, twins: Mapping[str, str]) -> tuple[Preparation, ...]:
+def _preparations(rows: pd.DataFrame, twins: Mapping[str, str]) -> tuple[PreparationGain, ...]:
     rows = rows[~rows["reference"]]
     scalings = [name for name in rows["scaling"].unique() if name != STANDARD]
     made = []
@@ -602,7 +602,7 @@ def _preparations(rows: pd.DataFrame, twins: Mapping[str, str]) -> tuple[Prepara
         logs = pd.DataFrame(np.log(table)).sub(np.log(table[STANDARD]), axis=0)
         logs = twins_as_one(logs.groupby("dataset").mean(), twins)
         made += [
-            Preparation(str(method), int(M), name, interval(logs[name].to_numpy()))  # type: ignore[call-overload]
+            PreparationGain(str(method), int(M), name, interval(logs[name].to_numpy()))  # type: ignore[call-overload]
             for name in (*sorted(set(scalings) & set(errors)), "best")
         ]
     return tuple(made)
@@ -628,7 +628,7 @@ def _enough(rows: pd.DataFrame, twins: Mapping[str, str]) -> Enough | None:
     for name, part in chosen.groupby("dataset"):
         low, high = _over_trials(part["log"].to_numpy(dtype=np.float64))
         tables.append(
-            Table(
+            TableRatio(
                 str(name),
                 int(part["n_train"].median()),
                 int(part["d"].median()),

@@ -41,7 +41,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rfbench.arrays import Array
+from rfbench.choosing import menu as menus
 from rfbench.choosing.losses import Loss, Predicted, difference, loss
+from rfbench.choosing.menu import Menu
 from rfbench.choosing.parts import (
     FeatureClassifier,
     FeatureRegressor,
@@ -60,34 +62,19 @@ VALIDATION, FOLDS = 0.2, 3
 FOLDED_ROWS = 2_000  # up to so many training rows there are folds
 ALPHAS = [10.0**power for power in range(-7, 2)]
 SCALERS = {"rank": RankScaler, "robust": SmoothClipScaler}
-# The kernels with the multiples of the median distance that are tried first.
-KERNELS = {
-    "laplacian": (2.0, 8.0, 0.5),
-    "gaussian": (0.5, 1.0, 0.25),
-    "laplacian-l2": (2.0, 8.0, 0.5),
-}
-METRICS = ("diagonal", "full")
-ROUNDS = 1  # of a learnt metric: the first has most of the gain
-SMALL, MIDDLE, LARGEST = 300, 1_000, 20_000  # landmarks
 POWER = 1.8  # of M, by which the time of a fit grows
 GROWTH, GAIN = 2.0, 0.995  # M grows by this factor while the loss falls below this share
 ALL_ROWS = 4 / 3  # of the training rows
 CLOSE = 1.01  # of the smallest loss: as good
 NEAR = 1.1  # of the smallest loss: a model that may still be taken
-STEP = 1.4  # of the bandwidth, at `MIDDLE`
+STEP = 1.4  # of the bandwidth, at the middle number of landmarks
 SMALL_ROWS, MIDDLE_ROWS = 3_000, 10_000  # rows that small and middle models are compared on
-TRAINED, TRAINED_ROWS = 200, 6_000  # frequencies trained by gradients, and the rows for it
-TRAINED, TRAINED_ROWS = 200, 6_000  # frequencies trained by gradients, and the rows for it
+TRAINED_ROWS = 6_000  # rows that frequencies are trained on
 TRAINED_FITS = 10  # what that takes, in fits of small features
 MEMBERS, LEAST_WEIGHT = 6, 0.05  # of an average
 # Of the time that is left then: what the stages may take, so that each has its turn.
 SMALL_SHARE, METRIC_SHARE, MIDDLE_SHARE, BOOSTING_SHARE = 0.3, 0.35, 0.5, 0.2
 PROBED = 5  # trees of boosting that say what more of them take
-BOOSTING_VARIANTS: tuple[dict[str, Any], ...] = (
-    {"learning_rate": 0.05, "max_iter": 300},
-    {"max_leaf_nodes": 12, "max_iter": 200},
-    {"max_leaf_nodes": 63, "learning_rate": 0.05, "max_iter": 300, "l2_regularization": 1.0},
-)
 
 
 @dataclass(frozen=True)
@@ -172,7 +159,7 @@ class Recipe:
     scaling: str
     kernel: str
     factor: float  # of the median distance
-    metric: str | None = None  # one of `METRICS`, learnt; None: distances as they are
+    metric: str | None = None  # one of the menu's, learnt; None: distances as they are
 
 
 @dataclass
@@ -186,6 +173,7 @@ class Search:
     log: bool = False  # the logarithm of the target is learnt
     log_tried: bool = False
     on_candidate: Callable[[Candidate], None] | None = None
+    menu: Menu = field(default_factory=lambda: menus.shipped())
     candidates: list[Candidate] = field(default_factory=list)
     stopped: str = ""  # what the budget cut off: ``boosting``, ``metric``, ``size``; or nothing
     _stage_end: float = np.inf
@@ -293,8 +281,10 @@ class Search:
     def sampler(self, recipe: Recipe, M: int, seed: int = 0) -> Any:
         """Return landmarks, or random frequencies where no rows may be held."""
         kind: Any = Nystroem if self.allow_rows else RKS
+        own = {"landmarks": self.menu.landmarks.kind} if self.allow_rows else {}
         return kind(
             M,
+            **own,
             kernel=recipe.kernel,
             bandwidth=f"{recipe.factor:.4g}*median",
             random_state=self.problem.seed + seed,
@@ -361,7 +351,7 @@ class Search:
         return LearnedMetric(
             kind=recipe.metric,
             kernel=recipe.kernel,
-            rounds=ROUNDS,
+            rounds=self.menu.rounds,
             random_state=self.problem.seed,
         )
 
@@ -425,7 +415,7 @@ class Search:
         """Add other settings of boosting, while they take a small share of the time."""
         if not (done := [c for c in self.candidates if c.family == BOOSTING]):
             return
-        variants = list(BOOSTING_VARIANTS)
+        variants: list[dict[str, Any]] = [dict(settings) for settings in self.menu.boosting]
         if self.problem.metric == "mae":
             variants.insert(0, {"loss": "absolute_error"})
         allowed = BOOSTING_SHARE * (self.deadline - self.began)
@@ -463,21 +453,21 @@ class Search:
         results: dict[Recipe, Candidate] = {}
         self._begin(SMALL_SHARE)
         for position in range(3):
-            for kernel, factors in KERNELS.items():
-                for scaling in SCALERS:
+            for kernel, factors in self.menu.kernels.items():
+                for scaling in self.menu.scalings:
                     recipe = Recipe(scaling, kernel, factors[position])
-                    self._try(recipe, SMALL, SMALL_ROWS, results)
+                    self._try(recipe, self.menu.landmarks.small, SMALL_ROWS, results)
         return results
 
     def _compare_metrics(self, results: dict[Recipe, Candidate]) -> None:
         """Compare learnt metrics, those of the best kernels first."""
         self._begin(METRIC_SHARE)
-        best = self._leading(results, len(KERNELS) * len(SCALERS))
-        for metric in METRICS:
-            for recipe in best[: 6 if metric == METRICS[0] else 3]:
-                for factor in sorted({recipe.factor, *KERNELS[recipe.kernel][:2]}):
+        best = self._leading(results, len(self.menu.kernels) * len(self.menu.scalings))
+        for number, metric in enumerate(self.menu.metrics):
+            for recipe in best[: 3 if number else 6]:
+                for factor in sorted({recipe.factor, *self.menu.kernels[recipe.kernel][:2]}):
                     learnt = replace(recipe, factor=factor, metric=metric)
-                    if not self._try(learnt, SMALL, SMALL_ROWS, results):
+                    if not self._try(learnt, self.menu.landmarks.small, SMALL_ROWS, results):
                         self.stopped = self.stopped or "metric"
                         return
 
@@ -487,7 +477,9 @@ class Search:
         best: dict[Recipe, Candidate] = {}
         for recipe in self._leading(results, 4):
             last, before = np.inf, results[recipe]
-            while candidate := self._try(recipe, MIDDLE, MIDDLE_ROWS, best, before=before):
+            while candidate := self._try(
+                recipe, self.menu.landmarks.middle, MIDDLE_ROWS, best, before=before
+            ):
                 if not candidate.loss.value < last:
                     break
                 last = candidate.loss.value
@@ -501,7 +493,7 @@ class Search:
         while alive:
             for recipe, before in list(alive.items()):
                 M, after = int(GROWTH * before.M), None
-                if len(self.splits[0][0]) > before.M and M <= LARGEST:
+                if len(self.splits[0][0]) > before.M and self.menu.landmarks.largest >= M:
                     after = self._try(recipe, M, len(self.problem.y), {}, before=before)
                     if after is None:
                         self.stopped = self.stopped or "size"
@@ -562,10 +554,10 @@ class Search:
     def trained(self) -> None:
         """Add a few trained frequencies: the smallest model, which holds no rows."""
         ranked = [c for c in self.candidates if c.family == FEATURES]
-        if not ranked:
+        if not ranked or not self.menu.trained:
             return
         n = len(self.splits[0][0])
-        M, best = min(TRAINED, n), min(ranked, key=lambda c: c.loss.value)
+        M, best = min(self.menu.trained, n), min(ranked, key=lambda c: c.loss.value)
         width = self.splits[0][0].shape[1] + 1 + max(1, self.problem.n_classes)
         needed = TRAINED_FITS * (best.seconds - best.before) * min(1.0, TRAINED_ROWS / n)
         if 8 * M * width > self.largest or needed * (len(self.splits) + 2) > 0.3 * self.left():

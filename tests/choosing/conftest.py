@@ -4,20 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfbench.choosing import search
+from rfbench.choosing import menu
 
 FOREVER = 900.0
 
 
 @pytest.fixture(scope="session")
 def short():
+    own = menu.shipped()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "KERNELS", {"gaussian": (0.5, 1.0, 2.0)})
-        patch.setattr(search, "METRICS", ("diagonal",))
-        patch.setattr(search, "SMALL", 20)
-        patch.setattr(search, "MIDDLE", 40)
-        patch.setattr(search, "LARGEST", 80)
-        patch.setattr(search, "BOOSTING_VARIANTS", ())
+        landmarks = own.landmarks.model_copy(update={"small": 20, "middle": 40, "largest": 80})
+        update = {"metrics": ["diagonal"], "boosting": [], "landmarks": landmarks}
+        update["kernels"] = {"gaussian": (0.5, 1.0, 2.0)}
+        patch.setattr(menu, "shipped", lambda: own.model_copy(update=update))
         yield
 
 

@@ -1,0 +1,145 @@
+"""The menu of `choose`: one file, and what a leaderboard's facts change in it."""
+
+import copy
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfbench.choosing import menu
+from rfbench.choosing.search import LearningProblem, Search
+from rfbench.errors import ConfigError, ResultsError
+from tests.support.command_line import call
+
+SHIPPED = menu.shipped()
+SIZE = {
+    "M": 400,
+    "datasets": 40,
+    "needed": 20,
+    "lines": [
+        {"method": "nystroem-kmeans", "against": "better"},
+        {"method": "nystroem-rpcholesky", "against": "better"},
+        {"method": "nystroem", "against": "better"},
+        {"method": "varpro", "against": "open"},
+        {"method": "rks", "against": "open"},
+    ],
+    "apart": [["nystroem-kmeans", "rks"]],
+}
+FACTS = {"old_protocol": False, "sizes": [{**SIZE, "M": 50}, SIZE], "preparations": []}
+
+
+def facts(**changes):
+    made = copy.deepcopy(FACTS)
+    made["sizes"][-1] |= changes
+    return made
+
+
+def prepared(*lines):
+    return [
+        {"method": method, "M": M, "scaling": scaling, "interval": {"ratio": ratio, "low": low}}
+        for method, M, scaling, ratio, low in lines
+    ]
+
+
+def test_what_is_written_is_read_again():
+    assert menu.parsed(menu.text(SHIPPED), "again.yaml") == SHIPPED
+    assert SHIPPED.origin
+
+
+def test_facts_that_decide_nothing_change_the_origin_alone():
+    made = menu.made_from(FACTS, SHIPPED)
+    assert made.model_copy(update={"origin": SHIPPED.origin}) == SHIPPED
+    assert "40 data sets at M = 400" in made.origin
+
+
+def test_other_landmarks_have_to_be_told_apart_from_uniform_ones():
+    apart = [["nystroem-rpcholesky", "nystroem"]]
+    assert menu.made_from(facts(apart=apart), SHIPPED).landmarks.kind == "rpcholesky"
+    apart.append(["nystroem-kmeans", "nystroem"])
+    assert menu.made_from(facts(apart=apart), SHIPPED).landmarks.kind == "kmeans"
+    worse = [["nystroem", "nystroem-kmeans"]]
+    assert menu.made_from(facts(apart=worse), SHIPPED).landmarks.kind == "uniform"
+
+
+def test_trained_frequencies_go_where_they_are_worse():
+    lines = [line | {"against": "worse"} for line in SIZE["lines"] if line["method"] == "varpro"]
+    assert menu.made_from(facts(lines=lines), SHIPPED).trained == 0
+
+
+def test_scalings_come_in_the_order_of_their_errors_and_worse_ones_go():
+    own = [("nystroem", 400, "rank", 0.95, 0.9), ("nystroem", 400, "robust", 0.9, 0.85)]
+    made = menu.made_from(FACTS | {"preparations": prepared(*own)}, SHIPPED)
+    assert made.scalings == ["robust", "rank"]
+    own[0] = ("nystroem", 400, "rank", 1.2, 1.1)
+    made = menu.made_from(FACTS | {"preparations": prepared(*own)}, SHIPPED)
+    assert made.scalings == ["robust"]
+    own[1] = ("nystroem", 400, "robust", 1.1, 1.05)
+    made = menu.made_from(FACTS | {"preparations": prepared(*own)}, SHIPPED)
+    assert made.scalings == ["robust"]
+    rks = prepared(("rks", 100, "robust", 0.5, 0.4), ("rks", 400, "rank", 0.8, 0.7))
+    made = menu.made_from(FACTS | {"preparations": rks}, SHIPPED)
+    assert made.scalings == ["rank", "robust"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (FACTS | {"old_protocol": True}, "older protocol"),
+        (facts(datasets=19), "19 data sets, and its rule needs 20"),
+        ({}, "no facts"),
+        ({"old_protocol": False, "sizes": []}, "no facts"),
+    ],
+)
+def test_facts_that_may_not_decide_are_refused(content, message):
+    with pytest.raises(ResultsError, match=message):
+        menu.made_from(content, SHIPPED)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "trained: -1",
+        "scalings: [zscore]",
+        "landmarks: {kind: best}",
+        "more: 1",
+        "kernels: {linear: [1, 2, 3]}",
+    ],
+)
+def test_a_menu_that_is_none_is_refused(change):
+    key = change.partition(":")[0]
+    lines = [line for line in menu.text(SHIPPED).splitlines() if not line.startswith(key)]
+    text = "\n".join([*lines, change]) if key not in ("landmarks", "kernels") else change
+    with pytest.raises(ConfigError, match=r"m\.yaml"):
+        menu.parsed(text, "m.yaml")
+
+
+def test_the_command_prints_a_menu(tmp_path):
+    file = tmp_path / "leaderboard.json"
+    file.write_text(json.dumps(facts(apart=[["nystroem-kmeans", "nystroem"]])))
+    assert menu.parsed(call("menu", file), "printed").landmarks.kind == "kmeans"
+    file.write_text("{")
+    assert "cannot be read" in call("menu", file, code=2)
+
+
+def test_the_search_tries_what_the_menu_says():
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(generator.normal(size=(150, 2)), columns=["a", "b"])
+    y = np.sin(2 * X["a"].to_numpy()) + 0.1 * generator.normal(size=150)
+    problem = LearningProblem(X, y, 0, None, "rmse", 0)
+    landmarks = SHIPPED.landmarks.model_copy(
+        update={"kind": "kmeans", "small": 10, "middle": 15, "largest": 15}
+    )
+    own = SHIPPED.model_copy(
+        update={"scalings": ["robust"], "kernels": {"gaussian": (0.5, 1.0, 2.0)}, "metrics": [],
+                "trained": 0, "boosting": [], "landmarks": landmarks}
+    )  # fmt: skip
+    search = Search(problem, deadline=np.inf, menu=own)
+    search.run()
+    features = [c for c in search.candidates if c.family == "features" and not c.members]
+    assert features
+    assert {c.M for c in features} <= {10, 15}
+    assert all("gaussian kernel, robust" in c.label and "metric" not in c.label for c in features)
+    assert all("varpro" not in c.label for c in search.candidates)
+    assert all("'kmeans'" in str(c.estimator) for c in features)
+    assert sum(c.label.startswith("boosting") for c in search.candidates) == 1
