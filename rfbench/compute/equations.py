@@ -105,5 +105,5 @@ class NormalEquations:
 
     def mean_squared_norm(self) -> float:
         """Return the mean squared norm of a row of features, the shift included."""
-        shifted = np.trace(self.gram) + 2 * (self.shift @ self.column_sums)
+        shifted = self.gram.trace() + 2 * (self.shift @ self.column_sums)
         return float(shifted / self.n + self.shift @ self.shift)

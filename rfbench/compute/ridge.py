@@ -62,7 +62,7 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     rounding error is that of `rounding`, and the largest entry that of the Gram matrix before it is
     centred.
     """
-    penalties = _penalties(equations, alphas)
+    penalties = checked_penalties(equations, alphas)
     t = equations.moment.shape[1]
     moment = equations.moment
     if intercept:
@@ -172,11 +172,12 @@ def residual_sum_of_squares(equations: NormalEquations, coef: Array, intercept: 
     return usable
 
 
-def _penalties(equations: NormalEquations, alphas: npt.ArrayLike) -> Array:
+def checked_penalties(equations: NormalEquations, alphas: npt.ArrayLike) -> Array:
+    """Return the penalties, shape (a,); see `solve_ridge` for what is raised."""
     penalties = np.atleast_1d(np.asarray(alphas, np.float64))
     if penalties.ndim != 1 or not (np.isfinite(penalties).all() and (penalties >= 0).all()):
         raise ValueError(f"the penalties {alphas!r} are not finite numbers of at least 0")
-    parts = (np.diag(equations.gram), equations.moment, equations.column_sums)
+    parts = (equations.gram.diagonal(), equations.moment, equations.column_sums)
     if not all(np.isfinite(part).all() for part in parts):
         raise MethodError(
             "The normal equations are not finite.",

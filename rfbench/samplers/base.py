@@ -105,6 +105,7 @@ class RandomFeatures(
     unbiased: ClassVar[bool] = True
     keeps_some: ClassVar[bool] = False  # of what it draws; then it has `kept_`
     has_bandwidth: ClassVar[bool] = True
+    has_torch_form: ClassVar[bool] = True  # its map has, see `FittedMap.as_torch`
     # Classes of kernels and kinds of features (`Kernel.feature`) that it is made for.
     kernels_served: ClassVar[Any] = Kernel
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")

@@ -12,7 +12,7 @@ from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.parameters import one_of, parameter
 from rfbench.samplers.base import Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
-from rfbench.samplers.feature_map import FeatureMap, FittedMap
+from rfbench.samplers.feature_map import FeatureMap, FittedMap, torch_map
 from rfbench.samplers.projected import ProjectedFeatures, row_blocks
 
 GAUSSIAN, SRHT = "gaussian", "srht"
@@ -58,6 +58,16 @@ class HadamardMap(FittedMap):
             np.multiply(self.inner.transform(part), signs, out=padded[:, :size])
             fwht_inplace(padded, 1)
             np.multiply(padded[:, self.chosen], len(self.chosen) ** -0.5, out=out[block])
+
+    def as_torch(self) -> Any:
+        """Return the features as a `torch.nn.Module`, with the matrix S H R written out."""
+        from rfbench.compute.hadamard import fwht_inplace, padded_length
+
+        padded = np.zeros((len(self.signs), padded_length(len(self.signs))), self.signs.dtype)
+        np.fill_diagonal(padded, self.signs)
+        fwht_inplace(padded, 1)
+        padded *= len(self.chosen) ** -0.5
+        return torch_map(self.inner, padded[:, self.chosen])
 
 
 @sampler(

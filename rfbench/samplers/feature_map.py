@@ -58,6 +58,23 @@ class FittedMap(ABC):
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
 
+    def as_torch(self) -> Any:
+        """Return the features as a `torch.nn.Module`, from rows (..., n, d) to (..., n, n_columns).
+
+        Its arrays are buffers of the map's own type, and it can be differentiated with respect to
+        the rows: any sampler can stand in a network, or in a kernel of GPyTorch.
+
+        Raises
+        ------
+        MethodError
+            The map has no such form, or torch is not installed.
+        """
+        raise MethodError(
+            f"{type(self).__name__} cannot be computed by torch.",
+            "Waves, arc-cosine, tanh and coordinate features can, and what is linear in them.",
+            "Take another sampler, or the device cpu.",
+        )
+
     def transform(self, rows: Rows) -> FloatArray:
         """Return the features of the rows, shape (n, n_columns), in the dtype of the rows."""
         out = np.empty((rows.shape[0], self.n_columns), dtype=rows.dtype)
@@ -217,6 +234,10 @@ class FeatureMap(FittedMap):
         if self.weights is not None:
             out *= self.weights
 
+    def as_torch(self) -> Any:
+        """Return the features as a `torch.nn.Module`, see `FittedMap.as_torch`."""
+        return super().as_torch() if type(self) is not FeatureMap else torch_map(self)
+
     def equations(self, rows: Rows, targets: Array | None = None) -> NormalEquations:
         """Return the normal equations of the features of the rows; targets have shape (n, k)."""
         from rfbench.compute.gram import accumulate
@@ -240,6 +261,18 @@ class FeatureMap(FittedMap):
             return phases
         out[...] = phases
         return out
+
+
+def torch_map(features: FeatureMap, matrix: FloatArray | None = None) -> Any:
+    """Return features, times a matrix of shape (n_columns, l), as a module of torch."""
+    if type(features) is not FeatureMap:
+        return features.as_torch()  # which says that there is none
+    from rfbench.compute.device import require_torch
+
+    require_torch()
+    from rfbench.samplers.torch_map import TorchMap
+
+    return TorchMap(features, matrix)
 
 
 @dataclass(frozen=True, eq=False)

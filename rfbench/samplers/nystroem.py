@@ -187,6 +187,7 @@ class Nystroem(ScoredFeatures):
     """
 
     unbiased: ClassVar[bool] = False
+    has_torch_form: ClassVar[bool] = False
 
     _root_later = False
 

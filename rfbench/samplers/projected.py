@@ -13,7 +13,7 @@ from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.errors import MethodError
 from rfbench.parameters import NOTHING, estimator, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
-from rfbench.samplers.feature_map import FeatureMap, FittedMap
+from rfbench.samplers.feature_map import FeatureMap, FittedMap, torch_map
 
 BLOCK_BYTES = 2**23
 
@@ -57,6 +57,10 @@ class ProjectedMap(FittedMap):
         matrix = self.matrix.astype(rows.dtype, copy=False)
         for block in row_blocks(rows.shape[0], self.inner.n_columns):
             np.matmul(self.inner.transform(rows[block]), matrix, out=out[block])
+
+    def as_torch(self) -> Any:
+        """Return the features as a `torch.nn.Module`, see `FittedMap.as_torch`."""
+        return torch_map(self.inner, self.matrix)
 
 
 @estimator

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.compute import gram
+from rfbench.compute.device import Device, require_torch
 from rfbench.compute.gram import NormalEquations
 from rfbench.compute.partitions import Partitions, in_turn
 from rfbench.errors import MethodError
@@ -43,6 +44,8 @@ class Design:
         Of training rows: where forming their features anew is booked, whatever it is for.
     partitions : Partitions or None
         Of training rows: the parts that are added up.
+    device : Device or None
+        Where equations and products are computed, through torch; None: by numpy.
     """
 
     def __init__(self, X: Rows, features: Any = None) -> None:
@@ -50,6 +53,7 @@ class Design:
         self.features = features
         self.clock: Clock | None = None
         self.partitions: Partitions | None = None
+        self.device: Device | None = None
         fitted = getattr(features, "feature_map_", None)
         self._map: FittedMap | None = fitted if isinstance(fitted, FittedMap) else None
         if features is None:
@@ -88,7 +92,9 @@ class Design:
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of some of the rows; it has no clock yet."""
-        return Design(some(self.X, chosen), self.features)
+        part = Design(some(self.X, chosen), self.features)
+        part.device = self.device
+        return part
 
     def matrix(self) -> FloatArray:
         """Return all features at once, shape (n, n_columns)."""
@@ -118,6 +124,8 @@ class Design:
         MemoryLimit
             They would not fit.
         """
+        if self.device is not None:
+            return self._sums_on_device(self.device, targets, groups, clock, matrices, centre)
         check_fits(
             8.0 * matrices * self.n_columns**2,
             f"{matrices} Gram matrices of {self.n_columns} columns",
@@ -145,6 +153,33 @@ class Design:
             clock=clock,
             centre=centre,
             n_groups=n_groups,
+        )
+
+    def _sums_on_device(
+        self,
+        device: Device,
+        targets: Array,
+        groups: NDArray[np.intp],
+        clock: Clock,
+        matrices: int,
+        centre: bool,
+    ) -> list[NormalEquations]:
+        device.check_fits(self.n_columns, matrices)
+        transform = self._torch_map()
+        return device.accumulate_groups(
+            transform, self.X, targets, self.n_columns, groups, clock=clock, centre=centre
+        )
+
+    def _torch_map(self) -> Any:
+        """Return the features as a module of torch; MethodError where they have no such form."""
+        if self._map is not None:
+            return self._map.as_torch()
+        if self.features is None:
+            return require_torch().nn.Identity()
+        raise MethodError(
+            f"{type(self.features).__name__} cannot be computed on a device.",
+            "Features of a transformer from elsewhere are computed by its own code.",
+            "Take the device cpu.",
         )
 
     def _sums_of_parts(
@@ -193,6 +228,9 @@ class Design:
     def multiply(self, coefficients: FloatArray) -> Array:
         """Return Z @ coefficients for coefficients of shape (n_columns, k); shape (n, k)."""
         check_columns(self.n_columns, coefficients.shape[0])
+        if self.device is not None:
+            clock, transform = self.clock or Clock(), self._torch_map()
+            return self.device.multiply(transform, self.X, coefficients, self.n_columns, clock)
         result = np.empty((self.n, coefficients.shape[1]))
         step = self._block_rows()
         buffer = np.empty((min(step, self.n), self.n_columns), dtype=self.X.dtype)
@@ -327,11 +365,18 @@ def check_columns(n_columns: int, expected: int) -> None:
         )
 
 
-def design_of(X: Rows, features: Any) -> Design:
-    """Return the design of rows: the features' own, or of columns that are formed already."""
+def design_of(X: Rows, features: Any, device: Device | None = None) -> Design:
+    """Return the design of rows: the features' own, or of columns that are formed already.
+
+    On a device they are formed there.
+    """
+    if device is not None:
+        design = Design(X, features)
+        design.device = device
+        return design
     formed = getattr(features, "formed_", None)
     if isinstance(formed, FormedFeatures) and formed.rows is X:
         return FormedDesign(formed)
     own = getattr(features, "design", None)
-    design: Design = Design(X, features) if own is None else own(X)
+    design = Design(X, features) if own is None else own(X)
     return design

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.arrays import Array
+from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
 from rfbench.compute import gram
+from rfbench.compute.device import CPU, DEVICES, Device
+from rfbench.compute.device import solve_ridge as solve_ridge_on_device
 from rfbench.compute.ridge import RidgePath
 from rfbench.compute.row_side import ColumnSpectrum, DualPath, RowSpectrum, solve_dual
 from rfbench.errors import MethodError
 from rfbench.memory import check_fits
-from rfbench.parameters import NOTHING, estimator, one_of, parameter, whole
+from rfbench.parameters import NOTHING, TRUTH, estimator, one_of, parameter, whole
 from rfbench.solvers.base import LOO, LinearModel, PenalisedSolver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.declaration import solver
-from rfbench.solvers.design import Design
+from rfbench.solvers.design import Design, design_of
 from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.grouped_fits import (
     LEFT_OUT_MATRICES,
@@ -42,12 +44,40 @@ class _Ridge(LinearModel, PenalisedSolver):
     partitions : int, optional
         Parts of the rows, whose Gram matrices are added up in a tree: by the workers of a run. The
         sums depend on the number of parts in their last digits, on the workers not at all.
+    device : {'cpu', 'cuda', 'torch-cpu'}
+        Where features are formed and summed: by numpy, or through torch on a GPU. There the p x p
+        system of the columns is always the one that is solved, and the penalty is fixed or chosen
+        by validation or in folds. 'torch-cpu' is for tests: what a GPU does, on the CPU.
+    tf32 : bool
+        On a device, rows in float32: products of features in TF32.
     """
 
     leaves_one_out: ClassVar[bool] = True
     solves_smaller_side: ClassVar[bool] = True
 
     partitions: int | None = parameter(None, whole(1) | NOTHING)
+    device: str = parameter(CPU, one_of(*DEVICES))
+    tf32: bool = parameter(False, TRUTH)
+
+    def check_parameters(self) -> None:
+        """Check that a device can serve the rest."""
+        super().check_parameters()
+        if self.device == CPU and self.tf32:
+            raise MethodError("TF32 is for a device, and device is cpu.", "", "Take device: cuda.")
+        reasons = {
+            "partitions are for the CPU": self.partitions is not None,
+            f"selection is '{self.selection}'": self.selection in ("test", LOO),
+        }
+        for reason in (reason for reason, holds in reasons.items() if holds and self.device != CPU):
+            raise MethodError(
+                f"device is {self.device}, and {reason}.",
+                "A device serves fixed penalties, and those chosen by validation or in folds.",
+                "Take device: cpu, or selection: cv5 without partitions.",
+            )
+
+    def _design(self, X: Rows, features: Any) -> Design:
+        device = None if self.device == CPU else Device(self.device, self.tf32)
+        return design_of(X, features, device)
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         by_pairs = targets.coding is not None and targets.coding.by_pairs
@@ -57,7 +87,7 @@ class _Ridge(LinearModel, PenalisedSolver):
                 "A row left out changes the fits of its pairs only.",
                 "Take multiclass: one-vs-rest, or selection: cv5.",
             )
-        if design.n_columns >= design.n:
+        if design.n_columns >= design.n and design.device is None:
             return self._row_side_fits(design, targets, groups, clock)
         if self.chosen_selection() == LOO:
             return self._left_out_fits(design, targets, clock)
@@ -71,7 +101,8 @@ class _Ridge(LinearModel, PenalisedSolver):
 
     def _solve(self, equations: gram.NormalEquations) -> LinearPath:
         alphas = self._absolute(equations.n)
-        return _linear(gram.solve_ridge(equations, alphas, intercept=self.intercept))
+        solve = gram.solve_ridge if self.device == CPU else solve_ridge_on_device
+        return _linear(solve(equations, alphas, intercept=self.intercept))
 
     def _left_out_fits(self, design: Design, targets: Targets, clock: Clock) -> Fits:
         """Fit all rows, and sum the losses of each by the fit without it, in a second pass."""

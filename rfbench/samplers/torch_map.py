@@ -1,0 +1,72 @@
+"""Feature maps as modules of torch; imported only where torch is (`rfbench[torch]`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from rfbench.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from rfbench.samplers.feature_map import FeatureMap
+
+
+class TorchMap(torch.nn.Module):  # type: ignore[misc]
+    """The features of `rfbench.samplers.feature_map.FeatureMap`, of rows of shape (..., n, d).
+
+    Frequencies, offsets and weights are buffers: they move with the module, and no optimiser
+    changes them. The features can be differentiated with respect to the rows.
+
+    Parameters
+    ----------
+    features : FeatureMap
+    matrix : array of shape (features.n_columns, l), optional
+        What the features are multiplied by.
+    """
+
+    def __init__(self, features: FeatureMap, matrix: FloatArray | None = None) -> None:
+        super().__init__()
+        self.feature, self.paired = features.feature, features.layout == "paired"
+        self.scale, self.order = features.scale, features.order
+        frequencies: Any = features.frequencies
+        if features.projection is not None:
+            frequencies = features.projection.explicit()[:, frequencies]
+        arrays = {
+            "frequencies": frequencies,
+            "offsets": features.offsets,
+            "weights": features.weights,
+            "matrix": matrix,
+        }
+        for name, array in arrays.items():
+            buffer = None if array is None else torch.from_numpy(np.array(array, order="C"))
+            self.register_buffer(name, buffer)
+
+    def forward(self, rows: Any) -> Any:
+        """Return the features, shape (..., n, n_columns), of rows of the buffers' type."""
+        if self.feature == "coordinate":
+            columns = rows[..., self.frequencies] * self.scale
+        else:
+            # In place, as a block of features is the largest array of all: torch keeps a copy of
+            # what a gradient needs, and none where there is no gradient.
+            columns = rows @ self.frequencies
+            if self.offsets is not None:
+                columns.add_(self.offsets)
+            if self.paired:
+                size = columns.shape[-1]
+                columns = torch.cat([columns, columns], -1)
+                columns[..., :size].cos_()
+                columns[..., size:].sin_()
+            elif self.feature == "wave":
+                columns.cos_()
+            elif self.feature == "tanh":
+                columns = columns.tanh() + 0.0  # its gradient needs what it returned
+            elif self.order == 0:
+                columns = columns.sign().add_(1.0).mul_(0.5)
+            else:
+                columns = columns.clamp_(min=0.0).pow(self.order)
+            columns = columns.mul_(self.scale)
+        if self.weights is not None:
+            columns = columns * self.weights
+        return columns if self.matrix is None else columns @ self.matrix

@@ -1,0 +1,128 @@
+"""Feature maps as modules of torch: the same features, and gradients of them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from rfbench.errors import MethodError
+from rfbench.registry import SAMPLERS
+from rfbench.samplers import ORF, RKS
+from rfbench.samplers.feature_map import OFFSET, PAIRED
+from rfbench.solvers import RidgeRegressor
+from rfbench.testing.samplers import NEW_ROWS, ROWS
+
+torch = pytest.importorskip("torch")
+LABELS = (ROWS[:, 0] > 0).astype(int)
+
+
+def fitted(name, kernel="gaussian", feature_map=OFFSET, M=6, **parameters):
+    sampler = SAMPLERS[name](
+        M, kernel=kernel, bandwidth=2.0, feature_map=feature_map, random_state=0, **parameters
+    )
+    return sampler.fit(ROWS, LABELS)
+
+
+def tensors(rows=NEW_ROWS, **kwargs):
+    return torch.tensor(rows, **kwargs)
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+@pytest.mark.parametrize("feature_map", [OFFSET, PAIRED])
+def test_every_sampler_has_its_features_or_says_that_it_has_none(name, feature_map):
+    sampler = fitted(name, feature_map=feature_map)
+    if not sampler.has_torch_form:
+        with pytest.raises(MethodError, match="cannot be computed by torch"):
+            sampler.feature_map_.as_torch()
+        return
+    features = sampler.feature_map_.as_torch()
+    assert_allclose(features(tensors()).numpy(), sampler.transform(NEW_ROWS), atol=1e-13)
+
+
+def test_the_samplers_without_are_those_that_are_not_waves():
+    without = {name for name, cls in SAMPLERS.items() if not cls.has_torch_form}
+    assert without == {"low-precision", "nystroem", "oprf", "positive", "random-binning"}
+
+
+@pytest.mark.parametrize("kernel", ["arc-cosine-0", "arc-cosine-1", "arc-cosine-2", "linear"])
+def test_other_kernels(kernel):
+    sampler = fitted("rks", kernel)
+    rows = np.vstack([NEW_ROWS, np.zeros(5)])  # at the step itself
+    features = sampler.feature_map_.as_torch()(tensors(rows))
+    assert_allclose(features.numpy(), sampler.transform(rows), atol=1e-13)
+
+
+def test_compact_features_with_a_hadamard_matrix():
+    sampler = fitted("comp", projection="srht")
+    features = sampler.feature_map_.as_torch()(tensors())
+    assert_allclose(features.numpy(), sampler.transform(NEW_ROWS), atol=1e-13)
+
+
+def test_its_arrays_are_buffers_of_its_own_type_and_nothing_is_trained():
+    features = RKS(4, bandwidth=2.0).fit(ROWS.astype(np.float32)).feature_map_.as_torch()
+    assert list(features.parameters()) == []
+    assert {name for name, _ in features.named_buffers()} == {"frequencies", "offsets"}
+    assert {buffer.dtype for buffer in features.buffers()} == {torch.float32}
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel", "feature_map"),
+    [
+        ("rks", "gaussian", OFFSET),
+        ("rks", "gaussian", PAIRED),
+        ("ses", "gaussian", PAIRED),
+        ("swim", "gaussian", OFFSET),
+        ("tefm-g", "gaussian", OFFSET),
+        ("rks", "arc-cosine-1", OFFSET),
+        ("rks", "arc-cosine-2", OFFSET),
+        ("rks", "linear", OFFSET),
+    ],
+)
+def test_gradients_are_those_of_differences(name, kernel, feature_map):
+    features = fitted(name, kernel, feature_map).feature_map_.as_torch()
+    rows = tensors(NEW_ROWS[:3], requires_grad=True)
+    assert torch.autograd.gradcheck(features, (rows,))
+
+
+def test_batches_of_rows():
+    features = fitted("rks", feature_map=PAIRED).feature_map_.as_torch()
+    batches = tensors(NEW_ROWS.reshape(4, 5, 5))
+    assert_allclose(features(batches).reshape(20, -1).numpy(), features(tensors()).numpy())
+
+
+def test_an_orf_kernel_of_gpytorch_predicts_as_ridge_does():
+    """The posterior mean of a Gaussian process is ridge with alpha = noise; the scale is learnt."""
+    gpytorch = pytest.importorskip("gpytorch")
+    sampler = ORF(40, bandwidth=1.0, random_state=0).fit(ROWS)
+    features = sampler.feature_map_.as_torch()
+
+    class ORFKernel(gpytorch.kernels.Kernel):
+        has_lengthscale = True
+
+        def forward(self, x1, x2, diag=False, **kwargs):
+            left, right = features(x1 / self.lengthscale), features(x2 / self.lengthscale)
+            return (left * right).sum(-1) if diag else left @ right.mT
+
+    class Process(gpytorch.models.ExactGP):
+        def __init__(self, X, y, likelihood):
+            super().__init__(X, y, likelihood)
+            self.mean, self.kernel = gpytorch.means.ZeroMean(), ORFKernel()
+
+        def forward(self, x):
+            return gpytorch.distributions.MultivariateNormal(self.mean(x), self.kernel(x))
+
+    y = np.sin(ROWS[:, 0]) + ROWS[:, 1]
+    likelihood = gpytorch.likelihoods.GaussianLikelihood()
+    process = Process(tensors(ROWS), tensors(y), likelihood).double()
+    process.kernel.lengthscale, likelihood.noise = 2.0, 0.1
+    process.train()
+    loss = -gpytorch.mlls.ExactMarginalLogLikelihood(likelihood, process)(
+        process(tensors(ROWS)), tensors(y)
+    )
+    loss.backward()
+    assert float(process.kernel.raw_lengthscale.grad.abs().max()) > 1e-4
+    process.eval()
+    with torch.no_grad():
+        mean = process(tensors(NEW_ROWS)).mean.numpy()
+    scaled = ORF(40, bandwidth=1.0, random_state=0).fit(ROWS / 2.0)
+    ridge = RidgeRegressor(0.1, intercept=False).fit(ROWS / 2.0, y, features=scaled)
+    assert_allclose(mean, ridge.predict(NEW_ROWS / 2.0), atol=1e-9)
