@@ -236,7 +236,9 @@ class FeatureMap(FittedMap):
 
     def as_torch(self) -> Any:
         """Return the features as a `torch.nn.Module`, see `FittedMap.as_torch`."""
-        return super().as_torch() if type(self) is not FeatureMap else torch_map(self)
+        # A subclass that computes something else has no such form, unless it writes one.
+        own = type(self).transform_into is not FeatureMap.transform_into
+        return super().as_torch() if own else torch_map(self)
 
     def equations(self, rows: Rows, targets: Array | None = None) -> NormalEquations:
         """Return the normal equations of the features of the rows; targets have shape (n, k)."""
@@ -265,8 +267,6 @@ class FeatureMap(FittedMap):
 
 def torch_map(features: FeatureMap, matrix: FloatArray | None = None) -> Any:
     """Return features, times a matrix of shape (n_columns, l), as a module of torch."""
-    if type(features) is not FeatureMap:
-        return features.as_torch()  # which says that there is none
     from rfbench.compute.device import require_torch
 
     require_torch()

@@ -29,7 +29,8 @@ def tensors(rows=NEW_ROWS, **kwargs):
 @pytest.mark.parametrize("name", SAMPLERS)
 @pytest.mark.parametrize("feature_map", [OFFSET, PAIRED])
 def test_every_sampler_has_its_features_or_says_that_it_has_none(name, feature_map):
-    sampler = fitted(name, feature_map=feature_map)
+    kernel = SAMPLERS[name].declaration.kernels[0]
+    sampler = fitted(name, kernel, feature_map, M=12)
     if not sampler.has_torch_form:
         with pytest.raises(MethodError, match="cannot be computed by torch"):
             sampler.feature_map_.as_torch()
