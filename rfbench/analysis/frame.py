@@ -259,6 +259,9 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
             facts = facts.astype(dict.fromkeys(facts.columns[facts.dtypes == "str"], "category"))
         return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
     rows = pd.concat([result.rows for result in experiments], ignore_index=True)
+    # Times on a device are those of another machine than its CPU's.
+    on_cpu = rows["device"].isin(["", "cpu"])
+    rows["machine"] = rows["machine"].where(on_cpu, rows["machine"] + " " + rows["device"])
     return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
 
 

@@ -16,6 +16,7 @@ import click
 from click.core import ParameterSource
 
 from rfbench.cli.terminal import echo
+from rfbench.compute import DEVICES
 from rfbench.errors import DataError
 from rfbench.memory import limited_to
 
@@ -116,7 +117,12 @@ class RunOptions:
     jobs: int | None = _option(
         "--jobs",
         type=WHOLE,
-        help="Worker processes; default: one per core. Results do not depend on it.",
+        help="Worker processes; default: one per core, one on a GPU. Results do not depend on it.",
+    )
+    device: str | None = _option(
+        "--device",
+        type=click.Choice(DEVICES),
+        help="Where features and sums are computed, in place of the file's; cuda needs torch.",
     )
     out: Path = field(metadata={"option": OUT})
     smoke: bool = _option(
@@ -182,7 +188,8 @@ class RunOptions:
     @property
     def overrides(self) -> list[str]:
         """What they set of a configuration."""
-        return [f"trials={self.trials}"] if self.trials else []
+        given = {"trials": self.trials, "device": self.device}
+        return [f"{key}={value}" for key, value in given.items() if value is not None]
 
     @property
     def base(self) -> Path:

@@ -17,6 +17,7 @@ from rfbench.cli.memory import memory_lines, trials_without_data
 from rfbench.cli.options import RunOptions
 from rfbench.cli.progress import progress
 from rfbench.cli.terminal import echo, print_text
+from rfbench.compute import CUDA
 from rfbench.config import SHARED, Experiment, KeptBy
 from rfbench.errors import RfbenchError, WriteError
 from rfbench.experiment import clusters, runner
@@ -121,7 +122,8 @@ def _asked_for(plan: RunPlan, options: RunOptions) -> RunPlan:
 
 def say_what_would_run(work: Work | Audit, options: RunOptions) -> None:
     """Print what is done and would run, and the memory that it takes, for ``--dry-run``."""
-    workers = options.jobs or os.cpu_count() or 1
+    on_gpu = any(experiment.device == CUDA for experiment in work.experiments)
+    workers = options.jobs or (1 if on_gpu else os.cpu_count() or 1)
     specs = {spec.name: spec for e in work.experiments for spec in e.dataset}
     absent = [n for n, spec in specs.items() if not (spec.own or datasets.on_disk(n))]
     if absent:
@@ -184,7 +186,8 @@ def _say_estimates(
 
 def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     """Run what is missing beside a progress bar; the first Ctrl-C is answered."""
-    executor = clusters.find(options.executor, options.jobs, allow_imports=options.allow_imports)
+    jobs = options.jobs or plan.default_jobs
+    executor = clusters.find(options.executor, jobs, allow_imports=options.allow_imports)
     workers = executor.workers()
     limits = options.limits(workers)
     missing = _missing(plan, options)

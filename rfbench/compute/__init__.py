@@ -12,6 +12,10 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 log = logging.getLogger(__name__)
 
+CPU, CUDA, TORCH_CPU = "cpu", "cuda", "torch-cpu"
+# `cpu` is numpy, without torch; `torch-cpu` is for tests: what a GPU does, by torch on the CPU.
+DEVICES = (CPU, CUDA, TORCH_CPU)
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 

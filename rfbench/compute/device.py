@@ -18,15 +18,13 @@ import numpy.typing as npt
 
 from rfbench.arrays import Array, FloatArray
 from rfbench.clock import Clock
+from rfbench.compute import CUDA
 from rfbench.compute.blocks import blocks, default_block_rows
 from rfbench.compute.equations import NormalEquations
 from rfbench.compute.ridge import RidgePath, checked_penalties, rounding
 from rfbench.errors import MethodError
 from rfbench.memory import GIB, check_fits
 
-CPU, CUDA, TORCH_CPU = "cpu", "cuda", "torch-cpu"
-# `cpu` is numpy, without torch; `torch-cpu` is for tests: what a GPU does, by torch on the CPU.
-DEVICES = (CPU, CUDA, TORCH_CPU)
 TILE = 2048
 # Of a block of features on a GPU: products of fewer rows do not fill it.
 BLOCK_BYTES, LEAST_ROWS, MOST_ROWS = 2**31, 4096, 2**16

@@ -67,6 +67,7 @@ def solver_of(
         cls = solver_class(spec.name, task)
     fixed: dict[str, Any] = {"random_state": random_state}
     if issubclass(cls, Solver):
+        fixed |= {"device": experiment.device, "tf32": experiment.dtype == "tf32"}
         return build(cls, spec.name, {**_taken(cls, fixed | _kernel(experiment, bandwidth)), **own})
     if not (hasattr(cls, "fit") and hasattr(cls, "predict")):
         raise MethodError(f"{spec.name} is not an estimator.", "It has no fit and predict.")

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from rfbench import yamlfile
+from rfbench.compute import CPU
 from rfbench.config.build import sampler_of, solver_of
 from rfbench.config.messages import at
 from rfbench.config.schema import (
@@ -47,6 +48,13 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
                 "regression and classification data are mixed.",
                 "Their errors cannot stand in one table: make two configurations.",
             )
+    with at(document, "dtype"):
+        if experiment.dtype == "tf32" and experiment.device == CPU:
+            raise ConfigError(
+                "dtype is tf32, and device is cpu.",
+                "TF32 is a precision of products on a GPU.",
+                "Write `device: cuda`, or `dtype: float32`.",
+            )
     solver = None
     with at(document, "solver"):
         if experiment.solver.name != NO_SOLVER:
@@ -56,6 +64,8 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
                 "There is neither a solver nor a kernel error to measure.",
                 todo="Write `kernel_error_rows: 1000`, or name a solver.",
             )
+    with at(document, "device"):
+        _check_device(experiment, solver)
     with at(document, "bandwidth"):
         _check_bandwidths(experiment)
     with at(document, "kernel_metric"):
@@ -155,6 +165,23 @@ def _needs_memory(what: str, instead: str) -> ConfigError:
     )
 
 
+def _check_device(experiment: Experiment, solver: Any) -> None:
+    """Refuse a device, or a precision, that the solver does not have."""
+    for key in ("device", "tf32"):
+        if key in experiment.solver.parameters and not experiment.solver.imported:
+            raise ConfigError(
+                f"`{key}` stands in `solver`.",
+                "It is said of the whole run.",
+                "Write `device: cuda`, and `dtype: tf32`, beside `solver`.",
+            )
+    if experiment.device != CPU and not hasattr(solver, "device"):
+        raise ConfigError(
+            f"device is {experiment.device}, and the solver is {experiment.solver.name}.",
+            "Ridge regression and classification run on a device, with features of waves.",
+            "Write `device: cpu`, or take the solver ridge.",
+        )
+
+
 def _check_bandwidths(experiment: Experiment) -> None:
     """Refuse a rule that needs all rows, and a choice that nothing makes or nothing heeds."""
     rule, solver = experiment.bandwidth, experiment.solver
@@ -240,6 +267,12 @@ def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> 
         raise ConfigError(
             f"{sampler.label} has no bandwidth that could be chosen.",
             todo="Write `bandwidth: median`, say.",
+        )
+    if experiment.device != CPU and not getattr(built, "has_torch_form", False):
+        raise ConfigError(
+            f"{sampler.label} cannot be computed on a device.",
+            "Samplers of waves can, and projections of waves.",
+            "Write `device: cpu`, or take it out.",
         )
     if experiment.solver.selection == LOO and looks_at_target(built):
         raise ConfigError(

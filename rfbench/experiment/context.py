@@ -146,5 +146,5 @@ def _prepare(trial: Trial) -> Prepared:
         generator=generator_for(experiment.seed, "split", number),
         rows=experiment.rows,
         test_rows=experiment.test_rows,
-        dtype=experiment.dtype,
+        dtype=experiment.row_dtype,
     )

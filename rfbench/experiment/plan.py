@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from rfbench import datasets, plugins, solvers
+from rfbench.compute import CPU
 from rfbench.config import (
     NO_SOLVER,
     SHARED,
@@ -43,6 +44,8 @@ DESCRIPTIVE = (
 )
 # Part of the identity of the trials only that it makes a difference to.
 IN_FOLDS = "features_in_folds"
+# In float64 a device gives the numbers of the CPU; in less, its own.
+DEVICE = "device"
 JOBS_A_WORKER = 3
 LISTED = ("dataset", "samplers", "M", "trials")
 
@@ -72,7 +75,7 @@ class Trial:
     def setting(self) -> str:
         """Identity of what is measured, but for M and the trial's number."""
         shared = self.experiment.model_dump(
-            mode="json", exclude={*DESCRIPTIVE, *LISTED, IN_FOLDS}, exclude_defaults=True
+            mode="json", exclude={*DESCRIPTIVE, *LISTED, IN_FOLDS, DEVICE}, exclude_defaults=True
         )
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.heeds_bandwidth:
             shared["bandwidth"].pop("widen", None)
@@ -92,6 +95,8 @@ class Trial:
             identity["solver_revision"] = revision
         if self.features_in_folds == NESTED:
             identity[IN_FOLDS] = NESTED
+        if self.experiment.device != CPU and self.experiment.dtype != "float64":
+            identity[DEVICE] = self.experiment.device
         if self.folds_of_groups:
             identity["folds"] = "groups"
         if self.experiment.learns_metric and LearnedMetric.revision > 1:
@@ -268,12 +273,13 @@ def resumed(missing: Iterable[Trial], there: Iterable[Trial]) -> list[Trial]:
 def shares_work(trial: Trial) -> bool:
     """Tell whether the sizes of the trial's sampler share their work.
 
-    They do, unless the configuration asks for isolated timing or each size chooses its bandwidth,
-    if every sampler of the experiment can: shared times are upper bounds, and beside a time that is
-    none they would mislead.
+    They do, unless the configuration asks for isolated timing or a device, or each size chooses its
+    bandwidth, if every sampler of the experiment can: shared times are upper bounds, and beside a
+    time that is none they would mislead.
     """
     experiment = trial.experiment
     isolated = trial.M is None or isinstance(experiment.bandwidth, BandwidthGrid)
+    isolated |= experiment.device != CPU
     return experiment.timing == SHARED and not isolated and not without_prefixes(experiment)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import datasets
+from rfbench.compute import CPU
 from rfbench.config import Experiment, KeptBy, from_manifest
 from rfbench.errors import ResultsError, RfbenchError
 from rfbench.experiment.children import Local
@@ -40,7 +41,9 @@ def trials_like(
     """
     trials = []
     for experiment in experiments_of(manifest, allow_imports):
+        # Rows of one folder may be of several devices: in float64 they are the same trials.
         update: dict[str, Any] = {
+            "device": row["device"] or CPU,
             "dataset": [spec for spec in experiment.dataset if spec.name == data_of(row)],
             "trials": 1,
         }
@@ -114,11 +117,14 @@ class Passed:
     why: str
 
 
-def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
+def replay(
+    folder: Path, which: str, *, device: str | None = None, allow_imports: bool = False
+) -> Replay:
     """Measure a row again and compare its metrics.
 
     The row is named by its number (1 is the first), or by the beginning of its trial_id: 6 digits
-    or more. ResultsError if there is no such row, or it cannot be repeated, see `trial_of`.
+    or more. It is measured on its own device, or on another one, which a row in float64 does not
+    depend on. ResultsError if there is no such row, or it cannot be repeated, see `trial_of`.
     """
     rows = rows_of(folder)
     if which.isdecimal() and len(which) < ID_DIGITS:
@@ -131,7 +137,9 @@ def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
             f"A row is named by its number, 1 to {len(rows)}, or by its trial_id.",
         )
     manifest = manifests.read(folder)
-    trial = trial_of(named[0], manifest, allow_imports)
+    trial = _on(trial_of(named[0], manifest, allow_imports), device)
+    if (own := trial.experiment.compute_device) is not None:
+        own.check()
     with _worker() as schedule:
         return _repeated(schedule, folder, named[0], trial, manifest)
 
@@ -146,8 +154,9 @@ def replay_any(
 ) -> Iterator[Replay | Passed]:
     """Measure `count` random rows of results folders again, each row as likely as any other.
 
-    Nothing is downloaded. A row that cannot be repeated here, or whose times add up to more than
-    `most_seconds`, is passed over, and another one is drawn.
+    Nothing is downloaded. Rows in float64 are measured on the CPU. A row that cannot be repeated
+    here, or whose times add up to more than `most_seconds`, is passed over, and another one is
+    drawn.
 
     Yields
     ------
@@ -166,6 +175,10 @@ def replay_any(
             try:
                 why = _not_here(row, read[folder], most_seconds, allow_imports)
                 trial = None if why else trial_of(row, read[folder], allow_imports)
+                if trial is not None and row["dtype"] == "float64":
+                    trial = _on(trial, CPU)
+                elif trial is not None and trial.experiment.compute_device is not None:
+                    trial.experiment.compute_device.check()
             except RfbenchError as error:
                 why, trial = error.why or error.what, None
             if trial is None:
@@ -173,6 +186,19 @@ def replay_any(
             else:
                 count -= 1
                 yield _repeated(schedule, folder, row, trial, read[folder])
+
+
+def _on(trial: Trial, device: str | None) -> Trial:
+    """Return a trial on another device; ResultsError where it would be another trial."""
+    changed = {} if device is None else {"device": device}
+    other = replace(trial, experiment=trial.experiment.model_copy(update=changed))
+    if other.id != trial.id:
+        raise ResultsError(
+            f"The row was measured in {trial.experiment.dtype} on {trial.experiment.device}.",
+            "Rows in float64 alone come out the same on every device.",
+            f"Take --device {trial.experiment.device}.",
+        )
+    return other
 
 
 def _not_here(

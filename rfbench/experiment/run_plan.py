@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import datasets
+from rfbench.compute import CUDA
 from rfbench.config import Experiment, KeptBy, sampler_of
 from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.experiment import environment
@@ -36,6 +37,11 @@ class RunPlan:
     # The folder that the rows of a shard are merged into; what is there is not run again.
     whole: Path | None = None
     left_out: tuple[str, ...] = ()  # sizes that a sampler cannot serve, a line per sampler
+
+    @property
+    def default_jobs(self) -> int | None:
+        """Worker processes where nobody says how many: one on a GPU; None: one per core."""
+        return 1 if any(experiment.device == CUDA for experiment in self.experiments) else None
 
     def shard(self, number: int, count: int) -> RunPlan:
         """Return one of `count` parts of the plan, from 1, in a folder of its own.

@@ -58,8 +58,14 @@ def run(
     job begins after a trial that failed. `on_row` is called with each new row, `on_interrupt` at
     the first Ctrl-C.
 
-    ResultsError if another run is at work on the folder, or a row cannot be written.
+    ResultsError if another run is at work on the folder, or a row cannot be written; MethodError
+    if this machine does not have the device.
     """
+    executor = executor or Local(n_jobs)
+    if isinstance(executor, Local):
+        for device in {trial.experiment.compute_device for trial in plan.trials}:
+            if device is not None:
+                device.check()
     store = Store(plan.folder)
     with store.lock(), interrupts(on_interrupt) as (stopping, asked):
         store.mend()
@@ -81,7 +87,6 @@ def run(
                 _say_which_machine(store, list(content["machines"]))
             content["machines"] = earlier | content["machines"]
             manifests.write(plan.folder, content)
-        executor = executor or Local(n_jobs)
         workers = executor.workers()
         versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items())
         note(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")

@@ -164,6 +164,7 @@ def describe(trial: Trial) -> dict[str, Any]:
         "split": json.dumps(experiment.split).strip('"'),
         "scaling": experiment.scaling,
         "dtype": experiment.dtype,
+        "device": experiment.device,
         "seed": experiment.seed,
         "timing": ISOLATED,
         "threads": experiment.threads,
@@ -179,7 +180,9 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     What its curve shares is found in the context, or left there for the smaller sizes.
     """
     experiment, M, curve = trial.experiment, trial.M, context.curve(trial)
-    prepared = context.prepared(trial)
+    prepared, device = context.prepared(trial), experiment.compute_device
+    if device is not None:
+        device.begin(experiment.threads)
     X, clock = prepared.X_train, Clock()
     bandwidth, at_edge, tried = _chosen_bandwidth(trial, context, clock)
     solver = None if experiment.solver.name == NO_SOLVER else _solver(trial, prepared, bandwidth)
@@ -189,7 +192,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         features, chosen = _fit_sampler(largest, context, bandwidth, solver, clock)
         M = M or chosen
         # A row that is repeated at the size of its curve is cut, whatever shares its work today.
-        if trial.shared_M or shares_work(trial):
+        if (trial.shared_M and device is None) or shares_work(trial):
             curve, clock = Curve(features, clock, X), Clock()
     if curve is not None and M is not None:
         features = curve.prefix(M)
@@ -247,6 +250,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         measured["shared_M"] = curve.full.n_frequencies
     if (learned := context.learned_rows(trial)) is not None:
         clock.charge(learned.clock)
+    measured |= {} if device is None else device.facts()
     for part in PARTS:
         measured[f"t_{part}"] = round(clock.wall[part], 6)
         measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
@@ -384,7 +388,9 @@ def _fit_sampler(
         M = int(built(trial.reference, 1).fit(X, y).kept_)
     context.pools.settle(Clock())
     sampler = built(trial.sampler, M)
-    fit = sampler.fit_forming if isinstance(sampler, RandomFeatures) else sampler.fit
+    # On a device features are formed there.
+    forms = isinstance(sampler, RandomFeatures) and trial.experiment.compute_device is None
+    fit = sampler.fit_forming if forms else sampler.fit
     if isinstance(sampler, Nystroem) and getattr(solver, "takes_landmarks", False):
         fit = sampler.fit_landmarks
     targets = (y,) if looks_at_target(sampler) else ()

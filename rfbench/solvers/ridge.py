@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
-from rfbench.compute import gram
-from rfbench.compute.device import CPU, DEVICES, Device
+from rfbench.compute import CPU, DEVICES, gram
+from rfbench.compute.device import Device
 from rfbench.compute.device import solve_ridge as solve_ridge_on_device
 from rfbench.compute.ridge import RidgePath
 from rfbench.compute.row_side import ColumnSpectrum, DualPath, RowSpectrum, solve_dual

@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from rfbench.clock import Clock
+from rfbench.compute import CUDA, TORCH_CPU, gram
 from rfbench.compute import device as devices
-from rfbench.compute import gram
-from rfbench.compute.device import CUDA, TORCH_CPU, Device, Tiles, rounded_to_tf32
+from rfbench.compute.device import Device, Tiles, rounded_to_tf32
 from rfbench.errors import MemoryLimit, MethodError
 from rfbench.memory import limited_to
 from rfbench.registry import SAMPLERS

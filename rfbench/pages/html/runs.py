@@ -68,7 +68,7 @@ def facts(collection: Collection) -> dict[str, Any]:
         shown = ["accuracy", *shown]
     of = counted.groupby("group")
     spreads = of[shown].std(ddof=1).reindex(groups.index)
-    float32 = counted["dtype"].eq("float32").groupby(counted["group"]).first()
+    float32 = counted["dtype"].isin(["float32", "tf32"]).groupby(counted["group"]).first()
     size = np.where(float32.reindex(groups.index).eq(True), 4, 8)
     titles = SIZES | COSTS | {name: METRICS[name] for name in shown}
     experiments: list[dict[str, Any]] = []
