@@ -43,7 +43,7 @@ def trials_like(
     for experiment in experiments_of(manifest, allow_imports):
         # Rows of one folder may be of several devices: in float64 they are the same trials.
         update: dict[str, Any] = {
-            "device": row["device"] or CPU,
+            "device": row.get("device") or CPU,
             "dataset": [spec for spec in experiment.dataset if spec.name == data_of(row)],
             "trials": 1,
         }
