@@ -28,7 +28,6 @@ from rfbench.memory import GIB, check_fits
 TILE = 2048
 # Of a block of features on a GPU: products of fewer rows do not fill it.
 BLOCK_BYTES, LEAST_ROWS, MOST_ROWS = 2**31, 4096, 2**16
-TF32_EPS = 2.0**-10
 
 
 def require_torch() -> Any:
@@ -195,9 +194,10 @@ class Device:
     ----------
     name : {'cuda', 'torch-cpu'}
     tf32 : bool
-        Of rows in float32: the products of the Gram matrix in TF32, which rounds what is multiplied
-        to 10 bits behind the point. The features themselves are float32. On `torch-cpu` the same is
-        done by rounding them.
+        Of rows in float32: the products of the Gram matrix in TF32, which rounds what it multiplies
+        to 10 bits behind the point. So the features are rounded first, those of rows to predict
+        too, and the fit is an exact one of features that are a little different. Rounded in the
+        Gram matrix alone they would not fit the moments, and small penalties magnify that.
     """
 
     name: str
@@ -289,7 +289,8 @@ class Device:
             One per group, whose Gram matrix is `Tiles`.
         """
         torch, t = require_torch(), targets.shape[1]
-        eps = TF32_EPS if self.tf32 else float(np.finfo(X.dtype).eps)
+        # Less a row, rounded features would be no numbers of TF32.
+        centre = centre and not self.tf32
         count = int(groups.max(initial=0)) + 1
         grams = [Tiles.zeros(n_columns, self.torch_name) for _ in range(count)]
         options = {"dtype": torch.float64, "device": self.torch_name}
@@ -307,7 +308,7 @@ class Device:
                 inner[group] += sides.T @ sides
                 moments[group] += _like(features, sides.T) @ features
                 self._add_products(grams[group], features)
-                self._wait()
+                self.wait()
         known = np.zeros(n_columns) if shift is None else _host(shift).astype(np.float64)
         return [
             NormalEquations(
@@ -318,7 +319,7 @@ class Device:
                 target_squares=np.diag(own)[:-1],
                 n=float(own[-1, -1]),
                 shift=known,
-                eps=eps,
+                eps=float(np.finfo(X.dtype).eps),
             )
             for gram, sums, own in zip(grams, map(_host, moments), inner, strict=True)
         ]
@@ -364,6 +365,8 @@ class Device:
                     if number + 1 < len(steps):
                         ahead = reader.submit(read, number + 1)
                     features = transform(rows)
+                    if self.tf32:
+                        features = rounded_to_tf32(features)
                     if not bool(torch.isfinite(features).all()):
                         raise MethodError(
                             "The features are not finite.",
@@ -374,10 +377,8 @@ class Device:
                 del features  # before those of the next block take memory
 
     def _add_products(self, gram: Tiles, features: Any) -> None:
-        if self.tf32 and self.name != CUDA:
-            features = rounded_to_tf32(features)
         double = features.dtype == require_torch().float64
-        with self._precision():
+        with self.precision():
             for (i, j), part in gram.parts.items():
                 left, right = features[:, gram.spans[i]].T, features[:, gram.spans[j]]
                 if double:
@@ -386,7 +387,7 @@ class Device:
                     part.add_(left @ right)
 
     @contextmanager
-    def _precision(self) -> Iterator[None]:
+    def precision(self) -> Iterator[None]:
         """Say whether products of float32 may be taken in TF32."""
         matmul = require_torch().backends.cuda.matmul
         before = matmul.fp32_precision
@@ -396,7 +397,7 @@ class Device:
         finally:
             matmul.fp32_precision = before
 
-    def _wait(self) -> None:
+    def wait(self) -> None:
         """Wait until the device is done, so that its time is booked where it belongs."""
         if self.name == CUDA:
             require_torch().cuda.synchronize()
@@ -410,11 +411,11 @@ class Device:
 
 
 def rounded_to_tf32(values: Any) -> Any:
-    """Return float32 numbers rounded to the 10 bits behind the point of TF32, ties to even."""
-    torch = require_torch()
-    bits = values.contiguous().view(torch.int32)
-    even = torch.bitwise_and(torch.bitwise_right_shift(bits, 13), 1)
-    return torch.bitwise_and(bits + even + 0xFFF, ~0x1FFF).view(torch.float32)
+    """Round float32 numbers, in place, to the 10 bits behind the point of TF32, ties to even."""
+    bits = values.view(require_torch().int32)
+    bits += (bits >> 13).bitwise_and_(1).add_(0xFFF)
+    bits.bitwise_and_(~0x1FFF)
+    return values
 
 
 def spans(p: int) -> list[slice]:

@@ -108,9 +108,7 @@ def test_its_rows_are_those_of_the_cpu(folders):
 def test_times_of_a_device_are_those_of_another_machine(folders):
     from rfbench.analysis.frame import of
 
-    machines = {
-        name: set(of([read(folder)]).groups["machine"]) for name, folder in folders.items()
-    }
+    machines = {name: set(of([read(folder)]).groups["machine"]) for name, folder in folders.items()}
     assert machines["torch-cpu"] == {f"{name} torch-cpu" for name in machines["cpu"]}
 
 
