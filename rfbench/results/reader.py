@@ -19,7 +19,7 @@ from rfbench.results.schema import BOOLEAN, INTEGER, NUMBER, REQUIRED, SCHEMA, T
 
 TRIALS = "trials.csv"
 SHARDS = "shards"
-NEEDED = ("trial_id", "setting", "protocol", "sampler", "label", "variant", "machine")
+NEEDED = ("trial_id", "setting", "protocol", "sampler", "label", "variant", "machine", "device")
 NAMED_LINES = 5
 PIECE = 1 << 22
 # Numbers are read to the last bit; from pandas 3.1 on they are without being asked.
