@@ -310,7 +310,7 @@ def _add_parts(
 def _matrix(features: Any, n: int) -> FloatArray:
     """Return what a transformer made of n rows as an array of shape (n, columns)."""
     block: FloatArray = np.asarray(dense(features))
-    if block.ndim != 2 or len(block) != n:
+    if block.ndim != 2 or len(block) != n or not block.shape[1]:
         raise MethodError(
             f"A transformer made an array of shape {block.shape} of {n} rows.",
             "It has to return a row of columns for each.",

@@ -39,8 +39,32 @@ ENDS_IN_ITS_ROW = {
     "settings": "",
     "fork": "",
     "child": "",
+    "recursion": "RecursionError",
+    "a long message": "ValueError: long",
+    "no memory": "Out of memory",
+    "a warning as an error": "UserWarning: on purpose",
+    "no folder": "",
+    "no collection": "",
+    "silent log": "",
+    "decimals": "",
+    "locale": "",
+    "nan": "not finite",
+    "infinity": "not finite",
+    "texts": "type <U32",
+    "objects": "type object",
+    "a list": "",
+    "nothing": "shape ()",
+    "complex": "type complex128",
+    "three axes": "shape (1, 8, 1)",
+    "one axis": "shape (1,)",
+    "no columns": "shape (1, 0)",
+    "integers": "",
+    "sparse": "",
+    "a frame": "",
+    "too large": "not finite",
+    "other rows": "shape (0, 8)",
 }
-COSTS_ITS_WORKER = {"thread": "running thread", "close": "died", "kill by a child": "died"}
+COSTS_ITS_WORKER = {"thread": "running thread", "close": "died", "no output": "died", "kill by a child": "died"}
 
 
 @pytest.fixture

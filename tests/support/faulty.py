@@ -1,17 +1,25 @@
 """A transformer that misbehaves on purpose, for the tests of the runner."""
 
 import ctypes
+import decimal
+import gc
+import locale
+import logging
 import multiprocessing
 import os
 import random
 import resource
 import signal
 import sys
+import tempfile
 import threading
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
+import pandas
+import scipy.sparse
 import sklearn
 from threadpoolctl import threadpool_limits
 
@@ -25,13 +33,14 @@ class Faulty:
 
     def fit(self, X, y=None):
         if self.n_components == self.at:
-            FAULTS[self.fault]()
+            FAULTS.get(self.fault, FAULTS["none"])()
         generator = np.random.default_rng(self.random_state)
         self.matrix = generator.standard_normal((X.shape[1], self.n_components))
         return self
 
     def transform(self, X):
-        return np.tanh(X @ self.matrix)
+        Z = np.tanh(X @ self.matrix)
+        return RETURNED[self.fault](Z) if self.fault in RETURNED and Z.shape[1] == self.at else Z
 
 
 class Witness(Faulty):
@@ -124,6 +133,22 @@ def change_a_library():
     np.tanh = np.sign
 
 
+def recurse():
+    recurse()
+
+
+def lose_the_folder():
+    """Stand where no folder is."""
+    folder = tempfile.mkdtemp()
+    os.chdir(folder)
+    Path(folder).rmdir()
+
+
+def close_output():
+    for number in (0, 1, 2):
+        os.close(number)
+
+
 FAULTS = {
     "none": lambda: None,
     "raise": raising(ZeroDivisionError("on purpose")),
@@ -146,7 +171,35 @@ FAULTS = {
     "thread": leave_a_thread,
     "close": lambda: os.closerange(3, 200),
     "kill by a child": die_by_a_child,
+    "recursion": recurse,
+    "a long message": raising(ValueError("long " * 10**6)),
+    "no memory": raising(MemoryError()),
+    "a warning as an error": raising(UserWarning("on purpose")),
+    "no folder": lose_the_folder,
+    "no output": close_output,
+    "no collection": gc.disable,
+    "silent log": lambda: logging.disable(logging.CRITICAL),
+    "decimals": lambda: decimal.getcontext().__setattr__("prec", 1),
+    "locale": lambda: locale.setlocale(locale.LC_ALL, "C"),
     "a changed library": change_a_library,
     "stop the run": lambda: end_the_run(signal.SIGTERM),
     "kill the run": lambda: end_the_run(signal.SIGKILL),
+}
+# What `transform` returns in place of its features.
+RETURNED = {
+    "nan": lambda Z: np.where(Z > 0, np.nan, Z),
+    "infinity": lambda Z: np.where(Z > 0, np.inf, Z),
+    "texts": lambda Z: Z.astype(str),
+    "objects": lambda Z: Z.astype(object),
+    "a list": lambda Z: Z.tolist(),
+    "nothing": lambda Z: None,
+    "complex": lambda Z: Z + 1j,
+    "three axes": lambda Z: Z[:, :, None],
+    "one axis": lambda Z: Z[:, 0],
+    "no columns": lambda Z: Z[:, :0],
+    "integers": lambda Z: np.sign(Z).astype(int),
+    "sparse": scipy.sparse.csr_array,
+    "a frame": pandas.DataFrame,
+    "too large": lambda Z: Z * 1e200,
+    "other rows": lambda Z: Z[:-1],
 }
