@@ -14,7 +14,15 @@ from typing import Any
 import click
 import yaml
 
-from rfbench.cli.options import FILE, FOLDER, comma_list, note_faults, with_papers
+from rfbench.cli.options import (
+    FILE,
+    FOLDER,
+    PAPERS,
+    comma_list,
+    more_papers,
+    note_faults,
+    with_papers,
+)
 from rfbench.cli.terminal import echo, failures, print_table, print_text
 from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
@@ -71,12 +79,14 @@ def inches(text: str | float) -> float:
     metavar="LENGTH",
     help="Figures for an article, so wide: 3.3in (one column), 6.8in (the page), 84mm.",
 )
+@PAPERS
 def plot(
     folders: tuple[Path, ...],
     out: Path | None,
     style: str | None,
     formats: list[str],
     width: float | None,
+    papers_folders: tuple[Path, ...],
 ) -> None:
     """Draw error against M and against time, and time against M, from the CSVs alone.
 
@@ -105,13 +115,13 @@ def plot(
     from rfbench.cli.progress import folders_drawn
     from rfbench.figures.style import settings
 
-    with settings(style):
-        pass  # a style that cannot be read is one error, not one per folder
+    with settings(style), more_papers(papers_folders, allow_imports=False):
+        pass  # what cannot be read is one error, not one per folder
     sources = results.find(folders)
     # A worker takes as long to start as two folders to draw.
     workers = min(os.cpu_count() or 1, -(-len(sources) // FOLDERS_PER_WORKER))
     drawn = Parallel(n_jobs=workers, return_as="generator")(
-        delayed(_drawn)(folder, _place(folder, folders, out), style, formats, width)
+        delayed(_drawn)(folder, papers_folders, _place(folder, folders, out), style, formats, width)
         for folder in sources
     )
     failed = 0
@@ -128,14 +138,13 @@ def plot(
         raise click.exceptions.Exit(2)
 
 
-def _drawn(
-    folder: Path, target: Path, style: str | None, formats: list[str], width: float | None
-) -> list[Path] | str:
+def _drawn(folder: Path, papers_folders: tuple[Path, ...], *args: Any) -> list[Path] | str:
     """Draw the figures of a folder; the text of an error comes back in their place."""
     from rfbench import figures, results
 
     try:
-        return figures.plot(results.read(folder), target, style, formats, width)
+        with more_papers(papers_folders, allow_imports=False):
+            return figures.plot(results.read(folder), *args)
     except RfbenchError as error:
         return str(error)
 

@@ -16,13 +16,14 @@ import pandas as pd
 
 import rfbench
 from rfbench.errors import WriteError
+from rfbench.figures.measured import paper_of
 from rfbench.results import Results, kept_features
 
 FILE = ".figures.json"
 
 
 def digest(results: Results, formats: Sequence[str]) -> str:
-    """Return a hash of the rows, the configuration, the settings of matplotlib and our code.
+    """Return a hash of the rows, configuration, paper, settings of matplotlib and our code.
 
     The settings are those that are on when it is called.
     """
@@ -33,6 +34,7 @@ def digest(results: Results, formats: Sequence[str]) -> str:
         results.name,
         results.smoke,
         results.config,
+        str(paper_of(results)),
         list(formats),
         matplotlib.__version__,
         [f"{key}: {settings[key]!r}" for key in sorted(settings) if key != "backend"],

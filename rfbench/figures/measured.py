@@ -39,11 +39,16 @@ class Measured:
 
 def measure(results: Results, width: float | None = None) -> Measured:
     """Summarise a results folder for its figures."""
-    table, name = summarise(results), str(results.config.get("paper") or "")
+    table = summarise(results)
     samplers = {} if table.empty else dict(zip(table["method"], table["sampler"], strict=True))
     styles = {
         method: style._replace(colour=ink()) if style.colour == BLACK else style
         for method, style in assign(samplers).items()
     }
-    paper = papers.paper(name) if name in papers.papers() else None
-    return Measured(results, table, axis(results), paper, styles, width)
+    return Measured(results, table, axis(results), paper_of(results), styles, width)
+
+
+def paper_of(results: Results) -> Paper | None:
+    """Return the paper that results are measured for, where it can be read."""
+    name = str(results.config.get("paper") or "")
+    return papers.paper(name) if name in papers.papers() else None

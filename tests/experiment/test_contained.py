@@ -64,7 +64,12 @@ ENDS_IN_ITS_ROW = {
     "too large": "not finite",
     "other rows": "shape (0, 8)",
 }
-COSTS_ITS_WORKER = {"thread": "running thread", "close": "died", "no output": "died", "kill by a child": "died"}
+COSTS_ITS_WORKER = {
+    "thread": "running thread",
+    "close": "died",
+    "no output": "died",
+    "kill by a child": "died",
+}
 
 
 @pytest.fixture

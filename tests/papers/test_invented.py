@@ -13,7 +13,9 @@ import rfbench
 from rfbench import papers
 from rfbench.analysis.verification import verify
 from rfbench.errors import ConfigError
+from rfbench.figures import known
 from rfbench.pages import claims, front
+from rfbench.results import find, read
 from tests.support.command_line import call
 from tests.support.frames import results, verification
 from tests.support.papers import read_from
@@ -350,6 +352,12 @@ def test_an_installed_package_reads_a_paper_with_a_claim_in_python_from_a_folder
     shipped = verdicts()
     assert {key: line for key, line in asked.items() if key[0] != "doe2030"} == shipped
 
+    (folder,) = find(["results"])
+    drawn = known.digest(read(folder), ["png"])
+    with papers.also([root]):
+        assert known.digest(read(folder), ["png"]) != drawn
+    assert "nothing holds no paper" in call("plot", "results", "--papers", "nothing", code=2)
+    assert "error" in call("plot", "results", *more)
     table = call("table", "results", "--paper", "doe2030", "--item", "table7", *more)
     assert "RKS time (s)" in table
     assert "needs permission" in call("verify", "results", *more)
