@@ -4,6 +4,10 @@ import os
 import shutil
 import signal
 import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -263,3 +267,46 @@ def test_any_executor_of_concurrent_futures(experiment_of, tmp_path, monkeypatch
     assert executor.workers() == 2
     plan = plan_run([experiment_of(SMALL, "trials=1")], tmp_path / "r")
     assert runner.run(plan, executor=executor).done == 4
+
+
+class FakeRay(ModuleType):
+    """The few names of ray that the page on runs uses, with a thread per CPU."""
+
+    def __init__(self):
+        super().__init__("ray")
+        self.pool, self.calls = None, 0
+
+    def init(self):
+        self.pool = ThreadPoolExecutor(3)
+
+    def cluster_resources(self):
+        return {"CPU": 3.0, "memory": 1e9}
+
+    def remote(self, function):
+        def submit(*args):
+            self.calls += 1
+            future = self.pool.submit(function, *args)
+            return SimpleNamespace(future=lambda: future)  # of an ObjectRef
+
+        return SimpleNamespace(remote=submit)
+
+    def shutdown(self):
+        self.pool.shutdown(cancel_futures=True)
+        self.pool = None
+
+
+def test_the_executor_of_ray_that_the_page_shows(experiment_of, tmp_path, monkeypatch):
+    page = (Path(runner.__file__).parent / "README.md").read_text(encoding="utf-8")
+    shown = page.partition("`rays.py` may be:\n\n")[2].partition("\n\nand then")[0]
+    (tmp_path / "rays.py").write_text(textwrap.dedent(shown))
+    ray = FakeRay()
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.chdir(tmp_path)
+    plans = {name: plan_run([experiment_of(SMALL)], tmp_path / name) for name in ("r", "local")}
+    executor = clusters.find("rays.py:Ray", allow_imports=True)
+    assert executor.workers() == 3
+    assert runner.run(plans["r"], executor=executor).failed == 0
+    assert ray.calls > 1
+    assert ray.pool is None
+    runner.run(plans["local"], n_jobs=1)
+    assert without_times(tmp_path / "r") == without_times(tmp_path / "local")
