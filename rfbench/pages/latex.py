@@ -62,8 +62,8 @@ def table(grid: Grid, caption: str = "", label: str = "", note: str = "") -> str
 def label_of(text: str) -> str:
     """Return a name for ``\\label``: letters, digits and hyphens.
 
-    >>> label_of("eerf2018_table3, MNIST 5%")
-    'tab:eerf2018-table3-mnist-5'
+    >>> label_of("mine_table3, MNIST 5%")
+    'tab:mine-table3-mnist-5'
     """
     return "tab:" + re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
