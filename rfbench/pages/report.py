@@ -119,6 +119,7 @@ def _stale(out: Path, pages: Iterable[Path]) -> list[Path]:
             "apart.md",
             "leaderboard.json",
             "leaderboard.parquet",
+            which_method.FIGURE,
         )
         for path in out.glob(pattern)
     ]

@@ -9,11 +9,13 @@ from typing import Any
 
 from rfbench.analysis import leaderboard
 from rfbench.analysis.leaderboard import BASELINE, Enough, Leaderboard, Size
+from rfbench.figures import against_boosting
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number
 from rfbench.registry import SAMPLERS
 
+FIGURE = "which_method_boosting.png"
 RUN = "rfbench run leaderboard leaderboard_references"
 GO_ON = f"{RUN} --trial-by-trial"
 REFERENCES = {
@@ -58,6 +60,7 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         details=_details(largest),
         preparations=_preparations(board),
         enough=board.enough,
+        figure=FIGURE,
         tables=_tables(board.enough) if board.enough else None,
         methods=_methods(dict.fromkeys(line.method for s in board.sizes for line in s.lines)),
         others=_others(board),
@@ -65,9 +68,14 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
 
 
 def files(board: Leaderboard) -> dict[str, bytes]:
-    """Return the facts by the name of their file: JSON, and Parquet where pyarrow is installed."""
+    """Return the facts by the name of their file, and the figure of the page where it has one.
+
+    As JSON, and as Parquet where pyarrow is installed.
+    """
     text = json.dumps(leaderboard.facts(board), indent=1, allow_nan=False) + "\n"
     written = {"leaderboard.json": text.encode()}
+    if board.enough is not None:
+        written[FIGURE] = against_boosting.png(board.enough)
     try:
         import pyarrow  # noqa: F401
     except ImportError:
