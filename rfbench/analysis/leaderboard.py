@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from rfbench import shipped, yamlfile
 from rfbench.analysis import ranking
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.ranking import BASELINE as BASELINE
@@ -85,6 +86,16 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """A geometric mean over data sets with its bootstrap interval."""
+
+    ratio: float
+    low: float
+    high: float
+    datasets: int
+
+
+@dataclass(frozen=True)
 class Size:
     """The leaderboard at one number of features.
 
@@ -99,6 +110,9 @@ class Size:
         The method with features of the smallest ratio.
     stays : int
         The number of data sets that can each be left out, and `best` stays the same.
+    advised : Interval
+        On each data set the error, over the baseline's, of the method with features that is best
+        on all others: what following the advice gives where nothing was seen.
     apart : tuple of pairs of str
         All pairs that are told apart, the better one first.
     groups : tuple of tuples of str
@@ -111,6 +125,7 @@ class Size:
     best: str
     leader: str
     stays: int
+    advised: Interval
     lines: tuple[Line, ...]
     apart: tuple[tuple[str, str], ...]
     groups: tuple[tuple[str, ...], ...]
@@ -124,13 +139,13 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A geometric mean over data sets with its bootstrap interval."""
+class Step:
+    """What more features give: a method's error at `M` over that at `before`."""
 
-    ratio: float
-    low: float
-    high: float
-    datasets: int
+    method: str
+    before: int
+    M: int
+    interval: Interval
 
 
 @dataclass(frozen=True)
@@ -191,7 +206,7 @@ class Leaderboard:
     trials : tuple of int
         The fewest and most trials of a data set.
     planned : tuple of int
-        Data sets and trials per data set that the configurations ask for; zeros if not known.
+        Data sets and trials per data set that the configuration asks for; zeros if not known.
     measured : int
         Data sets that count, twins as one.
     set_aside : dict
@@ -213,6 +228,7 @@ class Leaderboard:
     unlearnt: tuple[str, ...]
     edge: float
     sizes: tuple[Size, ...]
+    steps: tuple[Step, ...] = ()
     preparations: tuple[PreparationGain, ...] = ()
     enough: Enough | None = None
     community: tuple[tuple[str, str, str, int, int], ...] = ()
@@ -379,12 +395,13 @@ def gather(
         old_protocol=old,
         folders=tuple(sorted(rows["folder"].unique())),
         trials=(int(per_set.min()), int(per_set.max())),
-        planned=(0, 0) if old else _planned(named, reasons),
+        planned=(0, 0) if old else planned(reasons),
         measured=len({twin_of.get(name, name) for name in per_set.index}),
         set_aside=reasons,
         unlearnt=tuple(unlearnt),
         edge=float(edges.astype(float).mean()) if len(edges) else math.nan,
         sizes=tuple(made),
+        steps=_steps(with_features, (BASELINE, made[-1].best), sizes, twin_of),
         preparations=_preparations(counted, twin_of),
         enough=_enough(standard, twin_of),
         community=tuple(_of_others(others)),
@@ -473,13 +490,17 @@ def _unlearnt(rows: pd.DataFrame) -> list[str]:
     return sorted({*chance.index[chance], *none.index[none]})
 
 
-def _planned(experiments: Sequence[Results], reasons: Mapping[str, str]) -> tuple[int, int]:
-    """Return the data sets and trials that the configurations of measured folders ask for."""
-    names = {
-        str(spec.get("name")) for each in experiments for spec in each.config.get("dataset", [])
-    }
-    trials = max((int(each.config.get("trials", 0)) for each in experiments), default=0)
-    return len(names - set(reasons)), trials
+def planned(reasons: Mapping[str, str]) -> tuple[int, int]:
+    """Return how many data sets and trials the leaderboard's configuration asks for.
+
+    Data sets that do not count are left out; zeros where the configuration is not there.
+    """
+    path = shipped.locate(NAME)
+    if not path.is_file():
+        return 0, 0
+    content = yamlfile.load(path).value
+    names = {str(name) for run in content["datasets"].values() for name in run["dataset"]}
+    return len(names - set(reasons)), int(content["trials"])
 
 
 def log_ratios(rows: pd.DataFrame, M: int) -> Logs:
@@ -550,6 +571,11 @@ def _size(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
         best=methods[0],
         leader=methods[0] if sole and n >= needed else "",
         stays=int((leaders == 0).sum()),
+        advised=interval(
+            logs[methods].to_numpy(dtype=np.float64)[np.arange(n), leaders]
+            if n > 1
+            else np.array([])
+        ),
         lines=tuple(lines),
         apart=tuple(
             (names[i], names[j])
@@ -560,6 +586,23 @@ def _size(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
         left_out=tuple(sorted(set(map(str, every)) - set(names))),
         gaps=tuple(sorted(set(map(str, every.index)) - set(map(str, logs.index)))),
     )
+
+
+def _steps(
+    rows: pd.DataFrame, methods: Sequence[str], sizes: Sequence[int], twins: Mapping[str, str]
+) -> tuple[Step, ...]:
+    """Compare each number of features with the one before, in the same trials."""
+    steps = []
+    for method in dict.fromkeys(methods):
+        own = rows[rows["method"] == method]
+        errors = own.pivot_table(index=["dataset", "trial"], columns="M", values="error")
+        for before, M in itertools.pairwise(sizes):
+            if before in errors and M in errors:
+                both = errors[[before, M]].dropna()
+                logs = pd.DataFrame({"log": np.log(both[M] / both[before])})
+                logs = twins_as_one(logs.groupby("dataset").mean(), twins)
+                steps.append(Step(method, before, M, interval(logs["log"].to_numpy())))
+    return tuple(steps)
 
 
 def _runs(apart: NDArray[np.bool_]) -> list[range]:

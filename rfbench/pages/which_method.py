@@ -56,6 +56,7 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         better=better,
         worse=_of(largest, "worse"),
         references=[line for line in largest.lines if line.reference],
+        steps=[step for step in board.steps if step.M == largest.M],
         errors=_errors(board.sizes),
         details=_details(largest),
         preparations=_preparations(board),

@@ -153,6 +153,45 @@ def test_the_facts_are_those_of_the_rows():
     assert (rks.ratio, rks.wins, rks.against, rks.with_best) == (1.0, 0.5, "open", False)
 
 
+def test_what_the_others_advise_is_tried_on_each_data_set():
+    """By brute force: the best without a data set, on that data set."""
+    generator = np.random.default_rng(2)
+    names = ("rks", "orf", "qmc")
+    logs = generator.normal(size=(9, 3)) * 0.3
+    logs[:, 0] = 0.0
+    errors = {
+        (f"d{i}", name, 50): 50 * float(np.exp(logs[i, j]))
+        for i in range(9)
+        for j, name in enumerate(names)
+    }
+    size = board_of(errors, trials=1).largest
+    advised = [logs[i, np.delete(logs, i, axis=0).mean(axis=0).argmin()] for i in range(9)]
+    assert size.advised.ratio == pytest.approx(np.exp(np.mean(advised)))
+    assert size.advised.datasets == 9
+    best = logs.mean(axis=0).argmin()
+    same = [np.delete(logs, i, axis=0).mean(axis=0).argmin() == best for i in range(9)]
+    assert (size.best, size.stays) == (names[best], sum(same))
+
+
+def test_more_features_are_compared_in_the_same_trials():
+    errors = {("a", "rks", 50): 8.0, ("a", "rks", 100): 4.0, ("a", "rks", 200): 4.0,
+              ("b", "rks", 50): 9.0, ("b", "rks", 100): 9.0,
+              **{(d, "orf", M): 5.0 for d in "ab" for M in (50, 100, 200)}}  # fmt: skip
+    board = board_of(errors, trials=1)
+    steps = {(step.method, step.before, step.M): step.interval for step in board.steps}
+    assert steps["rks", 50, 100].ratio == pytest.approx(math.sqrt(0.5))
+    assert (steps["rks", 100, 200].ratio, steps["rks", 100, 200].datasets) == (1.0, 1)
+
+
+def test_how_much_is_planned_is_what_the_configuration_says():
+    names, trials = leaderboard.planned({})
+    assert names >= 60
+    assert trials >= 3
+    assert leaderboard.planned({"kin8nm": "x", "none-of-them": "y"}) == (names - 1, trials)
+    board = board_of(errors_of(5))
+    assert board.planned == (names, trials)
+
+
 def test_below_the_stated_minimum_nobody_is_named():
     size = board_of(errors_of(8)).largest
     assert size.needed == datasets_needed(3) > 8

@@ -58,6 +58,8 @@ def test_a_leader_is_named_with_its_command() -> None:
     assert "Are random features enough?" in text
     assert "33 % of the trials chose a bandwidth at an edge" in text
     assert "older protocol" not in text
+    assert "what the others advise has 0.50 (" in text
+    assert "that of orf 0." in text
 
 
 def test_below_the_minimum_the_page_names_no_method_and_says_why() -> None:
