@@ -9,13 +9,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from rfbench.analysis.apart import keeps_together, separated, source
 from rfbench.analysis.chance import smaller_class
 from rfbench.analysis.frame import Collection
-from rfbench.analysis.statistics import wilcoxon
 from rfbench.analysis.summary import aggregate, axis, in_order, metrics, placed
 from rfbench.analysis.verdicts import CHANCE_POINTS, LEARNT
 from rfbench.results import Results, community
@@ -286,37 +284,6 @@ def best_within(comparison: Comparison, seconds: Sequence[float] = SECONDS) -> p
     ]
     columns = ["dataset", "seconds", "method", "M", "mean", "time"]
     return pd.concat(near)[columns].sort_values(["dataset", "seconds"], ignore_index=True)
-
-
-def against(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """Compare each method with the baseline by Wilcoxon's test, not corrected yet.
-
-    The test is on the logarithm of the quotient of errors, because errors of different data sets
-    have different units; data sets on which some error is zero are left out.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by method, the smallest quotient first: columns ``ratio`` (geometric mean over
-        the data sets), ``low``, ``high``, ``smaller`` (data sets with the smaller error), ``n``,
-        ``p`` (NaN where no data set differs).
-    """
-    columns = ["ratio", "low", "high", "smaller", "n", "p"]
-    positive = scores[(scores > 0).all(axis=1)]
-    if positive.empty or baseline not in scores or len(scores.columns) < 2:
-        return pd.DataFrame(columns=columns)
-    logs = pd.DataFrame(np.log(positive))
-    gaps = logs.sub(logs[baseline], axis=0).drop(columns=baseline)
-    p = {name: wilcoxon(logs[name], logs[baseline]) for name in gaps}
-    table = pd.DataFrame({**_quotients(gaps), "smaller": (gaps < 0).sum(), "n": len(gaps)}).assign(
-        p=pd.Series(p)
-    )
-    return table.sort_values("ratio", kind="stable")
-
-
-def _quotients(logs: pd.DataFrame) -> dict[str, pd.Series[float]]:
-    """Return, by column, the geometric mean of quotients, and the smallest and largest."""
-    return {"ratio": np.exp(logs.mean()), "low": np.exp(logs.min()), "high": np.exp(logs.max())}
 
 
 def groups(ranks: pd.Series[float], difference: float) -> list[list[str]]:

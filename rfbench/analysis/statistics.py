@@ -1,7 +1,7 @@
 """Tests over trials and over data sets, each with the sample size that it needs.
 
 Over the trials of one data set: the paired t-test. Over data sets: Friedman's test with Iman and
-Davenport's statistic, Wilcoxon's signed-rank test, average ranks and Nemenyi's critical
+Davenport's statistic, average ranks and Nemenyi's critical
 difference. Over comparisons: Holm's correction.
 
 References
@@ -202,22 +202,3 @@ def nemenyi_difference(methods: int, datasets: int, alpha: float = ALPHA) -> flo
 
     q = float(studentized_range.ppf(1 - alpha, methods, np.inf))
     return q / math.sqrt(2) * math.sqrt(methods * (methods + 1) / (6 * datasets))
-
-
-def wilcoxon(a: ArrayLike, b: ArrayLike) -> float:
-    """Return the p-value of Wilcoxon's signed-rank test, usually of one pair per data set.
-
-    Pairs without a difference are left out (Wilcoxon's own way); NaN where none differs. The
-    p-value is exact, ties included: every difference could as well have the other sign. Scipy's is
-    not exact for more than 13 pairs with ties.
-    """
-    d = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
-    d = d[d != 0]
-    if not len(d):
-        return math.nan
-    ranks = (2 * pd.Series(np.abs(d)).rank()).astype(int)  # twice, because tied ranks are halves
-    chance = np.ones(1)  # of each sum of the ranks of positive differences
-    for rank in ranks:
-        chance = (np.pad(chance, (0, rank)) + np.pad(chance, (rank, 0))) / 2
-    positive = int(ranks[d > 0].sum())
-    return min(1.0, 2 * float(min(chance[: positive + 1].sum(), chance[positive:].sum())))

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from rfbench.analysis import leaderboard
-from rfbench.analysis.leaderboard import BASELINE, Enough, Leaderboard, Size
+from rfbench.analysis.leaderboard import (
+    BASELINE,
+    Enough,
+    Leaderboard,
+    PreparationGain,
+    Size,
+)
 from rfbench.figures import against_boosting
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
@@ -60,6 +66,7 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         errors=_errors(board.sizes),
         details=_details(largest),
         preparations=_preparations(board),
+        prepared=_chosen_preparations(board),
         enough=board.enough,
         figure=FIGURE,
         tables=_tables(board.enough) if board.enough else None,
@@ -149,6 +156,13 @@ def _preparations(board: Leaderboard) -> Grid | None:
         for each in board.preparations
     ]
     return Grid(["method", "M", "columns", "error", "data sets"], rows) if rows else None
+
+
+def _chosen_preparations(board: Leaderboard) -> list[PreparationGain]:
+    """Return what the folds' choice of a preparation changes at the largest M it was tried at."""
+    best = [each for each in board.preparations if each.scaling == "best"]
+    largest = max((each.M for each in best), default=0)
+    return [each for each in best if largest == each.M]
 
 
 def _tables(enough: Enough) -> Grid:

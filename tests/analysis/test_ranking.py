@@ -1,16 +1,13 @@
 """Which method: closed forms on small hand-made comparisons."""
 
-import math
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats as scipy_stats
 
 from rfbench.analysis import ranking
 from rfbench.analysis.frame import of
-from rfbench.analysis.ranking import against, groups
+from rfbench.analysis.ranking import groups
 from tests.support.comparisons import ERRORS, gathered, rows
 from tests.support.frames import results
 
@@ -82,29 +79,6 @@ def test_what_lacks_the_larger_share_goes() -> None:
     ranked = gathered(results(rows(errors | few))).complete(100)
     assert (ranked.methods, ranked.gaps) == (["svd"], ["e"])
     assert list(ranked.scores.index) == list("abcd")
-
-
-def scores(n: int, gap: float, seed: int = 0) -> pd.DataFrame:
-    """Errors of four methods on n data sets of different difficulty; ``good`` is the best."""
-    noise = np.random.default_rng(seed).uniform(0.99, 1.01, (n, 4))
-    level = np.geomspace(1, 30, n)[:, None]
-    names = ["rks", "good", "bad", "same"]
-    return pd.DataFrame(level * noise * [1, 1 - gap, 1 + gap, 1], columns=names)
-
-
-def test_against_the_baseline_is_wilcoxon_on_quotients() -> None:
-    table = scores(12, 0.2)
-    found = against(table, "rks")
-    assert set(found.index) == {"good", "bad", "same"}
-    logs = np.log(table)
-    p = {name: scipy_stats.wilcoxon(logs[name] - logs["rks"]).pvalue for name in found.index}
-    assert dict(found["p"]) == pytest.approx(p)
-    assert min(p.values()) < 0.05 < max(p.values())
-    for name in found.index:
-        assert found.loc[name, "ratio"] == pytest.approx(
-            math.exp((logs[name] - logs["rks"]).mean())
-        )
-        assert found.loc[name, "smaller"] == (table[name] < table["rks"]).sum()
 
 
 def regression(dataset: str, r2: float) -> list[dict[str, Any]]:

@@ -1,4 +1,3 @@
-import itertools
 import math
 
 import numpy as np
@@ -58,31 +57,6 @@ def test_holm_keeps_the_order_and_only_grows(p: list[float]) -> None:
     assert (adjusted <= 1).all()
     order = np.argsort(p, kind="stable")
     assert (np.diff(adjusted[order]) >= 0).all()
-
-
-@pytest.mark.parametrize("n", [6, 9, 20])
-def test_wilcoxon_is_that_of_scipy(n: int) -> None:
-    a, b = RNG.normal(0.5, 1, n), RNG.normal(0, 1, n)
-    expected = scipy_stats.wilcoxon(a, b, method="exact")
-    assert stats.wilcoxon(a, b) == pytest.approx(expected.pvalue)
-
-
-@pytest.mark.parametrize("n", [3, 7, 10])
-def test_wilcoxon_with_ties_is_the_share_of_signs_as_far_out(n: int) -> None:
-    d = RNG.integers(1, 4, n) * RNG.choice([-1.0, 1.0], n)
-    ranks = scipy_stats.rankdata(np.abs(d))
-    sums = np.array([ranks @ signs for signs in itertools.product((0, 1), repeat=n)])
-    found = ranks @ (d > 0)
-    expected = 2 * min(np.mean(sums <= found), np.mean(sums >= found))
-    assert stats.wilcoxon(d, np.zeros(n)) == pytest.approx(min(1.0, expected))
-
-
-def test_wilcoxon_of_few_pairs() -> None:
-    """Five cannot be significant, those without a difference do not count."""
-    assert stats.wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0], [0.0] * 5) == pytest.approx(0.0625)
-    assert stats.wilcoxon([0.0, 0, 1, 2, 3, 4, 5], [0.0] * 7) == pytest.approx(0.0625)
-    assert stats.wilcoxon([1.0] * 4, [0.0] * 4) >= stats.smallest_sign_p(4)
-    assert math.isnan(stats.wilcoxon([0.0, 0.0], [0.0, 0.0]))
 
 
 def test_friedman_and_iman_davenport() -> None:

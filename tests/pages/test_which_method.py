@@ -72,6 +72,18 @@ def test_below_the_minimum_the_page_names_no_method_and_says_why() -> None:
     assert "not data sets enough to say what decides it" in text
 
 
+def test_the_preparation_that_folds_choose_is_a_finding() -> None:
+    """Ranks have nine tenths of the error, and the folds see it."""
+    ranked = rows({(f"d{i}", "rks", 50): 9.0 + 0.9 * i for i in range(20)}, scaling="rank",
+                  selection_loss=0.05)  # fmt: skip
+    plain = {(f"d{i}", "rks", 50): 10.0 + i for i in range(20)}
+    plain |= {(f"d{i}", "orf", 50): 5.0 + i for i in range(20)}
+    standard = results(rows(plain, scaling="standard", selection_loss=0.1), "leaderboard_s")
+    text = page(standard, results(ranked, "leaderboard_rank"))
+    assert "for rks 0.90 (0.90–0.90) times the error with z-scores, at M = 50" in text
+    assert "| what the folds choose |" in text
+
+
 def test_a_tie_is_said_to_be_one() -> None:
     text = page(folder(30, 1.0))
     assert "**No single method leads.**" in text
