@@ -22,6 +22,7 @@ from rfbench.cli.choose import choose, new
 from rfbench.cli.contract import test
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
+from rfbench.cli.export import export
 from rfbench.cli.maintenance import merge, replay, status
 from rfbench.cli.menu import menu
 from rfbench.cli.predict import predict
@@ -135,7 +136,7 @@ def main(debug: bool) -> None:
 
 
 for command in (
-    run, sweep, slurm, plot, table, verify, audit, report, choose, predict, new, menu, status,
-    merge, replay, accept, archive, data, list_, doctor, test,
+    run, sweep, slurm, plot, table, verify, audit, report, choose, predict, export, new, menu,
+    status, merge, replay, accept, archive, data, list_, doctor, test,
 ):  # fmt: skip
     main.add_command(command)
