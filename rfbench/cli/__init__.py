@@ -25,6 +25,7 @@ from rfbench.cli.experiments import run, sweep
 from rfbench.cli.export import export
 from rfbench.cli.maintenance import merge, replay, status
 from rfbench.cli.menu import menu
+from rfbench.cli.options import settings_of
 from rfbench.cli.predict import predict
 from rfbench.cli.report import report
 from rfbench.cli.show import doctor, list_, plot, table
@@ -51,8 +52,12 @@ class Commands(click.Group):
             return self._invoke(ctx)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Parse the command line."""
+        """Parse the command line; what it leaves open is as the person's settings say."""
         with _harmless():
+            try:
+                kwargs.setdefault("default_map", settings_of(self.commands))
+            except RfbenchError as error:
+                raise click.UsageError(" ".join(filter(None, (error.what, error.why)))) from None
             return super().make_context(*args, **kwargs)
 
     def _invoke(self, ctx: click.Context) -> Any:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rfbench.cli.options import CONFIG, RUN, WHOLE, RunOptions, run_options, setting
-from rfbench.cli.terminal import echo
+from rfbench.cli.options import CONFIG, RUN, WHOLE, Running, RunOptions, run_options, setting
+from rfbench.cli.terminal import echo, echo_json
 from rfbench.errors import ConfigError
 
 if TYPE_CHECKING:
     from rfbench.audit.plan import Audit
 
 
-@click.command()
+@click.command(cls=Running)
 @CONFIG
 @click.option(
     "--target",
@@ -116,7 +116,7 @@ def audit(
         for why in planned.refused[:3]:
             echo(f"cannot be run: {why}")
         running.say_what_would_run(planned, options)
-    if options.dry_run or not confirm:
+    if options.dry_run or options.as_json or not confirm:
         return
     for line in confirmed(read_all(options.base / planned.folder for planned in audits)).to_dict(
         "records"
@@ -138,15 +138,29 @@ def _audit(audit: Audit, options: RunOptions) -> None:
     work = running.planned(audit, options, progress=True)
     summary = running.measure(work, options)
     if options.smoke:
-        echo("ranked: nothing, because the numbers of a smoke run mean nothing")
+        why = "ranked: nothing, because the numbers of a smoke run mean nothing"
+        echo(why, err=options.as_json)
     elif summary.interrupted or summary.left:
-        echo("interrupted: not ranked")
+        echo("interrupted: not ranked", err=options.as_json)
     elif summary.found + summary.done:
         ranking = rank(audit, results.read(work.folder))
-        shown = page.render(ranking, "text")
-        echo("\n" + shown.rstrip("\n") + "\n")
-        for path in page.save(ranking, work.folder):
-            echo(f"written: {path}")
-    running.say_trials(summary, f"{summary.found} were there")
+        files = page.save(ranking, work.folder)
+        if options.as_json:
+            echo_json(
+                {
+                    "event": "ranked",
+                    "target": str(audit.target),
+                    "files": files,
+                    "combinations": ranking.table.to_dict("records"),
+                },
+                indent=None,
+            )
+        else:
+            shown = page.render(ranking, "text")
+            echo("\n" + shown.rstrip("\n") + "\n")
+            for path in files:
+                echo(f"written: {path}")
+    if not options.as_json:
+        running.say_trials(summary, f"{summary.found} were there")
     if summary.failed or summary.interrupted:
         raise click.exceptions.Exit(1)

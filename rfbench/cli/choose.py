@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from rfbench.cli.options import (
+    AS_JSON,
     DROP,
     FOLDER,
     GROUPS,
@@ -19,23 +20,16 @@ from rfbench.cli.options import (
     TARGET,
     TASK,
     WHOLE,
+    duration,
     reads_a_table,
+    results_folder,
 )
-from rfbench.cli.terminal import echo
+from rfbench.cli.terminal import echo, echo_json
 from rfbench.errors import ConfigError, unknown
 
 METRICS = ("error", "balanced-error", "log-loss", "auc", "rmse", "mae", "rmsle")
 
 DATA = click.argument("file", metavar="FILE")
-
-
-def seconds(text: str) -> float:
-    """Return the seconds, above 0, of a time: 60, 60s, 5m or 1h."""
-    match = re.fullmatch(r"([0-9]*\.?[0-9]+) *([smh]?)", text)
-    result = float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]] if match else 0
-    if result <= 0:
-        raise click.BadParameter(f"'{text}' is no time; write 60s, 5m or 1h.")
-    return result
 
 
 def size(text: str) -> float:
@@ -59,7 +53,7 @@ def size(text: str) -> float:
 )
 @click.option(
     "--budget",
-    type=seconds,
+    type=duration,
     metavar="TIME",
     default="60s",
     show_default=True,
@@ -72,12 +66,14 @@ def size(text: str) -> float:
 )
 @click.option("--out", type=FOLDER, help="Folder of the files; default: results/choose-FILE.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@AS_JSON
 @reads_a_table
 def choose(
     file: str,
     jobs: int | None,
     no_rows: bool,
     out: Path | None,
+    form: str,
     **kwargs: Any,
 ) -> None:
     """Say which model to take for FILE, or for a data set of the catalogue, and write it.
@@ -104,16 +100,21 @@ def choose(
         after = f"{time.monotonic() - started:.0f} s"
         echo(f"{after}: {candidate.label}: {candidate.loss.value:.4g}", err=True)
 
+    folder = out or results_folder() / f"choose-{stem}"
     choice = choosing.choose(
         file,
         n_jobs=jobs,
         allow_rows=not no_rows,
-        out=out or Path("results") / f"choose-{stem}",
+        out=folder,
         on_candidate=progress,
         started=started,
         **kwargs,
     )
-    echo(text(choice), nl=False)
+    if form == "json":
+        answer = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
+        echo_json({"folder": str(folder), **answer})
+    else:
+        echo(text(choice), nl=False)
 
 
 @click.command()

@@ -7,8 +7,18 @@ from typing import Any
 
 import click
 
-from rfbench.cli.options import DROP, FILE, GROUPS, MISSING, TARGET, TASK, column, reads_a_table
-from rfbench.cli.terminal import echo, print_table
+from rfbench.cli.options import (
+    AS_JSON,
+    DROP,
+    FILE,
+    GROUPS,
+    MISSING,
+    TARGET,
+    TASK,
+    column,
+    reads_a_table,
+)
+from rfbench.cli.terminal import echo, echo_json, print_table
 from rfbench.errors import DataError, unknown
 
 THERE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -33,10 +43,23 @@ def data() -> None:
 
 
 @data.command("list")
-def list_data() -> None:
+@AS_JSON
+def list_data(form: str) -> None:
     """List every data set: task, size, whether it is on disk, licence."""
     from rfbench import datasets
 
+    if form == "json":
+        echo_json(
+            {
+                "name": name,
+                **entry.model_dump(include={"title", "task", "rows", "columns", "licence", "kind"}),
+                "on_disk": entry.kind != "files" or datasets.on_disk(name),
+                "pinned": not entry.unpinned,
+            }
+            for name in datasets.names()
+            for entry in [datasets.entry(name)]
+        )
+        return
     lines = []
     for name in datasets.names():
         entry = datasets.entry(name)

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rfbench.cli.options import FILE, RUN, RunOptions, run_options, setting
+from rfbench.cli.options import (
+    FILE,
+    RUN,
+    Running,
+    RunOptions,
+    complete_config,
+    run_options,
+    setting,
+)
 from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError
 
@@ -16,8 +24,8 @@ if TYPE_CHECKING:
     from rfbench.config import Experiment
 
 
-@click.command()
-@click.argument("configs", nargs=-1, required=True, type=FILE)
+@click.command(cls=Running)
+@click.argument("configs", nargs=-1, required=True, type=FILE, shell_complete=complete_config)
 @setting("overrides", "KEY.PATH=VALUE", "Change a key of the configuration")
 @click.option("--run", "runs", multiple=True, metavar="NAME", help=f"{RUN}; may be repeated.")
 @click.option(
@@ -102,8 +110,8 @@ def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> li
     return [experiment for experiment in experiments if experiment.name in names]
 
 
-@click.command()
-@click.argument("config", required=False, type=FILE)
+@click.command(cls=Running)
+@click.argument("config", required=False, type=FILE, shell_complete=complete_config)
 @click.option(
     "--M", "sizes", metavar="VALUES", help="Values of M: 50:1000, 50,100 or log:50:1000:8."
 )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from rfbench.cli.options import ALLOW_IMPORTS, FOLDER
-from rfbench.cli.show import RESULTS
-from rfbench.cli.terminal import echo, failures, print_table
+from rfbench.cli.options import ALLOW_IMPORTS, AS_JSON, FOLDER, RESULTS_OR_USUAL
+from rfbench.cli.terminal import echo, echo_json, failures, print_table
 from rfbench.compute import DEVICES
 from rfbench.pages.words import seconds
 
@@ -22,17 +22,22 @@ MOST_LINES = 5
 
 
 @click.command()
-@RESULTS
-def status(folders: tuple[Path, ...]) -> None:
-    """Say how far each results folder at or below RESULTS is.
+@RESULTS_OR_USUAL
+@AS_JSON
+def status(folders: tuple[Path, ...], form: str) -> None:
+    """Say how far each results folder at or below RESULTS is, by default below results.
 
     \b
-    Example:
-      rfbench status results/
+    Examples:
+      rfbench status
+      rfbench status results/quickstart --format json
     """
     from rfbench.results.maintenance import started, status_of
 
     statuses = [status_of(folder) for folder in started(folders)]
+    if form == "json":
+        echo_json(map(asdict, statuses))
+        return
     ends = sorted({word for status in statuses for word in status.counts} - {"ok"})
     columns: dict[str, list[Cell]] = {
         "folder": [str(status.folder) for status in statuses],

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
+import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from rfbench.cli.terminal import echo
 from rfbench.compute import DEVICES
@@ -54,10 +57,64 @@ def comma_list(text: str | tuple[str, ...]) -> tuple[str, ...]:
 def setting(name: str, description: str, help: str, option: str = "--set") -> Callable[..., Any]:
     """Return an option `KEY=...` that may be repeated."""
     help = f"{help}; may be repeated."
-    return click.option(option, name, multiple=True, metavar=description, help=help)
+    return click.option(
+        option,
+        name,
+        multiple=True,
+        metavar=description,
+        help=help,
+        shell_complete=complete_key,
+    )
 
 
-CONFIG = click.argument("config", type=FILE)
+def complete_config(
+    context: click.Context, parameter: click.Parameter, start: str
+) -> list[CompletionItem]:
+    """Return the configurations that come with rfbench, and the files that begin so."""
+    from rfbench import shipped
+
+    shipped_names = [path.stem for path in shipped.every() if path.stem.startswith(start)]
+    return [*map(CompletionItem, shipped_names), CompletionItem(start, type="file")]
+
+
+def complete_key(
+    context: click.Context, parameter: click.Parameter, start: str
+) -> list[CompletionItem]:
+    """Return the keys of a configuration that begin so, ready for a value."""
+    from rfbench.config import Experiment
+
+    return [CompletionItem(f"{key}=") for key in Experiment.model_fields if key.startswith(start)]
+
+
+def _complete_last(names: Callable[[], Iterable[str]]) -> Callable[..., list[CompletionItem]]:
+    """Complete the last name of a list with commas."""
+
+    def complete(
+        context: click.Context, parameter: click.Parameter, start: str
+    ) -> list[CompletionItem]:
+        before, comma, last = start.rpartition(",")
+        fitting = [name for name in names() if name.startswith(last)]
+        return [CompletionItem(f"{before}{comma}{name}") for name in fitting]
+
+    return complete
+
+
+def _methods() -> Iterable[str]:
+    from rfbench.registry import SAMPLERS
+
+    return list(SAMPLERS)
+
+
+def _table_columns() -> Iterable[str]:
+    from rfbench.pages.summary_table import COSTS
+    from rfbench.results.schema import METRICS
+
+    return [*METRICS, *COSTS]
+
+
+complete_methods, complete_columns = _complete_last(_methods), _complete_last(_table_columns)
+
+CONFIG = click.argument("config", type=FILE, shell_complete=complete_config)
 TARGET = click.option("--target", type=column, help="The column to predict.")
 TASK = click.option(
     "--task",
@@ -91,13 +148,79 @@ PAPERS = click.option(
     multiple=True,
     help="A folder of a paper, or of several, beside those of `rfbench list papers`; repeatable.",
 )
+RESULTS = Path("results")
 OUT = click.option(
     "--out",
     type=FOLDER,
-    default=Path("results"),
+    default=RESULTS,
     show_default=True,
+    envvar="RFBENCH_OUT",
     help="Folder for the results, one sub-folder per configuration.",
 )
+AS_JSON = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="json is for machines.",
+)
+
+
+def results_folder() -> Path:
+    """Return where results are looked for when nothing is named: where runs write them."""
+    context: click.Context | None = click.get_current_context(silent=True)
+    settings = context.find_root().default_map if context else None
+    return Path(os.environ.get("RFBENCH_OUT") or (settings or {}).get("out") or RESULTS)
+
+
+def _named_or_usual(
+    context: click.Context, parameter: click.Parameter, folders: tuple[Path, ...]
+) -> tuple[Path, ...]:
+    if folders:
+        return folders
+    usual = results_folder()
+    if not usual.exists():
+        raise click.UsageError(
+            f"Name a results folder. Without one it is {usual}, which is not here."
+        )
+    return (usual,)
+
+
+RESULTS_OR_USUAL = click.argument(
+    "folders", metavar="[RESULTS]...", nargs=-1, type=FILE, callback=_named_or_usual
+)
+
+
+def duration(text: str | float) -> float:
+    """Return the seconds, above 0, of a time: 60, 60s, 500ms, 5m, 2h or 1d."""
+    match = re.fullmatch(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *([a-z]*)", str(text))
+    unit = SECONDS.get(match[2]) if match else None
+    result = float(match[1]) * unit if match and unit else 0.0
+    if not 0 < result < math.inf:
+        raise click.BadParameter(f"'{text}' is no time; write 60s, 5m or 1h.")
+    return result
+
+
+SECONDS = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def settings_of(commands: Mapping[str, click.Command]) -> dict[str, Any]:
+    """Return the person's settings of options as click takes them, by command.
+
+    Options stand before environment variables, which stand before settings.
+    """
+    from rfbench.permissions import RUN_SETTINGS, settings
+
+    given = {name: value for name, value in settings().items() if name in RUN_SETTINGS}
+    result: dict[str, Any] = dict(given)  # of the group, for `results_folder`
+    for name in RUNNING:
+        own = {parameter.name for parameter in commands[name].params}
+        result[name] = {key: value for key, value in given.items() if key in own}
+    return result
+
+
+RUNNING = ("run", "sweep", "audit", "slurm")
 
 
 def _option(*names: str, **kwargs: Any) -> Any:
@@ -117,6 +240,7 @@ class RunOptions:
     jobs: int | None = _option(
         "--jobs",
         type=WHOLE,
+        envvar="RFBENCH_JOBS",
         help="Worker processes; default: one per core, one on a GPU. Results do not depend on it.",
     )
     device: str | None = _option(
@@ -134,9 +258,9 @@ class RunOptions:
     papers_folders: tuple[Path, ...] = field(metadata={"option": PAPERS}, default=())
     timeout: float | None = _option(
         "--timeout",
-        type=click.FloatRange(0, min_open=True),
-        metavar="SECONDS",
-        help="Longest time for one trial; a longer one is a row that says so.",
+        type=duration,
+        metavar="TIME",
+        help="Longest time for one trial, 90s or 5m; a longer one is a row that says so.",
     )
     memory: str = _option(
         "--memory",
@@ -149,6 +273,7 @@ class RunOptions:
         "--executor",
         default="local",
         show_default=True,
+        envvar="RFBENCH_EXECUTOR",
         metavar="WHERE",
         help="dask:ADDRESS, or module:factory of an executor.",
     )
@@ -181,9 +306,22 @@ class RunOptions:
         "--dry-run", is_flag=True, help="Say what would run; write and download nothing."
     )
     quiet: bool = _option("--quiet", "-q", is_flag=True, help="Print errors only.")
+    form: str = _option(
+        "--format",
+        "form",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help="json: a line per event, for machines.",
+    )
     verbose: bool = _option(
         "--verbose", "-v", is_flag=True, help="Say what is decided: workers, memory, data, trials."
     )
+
+    @property
+    def as_json(self) -> bool:
+        """Whether events are printed as lines of JSON, and nothing else."""
+        return self.form == "json"
 
     @property
     def overrides(self) -> list[str]:
@@ -280,6 +418,29 @@ def note_faults() -> None:
 
     for name, fault in papers.faults().items():
         echo(f"note: the paper {name} is left out: {fault}", err=True)
+
+
+class Running(click.Command):
+    """A command of a configuration: a key of it that is taken for an option gets a hint."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words of the command line."""
+        words = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            from rfbench.config import Experiment
+
+            key = error.option_name.lstrip("-").replace("-", "_")
+            if key not in Experiment.model_fields:
+                raise
+            at = next(i for i, word in enumerate(words) if word.startswith(error.option_name))
+            _, sign, value = words[at].partition("=")
+            value = value if sign else " ".join(words[at + 1 : at + 2])
+            hint = f"--set {key}={value or 'VALUE'}"
+            raise click.UsageError(
+                f"{key} is a key of the configuration. Write: {hint}", ctx
+            ) from None
 
 
 def run_options(command: Command) -> Command:

@@ -14,8 +14,10 @@ from rich.table import Column
 
 from rfbench.cli.terminal import echo
 from rfbench.escaping import one_line
+from rfbench.pages import words
 
 PLAIN_SECONDS = 10.0
+FEWEST = 3
 
 
 @contextmanager
@@ -32,8 +34,7 @@ def progress(name: str, total: int, found: int) -> Iterator[Callable[[dict[str, 
     bar = Progress(
         BarColumn(bar_width=16),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]} trials/s, left"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[rate]}"),
         TextColumn("{task.fields[failed]}", style="red"),
         # The one that is wrapped where the window is narrow: numbers stay whole.
         TextColumn("{task.fields[cell]}", markup=False, table_column=Column()),
@@ -41,19 +42,18 @@ def progress(name: str, total: int, found: int) -> Iterator[Callable[[dict[str, 
         transient=True,
         disable=not (sys.stderr.isatty() and total),
     )
-    task = bar.add_task(name, total=total, rate="-", failed="", cell="")
+    task = bar.add_task(name, total=total, rate="", failed="", cell="")
 
     def ended(row: dict[str, Any]) -> None:
         nonlocal done, failed, last
         done += 1
         failed += row["status"] != "ok"
-        rate = done / max(time.monotonic() - start, 1e-9)
+        forecast = _forecast(done, total, time.monotonic() - start)
         failures = f"{failed} failed" if failed else ""
-        bar.update(task, advance=1, rate=f"{rate:.2g}", failed=failures, cell=cell(row))
+        bar.update(task, advance=1, rate=forecast, failed=failures, cell=cell(row))
         if bar.disable and time.monotonic() - last > PLAIN_SECONDS:
             last = time.monotonic()
-            left = (total - done) / rate
-            text = f"{name}: {done}/{total}, {rate:.2g} trials/s, {left:.0f} s left"
+            text = ", ".join(filter(None, [f"{name}: {done}/{total}", forecast]))
             echo("; ".join(filter(None, [text, failures, f"last: {cell(row)}"])), err=True)
 
     try:
@@ -62,6 +62,17 @@ def progress(name: str, total: int, found: int) -> Iterator[Callable[[dict[str, 
     finally:
         if done:
             echo(f"{name}: {done} trials in {time.monotonic() - start:.1f} s", err=True)
+
+
+def _forecast(done: int, total: int, seconds: float) -> str:
+    """Say how fast trials end and how long the rest takes; nothing before `FEWEST` have ended.
+
+    The first ones wait for workers to start, and for loops to be compiled.
+    """
+    if done < FEWEST:
+        return ""
+    rate = done / max(seconds, 1e-9)
+    return f"{rate:.2g} trials/s, {words.seconds((total - done) / rate)} left"
 
 
 @contextmanager

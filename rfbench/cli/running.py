@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -16,7 +16,7 @@ from rfbench import datasets, results
 from rfbench.cli.memory import memory_lines, trials_without_data
 from rfbench.cli.options import RunOptions
 from rfbench.cli.progress import progress
-from rfbench.cli.terminal import echo, print_text
+from rfbench.cli.terminal import echo, echo_json, print_text
 from rfbench.compute import CUDA
 from rfbench.config import SHARED, Experiment, KeptBy
 from rfbench.errors import RfbenchError, WriteError
@@ -33,6 +33,7 @@ from rfbench.results.store import Store
 
 if TYPE_CHECKING:
     from rfbench.audit.plan import Audit
+    from rfbench.experiment.executors import Executor
 
 
 class Work(NamedTuple):
@@ -61,9 +62,10 @@ def carry_out(several: Sequence[Work], options: RunOptions) -> None:
         if not options.quiet:
             for line in (*_left_out(plan), *_own_data(plan)):
                 echo(line, err=True)
-        with _errors_only() if options.quiet else nullcontext():
+        with _errors_only() if options.quiet and not options.as_json else nullcontext():
             summary = measure(plan, options)
-            _report(summary, plan.whole)
+            if not options.as_json:
+                _report(summary, plan.whole)
         failed += summary.failed
         interrupted = summary.interrupted
         if interrupted or (options.fail_fast and failed):
@@ -191,8 +193,10 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     workers = executor.workers()
     limits = options.limits(workers)
     missing = _missing(plan, options)
-    _say_estimates(plan.experiments[0], missing, workers, limits)
     done = len(plan.trials) - len(missing)
+    if options.as_json:
+        return _events(plan, options, executor, limits, missing)
+    _say_estimates(plan.experiments[0], missing, workers, limits)
     if options.verbose and not options.quiet:
         memory = "any memory" if limits.memory is None else f"{limits.memory / GIB:.1f} GiB"
         seconds = "any time" if limits.timeout is None else f"{limits.timeout:g} s per trial"
@@ -217,6 +221,35 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
             on_row=ended,
             on_interrupt=lambda: echo(stopping, err=True),
         )
+
+
+def _events(
+    plan: RunPlan, options: RunOptions, executor: Executor, limits: Limits, missing: list[Trial]
+) -> runner.Summary:
+    """Run what is missing, and print a line of JSON at the start, per trial and at the end."""
+
+    def event(name: str, **facts: Any) -> None:
+        echo_json({"event": name, "folder": plan.folder, **facts}, indent=None)
+
+    event("planned", trials=len(plan.trials), done=len(plan.trials) - len(missing))
+    summary = runner.run(
+        plan,
+        executor=executor,
+        limits=limits,
+        retry=options.retry,
+        fail_fast=options.fail_fast,
+        on_row=lambda row: event("trial", row=row),
+        on_interrupt=lambda: event("stopping"),
+    )
+    event(
+        "ended",
+        run=summary.done,
+        failed=summary.failed,
+        left=summary.left,
+        interrupted=summary.interrupted,
+        rows=summary.folder / TRIALS,
+    )
+    return summary
 
 
 def _report(summary: runner.Summary, merged: Path | None) -> None:

@@ -15,23 +15,30 @@ import click
 import yaml
 
 from rfbench.cli.options import (
-    FILE,
+    AS_JSON,
     FOLDER,
     PAPERS,
+    RESULTS_OR_USUAL,
     comma_list,
+    complete_columns,
+    complete_methods,
     more_papers,
     note_faults,
     with_papers,
 )
-from rfbench.cli.terminal import echo, failures, print_table, print_text
+from rfbench.cli.terminal import echo, echo_json, failures, print_table, print_text
 from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 
 MOST_TABLES = 3
 FOLDERS_PER_WORKER = 4
+# The columns of `rfbench list WHAT`, where they are not a name and what it is.
+HEADS = {
+    "solvers": ("name", "classes", "about"),
+    "columns": ("name", "type", "about"),
+    "papers": ("name", "tables", "about"),
+}
 LISTS = ("samplers", "solvers", "kernels", "datasets", "papers", "configs", "columns")
-
-RESULTS = click.argument("folders", metavar="RESULTS...", nargs=-1, required=True, type=FILE)
 
 
 FORMATS = ("png", "pdf", "svg")
@@ -59,7 +66,7 @@ def inches(text: str | float) -> float:
 
 
 @click.command()
-@RESULTS
+@RESULTS_OR_USUAL
 @click.option("--out", type=FOLDER, help="Folder for the figures.")
 @click.option(
     "--style", metavar="FILE_OR_NAME", help="A style of matplotlib: mine.mplstyle, or ggplot."
@@ -160,7 +167,7 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
 
 
 @click.command()
-@RESULTS
+@RESULTS_OR_USUAL
 @click.option(
     "--format",
     "form",
@@ -175,6 +182,7 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     "--methods",
     type=comma_list,
     default=(),
+    shell_complete=complete_methods,
     metavar="NAMES",
     help="Only these, in this order: rks,eerf.",
 )
@@ -182,6 +190,7 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     "--columns",
     type=comma_list,
     default=(),
+    shell_complete=complete_columns,
     metavar="NAMES",
     help="A metric, and costs: error,t_total,columns. Of csv: its columns.",
 )
@@ -256,11 +265,19 @@ def table(
         echo(text.rstrip("\n"))
 
 
+def _complete_thing(ctx: click.Context, param: click.Parameter, start: str) -> list[str]:
+    """Return the names of `rfbench list WHAT` that begin so."""
+    what = ctx.params.get("what")
+    listed = _configurations() if what == "configs" else [row[0] for row in _listed(str(what))]
+    return [name for name in listed if name.startswith(start)]
+
+
 @click.command("list")
 @click.argument("what", type=click.Choice(LISTS))
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=_complete_thing)
+@AS_JSON
 @with_papers
-def list_(what: str, name: str | None) -> None:
+def list_(what: str, name: str | None, form: str) -> None:
     """List what there is, one line each; with NAME, all of one: its parameters, or its file.
 
     \b
@@ -281,7 +298,11 @@ def list_(what: str, name: str | None) -> None:
             "Install rfbench again, or name your own file to `rfbench run`.",
         )
     if name is None:
-        print_table(rows)
+        if form == "json":
+            heads = HEADS.get(what, ("name", "about"))
+            echo_json(dict(zip(heads, row, strict=True)) for row in rows)
+        else:
+            print_table(rows)
         return
     if what == "samplers":
         name = SAMPLERS.published(name)
@@ -291,7 +312,11 @@ def list_(what: str, name: str | None) -> None:
             f"There is no '{name}' among the {what}.{nearest(name, names)}",
             todo=f"`rfbench list {what}` has them all.",
         )
-    echo(_whole(what, name).rstrip("\n"))
+    text = _whole(what, name).rstrip("\n")
+    if form == "json":
+        echo_json({"name": name, "text": text})
+    else:
+        echo(text)
 
 
 def _whole(what: str, name: str) -> str:
@@ -390,7 +415,8 @@ def _first_line(thing: object) -> str:
 
 
 @click.command()
-def doctor() -> None:
+@AS_JSON
+def doctor(form: str) -> None:
     """Say what this machine is: versions, BLAS, threads, memory, data sets on disk."""
     from rfbench import datasets
     from rfbench.experiment import environment
@@ -423,4 +449,15 @@ def doctor() -> None:
         ),
         ("built in", ", ".join(name for name, kind in kinds.items() if kind != "files")),
     ]
+    if form == "json":
+        versions = environment.versions()
+        echo_json(
+            {
+                "versions": versions,
+                "machine": facts,
+                "facts": dict(row for row in rows if row[0] not in versions),
+                "data": {"on_disk": here, "absent": absent},
+            }
+        )
+        return
     print_table(rows)

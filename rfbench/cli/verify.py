@@ -8,11 +8,10 @@ from pathlib import Path
 import click
 
 from rfbench.cli.maintenance import replay_rows
-from rfbench.cli.options import FILE, WHOLE, note_faults, with_papers
+from rfbench.cli.options import FILE, WHOLE, note_faults, results_folder, with_papers
 from rfbench.cli.terminal import echo, print_text
 from rfbench.pages.rules import rules
 
-DEFAULT = Path("results")
 EXAMPLES = """
 \b
 Examples:
@@ -70,7 +69,7 @@ def verify(
 ) -> None:
     """Print the scoreboard; without RESULTS it reads the folder results, if there is one."""
     if count is not None:
-        replay_rows(folders or (DEFAULT,), count, seed, allow_imports)
+        replay_rows(folders or (results_folder(),), count, seed, allow_imports)
         return
     from rfbench.analysis import claims
     from rfbench.analysis.published import COLUMNS
@@ -81,7 +80,8 @@ def verify(
     from rfbench.pages.verify import markdown, text
 
     note_faults()
-    held = hold_against(folders or ((DEFAULT,) if DEFAULT.is_dir() else ()), paper, settings)
+    usual = results_folder()
+    held = hold_against(folders or ((usual,) if usual.is_dir() else ()), paper, settings)
     held = held.under(protocol) if protocol else held
     if claim is not None:
         print_text(explained(held.of_claim(claim)))

@@ -1,0 +1,191 @@
+"""What programs read and set: JSON, settings, durations, completion."""
+
+import json
+import math
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from rfbench import permissions
+from rfbench.cli import main
+from rfbench.cli.options import (
+    complete_columns,
+    complete_config,
+    complete_key,
+    complete_methods,
+    duration,
+)
+from rfbench.cli.terminal import echo_json
+from tests.support.command_line import call
+from tests.support.results import Write
+
+RUN = """\
+dataset: digits
+split: {test_size: 0.3}
+rows: 120
+bandwidth: 3.0
+M: [5, 10]
+trials: 2
+samplers: [rks]
+solver: ridge
+"""
+
+
+def out(*words: object, code: int = 0) -> str:
+    """Return what a command prints, errors apart."""
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    file = tmp_path / "tiny.yaml"
+    file.write_text(RUN)
+    return file
+
+
+def test_a_run_prints_a_line_per_event_and_nothing_else(config: Path, tmp_path: Path) -> None:
+    words = ("run", config, "--out", tmp_path / "out", "--jobs", 1, "--format", "json")
+    events = [json.loads(line) for line in out(*words).splitlines()]
+    assert [event["event"] for event in events] == ["planned", *["trial"] * 4, "ended"]
+    rows = pd.read_csv(tmp_path / "out" / "tiny" / "trials.csv")
+    measured = {event["row"]["trial_id"]: event["row"]["error"] for event in events[1:-1]}
+    assert measured == pytest.approx(dict(zip(rows["trial_id"], rows["error"], strict=True)))
+    assert events[-1] | {"folder": ""} == {
+        "event": "ended", "folder": "", "run": 4, "failed": 0, "left": 0, "interrupted": False,
+        "rows": str(tmp_path / "out" / "tiny" / "trials.csv"),
+    }  # fmt: skip
+    (again, end) = map(json.loads, out(*words).splitlines())
+    assert (again["trials"], again["done"], end["run"]) == (4, 4, 0)
+    (status,) = json.loads(out("status", tmp_path / "out", "--format", "json"))
+    assert (status["planned"], status["missing"], status["counts"]) == (4, 0, {"ok": 4})
+
+
+@pytest.mark.parametrize("what", ["samplers", "solvers", "papers", "columns", "datasets"])
+def test_lists_have_the_names_of_the_text(what: str) -> None:
+    every = json.loads(out("list", what, "--format", "json"))
+    names = [each["name"] for each in every]
+    assert len(names) == len(set(names)) > 2
+    text = out("list", what)
+    assert all(name in text for name in names)
+    whole = json.loads(out("list", what, names[0], "--format", "json"))
+    assert whole == {"name": names[0], "text": out("list", what, names[0]).rstrip("\n")}
+
+
+def test_data_and_machine() -> None:
+    data = {each["name"]: each for each in json.loads(out("data", "list", "--format", "json"))}
+    assert data["digits"]["on_disk"]
+    assert (data["digits"]["rows"], data["digits"]["columns"]) == (1797, 64)
+    doctor = json.loads(out("doctor", "--format", "json"))
+    assert doctor["versions"]["numpy"] == np.__version__
+    assert doctor["machine"]["cores"] >= 1
+    assert "digits" not in doctor["data"]["absent"]
+
+
+def test_what_is_no_number_is_null(capsys: pytest.CaptureFixture[str]) -> None:
+    echo_json({"a": math.nan, "b": np.float64(math.inf), "c": np.int64(3), "d": [Path("x"), None]})
+    assert json.loads(capsys.readouterr().out) == {"a": None, "b": None, "c": 3, "d": ["x", None]}
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("60", 60), ("90s", 90), ("1.5m", 90), ("2h", 7200), ("1d", 86400), ("250 ms", 0.25)],
+)
+def test_durations_have_units(text: str, seconds: float) -> None:
+    assert duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "5x", "h", "nan", "1e999"])
+def test_what_is_no_duration(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="no time"):
+        duration(text)
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(permissions.click, "get_app_dir", lambda name: str(tmp_path))
+    for name in ("OUT", "JOBS", "EXECUTOR"):
+        monkeypatch.delenv(f"RFBENCH_{name}", raising=False)
+    return tmp_path / "settings.yaml"
+
+
+def test_options_stand_before_the_environment_before_settings(
+    config: Path, tmp_path: Path, settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.write_text(f"out: {tmp_path / 'set'}\njobs: 1\nallow_imports: [mine]\n")
+    assert f"into {tmp_path / 'set' / 'tiny'}" in call("run", config, "--dry-run")
+    monkeypatch.setenv("RFBENCH_OUT", str(tmp_path / "env"))
+    assert f"into {tmp_path / 'env' / 'tiny'}" in call("run", config, "--dry-run")
+    given = tmp_path / "given"
+    assert f"into {given / 'tiny'}" in call("run", config, "--dry-run", "--out", given)
+
+
+def test_results_are_looked_for_where_runs_write_them(
+    tmp_path: Path, settings: Path, monkeypatch: pytest.MonkeyPatch, write: Write
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command in ("status", "table", "plot"):
+        assert "results, which is not here" in call(command, code=2)
+    write([{"M": 10}], "a")
+    settings.write_text(f"out: {tmp_path / 'set'}\n")
+    shutil.move(write([{"M": 10, "dataset": "eeg"}], "b"), tmp_path / "set" / "b")
+    assert "eeg" in call("table")
+    settings.unlink()
+    assert "digits" in call("table")
+    assert call("plot").startswith(str(Path("results", "figures")))
+
+
+@pytest.mark.parametrize("text", ["jobs: many", "out: 3", "nothing: 1", "jobs: true"])
+def test_settings_of_another_type_are_named(settings: Path, text: str) -> None:
+    settings.write_text(text + "\n")
+    assert "settings" in call("doctor", code=2)
+
+
+def test_a_key_that_is_taken_for_an_option_gets_a_hint() -> None:
+    assert "--set seed=3" in call("run", "quickstart", "--seed", 3, code=2)
+    assert "--set bandwidth=2" in call("sweep", "quickstart", "--bandwidth=2", code=2)
+    assert "No such option" in call("run", "quickstart", "--sede", 3, code=2)
+
+
+def test_completion() -> None:
+    def values(complete, start):  # type: ignore[no-untyped-def]
+        return [item.value for item in complete(None, None, start)]
+
+    assert "quickstart" in values(complete_config, "quick")
+    assert values(complete_methods, "rks,eer") == ["rks,eerf"]
+    assert "error,t_total" in values(complete_columns, "error,t_to")
+    assert values(complete_key, "bandw")[0] == "bandwidth="
+    environment = os.environ | {
+        "_RFBENCH_COMPLETE": "bash_complete", "COMP_WORDS": "rfbench list samplers eer",
+        "COMP_CWORD": "3",
+    }  # fmt: skip
+    result = CliRunner().invoke(main, env=environment, prog_name="rfbench")
+    assert result.stdout.split() == ["plain,eerf"]
+
+
+def test_slurm_asks_for_memory_time_a_log_and_an_environment(tmp_path: Path, config: Path) -> None:
+    venv = tmp_path / "my venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin" / "activate").write_text("")
+    script = call("slurm", config, "quickstart", "--time", "90m", "--log", "logs",
+                  "--environment", venv, "--trials", 5)  # fmt: skip
+    assert script.count("--array=1-20") == 2
+    assert script.count("--time=1:30:00 ") == 2
+    assert script.count("--output=logs/%x-%A_%a.log") == 2
+    assert script.count(f". '{venv}/bin/activate'\n") == 4
+    assert script.count("--trials 5 --jobs 1 --shard") == 2
+    sizes = [int(word[6:-1]) for word in script.split() if word.startswith("--mem=")]
+    assert len(sizes) == 2
+    assert all(100 <= size <= 4000 and size % 100 == 0 for size in sizes)
+    subprocess.run(["sh", "-n"], input=script, text=True, check=True)
+    assert "--mem=4G" in call("slurm", config, "--mem", "4G")
+    assert "conda activate my-env\n" in call("slurm", config, "--environment", "my-env")
+    assert "Name configurations first" in call("slurm", "--trials", 5, code=2)
