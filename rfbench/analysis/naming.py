@@ -85,3 +85,19 @@ def order(sampler: str, method: str) -> tuple[int, str]:
 def natural(name: str) -> str:
     """Return what sorts names with numbers: 5M before 10M."""
     return re.sub(r"\d+", lambda digits: digits[0].zfill(9), name)
+
+
+def shown_name(table: pd.DataFrame) -> str:
+    """Return the name of a data set, with ``[5000 rows]`` only where rows were cut.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Lines of one data set of `rfbench.analysis.summary.summarise`.
+    """
+    name = str(table["dataset"].iloc[0])
+    limit = re.search(r"\[(\d+) rows\]$", name)
+    used = table["n_train_max"].max() + table["n_test_max"].max()
+    if limit and not pd.isna(used) and used < int(limit[1]):
+        return name[: limit.start()]
+    return name

@@ -14,7 +14,7 @@ from rfbench.errors import ConfigError
 def known(target: Target, gaps: bool = False) -> Choices:
     """Return the choices of the papers' ``open_choices.yaml`` that are open for a target, by name.
 
-    What is more special wins, choice by choice, and an empty list takes a choice away. With
+    The most specific entry wins, choice by choice; an empty list removes a choice. With
     `gaps`, only those that fill a gap of the text: none contradicts it.
     """
     choices: dict[str, Any] = {}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from rfbench import datasets, results
+from rfbench.analysis import frame
 from rfbench.cli.memory import memory_lines, trials_without_data
 from rfbench.cli.options import RunOptions
 from rfbench.cli.progress import progress
@@ -25,7 +26,7 @@ from rfbench.experiment.plan import Trial, without_prefixes
 from rfbench.experiment.run_plan import RunPlan, plan_run, smoke_variant
 from rfbench.experiment.worker import Limits
 from rfbench.memory import GIB
-from rfbench.pages import summary_table
+from rfbench.pages import first, summary_table
 from rfbench.results import manifest
 from rfbench.results.manifest import data_key
 from rfbench.results.reader import TRIALS
@@ -65,7 +66,7 @@ def carry_out(several: Sequence[Work], options: RunOptions) -> None:
         with _errors_only() if options.quiet and not options.as_json else nullcontext():
             summary = measure(plan, options)
             if not options.as_json:
-                _report(summary, plan.whole)
+                _report(summary, plan.whole, options.verbose)
         failed += summary.failed
         interrupted = summary.interrupted
         if interrupted or (options.fail_fast and failed):
@@ -252,7 +253,7 @@ def _events(
     return summary
 
 
-def _report(summary: runner.Summary, merged: Path | None) -> None:
+def _report(summary: runner.Summary, merged: Path | None, verbose: bool) -> None:
     """Print the table and say where everything is; a figure that fails does not hide the table.
 
     The rows of a shard make no table: `merged` is where they belong.
@@ -264,7 +265,11 @@ def _report(summary: runner.Summary, merged: Path | None) -> None:
     elif summary.done + summary.found:
         read = results.read(summary.folder)
         echo()
-        print_text(summary_table.render(read, "text").rstrip("\n") + "\n\n")
+        for line in first.sentences(frame.of([read]), read):
+            echo(line)
+        echo()
+        text = summary_table.render(read, "text", brief=not verbose)
+        print_text(text.rstrip("\n") + "\n\n")
         echo(f"CSV:     {summary.folder / TRIALS}")
         from rfbench import figures  # half a second of matplotlib
 

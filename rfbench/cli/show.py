@@ -194,6 +194,7 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     metavar="NAMES",
     help="A metric, and costs: error,t_total,columns. Of csv: its columns.",
 )
+@click.option("--verbose", "-v", is_flag=True, help="Say all of how it was measured.")
 @with_papers
 def table(
     folders: tuple[Path, ...],
@@ -203,6 +204,7 @@ def table(
     every_table: bool,
     methods: tuple[str, ...],
     columns: tuple[str, ...],
+    verbose: bool,
 ) -> None:
     """Print the table of each results folder at or below RESULTS.
 
@@ -258,7 +260,7 @@ def table(
             echo(f"\n{len(sources)} folders. The table of one: rfbench table FOLDER")
             echo("The tables of all: --all; their numbers: --format csv")
             return
-        text = summary_table.render(read, form, methods=methods, columns=columns)
+        text = summary_table.render(read, form, methods=methods, columns=columns, brief=not verbose)
     if form == "text":
         print_text(text.rstrip("\n") + "\n")
     else:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from rfbench.analysis.frame import SUMS, estimates_kernel
+from rfbench.analysis.naming import shown_name
 from rfbench.analysis.ranking import BASELINE, SMALLER_IS_BETTER
 from rfbench.analysis.summary import summarise
 from rfbench.figures.measured import Measured
@@ -105,7 +107,10 @@ def line_figure(
     curves = Curves(drawn, x, y, measured.varied, titles, cost, failed)
     if curves.words and drawn["x"].nunique() > MOST_WORDS:
         return  # their names leave no room for a panel: a table shows them
-    datasets = list(dict.fromkeys(drawn["dataset"]))
+    shown = {name: shown_name(part) for name, part in drawn.groupby("dataset")}
+    datasets = [shown[name] for name in dict.fromkeys(drawn["dataset"])]
+    drawn = drawn.assign(dataset=drawn["dataset"].map(shown))
+    curves = replace(curves, table=drawn)
     title = measured.title(datasets[0] if len(datasets) == 1 else "", drawn["protocol"])
     caption = _caption(curves, left_out)
     if measured.width:

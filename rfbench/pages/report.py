@@ -14,6 +14,7 @@ from rfbench.pages import (
     apart,
     claims,
     front,
+    glossary,
     paper_table,
     scoreboard,
     which_method,
@@ -41,8 +42,8 @@ def publish(
     out : path
         The folder for ``README.md``, ``claims.md``, ``which_method.md`` with its facts in
         ``leaderboard.json`` (and Parquet, where pyarrow is installed), ``apart.md`` where data were
-        split both ways, ``scoreboard.md``, ``tables/``, and ``verdicts.json`` with its schema; all
-        of them are returned.
+        split both ways, ``glossary.md``, ``scoreboard.md``, ``tables/``, and ``verdicts.json`` with
+        its schema; all of them are returned.
     today : callable, optional
         What makes rows stale, see `rfbench.analysis.frame.collect`.
     set_aside, twins : mapping, optional
@@ -72,6 +73,7 @@ def publish(
         out / "which_method.md": which_method.page(board, out, list(collection.stale)),
         **{out / name: content for name, content in _facts(board).items()},
         **({out / "apart.md": apart.page(split, out)} if split else {}),
+        out / "glossary.md": glossary.page(),
         out / "README.md": front.page(verification, paths, out, named, apart=bool(split)),
         **{out / name: text for name, text in files.items()},
     }

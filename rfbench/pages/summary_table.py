@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from rfbench.analysis import frame
+from rfbench.analysis import faults, frame
 from rfbench.analysis.checks import checks
-from rfbench.analysis.faults import faults
 from rfbench.analysis.frame import follows
+from rfbench.analysis.naming import shown_name
 from rfbench.analysis.summary import COLUMNS, TIMES, axis, grouped, summarise
 from rfbench.analysis.ties import LEVEL, best_or_tied
 from rfbench.errors import ResultsError, nearest
@@ -57,6 +57,7 @@ def render(
     *,
     methods: Sequence[str] = (),
     columns: Sequence[str] = (),
+    brief: bool = False,
 ) -> str:
     """Write the tables of one or several results folders.
 
@@ -75,6 +76,8 @@ def render(
     columns : sequence of str
         What is shown of each: a metric, and some of `COSTS`; by default all, and in LaTeX the
         metric alone. ``'csv'`` takes the columns of `summarise`.
+    brief : bool
+        Whether three lines above a table of ``'text'`` say how it was measured, in place of all.
 
     Raises ResultsError if the format, a method or a column is not a known one.
     """
@@ -85,7 +88,7 @@ def render(
             f"Name one of them.{nearest(form, list(FORMATS))}",
         )
     several = [results] if isinstance(results, Results) else list(results)
-    asked = _Asked.of(several, methods, columns, form)
+    asked = replace(_Asked.of(several, methods, columns, form), brief=brief and form == "text")
     if form == "csv":
         return _csv(several, asked)
     make = _article if form == "latex" else _sheet
@@ -100,6 +103,7 @@ class _Asked:
     metric: str | None = None
     costs: tuple[str, ...] | None = None  # of `COSTS`; None for those that the format has usually
     columns: tuple[str, ...] = ()  # as they were named
+    brief: bool = False
 
     @classmethod
     def of(
@@ -173,7 +177,7 @@ def _title(results: Results) -> str:
 
 def _notes(results: Results) -> list[str]:
     return lines(
-        TEMPLATE, "notes", read=results.notes, faults=faults(results), checks=checks(results)
+        TEMPLATE, "notes", read=results.notes, faults=faults.faults(results), checks=checks(results)
     )
 
 
@@ -184,7 +188,7 @@ def _article(results: Results, asked: _Asked) -> Sheet:
     if table.empty or table["x"].isna().all():
         return Sheet(_title(results), [], _notes(results))
     table = asked.of_methods(table.assign(best=best_or_tied(collection, table)))
-    varied, grid = axis(results), _across(table, axis(results), asked)
+    varied, grid = axis(results), _across(table, results, asked)
     headings = [
         line
         for _, part in table.groupby("dataset")
@@ -195,7 +199,7 @@ def _article(results: Results, asked: _Asked) -> Sheet:
         "caption",
         results=results,
         metrics=[METRICS[name] for name in dict.fromkeys(table["metric"])],
-        datasets=list(dict.fromkeys(table["dataset"])),
+        datasets=[shown_name(part) for _, part in table.groupby("dataset", sort=False)],
         varied=varied,
         trials=table["trials"].max(),
         scores=asked.scores,
@@ -206,8 +210,9 @@ def _article(results: Results, asked: _Asked) -> Sheet:
     return Sheet(_title(results), passages, _notes(results), name=results.name)
 
 
-def _across(table: pd.DataFrame, varied: str, asked: _Asked) -> Grid:
+def _across(table: pd.DataFrame, results: Results, asked: _Asked) -> Grid:
     """Return a grid of methods by places, the data sets beneath one another."""
+    varied, few = axis(results), faults.too_few(results)
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
     last = max(table.loc[table["trials"] > 0, "x"], default=places[-1])
     shown = places if asked.scores else []
@@ -223,10 +228,11 @@ def _across(table: pd.DataFrame, varied: str, asked: _Asked) -> Grid:
     for i, (dataset, method) in enumerate(pairs):
         if several and (i == 0 or pairs[i - 1][0] != dataset):
             parts.add(len(rows))
-            rows.append([str(dataset)] + [""] * (len(heads) + len(costs)))
+            own = table[table["dataset"] == dataset]
+            rows.append([shown_name(own)] + [""] * (len(heads) + len(costs)))
         of_method = [lines_of.get((dataset, method, x)) for x in shown]
         best |= {(len(rows), j) for j, line in enumerate(of_method, 1) if line and line["best"]}
-        scores = [score(line, usual) for line in of_method]
+        scores = [score(line, usual, few) for line in of_method]
         rows.append([str(method), *scores, *(cells[i] for cells in costs.values())])
     at = f" at {varied} = {plain(last)}" if len(places) > 1 else ""
     return Grid(
@@ -239,7 +245,9 @@ def _across(table: pd.DataFrame, varied: str, asked: _Asked) -> Grid:
 
 
 def _passage(table: pd.DataFrame, results: Results, asked: _Asked) -> Passage:
-    heading = lines(TEMPLATE, "heading", **_facts(table, results))
+    macro = "brief" if asked.brief else "heading"
+    heading = lines(TEMPLATE, macro, **_facts(table, results))
+    few = faults.too_few(results)
     methods, varied = list(dict.fromkeys(table["method"])), axis(results)
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
     if not places:
@@ -250,7 +258,7 @@ def _passage(table: pd.DataFrame, results: Results, asked: _Asked) -> Passage:
     costs = _costs([by_place.get((method, last)) for method in methods], varied, asked.costs)
     corner = f"at {varied} = {plain(last)}"
     if len(places) == 1:
-        scores = [score(by_place.get((method, last)), usual) for method in methods]
+        scores = [score(by_place.get((method, last)), usual, few) for method in methods]
         columns = {METRICS[table["metric"].iloc[0]]: scores} if asked.scores else {}
         columns |= costs
         rows = [[method, *cells] for method, *cells in zip(methods, *columns.values(), strict=True)]
@@ -259,7 +267,7 @@ def _passage(table: pd.DataFrame, results: Results, asked: _Asked) -> Passage:
     keeping = [method for method in methods if kept[method] and asked.costs is None]
     rows = [
         [plain(x)]
-        + [score(by_place.get((method, x)), usual) for method in methods]
+        + [score(by_place.get((method, x)), usual, few) for method in methods]
         + [_range(by_place.get((method, x)), "kept") for method in keeping]
         for x in places
     ]
@@ -311,11 +319,20 @@ def _range(line: Line | None, name: str) -> str:
     return span(line[f"{name}_min"], line[f"{name}_max"])
 
 
-def score(line: Line | None, usual: int) -> str:
-    """Write mean and standard error, and the number of trials where it is not the usual one."""
+def score(
+    line: Line | None, usual: int, few: Mapping[tuple[str, str, int], int] | None = None
+) -> str:
+    """Write mean and standard error, and the number of trials where it is not the usual one.
+
+    Sizes that a method cannot have are no failures, see `rfbench.analysis.faults.too_few`.
+    """
     if line is None:
         return ""
     if not line["trials"]:
+        size = line.get("M")
+        key = line["dataset"], line["label"], -1 if size is None or absent(size) else int(size)
+        if few and key in few:
+            return f"n/a (M < {few[key]})"
         return f"failed ({line['failed']})"
     unusual = f" (n = {line['trials']})" if line["trials"] < usual else ""
     decimals = 3 if METRICS[line["metric"]].endswith("(%)") else 4
@@ -333,7 +350,7 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
         ranges["bandwidth"] = ""
     ranges["d"] = span(table["d"].min(), table["d"].max()) if table["d"].notna().any() else ""
     return {
-        "dataset": table["dataset"].iloc[0],
+        "dataset": shown_name(table),
         "ranges": ranges,
         "follows": follows(results),
         "settings": {name: _setting(table, name) for name in SAID},

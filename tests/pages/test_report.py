@@ -103,7 +103,8 @@ def test_tables_that_no_result_backs_are_removed_and_other_files_stay() -> None:
     write(["results/adult"], "pages")
     names = sorted(path.name for path in Path("pages").rglob("*") if path.is_file())
     assert names == [
-        "README.md", "claims.md", "eerf2018_table3.printed.md", "mine.md", "scoreboard.md",
+        "README.md", "claims.md", "eerf2018_table3.printed.md", "glossary.md", "mine.md",
+        "scoreboard.md",
         "verdicts.json", "verdicts.schema.json", "which_method.md",
     ]  # fmt: skip
 

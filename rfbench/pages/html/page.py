@@ -14,15 +14,16 @@ from rfbench import papers
 from rfbench.analysis import ranking
 from rfbench.analysis import verdicts as rules
 from rfbench.analysis.choice import size_tests
-from rfbench.analysis.frame import Today
+from rfbench.analysis.frame import Collection, Today
 from rfbench.analysis.verification import Verification, verify_any
 from rfbench.errors import WriteError
-from rfbench.pages import rank_diagram, words
+from rfbench.pages import first, glossary, rank_diagram, words
 from rfbench.pages.front import FirstScreen, summary
 from rfbench.pages.html import methods, runs, verdicts
 from rfbench.pages.rules import rules as rules_text
 from rfbench.pages.scoreboard import APART
 
+FEW_RUNS, MOST_ANSWERS = 3, 6  # that the first screen names
 # One letter per verdict, so that colour is never alone.
 LETTERS = {
     rules.AGREES: "A",
@@ -117,7 +118,22 @@ def page(verification: Verification) -> str:
         papers=[papers.paper(name) for name in papers.papers()],
         answer=papers.answer,
         rules=rules_text().replace("\b\n", ""),
+        terms=glossary.terms(),
+        head=_head(collection),
     )
+
+
+def _head(collection: Collection) -> dict[str, Any]:
+    """Return what the head says: titles, configurations, dates, and first answers of few runs."""
+    own = collection.experiments
+    few = own if len(own) <= FEW_RUNS else ()
+    named = [runs.cut(results.config.get("title") or results.name) for results in few]
+    return {
+        "title": "; ".join(dict.fromkeys(named)) or "Random features, measured",
+        "configurations": [runs.cut(results.name) for results in few],
+        "dates": sorted({str(r.manifest.get("written") or "")[:10] for r in own} - {""}),
+        "answers": [line for r in few for line in first.sentences(collection, r)][:MOST_ANSWERS],
+    }
 
 
 def as_json(data: Any) -> str:
