@@ -11,6 +11,7 @@ from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 
+from rfbench.docstrings import complete
 from rfbench.errors import MethodError, nearest
 
 LARGEST_WHOLE = 2**31 - 1
@@ -105,9 +106,12 @@ def ruled(rule: Rule) -> dict[str, Rule]:
 def estimator(cls: type[Class]) -> type[Class]:
     """Make the annotated fields of a class its constructor's parameters, after those of its bases.
 
-    A dataclass that leaves comparison and representation to scikit-learn's BaseEstimator.
+    A dataclass that leaves comparison and representation to scikit-learn's BaseEstimator. What the
+    bases say of inherited parameters and attributes is added to its docstring.
     """
-    return dataclass(eq=False, repr=False, kw_only=True)(cls)
+    made = dataclass(eq=False, repr=False, kw_only=True)(cls)
+    complete(made)
+    return made
 
 
 class Checked:

@@ -19,7 +19,7 @@ TESTS = Path(__file__).parent
 FLOORS: tuple[tuple[str, ...], ...] = (
     (
         *("rfbench", "arrays", "errors", "clock", "metrics", "memory"),
-        *("escaping", "frozen", "permissions", "shipped", "yamlfile"),
+        *("docstrings", "escaping", "frozen", "permissions", "shipped", "yamlfile"),
         *("kernels", "bandwidths", "parameters", "plugins", "registry", "grids", "rows", "compute"),
     ),
     ("samplers",),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 import re
-import textwrap
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -27,6 +26,7 @@ from rfbench.cli.options import (
     with_papers,
 )
 from rfbench.cli.terminal import echo, echo_json, failures, print_table, print_text
+from rfbench.docstrings import readable
 from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 
@@ -324,16 +324,15 @@ def list_(what: str, name: str | None, form: str) -> None:
 def _whole(what: str, name: str) -> str:
     """Return all that can be said of one thing."""
     from rfbench import datasets, papers
+    from rfbench.pages import method
     from rfbench.results import schema
 
     if what == "samplers":
-        cls = SAMPLERS[name]
-        verified = textwrap.indent(cls.declaration.verified, "  ")
-        return f"{_described(cls)}Verified against\n{verified}"
+        return method.text(SAMPLERS[name])
     if what == "solvers":
-        return "\n\n".join(_described(cls) for cls in dict.fromkeys(SOLVERS[name].values()))
+        return "\n".join(method.text(cls) for cls in dict.fromkeys(SOLVERS[name].values()))
     if what == "kernels":
-        return _described(KERNELS[name])
+        return method.text(KERNELS[name])
     if what == "datasets":
         entry = datasets.entry(name)
         facts = entry.model_dump(
@@ -365,16 +364,6 @@ def _configurations() -> dict[str, Callable[[], str]]:
         for name, run in config.documents(path).items()
     }
     return {**runs, **files}
-
-
-def _described(thing: type) -> str:
-    """Return the docstring of a class, and those of its bases that document parameters."""
-    texts = {cls: inspect.cleandoc(cls.__doc__ or "") for cls in inspect.getmro(thing)}
-    return "".join(
-        f"{cls.__name__}: {text}\n\n"
-        for cls, text in texts.items()
-        if cls is thing or (cls.__module__.startswith("rfbench") and "\n----" in text)
-    )
 
 
 def _listed(what: str) -> list[tuple[str, ...]]:
@@ -410,10 +399,7 @@ def _listed(what: str) -> list[tuple[str, ...]]:
 def _first_line(thing: object) -> str:
     """Return the first sentence of a docstring without its markup."""
     line = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
-    line = re.sub(r":math:`([^`]*)`", r"\1", line)
-    for mark, plain in (("^\\top", "'"), ("\\infty", "inf"), ("\\le", "<="), ("\\theta", " theta")):
-        line = line.replace(mark, plain)
-    return re.sub(r" +", " ", line.replace("\\", ""))
+    return readable(line)
 
 
 @click.command()

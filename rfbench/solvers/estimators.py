@@ -31,7 +31,7 @@ class Regressor(RegressorMixin, Solver):  # type: ignore[misc]
         return np.asarray(np.mean((decisions - truth) ** 2, axis=(1, 2)))
 
     def predict(self, X: Rows) -> Array:
-        """Return the predictions, shaped as the y of `fit`."""
+        """Return the predictions of X of shape (n, d), shaped as the y of `fit`."""
         values = self.decisions(X)
         return values if self._shape else values[:, 0]
 
@@ -104,7 +104,7 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         return values[:, 0] if self.coding_.k == 2 else values
 
     def predict(self, X: Rows) -> NDArray[Any]:
-        """Return the predicted labels, shape (n,)."""
+        """Return the predicted labels, shape (n,), of X of shape (n, d)."""
         values = self.decisions(X)
         return np.asarray(self.classes_[self.predict_codes(values)])
 

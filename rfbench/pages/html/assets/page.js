@@ -189,6 +189,8 @@ function hover(one) {
 
 // Ticks of a logarithmic axis at 1, 2, 5 of each power of ten, or at the powers where these are many.
 function ticks(values, most) {
+  const own = [...new Set(values)].sort((a, b) => a - b);
+  if (own.length <= most) return { tickvals: own, ticktext: own.map((tick) => String(Number(tick.toPrecision(3)))) };
   const low = Math.log10(Math.min(...values)), high = Math.log10(Math.max(...values));
   const powers = Array.from({ length: Math.ceil(high) - Math.floor(low) + 1 }, (_, i) => Math.floor(low) + i);
   let found = powers.flatMap((power) => [1, 2, 5].map((n) => Number(`${n}e${power}`))).filter((tick) => Math.log10(tick) > low - 0.2 && Math.log10(tick) < high + 0.2);
