@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -19,6 +20,8 @@ from rfbench.escaping import in_markdown
 from rfbench.pages import grids
 from rfbench.pages.templates import render as fill
 from rfbench.pages.words import DASH, absent, listing, number, signed, span, spread
+
+PAGE, COMMAND = "audit.md", "rfbench audit"
 
 
 def render(ranking: Ranking, format: str, *, width: int | None = None) -> str:
@@ -144,6 +147,27 @@ def _settings(name: str, options: Options) -> list[tuple[str, str, dict[str, str
     ]
 
 
+def command_of(folder: Path) -> list[str]:
+    """Return the arguments of `rfbench audit` that the page of an audit's folder names.
+
+    Raises ResultsError if there is no such page, or it names none.
+    """
+    file = folder / PAGE
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        lines = []
+    commands = [line.strip() for line in lines if line.startswith(f"    {COMMAND} ")]
+    try:
+        return shlex.split(commands[0])[2:]
+    except (IndexError, ValueError):
+        raise ResultsError(
+            f"{file} does not name the command of its audit.",
+            "A page is made anew by the question that it answers.",
+            "Run the audit again; its rows are kept.",
+        ) from None
+
+
 def save(ranking: Ranking, folder: Path) -> list[Path]:
     """Write ``audit.csv`` and ``audit.md`` into a folder and return their paths.
 
@@ -152,7 +176,7 @@ def save(ranking: Ranking, folder: Path) -> list[Path]:
     """
     texts = {
         TABLE: ranking.table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n"),
-        "audit.md": render(ranking, "markdown"),
+        PAGE: render(ranking, "markdown"),
     }
     try:
         for name, content in texts.items():

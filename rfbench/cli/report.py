@@ -6,8 +6,11 @@ from pathlib import Path
 
 import click
 
+from rfbench.audit.page import PAGE
+from rfbench.cli.audit import write_again
 from rfbench.cli.options import FILE, FOLDER, note_faults, with_papers
 from rfbench.cli.terminal import echo
+from rfbench.results.reader import TRIALS
 
 RESULTS = Path("results")
 PUBLISHED = RESULTS / "published"
@@ -22,8 +25,13 @@ PUBLISHED = RESULTS / "published"
     metavar="FILE",
     help="Write one self-contained page to look at, and nothing else.",
 )
+@click.option(
+    "--audits",
+    is_flag=True,
+    help="Write the pages of the audits below RESULTS anew from their rows, and nothing else.",
+)
 @with_papers
-def report(folders: tuple[Path, ...], out: Path, html: Path | None) -> None:
+def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool) -> None:
     """Write the pages that say what came out, from the CSVs alone; nothing is run.
 
     README.md: the papers' numbers and claims. claims.md: the comparisons behind each verdict.
@@ -39,13 +47,21 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None) -> None:
       rfbench report results/published --out results
       rfbench report results/quickstart results/mine --out pages
       rfbench report results/quickstart --html report.html
+      rfbench report --audits
     """
     from rfbench.datasets import catalog
     from rfbench.experiment.today import settings
 
     note_faults()
     paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
-    if html:
+    if audits:
+        written = []
+        for folder in sorted(file.parent for path in paths for file in path.rglob(PAGE)):
+            if (folder / TRIALS).exists():
+                written += write_again(folder)
+            else:
+                echo(f"note: {folder} has no rows here; its page stays", err=True)
+    elif html:
         from rfbench.pages.html import page
 
         written = [page.write(paths, html, settings)]

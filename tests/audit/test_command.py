@@ -100,3 +100,33 @@ def test_an_interrupted_audit_is_not_ranked(here, monkeypatch):
 def test_mistakes_are_answered_with_a_sentence(here, words, said):
     target = [] if "--target" in words else ["--target", AIM]
     assert said in call("configs/invented.yaml", *target, *words, "--jobs", 1, code=2)
+
+
+def test_pages_are_made_anew_from_rows_by_the_command_that_they_name(here):
+    call(*AGAIN)
+    page = found(here) / "audit.md"
+    content, table = page.read_text(), (found(here) / "audit.csv").read_bytes()
+    page.write_text("# An older layout\n\n" + content.splitlines()[-1] + "\n")
+    (found(here) / "audit.csv").unlink()
+    bare = here / "results" / "bare"
+    bare.mkdir()
+    (bare / "audit.md").write_text("no rows")
+    said = command_line.call("report", "results", "--audits")
+    assert "bare has no rows here" in said
+    assert page.read_text() == content
+    assert (found(here) / "audit.csv").read_bytes() == table
+    page.write_text("nothing")
+    said = command_line.call("report", "results", "--audits", code=2)
+    assert "does not name the command" in said
+
+
+def test_a_page_gives_itself_no_permission(here, monkeypatch):
+    call(*AGAIN)
+    page = found(here) / "audit.md"
+    page.write_text(page.read_text().rstrip("\n") + " --allow-imports\n")
+    asked = []
+    monkeypatch.setattr("rfbench.audit.plan.plan", lambda question: asked.append(question))
+    monkeypatch.setattr("rfbench.audit.ranking.rank", lambda *args: None)
+    monkeypatch.setattr("rfbench.audit.page.save", lambda *args: [])
+    command_line.call("report", "results", "--audits")
+    assert [question.allow_imports for question in asked] == [False]
