@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import random
 import shutil
 
@@ -16,6 +17,7 @@ from rfbench.errors import DataError
 from tests.support.command_line import call
 from tests.support.data_files import LETTERS, letters, sha256, svmlight
 
+TIMES = 800 if os.environ.get("RFBENCH_NIGHTLY") else 4
 UNPINNED = letters()
 OWN = {"file": "own.csv", "target": "y"}
 
@@ -61,7 +63,7 @@ def test_damage_anywhere_changes_no_number(data, caplog):
     caplog.set_level(logging.ERROR)
     (letters_before, own_before), chance = rows(), random.Random(3)
     refused, changed = set(), 0
-    for path in 4 * files_of(data):
+    for path in TIMES * files_of(data):
         before = path.read_bytes()
         path.write_bytes(damaged(before, chance))
         try:

@@ -1,5 +1,6 @@
 """Flips and other changes in every file of a results folder: none goes unnoticed."""
 
+import os
 import random
 from contextlib import suppress
 
@@ -19,7 +20,7 @@ MANIFEST = {
     **{"machines": {"0" * 8: {"cpu": "C", "cores": 2, "memory_gib": 3.5, "blas": None}}},
     **{"versions": {"numpy": "2.0"}, "smoke": False},
 }
-CHANGES = 40  # of each file
+CHANGES = 2500 if os.environ.get("RFBENCH_NIGHTLY") else 25  # of each file
 
 
 @pytest.fixture
