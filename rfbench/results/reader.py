@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -359,23 +360,26 @@ def _values_of_all(header: list[str], lines: list[bytes]) -> dict[str, Any] | No
     if not lines or b"\0" in text or b"nan" in text.lower():
         return None
     try:
-        frame = pd.read_csv(
-            io.BytesIO(text),
-            header=None,
-            names=header,
-            index_col=False,
-            dtype={name: "float64" if name in numbers else "str" for name in header},
-            na_values={name: [""] for name in numbers},
-            keep_default_na=False,
-            **EXACT,
-            lineterminator="\n",
-            encoding_errors="replace",
-        )
+        with warnings.catch_warnings():
+            # More cells than names are no warning of pandas: each such row is named.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            frame = pd.read_csv(
+                io.BytesIO(text),
+                header=None,
+                names=header,
+                index_col=False,
+                dtype={name: "float64" if name in numbers else "str" for name in header},
+                na_values={name: [""] for name in numbers},
+                keep_default_na=False,
+                **EXACT,
+                lineterminator="\n",
+                encoding_errors="replace",
+            )
         ends = [line[-8:].decode() for line in lines]
         if len(frame) != len(lines) or list(frame[CHECK]) != ends:
             return None
         read = {name: SCHEMA[name].typed(frame[name].array) for name in header if name in SCHEMA}
-    except ValueError:
+    except (ValueError, pd.errors.ParserWarning):
         return None
     absent = {name: column.values([""] * len(lines)) for name, column in SCHEMA.items()}
     return absent | read | {name: frame[name].array for name in header if name not in SCHEMA}

@@ -231,3 +231,10 @@ def test_texts_as_categories(tmp_path, monkeypatch):
     assert part["dataset"].dtype == "category"
     assert part["dataset"].cat.categories.is_monotonic_increasing
     pd.testing.assert_frame_equal(part.astype(whole.dtypes), whole)
+
+
+def test_rows_wider_than_the_header_are_named(tmp_path):
+    folder = folder_of(tmp_path, {}, {"trial": 1})
+    results = read(rewrite(folder, content(folder).replace(b",version,", b",", 1)))
+    assert results.rows.empty
+    assert "cells, the header" in results.notes[0]
