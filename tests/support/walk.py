@@ -1,6 +1,7 @@
 """Name every callable of rfbench and scikit-learn in a stranger's text, and watch what happens.
 
-Run as a script, because nobody can take an audit hook out of a process again. It ends with 1, and
+Run as a script, because nobody can take an audit hook out of a process again; its word says that
+of what is not listed every n-th one is named. It ends with 1, and
 names the first text that did something, or that was not refused.
 """
 
@@ -107,7 +108,8 @@ def main():
         with contextlib.suppress(RfbenchError):  # what a refusal imports late
             read(changes)
     sys.addaudithook(hook)
-    for path in paths:
+    every = int(sys.argv[1])
+    for path in [p for n, p in enumerate(paths) if n % every == 0 or p in listed]:
         for door, changes, is_class in doors(path):
             attempt(door, changes, listed=is_class and path in listed)
         colon = ":".join(path.rsplit(".", 1))
