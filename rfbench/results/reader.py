@@ -313,12 +313,14 @@ def _lines(file: Path) -> Iterator[tuple[list[str], list[bytes], bool]]:
     try:
         with file.open("rb") as stream:
             header = _header(file, stream.readline())
-            rest = b""
+            rest, empty = b"", True
             while block := stream.read(PIECE):
                 *lines, rest = (rest + block).split(b"\n")
                 if lines:
                     yield header, lines, True
-            yield header, [rest] if rest else [], False
+                    empty = False
+            if rest or empty:
+                yield header, [rest] if rest else [], False
     except OSError as error:
         why = f"{file.parent} is not there." if not file.parent.is_dir() else f"{error.strerror}."
         raise ResultsError(
