@@ -227,6 +227,10 @@ def test_a_file_of_several_runs(here):
     assert [path.name for path in (here / "results").iterdir()] == ["two_more.tuned"]
     output = call(*words, "--dry-run", "--only", "protocol=tuned", "--only", "M=8")
     assert re.findall(r"two_\S+(?=:)", output) == ["two_digits.tuned", "two_more.tuned"]
+    both = call(*words, "--dry-run", "--only", "protocol=tuned", "--only", "protocol=printed")
+    assert set(re.findall(r"two_\S+(?=:)", both)) > set(re.findall(r"two_\S+(?=:)", output))
+    some = ("--only", "protocol=tuned", "--only", "protocol=tunde")  # one of two is not there
+    assert "No trial has protocol tunde" in call(*words, *some, code=2)
     assert "is not KEY=VALUE" in call(*words, "--only", "protocoll=tuned", code=2)
     assert "tuned" in call(*words, "--only", "protocol=tunde", code=2)
     assert "called 'more'" in call(*words, "--run", "more", code=2)

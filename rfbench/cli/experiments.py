@@ -72,7 +72,7 @@ def run(
                 "Their results would land in the same folder.",
                 "Run them one by one with different --out, or rename one.",
             )
-    if options.only and len(experiments) > 1:
+    if options.only:
         experiments = _with_trials(experiments, options.only)
     experiments = _with_data(experiments) if offline else experiments
     carry_out([Work(experiment.name, [experiment]) for experiment in experiments], options)
@@ -105,7 +105,7 @@ def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> li
     from rfbench.experiment.run_plan import meeting
 
     of_all = [text for text in conditions if not text.startswith("trial=")]
-    met = meeting(trials_without_data(experiments), of_all)
+    met = meeting(trials_without_data(experiments), of_all, each=True)
     names = {trial.experiment.name for trial in met}
     return [experiment for experiment in experiments if experiment.name in names]
 

@@ -287,7 +287,8 @@ class RunOptions:
         "--only",
         multiple=True,
         metavar="KEY=VALUE",
-        help="Only trials with this: dataset, protocol, sampler, label, M, trial, d.",
+        help="Only trials with this: dataset, protocol, sampler, label, M, trial, d. Given twice "
+        "with one key: with any of the values.",
     )
     shard: tuple[int, int] | None = _option(
         "--shard",

@@ -55,16 +55,19 @@ class RunPlan:
         return replace(self, folder=folder, trials=trials, whole=self.folder)
 
     def only(self, conditions: Sequence[str]) -> RunPlan:
-        """Return the plan whose trials meet every ``KEY=VALUE``.
-
-        Raises ConfigError: a condition names no key of a trial, or no trial meets it.
-        """
+        """Return the plan of the trials that meet the conditions, see `meeting`."""
         return replace(self, trials=meeting(self.trials, conditions))
 
 
-def meeting(trials: Sequence[Trial], conditions: Sequence[str]) -> list[Trial]:
-    """Return the trials that meet every ``KEY=VALUE``; see `Work.only`."""
-    left = list(trials)
+def meeting(
+    trials: Sequence[Trial], conditions: Sequence[str], *, each: bool = False
+) -> list[Trial]:
+    """Return the trials that have, of every key in the conditions ``KEY=VALUE``, one of its values.
+
+    Raises ConfigError: a condition names no key of a trial, or no trial is left. With `each`, also
+    if there is no trial for one value of several.
+    """
+    wanted: dict[str, list[str]] = {}
     for condition in conditions:
         key, sign, value = condition.partition("=")
         if not sign or key not in ONLY_KEYS:
@@ -72,13 +75,17 @@ def meeting(trials: Sequence[Trial], conditions: Sequence[str]) -> list[Trial]:
                 f"--only {condition} is not KEY=VALUE.{nearest(key, list(ONLY_KEYS))}",
                 f"The keys are {', '.join(ONLY_KEYS)}.",
             )
-        seen = sorted({str(ONLY_KEYS[key](trial)) for trial in left})
-        left = [trial for trial in left if str(ONLY_KEYS[key](trial)) == value]
-        if not left:
+        wanted.setdefault(key, []).append(value)
+    left = list(trials)
+    for key, values in wanted.items():
+        seen = {str(ONLY_KEYS[key](trial)) for trial in left}
+        absent = [value for value in values if value not in seen]
+        if absent and (each or len(absent) == len(values)):
             raise ConfigError(
-                f"No trial has {key} {value}.{nearest(value, seen)}",
-                f"There are {', '.join(seen[:12])}.",
+                f"No trial has {key} {absent[0]}.{nearest(absent[0], sorted(seen))}",
+                f"There are {', '.join(sorted(seen)[:12])}.",
             )
+        left = [trial for trial in left if str(ONLY_KEYS[key](trial)) in values]
     return left
 
 
