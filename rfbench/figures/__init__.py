@@ -102,6 +102,7 @@ def plot(
 
 def _write(file: Path, text: str) -> None:
     try:
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         what = f"{file} cannot be written: {error.strerror}."
