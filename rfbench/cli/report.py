@@ -6,11 +6,9 @@ from pathlib import Path
 
 import click
 
-from rfbench.audit.page import PAGE
 from rfbench.cli.audit import write_again
 from rfbench.cli.options import FILE, FOLDER, note_faults, with_papers
 from rfbench.cli.terminal import echo
-from rfbench.results.reader import TRIALS
 
 RESULTS = Path("results")
 PUBLISHED = RESULTS / "published"
@@ -55,6 +53,9 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
     note_faults()
     paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
     if audits:
+        from rfbench.audit.page import PAGE
+        from rfbench.results.reader import TRIALS
+
         written = []
         for folder in sorted(file.parent for path in paths for file in path.rglob(PAGE)):
             if (folder / TRIALS).exists():

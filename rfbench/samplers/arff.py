@@ -105,9 +105,10 @@ class ARFF(ScoredFeatures):
     alpha: float = parameter(1e-3, number(above=0))
 
     def scratch_bytes(self, n: int, d: int, k: int = 1, row_bytes: float = 0.0) -> float:
-        """Return the bytes of the scoring rows, of a fit and of the proposals."""
+        """Return the bytes of the scoring rows, in two parts; of a fit and of the proposals."""
         rows, fit = self.fit_bytes(n, d, k, row_bytes)
-        return rows + fit + 16.0 * self.n_components * d
+        parts = self.n_scored(n) * (row_bytes + 8.0 * k)
+        return rows + parts + fit + 16.0 * self.n_components * d
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         assert targets is not None

@@ -183,7 +183,8 @@ def test_on_noise_the_loss_is_the_truth(name):
     assert abs(excess(name, "nested")) < 3
 
 
-@pytest.mark.parametrize("name", ["eerf", "greedy", "lkrf", "orcca", "arff"])
+# arff and varpro stop where held-out rows say so: on noise at the random features they begin with.
+@pytest.mark.parametrize("name", ["eerf", "greedy", "lkrf", "orcca"])
 def test_on_noise_the_loss_of_features_fitted_once_is_not(name):
     assert excess(name, "once") < -3
 
