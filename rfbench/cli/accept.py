@@ -53,8 +53,9 @@ def accept(
     Every line and the manifest must fit their checksums, every row must be the trial that it
     names, no planned trial may be missing, and the configuration must have the keys of the
     protocol. Then random rows are measured again. Exit code 1, and nothing is taken in, if one
-    comes out otherwise. The probability that this finds a forged row is said. What is taken in
-    stands below results/community, with its method and author, and apart on the leaderboard.
+    comes out otherwise. It says with what probability this would have found forged rows, by how
+    many were forged. What is taken in stands below results/community, with its method and author,
+    and apart on the leaderboard.
 
     \b
     Example:

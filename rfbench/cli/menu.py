@@ -15,19 +15,20 @@ FACTS = Path("results/leaderboard.json")
 
 @click.command()
 @click.argument("facts", type=FILE, default=FACTS)
-def menu(facts: Path) -> None:
-    """Print the menu of `rfbench choose` that the FACTS of a leaderboard make.
+@click.option("--out", type=FILE, help="Write it there; default: print it.")
+def menu(facts: Path, out: Path | None) -> None:
+    """Make the menu of `rfbench choose`, what it tries, of the FACTS of a leaderboard.
 
-    FACTS is results/leaderboard.json by default. The menu in use is the file
-    rfbench/choosing/menu.yaml. With too few data sets the leaderboard decides nothing, and that is
-    an error.
+    FACTS is results/leaderboard.json by default. With too few data sets the leaderboard decides
+    nothing: that is an error, and nothing is written. The menu in use comes with the package
+    (choosing/menu.yaml in its source).
 
     \b
     Example:
-      rfbench menu results/leaderboard.json > rfbench/choosing/menu.yaml
+      rfbench menu results/leaderboard.json --out menu.yaml
     """
     from rfbench.choosing import menu as menus
-    from rfbench.errors import ResultsError
+    from rfbench.errors import ResultsError, WriteError
 
     try:
         content = json.loads(facts.read_bytes())
@@ -37,4 +38,14 @@ def menu(facts: Path) -> None:
             f"{getattr(error, 'strerror', None) or error}.",
             "Name the leaderboard.json that `rfbench report` writes.",
         ) from error
-    echo(menus.text(menus.made_from(content, menus.shipped())), nl=False)
+    text = menus.text(menus.made_from(content, menus.shipped()))
+    if out is None:
+        echo(text, nl=False)
+        return
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise WriteError(
+            f"{out} cannot be written.", f"{error.strerror}.", "Name another."
+        ) from error
+    echo(out)

@@ -74,7 +74,8 @@ def slurm(
 ) -> None:
     """Print the script that runs each CONFIG as a job array, with OPTIONS of `rfbench run`.
 
-    The parts share no file; the last job merges them. The same script goes on where parts failed.
+    `| sh` submits it. The parts share no file; the last job merges them. The same script goes on
+    where parts failed. Configurations come first, then options.
 
     \b
     Examples:

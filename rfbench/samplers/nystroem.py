@@ -80,10 +80,10 @@ class NystroemMap(KernelColumns):
     kernels=ANY,
     about="kernel values at M landmarks among the training rows, drawn uniformly",
     labels={
-        "nystroem-leverage": "the same, the landmarks drawn by their leverage scores",
-        "nystroem-kmeans": "the same, the landmarks are the centres that k-means gives",
-        "nystroem-rpcholesky": "the same, the landmarks are random pivots of a Cholesky factor",
-        "nystroem-recursive-rls": "the same, the landmarks drawn by recursive leverage scores",
+        "nystroem-leverage": "as nystroem, the landmarks drawn by their leverage scores",
+        "nystroem-kmeans": "as nystroem, the landmarks are the centres that k-means gives",
+        "nystroem-rpcholesky": "as nystroem, the landmarks are random pivots of a Cholesky factor",
+        "nystroem-recursive-rls": "as nystroem, the landmarks drawn by recursive leverage scores",
     },
     verified="""
         scikit-learn (installed version): features of new rows at the same landmarks (Nystroem)
