@@ -96,6 +96,8 @@ def _of(size: Size, verdict: str) -> list[str]:
 
 
 def _ratio(line: Any) -> str:
+    if line.low != line.low:  # of one trial, or one data set, there is no interval
+        return number(line.ratio, 2)
     return f"{number(line.ratio, 2)} ({number(line.low, 2)}{DASH}{number(line.high, 2)})"
 
 
