@@ -19,17 +19,18 @@ import numpy as np
 import pandas as pd
 from click.testing import CliRunner
 
-from rfbench import datasets, samplers
+from rfbench import datasets, samplers, solvers
 from rfbench.analysis import verification
 from rfbench.cli import main
 from rfbench.config import Experiment, from_manifest
 from rfbench.experiment.plan import Trial, plan
-from rfbench.registry import SAMPLERS
+from rfbench.registry import SAMPLERS, SOLVERS
 
 HERE = Path(__file__).parent
 PUBLISHED = HERE.parents[1] / "results" / "published"
 VERIFY, CLAIMS, TABLE = (HERE / f"{name}.csv" for name in ("verify", "claims", "table"))
 IDENTITIES, FEATURES = HERE / "identities.json", HERE / "features.json"
+SOLUTIONS = HERE / "solutions.json"
 
 CLAIM = ["id", "paper", "protocol", "verdict", "effect", "p_value", "comparisons", "held", "trials"]
 QUOTED = ["page", "row", "column", "cell", "checked", "disputed"]  # of the papers' folders alone
@@ -134,19 +135,45 @@ def features() -> dict[str, list[float]]:
     }
 
 
+def solutions() -> dict[str, list[float]]:
+    """Return, by solver and task, four sums over what its fit says of new rows."""
+    draws = np.random.default_rng(2)
+    X, probe = draws.standard_normal((60, 5)), draws.standard_normal((12, 5))
+    target = X[:, 0] + np.sin(2 * X[:, 1]) + 0.3 * draws.standard_normal(60)
+    return {
+        f"{name}, {task}": _solution(name, task, X, target, probe)
+        for name, classes in SOLVERS.items()
+        for task in classes
+    }
+
+
+def _solution(name: str, task: str, X: Any, target: Any, probe: Any) -> list[float]:
+    y = np.digitize(target, [-0.5, 0.5]) if task == "classification" else target
+    y = y if name != "joint" else np.minimum(y, 1)  # it has two classes
+    sampler = "nystroem" if name == "falkon" else "rks"
+    features = samplers.make(sampler, n_components=20, bandwidth=2.0, random_state=0)
+    options = {} if name.startswith("kernel-") else {"features": features.fit(X, y)}
+    solver = solvers.make(name, task, random_state=0).fit(X, y, **options)
+    says = solver.predict if task == "regression" else solver.decision_function
+    return _condense(np.asarray(says(probe), dtype=float).reshape(len(probe), -1))
+
+
 def _sums(name: str, feature_map: str, X: Any, y: Any, probe: Any) -> list[float]:
     sampler = samplers.make(
         name, n_components=6, bandwidth=2.0, feature_map=feature_map, random_state=0
     )
-    Z = np.asarray(sampler.fit(X, y).transform(probe))
+    return _condense(np.asarray(sampler.fit(X, y).transform(probe)))
+
+
+def _condense(Z: Any) -> list[float]:
     rows, columns = np.arange(1, len(Z) + 1.0), np.arange(1, Z.shape[1] + 1.0)
     sums = (Z.sum(), np.abs(Z).sum(), (Z * Z).sum(), rows @ Z @ columns)
     return [float(value) for value in sums]
 
 
-def differ(sums: Sequence[float], stored: Sequence[float]) -> bool:
-    """Tell whether sums over features differ by more than another machine's rounding."""
-    return not np.allclose(sums, stored, rtol=0, atol=1e-9 * max(map(abs, stored)))
+def differ(sums: Sequence[float], stored: Sequence[float], tolerance: float = 1e-9) -> bool:
+    """Tell whether sums differ by more than another machine's rounding."""
+    return not np.allclose(sums, stored, rtol=0, atol=tolerance * max(map(abs, stored)))
 
 
 def write() -> None:
@@ -162,6 +189,7 @@ def write() -> None:
     table().to_csv(TABLE, index=False)
     IDENTITIES.write_text(json.dumps(identities(), indent=1) + "\n")
     FEATURES.write_text(json.dumps(found | same, indent=1) + "\n")
+    SOLUTIONS.write_text(json.dumps(solutions(), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -42,3 +42,12 @@ def test_seeded_features():
     for name, sums in expected.items():
         assert not numbers.differ(found[name], sums), name
         assert np.isfinite(found[name]).all()
+
+
+def test_solutions():
+    """Of iterative solvers, which end at a gap of 1e-4 or less: the digits beyond may move."""
+    found, expected = numbers.solutions(), json.loads(numbers.SOLUTIONS.read_text())
+    assert found.keys() >= expected.keys(), "a solver was taken away or renamed"
+    for name, sums in expected.items():
+        assert not numbers.differ(found[name], sums, 1e-5), name
+        assert np.isfinite(found[name]).all()
