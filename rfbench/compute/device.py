@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,12 +22,18 @@ from rfbench.compute import CUDA
 from rfbench.compute.blocks import blocks, default_block_rows
 from rfbench.compute.equations import NormalEquations
 from rfbench.compute.ridge import RidgePath, checked_penalties, rounding
-from rfbench.errors import MethodError
+from rfbench.errors import MemoryLimit, MethodError
 from rfbench.memory import GIB, check_fits
 
 TILE = 2048
 # Of a block of features on a GPU: products of fewer rows do not fill it.
 BLOCK_BYTES, LEAST_ROWS, MOST_ROWS = 2**31, 4096, 2**16
+MEMORY_SHARE = 1 / 8
+# Of so many rows products of float32 are summed in float32, and their sums in float64: as on the
+# CPU, whose blocks are no larger, so that `rfbench.compute.ridge.rounding` holds for both.
+SUMMED_ROWS = 2048
+# Gram matrices: the whole one, its eigenvectors and twice their size, which the solver works in.
+EIGEN_MATRICES = 4
 
 
 def require_torch() -> Any:
@@ -69,6 +75,11 @@ class Tiles:
             for i, left in enumerate(spans(p)[: j + 1])
         }
         return cls(p, parts)
+
+    @property
+    def device(self) -> str:
+        """Where it lies, as torch calls it."""
+        return next((part.device.type for part in self.parts.values()), "cpu")
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -176,6 +187,12 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
             failed = alpha
             del work
         if spectrum is None:
+            check_fits(
+                8.0 * EIGEN_MATRICES * p**2,
+                f"On the device, the eigendecomposition of a Gram matrix of {p} columns",
+                "Take larger penalties, or fewer features.",
+                free_on_gpu() / GIB if K.device == CUDA else None,
+            )
             spectrum = torch.linalg.eigh(K.shifted(0.0, sums, n).full())
         values = spectrum[0].clamp(min=0.0) + float(alpha)
         kept = values > noise * max(float(values.max()), largest)
@@ -243,18 +260,13 @@ class Device:
 
     def check_fits(self, p: int, matrices: int) -> None:
         """Raise MemoryLimit where so many Gram matrices of p columns do not fit there."""
-        limit = None
-        if self.name == CUDA:
-            cuda = require_torch().cuda
-            reusable = cuda.memory_reserved() - cuda.memory_allocated()
-            limit = (cuda.mem_get_info()[0] + reusable) / GIB
         sizes = [_size(span) for span in spans(p)]
         tiles = sum(size * sum(sizes[: k + 1]) for k, size in enumerate(sizes))
         check_fits(
             8.0 * matrices * tiles,
             f"On the device, {matrices} Gram matrices of {p} columns, half of each,",
             "Take fewer features or folds, or a fixed penalty.",
-            limit,
+            free_on_gpu() / GIB if self.name == CUDA else None,
         )
 
     def accumulate_groups(
@@ -292,24 +304,27 @@ class Device:
         # Less a row, rounded features would be no numbers of TF32.
         centre = centre and not self.tf32
         count = int(groups.max(initial=0)) + 1
-        grams = [Tiles.zeros(n_columns, self.torch_name) for _ in range(count)]
-        options = {"dtype": torch.float64, "device": self.torch_name}
-        moments = [torch.zeros(t + 1, n_columns, **options) for _ in range(count)]
+        with clock.part("train"):
+            grams = [Tiles.zeros(n_columns, self.torch_name) for _ in range(count)]
+            options = {"dtype": torch.float64, "device": self.torch_name}
+            moments = [torch.zeros(t + 1, n_columns, **options) for _ in range(count)]
         inner = np.zeros((count, t + 1, t + 1))
         shift: Any = None
-        steps = list(blocks(X.shape[0], groups, self._block_rows(n_columns, X)))
+        steps = list(blocks(X.shape[0], groups, self._block_rows(transform, n_columns, X)))
         for group, picked, features in self._features(transform, X, steps, clock):
-            with clock.part("train"):
+            with clock.part("train"), self.precision():
                 if shift is None:
                     shift = _mean_row(features) if centre else features.new_zeros(n_columns)
                 if centre:
                     features -= shift
                 sides = np.hstack([targets[picked], np.ones((len(features), 1))])
                 inner[group] += sides.T @ sides
-                moments[group] += _like(features, sides.T) @ features
-                self._add_products(grams[group], features)
+                _add_product(moments[group], _like(features, sides), features)
+                with self.precision(tf32=self.tf32):
+                    self._add_products(grams[group], features)
                 self.wait()
-        known = np.zeros(n_columns) if shift is None else _host(shift).astype(np.float64)
+            del features  # before those of the next block take memory
+        centre_row = np.zeros(n_columns) if shift is None else _host(shift).astype(np.float64)
         return [
             NormalEquations(
                 gram=gram,  # type: ignore[arg-type]  # Tiles stands for an array there
@@ -318,35 +333,55 @@ class Device:
                 target_sums=own[-1, :-1],
                 target_squares=np.diag(own)[:-1],
                 n=float(own[-1, -1]),
-                shift=known,
+                shift=centre_row,
                 eps=float(np.finfo(X.dtype).eps),
             )
             for gram, sums, own in zip(grams, map(_host, moments), inner, strict=True)
         ]
 
     def multiply(
-        self, transform: Any, X: Any, coefficients: FloatArray, n_columns: int, clock: Clock
+        self, transform: Any, X: Any, coefficients: FloatArray, n_columns: int, clock: Clock | None
     ) -> Array:
-        """Return the features of the rows times coefficients, shape (n, k), in float64."""
+        """Return the features of the rows times coefficients, shape (n, k), in float64.
+
+        The time of forming the features is booked by the clock; without one, to the part that is
+        open already.
+        """
         result = np.empty((X.shape[0], coefficients.shape[1]))
-        size = self._block_rows(n_columns, X)
+        size = self._block_rows(transform, n_columns, X)
         steps = list(blocks(X.shape[0], None, size))
         flat: Any = None
         for _, picked, features in self._features(transform, X, steps, clock):
             flat = _like(features, coefficients) if flat is None else flat
-            result[picked] = _host(features @ flat)
+            with self.precision():
+                result[picked] = _host(features @ flat)
+            del features
         return result
 
-    def _features(self, transform: Any, X: Any, steps: list[Any], clock: Clock) -> Iterator[Any]:
+    def _features(
+        self, transform: Any, X: Any, steps: list[Any], clock: Clock | None
+    ) -> Iterator[Any]:
         """Yield the group, the row numbers and the features of each block.
 
         Rows are read by a thread, into memory that the device copies from by itself (pinned).
         """
         torch, pinned = require_torch(), self.name == CUDA
         kind = getattr(torch, str(np.dtype(X.dtype)))
-        transform = transform.to(device=self.torch_name, dtype=kind)
+        if self.tf32 and kind != torch.float32:
+            raise MethodError(
+                f"tf32 is asked for, and the rows are {np.dtype(X.dtype)}.",
+                "TF32 is a precision of the products of float32.",
+                "Give the rows in float32, or leave tf32 out.",
+            )
+
+        def timed() -> Any:
+            return nullcontext() if clock is None else clock.part("features")
+
         most = max((_length(picked) for _, picked in steps), default=0)
-        buffers = [torch.empty(most, X.shape[1], dtype=kind, pin_memory=pinned) for _ in range(2)]
+        with timed():
+            transform = transform.to(device=self.torch_name, dtype=kind)
+            options = {"dtype": kind, "pin_memory": pinned}
+            buffers = [torch.empty(most, X.shape[1], **options) for _ in range(2)]
 
         def read(number: int) -> Any:
             picked = steps[number][1]
@@ -359,12 +394,13 @@ class Device:
         with ThreadPoolExecutor(1) as reader:
             ahead = reader.submit(read, 0) if steps else None
             for number, (group, picked) in enumerate(steps):
-                with clock.part("features"):
+                with timed(), self.precision():
                     assert ahead is not None
                     rows = ahead.result().to(self.torch_name, non_blocking=True)
                     if number + 1 < len(steps):
                         ahead = reader.submit(read, number + 1)
                     features = transform(rows)
+                    del rows
                     if self.tf32:
                         features = rounded_to_tf32(features)
                     if not bool(torch.isfinite(features).all()):
@@ -374,40 +410,70 @@ class Device:
                             "Look for missing values, and scale the data.",
                         )
                 yield group, picked, features
-                del features  # before those of the next block take memory
+                del features
 
     def _add_products(self, gram: Tiles, features: Any) -> None:
-        double = features.dtype == require_torch().float64
-        with self.precision():
-            for (i, j), part in gram.parts.items():
-                left, right = features[:, gram.spans[i]].T, features[:, gram.spans[j]]
-                if double:
-                    part.addmm_(left, right)
-                else:
-                    part.add_(left @ right)
+        for (i, j), part in gram.parts.items():
+            _add_product(part, features[:, gram.spans[i]], features[:, gram.spans[j]])
 
     @contextmanager
-    def precision(self) -> Iterator[None]:
-        """Say whether products of float32 may be taken in TF32."""
-        matmul = require_torch().backends.cuda.matmul
-        before = matmul.fp32_precision
-        matmul.fp32_precision = "tf32" if self.tf32 else "ieee"
+    def precision(self, tf32: bool = False) -> Iterator[None]:
+        """Take products of float32 in TF32, or in all of its digits, whatever is set outside."""
+        backends = require_torch().backends
+        settings = [(backends.cuda.matmul, tf32), (backends.mkldnn.matmul, False)]
+        before = [matmul.fp32_precision for matmul, _ in settings]
+        for matmul, less in settings:
+            matmul.fp32_precision = "tf32" if less else "ieee"
         try:
             yield
         finally:
-            matmul.fp32_precision = before
+            for (matmul, _), setting in zip(settings, before, strict=True):
+                matmul.fp32_precision = setting
 
     def wait(self) -> None:
         """Wait until the device is done, so that its time is booked where it belongs."""
         if self.name == CUDA:
             require_torch().cuda.synchronize()
 
-    def _block_rows(self, n_columns: int, X: Any) -> int:
+    def _block_rows(self, transform: Any, n_columns: int, X: Any) -> int:
         itemsize = int(np.dtype(X.dtype).itemsize)
         if self.name != CUDA:
             return default_block_rows(n_columns, itemsize)
-        held = BLOCK_BYTES // (itemsize * (n_columns + int(X.shape[1])))
-        return max(LEAST_ROWS, min(held, MOST_ROWS))
+        # What the features are made from counts too, and what the products are copied from.
+        row_bytes = itemsize * (getattr(transform, "columns_formed", n_columns) + int(X.shape[1]))
+        wanted = max(LEAST_ROWS, min(BLOCK_BYTES // row_bytes, MOST_ROWS))
+        return max(1, min(wanted, int(MEMORY_SHARE * free_on_gpu()) // row_bytes))
+
+
+@contextmanager
+def memory_errors() -> Iterator[None]:
+    """Raise MemoryLimit where a device has no more memory, as the check before could not tell."""
+    try:
+        yield
+    except RuntimeError as error:  # torch.OutOfMemoryError is one; pinned memory has another
+        if not any(term in str(error).lower() for term in ("out of memory", "not enough memory")):
+            raise
+        raise MemoryLimit(
+            "The device is out of memory.",
+            str(error).partition("\n")[0],
+            "Take fewer features or folds, or a fixed penalty.",
+        ) from error
+
+
+def free_on_gpu() -> float:
+    """Return the bytes that can still be had there, with those that torch holds unused."""
+    cuda = require_torch().cuda
+    reusable = cuda.memory_reserved() - cuda.memory_allocated()
+    return float(cuda.mem_get_info()[0] + reusable)
+
+
+def _add_product(total: Any, left: Any, right: Any) -> None:
+    """Add left' right to a total in float64."""
+    if left.dtype == total.dtype:
+        total.addmm_(left.T, right)
+        return
+    for some, others in zip(left.split(SUMMED_ROWS), right.split(SUMMED_ROWS), strict=True):
+        total.add_(some.T @ others)
 
 
 def rounded_to_tf32(values: Any) -> Any:

@@ -165,6 +165,20 @@ def _needs_memory(what: str, instead: str) -> ConfigError:
     )
 
 
+def check_device(experiment: Experiment, sampler: SamplerSpec) -> None:
+    """Refuse the device of an experiment that its solver or a sampler does not have.
+
+    Raises ConfigError or MethodError. For a configuration whose other parts were checked already.
+    """
+    solver = None
+    if experiment.solver.name != NO_SOLVER:
+        regression = {spec.entry.task == "regression" for spec in experiment.dataset} == {True}
+        task = "regression" if regression else "classification"
+        solver = solver_of(experiment, task=task, random_state=0)
+    _check_device(experiment, solver)
+    _check_torch_form(experiment, sampler, _built(experiment, sampler))
+
+
 def _check_device(experiment: Experiment, solver: Any) -> None:
     """Refuse a device, or a precision, that the solver does not have."""
     for key in ("device", "tf32"):
@@ -177,7 +191,7 @@ def _check_device(experiment: Experiment, solver: Any) -> None:
     if experiment.device != CPU and not hasattr(solver, "device"):
         raise ConfigError(
             f"device is {experiment.device}, and the solver is {experiment.solver.name}.",
-            "Ridge regression and classification run on a device, with features of waves.",
+            "Ridge regression and classification run on a device.",
             "Write `device: cpu`, or take the solver ridge.",
         )
 
@@ -268,12 +282,7 @@ def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> 
             f"{sampler.label} has no bandwidth that could be chosen.",
             todo="Write `bandwidth: median`, say.",
         )
-    if experiment.device != CPU and not getattr(built, "has_torch_form", False):
-        raise ConfigError(
-            f"{sampler.label} cannot be computed on a device.",
-            "Samplers of waves can, and projections of waves.",
-            "Write `device: cpu`, or take it out.",
-        )
+    _check_torch_form(experiment, sampler, built)
     if experiment.solver.selection == LOO and looks_at_target(built):
         raise ConfigError(
             f"{sampler.label} looks at the target, and selection is 'loo'.",
@@ -285,6 +294,15 @@ def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> 
             f"{sampler.label} does not approximate the kernel, and without a solver there is "
             "nothing else to measure.",
             todo="Take it out, or name a solver.",
+        )
+
+
+def _check_torch_form(experiment: Experiment, sampler: SamplerSpec, built: Any) -> None:
+    if experiment.device != CPU and not getattr(built, "has_torch_form", False):
+        raise ConfigError(
+            f"{sampler.label} cannot be computed on a device.",
+            "Waves, arc-cosine, tanh and coordinate features can, and projections of them.",
+            "Write `device: cpu`, or take it out.",
         )
 
 

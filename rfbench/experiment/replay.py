@@ -13,6 +13,7 @@ from typing import Any
 from rfbench import datasets
 from rfbench.compute import CPU
 from rfbench.config import Experiment, KeptBy, from_manifest
+from rfbench.config.combinations import check_device
 from rfbench.errors import ResultsError, RfbenchError
 from rfbench.experiment.children import Local
 from rfbench.experiment.environment import blas
@@ -124,7 +125,8 @@ def replay(
 
     The row is named by its number (1 is the first), or by the beginning of its trial_id: 6 digits
     or more. It is measured on its own device, or on another one, which a row in float64 does not
-    depend on. ResultsError if there is no such row, or it cannot be repeated, see `trial_of`.
+    depend on. ResultsError if there is no such row, or it cannot be repeated, see `trial_of`;
+    ConfigError or MethodError if the device cannot serve it.
     """
     rows = rows_of(folder)
     if which.isdecimal() and len(which) < ID_DIGITS:
@@ -198,6 +200,8 @@ def _on(trial: Trial, device: str | None) -> Trial:
             "Rows in float64 alone come out the same on every device.",
             f"Take --device {trial.experiment.device}.",
         )
+    if changed:
+        check_device(other.experiment, other.sampler)
     return other
 
 

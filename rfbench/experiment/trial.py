@@ -192,7 +192,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         features, chosen = _fit_sampler(largest, context, bandwidth, solver, clock)
         M = M or chosen
         # A row that is repeated at the size of its curve is cut, whatever shares its work today.
-        if (trial.shared_M and device is None) or shares_work(trial):
+        if trial.shared_M or shares_work(trial):
             curve, clock = Curve(features, clock, X), Clock()
     if curve is not None and M is not None:
         features = curve.prefix(M)

@@ -118,6 +118,8 @@ class FeatureMap(FittedMap):
         Order of the arc-cosine feature.
     projection : Projection or None
         Computes w'x faster than the product with a matrix does.
+    number_type : str
+        Type of floating-point numbers, where frequencies are numbers of something else.
     """
 
     feature: Feature | Literal["tanh", "exp"]
@@ -128,6 +130,7 @@ class FeatureMap(FittedMap):
     weights: FloatArray | None = None
     order: int = 0
     projection: Projection | None = None
+    number_type: str = "float64"
 
     def __post_init__(self) -> None:
         """Raise MethodError where the features would be no real numbers."""
@@ -139,6 +142,12 @@ class FeatureMap(FittedMap):
                     "They have to be real numbers.",
                     "Take their real part.",
                 )
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The floating-point type of its arrays."""
+        own = self.frequencies.dtype
+        return own if own.kind == "f" else np.dtype(self.number_type)
 
     @property
     def n_frequencies(self) -> int:
@@ -200,6 +209,7 @@ class FeatureMap(FittedMap):
         numbers = self.feature == "coordinate" or self.projection is not None
         return replace(
             self,
+            number_type=np.dtype(dtype).name,
             frequencies=self.frequencies if numbers else self.frequencies.astype(dtype, copy=False),
             offsets=None if self.offsets is None else self.offsets.astype(dtype, copy=False),
             weights=None if self.weights is None else self.weights.astype(dtype, copy=False),

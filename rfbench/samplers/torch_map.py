@@ -33,6 +33,11 @@ class TorchMap(torch.nn.Module):  # type: ignore[misc]
         frequencies: Any = features.frequencies
         if features.projection is not None:
             frequencies = features.projection.explicit()[:, frequencies]
+        # What a block of rows takes at once: the columns, copies of them, and their products.
+        copies = 2.0 if features.feature != "wave" or features.weights is not None else 1.0
+        copies = max(copies, 1.5) if self.paired else copies
+        products = 0 if matrix is None else matrix.shape[1]
+        self.columns_formed = int(copies * features.n_columns) + products
         arrays = {
             "frequencies": frequencies,
             "offsets": features.offsets,
@@ -40,7 +45,10 @@ class TorchMap(torch.nn.Module):  # type: ignore[misc]
             "matrix": matrix,
         }
         for name, array in arrays.items():
-            buffer = None if array is None else torch.from_numpy(np.array(array, order="C"))
+            own = np.asarray(array) if array is not None else None
+            if own is not None and own.dtype.kind == "f":
+                own = own.astype(features.dtype)
+            buffer = None if own is None else torch.from_numpy(np.array(own, order="C"))
             self.register_buffer(name, buffer)
 
     def forward(self, rows: Any) -> Any:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.compute import gram
-from rfbench.compute.device import Device, require_torch
+from rfbench.compute.device import Device, memory_errors, require_torch
 from rfbench.compute.gram import NormalEquations
 from rfbench.compute.partitions import Partitions, in_turn
 from rfbench.errors import MethodError
@@ -165,7 +165,8 @@ class Design:
         centre: bool,
     ) -> list[NormalEquations]:
         device.check_fits(self.n_columns, matrices)
-        transform = self._torch_map()
+        with clock.part("features"):
+            transform = self._torch_map()
         return device.accumulate_groups(
             transform, self.X, targets, self.n_columns, groups, clock=clock, centre=centre
         )
@@ -229,8 +230,12 @@ class Design:
         """Return Z @ coefficients for coefficients of shape (n_columns, k); shape (n, k)."""
         check_columns(self.n_columns, coefficients.shape[0])
         if self.device is not None:
-            clock, transform = self.clock or Clock(), self._torch_map()
-            return self.device.multiply(transform, self.X, coefficients, self.n_columns, clock)
+            with nullcontext() if self.clock is None else self.clock.part("features"):
+                transform = self._torch_map()
+            with memory_errors():
+                return self.device.multiply(
+                    transform, self.X, coefficients, self.n_columns, self.clock
+                )
         result = np.empty((self.n, coefficients.shape[1]))
         step = self._block_rows()
         buffer = np.empty((min(step, self.n), self.n_columns), dtype=self.X.dtype)

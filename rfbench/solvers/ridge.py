@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
 from rfbench.compute import CPU, DEVICES, gram
-from rfbench.compute.device import Device
+from rfbench.compute.device import Device, memory_errors
 from rfbench.compute.device import solve_ridge as solve_ridge_on_device
 from rfbench.compute.ridge import RidgePath
 from rfbench.compute.row_side import ColumnSpectrum, DualPath, RowSpectrum, solve_dual
@@ -92,7 +92,8 @@ class _Ridge(LinearModel, PenalisedSolver):
         if self.chosen_selection() == LOO:
             return self._left_out_fits(design, targets, clock)
         fit = pairwise_gram_fits if by_pairs else gram_fits
-        return fit(design, targets, groups, clock, self._solve, self.intercept)
+        with memory_errors():
+            return fit(design, targets, groups, clock, self._solve, self.intercept)
 
     @property
     def streams(self) -> bool:

@@ -60,7 +60,7 @@ def rate(device: Device, dtype: str, size: int) -> float:
         left @ left
         device.wait()
 
-    with device.precision():
+    with device.precision(device.tf32):
         multiply()
         return float(2.0 * size**3 / min(seconds_of(multiply) for _ in range(5)))
 

@@ -116,13 +116,40 @@ def test_a_row_is_repeated_on_its_device_or_on_another(folders):
     torch = folders["torch-cpu"]
     assert replay(torch, "1").again["device"] == "torch-cpu"
     assert replay(torch, "1", device="cpu").agrees
-    other = replay(folders["cpu"], "1", device="torch-cpu")
-    assert (other.agrees, other.again["device"]) == (True, "torch-cpu")
+    rows = rows_of(folders["cpu"])
+    # The small ones are cut from the largest of their curve, on a device too.
+    assert ("5", "12") in {(row["M"], row["shared_M"]) for row in rows}
+    for row in rows:
+        other = replay(folders["cpu"], row["trial_id"], device="torch-cpu")
+        assert (other.agrees, other.again["device"]) == (True, "torch-cpu"), other.differences
+        assert other.again["shared_M"] == (int(row["shared_M"]) if row["shared_M"] else None)
     import torch as library
 
     if not library.cuda.is_available():
         with pytest.raises(MethodError, match="torch sees no GPU"):
             replay(torch, "1", device="cuda")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"task": "classification", "solver": "logistic"}, "the solver is logistic"),
+        ({"samplers": "[nystroem]"}, "nystroem cannot be computed on a device"),
+        ({"solver.selection": "loo"}, "selection is 'loo'"),
+    ],
+)
+def test_a_row_that_a_device_cannot_serve_is_not_repeated_there(changes, message, tmp_path):
+    """It would be computed by numpy, and said to be of the device."""
+    changes = {name: value for name, value in changes.items() if name != "task"}
+    sets = [part for name, value in changes.items() for part in ("--set", f"{name}={value}")]
+    call(
+        "run", "quickstart", "--smoke", "--set", "M=10", "--set", "samplers=rks", *sets,
+        "--jobs", "1", "--out", tmp_path,
+    )  # fmt: skip
+    folder = tmp_path / "smoke" / "quickstart"
+    for device in ("cuda", "torch-cpu"):
+        with pytest.raises((ConfigError, MethodError), match=message):
+            replay(folder, "1", device=device)
 
 
 def test_a_row_in_less_is_repeated_on_its_device_alone(folders, tmp_path):

@@ -39,6 +39,20 @@ def test_every_sampler_has_its_features_or_says_that_it_has_none(name, feature_m
     assert_allclose(features(tensors()).numpy(), sampler.transform(NEW_ROWS), atol=1e-13)
 
 
+@pytest.mark.parametrize("name", [n for n, cls in SAMPLERS.items() if cls.has_torch_form])
+@pytest.mark.parametrize("feature_map", [OFFSET, PAIRED])
+def test_features_of_rows_in_float32_are_in_float32(name, feature_map):
+    kernel, rows = SAMPLERS[name].declaration.kernels[0], ROWS.astype(np.float32)
+    sampler = SAMPLERS[name](
+        12, kernel=kernel, bandwidth=2.0, feature_map=feature_map, random_state=0
+    ).fit(rows, LABELS)
+    features = sampler.feature_map_.as_torch()
+    made = features(tensors(NEW_ROWS, dtype=torch.float32))
+    assert made.dtype == torch.float32
+    expected = sampler.transform(NEW_ROWS.astype(np.float32))
+    assert_allclose(made.numpy(), expected, atol=1e-4)
+
+
 def test_the_samplers_without_are_those_that_are_not_waves():
     without = {name for name, cls in SAMPLERS.items() if not cls.has_torch_form}
     assert without == {"low-precision", "nystroem", "oprf", "positive", "random-binning"}

@@ -1,19 +1,24 @@
 """Ridge on a device: by torch's CPU the numbers of the CPU; what cannot be served is refused."""
 
+import weakref
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
+from rfbench import clock as clocks
 from rfbench.clock import Clock
 from rfbench.compute import CUDA, TORCH_CPU, gram
 from rfbench.compute import device as devices
-from rfbench.compute.device import Device, Tiles, rounded_to_tf32
+from rfbench.compute.device import Device, Tiles, rounded_to_tf32, solve_ridge
 from rfbench.errors import MemoryLimit, MethodError
 from rfbench.memory import limited_to
 from rfbench.registry import SAMPLERS
 from rfbench.samplers import RKS, Nystroem
 from rfbench.samplers.feature_map import OFFSET, PAIRED
+from rfbench.samplers.projected import ProjectedMap
 from rfbench.solvers import RidgeClassifier, RidgeRegressor
 from rfbench.testing.samplers import NEW_ROWS, ROWS
 from tests.support.problems import problem
@@ -222,3 +227,176 @@ def test_without_a_gpu_cuda_says_so():
         pytest.skip("there is one")
     with pytest.raises(MethodError, match="torch sees no GPU"):
         Device(CUDA).check()
+
+
+def sums_of(X, targets, transform=None, **options):
+    import torch
+
+    groups = np.zeros(len(X), dtype=np.intp)
+    (equations,) = Device(TORCH_CPU, **options).accumulate_groups(
+        transform or torch.nn.Identity(), X, targets, 3, groups, clock=Clock(), centre=False
+    )
+    return equations
+
+
+def test_sums_of_float32_are_taken_in_parts_however_large_a_block_is(monkeypatch):
+    """Integers, whose sums of 2,048 rows are exact in float32 (24 bits), of a block's are not."""
+    monkeypatch.setattr(devices, "default_block_rows", lambda *_: 2**16)
+    random = np.random.default_rng(0)
+    X, targets = random.integers(1, 90, (40_000, 3)), random.integers(1, 90, (40_000, 2))
+    products = X.T @ X
+    assert products.min() > 2**24
+    for tf32 in (False, True):
+        made = sums_of(X.astype(np.float32), targets.astype(np.float64), tf32=tf32)
+        assert (made.gram.full().numpy() == products).all()
+        assert (made.moment == X.T @ targets).all()
+        assert (made.column_sums == X.sum(0)).all()
+
+
+class Ticking:
+    """A clock that stands still but for `tick`, in the place of the module `time`."""
+
+    now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+    process_time = perf_counter
+
+    def tick(self, function, seconds):
+        def slow(*args, **kwargs):
+            self.now += seconds
+            return function(*args, **kwargs)
+
+        return slow
+
+
+@pytest.fixture
+def ticking(monkeypatch):
+    fake = Ticking()
+    monkeypatch.setattr(clocks, "time", fake)
+    return fake
+
+
+def test_predictions_are_time_of_the_test(ticking, monkeypatch):
+    """Forming the features is part of it: no clock of its own pauses it."""
+    from rfbench.samplers.torch_map import TorchMap
+
+    X, y = problem(200, 6, "real")
+    features = RKS(11, bandwidth=3.0, random_state=0).fit(X)
+    model = RidgeRegressor(0.1, device=TORCH_CPU).fit(X, y, features=features)
+    monkeypatch.setattr(TorchMap, "forward", ticking.tick(TorchMap.forward, 1.0))
+    clock = Clock()
+    with clock.part("test"):
+        model.decisions(X)
+    assert clock.wall == {"pp": 0.0, "features": 0.0, "train": 0.0, "test": 6.0}  # blocks of 37
+
+
+def test_what_goes_before_the_sums_is_timed(ticking, monkeypatch):
+    from rfbench.samplers.torch_map import TorchMap
+
+    X, y = problem(100, 6, "real")
+    features = RKS(11, bandwidth=3.0, random_state=0).fit(X)
+    monkeypatch.setattr(TorchMap, "__init__", ticking.tick(TorchMap.__init__, 1.0))
+    monkeypatch.setattr(TorchMap, "to", ticking.tick(TorchMap.to, 10.0))
+    monkeypatch.setattr(Tiles, "zeros", ticking.tick(Tiles.zeros, 100.0))
+    clock = Clock()
+    RidgeRegressor(0.1, device=TORCH_CPU).fit(X, y, features=features, clock=clock)
+    assert (clock.wall["features"], clock.wall["train"]) == (11.0, 100.0)
+
+
+def test_tf32_of_rows_in_float64_is_refused():
+    """Rounding their bits as those of float32 would make other numbers of them."""
+    X, y = problem(60, 4, "real")
+    features = RKS(5, bandwidth=2.0, random_state=0).fit(X)
+    with pytest.raises(MethodError, match="tf32 is asked for, and the rows are float64"):
+        RidgeRegressor(device=TORCH_CPU, tf32=True).fit(X, y, features=features)
+    narrow = X.astype(np.float32)
+    model = RidgeRegressor(device=TORCH_CPU, tf32=True).fit(narrow, y, features=features)
+    with pytest.raises(MethodError, match="tf32 is asked for, and the rows are float64"):
+        model.predict(X)
+
+
+def test_the_features_of_a_block_are_gone_before_the_next_are_made():
+    import torch
+
+    class Watching(torch.nn.Module):
+        last, seen = None, 0
+
+        def forward(self, rows):
+            assert self.last is None or self.last() is None
+            features = rows + 1.0
+            self.last, self.seen = weakref.ref(features), self.seen + 1
+            return features
+
+    X = np.random.default_rng(0).standard_normal((150, 3))
+    watching = Watching()
+    sums_of(X, X[:, :1], watching)
+    Device(TORCH_CPU).multiply(watching, X, np.ones((3, 1)), 3, None)
+    assert watching.seen == 10
+
+
+def test_a_block_has_the_rows_that_memory_holds_with_what_features_are_made_from(monkeypatch):
+    X = np.zeros((10, 5))
+    small, large = (RKS(M, bandwidth=2.0).fit(ROWS).feature_map_ for M in (6, 500))
+    plain, projected = small.as_torch(), ProjectedMap(large, np.ones((500, 6))).as_torch()
+    assert (plain.columns_formed, projected.columns_formed) == (6, 506)
+    monkeypatch.setattr(devices, "free_on_gpu", lambda: 8e5)
+    rows = [Device(CUDA)._block_rows(each, 6, X) for each in (plain, projected)]
+    assert rows == [10**5 // (8 * 11), 10**5 // (8 * 511)]
+    monkeypatch.setattr(devices, "free_on_gpu", lambda: 1e11)
+    assert Device(CUDA)._block_rows(plain, 6, X) == devices.MOST_ROWS
+
+
+def test_memory_that_runs_out_is_a_limit_of_memory():
+    import torch
+
+    class Large(torch.nn.Module):
+        def forward(self, rows):
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 80.00 GiB.\nMore.")
+
+    X, y = problem(60, 4, "real")
+    features = SimpleNamespace(feature_map_=RKS(5, bandwidth=2.0).fit(X).feature_map_)
+    model = RidgeRegressor(device=TORCH_CPU).fit(X, y, features=features)
+    from rfbench.samplers.torch_map import TorchMap
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TorchMap, "forward", Large.forward)
+        with pytest.raises(MemoryLimit, match=r"out of memory.*\n?.*80.00 GiB\."):
+            RidgeRegressor(device=TORCH_CPU).fit(X, y, features=features)
+        with pytest.raises(MemoryLimit, match="out of memory"):
+            model.predict(X)
+
+
+def test_an_eigendecomposition_that_does_not_fit_is_refused():
+    X = np.random.default_rng(0).standard_normal((50, 1)) * [1.0, 1.0, 1.0]
+    equations = sums_of(X, X[:, :1])
+    with (
+        limited_to(0),
+        pytest.raises(MemoryLimit, match="eigendecomposition of a Gram matrix of 3"),
+    ):
+        solve_ridge(equations, [0.0], intercept=False)
+
+
+def test_everything_but_the_gram_matrix_has_all_digits_whatever_is_set_outside():
+    """TF32 that a program allows for its own products rounds none of ours."""
+    import torch
+
+    matmul, seen = torch.backends.cuda.matmul, []
+
+    class Watching(torch.nn.Module):
+        def forward(self, rows):
+            seen.append(matmul.fp32_precision)
+            return rows
+
+    before, X = matmul.fp32_precision, ROWS[:, :3].astype(np.float32)
+    matmul.fp32_precision = "tf32"
+    try:
+        sums_of(X, ROWS[:, :1], Watching(), tf32=True)
+        Device(TORCH_CPU).multiply(Watching(), X, np.ones((3, 1)), 3, None)
+        assert set(seen) == {"ieee"}
+        assert matmul.fp32_precision == "tf32"
+        with Device(CUDA, tf32=True).precision(tf32=True):
+            assert matmul.fp32_precision == "tf32"
+    finally:
+        matmul.fp32_precision = before
