@@ -156,9 +156,9 @@ def replay_any(
 ) -> Iterator[Replay | Passed]:
     """Measure `count` random rows of results folders again, each row as likely as any other.
 
-    Nothing is downloaded. Rows in float64 are measured on the CPU. A row that cannot be repeated
-    here, or whose times add up to more than `most_seconds`, is passed over, and another one is
-    drawn.
+    Nothing is downloaded. A row is measured on its own device: its time there does not tell how
+    long it takes on another one. One that cannot be repeated here, or whose times add up to more
+    than `most_seconds`, is passed over, and another one is drawn.
 
     Yields
     ------
@@ -177,9 +177,7 @@ def replay_any(
             try:
                 why = _not_here(row, read[folder], most_seconds, allow_imports)
                 trial = None if why else trial_of(row, read[folder], allow_imports)
-                if trial is not None and row["dtype"] == "float64":
-                    trial = _on(trial, CPU)
-                elif trial is not None and trial.experiment.compute_device is not None:
+                if trial is not None and trial.experiment.compute_device is not None:
                     trial.experiment.compute_device.check()
             except RfbenchError as error:
                 why, trial = error.why or error.what, None

@@ -93,6 +93,7 @@ class ARFF(ScoredFeatures):
     (5,)
     """
 
+    has_torch_form: ClassVar[bool] = True
     needs_target: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
     features_served: ClassVar[tuple[str, ...]] = ("wave",)

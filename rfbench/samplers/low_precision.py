@@ -136,7 +136,6 @@ class LowPrecision(RandomFeatures):
     """
 
     features_served: ClassVar[tuple[str, ...]] = ("wave",)
-    has_torch_form: ClassVar[bool] = False
 
     bits: int = parameter(4, one_of(1, 2, 4, 8))
     base: str = parameter("rks", one_of(*BASES))

@@ -65,6 +65,7 @@ class MomentMatching(RandomFeatures):
     (True, True)
     """
 
+    has_torch_form: ClassVar[bool] = True
     kernels_served: ClassVar[Any] = Gaussian
 
     def least_components(self, d: int) -> int:

@@ -187,7 +187,6 @@ class Nystroem(ScoredFeatures):
     """
 
     unbiased: ClassVar[bool] = False
-    has_torch_form: ClassVar[bool] = False
 
     _root_later = False
 

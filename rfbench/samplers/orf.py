@@ -57,6 +57,7 @@ class ORF(RandomFeatures):
     (True, False)
     """
 
+    has_torch_form: ClassVar[bool] = True
     has_prefixes: ClassVar[bool] = True
     kernels_served: ClassVar[Any] = GaussianMeasure
 

@@ -96,7 +96,6 @@ class PositiveFeatures(RandomFeatures):
 
     has_prefixes: ClassVar[bool] = True
     kernels_served: ClassVar[Any] = Gaussian
-    has_torch_form: ClassVar[bool] = False
     revision: ClassVar[int] = 2  # 1: rows as they are
 
     base: str = parameter("rks", one_of(*BASES))

@@ -81,6 +81,7 @@ class QMC(RandomFeatures):
     (20, 50)
     """
 
+    has_torch_form: ClassVar[bool] = True
     has_prefixes: ClassVar[bool] = True
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine")
 

@@ -19,6 +19,7 @@ from rfbench.samplers.orf import haar_rows
 
 
 class _GaussianWaves(RandomFeatures):
+    has_torch_form: ClassVar[bool] = True
     has_prefixes: ClassVar[bool] = True
     kernels_served: ClassVar[Any] = Gaussian
 

@@ -127,7 +127,6 @@ class RandomBinning(RandomFeatures):
     """
 
     kernels_served: ClassVar[Any] = Laplacian
-    has_torch_form: ClassVar[bool] = False
 
     kernel: str = parameter("laplacian", one_of(*KERNELS))
     grids: int | None = parameter(None, whole(1) | NOTHING)

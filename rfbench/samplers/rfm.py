@@ -87,6 +87,7 @@ class RFMFeatures(ScoredFeatures):
     True
     """
 
+    has_torch_form: ClassVar[bool] = True
     needs_target: ClassVar[bool] = True
     has_prefixes: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False

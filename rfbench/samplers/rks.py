@@ -55,6 +55,7 @@ class RKS(RandomFeatures):
     (20, 50)
     """
 
+    has_torch_form: ClassVar[bool] = True
     has_prefixes: ClassVar[bool] = True
 
     penalty_divisor: float = parameter(1.0, number(above=0))

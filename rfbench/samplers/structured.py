@@ -115,6 +115,7 @@ class StructuredFeatures(RandomFeatures):
         Written out at every access; `transform` does not need them.
     """
 
+    has_torch_form: ClassVar[bool] = True
     has_prefixes: ClassVar[bool] = True
 
     @abstractmethod

@@ -83,6 +83,7 @@ class DataPairs(RandomFeatures):
     (200, 10)
     """
 
+    has_torch_form: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
     has_prefixes: ClassVar[bool] = True
     has_bandwidth: ClassVar[bool] = False

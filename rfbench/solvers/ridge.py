@@ -31,6 +31,9 @@ from rfbench.solvers.grouped_fits import (
 )
 from rfbench.solvers.regularization_path import Fits, Groups, LinearPath
 
+# The note of a fit on a device where the CPU would have solved the other system.
+COLUMNS_SOLVED = "the system of the columns: near penalty 0 not the numbers of the CPU"
+
 
 @estimator
 class _Ridge(LinearModel, PenalisedSolver):
@@ -93,7 +96,11 @@ class _Ridge(LinearModel, PenalisedSolver):
             return self._left_out_fits(design, targets, clock)
         fit = pairwise_gram_fits if by_pairs else gram_fits
         with memory_errors():
-            return fit(design, targets, groups, clock, self._solve, self.intercept)
+            fits = fit(design, targets, groups, clock, self._solve, self.intercept)
+        if design.n_columns >= design.n:
+            for notes in fits.path.notes:
+                notes.append(COLUMNS_SOLVED)
+        return fits
 
     @property
     def streams(self) -> bool:

@@ -1,11 +1,11 @@
 """`python -m scripts.bench.device`: ridge on a GPU against its own limit, and what precision costs.
 
 Rows of the shape of HIGGS, made up: 11,000,000 x 28. Plain features, eleven penalties, five folds,
-in float64 and in TF32. The *limit* is the time of the arithmetic alone, at the rates of the
-device's own matrix product, measured in the same run: 2 n d M for the projections and n M (M + 1)
-for the Gram matrix, at the rate of the precision; a (K + 1) M^3 / 3 for the factors of a penalties
-in K folds and of all rows, at that of float64. The CPU of the same machine does a part of the rows,
-and one factor; its seconds are scaled up to all of them.
+in float64 and in TF32; with `--folds 0` one fixed penalty. The *limit* is the time of the
+arithmetic alone, at the rates of the device's own matrix product, measured in the same run:
+2 n d M for the projections and n M (M + 1) for the Gram matrix, at the rate of the precision;
+a (K + 1) M^3 / 3 for the factors of a penalties in K folds and of all rows, at that of float64. The
+CPU of the same machine does a part of the rows, and one factor; its seconds are scaled up.
 
 `--precision` measures instead what float32 and TF32 cost in error: without a GPU, TF32 is emulated.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from scripts.bench.timing import seconds_of
 
 Array = NDArray[np.floating[Any]]
 ROWS, COLUMNS, SIZES, PART = 11_000_000, 28, (1000, 10_000, 50_000), 20_000
-FOLDS = 5
+FOLDS, PRECISIONS = 5, ("float64", "tf32")
 ALPHAS = np.logspace(-3, 2, 11)  # times the rows
 CPU_MOST = 10_000  # features: beyond, the CPU's part is not measured
 NOT_MEASURED = "not measured on an accelerator"
@@ -65,22 +65,30 @@ def rate(device: Device, dtype: str, size: int) -> float:
         return float(2.0 * size**3 / min(seconds_of(multiply) for _ in range(5)))
 
 
-def cpu_seconds(X: Array, y: NDArray[np.float64], M: int, n: int) -> float:
-    """Return the seconds of numpy for n rows, from those of X and of one factor."""
+def cpu_seconds(X: Array, y: NDArray[np.float64], M: int, n: int, factors: int) -> float:
+    """Return the seconds of numpy for n rows and so many factors, from those of X and of one."""
     design = Design(X, features_of(X, M))
     groups, clock = np.zeros(len(X), dtype=np.intp), Clock()
     (equations,) = design.equations(y[:, None], groups, clock, 1, True)
     sums = sum(clock.wall.values())
     solved = seconds_of(lambda: solve_ridge(equations, [len(X) * 1.0], intercept=True))
-    return sums * n / len(X) + solved * len(ALPHAS) * (FOLDS + 1)
+    return sums * n / len(X) + solved * factors
 
 
-def lines(name: str, n: int, sizes: list[int], part: int) -> Iterator[str]:
-    """Yield the lines of the table of times, in Markdown."""
-    yield "| M | precision | seconds | limit | times the limit | CPU, scaled | CPU / device |"
-    yield "|---|---|---|---|---|---|---|"
+def lines(
+    name: str,
+    n: int,
+    sizes: list[int],
+    part: int,
+    folds: int = FOLDS,
+    precisions: Sequence[str] = PRECISIONS,
+) -> Iterator[str]:
+    """Yield the lines of the table of times, in Markdown; without folds the penalty is fixed."""
+    yield "| M | precision | s | limit | times the limit | CPU, scaled | CPU / device | GPU, MB |"
+    yield "|---|---|---|---|---|---|---|---|"
     side = 4096 if name == CUDA else 512
-    for dtype in ("float64", "tf32"):
+    alphas = ALPHAS if folds else ALPHAS[len(ALPHAS) // 2 :][:1]
+    for dtype in precisions:
         device = Device(name, dtype == "tf32")
         device.begin(threads=1)
         rates = {
@@ -88,23 +96,23 @@ def lines(name: str, n: int, sizes: list[int], part: int) -> Iterator[str]:
         }
         X, y = problem(n, COLUMNS, "float64" if dtype == "float64" else "float32")
         for M in sizes:
-            model = RidgeRegressor(
-                ALPHAS * n, selection=f"cv{FOLDS}", random_state=0, device=name, tf32=device.tf32
-            )
+            chosen = {"selection": f"cv{folds}", "random_state": 0} if folds else {}
+            model = RidgeRegressor(alphas * n, device=name, tf32=device.tf32, **chosen)
             features = features_of(X, M)
+            device.begin(threads=1)  # its peak is of this size alone
             begin = time.perf_counter()
             model.fit(X, y, features=features)
             seconds = time.perf_counter() - begin
             sums = 2.0 * n * COLUMNS * M + 1.0 * n * M * (M + 1)
-            factors = len(ALPHAS) * (FOLDS + 1) * M**3 / 3
-            limit = sums / rates[dtype] + factors / rates["float64"]
+            factors = len(alphas) * (folds + 1)
+            limit = sums / rates[dtype] + factors * M**3 / 3 / rates["float64"]
             cpu, ratio = "", ""
             if M <= CPU_MOST:
-                spent = cpu_seconds(X[:part], y[:part], M, n)
+                spent = cpu_seconds(X[:part], y[:part], M, n, factors)
                 cpu, ratio = f"{spent:,.3g}", f"{spent / seconds:.3g}"
             yield (
                 f"| {M:,} | {dtype} | {seconds:,.3g} | {limit:,.3g} | {seconds / limit:.2f} "
-                f"| {cpu} | {ratio} |"
+                f"| {cpu} | {ratio} | {device.facts().get('device_memory_mb', '')} |"
             )
 
 
@@ -139,6 +147,8 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="of M")
     parser.add_argument("--part", type=int, default=PART, help="rows that the CPU does")
+    parser.add_argument("--folds", type=int, default=FOLDS, help="0: one penalty, which is fixed")
+    parser.add_argument("--precisions", default=",".join(PRECISIONS), help="of the times")
     parser.add_argument("--precision", action="store_true")
     given = parser.parse_args()
     if given.device == CUDA and not require_torch().cuda.is_available():
@@ -150,8 +160,12 @@ def main() -> None:
         print(f"{name}; {given.rows:,} rows, M = {sizes[0]}\n")
         table = precision_lines(given.device, given.rows, sizes[0])
     else:
-        print(f"{name}; {given.rows:,} x {COLUMNS}, {len(ALPHAS)} penalties, {FOLDS} folds\n")
-        table = lines(given.device, given.rows, sizes, min(given.part, given.rows))
+        penalties = (
+            f"{len(ALPHAS)} penalties, {given.folds} folds" if given.folds else "one penalty"
+        )
+        print(f"{name}; {given.rows:,} x {COLUMNS}, {penalties}\n")
+        part, precisions = min(given.part, given.rows), given.precisions.split(",")
+        table = lines(given.device, given.rows, sizes, part, given.folds, precisions)
     for line in table:
         print(line, flush=True)
 

@@ -6,7 +6,7 @@ import pytest
 from rfbench.config import from_document
 from rfbench.errors import ConfigError, MethodError, ResultsError
 from rfbench.experiment.plan import plan
-from rfbench.experiment.replay import replay
+from rfbench.experiment.replay import Passed, replay, replay_any
 from rfbench.experiment.run_plan import plan_run
 from rfbench.results import read
 from rfbench.results.maintenance import rows_of
@@ -150,6 +150,18 @@ def test_a_row_that_a_device_cannot_serve_is_not_repeated_there(changes, message
     for device in ("cuda", "torch-cpu"):
         with pytest.raises((ConfigError, MethodError), match=message):
             replay(folder, "1", device=device)
+
+
+def test_rows_drawn_at_random_are_repeated_on_their_own_device(folders, monkeypatch):
+    torch = folders["torch-cpu"]
+    drawn = list(replay_any([torch], 2))
+    assert [(each.agrees, each.again["device"]) for each in drawn] == [(True, "torch-cpu")] * 2
+    import torch as library
+
+    if not library.cuda.is_available():
+        rows = [{**row, "device": "cuda"} for row in rows_of(torch)]
+        monkeypatch.setattr("rfbench.experiment.replay.rows_of", lambda folder: rows)
+        assert {type(each) for each in replay_any([torch], 2)} == {Passed}
 
 
 def test_a_row_in_less_is_repeated_on_its_device_alone(folders, tmp_path):

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from rfbench.errors import MethodError
 from rfbench.registry import SAMPLERS
-from rfbench.samplers import ORF, RKS
+from rfbench.samplers import ORF, RKS, RandomFeatures
 from rfbench.samplers.feature_map import OFFSET, PAIRED
 from rfbench.solvers import RidgeRegressor
 from rfbench.testing.samplers import NEW_ROWS, ROWS
@@ -51,6 +51,11 @@ def test_features_of_rows_in_float32_are_in_float32(name, feature_map):
     assert made.dtype == torch.float32
     expected = sampler.transform(NEW_ROWS.astype(np.float32))
     assert_allclose(made.numpy(), expected, atol=1e-4)
+
+
+def test_a_sampler_from_elsewhere_has_a_form_only_if_it_says_so():
+    assert not type("Own", (RandomFeatures,), {}).has_torch_form
+    assert type("OwnWaves", (RKS,), {}).has_torch_form
 
 
 def test_the_samplers_without_are_those_that_are_not_waves():

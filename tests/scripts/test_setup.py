@@ -1,6 +1,7 @@
 """Which Python the scripts take, and which versions the lowest ones are."""
 
 import os
+import re
 import shutil
 import subprocess
 import tomllib
@@ -96,6 +97,15 @@ def test_the_workflow_does_what_the_scripts_do() -> None:
     jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())["jobs"]
     lines = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
     scripts = {line.removeprefix("PYTHON=python ").split()[0] for line in lines}
-    assert scripts == {".ci/run", "scripts/lowest", "scripts/quickstart", "scripts/wheel"}
+    own = {"scripts/extras", "scripts/lowest", "scripts/quickstart", "scripts/wheel"}
+    assert scripts == {".ci/run", *own}
     assert all(os.access(ROOT / script, os.X_OK) for script in scripts)
     assert all(line.startswith("PYTHON=python ") for line in lines)  # the one of the matrix
+
+
+def test_the_extras_run_every_test_that_is_skipped_without_them() -> None:
+    skips = re.compile(r"importorskip\(\"(gpytorch|onnx|onnxruntime|torch)\"\)")
+    files = ROOT.glob("tests/**/test_*.py")
+    need = {str(file.relative_to(ROOT)) for file in files if skips.search(file.read_text())}
+    text = (ROOT / "scripts" / "extras").read_text()
+    assert set(re.findall(r"tests/\S+\.py", text)) == need

@@ -20,6 +20,7 @@ from rfbench.samplers import RKS, Nystroem
 from rfbench.samplers.feature_map import OFFSET, PAIRED
 from rfbench.samplers.projected import ProjectedMap
 from rfbench.solvers import RidgeClassifier, RidgeRegressor
+from rfbench.solvers.ridge import COLUMNS_SOLVED
 from rfbench.testing.samplers import NEW_ROWS, ROWS
 from tests.support.problems import problem
 
@@ -87,7 +88,12 @@ def test_more_columns_than_rows():
     """The system of the columns, where the CPU solves that of the rows."""
     X, y = problem(40, 6, "real")
     features = RKS(60, bandwidth=3.0, random_state=0).fit(X)
-    both(RidgeRegressor, X, y, features, X + 0.1, alphas=[1e-3, 0.1], selection="cv5")
+    options = {"alphas": [1e-3, 0.1], "selection": "cv5"}
+    cpu, torch = both(RidgeRegressor, X, y, features, X + 0.1, **options)
+    assert cpu.notes_ == []
+    assert torch.notes_ == [COLUMNS_SOLVED]
+    few = RKS(39, bandwidth=3.0, random_state=0).fit(X)
+    assert both(RidgeRegressor, X, y, few, X + 0.1, **options)[1].notes_ == []
 
 
 def test_features_that_look_at_the_target_are_fitted_in_folds():
