@@ -32,6 +32,8 @@ MEMORY_SHARE = 1 / 8
 # Of so many rows products of float32 are summed in float32, and their sums in float64: as on the
 # CPU, whose blocks are no larger, so that `rfbench.compute.ridge.rounding` holds for both.
 SUMMED_ROWS = 2048
+# How RuntimeErrors of torch say it: the GPU's memory, the CPU's, and cuBLAS and cuSOLVER.
+OUT_OF_MEMORY = ("out of memory", "not enough memory", "status_alloc_failed")
 # Gram matrices: the whole one, its eigenvectors and twice their size, which the solver works in.
 EIGEN_MATRICES = 4
 
@@ -450,8 +452,8 @@ def memory_errors() -> Iterator[None]:
     """Raise MemoryLimit where a device has no more memory, as the check before could not tell."""
     try:
         yield
-    except RuntimeError as error:  # torch.OutOfMemoryError is one; pinned memory has another
-        if not any(term in str(error).lower() for term in ("out of memory", "not enough memory")):
+    except RuntimeError as error:
+        if not any(term in str(error).lower() for term in OUT_OF_MEMORY):
             raise
         raise MemoryLimit(
             "The device is out of memory.",

@@ -1,7 +1,6 @@
 """Ridge on a device: by torch's CPU the numbers of the CPU; what cannot be served is refused."""
 
 import weakref
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -354,24 +353,38 @@ def test_a_block_has_the_rows_that_memory_holds_with_what_features_are_made_from
     assert Device(CUDA)._block_rows(plain, 6, X) == devices.MOST_ROWS
 
 
-def test_memory_that_runs_out_is_a_limit_of_memory():
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("CUDA out of memory. Tried to allocate 80.00 GiB.\nMore.", r"80\.00 GiB\."),
+        ("cusolver error: CUSOLVER_STATUS_ALLOC_FAILED, when calling", "ALLOC_FAILED"),
+        ("DefaultCPUAllocator: not enough memory: you tried to allocate 9 bytes", "9 bytes"),
+    ],
+)
+def test_memory_that_runs_out_is_a_limit_of_memory(text, shown, monkeypatch):
     import torch
 
-    class Large(torch.nn.Module):
-        def forward(self, rows):
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 80.00 GiB.\nMore.")
-
-    X, y = problem(60, 4, "real")
-    features = SimpleNamespace(feature_map_=RKS(5, bandwidth=2.0).fit(X).feature_map_)
-    model = RidgeRegressor(device=TORCH_CPU).fit(X, y, features=features)
     from rfbench.samplers.torch_map import TorchMap
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TorchMap, "forward", Large.forward)
-        with pytest.raises(MemoryLimit, match=r"out of memory.*\n?.*80.00 GiB\."):
-            RidgeRegressor(device=TORCH_CPU).fit(X, y, features=features)
-        with pytest.raises(MemoryLimit, match="out of memory"):
-            model.predict(X)
+    def forward(self, rows):
+        raise (torch.OutOfMemoryError if "CUDA" in text else RuntimeError)(text)
+
+    X, y = problem(60, 4, "real")
+    features = RKS(5, bandwidth=2.0).fit(X)
+    model = RidgeRegressor(device=TORCH_CPU).fit(X, y, features=features)
+    monkeypatch.setattr(TorchMap, "forward", forward)
+    for use in (
+        lambda: RidgeRegressor(device=TORCH_CPU).fit(X, y, features=features),
+        lambda: model.predict(X),
+    ):
+        with pytest.raises(MemoryLimit, match=rf"device is out of memory[^\n]*{shown}") as error:
+            use()
+        assert "More" not in str(error.value)
+
+
+def test_other_errors_of_torch_are_not_of_memory():
+    with pytest.raises(RuntimeError, match="shapes"), devices.memory_errors():
+        raise RuntimeError("shapes cannot be multiplied")
 
 
 def test_an_eigendecomposition_that_does_not_fit_is_refused():
