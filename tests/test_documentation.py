@@ -6,6 +6,7 @@ only parsed: the command, its options and their values have to be right.
 """
 
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -213,8 +214,37 @@ def test_the_table_of_the_readme_is_that_of_the_rows():
         cells = (f"{row['mean', name]:.2f} ± {row['se', name]:.2f}" for name in ("rks", "eerf"))
         assert f"| {M} | {' | '.join(cells)} |" in PAGES["README.md"]
     times = summary.set_index(["method", "M"])["t_total"] * 1000
-    for method, M in (("rks", 200), ("eerf", 100)):
+    for method, M in (("rks", 400), ("eerf", 20)):
         assert f"{times[method, M]:.0f} ms" in PAGES["README.md"]
+
+
+def test_the_first_words_of_the_readme_answer_with_the_facts():
+    """Does a number come out, which method, what is EERF's gain, how do I add mine."""
+    text = " ".join(PAGES["README.md"].split()[:600])
+    front = PAGES["results/README.md"]
+    counts = {}
+    for protocol in ("printed", "matched"):
+        row = re.search(rf"^\| {protocol} +\|(.*)\|$", front, re.M)[1]
+        counts[protocol] = [int(cell) for cell in row.split("|")][:5]
+    compared, agrees, close, _, differs = counts["printed"]
+    assert f"{agrees + close} of the {compared} that can be judged" in text
+    assert f"{differs} differ" in text
+    compared, agrees, close, _, differs = counts["matched"]
+    assert f"{agrees + close} of {compared} do, and {differs} differ" in text
+    board = json.loads((ROOT / "results/leaderboard.json").read_text())
+    assert f"{board['measured']} tables" in text
+    largest = board["sizes"][-1]
+    leader = (
+        f"`{largest['leader']}` leads" if largest["leader"] else "no method with features leads"
+    )
+    assert leader in text
+    varpro, boosting = (
+        next(line for line in largest["lines"] if line["method"] == name)
+        for name in ("varpro", "boosting")
+    )
+    assert "{ratio:.2f} (90 % interval {low:.2f} to {high:.2f})".format(**varpro) in text
+    assert "{ratio:.2f} ({low:.2f} to {high:.2f})".format(**boosting) in text
+    assert "[your sampler]" in text
 
 
 def test_the_speed_is_that_of_the_benchmark():
