@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -12,6 +13,7 @@ import yaml
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from rfbench.arrays import Rows
 from rfbench.errors import DataError, unknown
 
 SOURCES = ("file", "load", "openml", "sklearn", "path")
@@ -76,7 +78,9 @@ class Entry(_CatalogSection):
     subsets share the folder of the full set), `train_rows` the size of the published training
     part. `classes` gives the number of rows of each class (or None), in the order of the codes,
     `labels` the code of each label in the files where that is not simply the order of `classes`.
-    `groups` says that its rows come from groups (subjects, patients), which folds leave whole.
+    `arrays` is the hash of what is read of the files (see `arrays_sha256`), where those at their
+    home are written otherwise than those that were at hand. `groups` says that its rows come from
+    groups (subjects, patients), which folds leave whole.
     `preparation` is the revision of what makes rows of numbers of a table of more than numbers once
     it is split (0: none is needed); `columns` are then about as many as come out. `suite` names
     the collection that a comparison of methods takes it from, `set_aside` why a comparison counts
@@ -97,6 +101,7 @@ class Entry(_CatalogSection):
     train_rows: int | None = None
     sparse: bool = False
     groups: bool = False
+    arrays: str = ""
     preparation: int = 0
     suite: str = ""
     set_aside: str = ""
@@ -125,13 +130,13 @@ class Entry(_CatalogSection):
             for member in self.files
         )
 
-    def check(self, shape: tuple[int, ...], y: NDArray[Any], n_given_train: int | None) -> None:
-        """Compare shape, split, class counts and range of the target with the catalogue's.
+    def check(self, X: Rows, y: NDArray[Any], n_given_train: int | None) -> None:
+        """Compare rows, split, class counts and range of the target with the catalogue's.
 
         DataError if one is another.
         """
         facts: list[tuple[str, object, object]] = [
-            ("shape", tuple(shape), (self.rows, self.columns)),
+            ("shape", tuple(X.shape), (self.rows, self.columns)),
             ("training rows", n_given_train, self.train_rows),
         ]
         counts = np.bincount(y, minlength=len(self.classes)) if self.classes else ()
@@ -143,6 +148,8 @@ class Entry(_CatalogSection):
             facts.append(
                 ("range of the target", (float(y.min()), float(y.max())), self.target_range)
             )
+        if self.arrays:
+            facts.append(("the sha256 of its arrays", arrays_sha256(X, y), self.arrays))
         for what, actual, expected in facts:
             if actual != expected:
                 raise DataError(
@@ -150,6 +157,12 @@ class Entry(_CatalogSection):
                     "The files are another version of the data, or a part of it.",
                     f"Get the files again with `rfbench data fetch {self.name}`.",
                 )
+
+
+def arrays_sha256(X: Rows, y: NDArray[Any]) -> str:
+    """Return the hash of dense rows and their target, as little-endian doubles."""
+    parts = (np.ascontiguousarray(part, dtype="<f8") for part in (X, y))
+    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 
 
 def source_of(parameters: Mapping[str, Any] | None) -> str | None:

@@ -114,7 +114,7 @@ def load(
             from sklearn.datasets import load_digits
 
             parsed = Parsed(*load_digits(return_X_y=True))
-            entry.check(parsed.X.shape, parsed.y, parsed.n_given_train)
+            entry.check(parsed.X, parsed.y, parsed.n_given_train)
         else:
             parsed = _parse(entry, checks, identity)
     if sha256 not in (None, identity):
@@ -173,7 +173,7 @@ def _parse(entry: Entry, checks: list[FileCheck], sha256: str) -> Parsed:
     if (parsed := packed.cached(folder, sha256)) is None:
         sources = [each.source for each in checks if each.source]
         parsed = READERS[entry.reader](entry, sources)
-        entry.check(parsed.X.shape, parsed.y, parsed.n_given_train)
+        entry.check(parsed.X, parsed.y, parsed.n_given_train)
         pin(entry, checks)
         parsed = packed.store(folder, parsed, sha256)
     return parsed

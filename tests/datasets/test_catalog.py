@@ -77,19 +77,27 @@ def test_a_misspelt_field_is_refused():
 
 
 def test_what_was_read_is_compared_with_the_entry():
+    X, y = np.zeros((3, 108)), np.array([0, 1, 0])
     entry = catalog.entry("adult").model_copy(
-        update={"rows": 3, "train_rows": 2, "classes": {"a": 2, "b": 1}}
+        update={
+            "rows": 3,
+            "train_rows": 2,
+            "classes": {"a": 2, "b": 1},
+            "arrays": catalog.arrays_sha256(X, y),
+        }
     )
-    right = ((3, 108), np.array([0, 1, 0]), 2)
+    right = (X, y, 2)
     entry.check(*right)
-    for place, wrong in enumerate([(4, 108), np.array([1, 1, 0]), 1]):
-        found = [*right[:place], wrong, *right[place + 1 :]]
+    for position, wrong in enumerate([np.zeros((4, 108)), np.array([1, 1, 0]), 1]):
         with pytest.raises(DataError, match="the catalogue says"):
-            entry.check(*found)
+            entry.check(*right[:position], wrong, *right[position + 1 :])
+    for others in ((X + 1e-9, y), (X, np.array([1, 0, 0]))):
+        with pytest.raises(DataError, match="sha256 of its arrays"):
+            entry.check(*others, 2)
 
 
 def test_the_range_of_the_target_is_compared():
-    entry = catalog.entry("cpu").model_copy(update={"rows": 2})
-    entry.check((2, 21), np.array([0.0, 99.0]), None)
+    entry, X = catalog.entry("cpu").model_copy(update={"rows": 2}), np.zeros((2, 21))
+    entry.check(X, np.array([0.0, 99.0]), None)
     with pytest.raises(DataError, match="range of the target"):
-        entry.check((2, 21), np.array([0.0, 98.0]), None)
+        entry.check(X, np.array([0.0, 98.0]), None)

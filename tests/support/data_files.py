@@ -91,6 +91,7 @@ def put_in_place(entry, contents, folder, rows, n_given_train):
             "train_rows": n_given_train,
             "classes": dict.fromkeys(entry.classes),
             "target_range": None,
+            "arrays": "",
             "files": tuple(files),
             "downloads": (),
         }
@@ -223,6 +224,11 @@ def _cpu(entry):
     return [delimited(Z.T, "\t", header)], Z[:, :-1], Z[:, -1], None, None
 
 
+def _power(entry):
+    Z = numbers(3, 5)
+    return [delimited(Z.T, header=["AT", "V", "AP", "RH", "EP"])], Z[:, :-1], Z[:, -1], None, None
+
+
 def _har(sides):
     def make(entry):
         X, subjects, labels = numbers(2 * sides, 561), [1, 1, 3, 4], [5, 1, 6, 2]
@@ -294,5 +300,7 @@ EXAMPLES = {
     "year": _year,
     "rcv1": _rcv1,
     "slice": _slice,
+    "usps": _svmlight(["10", "1"], [9, 0], 2),
+    "powerplant": _power,
     "reuters21578": _svmlight(["-1", "+1"], [0, 1], 2),
 }
