@@ -26,17 +26,6 @@ def keeps_together(results: Results) -> bool:
     return isinstance(split, dict) and not split.keys().isdisjoint(TOGETHER)
 
 
-def separated(every: Iterable[Results]) -> set[str]:
-    """Return the data sets of which whole groups or blocks were left out in some results."""
-    kept = [results for results in every if not results.smoke and keeps_together(results)]
-    return {source(name) for results in kept for name in results.rows["dataset"].unique()}
-
-
-def source(dataset: str) -> str:
-    """Return the name of a data set without its number of rows."""
-    return dataset.partition("[")[0]
-
-
 def side_by_side(collection: Collection) -> pd.DataFrame:
     """Hold results that differ in nothing but the split next to each other.
 

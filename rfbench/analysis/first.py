@@ -11,8 +11,7 @@ import pandas as pd
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.naming import shown_name
 from rfbench.analysis.paired import Trials
-from rfbench.analysis.ranking import BASELINE, SMALLER_IS_BETTER
-from rfbench.analysis.summary import grouped
+from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, grouped
 from rfbench.analysis.ties import interval
 from rfbench.results import Results
 

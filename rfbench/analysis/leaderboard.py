@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rfbench import shipped, yamlfile
-from rfbench.analysis import ranking
 from rfbench.analysis.frame import Collection
-from rfbench.analysis.ranking import BASELINE as BASELINE
-from rfbench.analysis.ranking import PROTOCOL
+from rfbench.analysis.summary import BASELINE as BASELINE
 from rfbench.analysis.summary import axis
 from rfbench.analysis.verdicts import ALPHA as ALPHA
 from rfbench.analysis.verdicts import LEARNT
 from rfbench.analysis.verdicts import POWER as POWER
+from rfbench.papers.models import TUNED
 from rfbench.results import Results, community
 
 NAME = "leaderboard"  # with which the names of its configurations begin
@@ -200,9 +199,6 @@ class Leaderboard:
 
     Attributes
     ----------
-    old_protocol : bool
-        Whether the rows are not those of the leaderboard's configurations: no such row was
-        measured, and another comparison stands in.
     trials : tuple of int
         The fewest and most trials of a data set.
     planned : tuple of int
@@ -219,7 +215,6 @@ class Leaderboard:
         Of others' rows: author, method, folder, rows, replayed rows.
     """
 
-    old_protocol: bool
     folders: tuple[str, ...]
     trials: tuple[int, int]
     planned: tuple[int, int]
@@ -351,8 +346,8 @@ def gather(
 ) -> Leaderboard | None:
     """Collect the facts; None where no comparison with the baseline was measured.
 
-    Rows are those of configurations whose name begins with ``leaderboard``; without any, those of
-    `rfbench.analysis.ranking.gather`. Smoke runs and rows of others do not count.
+    Rows are those of configurations whose name begins with ``leaderboard``. Smoke runs and rows of
+    others do not count.
 
     Parameters
     ----------
@@ -371,11 +366,8 @@ def gather(
             (own if origin is None else others).append(experiment)
     named = [experiment for experiment in own if experiment.name.startswith(NAME)]
     rows = _rows(collection, {experiment.path for experiment in named})
-    old = rows.empty or not (rows["method"] == BASELINE).any()
-    if old:
-        rows = _old_rows(collection, own)
-        if rows.empty:
-            return None
+    if rows.empty:
+        return None
     reasons = {name: reasons[name] for name in sorted(reasons)}
     counted = rows[~rows["dataset"].isin(list(reasons))]
     unlearnt = _unlearnt(counted)
@@ -392,10 +384,9 @@ def gather(
     per_set = trials.groupby("dataset")["trial"].nunique()
     edges = with_features["at_edge"].dropna()
     return Leaderboard(
-        old_protocol=old,
         folders=tuple(sorted(rows["folder"].unique())),
         trials=(int(per_set.min()), int(per_set.max())),
-        planned=(0, 0) if old else planned(reasons),
+        planned=planned(reasons),
         measured=len({twin_of.get(name, name) for name in per_set.index}),
         set_aside=reasons,
         unlearnt=tuple(unlearnt),
@@ -415,18 +406,13 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-def _rows(
-    collection: Collection, folders: set[str], pairs: set[tuple[str, str]] | None = None
-) -> pd.DataFrame:
-    """Return the trials of some folders, one row each; of some pairs of folder and data set."""
+def _rows(collection: Collection, folders: set[str]) -> pd.DataFrame:
+    """Return the trials of some folders, one row each."""
     rows = collection.rows
     if rows.empty:
         return pd.DataFrame(columns=COLUMNS)
-    counted = rows["counts"] & (rows["variant"] == "") & (rows["protocol"] == PROTOCOL)
+    counted = rows["counts"] & (rows["variant"] == "") & (rows["protocol"] == TUNED)
     rows = rows[counted & rows["folder"].isin(folders)]
-    if pairs is not None:
-        keys = list(zip(rows["folder"], rows["dataset"], strict=True))
-        rows = rows[[key in pairs for key in keys]]
 
     def number(name: str) -> pd.Series[float]:
         return rows[name].astype("float64")
@@ -467,21 +453,6 @@ def _rows(
     ).dropna(subset=["error"])
 
 
-def _old_rows(collection: Collection, experiments: Sequence[Results]) -> pd.DataFrame:
-    """Return the trials of the comparison that stands in, and of its references."""
-    comparison = ranking.gather(replace(collection, experiments=tuple(experiments)))
-    if comparison is None:
-        return pd.DataFrame(columns=COLUMNS)
-    lines = [comparison.lines, comparison.references]
-    pairs = {
-        (str(folder), str(dataset))
-        for part in lines
-        if len(part)
-        for folder, dataset in zip(part["folder"], part["dataset"], strict=True)
-    }
-    return _rows(collection, {folder for folder, _ in pairs}, pairs)
-
-
 def _unlearnt(rows: pd.DataFrame) -> list[str]:
     """Return the data sets on which every row is at chance, or no mean R^2 reaches 0.05."""
     chance = rows["message"].fillna("").str.contains(AT_CHANCE).groupby(rows["dataset"]).all()
@@ -518,12 +489,24 @@ def log_ratios(rows: pd.DataFrame, M: int) -> Logs:
     return logs.groupby("dataset").mean()
 
 
+def without_gaps(scores: pd.DataFrame) -> pd.DataFrame:
+    """Drop, as long as there are gaps, the method or data set that lacks most of its values."""
+    while scores.isna().any(axis=None):
+        datasets = scores.isna().mean(axis=1)
+        methods = scores.drop(columns=BASELINE, errors="ignore").isna().mean()
+        if datasets.max() >= methods.max():
+            scores = scores.drop(index=str(datasets.idxmax()))
+        else:
+            scores = scores.drop(columns=str(methods.idxmax()))
+    return scores
+
+
 def _size(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
     every = log_ratios(rows, M)
     if every.empty:
         return None
     every = twins_as_one(every, twins)
-    logs = ranking.without_gaps(every)
+    logs = without_gaps(every)
     if logs.empty or BASELINE not in logs or logs.shape[1] < 2:
         return None
     order = logs.sort_index(axis=1).mean().sort_values(kind="stable").index

@@ -16,9 +16,9 @@ from rfbench.analysis.frame import Collection
 from rfbench.analysis.naming import parameters_of
 from rfbench.analysis.paired import Trials
 from rfbench.analysis.published import Line, by_data_set
-from rfbench.analysis.ranking import BASELINE
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import paired_t
+from rfbench.analysis.summary import BASELINE
 from rfbench.papers.models import Layout, Marks
 
 Span = tuple[float, float]  # smallest and largest, NaN where nothing is known

@@ -1,13 +1,4 @@
-"""Tests over trials and over data sets, each with the sample size that it needs.
-
-Over the trials of one data set: the paired t-test. Over data sets: Friedman's test with Iman and
-Davenport's statistic, average ranks and Nemenyi's critical
-difference. Over comparisons: Holm's correction.
-
-References
-----------
-Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 7, 2006.
-"""
+"""Tests over the trials of one data set: the paired t-test, and Holm's correction."""
 
 from __future__ import annotations
 
@@ -15,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.verdicts import ALPHA as ALPHA
@@ -130,75 +120,3 @@ def holm(p: ArrayLike) -> NDArray[np.float64]:
         largest = max(largest, min(1.0, (len(order) - smaller) * float(values[i])))
         adjusted[i] = largest
     return adjusted
-
-
-def _complete(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return the data sets (rows) on which every method (column) has a value."""
-    complete = scores.dropna()
-    datasets, methods = complete.shape
-    if methods < 2 or not datasets:
-        raise ResultsError(
-            f"{methods} methods on {datasets} common data sets cannot be compared.",
-            "Ranks need two methods, and data sets on which each of them was run.",
-        )
-    return complete
-
-
-def average_ranks(scores: pd.DataFrame) -> pd.Series[float]:
-    """Return the mean rank of each method, 1 for the smallest score; ties share their ranks.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        One row per data set, one column per method, smaller is better; rows with a NaN are left
-        out.
-    """
-    return _complete(scores).rank(axis=1).mean().sort_values()
-
-
-def friedman(scores: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    r"""Test whether methods differ over data sets: Friedman, and Iman and Davenport.
-
-    Friedman's :math:`\chi^2_F` (corrected for ties) has k - 1 degrees of freedom;
-    :math:`F_F = (n-1) \chi^2_F / (n (k-1) - \chi^2_F)`, less conservative, has k - 1 and
-    (k - 1)(n - 1). Both are approximations that want more than 10 data sets or 5 methods.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        See `average_ranks`.
-
-    Returns
-    -------
-    dict
-        ``chi2`` and ``F``, each with its p-value; NaN where the methods tie everywhere, and F also
-        on one data set or where all rank the methods alike.
-    """
-    from scipy import special
-
-    complete = _complete(scores)
-    n, k = complete.shape
-    ranks = complete.rank(axis=1).to_numpy()
-    spread = float(np.sum((ranks - (k + 1) / 2) ** 2))
-    unknown = (math.nan, math.nan)
-    if spread == 0:
-        return {"chi2": unknown, "F": unknown}
-    between = n * float(np.sum((ranks.mean(axis=0) - (k + 1) / 2) ** 2))
-    chi2 = n * (k - 1) * between / spread
-    first = (chi2, float(special.chdtrc(k - 1, chi2)))
-    rest = n * (k - 1) - chi2
-    if n < 2 or rest <= 1e-9 * n * (k - 1):
-        return {"chi2": first, "F": unknown}
-    f = (n - 1) * chi2 / rest
-    return {"chi2": first, "F": (f, float(special.fdtrc(k - 1, (k - 1) * (n - 1), f)))}
-
-
-def nemenyi_difference(methods: int, datasets: int, alpha: float = ALPHA) -> float:
-    r"""Return Nemenyi's critical difference of average ranks.
-
-    .. math:: CD = \frac{q_{\alpha, k, \infty}}{\sqrt 2} \sqrt{\frac{k (k + 1)}{6 n}}
-    """
-    from scipy.stats import studentized_range  # half a second
-
-    q = float(studentized_range.ppf(1 - alpha, methods, np.inf))
-    return q / math.sqrt(2) * math.sqrt(methods * (methods + 1) / (6 * datasets))

@@ -23,6 +23,10 @@ from rfbench.errors import ResultsError, nearest
 from rfbench.results import Results, schema
 from rfbench.results.schema import INTEGER, METRICS, SCHEMA
 
+BASELINE = "rks"
+# By a measure of which more is better, the error that says the same.
+SMALLER_IS_BETTER = {"accuracy": "error", "r2": "relative_squared_error"}
+
 DASH = "\N{EN DASH}"
 DEFAULT_METRICS = ("error", "relative_squared_error", "kernel_error_spectral")
 TIMES = ("t_pp", "t_features", "t_train", "t_test", "t_total")

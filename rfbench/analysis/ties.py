@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.paired import Trials
-from rfbench.analysis.ranking import SMALLER_IS_BETTER
 from rfbench.analysis.statistics import paired_t
+from rfbench.analysis.summary import SMALLER_IS_BETTER
 
 LEVEL = 0.90  # of the interval of paired differences
 

@@ -96,14 +96,9 @@ def made_from(facts: Mapping[str, Any], menu: Menu) -> Menu:
     Raises
     ------
     ResultsError
-        The facts are none, are of an older protocol, or of too few data sets to decide.
+        The facts are none, or of too few data sets to decide.
     """
     try:
-        if facts["old_protocol"]:
-            raise ResultsError(
-                "The facts are of an older protocol.", "The menu stays as it is.",
-                "Run `rfbench run leaderboard leaderboard_references --trial-by-trial`.",
-            )  # fmt: skip
         size = facts["sizes"][-1]
         n, needed = size["datasets"], size["needed"]
         if n < needed:

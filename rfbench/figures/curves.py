@@ -10,8 +10,7 @@ import pandas as pd
 
 from rfbench.analysis.frame import SUMS, estimates_kernel
 from rfbench.analysis.naming import shown_name
-from rfbench.analysis.ranking import BASELINE, SMALLER_IS_BETTER
-from rfbench.analysis.summary import summarise
+from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, summarise
 from rfbench.figures.measured import Measured
 from rfbench.figures.panels import Curves, draw, in_file
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from rfbench.analysis.ranking import BASELINE, SMALLER_IS_BETTER
+from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER
 from rfbench.figures import labels
 from rfbench.figures.frontier import frontier
 from rfbench.figures.style import GREY, Style

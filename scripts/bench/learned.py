@@ -1,4 +1,4 @@
-"""Samplers that learn against plain random features, on the data sets of configs/benchmark.yaml.
+"""Samplers that learn against plain random features, on the data sets of configs/leaderboard.yaml.
 
     python -m scripts.bench.learned rfm-rff --trials 3
     python -m scripts.bench.learned rks --metric diagonal --data cpu letter
@@ -20,7 +20,7 @@ from rfbench.experiment.plan import jobs
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import run_job
 
-RUNS = ("benchmark_classification", "benchmark_regression")
+RUNS = ("leaderboard_classification", "leaderboard_regression")
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--data", nargs="*", help="the first of them only")
     given = parser.parse_args()
-    (path,) = (path for path in shipped.every() if path.stem == "benchmark")
+    (path,) = (path for path in shipped.every() if path.stem == "leaderboard")
     ratios = []
     for run in RUNS:
         for name in config.documents(path)[run].value["dataset"]:

@@ -10,7 +10,6 @@ from rfbench.analysis.apart import side_by_side
 from rfbench.analysis.frame import of
 from rfbench.pages import apart
 from rfbench.results import Results
-from tests.support.comparisons import gathered
 from tests.support.frames import results
 
 BLOCKS, RANDOM = {"blocks": 10, "test_size": 0.3}, {"test_size": 0.3}
@@ -49,25 +48,6 @@ def test_only_results_that_differ_in_the_split_alone_are_held_together() -> None
     for every in ([other, blocks], [blocks], [other], [smoke, blocks], []):
         assert side_by_side(of(every)).empty
         assert apart.gather(of(every)) == []
-
-
-def test_a_random_split_is_no_part_of_the_comparison_where_blocks_were_left_out() -> None:
-    random, blocks = folder(RANDOM, LOW, "random"), folder(BLOCKS, HIGH, "blocks")
-    alone = gathered(random)
-    assert (set(alone.lines["mean"]), alone.leaking) == ({13.0, 12.0}, ())
-    both = gathered(random, blocks)
-    assert (set(both.lines["mean"]), both.leaking) == ({45.5, 44.5}, ("eeg[100 rows]",))
-    whole = folder(RANDOM, LOW, "whole", dataset="eeg")  # leaks with all its rows as well
-    assert gathered(whole, blocks).leaking == ("eeg",)
-
-
-@pytest.mark.parametrize(("error", "learnt"), [(38.0, True), (39.5, False), (45.0, False)])
-def test_two_classes_are_learnt_if_guessing_is_beaten(error: float, learnt: bool) -> None:
-    """Of 100 test rows 40 are in the smaller class: the variance of the targets is 0.96."""
-    r2 = {"r2": -0.5, "rmse": (0.96 * 1.5) ** 0.5}
-    found = gathered(folder(BLOCKS, [error] * 3, "blocks", **r2))
-    found.lines["mean"] = error
-    assert found.unlearnt == ({} if learnt else {"eeg[100 rows]": -0.5})
 
 
 def test_the_page_says_nothing_learnt_only_if_the_rows_do(tmp_path: Path) -> None:

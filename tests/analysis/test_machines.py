@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rfbench.analysis import frame, ranking
+from rfbench.analysis import frame
 from rfbench.analysis.claims import outcomes_of
 from rfbench.analysis.compare import compare
 from rfbench.analysis.summary import summarise
@@ -77,17 +77,3 @@ def test_two_methods_are_not_compared_in_time_across_machines() -> None:
     with pytest.raises(ResultsError, match="no trial in common"):
         compare(both("b"), "orf", "rks", "t_total")
     assert compare(both("b"), "orf", "rks", "error")["difference"].tolist() == [0.0]
-
-
-def test_a_ranking_holds_times_of_one_machine_against_each_other() -> None:
-    def folder(name: str, machine: str, *methods: str) -> Any:
-        rows = [row for method in methods for row in
-                made(machine, 1.0, range(3), sampler=method, protocol="tuned")]  # fmt: skip
-        return results(rows, name, M=[100], samplers=[])
-
-    collection = frame.of([folder("x", "a", "rks", "orf"), folder("y", "b", "qmc")])
-    comparison = ranking.gather(collection)
-    assert comparison is not None
-    times = comparison.lines.set_index("method")["t_train"]
-    assert times[["rks", "orf"]].tolist() == [1.0, 1.0]
-    assert times.isna().to_dict().get("qmc", True)

@@ -3,7 +3,6 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-import scikit_posthocs
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
@@ -57,41 +56,3 @@ def test_holm_keeps_the_order_and_only_grows(p: list[float]) -> None:
     assert (adjusted <= 1).all()
     order = np.argsort(p, kind="stable")
     assert (np.diff(adjusted[order]) >= 0).all()
-
-
-def test_friedman_and_iman_davenport() -> None:
-    found = stats.friedman(SCORES)
-    chi2, _ = found["chi2"]
-    assert found["chi2"] == pytest.approx(scipy_stats.friedmanchisquare(*SCORES.to_numpy().T))
-    n, k = SCORES.shape
-    f = (n - 1) * chi2 / (n * (k - 1) - chi2)
-    assert found["F"] == pytest.approx((f, scipy_stats.f.sf(f, k - 1, (k - 1) * (n - 1))))
-    tied = SCORES.round()
-    expected = scipy_stats.friedmanchisquare(*tied.to_numpy().T)
-    assert stats.friedman(tied)["chi2"] == pytest.approx(expected)
-
-
-def test_friedman_where_it_is_not_defined() -> None:
-    same = stats.friedman(pd.DataFrame([[1.0, 2.0, 3.0]] * 4))
-    assert np.isfinite(same["chi2"]).all()
-    assert np.isnan(same["F"]).all()
-    assert np.isnan(list(stats.friedman(pd.DataFrame([[1.0, 1.0]] * 4)).values())).all()
-    with pytest.raises(ResultsError, match="cannot be compared"):
-        stats.friedman(SCORES[["a"]])
-
-
-def test_average_ranks_leave_out_incomplete_data_sets() -> None:
-    scores = pd.DataFrame({"a": [1.0, 2.0, np.nan], "b": [2.0, 2.0, 1.0]})
-    assert stats.average_ranks(scores).to_dict() == {"a": 1.25, "b": 1.75}
-
-
-def test_nemenyi_is_that_of_the_tables_and_of_scikit_posthocs() -> None:
-    assert stats.nemenyi_difference(4, 12) == pytest.approx(2.569 * math.sqrt(20 / 72), abs=2e-3)
-    theirs = scikit_posthocs.posthoc_nemenyi_friedman(SCORES.to_numpy())
-    means = SCORES.rank(axis=1).mean().to_numpy()
-    difference = stats.nemenyi_difference(4, 12)
-    for i in range(4):
-        for j in range(4):
-            if i != j:
-                ours = abs(means[i] - means[j]) > difference
-                assert ours == (theirs.iloc[i, j] < 0.05)

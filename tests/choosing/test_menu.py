@@ -26,7 +26,7 @@ SIZE = {
     ],
     "apart": [["nystroem-kmeans", "rks"]],
 }
-FACTS = {"old_protocol": False, "sizes": [{**SIZE, "M": 50}, SIZE], "preparations": []}
+FACTS = {"sizes": [{**SIZE, "M": 50}, SIZE], "preparations": []}
 
 
 def facts(**changes):
@@ -85,10 +85,9 @@ def test_scalings_come_in_the_order_of_their_errors_and_worse_ones_go():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (FACTS | {"old_protocol": True}, "older protocol"),
         (facts(datasets=19), "19 data sets, and its rule needs 20"),
         ({}, "no facts"),
-        ({"old_protocol": False, "sizes": []}, "no facts"),
+        ({"sizes": []}, "no facts"),
     ],
 )
 def test_facts_that_may_not_decide_are_refused(content, message):

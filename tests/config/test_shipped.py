@@ -30,15 +30,10 @@ OF_PAPERS = [
 # Runs of which some published rows are to be measured anew: their features had seen the folds that
 # chose, their folds cut groups, or their grids of bandwidths were cut.
 MEASURED_BEFORE_0_2 = {
-    *(f"benchmark_{part}" for part in ("classification", "har", "regression", "small")),
-    *(f"benchmark_{part}_20000" for part in ("classification", "regression")),
-    "benchmark_small_regression",
-    *(f"benchmark_references_{part}_har" for part in ("exact", "linear")),
     "eerf2018_table3_mnist.tuned",
     *(f"liu2020_controls_{part}.tuned" for part in ("eeg", "magic04")),
     *(f"liu2020_table3_{p}.tuned" for p in ("cod-rna-train", "covtype-20k", "eeg", "magic04")),
     *(f"lkrf2016_figure3_{part}.tuned" for part in ("adult", "reuters21578")),
-    *(f"tuned_all_{part}" for part in ("classification", "regression", "reuters21578")),
     *(f"tuned_apart_{part}" for part in ("eeg", "eeg_random", "har", "har_random")),
 }
 LARGE = [name for name in catalog.names() if catalog.entry(name).kind == "files"]
@@ -74,20 +69,11 @@ def test_it_begins_with_what_it_is_and_its_choices_have_sources(path):
 def before_0_2(run):
     """Return a run as it was measured before 0.2.0.
 
-    Features were fitted once for all folds, grids of bandwidths stayed as they were, and greedy,
-    in comparisons of all methods, was scored on a fifth of the rows.
+    Features were fitted once for all folds, and grids of bandwidths stayed as they were.
     """
     update = {"features_in_folds": "once"}
     if isinstance(run.bandwidth, BandwidthGrid):
         update["bandwidth"] = run.bandwidth.model_copy(update={"widen": False})
-    if run.name.startswith(("benchmark_", "tuned_all_")):
-        fifth = {"score_rows": 0.2}
-        update["samplers"] = [
-            spec.model_copy(update={"parameters": spec.parameters | fifth})
-            if spec.name == "greedy"
-            else spec
-            for spec in run.samplers
-        ]
     return run.model_copy(update=update)
 
 

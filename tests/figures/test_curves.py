@@ -212,7 +212,7 @@ def test_many_methods_are_in_several_panels_beside_the_baseline(
 def test_no_label_of_an_axis_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """These rows have ticks that the layout itself changes: wider ones than it reckoned with."""
     monkeypatch.setattr(figures, "FIGURES", (curves.error,))
-    rows = Path("results/published/benchmark_regression_20000")
+    rows = Path("results/published/leaderboard_regression_rank")
     picture = matplotlib.image.imread(plot(read(rows), tmp_path)[0])
     assert picture[:, 0, :3].min() == 1
 

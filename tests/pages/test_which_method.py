@@ -57,7 +57,6 @@ def test_a_leader_is_named_with_its_command() -> None:
     assert "boosting is at" in text
     assert "Are random features enough?" in text
     assert "33 % of the trials chose a bandwidth at an edge" in text
-    assert "older protocol" not in text
     assert "what the others advise has 0.50 (" in text
     assert "that of orf 0." in text
 
@@ -90,8 +89,7 @@ def test_a_tie_is_said_to_be_one() -> None:
     assert "told apart as better: none" in text
 
 
-def test_an_older_protocol_is_marked_and_what_is_missing_has_its_command() -> None:
-    assert "**These rows are of an older protocol.**" in page(folder(6, 0.5, "benchmark"))
+def test_without_rows_what_makes_them_has_its_command() -> None:
     text = which_method.page(None, Path())
     assert "rfbench run leaderboard leaderboard_references --trial-by-trial" in text
 

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from rfbench.analysis import ranking
-from rfbench.analysis.frame import of
-from rfbench.results import Results
-
 Errors = dict[tuple[str, str, int], float]
 ERRORS: Errors = {
     ("digits", "rks", 100): 20.0, ("digits", "rks", 200): 10.0,
@@ -27,10 +23,3 @@ def rows(errors: Errors, trials: int = 3, **changes: Any) -> list[dict[str, Any]
         for (dataset, method, M), error in errors.items()
         for t in range(trials)
     ]  # fmt: skip
-
-
-def gathered(*every: Results) -> ranking.Comparison:
-    """Return the comparison that some results make."""
-    found = ranking.gather(of(every))
-    assert found is not None
-    return found

@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import papers
-from rfbench.analysis import ranking
 from rfbench.analysis import verdicts as rules
-from rfbench.analysis.choice import size_tests
 from rfbench.analysis.frame import Collection, Today
 from rfbench.analysis.verification import Verification, verify_any
 from rfbench.errors import WriteError
-from rfbench.pages import first, glossary, rank_diagram, words
+from rfbench.pages import first, glossary, words
 from rfbench.pages.front import FirstScreen, summary
-from rfbench.pages.html import methods, runs, verdicts
+from rfbench.pages.html import runs, verdicts
 from rfbench.pages.rules import rules as rules_text
 from rfbench.pages.scoreboard import APART
 
@@ -85,13 +83,9 @@ def page(verification: Verification) -> str:
     )
     made.filters.update({name: getattr(words, name) for name in ("number", "count", "p_value")})
     scripts, style = [_asset("plotly-basic.min.js"), _asset("page.js")], _asset("page.css")
-    comparison = ranking.gather(collection)
-    tests = [tested for tested in size_tests(comparison) if len(tested.ranks)] if comparison else []
-    which = methods.facts(comparison, tests) if comparison else None
     data = {
         "runs": runs.facts(collection),
         "papers": _papers(verification),
-        "which": which,
         "marks": {verdict: mark(verdict) for verdict in LETTERS},
         "judged": [*rules.COMPARED, *APART],
         "rules": _rules(),
@@ -112,9 +106,7 @@ def page(verification: Verification) -> str:
         scripts=scripts,
         data=as_json(data),
         collection=collection,
-        answers=_answers(verification, which),
-        which=which,
-        diagrams=[(test, rank_diagram.svg(test, alone=False)) for test in tests],
+        answers=_answers(verification),
         papers=[papers.paper(name) for name in papers.papers()],
         answer=papers.answer,
         rules=rules_text().replace("\b\n", ""),
@@ -187,20 +179,17 @@ def _rules() -> dict[str, list[str]]:
     return rules
 
 
-def _answers(verification: Verification, which: dict[str, Any] | None) -> dict[str, Any]:
+def _answers(verification: Verification) -> dict[str, Any]:
     """Return the numbers of the first screen."""
     collection = verification.selection.collection
     screen: FirstScreen | None = None if verification.empty else summary(verification)
     by_verdict = verification.own["verdict"][(verification.own["unit"] == "%")].value_counts()
     claims = [outcome.verdict for outcome in verification.outcomes if outcome.claim.judged]
-    leaders = list(which["tests"][-1]["ranks"].items())[:3] if which and which["tests"] else []
     rows = collection.rows
     return {
         "screen": screen,
         "numbers": [(v, int(by_verdict.get(v, 0)), *mark(v)) for v in rules.COMPARED],
         "claims": [(v, claims.count(v), *mark(v)) for v in rules.JUDGED if v in claims],
-        "leaders": leaders,
-        "size": which["tests"][-1]["M"] if leaders and which else None,
         "datasets": sorted({str(name) for name in collection.groups["dataset"]}),
         "methods": sorted({str(name) for name in collection.groups["label"]}),
         "protocols": sorted({str(name) for name in collection.groups["protocol"]}),

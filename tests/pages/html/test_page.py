@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfbench.analysis.frame import collect
-from rfbench.analysis.ranking import Comparison, best_within
 from rfbench.analysis.verification import verify
 from rfbench.errors import ResultsError, WriteError
 from rfbench.pages.html import page, runs, verdicts
@@ -107,28 +106,8 @@ def test_a_shipped_experiment_has_its_command(name, command):
     assert verdicts.command(name) == command
 
 
-def test_the_best_within_a_budget_by_brute_force():
-    lines = pd.DataFrame(
-        [
-            ("a", "rks", 10, 5.0, 0.5, 1, 3),
-            ("a", "rks", 20, 3.0, 2.0, 1, 3),
-            ("a", "orf", 10, 4.0, 0.9, 1, 3),
-            ("a", "orf", 20, 1.0, 0.9, 0, 3),  # charged with the work of other sizes
-            ("b", "rks", 10, 5.0, 5.0, 1, 3),
-            ("b", "orf", 10, 1.0, 0.1, 1, 0),  # nothing measured
-        ],
-        columns=["dataset", "method", "M", "mean", "t_all", "own_cost", "trials"],
-    ).assign(threads=2, cpu_all=float("nan"), metric="error", r2=float("nan"), smaller_class=50.0)
-    found = best_within(Comparison(lines), (0.1, 1.0, 10.0))
-    assert found[["dataset", "seconds", "method", "M", "mean"]].to_numpy().tolist() == [
-        ["a", 1.0, "orf", 10, 4.0],
-        ["a", 10.0, "rks", 20, 3.0],
-        ["b", 10.0, "rks", 10, 5.0],
-    ]
-
-
 def test_the_command_of_an_experiment_is_one_that_runs():
-    known = {"bytes": "bytes", "benchmark_har": "benchmark --run har"}
+    known = {"bytes": "bytes", "tuned_apart_har": "tuned_apart --run har"}
     for name, words in known.items():
         assert verdicts.command(name) == f"rfbench run {words}"
     assert [verdicts.command(name) for name in ("quickstart_mine", "mine")] == ["", ""]

@@ -373,21 +373,7 @@ function papers() {
   }));
 }
 
-// ---- which method, failures -----------------------------------------------------------------------
-function which() {
-  const time = `${data.which.clock} time (s)`;
-  const sets = unique(data.which.within.map((row) => row[0]));
-  table($("budgets"), "Method (M) of the smallest mean error within a time", ["data set", ...data.which.budgets.map((seconds) => `${seconds} s`)], sets.map((name) => [name, ...data.which.budgets.map((seconds) => {
-    const row = data.which.within.find((one) => one[0] === name && one[1] === seconds);
-    return row ? `${row[2]} (${row[3]}): ${show(row[4], 4)}` : null;
-  })]), ["data set", ...data.which.budgets.map((seconds) => `${seconds} s`)]);
-  const one = () => table($("by-dataset"), `Mean errors on ${$("which-dataset").value}`, ["method", "M", "metric", "mean", "se", time],
-    data.which.datasets.filter((row) => row[0] === $("which-dataset").value).map((row) => [row[2], row[3], row[1], row[4], row[5], row[6]]).sort((a, b) => a[3] - b[3]), ["method", "metric"]);
-  fill($("which-dataset"), unique(data.which.datasets.map((row) => row[0])).map((name) => [name, name]));
-  $("which-dataset").addEventListener("change", one);
-  one();
-}
-
+// ---- failures -------------------------------------------------------------------------------------
 function failures() {
   const { kinds, rows, shown } = runs.failures;
   if (!rows) { $("failed").replaceChildren(make("p", {}, "Nothing: every trial ended well.")); return; }
@@ -408,7 +394,6 @@ $("none").addEventListener("click", () => all(false));
 const first = runs.experiments.findIndex((one) => !one.paper);
 chooseExperiment(Math.max(0, runs.experiments.findIndex((one) => one.name === "quickstart") >= 0 ? runs.experiments.findIndex((one) => one.name === "quickstart") : first));
 if (data.papers) { $("rest").addEventListener("change", papers); papers(); }
-if (data.which) which();
 failures();
 document.documentElement.dataset.ready = "yes";
 })();
