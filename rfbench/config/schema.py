@@ -360,6 +360,10 @@ def _split(value: Any) -> Any:
     from rfbench.datasets import split
 
     sizes = value.values() if isinstance(value, dict) else ()
+    if isinstance(value, dict) and "folds" in value:
+        if any(type(size) is not int or size < 0 for size in sizes):
+            raise ValueError("folds, seed and first_permuted are whole numbers")
+        sizes = [size for key, size in value.items() if key != "seed"]
     if any(type(size) is float and not 0 < size < 1 for size in sizes):
         raise ValueError("a share of the rows or groups lies between 0 and 1")
     if any(type(size) is bool or (type(size) is int and size < 1) for size in sizes):
@@ -387,9 +391,10 @@ class Experiment(Section):
     test_rows: Annotated[int, Field(ge=1)] | None = None
     split: Split = "given"
     scaling: Literal[
-        "none", "standard", "minmax", "minmax-all", "row-standard", "/255", "rank", "robust"
+        *("none", "standard", "minmax", "minmax-all", "row-standard", "/255", "rank", "robust"),
+        "clipped-all",
     ] = "standard"
-    target: Literal["range", "raw", "standard"] = "range"
+    target: Literal["range", "raw", "standard", "clipped-all"] = "range"
     kernel: str = "gaussian"
     kernel_metric: Literal["none", "diagonal", "full"] = NO_METRIC
     bandwidth: Annotated[float | str | BandwidthGrid, BeforeValidator(_bandwidth)] = "median"

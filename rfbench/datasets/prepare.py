@@ -19,11 +19,16 @@ from rfbench.datasets.tables import Schema
 from rfbench.errors import DataError, unknown
 from rfbench.rows import RowSource
 
-SCALINGS = ["none", "standard", "minmax", "minmax-all", "row-standard", "/255", "rank", "robust"]
-TARGETS = ["range", "raw", "standard"]
+CLIPPED = "clipped-all"
+SCALINGS = [
+    *("none", "standard", "minmax", "minmax-all", "row-standard", "/255", "rank", "robust"),
+    CLIPPED,
+]
+TARGETS = ["range", "raw", "standard", CLIPPED]
 DTYPES = ["float64", "float32"]
 
 _ROWS_AT_ONCE = 4096
+CLIP, LEAST = 3.0, 1e-5  # of clipped-all: the bound, and what is added to a standard deviation
 MOST_LEARNT = 100_000  # rows on disk that a preparation learns from
 Scale = Callable[[NDArray[Any]], NDArray[Any]]
 
@@ -54,25 +59,29 @@ def prepare(
     rows: int | None = None,
     test_rows: int | None = None,
     dtype: str = "float64",
+    trial: int = 0,
 ) -> Prepared:
     """Split a data set, scale its rows and map its target, by the training rows alone.
 
-    Only 'minmax-all' looks at the test rows too.
+    Only 'minmax-all' and 'clipped-all' look at the test rows too.
 
     Parameters
     ----------
     split : 'given' or mapping
         See `split_rows`.
-    scaling : {'none', 'standard', 'minmax', 'minmax-all', 'row-standard', '/255', 'rank', 'robust'}
+    scaling : {'none', 'standard', 'minmax', 'minmax-all', 'row-standard', '/255', 'rank',
+            'robust', 'clipped-all'}
         'standard': each column to mean 0 and standard deviation 1 (n in the denominator).
         'minmax': each column to [0, 1]; 'minmax-all': by the smallest and largest value of all
         rows, the test rows too. Columns that are constant in these rows become 0 in both.
         'row-standard': each row to mean 0 and standard deviation 1 (d - 1 in the denominator); a
-        constant row becomes 0. 'rank' and 'robust': see `RankScaler` and `SmoothClipScaler`. Sparse
-        rows take 'none' and '/255' only.
-    target : {'range', 'raw', 'standard'}
-        Of a regression: map the range of the training target to [-1, 1], leave it, or bring it to
-        mean 0 and standard deviation 1. Classification ignores it.
+        constant row becomes 0. 'rank' and 'robust': see `RankScaler` and `SmoothClipScaler`.
+        'clipped-all': (x - mean) / (sd + 1e-5) of each column over all rows, the test rows too,
+        clipped to [-3, 3]. Sparse rows take 'none' and '/255' only.
+    target : {'range', 'raw', 'standard', 'clipped-all'}
+        Of a regression: map the range of the training target to [-1, 1], leave it, bring it to
+        mean 0 and standard deviation 1, or treat it as that scaling does a column. Classification
+        ignores it.
     generator : numpy.random.Generator
         Source of the draws of split and subset.
     rows : int, optional
@@ -82,6 +91,8 @@ def prepare(
         Keep at most so many test rows, drawn at random, instead of those in proportion.
     dtype : {'float64', 'float32'}
         Type of the rows once they are scaled; the target is float64 always.
+    trial : int
+        See `split_rows`.
 
     Raises
     ------
@@ -93,7 +104,7 @@ def prepare(
     for key, value, allowed in options:
         if value not in allowed:
             raise unknown(key, value, allowed, DataError)
-    train, test = split_rows(dataset, split, generator)
+    train, test = split_rows(dataset, split, generator, trial)
     if rows is not None or test_rows is not None:
         wanted = len(train) if rows is None else rows
         train, test = subset_rows(train, test, wanted, generator, test_rows)
@@ -211,8 +222,11 @@ def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
 
         scaler = scalings.RankScaler() if scaling == "rank" else scalings.SmoothClipScaler()
         return scaler.fit(X_train).transform
+    if scaling == CLIPPED:
+        mean, sd = _moments([X_train, X_test])
+        return partial(_affine, shift=mean, width=sd + LEAST, most=CLIP)
     low, high = _range([X_train, X_test] if scaling == "minmax-all" else [X_train])
-    shift, width = _moments(X_train) if scaling == "standard" else (low, high - low)
+    shift, width = _moments([X_train]) if scaling == "standard" else (low, high - low)
     width = np.where((low == high) | (width == 0), np.inf, width)
     # The limit is for a column that hardly varies in training.
     return partial(_affine, shift=shift, width=width, most=float(np.finfo(dtype).max))
@@ -239,16 +253,17 @@ def _range(sides: list[Rows]) -> tuple[NDArray[Any], NDArray[Any]]:
     return np.min(lows, axis=0), np.max(highs, axis=0)
 
 
-def _moments(X: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _moments(sides: list[Rows]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return mean and standard deviation of each column, in double precision and two passes."""
-    total = np.zeros((1, X.shape[1]))
-    for block in _blocks(X):  # row by row, so that the sum is that of numpy over all rows
+    n, total = sum(X.shape[0] for X in sides), np.zeros((1, sides[0].shape[1]))
+    blocks = [(X, block) for X in sides for block in _blocks(X)]
+    for X, block in blocks:  # row by row, so that the sum is that of numpy over all rows
         total = np.vstack([total, X[block]]).sum(axis=0, keepdims=True)
-    mean = total[0] / X.shape[0]
+    mean = total[0] / n
     squares = np.zeros_like(mean)
-    for block in _blocks(X):
+    for X, block in blocks:
         squares += ((X[block] - mean) ** 2).sum(axis=0)
-    return mean, np.sqrt(squares / X.shape[0])
+    return mean, np.sqrt(squares / n)
 
 
 def _map_target(
@@ -258,6 +273,10 @@ def _map_target(
         raise DataError(
             f"The target of {name} holds NaN or infinity.", "", "Remove those rows from the data."
         )
+    if target == CLIPPED:
+        both = np.concatenate([y_train, y_test])
+        scale = partial(_affine, shift=both.mean(), width=both.std() + LEAST, most=CLIP)
+        return scale(y_train), scale(y_test)
     low, high = float(y_train.min()), float(y_train.max())
     mean, sd = float(y_train.mean()), float(y_train.std())
     shift, width = {

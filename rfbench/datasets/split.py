@@ -20,7 +20,8 @@ Rule = str | Mapping[str, Any]
 EXAMPLES = (
     "`given`, `{train_size: 5000}` (of the given training rows), `{test_size: 0.5}` (with "
     "train_size if you like), `{stratified: 0.3}`, `{held_out: 0.3}`, `{leave_groups: 0.3}`, "
-    "`{last: 0.3}`, `{blocks: 10, test_size: 0.3}` or `{column: part}`"
+    "`{last: 0.3}`, `{blocks: 10, test_size: 0.3}`, `{folds: 5, seed: 42}` (with first_permuted if "
+    "you like) or `{column: part}`"
 )
 
 
@@ -31,6 +32,8 @@ def way_of(rule: object) -> str | None:
     keys = frozenset(rule) if isinstance(rule, Mapping) else frozenset()
     if keys & {"test_size", "held_out"} and "blocks" not in keys:
         keys = keys - {"train_size"}
+    if "folds" in keys:
+        keys = keys - {"first_permuted"}
     return next((way for way, (wanted, _) in _WAYS.items() if keys == set(wanted)), None)
 
 
@@ -44,7 +47,9 @@ def is_fixed(rule: Rule) -> bool:
     return way_of(rule) in ("given", "column", "last", "held out")
 
 
-def split_rows(dataset: Dataset, rule: Rule, generator: np.random.Generator) -> tuple[Index, Index]:
+def split_rows(
+    dataset: Dataset, rule: Rule, generator: np.random.Generator, trial: int = 0
+) -> tuple[Index, Index]:
     """Return the training and the test rows, each in ascending order.
 
     Parameters
@@ -65,8 +70,13 @@ def split_rows(dataset: Dataset, rule: Rule, generator: np.random.Generator) -> 
         - ``{'last': t}`` tests on the last t rows.
         - ``{'blocks': b, 'test_size': t}`` cuts the rows into b blocks of consecutive rows, equal
           but for one row, and draws t of the blocks for the test side.
+        - ``{'folds': k, 'seed': s, 'first_permuted': n}`` tests on one of the k folds of
+          scikit-learn's KFold(k, shuffle=True, random_state=s) over all rows; with
+          `first_permuted` over the first n of numpy.random.RandomState(s).permutation, or all.
     generator : numpy.random.Generator
         Source of the draws.
+    trial : int
+        Its number, from 0: it tests on the fold of that number, modulo k.
 
     Returns
     -------
@@ -82,7 +92,10 @@ def split_rows(dataset: Dataset, rule: Rule, generator: np.random.Generator) -> 
     if way is None:
         raise DataError(f"The split {rule!r} is unknown.", "", f"Choose {EXAMPLES}.")
     draw = _published if way == "given" else _WAYS[way][1]
-    sides = draw(dataset, rule if isinstance(rule, Mapping) else {}, generator)
+    mapping = rule if isinstance(rule, Mapping) else {}
+    if way == "folds":
+        mapping = {**mapping, "trial": trial}
+    sides = draw(dataset, mapping, generator)
     train, test = (np.sort(side).astype(np.int64) for side in sides)
     if not len(train) or not len(test):
         raise DataError(
@@ -193,6 +206,23 @@ def _blocks(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gene
     return _some_of(np.arange(n) * count // n, rule["test_size"], "test_size", generator)
 
 
+def _folds(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
+    from sklearn.model_selection import KFold
+
+    n, seed, most = len(dataset.y), rule["seed"], rule.get("first_permuted")
+    rows = np.arange(n)
+    if most is not None:  # the generator of old, whose draws numpy keeps as they are
+        rows = np.random.RandomState(seed).permutation(n)[:most]
+    if rule["folds"] < 2 or rule["folds"] > len(rows):
+        raise DataError(
+            f"folds is {rule['folds']!r}.",
+            f"{dataset.name} has {len(rows)} rows to be cut into folds, from 2 on.",
+        )
+    folds = list(KFold(rule["folds"], shuffle=True, random_state=seed).split(rows))
+    train, test = folds[rule["trial"] % len(folds)]
+    return rows[train], rows[test]
+
+
 def _some_of(numbers: Index, size: object, key: str, generator: np.random.Generator) -> Sides:
     """Draw some of the groups that the rows are numbered by for the test side."""
     groups = np.unique(numbers)
@@ -210,6 +240,7 @@ _WAYS: dict[str, tuple[tuple[str, ...], Draw]] = {
     "last": (("last",), _last),
     "blocks": (("blocks", "test_size"), _blocks),
     "column": (("column",), _published),
+    "folds": (("folds", "seed"), _folds),
 }
 
 
@@ -226,6 +257,9 @@ def planned_rows(n: int, n_given: int | None, rule: Rule) -> tuple[int, int]:
         if "train_size" in sizes:
             wanted = _amount(sizes["train_size"], published, "train_size")
         return min(published, wanted), n - published
+    if "folds" in sizes:
+        n = min(n, int(sizes.get("first_permuted", n)))
+        return n - n // int(sizes["folds"]), n // int(sizes["folds"])
     keys = ("test_size", "stratified", "held_out", "leave_groups", "last")
     key = next(key for key in keys if key in sizes)
     size = sizes[key]

@@ -147,4 +147,5 @@ def _prepare(trial: Trial) -> Prepared:
         rows=experiment.rows,
         test_rows=experiment.test_rows,
         dtype=experiment.row_dtype,
+        trial=number,
     )

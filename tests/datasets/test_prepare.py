@@ -32,7 +32,8 @@ def given_split(data, **options):
 
 
 SD = np.array([2 / 3, 1, 26 / 3, 1]) ** 0.5
-SCALED = {  # constant columns become 0; only minmax-all looks at the test rows
+SD_ALL = np.array([2.96, 0.16, 7.76, 0.16]) ** 0.5 + 1e-5
+SCALED = {  # constant columns become 0; only those called all look at the test rows
     "none": (TRAIN, TEST),
     "standard": (
         np.array([[-1, 0, -3, 0], [1, 0, -1, 0], [0, 0, 4, 0]]) / SD,
@@ -46,7 +47,24 @@ SCALED = {  # constant columns become 0; only minmax-all looks at the test rows
         [[0.2, 0, 1 / 8, 0], [0.6, 0, 3 / 8, 0], [0.4, 0, 1, 0]],
         [[1, 1, 0, 0], [0, 0, 2 / 8, 1]],
     ),
+    "clipped-all": (
+        np.array([[-1.2, -0.2, -1.8, -0.2], [0.8, -0.2, 0.2, -0.2], [-0.2, -0.2, 5.2, -0.2]])
+        / SD_ALL,
+        np.array([[2.8, 0.8, -2.8, -0.2], [-2.2, -0.2, -0.8, 0.8]]) / SD_ALL,
+    ),
 }
+
+
+def test_clipped_all_is_numpys_over_all_rows_and_for_the_target_too():
+    X = rng().standard_t(2, size=(60, 3))
+    data = dataset(X, X[:, 0], task="regression", n_train=40, classes=())
+    expected = np.clip((X - X.mean(axis=0)) / (X.std(axis=0) + 1e-5), -3, 3)
+    assert (np.abs(expected) == 3).any()
+    prepared = given_split(data, scaling="clipped-all", target="clipped-all", dtype="float32")
+    both = np.vstack([prepared.X_train, prepared.X_test])
+    assert both.dtype == np.float32
+    assert_allclose(both, expected, rtol=1e-6)
+    assert_allclose(np.concatenate([prepared.y_train, prepared.y_test]), expected[:, 0], rtol=1e-9)
 
 
 class TestScaling:

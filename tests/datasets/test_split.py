@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.model_selection import KFold
 
 from rfbench.datasets import Dataset, split_rows
 from rfbench.datasets.split import is_fixed, planned_rows, subset_rows
@@ -281,3 +282,26 @@ def test_rows_held_out_are_spread_over_the_classes():
     assert set(data.y[few]) == {0, 1, 2, 3}
     assert set(few) < set(train)
     assert len({tuple(split_rows(data, {"held_out": 10}, rng(seed))[1]) for seed in range(4)}) == 4
+
+
+@pytest.mark.parametrize("first", [None, 12, 99])
+def test_folds_are_those_of_scikit_learn_on_numpys_permuted_rows(first):
+    rule = {"folds": 3, "seed": 42} | ({} if first is None else {"first_permuted": first})
+    rows = np.arange(20)
+    if first:
+        np.random.seed(42)  # noqa: NPY002
+        rows = np.random.permutation(20)[:first]  # noqa: NPY002
+    expected = KFold(3, shuffle=True, random_state=42).split(rows)
+    sides = [split_rows(dataset(20), rule, rng(trial), trial) for trial in range(4)]
+    for (train, test), (rest, held) in zip(sides, expected, strict=False):
+        assert train.tolist() == sorted(rows[rest])
+        assert test.tolist() == sorted(rows[held])
+    assert sides[3][1].tolist() == sides[0][1].tolist()
+    assert planned_rows(20, None, rule) == tuple(map(len, sides[2]))
+    assert not is_fixed(rule)
+
+
+@pytest.mark.parametrize("rule", [{"folds": 1, "seed": 0}, {"folds": 21, "seed": 0}])
+def test_folds_need_rows_and_are_several(rule):
+    with pytest.raises(DataError, match="folds is"):
+        split_rows(dataset(20), rule, rng())
