@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Array, Rows
 from rfbench.kernels import dense
-from rfbench.parameters import one_of, parameter, whole
+from rfbench.parameters import number, one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import PLAIN, FeatureMap
@@ -44,7 +44,7 @@ class DataPairs(RandomFeatures):
     r"""Features between pairs of training rows, drawn uniformly: SWIM without the target.
 
     From the pair :math:`(x_1, x_2)` at the distance D come
-    :math:`w = 2 s (x_2 - x_1) / D^2` and :math:`b = -w^\top x_1 - s` with
+    :math:`w = 2 s (x_2 - x_1) / D^2` and :math:`b = -w^\top x_1 - s` with the scale s, by default
     :math:`\tanh s = 1/2`, and the column :math:`\tanh(w^\top x + b) / \sqrt M`: -1/2 at
     :math:`x_1` and 1/2 at :math:`x_2`, before the division. The control of `swim`: it shows what
     the pairs give and what the target adds. Costs O(pairs_per_row n d).
@@ -56,6 +56,8 @@ class DataPairs(RandomFeatures):
     pairs_per_row : int
         The pool has this many ordered pairs for each row as the first; the second is uniform over
         the others. Pairs whose distance is below 1e-6 of the median are left out.
+    scale : float
+        s: a column is -tanh s and tanh s at its two rows, before the division.
     kernel, bandwidth, feature_map
         Without effect: there is no kernel.
 
@@ -89,6 +91,7 @@ class DataPairs(RandomFeatures):
     has_bandwidth: ClassVar[bool] = False
 
     pairs_per_row: int = parameter(5, whole(1))
+    scale: float = parameter(HALF, number(above=0))
 
     def planned_columns(self) -> int:
         """Return M."""
@@ -114,13 +117,13 @@ class DataPairs(RandomFeatures):
         if len(self.pool_):
             p, size = self.probabilities_, self.n_components
             self.pairs_ = self.pool_[random.selection.choice(len(p), size, p=p)]
-        frequencies, offsets = pair_weights(X, self.pairs_)
+        frequencies, offsets = pair_weights(X, self.pairs_, self.scale)
         missing = self.n_components - len(self.pairs_)
         return FeatureMap(
             "tanh",
             PLAIN,
             np.pad(frequencies, ((0, 0), (0, missing))),
-            np.pad(offsets, (0, missing), constant_values=-HALF),
+            np.pad(offsets, (0, missing), constant_values=-self.scale),
             scale=self.n_components**-0.5,
         )
 
@@ -191,12 +194,12 @@ class SWIM(DataPairs):
         return np.asarray(size / distances / np.sum(size / distances))
 
 
-def pair_weights(X: Rows, pairs: Numbers) -> tuple[Array, Array]:
+def pair_weights(X: Rows, pairs: Numbers, scale: float = HALF) -> tuple[Array, Array]:
     """Return w, shape (d, m), and b, shape (m,), of pairs of rows, shape (m, 2)."""
     start = np.asarray(dense(X[pairs[:, 0]]), np.float64)
     step = np.asarray(dense(X[pairs[:, 1]]), np.float64) - start
-    frequencies = 2.0 * HALF * step / np.sum(step**2, axis=1, keepdims=True)
-    return np.ascontiguousarray(frequencies.T), -np.sum(frequencies * start, axis=1) - HALF
+    frequencies = 2.0 * scale * step / np.sum(step**2, axis=1, keepdims=True)
+    return np.ascontiguousarray(frequencies.T), -np.sum(frequencies * start, axis=1) - scale
 
 
 def _distances(X: Rows, pairs: Numbers) -> Array:

@@ -63,6 +63,14 @@ def test_columns_are_minus_a_half_and_a_half_at_their_two_rows(cls: Any) -> None
     assert_allclose(sampler.transform((middle + across)[None])[0, 0], 0.0, atol=1e-12)
 
 
+def test_the_scale_sets_what_the_columns_are_at_their_two_rows() -> None:
+    sampler = SWIM(9, scale=1.7, random_state=0).fit(ROWS, TARGET)
+    features = 3.0 * sampler.transform(ROWS)
+    first, second = sampler.pairs_.T
+    assert_allclose(features[first, range(9)], -np.tanh(1.7), atol=1e-12)
+    assert_allclose(features[second, range(9)], np.tanh(1.7), atol=1e-12)
+
+
 FIVE_BY_TWO = np.array([[0.0, 1.0], [3.0, 4.0], [1.0, -1.0], [0.0, 1.0], [2.0, 5.0]])
 
 

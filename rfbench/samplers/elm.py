@@ -1,0 +1,89 @@
+"""A hidden layer of tanh units whose weights are drawn without a look at the data."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from rfbench.arrays import Array, Rows
+from rfbench.parameters import number, one_of, parameter
+from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.declaration import ANY, Form, sampler
+from rfbench.samplers.feature_map import PLAIN, FeatureMap
+
+UNIFORM, NORMAL = "uniform", "normal"
+
+
+@sampler(
+    "elm",
+    position=34,
+    kernels=ANY,
+    about="tanh features with independent weights, the layer that swim is held against",
+    verified="""
+        closed form: uniform and normal weights have mean 0 and variance scale^2 / (3 d)
+          tolerance: 4 standard errors of 40,000 draws
+          tests/samplers/test_elm.py::test_weights_and_offsets_have_their_law
+        scikit-learn: the hidden layer of an MLPRegressor with the same weights
+          tolerance: relative 1e-12
+          tests/samplers/test_elm.py::test_features_are_the_hidden_layer_of_scikit_learns_network
+        """,
+    contract={"columns_per_component": 1},
+    forms=(Form({"scale": 3.0}), Form({"weights": NORMAL})),
+)
+class ELM(RandomFeatures):
+    r"""Columns :math:`\tanh(s (w^\top x + b)) / \sqrt M` of independent w and b.
+
+    Every entry of w and b is uniform on :math:`[-1/\sqrt d, 1/\sqrt d]`, as torch's ``nn.Linear``
+    begins, or normal with the same variance :math:`1 / (3 d)`: an extreme learning machine's hidden
+    layer. Costs O(M d).
+
+    Parameters
+    ----------
+    n_components : int
+        M, the number of columns.
+    scale : float
+        s.
+    weights : {'uniform', 'normal'}
+        The law of the entries.
+    kernel, bandwidth, feature_map
+        Without effect: there is no kernel.
+
+    References
+    ----------
+    Huang, Zhu and Siew, Extreme learning machine: theory and applications, Neurocomputing 70, 2006.
+    Zozoulenko, Cass and Gonon, Random Feature Representation Boosting, ICML 2025, take it as the
+    network with i.i.d. features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import ELM
+    >>> X = np.random.default_rng(0).standard_normal((200, 3))
+    >>> ELM(10, random_state=0).fit(X).transform(X).shape
+    (200, 10)
+    """
+
+    has_torch_form: ClassVar[bool] = True
+    approximates_kernel: ClassVar[bool] = False
+    has_prefixes: ClassVar[bool] = True
+    has_bandwidth: ClassVar[bool] = False
+
+    scale: float = parameter(1.0, number(above=0))
+    weights: str = parameter(UNIFORM, one_of(UNIFORM, NORMAL))
+
+    def planned_columns(self) -> int:
+        """Return M."""
+        return self.n_components
+
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+        d, m = X.shape[1], self.n_components
+
+        def draw(generator: np.random.Generator, *shape: int) -> Array:
+            if self.weights == NORMAL:
+                return generator.standard_normal(shape) * (self.scale / np.sqrt(3.0 * d))
+            return generator.uniform(-1.0, 1.0, shape) * (self.scale / np.sqrt(d))
+
+        frequencies = draw(random.frequencies, m, d).T  # row by row, for the prefixes
+        offsets = draw(random.offsets, m)
+        return FeatureMap("tanh", PLAIN, np.ascontiguousarray(frequencies), offsets, scale=m**-0.5)

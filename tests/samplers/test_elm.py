@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.neural_network import MLPRegressor
+
+from rfbench.samplers import ELM
+from rfbench.testing.samplers import NEW_ROWS, ROWS
+
+
+@pytest.mark.parametrize("law", ["uniform", "normal"])
+def test_weights_and_offsets_have_their_law(law: str) -> None:
+    n, d, scale = 40_000, 2, 1.5
+    drawn = ELM(n, scale=scale, weights=law, random_state=0).fit(ROWS[:, :d]).feature_map_
+    values = np.vstack([drawn.frequencies, drawn.offsets])
+    assert drawn.frequencies.shape == (d, n)
+    variance = scale**2 / (3 * d)
+    fourth = {"uniform": 9 / 5, "normal": 3.0}[law] * variance**2
+    assert (abs(values.mean(axis=1)) < 4 * (variance / n) ** 0.5).all()
+    assert (
+        abs((values**2).mean(axis=1) - variance) < 4 * ((fourth - variance**2) / n) ** 0.5
+    ).all()
+    assert (abs(values).max() <= scale / d**0.5) == (law == "uniform")
+    assert (abs(np.corrcoef(values) - np.eye(d + 1)) < 4 * n**-0.5).all()
+
+
+def test_features_are_the_hidden_layer_of_scikit_learns_network() -> None:
+    sampler = ELM(6, scale=2.0, random_state=0).fit(ROWS)
+    network = MLPRegressor(hidden_layer_sizes=(6,), activation="tanh", max_iter=1, random_state=0)
+    with pytest.warns(UserWarning, match="optimization"):
+        network.fit(ROWS, ROWS[:, 0])
+    network.coefs_[0] = sampler.feature_map_.frequencies
+    network.intercepts_[0] = sampler.feature_map_.offsets
+    network.coefs_[1], network.intercepts_[1] = np.ones((6, 1)), np.zeros(1)
+    expected = network.predict(NEW_ROWS)
+    assert_allclose(sampler.transform(NEW_ROWS).sum(axis=1) * 6**0.5, expected, rtol=1e-12)
