@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -359,7 +360,7 @@ class CheckSpec(Section):
 def _split(value: Any) -> Any:
     from rfbench.datasets import split
 
-    sizes = value.values() if isinstance(value, dict) else ()
+    sizes: Iterable[Any] = value.values() if isinstance(value, dict) else ()
     if isinstance(value, dict) and "folds" in value:
         if any(type(size) is not int or size < 0 for size in sizes):
             raise ValueError("folds, seed and first_permuted are whole numbers")
@@ -391,7 +392,14 @@ class Experiment(Section):
     test_rows: Annotated[int, Field(ge=1)] | None = None
     split: Split = "given"
     scaling: Literal[
-        *("none", "standard", "minmax", "minmax-all", "row-standard", "/255", "rank", "robust"),
+        "none",
+        "standard",
+        "minmax",
+        "minmax-all",
+        "row-standard",
+        "/255",
+        "rank",
+        "robust",
         "clipped-all",
     ] = "standard"
     target: Literal["range", "raw", "standard", "clipped-all"] = "range"

@@ -81,8 +81,9 @@ class ELM(RandomFeatures):
 
         def draw(generator: np.random.Generator, *shape: int) -> Array:
             if self.weights == NORMAL:
-                return generator.standard_normal(shape) * (self.scale / np.sqrt(3.0 * d))
-            return generator.uniform(-1.0, 1.0, shape) * (self.scale / np.sqrt(d))
+                return np.asarray(generator.normal(0.0, self.scale / np.sqrt(3.0 * d), shape))
+            bound = self.scale / np.sqrt(d)
+            return np.asarray(generator.uniform(-bound, bound, shape))
 
         frequencies = draw(random.frequencies, m, d).T  # row by row, for the prefixes
         offsets = draw(random.offsets, m)
