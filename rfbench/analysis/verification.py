@@ -88,12 +88,14 @@ def verify(
     return of(Selection(collect(paths, today)), paper, audits.read_all(audits.near(paths)))
 
 
-def verify_any(paths: Iterable[str | Path], today: Today | None = None) -> Verification:
-    """Hold the numbers and claims of all papers against results that must not be none.
+def verify_any(
+    paths: Iterable[str | Path], paper: str | None = None, today: Today | None = None
+) -> Verification:
+    """Do the same with results that must not be none.
 
-    Raises ResultsError if a path is not there, or no results at all can be read.
+    Raises ResultsError as `verify` does, and if no results at all can be read.
     """
-    verification = verify(paths, today=today)
+    verification = verify(paths, paper, today)
     collection = verification.selection.collection
     if not collection.experiments:
         raise ResultsError(

@@ -112,7 +112,7 @@ def made_from(facts: Mapping[str, Any], menu: Menu) -> Menu:
         landmarks = menu.landmarks.model_copy(update={"kind": _kind(size)})
         update = {
             "origin": f"The leaderboard of {n} data sets at M = {size['M']}, where it decides "
-            f"(scalings, landmarks, trained); else: {menu.origin.strip()}",
+            f"(scalings, landmarks, trained); else: {_rest(menu.origin)}",
             "scalings": _scalings(facts["preparations"], menu.scalings),
             "landmarks": landmarks,
             "trained": trained,
@@ -124,6 +124,12 @@ def made_from(facts: Mapping[str, Any], menu: Menu) -> Menu:
             "Name the leaderboard.json that `rfbench report` writes.",
         ) from error
     return menu.model_copy(update=update)
+
+
+def _rest(origin: str) -> str:
+    """Return where the rest of a menu comes from, which another may have been made of."""
+    before, _, after = origin.partition("; else: ")
+    return (after or before).strip()
 
 
 def _kind(size: Mapping[str, Any]) -> Any:

@@ -71,9 +71,8 @@ def verify(
     if count is not None:
         replay_rows(folders or (results_folder(),), count, seed, allow_imports)
         return
-    from rfbench.analysis import claims
+    from rfbench.analysis import claims, verification
     from rfbench.analysis.published import COLUMNS
-    from rfbench.analysis.verification import verify as hold_against
     from rfbench.escaping import as_csv
     from rfbench.experiment.today import settings
     from rfbench.pages.verify import claim as explained
@@ -81,7 +80,10 @@ def verify(
 
     note_faults()
     usual = results_folder()
-    held = hold_against(folders or ((usual,) if usual.is_dir() else ()), paper, settings)
+    if folders:
+        held = verification.verify_any(folders, paper, settings)
+    else:
+        held = verification.verify([usual] if usual.is_dir() else [], paper, settings)
     held = held.under(protocol) if protocol else held
     if claim is not None:
         print_text(explained(held.of_claim(claim)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ BOUND = 3.0  # of a value, in standard deviations
 LEAST_DEVIATION = 0.3  # of a column of two values, in distances of the two
 
 
-class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A map of each column to bounded values, then to mean 0 and standard deviation 1.
 
     A column that is constant where it is fitted becomes 0. One of two values is divided by at least
@@ -52,11 +53,13 @@ class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray((self._bounded(X) - self.mean_) / self.scale_)
 
+    @abstractmethod
     def _learn(self, X: Array) -> None:
-        raise NotImplementedError
+        """Learn what the map needs."""
 
+    @abstractmethod
     def _bounded(self, X: Array) -> Array:
-        raise NotImplementedError
+        """Return the bounded values."""
 
 
 class RankScaler(_Bounded):

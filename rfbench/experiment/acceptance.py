@@ -25,7 +25,7 @@ from rfbench.results.maintenance import rows_of
 from rfbench.results.reader import TRIALS, parse, what_is_broken
 
 FREE = {*DESCRIPTIVE, *LISTED}  # keys of a configuration that no protocol fixes
-TODO = "Ask its author for the folder as `rfbench run` wrote it."
+ADVICE = "Ask its author for the folder as `rfbench run` wrote it."
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,10 @@ def check(
     """
     broken = parse(folder / TRIALS).broken
     if broken:
-        raise ResultsError(f"{folder} is not sound.", what_is_broken(broken)[0], TODO)
+        raise ResultsError(f"{folder} is not sound.", what_is_broken(broken)[0], ADVICE)
     manifest = manifests.read(folder)
     if manifest.get("smoke"):
-        raise ResultsError(f"{folder} is a smoke run.", "Its numbers mean nothing.", TODO)
+        raise ResultsError(f"{folder} is a smoke run.", "Its numbers mean nothing.", ADVICE)
     experiments = experiments_of(manifest, allow_imports)
     for experiment in experiments:
         _check_protocol(folder, experiment, protocol)
@@ -95,7 +95,7 @@ def check(
     planned = {trial.id: trial for experiment in experiments for trial in plan(experiment)}
     for row in rows:
         if why := _unlike(row, planned.get(row["trial_id"])):
-            raise ResultsError(f"The row {row['trial_id']} of {folder} does not fit.", why, TODO)
+            raise ResultsError(f"The row {row['trial_id']} of {folder} does not fit.", why, ADVICE)
     missing = set(manifest["trials"]) - {row["trial_id"] for row in rows}
     if missing:
         raise ResultsError(
@@ -105,7 +105,7 @@ def check(
         )
     well = [row for row in rows if row["status"] == "ok"]
     if not well:
-        raise ResultsError(f"No trial of {folder} ended well.", "", TODO)
+        raise ResultsError(f"No trial of {folder} ended well.", "", ADVICE)
     labels = tuple(sorted({row["label"] or row["sampler"] for row in rows}))
     return Submission(folder, len(well), len(rows) - len(well), labels)
 

@@ -70,7 +70,7 @@ def write(folders: Sequence[str | Path], out: str | Path, today: Today | None = 
             f"{out} holds something else than an archive.", "", "Name another folder with --out."
         )
     names = archive.names_of(find(paths))
-    verdict_files = verdicts.files(verdicts.gather(verify_any(paths, today)))
+    verdict_files = verdicts.files(verdicts.gather(verify_any(paths, today=today)))
     files = {name: text.encode() for name, text in verdict_files.items()}
     files |= archive.files_of(names)
     files |= {f"configs/{path.name}": path.read_bytes() for path in shipped.every()}

@@ -54,7 +54,7 @@ def publish(
     """
     out, paths = Path(out), list(map(Path, folders))
     _check_front(out / "README.md")
-    verification = verify_any(paths, today)
+    verification = verify_any(paths, today=today)
     collection = verification.selection.collection
     tables = {
         f"{paper} {item}, {protocol}": (out / TABLES / f"{paper}_{item}.{protocol}.md", text)

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -45,6 +46,12 @@ def prepared(*lines):
 def test_what_is_written_is_read_again():
     assert menu.parsed(menu.text(SHIPPED), "again.yaml") == SHIPPED
     assert SHIPPED.origin
+
+
+def test_the_shipped_menu_is_what_the_published_leaderboard_makes_of_it():
+    published = Path(__file__).parents[2] / "results" / "leaderboard.json"
+    content = json.loads(published.read_text(encoding="utf-8"))
+    assert menu.made_from(content, SHIPPED) == SHIPPED
 
 
 def test_facts_that_decide_nothing_change_the_origin_alone():

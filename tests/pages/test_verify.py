@@ -30,8 +30,8 @@ def verify(*words: str) -> Result:
     ("words", "code"),
     [
         ([], 0),
-        (["empty"], 0),
-        (["empty", "--strict"], 1),
+        (["--strict"], 1),
+        (["empty"], 2),
         (["differs"], 0),
         (["differs", "--strict"], 1),
         (["differs", "--strict", "--paper", "tefm2015"], 0),

@@ -56,7 +56,7 @@ def write(folders: Sequence[str | Path], file: str | Path, today: Today | None =
     Raises ResultsError if a path is not there, or no results at all can be read; WriteError if the
     file cannot be written.
     """
-    verification, file = verify_any(folders, today), Path(file)
+    verification, file = verify_any(folders, today=today), Path(file)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(page(verification), encoding="utf-8", newline="\n")
