@@ -71,6 +71,8 @@ class Outcome:
     fault: str = ""  # why it cannot be tested as it is written
     machines: tuple[str, ...] = ()  # that took the times; empty without times
     random_splits: tuple[str, ...] = ()  # what must be known of data that are split at random
+    # Data sets on which a published number of a compared method differs, and by how much at most.
+    differing: tuple[tuple[str, float], ...] = ()
 
     @property
     def part(self) -> Part | None:

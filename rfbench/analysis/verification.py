@@ -110,11 +110,33 @@ def of(
     selection: Selection, paper: str | None = None, audited: Sequence[AuditTable] = ()
 ) -> Verification:
     """Hold the published numbers and the claims against what was read."""
+    numbers = published(selection, paper)
     outcomes = claims.evaluate(selection, paper, audited)
     return Verification(
         selection,
-        published(selection, paper),
-        tuple(outcomes),
+        numbers,
+        tuple(replace(outcome, differing=_differing(numbers, outcome)) for outcome in outcomes),
         audits.ranges(audited),
         tuple(audited),
     )
+
+
+def _differing(numbers: pd.DataFrame, outcome: Outcome) -> tuple[tuple[str, float], ...]:
+    """Return `Outcome.differing`: an order of errors says less where the errors are others."""
+    differs = numbers[
+        (numbers["paper"] == outcome.claim.paper)
+        & (numbers["protocol"] == outcome.protocol)
+        & (numbers["verdict"] == verdicts.DIFFERS)
+    ]
+    largest: dict[str, float] = {}
+    for comparison in outcome.comparisons:
+        part = outcome.claim.parts[comparison.part]
+        here = differs[
+            (differs["dataset"] == comparison.target)
+            & differs["method"].isin([part.method, comparison.against])
+            & differs["item"].isin(part.items)
+        ]
+        if len(here):
+            most = float(here["difference"].abs().max())
+            largest[comparison.target] = max(most, largest.get(comparison.target, 0.0))
+    return tuple(largest.items())

@@ -6,11 +6,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from rfbench.analysis import verification
 from rfbench.analysis.published import COLUMNS, published
 from rfbench.analysis.selection import is_subset
 from rfbench.papers.models import Source
 from tests.support.frames import results, selection
-from tests.support.papers import PAPER, trials
+from tests.support.papers import PAPER, eeg, trials
 
 
 def line(table: pd.DataFrame, **where: Any) -> pd.Series:
@@ -95,3 +96,14 @@ def test_rows_that_differ_by_more_than_two_percent_are_a_subset(
 ) -> None:
     source = Source(dataset="a9a", n_train=1000, n_test=500)
     assert is_subset(source, "table1", math.nan, n_train, n_test) == subset
+
+
+@pytest.mark.parametrize(("surrogate", "differing"), [(68.62, ()), (60.0, (("EEG", 8.62),))])
+def test_a_claim_says_where_its_numbers_are_not_the_papers(
+    surrogate: float, differing: tuple[tuple[str, float], ...]
+) -> None:
+    """Both methods 8 points off may keep the paper's order, and the reader ought to know."""
+    made = results(eeg(leverage_rff=68.78, surrogate_leverage=surrogate, ses=50.0), **PAPER)
+    every = verification.of(selection(made)).outcomes
+    (outcome,) = (one for one in every if (one.claim.id, one.protocol) == ("S5", "matched"))
+    assert [(name, round(points, 6)) for name, points in outcome.differing] == list(differing)
