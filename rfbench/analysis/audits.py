@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from rfbench import papers
-from rfbench.papers.models import Published
+from rfbench.papers.models import SECONDS, Published
 
 TABLE = "audit.csv"
 MEASURED = "measured "
@@ -203,7 +203,7 @@ def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
             continue
         for index, number in enumerate(papers.published()):
             name = MEASURED + cell(number)
-            fits = (number.paper, number.dataset) == (paper, dataset) and number.unit == "%"
+            fits = (number.paper, number.dataset) == (paper, dataset) and number.unit != SECONDS
             if fits and number.item in items.split("+") and name in here and varied:
                 means = here[name].min(), own[name].iloc[0], here[name].max()
                 behind = len(here), int(here["trials"].min()), varied

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.chance import beats_constant
 from rfbench.analysis.paired import PERCENT
 from rfbench.analysis.selection import Selection
-from rfbench.papers.models import TUNED
+from rfbench.papers.models import PLAIN, SECONDS, TUNED
 
 COLUMNS = [
     "paper", "item", "dataset", "method", "M", "metric", "protocol", "published",
@@ -64,16 +65,12 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     stand_ins = others.merge(numbers, on="number")
     every = pd.concat([own_lines.assign(stand_in=False), _in_order(stand_ins)], ignore_index=True)
     every["trials"] = every["trials"].fillna(0).astype(int)
-    every["difference"] = every["measured"] - every["published"]
     every["at_chance"] = every["at_chance"].eq(True)
-    behind = ("published_error", "published_trials", "standard_error", "trials")
-    every["half_width"] = verdicts.intervals(*(every[name] for name in behind))
-    judged = verdicts.of_numbers(every["difference"], every["half_width"])
-    noisy = verdicts.too_noisy(every["published_error"], every["published_trials"])
+    judged, noisy = _judged(every)
     every["verdict"] = np.select(
         [
             every["trials"] == 0,
-            every["stand_in"] | (every["unit"] != "%") | (every["protocol"] == TUNED),
+            every["stand_in"] | (every["unit"] == SECONDS) | (every["protocol"] == TUNED),
             every["same_as"] != "",
             every["disputed"] != "",
             every["at_chance"],
@@ -95,6 +92,24 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     return every[[*COLUMNS, *rest]]
 
 
+def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
+    """Add differences with the half widths of their intervals; return verdicts, and what is noisy.
+
+    Numbers without a unit are compared by the logarithm of the quotient, whose standard errors are,
+    to first order, those of the means over the means.
+    """
+    relative = every["unit"] == PLAIN
+    theirs, ours = (every[name].where(relative, 1.0) for name in ("published", "measured"))
+    behind = every["published_error"] / theirs, every["published_trials"]
+    digit = every["half_digit"] / theirs
+    half = verdicts.intervals(*behind, every["standard_error"] / ours, every["trials"], digit)
+    every["difference"] = every["measured"] - every["published"]
+    every["half_width"] = half * ours  # of a quotient: what it comes to in the number's unit
+    distance = every["difference"].mask(relative, np.log(ours / theirs))
+    judged = verdicts.of_numbers(distance, half, relative)
+    return judged, verdicts.too_noisy(*behind, digit, relative)
+
+
 def by_data_set(numbers: pd.DataFrame) -> dict[tuple[str, str, str], list[list[Line]]]:
     """Sort lines of `published` by paper, item and data set: its own first, then each stand-in."""
     by_table: dict[tuple[str, str, str], dict[tuple[str, str], list[Line]]] = {}
@@ -108,7 +123,8 @@ def by_data_set(numbers: pd.DataFrame) -> dict[tuple[str, str, str], list[list[L
 def _numbers(chosen: list[str]) -> pd.DataFrame:
     """Return the published numbers of some papers, a line each."""
     same = ("paper", "item", "dataset", "method", "M", "metric", "unit", "mark", "same_as",
-            "row", "column", "cell", "checked", "disputed", "page", "size")  # fmt: skip
+            "row", "column", "cell", "checked", "disputed", "page", "size",
+            "half_digit")  # fmt: skip
     ours = {
         "value": "published",
         "spread": "published_spread",

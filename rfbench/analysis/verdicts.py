@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 ALPHA = 0.05
 AGREES_POINTS = 0.5
 CLOSE_POINTS = 1.0
+AGREES_RATIO = 1.05  # of numbers that are no percentages: ours to theirs, or theirs to ours
+CLOSE_RATIO = 1.1
 HALF_A_DIGIT = 0.005
 CHANCE_POINTS = 1.0
 LEARNT = 0.05  # of R^2
@@ -32,8 +34,10 @@ JUDGED = (HOLDS, HOLDS_TESTED, NOT_CLEAR, DEPENDS, IN_PART, FAILS, CANNOT)
 SETTLED = (HOLDS, DEPENDS, IN_PART, FAILS, SHOWN, DISPUTED)
 
 
-def of_numbers(distance: ArrayLike, half_width: ArrayLike) -> NDArray[np.str_]:
-    """Return the verdicts on numbers in percent, from the intervals of their differences to ours.
+def of_numbers(
+    distance: ArrayLike, half_width: ArrayLike, relative: ArrayLike = False
+) -> NDArray[np.str_]:
+    """Return the verdicts on numbers, from the intervals of their differences to ours.
 
     That the 90 % interval lies within bounds is two one-sided tests at 5 %; that it lies beyond a
     bound is one. So none of them is said more than once in twenty times at a true difference that
@@ -42,25 +46,35 @@ def of_numbers(distance: ArrayLike, half_width: ArrayLike) -> NDArray[np.str_]:
     Parameters
     ----------
     distance : array
-        Between measured means and published numbers, in points.
+        Between measured means and published numbers: in points, or the logarithm of the quotient
+        measured / published.
     half_width : array
         See `intervals`; NaN where it is not known.
+    relative : array of bool
+        Which distances are logarithms.
     """
     import numpy as np  # the help of `rfbench verify` needs the constants alone
 
     size, half = np.abs(distance), np.asarray(half_width)
-    cases = [size + half <= AGREES_POINTS, size + half <= CLOSE_POINTS, size - half > CLOSE_POINTS]
+    agrees = np.where(relative, np.log(AGREES_RATIO), AGREES_POINTS)
+    close = np.where(relative, np.log(CLOSE_RATIO), CLOSE_POINTS)
+    cases = [size + half <= agrees, size + half <= close, size - half > close]
     return np.select(cases, [AGREES, CLOSE, DIFFERS], NOT_CLEAR)
 
 
 def intervals(
-    published_error: ArrayLike, published_trials: ArrayLike, error: ArrayLike, trials: ArrayLike
+    published_error: ArrayLike,
+    published_trials: ArrayLike,
+    error: ArrayLike,
+    trials: ArrayLike,
+    half_digit: ArrayLike = HALF_A_DIGIT,
 ) -> NDArray[np.float64]:
-    """Return half the width of the 90 % intervals of differences of two means, in points.
+    """Return half the width of the 90 % intervals of differences of two means, in their unit.
 
     Welch's degrees of freedom, or ours alone where the paper does not state its trials. A number
     without a spread counts as one trial that scatters as ours do. Half a unit of the last printed
-    digit is added. NaN where we have fewer than two trials.
+    digit is added. NaN where we have fewer than two trials. Errors and half a digit, divided by
+    their means, give the intervals of the logarithm of the quotient, to first order.
 
     Parameters
     ----------
@@ -83,10 +97,15 @@ def intervals(
     with np.errstate(invalid="ignore"):  # where neither side varies
         welch = variance**2 / (ours**4 / (n - 1) + published_spread**4 / (many - 1))
     freedom = np.where(np.isfinite(welch), welch, n - 1)
-    return np.asarray(stdtrit(freedom, 1 - ALPHA) * np.sqrt(variance) + HALF_A_DIGIT)
+    return np.asarray(stdtrit(freedom, 1 - ALPHA) * np.sqrt(variance) + half_digit)
 
 
-def too_noisy(published_error: ArrayLike, published_trials: ArrayLike) -> NDArray[np.bool_]:
+def too_noisy(
+    published_error: ArrayLike,
+    published_trials: ArrayLike,
+    half_digit: ArrayLike = HALF_A_DIGIT,
+    relative: ArrayLike = False,
+) -> NDArray[np.bool_]:
     """Say which numbers cannot be expected to agree, because the paper's own spread is too wide.
 
     With ever more trials of ours the interval is the paper's own. Where both true means are equal
@@ -94,15 +113,19 @@ def too_noisy(published_error: ArrayLike, published_trials: ArrayLike) -> NDArra
 
     Parameters
     ----------
-    published_error, published_trials : array
+    published_error, published_trials, half_digit : array
         See `intervals`; without a standard error the answer is no.
+    relative : array of bool
+        See `of_numbers`.
     """
     import numpy as np
     from scipy.special import ndtri
 
     error = np.asarray(published_error, dtype=float)
-    own = intervals(error, published_trials, np.zeros_like(error), np.full_like(error, 1e9))
-    noisy: NDArray[np.bool_] = own + ndtri((1 + POWER) / 2) * error > AGREES_POINTS
+    ours, n = np.zeros_like(error), np.full_like(error, 1e9)
+    own = intervals(error, published_trials, ours, n, half_digit)
+    agrees = np.where(relative, np.log(AGREES_RATIO), AGREES_POINTS)
+    noisy: NDArray[np.bool_] = own + ndtri((1 + POWER) / 2) * error > agrees
     return noisy
 
 

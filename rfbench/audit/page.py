@@ -20,6 +20,7 @@ from rfbench.escaping import in_markdown
 from rfbench.pages import grids
 from rfbench.pages.templates import render as fill
 from rfbench.pages.words import DASH, absent, listing, number, signed, span, spread
+from rfbench.papers.models import PERCENT
 
 PAGE, COMMAND = "audit.md", "rfbench audit"
 
@@ -116,7 +117,7 @@ def _cell(line: Mapping[Hashable, Any]) -> list[str]:
         printed,
         spread(line["measured"], line["standard_error"]),
         number(line["trials"]),
-        signed(line["difference"]),
+        signed(line["difference"], 2 if line["unit"] == PERCENT else 5),
         DASH if line["stand_in"] else line["verdict"],
     ]
 

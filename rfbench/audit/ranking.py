@@ -18,6 +18,7 @@ from rfbench.analysis.selection import Selection
 from rfbench.audit.plan import Audit
 from rfbench.errors import ResultsError
 from rfbench.experiment.plan import plan
+from rfbench.papers.models import PLAIN
 from rfbench.results import Results
 from rfbench.results.maintenance import rows_of
 
@@ -59,7 +60,7 @@ class Ranking:
 
         The index is the combination. Columns: ``place`` (from 1; those that are equally near share
         one), the option of each choice, ``rms_choosing`` and ``rms_confirming`` (root mean square
-        differences of the halves in points, NaN where there is none), ``largest_difference`` of
+        differences of the halves, see `_wide`, NaN where there is none), ``largest_difference`` of
         all, ``cells``, ``trials`` (the smallest number behind a cell), ``tried``, ``stand_in``,
         ``as_configured`` (whether the line is the configuration itself) and, per number,
         ``measured METHOD SIZE METRIC``.
@@ -83,9 +84,16 @@ class Ranking:
         return table.sort_values("place", kind="stable")
 
     def _wide(self, column: str) -> pd.DataFrame:
-        """Return a column of the cells, one line per combination, one column per number."""
+        """Return a column of the cells, one line per combination, one column per number.
+
+        Differences and standard errors are in points, or in percent of numbers without a unit.
+        """
         wide = self.cells.pivot(index="combination", columns="number", values=column)
-        return pd.DataFrame(wide, columns=range(len(self.audit.target.numbers)))
+        numbers = self.audit.target.numbers
+        wide = pd.DataFrame(wide, columns=range(len(numbers)))
+        if column in ("difference", "published_error", "standard_error"):
+            wide = wide * [100 / each.value if each.unit == PLAIN else 1.0 for each in numbers]
+        return wide
 
     @property
     def first(self) -> pd.DataFrame:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 from rfbench import papers
 from rfbench.errors import ConfigError, unknown
-from rfbench.papers.models import Published
+from rfbench.papers.models import SECONDS, Published
 
 GRAMMAR = "PAPER/ITEM/DATASET, as they stand in published.csv; several items as ITEM,ITEM"
 
 
 @dataclass(frozen=True)
 class Target:
-    """Published numbers in percent of a data set (the paper's name of it), by method and size."""
+    """Published numbers, but times, of a data set (the paper's name of it), by method and size."""
 
     paper: str
     items: tuple[str, ...]
@@ -84,7 +84,7 @@ class Target:
 def find(text: str) -> Target:
     """Return the target that ``PAPER/ITEM/DATASET`` names.
 
-    Raises ConfigError if there is no such paper, item or data set, or nothing in percent was
+    Raises ConfigError if there is no such paper, item or data set, or nothing but times was
     published there.
     """
     parts = text.split("/")
@@ -101,7 +101,7 @@ def find(text: str) -> Target:
     _among(f"published data set in {items} of {paper}", dataset, [n.dataset for n in here])
     once: dict[tuple[str, str, str], Published] = {}
     for number in here:
-        if number.dataset == dataset and number.unit == "%":
+        if number.dataset == dataset and number.unit != SECONDS:
             once.setdefault((number.method, number.M, number.metric), number)
     return Target(paper, wanted, dataset, tuple(once.values()))
 

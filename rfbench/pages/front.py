@@ -26,7 +26,7 @@ from rfbench.pages.grids import Grid
 from rfbench.pages.scoreboard import APART, anchor, counts, numbers_grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number, seconds, signed, span
-from rfbench.papers.models import TUNED
+from rfbench.papers.models import SECONDS, TUNED
 from rfbench.results import Results
 from rfbench.results.schema import TIMES
 
@@ -38,7 +38,7 @@ COUNTED = [*verdicts.COMPARED, *APART]
 class FirstScreen:
     """What the first screen says."""
 
-    numbers: int  # percentages that the papers print; under `TUNED` none is judged
+    numbers: int  # that the papers print, without times; under `TUNED` none is judged
     compared: int  # of these, under any protocol
     claims: int  # that are judged
     ours: int  # of these, not the papers'
@@ -50,7 +50,8 @@ class FirstScreen:
 
 def summary(verification: Verification) -> FirstScreen:
     """Count numbers and claims by verdict, each number once."""
-    own = verification.own[(verification.own["unit"] == "%") & (verification.own["same_as"] == "")]
+    judged_units = verification.own["unit"] != SECONDS
+    own = verification.own[judged_units & (verification.own["same_as"] == "")]
     ids = {outcome.claim.key for outcome in verification.outcomes if outcome.claim.judged}
     judged_ones = [o for o in verification.outcomes if o.claim.judged]
     every = [(o.protocol, o.verdict) for o in judged_ones if o.protocol not in ("", TUNED)]

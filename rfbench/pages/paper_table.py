@@ -22,7 +22,7 @@ from rfbench.pages.scoreboard import PRINTED, RANGE, range_of
 from rfbench.pages.sheet import Passage, Sheet
 from rfbench.pages.templates import lines
 from rfbench.pages.words import DASH, absent, number, span
-from rfbench.papers.models import SIZE, Layout, Paper, TableColumn
+from rfbench.papers.models import PERCENT, PLAIN, SIZE, Layout, Paper, TableColumn
 from rfbench.results.schema import METRICS
 
 TEMPLATE = "paper_table.j2"
@@ -128,7 +128,7 @@ def _ranges(ranges: pd.DataFrame, paper: str, item: str) -> list[Passage]:
     for line in ranges.to_dict("records"):
         published = numbers[line["number"]]
         if (published.paper, published.item) == (paper, item):
-            range_text = range_of(line, published.value)
+            range_text = range_of(line, published.value, published.unit)
             rows.append(
                 [
                     f"{published.dataset} {cell(published)}",
@@ -232,7 +232,9 @@ def _value(layout: Layout, cell: dict[str, Any] | None, form: str) -> str:
     if cell is None or not cell["trials"]:
         return FAILED if cell and cell["failed"] else DASH
     error = cell["standard_error"] * (math.sqrt(cell["trials"]) if layout.spread == "sd" else 1)
-    if cell["unit"] == "%":
+    if cell["unit"] == PLAIN:
+        return _plain(cell["measured"], error, form)
+    if cell["unit"] == PERCENT:
         return percent(cell["measured"], error, form)
     scale = 1000 if layout.time_unit == "ms" else 1
     spread = scale * error if layout.spread == "sd" else math.nan
@@ -243,6 +245,12 @@ def with_spread(value: float, spread: float, decimals: int, form: str = PLUS_MIN
     """Write value and spread with the same decimals; a spread that is NaN is left out."""
     texts = f"{value:.{decimals}f}", f"{spread:.{decimals}f}"
     return texts[0] if absent(spread) else form.format(*texts)
+
+
+def _plain(value: float, spread: float, form: str) -> str:
+    """Write a number without a unit with three significant digits."""
+    decimals = max(0, 2 - math.floor(math.log10(value))) if value > 0 else FEWEST
+    return with_spread(value, spread, decimals, form)
 
 
 def percent(value: float, spread: float, form: str) -> str:

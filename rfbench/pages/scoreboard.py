@@ -17,11 +17,14 @@ from rfbench.analysis.verification import Verification
 from rfbench.escaping import in_markdown
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH, number, plus_minus, span
+from rfbench.pages.words import DASH, absent, number, plus_minus, span, spread
+from rfbench.papers.models import PERCENT, PLAIN, SECONDS
 
 TABLE = ["paper", "item", "dataset"]
 APART = (verdicts.TOO_NOISY, verdicts.AT_CHANCE, verdicts.DISPUTED)
-DECIMALS = {"%": 2, "s": 3}
+UNITS = (PERCENT, PLAIN, SECONDS)
+DECIMALS = {PERCENT: 2, SECONDS: 3}
+MOST = 9  # decimals of a number without a unit
 PRINTED, RANGE = "printed", "range over the unprinted keys"
 
 
@@ -56,7 +59,7 @@ class TablePart:
     repeated: list[str]  # where numbers that are not counted here stand first
     disputed: list[str]  # who contests numbers, and why
     gaps: Gaps | None  # None where nothing was run as printed
-    grids: list[Grid]  # percentages and times, a column per protocol
+    grids: list[Grid]  # percentages, other numbers and times, a column per protocol
     folders: list[Path]
 
 
@@ -108,7 +111,7 @@ def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) 
         _gaps(paper, item, dataset, list(over.values())) if PRINTED in by_protocol else None,
         [
             _grid([n for n in numbers if n["unit"] == unit], lines, list(by_protocol), over)
-            for unit in DECIMALS
+            for unit in UNITS
             if any(line["unit"] == unit for line in lines)
         ],
         list(map(Path, sorted({line["folder"] for line in lines}))),
@@ -130,11 +133,12 @@ def _gaps(paper: str, item: str, dataset: str, ranges: list[Line]) -> Gaps:
     return Gaps(first["varied"], fixed, first["combinations"], first["trials"], first["page"])
 
 
-def range_of(line: Line, published: float) -> str:
+def range_of(line: Line, published: float, unit: str = PERCENT) -> str:
     """Write a range, and how far the published number lies outside of it."""
+    decimals = 2 if unit == PERCENT else None
     away = audits.off(published, line["low"], line["high"])
-    ends = f"{number(line['low'], 2)} to {number(line['high'], 2)}"
-    return f"{ends}, off by {number(away, 2)}" if away else ends
+    ends = f"{number(line['low'], decimals)} to {number(line['high'], decimals)}"
+    return f"{ends}, off by {number(away, decimals)}" if away else ends
 
 
 def _grid(
@@ -144,7 +148,7 @@ def _grid(
     cells = {(line["number"], line["protocol"]): _cell(line) for line in lines}
     ranged = [entry for entry in numbers if entry["number"] in over]
     cells |= {
-        (entry["number"], RANGE): range_of(over[entry["number"]], entry["published"])
+        (entry["number"], RANGE): range_of(over[entry["number"]], entry["published"], entry["unit"])
         for entry in ranged
     }
     columns = list(protocols)
@@ -155,38 +159,46 @@ def _grid(
             " ".join(
                 filter(None, [entry["method"], entry["M"], entry["metric"] if several else ""])
             ),
-            printed(entry["published"], entry["published_spread"]),
+            printed(entry["published"], entry["published_spread"], entry["unit"]),
             *(cells.get((entry["number"], column), DASH) for column in columns),
         ]
         for entry in numbers
     ]
-    return Grid([numbers[0]["unit" if several else "metric"], "published", *columns], rows)
+    unit = "number" if numbers[0]["unit"] == PLAIN else numbers[0]["unit"]
+    return Grid([unit if several else numbers[0]["metric"], "published", *columns], rows)
 
 
 def _cell(line: Line) -> str:
-    mean = plus_minus(line["measured"], line["standard_error"], DECIMALS[line["unit"]])
+    value, error = line["measured"], line["standard_error"]
+    if line["unit"] == PLAIN:
+        mean = spread(value, error, MOST)
+    else:
+        mean = plus_minus(value, error, DECIMALS[line["unit"]])
     return mean if line["verdict"] == verdicts.NOT_JUDGED else f"{mean} {line['verdict']}"
 
 
-def printed(value: float, spread: float) -> str:
+def printed(value: float, error: float, unit: str = PERCENT) -> str:
     """Write a published number, with its spread if it has one."""
-    return number(value) if pd.isna(spread) else f"{number(value, 2)} ± {number(spread)}"
+    if unit == PLAIN and not pd.isna(error):
+        return f"{value:.3g} ± {error:.2g}"
+    return number(value) if pd.isna(error) else f"{number(value, 2)} ± {number(error)}"
 
 
 def counts(verification: Verification) -> pd.DataFrame:
-    """Count the percentages by verdict, each number once, by table, data set and protocol.
+    """Count the numbers by verdict, times apart, each once, by table, data set and protocol.
 
     Returns
     -------
     DataFrame
         Index paper, item, dataset, protocol. A column for each of `verdicts.COMPARED` and `APART`;
         ``numbers``, ``compared``, ``distance`` (the mean size of the differences of those in
-        points, NaN without any); ``shown``, how many were measured and not judged;
+        points, NaN without any) and ``away`` (the same of the numbers without a unit, in percent of
+        the published ones); ``shown``, how many were measured and not judged;
         ``stand_in``, how many were measured on stand-ins instead.
     """
-    percent = verification.numbers[verification.numbers["unit"] == "%"]
+    judged = verification.numbers[verification.numbers["unit"] != SECONDS]
     key = [*TABLE, "protocol"]
-    own, others = percent[~percent["stand_in"]], percent[percent["stand_in"]]
+    own, others = judged[~judged["stand_in"]], judged[judged["stand_in"]]
     by = [own[name] for name in key]
     counted = pd.DataFrame({v: own["verdict"] == v for v in (*verdicts.COMPARED, *APART)})
     compared = counted[list(verdicts.COMPARED)].any(axis=1)
@@ -194,7 +206,10 @@ def counts(verification: Verification) -> pd.DataFrame:
     table = table.groupby(by, sort=False).sum()
     shown = (own["verdict"] == verdicts.NOT_JUDGED) & (own["same_as"] == "")
     distance = own["difference"].abs().where(compared | shown)
-    table["distance"] = distance.groupby(by, sort=False).mean()
+    plain = own["unit"] == PLAIN
+    away = (100 * distance / own["published"]).where(plain)
+    table["distance"] = distance.mask(plain).groupby(by, sort=False).mean()
+    table["away"] = away.groupby(by, sort=False).mean()
     table["shown"] = shown.groupby(by, sort=False).sum()
     beside = others.groupby(key, sort=False)["number"].nunique()
     return table.assign(stand_in=beside.reindex(table.index, fill_value=0))
@@ -203,8 +218,8 @@ def counts(verification: Verification) -> pd.DataFrame:
 def numbers_grid(verification: Verification, linked: bool = False) -> Grid:
     """Lay out how each table and data set came out, a column per protocol.
 
-    A cell counts the verdicts and gives the mean size of the differences in points; with `linked`
-    the names lead to ``scoreboard.md``.
+    A cell counts the verdicts and gives the mean size of the differences, in points or in percent
+    of the published numbers; with `linked` the names lead to ``scoreboard.md``.
     """
     table = counts(verification)
     protocols = list(dict.fromkeys(table.index.get_level_values("protocol")))
@@ -227,7 +242,9 @@ def _outcome(line: Mapping[Any, Any]) -> str:
     seen = " / ".join(str(line[verdict]) for verdict in verdicts.COMPARED)
     short = {verdicts.TOO_NOISY: "too noisy"}  # the text above the table says of what
     not_compared = [f"{line[v]} {short.get(v, v)}" for v in APART if line[v]]
-    distance = number(line["distance"], 2)
+    sizes = {"distance": "", "away": " %"}
+    written = [f"{line[name]:.2f}{unit}" for name, unit in sizes.items() if not absent(line[name])]
+    distance = ", ".join(written)
     shown = f"{line['shown']} shown, {distance}" if line["shown"] else ""
     parts = [f"{seen}, {distance}" if line["compared"] else shown, *not_compared]
     return ", ".join(filter(None, parts)) or ("stand-in" if line["stand_in"] else DASH)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,6 +20,7 @@ from pydantic import (
 
 SIZE = "size"
 PRINTED, MATCHED, TUNED = "printed", "matched", "tuned"
+PERCENT, SECONDS, PLAIN = "%", "s", "1"  # units of published numbers
 # By the name of a choice: the values of that key, or named settings of several keys.
 Choices = dict[str, list[Any] | dict[str, dict[str, Any]]]
 
@@ -48,6 +50,10 @@ class Published(_PaperSection):
     paper's trials; `mark` is ``'significant'`` where the paper's table says so. `same_as` is the
     item that prints the very number as well: there it is judged and counted, here it is not.
 
+    `unit` is ``'%'``, which is judged in points; ``'s'``, a time, which is not judged; or ``'1'``,
+    any other number above 0 (an error in the unit of its target, a relative error), which is judged
+    by the quotient of ours and theirs.
+
     `row` and `column` say where in the item it stands, `cell` quotes what is printed there, and
     `checked` says against what: the paper's text, or a figure of its page. `page` counts from the
     paper's first; it is empty where the text at hand has no pages. `disputed` says who contests the
@@ -61,7 +67,7 @@ class Published(_PaperSection):
     M: str
     metric: str
     value: float
-    unit: Literal["%", "s"]
+    unit: Literal["%", "s", "1"]
     spread: float | None = None
     spread_kind: Literal["sd", "se", ""] = ""
     mark: Literal["significant", ""] = ""
@@ -86,12 +92,23 @@ class Published(_PaperSection):
         places = range(len(quoted))
         if self.cell and not any(quoted[i : i + len(wanted)] == wanted for i in places):
             raise ValueError(f"the cell '{self.cell}' does not say {wanted}")
+        if self.unit == PLAIN and self.value <= 0:
+            raise ValueError("a number with the unit 1 is above 0, for it is judged by a quotient")
         return self
 
     @property
     def size(self) -> int | None:
         """The number of features, where the paper states one."""
         return int(self.M) if self.M.isdigit() else None
+
+    @property
+    def half_digit(self) -> float:
+        """Half of the last printed digit; of percentages and times, half of the second decimal."""
+        if self.unit != PLAIN:
+            return 0.005
+        printed = [text for text in _numerals(self.cell) if float(text) == self.value]
+        exponent = Decimal((printed or [str(self.value)])[0]).as_tuple().exponent
+        return 0.5 * 10.0 ** int(exponent)
 
     @property
     def trials(self) -> int | None:
@@ -109,7 +126,11 @@ class Published(_PaperSection):
 
 def numbers_in(cell: str) -> list[float]:
     """Return the numbers of a printed cell, in their order."""
-    return [float(text) for text in re.findall(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?", cell)]
+    return [float(text) for text in _numerals(cell)]
+
+
+def _numerals(cell: str) -> list[str]:
+    return re.findall(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?", cell)
 
 
 class Answer(_PaperSection):
@@ -199,6 +220,17 @@ class Added(_PaperSection):
     claims: list[str] = []  # ids of claims that are ours
 
 
+class SourceOfRows(_PaperSection):
+    """Where the authors' own runs were taken from: `rows.csv`, or numbers of `published.csv`."""
+
+    repository: str  # owner/name
+    commit: str = Field(pattern="^[0-9a-f]{40}$")
+    path: str  # of the file or folder there
+    sha256: str = Field(default="", pattern="^([0-9a-f]{64})?$")  # of the file; none of a folder
+    licence: str  # of the repository, or that none is stated
+    note: str = ""  # how the numbers were taken from it
+
+
 class Paper(_PaperSection):
     """The content of a paper.yaml."""
 
@@ -220,6 +252,7 @@ class Paper(_PaperSection):
     undecidable: list[Undecidable] = []  # what stands beside the numbers at chance
     readings: list[str] = []  # how we read what the paper does not say
     doubts: list[Doubt] = []  # each with an item and a text
+    rows_source: SourceOfRows | None = None  # where numbers of the authors' own runs come from
 
     @property
     def citation(self) -> str:

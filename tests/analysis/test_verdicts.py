@@ -57,6 +57,45 @@ def test_more_trials_take_no_verdict_back(distance: float) -> None:
     assert said[-1] == {0.7: "close", 1.4: "differs"}.get(distance, "agrees")
 
 
+def test_a_number_without_a_unit_is_judged_by_the_quotient() -> None:
+    """Half a digit, the error of both means and the bounds are relative to the numbers."""
+    half = intervals(0.02 / 0.5, 20, 0.01 / 0.52, 10, 0.005 / 0.5)
+    errors, freedoms = np.array([0.04, 0.01 / 0.52]), np.array([19, 9])
+    freedom = (errors**2).sum() ** 2 / (errors**4 / freedoms).sum()
+    assert half == pytest.approx(t.ppf(0.95, freedom) * np.hypot(*errors) + 0.01)
+    quotients = [1.04, 1 / 1.04, 1.09, 1 / 1.09, 1.12, 1 / 1.12, 1.101]
+    expected = ["agrees"] * 2 + ["close"] * 2 + ["differs"] * 2 + ["not clear"]
+    assert list(of_numbers(np.log(quotients), 0.005, relative=True)) == expected
+
+
+def relative_rates(quotient: float, theirs: int, ours: int, spread: float = 0.4) -> dict:
+    """Return how often each verdict is said of two means of gamma variables."""
+    rng, times, shape = np.random.default_rng(0), 4_000, spread**-2
+    sides = [
+        scale * rng.gamma(shape, 1 / shape, (times, n))
+        for scale, n in ((1, theirs), (quotient, ours))
+    ]
+    (printed, theirs_error), (measured, ours_error) = (
+        (x.mean(axis=1), x.std(axis=1, ddof=1) / x.mean(axis=1) / x.shape[1] ** 0.5) for x in sides
+    )
+    half = intervals(theirs_error, theirs, ours_error, ours, 0)
+    said = of_numbers(np.log(measured / printed), half, relative=True)
+    return {verdict: float((said == verdict).mean()) for verdict in COMPARED}
+
+
+@pytest.mark.parametrize("trials", [(500, 100), (100, 100)])
+def test_quotients_are_rarely_judged_wrongly(trials: tuple) -> None:
+    """At a bound, of errors with a spread of 40 % of the mean."""
+    most = 0.05 + 4 * (0.05 * 0.95 / 4_000) ** 0.5
+    for bound, wrong in ((1.05, ["agrees"]), (1.1, ["agrees", "close"])):
+        for quotient in (bound, 1 / bound):
+            seen = relative_rates(quotient, *trials)
+            assert sum(seen[verdict] for verdict in wrong) <= most
+            assert seen["differs"] <= most
+    assert relative_rates(1.1, *trials)["differs"] > 0.02
+    assert relative_rates(1.3, *trials)["differs"] > 0.8
+
+
 def rates(truth: float, theirs: float, trials: int, ours: float, n: int, known: str) -> dict:
     """Return how often each verdict is said, of a paper of `trials` and our `n` trials."""
     rng, times = np.random.default_rng(0), 20_000
@@ -103,6 +142,8 @@ def test_a_number_is_too_noisy_where_ever_more_trials_rarely_agree(
     assert (agreed < 0.8) == noisy
     assert too_noisy(theirs / 10**0.5, 10) == noisy
     assert not too_noisy(math.nan, math.nan)
+    quotients = [too_noisy(error, 500, 0, relative=True) for error in (0.015, 0.018)]
+    assert quotients == [False, True]
 
 
 def test_the_tests_have_power() -> None:

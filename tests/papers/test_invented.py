@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 import rfbench
 from rfbench import papers
@@ -129,6 +130,48 @@ def test_a_folder_and_a_configuration_are_all_that_a_paper_needs(
         assert "Doe & Roe, JOKE 2030" in Path("pages/README.md").read_text().replace("\\", "")
         assert "doe2030  table7" in call("list", "papers")
     assert papers.papers() == shipped
+
+
+def test_numbers_without_a_unit_are_judged_by_their_quotient(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error of its own rows, and another number, as if they were no percentages."""
+    monkeypatch.chdir(tmp_path)
+    Path("doe2030_table7_digits.printed.yaml").write_text(CONFIG)
+    with read_from(write(tmp_path / "first")):
+        call("run", "doe2030_table7_digits.printed.yaml", "--jobs", "1")
+    errors = read(find(["results"])[0]).rows["error"].astype(float).to_numpy()
+    mean, sd = float(errors.mean()), float(errors.std(ddof=1))
+    lines = [
+        f"table7,Digits,rks,40,{name},{value!r},{sd!r},sd,1,,{cell},1000 trials"
+        for name, value, cell in (("error", mean, ""), ("loss", 2.5, f"2.50 ({sd!r})"))
+    ]
+    printed = "\n".join([PUBLISHED.splitlines()[0].replace("note", "cell,note"), *lines])
+    paper = PAPER.replace("t_total: t_all", "error: error, loss: error").replace(
+        "t_total]", "loss]"
+    )
+    with read_from(write(tmp_path / "papers", published=printed, paper=paper)):
+        assert [number.half_digit for number in papers.published()][1] == pytest.approx(0.005)
+        found = verify(["results"])
+        same, half = found.own[found.own["protocol"] == "printed"].itertuples()
+        assert same.difference == pytest.approx(0)
+        assert half.difference == pytest.approx(mean - 2.5)
+        error = sd / 6**0.5
+        freedom = (1 / 1000 + 1 / 6) ** 2 / (1 / 1000**2 / 999 + 1 / 6**2 / 5)
+        width = t.ppf(0.95, freedom) * np.hypot(error / mean, sd / 1000**0.5 / mean) * mean
+        assert same.half_width == pytest.approx(width, rel=1e-6)
+        assert half.verdict == "differs"
+        assert front.summary(found).numbers == 2
+        text = call("verify", "results")
+        assert f"{mean:.2f} ± {error:.2f}" in text
+        away = 50 * abs(mean / 2.5 - 1)
+        assert re.search(rf"\d / \d / \d / 1, {away:.2f} %", text)
+        call("report", "results", "--out", "pages")
+        assert f"{mean:.1f}" in call("table", "results", "--paper", "doe2030", "--item", "table7")
+    for value in ("0", "-1"):
+        wrong = printed.replace(",2.5,", f",{value},").replace("2.50 (", "(")
+        with pytest.raises(ConfigError), read_from(write(tmp_path / value, published=wrong)):
+            pass
 
 
 def test_open_choices_are_named_by_their_place(tmp_path: Path) -> None:

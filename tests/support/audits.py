@@ -111,6 +111,7 @@ def ranked(
             "difference": gap,
             "trials": trials,
             "verdict": "close",
+            "unit": one.unit,
             "stand_in": stand_in,
             "used": "digits",
             "used_rows": 480.0,

@@ -20,6 +20,7 @@ from rfbench.pages.front import FirstScreen, summary
 from rfbench.pages.html import runs, verdicts
 from rfbench.pages.rules import rules as rules_text
 from rfbench.pages.scoreboard import APART
+from rfbench.papers.models import SECONDS
 
 FEW_RUNS, MOST_ANSWERS = 3, 6  # that the first screen names
 # One letter per verdict, so that colour is never alone.
@@ -183,7 +184,7 @@ def _answers(verification: Verification) -> dict[str, Any]:
     """Return the numbers of the first screen."""
     collection = verification.selection.collection
     screen: FirstScreen | None = None if verification.empty else summary(verification)
-    by_verdict = verification.own["verdict"][(verification.own["unit"] == "%")].value_counts()
+    by_verdict = verification.own["verdict"][verification.own["unit"] != SECONDS].value_counts()
     claims = [outcome.verdict for outcome in verification.outcomes if outcome.claim.judged]
     rows = collection.rows
     return {

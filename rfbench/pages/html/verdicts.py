@@ -31,7 +31,7 @@ class NumberVerdict(_Fact):
     method: str
     M: str = Field(description="features: a number, 'best' over all sizes, or not stated")
     metric: str
-    unit: str = Field(description="of published, spread, measured, difference: % or s")
+    unit: str = Field(description="of published, spread, measured, difference: %, s or 1 (none)")
     protocol: str
     published: float
     published_spread: float | None
@@ -47,7 +47,7 @@ class NumberVerdict(_Fact):
     standard_error: float | None = Field(description="of measured")
     trials: int
     difference: float | None = Field(description="measured - published")
-    half_width: float | None = Field(description="of the 90 % interval of the difference, points")
+    half_width: float | None = Field(description="of the 90 % interval of the difference")
     verdict: str
     same_as: str = Field(description="the item that prints the same number, where it is judged")
     stand_in: str = Field(description="data set that stands in for the paper's; such is not judged")

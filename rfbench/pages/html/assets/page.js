@@ -321,10 +321,11 @@ const number = (i) => Object.fromEntries(Object.entries(data.papers.numbers).map
 const item = (name) => name.replace(/^(table|figure)(\d)/, (_, kind, n) => `${kind[0].toUpperCase()}${kind.slice(1)} ${n}`);
 
 function openNumber(one) {
-  const pm = (value, error, kind = "") => value == null ? "–" : `${show(value)}${error == null ? "" : ` ± ${show(error, 2)}${kind ? ` (${kind})` : ""}`} ${one.unit}`;
+  const unit = one.unit === "1" ? "" : one.unit;  // a number without a unit
+  const pm = (value, error, kind = "") => value == null ? "–" : `${show(value)}${error == null ? "" : ` ± ${show(error, 2)}${kind ? ` (${kind})` : ""}`} ${unit}`;
   dialog(`${one.method} on ${one.dataset}, ${item(one.item)}, ${one.protocol}`, describe([
     ["Verdict", one.verdict], ["Published", pm(one.published, one.published_spread, one.spread_kind)], ["Ours", `${pm(one.measured, one.standard_error, "standard error")}, ${one.trials} trials`],
-    ["Difference", one.difference == null ? "–" : `${show(one.difference, 4)} ${one.unit}` + (one.half_width == null ? "" : `, 90 % interval ± ${show(one.half_width, 3)}`)],
+    ["Difference", one.difference == null ? "–" : `${show(one.difference, 4)} ${unit}` + (one.half_width == null ? "" : `, 90 % interval ± ${show(one.half_width, 3)}`)],
     ["Rule", (data.rules[one.verdict] || [""])[0]],
     ["In the paper", `${data.papers.citations[one.paper]}, ${item(one.item)}, ${one.metric}${one.M ? `, M = ${one.M}` : ""}`],
     ...(one.cell ? [["The cell", `“${one.cell}” in row ${one.row}, column ${one.column}${one.page ? `, page ${one.page}` : ""}; ${one.checked === "no" ? "not checked" : `checked against the ${one.checked}`}`]] : []),
