@@ -29,6 +29,7 @@ from rfbench.choosing.search import Candidate, LearningProblem
 from rfbench.choosing.table import LabelledTable, read_table, table_of
 from rfbench.datasets.preparation import Preparation
 from rfbench.errors import ConfigError, WriteError, unknown
+from rfbench.memory import limited_to
 
 __all__ = ["Choice", "Contender", "choose", "choose_from", "measured", "read_table", "table_of"]
 
@@ -64,7 +65,7 @@ class Choice:
     taken: Contender
     contenders: tuple[Contender, ...]  # the best of each kind
     tried: pd.DataFrame  # all candidates: label, family, M, loss, seconds, n_bytes
-    stopped: str  # what the budget cut off, see `Search.stopped`
+    stopped: str  # what budget or memory cut off, see `Search.stopped`
     budget: float
     spent: float
     seed: int
@@ -91,6 +92,7 @@ def choose(
     n_jobs: int | None = None,
     allow_rows: bool = True,
     largest_model: float | None = None,
+    memory: float | None = None,
     out: str | Path | None = None,
     seed: int = 0,
     on_candidate: Callable[[Candidate], None] | None = None,
@@ -121,6 +123,9 @@ def choose(
         Whether the model may hold training rows (landmarks).
     largest_model : float, optional
         Bytes of the model at most.
+    memory : float, optional
+        Bytes that this process may take, by default what is free. A number of features whose Gram
+        matrices do not fit is left out; a table that does not fit is an error.
     out : path, optional
         Folder of what is written: ``results/choose-NAME`` by default.
     on_candidate : callable, optional
@@ -136,22 +141,23 @@ def choose(
         The table cannot be read or learnt from, or a parameter is wrong.
     """
     started = time.monotonic() if started is None else started
-    if isinstance(X, str | Path):
-        table = read_table(X, target=target, task=task, drop=drop, groups=groups, **reading)
-    else:
-        table = table_of(X, y, task=task, groups=groups)
-    return choose_from(
-        table,
-        metric=metric,
-        budget=budget,
-        n_jobs=n_jobs,
-        allow_rows=allow_rows,
-        largest_model=largest_model,
-        out=Path(out) if out is not None else Path("results") / "choose",
-        seed=seed,
-        on_candidate=on_candidate,
-        started=started,
-    )
+    with limited_to(memory):
+        if isinstance(X, str | Path):
+            table = read_table(X, target=target, task=task, drop=drop, groups=groups, **reading)
+        else:
+            table = table_of(X, y, task=task, groups=groups)
+        return choose_from(
+            table,
+            metric=metric,
+            budget=budget,
+            n_jobs=n_jobs,
+            allow_rows=allow_rows,
+            largest_model=largest_model,
+            out=Path(out) if out is not None else Path("results") / "choose",
+            seed=seed,
+            on_candidate=on_candidate,
+            started=started,
+        )
 
 
 def choose_from(

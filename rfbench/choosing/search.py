@@ -54,6 +54,7 @@ from rfbench.choosing.parts import (
 )
 from rfbench.datasets.preparation import Preparation
 from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
+from rfbench.memory import free_bytes
 from rfbench.samplers import RKS, Nystroem, VariableProjection
 from rfbench.samplers.metric import LearnedMetric
 
@@ -74,7 +75,8 @@ TRAINED_FITS = 10  # what that takes, in fits of small features
 MEMBERS, LEAST_WEIGHT = 6, 0.05  # of an average
 # Of the time that is left then: what the stages may take, so that each has its turn.
 SMALL_SHARE, METRIC_SHARE, MIDDLE_SHARE, BOOSTING_SHARE = 0.3, 0.35, 0.5, 0.2
-PROBED = 5  # trees of boosting that say what more of them take
+PROBED, PROBED_COLUMNS = 5, 200  # trees of boosting, and columns, that say what a fit takes
+GRAMS = 6  # matrices of M x M that a fit of features holds at its peak
 
 
 @dataclass(frozen=True)
@@ -175,7 +177,8 @@ class Search:
     on_candidate: Callable[[Candidate], None] | None = None
     menu: Menu = field(default_factory=lambda: menus.shipped())
     candidates: list[Candidate] = field(default_factory=list)
-    stopped: str = ""  # what the budget cut off: ``boosting``, ``metric``, ``size``; or nothing
+    # What budget or memory cut off: ``boosting``, ``metric``, ``size``, ``memory``; or nothing.
+    stopped: str = ""
     _stage_end: float = np.inf
     _arrays: dict[Any, Any] = field(default_factory=dict)
 
@@ -435,13 +438,15 @@ class Search:
         )
         boosting = kind(random_state=self.problem.seed, **settings)
         if not settings:
-            # A fit cannot be interrupted: the first trees say what a hundred take.
+            # A fit cannot be interrupted: the first trees say what a hundred take, and of a wide
+            # table the first columns what all of them do.
             X, _, y, _ = self.splits[0]
+            probed = X[:, :PROBED_COLUMNS]
             moments = [time.monotonic()]
             for trees in (1, 1 + PROBED):
-                clone(boosting).set_params(max_iter=trees).fit(X, y)
+                clone(boosting).set_params(max_iter=trees).fit(probed, y)
                 moments.append(time.monotonic())
-            first, more = np.diff(moments)
+            first, more = np.diff(moments) * X.shape[1] / probed.shape[1]
             each = first + max(0.0, more - first) * boosting.max_iter / PROBED
             if each * len(self.splits) > self.left(each):
                 self.stopped = "boosting"
@@ -531,6 +536,9 @@ class Search:
             if M < 10:
                 return None
         if before is not None and before.M >= M:
+            return None
+        if free_bytes() < GRAMS * 8 * M**2:
+            self.stopped = self.stopped or "memory"
             return None
         needed, again = self._needed(M, rows, before)
         if needed > min(self.left(again), self._stage_end - time.monotonic()):

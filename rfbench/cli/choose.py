@@ -64,6 +64,9 @@ def size(text: str) -> float:
 @click.option(
     "--largest-model", type=size, metavar="SIZE", help="Largest size of the model: 500kB, 1MB."
 )
+@click.option(
+    "--memory", type=size, metavar="SIZE", help="Memory for all of it: 2GB; default: what is free."
+)
 @click.option("--out", type=FOLDER, help="Folder of the files; default: results/choose-FILE.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @AS_JSON

@@ -231,6 +231,7 @@ def test_a_metric_of_the_other_kind_is_refused(tmp_path):
         ["digit"],
         ["digits", "--drop", "a"],
         ["digits", "--largest-model", "big"],
+        ["digits", "--memory", "much"],
         ["digits", "--metric", "luck"],
     ],
 )

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from rfbench.choosing import menu
+from rfbench.choosing import search as searching
 from rfbench.choosing.search import LearningProblem, Search
 from rfbench.errors import ConfigError, ResultsError
 from tests.support.command_line import call
@@ -128,10 +129,10 @@ def test_the_command_prints_a_menu(tmp_path):
     assert "cannot be read" in call("menu", file, code=2)
 
 
-def test_the_search_tries_what_the_menu_says():
+def small_search(columns=2):
     generator = np.random.default_rng(0)
-    X = pd.DataFrame(generator.normal(size=(150, 2)), columns=["a", "b"])
-    y = np.sin(2 * X["a"].to_numpy()) + 0.1 * generator.normal(size=150)
+    X = pd.DataFrame(generator.normal(size=(150, columns))).add_prefix("x")
+    y = np.sin(2 * X["x0"].to_numpy()) + 0.1 * generator.normal(size=150)
     problem = LearningProblem(X, y, 0, None, "rmse", 0)
     landmarks = SHIPPED.landmarks.model_copy(
         update={"kind": "kmeans", "small": 10, "middle": 15, "largest": 15}
@@ -140,7 +141,35 @@ def test_the_search_tries_what_the_menu_says():
         update={"scalings": ["robust"], "kernels": {"gaussian": (0.5, 1.0, 2.0)}, "metrics": [],
                 "trained": 0, "boosting": [], "landmarks": landmarks}
     )  # fmt: skip
-    search = Search(problem, deadline=np.inf, menu=own)
+    return Search(problem, deadline=np.inf, menu=own)
+
+
+def test_features_whose_matrices_do_not_fit_are_left_out(monkeypatch):
+    monkeypatch.setattr(searching, "free_bytes", lambda: searching.GRAMS * 8 * 12**2)
+    search = small_search()
+    search.run()
+    features = [c for c in search.candidates if c.family == "features" and not c.members]
+    assert {c.M for c in features} == {10}
+    assert search.stopped == "memory"
+
+
+def test_the_first_trees_see_few_columns_of_a_wide_table(monkeypatch):
+    """A fit cannot be interrupted, and one tree of 5,000 columns took longer than the budget."""
+    monkeypatch.setattr(searching, "PROBED_COLUMNS", 3)
+    widths, fit = [], searching.HistGradientBoostingRegressor.fit
+    monkeypatch.setattr(
+        searching.HistGradientBoostingRegressor,
+        "fit",
+        lambda self, X, y: (widths.append((X.shape[1], self.max_iter)), fit(self, X, y))[1],
+    )
+    search = small_search(columns=7)
+    search.boost()
+    assert widths[:2] == [(3, 1), (3, 1 + searching.PROBED)]
+    assert {width for width, trees in widths if trees == 100} == {7}
+
+
+def test_the_search_tries_what_the_menu_says():
+    search = small_search()
     search.run()
     features = [c for c in search.candidates if c.family == "features" and not c.members]
     assert features
