@@ -15,36 +15,9 @@ from markdown_it import MarkdownIt
 from rfbench.cli import main
 from rfbench.cli.progress import cell
 from rfbench.escaping import as_csv, in_latex, in_markdown, one_line, printable
+from tests.support.payloads import PAYLOADS
 from tests.support.results import write_folder
 
-PAYLOADS = [
-    "\x1b]0;pwned\x07",
-    "\x1b[2J\x1b[H",
-    "\x9b31m",
-    "a\rb\bc\x7f",
-    "two\nlines",
-    "\u202egnp.exe",
-    "\u200b\u2028\u2029",
-    "<img src=x onerror=alert(1)>",
-    "\\<img src=x onerror=alert(1)>",
-    "\\\\<script>alert(1)</script>",
-    "[x](javascript:alert(1))",
-    "\\[x](javascript:alert(1))",
-    "![x](http://example.org/x.png)",
-    "[x]: javascript:alert(1)",
-    "<javascript:alert(1)>",
-    "a](javascript:alert(1)) [b",
-    "` <b>x</b> `",
-    "a | b | <i>c</i>",
-    "**\\**<u>*",
-    "\\input{/etc/passwd} $x$ % & # ~ ^ _",
-    "=cmd|' /C calc'!A0",
-    "@SUM(1)",
-    "+1+1",
-    "-1-1",
-    "\t=1+1",
-    "\r=1+1",
-]
 NO_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u2028\u2029\u202a-\u202e]")
 texts = st.text(st.characters(codec="utf-8") | st.sampled_from("\\<>[]()*|`!&\x1b\n"), max_size=30)
 

@@ -474,6 +474,16 @@ def planned(reasons: Mapping[str, str]) -> tuple[int, int]:
     return len(names - set(reasons)), int(content["trials"])
 
 
+def ratios(collection: Collection, board: Leaderboard) -> dict[int, pd.DataFrame]:
+    """Return by M the errors over the baseline's: a row per data set, a column per method.
+
+    Data sets that do not count are there too.
+    """
+    rows = _rows(collection, set(board.folders))
+    rows = rows[rows["scaling"] == STANDARD]
+    return {size.M: pd.DataFrame(np.exp(log_ratios(rows, size.M))) for size in board.sizes}
+
+
 def log_ratios(rows: pd.DataFrame, M: int) -> Logs:
     """Return by data set the mean over trials of log(error / baseline's error in that trial).
 

@@ -29,6 +29,7 @@ from rfbench.cli.options import settings_of
 from rfbench.cli.predict import predict
 from rfbench.cli.report import report
 from rfbench.cli.show import doctor, list_, plot, table
+from rfbench.cli.site import site
 from rfbench.cli.slurm import slurm
 from rfbench.cli.terminal import Printable, echo
 from rfbench.cli.verify import verify
@@ -136,12 +137,13 @@ def main(debug: bool) -> None:
     handler.setFormatter(Printable("%(levelname)s: %(message)s"))
     logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, handlers=[handler])
     if debug:
+        logging.getLogger("markdown_it").setLevel(logging.INFO)
         logging.getLogger("matplotlib").setLevel(logging.INFO)
         logging.getLogger("numba").setLevel(logging.INFO)
 
 
 for command in (
-    run, sweep, slurm, plot, table, verify, audit, report, choose, predict, export, new, menu,
+    run, sweep, slurm, plot, table, verify, audit, report, site, choose, predict, export, new, menu,
     status, merge, replay, accept, archive, data, list_, doctor, test,
 ):  # fmt: skip
     main.add_command(command)

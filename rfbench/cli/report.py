@@ -14,6 +14,11 @@ RESULTS = Path("results")
 PUBLISHED = RESULTS / "published"
 
 
+def usual_folders(folders: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Return the folders that were named, or what comes with rfbench, or the folder results."""
+    return folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
+
+
 @click.command()
 @click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE)
 @click.option("--out", type=FOLDER, default=RESULTS, show_default=True, help="Where the pages go.")
@@ -51,7 +56,7 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
     from rfbench.experiment.today import settings
 
     note_faults()
-    paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
+    paths = usual_folders(folders)
     if audits:
         from rfbench.audit.page import PAGE
         from rfbench.results.reader import TRIALS

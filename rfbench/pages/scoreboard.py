@@ -168,12 +168,16 @@ def _grid(
     return Grid([unit if several else numbers[0]["metric"], "published", *columns], rows)
 
 
-def _cell(line: Line) -> str:
+def ours(line: Line) -> str:
+    """Write what was measured for a number, with its standard error."""
     value, error = line["measured"], line["standard_error"]
     if line["unit"] == PLAIN:
-        mean = spread(value, error, MOST)
-    else:
-        mean = plus_minus(value, error, DECIMALS[line["unit"]])
+        return spread(value, error, MOST)
+    return plus_minus(value, error, DECIMALS[line["unit"]])
+
+
+def _cell(line: Line) -> str:
+    mean = ours(line)
     return mean if line["verdict"] == verdicts.NOT_JUDGED else f"{mean} {line['verdict']}"
 
 

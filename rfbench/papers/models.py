@@ -240,6 +240,7 @@ class Paper(_PaperSection):
     venue: str
     year: int
     about: str  # its subject in a few words
+    link: str = Field("", pattern=r"^(https://[\w./:?=&%-]+)?$")  # where it can be read
     datasets: dict[str, Source] = Field(min_length=1)  # by the name that the paper gives them
     methods: dict[str, str] = {}  # from our label to the name that the paper prints
     sizes: SizeName = SizeName()

@@ -6,9 +6,10 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
+from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rfbench import papers
 from rfbench.analysis import verdicts as rules
@@ -21,6 +22,9 @@ from rfbench.pages.html import runs, verdicts
 from rfbench.pages.rules import rules as rules_text
 from rfbench.pages.scoreboard import APART
 from rfbench.papers.models import SECONDS
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 FEW_RUNS, MOST_ANSWERS = 3, 6  # that the first screen names
 # One letter per verdict, so that colour is never alone.
@@ -72,18 +76,8 @@ def write(folders: Sequence[str | Path], file: str | Path, today: Today | None =
 
 def page(verification: Verification) -> str:
     """Return the page as HTML."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     collection = verification.selection.collection
-    made = Environment(
-        loader=PackageLoader("rfbench.pages.html", "assets"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=True,
-    )
-    made.filters.update({name: getattr(words, name) for name in ("number", "count", "p_value")})
-    scripts, style = [_asset("plotly-basic.min.js"), _asset("page.js")], _asset("page.css")
+    scripts = [_asset("plotly-basic.min.js"), _asset("page.js")]
     data = {
         "runs": runs.facts(collection),
         "papers": _papers(verification),
@@ -91,20 +85,9 @@ def page(verification: Verification) -> str:
         "judged": [*rules.COMPARED, *APART],
         "rules": _rules(),
     }
-    return made.get_template("page.html.j2").render(
-        policy="; ".join(
-            (
-                "default-src 'none'",
-                f"script-src {' '.join(map(_hash, scripts))}",
-                # plotly makes an empty style element and adds its rules one by one
-                f"style-src {_hash(style)} {_hash('')}",
-                "img-src data:",
-                "base-uri 'none'",
-                "form-action 'none'",
-            )
-        ),
-        style=style,
-        scripts=scripts,
+    return fill(
+        "page.html.j2",
+        scripts,
         data=as_json(data),
         collection=collection,
         answers=_answers(verification),
@@ -114,6 +97,43 @@ def page(verification: Verification) -> str:
         terms=glossary.terms(),
         head=_head(collection),
     )
+
+
+def fill(template: str, scripts: Sequence[str] = (), **facts: Any) -> str:
+    """Fill a template of `assets`, under a policy that runs these scripts and fetches nothing."""
+    style = _asset("page.css")
+    # plotly makes an empty style element and adds its rules one by one
+    styles = [style, ""] if scripts else [style]
+    policy = (
+        "default-src 'none'",
+        *([f"script-src {' '.join(map(_hash, scripts))}"] if scripts else []),
+        f"style-src {' '.join(map(_hash, styles))}",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    )
+    filled: str = (
+        _environment()
+        .get_template(template)
+        .render(policy="; ".join(policy), style=style, scripts=scripts, **facts)
+    )
+    return filled
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("rfbench.pages.html", "assets"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=True,
+    )
+    filters = ("number", "count", "p_value")
+    environment.filters.update({name: getattr(words, name) for name in filters})
+    return environment
 
 
 def _head(collection: Collection) -> dict[str, Any]:

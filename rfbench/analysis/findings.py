@@ -1,0 +1,243 @@
+"""What the rows say about the field: ten statements, each left out where the rows do not carry it.
+
+Numbers alone: `templates/findings.j2` has a sentence, an axis and a command for each.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from rfbench import papers
+from rfbench.analysis import verdicts
+from rfbench.analysis.apart import side_by_side
+from rfbench.analysis.gains import gains
+from rfbench.analysis.leaderboard import BASELINE, BOOSTING, Leaderboard
+from rfbench.analysis.verification import Verification
+from rfbench.papers.models import MATCHED, PERCENT, PRINTED
+
+EXACT = "exact-kernel"
+PLACE = ["paper", "item", "dataset"]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A line of a figure: a value and the ends of what it ranges over, NaN where there are none."""
+
+    name: str
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A statement: what its sentence takes, and the lines of its figure.
+
+    `origin` is the value at which nothing differs; ratios stand on a logarithmic axis.
+    """
+
+    key: str
+    facts: Mapping[str, Any]
+    bars: tuple[Bar, ...]
+    origin: float = 0.0
+    ratios: bool = False
+
+
+def gather(verification: Verification, board: Leaderboard | None) -> list[Finding]:
+    """Return the findings that the rows carry, in the order of the page."""
+    of_board = (methods, boosting, exact, more, cost) if board else ()
+    of_papers = (numbers, claims, unprinted, gained, apart)
+    every = [make(board) for make in of_board if board] + [make(verification) for make in of_papers]
+    return [finding for finding in every if finding is not None]
+
+
+def methods(board: Leaderboard) -> Finding | None:
+    """Return which method has the smallest mean error, if there are data sets enough to say so."""
+    size = board.largest
+    lines = [line for line in size.lines if not line.reference]
+    best = min(lines, key=lambda line: line.ratio)
+    alike = [line.method for line in lines if line.with_best and line.method != best.method]
+    facts = {"size": size, "best": best, "alike": alike, "others": len(lines) - 1,
+             "plain": BASELINE in alike}  # fmt: skip
+    bars = [Bar(line.method, line.ratio, line.low, line.high) for line in lines]
+    return Finding("methods", facts, tuple(bars), 1.0, True) if size.enough else None
+
+
+def boosting(board: Leaderboard) -> Finding | None:
+    """Return how features at their best compare with searched boosting."""
+    enough = board.enough
+    if enough is None or not board.largest.enough:
+        return None
+    tables = sorted(enough.tables, key=lambda table: table.ratio)
+    bars = [Bar(table.dataset, table.ratio, table.low, table.high) for table in tables]
+    return Finding("boosting", {"enough": enough, "name": BOOSTING}, tuple(bars), 1.0, True)
+
+
+def exact(board: Leaderboard) -> Finding | None:
+    """Return how plain features come nearer to the exact kernel, if they do at every step."""
+    lines = [(size.M, line) for size in board.sizes for line in size.lines if line.method == EXACT]
+    if len(lines) < 2 or not board.largest.enough:
+        return None
+    bars = tuple(Bar(f"M = {M}", 1 / line.ratio, 1 / line.high, 1 / line.low) for M, line in lines)
+    facts = {"first": bars[0], "last": bars[-1], "datasets": board.largest.datasets}
+    if any(after.value >= before.value for before, after in itertools.pairwise(bars)):
+        return None
+    return Finding("exact", facts, bars, 1.0, True)
+
+
+def more(board: Leaderboard) -> Finding | None:
+    """Return what more plain features give, if every step is sure to give something."""
+    steps = [step for step in board.steps if step.method == BASELINE]
+    bars = tuple(
+        Bar(f"M = {s.before} to {s.M}", s.interval.ratio, s.interval.low, s.interval.high)
+        for s in steps
+    )
+    if not bars or not board.largest.enough or not all(bar.high < 1 for bar in bars):
+        return None
+    return Finding("more", {"steps": steps}, bars, 1.0, True)
+
+
+def cost(board: Leaderboard) -> Finding | None:
+    """Return what the smallest mean error costs, in CPU time of the whole search."""
+    lines = {line.method: line for line in board.largest.lines if not line.reference}
+    plain, best = lines.get(BASELINE), lines[board.largest.best]
+    timed = [line for line in lines.values() if line.search > 0]
+    if plain is None or not {plain.method, best.method} <= {line.method for line in timed}:
+        return None
+    timed.sort(key=lambda line: line.search)
+    bars = tuple(Bar(line.method, line.search / plain.search) for line in timed)
+    facts = {"best": best, "plain": plain, "times": best.search / plain.search}
+    return Finding("cost", facts, bars, 1.0, True) if board.largest.enough else None
+
+
+def numbers(verification: Verification) -> Finding | None:
+    """Return how many published percentages come out, as printed and matched."""
+    own = verification.own[
+        (verification.own["unit"] == PERCENT) & (verification.own["same_as"] == "")
+    ]
+    judged = own[own["verdict"].isin(verdicts.COMPARED)]
+    counted = {}
+    for protocol in (PRINTED, MATCHED):
+        here = judged[judged["protocol"] == protocol]
+        near = int(here["verdict"].isin((verdicts.AGREES, verdicts.CLOSE)).sum())
+        chance = own[own["protocol"] == protocol]["verdict"].eq(verdicts.AT_CHANCE).sum()
+        counted[protocol] = {"compared": len(here), "near": near, "chance": int(chance)}
+    if not all(each["compared"] for each in counted.values()):
+        return None
+    spans = judged.groupby(["protocol", *PLACE], sort=False)["difference"].agg(
+        ["mean", "min", "max"]
+    )
+    bars = [
+        Bar(f"{here['paper']} {here['item']}, {here['dataset']}, {here['protocol']}",
+            here["mean"], here["min"], here["max"])
+        for here in spans.reset_index().to_dict("records")
+        if here["protocol"] in counted
+    ]  # fmt: skip
+    return Finding("numbers", counted, tuple(bars))
+
+
+def claims(verification: Verification) -> Finding | None:
+    """Return how many claims hold, under the papers' own settings."""
+    verdict_of = pd.DataFrame(
+        [
+            ("/".join(outcome.claim.key), outcome.protocol, outcome.verdict)
+            for outcome in verification.outcomes
+            if outcome.claim.judged and outcome.protocol in (PRINTED, MATCHED)
+            if outcome.verdict in verdicts.JUDGED
+        ],
+        columns=["claim", "protocol", "verdict"],
+    )
+    if verdict_of.empty:
+        return None
+    by_claim = verdict_of.groupby("claim")["verdict"].agg(set)
+    tested = len(by_claim)
+    holding = sum(bool(seen & {verdicts.HOLDS, verdicts.HOLDS_TESTED}) for seen in by_claim)
+    failing = sum(bool(seen & {verdicts.FAILS, verdicts.IN_PART}) for seen in by_claim)
+    counts = verdict_of.groupby(["protocol", "verdict"]).size()
+    bars = [
+        Bar(f"{protocol}: {verdict}", float(n), 0.0, float(n))
+        for protocol in (PRINTED, MATCHED)
+        for verdict in verdicts.JUDGED
+        if (n := counts.get((protocol, verdict), 0))
+    ]
+    facts = {"tested": tested, "holding": holding, "failing": failing}
+    return Finding("claims", facts, tuple(bars))
+
+
+def unprinted(verification: Verification) -> Finding | None:
+    """Return by how much numbers move with what their papers do not print."""
+    own = verification.own
+    measured = own[(own["trials"] > 0) & (own["unit"] == PERCENT)]["number"]
+    ranges = verification.ranges
+    ranges = ranges[ranges["number"].isin(measured)]  # not those of stand-ins
+    if ranges.empty:
+        return None
+    every = papers.published()
+    table = ranges.assign(
+        width=ranges["high"] - ranges["low"],
+        value=[every[n].value for n in ranges["number"]],
+        **{name: [getattr(every[n], name) for n in ranges["number"]] for name in PLACE},
+    )
+    inside = (table["low"] <= table["value"]) & (table["value"] <= table["high"])
+    widest = table.sort_values("width", kind="stable").drop_duplicates(PLACE, keep="last")
+    bars = [
+        Bar(f"{line['paper']} {line['item']}, {line['dataset']}", 0.0,
+            line["low"] - line["reading"], line["high"] - line["reading"])
+        for line in widest.sort_index().to_dict("records")
+    ]  # fmt: skip
+    facts = {
+        "numbers": len(table),
+        "inside": int(inside.sum()),
+        "median": float(table["width"].median()),
+        "most": float(table["width"].max()),
+    }
+    return Finding("unprinted", facts, tuple(bars))
+
+
+def gained(verification: Verification) -> Finding | None:
+    """Return how many of the gains that papers print over another method come out at all."""
+    from scipy.special import stdtrit
+
+    table = gains(verification.selection)
+    table = table[(table["published"] > 0) & (table["used"] == "") & (table["trials"] > 1)]
+    table = table[table["protocol"].isin((PRINTED, MATCHED))]
+    if set(table["protocol"]) != {PRINTED, MATCHED}:
+        return None
+    half = stdtrit(table["trials"].astype(float) - 1, 0.95) * table["standard_error"]
+    table = table.assign(low=table["mean"] - half, high=table["mean"] + half)
+    facts = {
+        str(protocol): {"gains": len(here), "better": int((here["low"] > 0).sum())}
+        for protocol, here in table.groupby("protocol")
+    }
+    bars = [
+        Bar(f"{line['dataset']}: {line['method']} over {line['other']}, {line['protocol']}",
+            line["mean"], line["low"], line["high"])
+        for line in table.to_dict("records")
+    ]  # fmt: skip
+    return Finding("gained", facts, tuple(bars))
+
+
+def apart(verification: Verification) -> Finding | None:
+    """Return how much larger errors are where whole groups or blocks of time test, at the most M.
+
+    Only if every interval lies above zero.
+    """
+    table = side_by_side(verification.selection.collection)
+    table = table[table["M"] == table["M"].max()]
+    if table.empty or not (table["difference"] - table["half_difference"] > 0).all():
+        return None
+    bars = [
+        Bar(f"{line['dataset']}, {line['method']}", line["difference"],
+            line["difference"] - line["half_difference"],
+            line["difference"] + line["half_difference"])
+        for line in table.to_dict("records")
+    ]  # fmt: skip
+    spans = table.groupby("dataset", sort=False)["difference"].agg(["min", "max"])
+    facts = {"M": int(table["M"].max()), "spans": list(spans.itertuples(name=None))}
+    return Finding("apart", facts, tuple(bars))
