@@ -10,24 +10,24 @@ from numpy.polynomial.hermite_e import hermegauss
 
 from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError
-from rfbench.kernels import Gaussian
+from rfbench.kernels import GaussianMeasure
 from rfbench.parameters import parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
-from rfbench.samplers.declaration import GAUSSIAN, sampler
+from rfbench.samplers.declaration import ISOTROPIC, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.orf import haar_rows
 
 
-class _GaussianWaves(RandomFeatures):
+class _GaussianRule(RandomFeatures):
     has_torch_form: ClassVar[bool] = True
     has_prefixes: ClassVar[bool] = True
-    kernels_served: ClassVar[Any] = Gaussian
+    kernels_served: ClassVar[Any] = GaussianMeasure
 
 
 @sampler(
     "gaussian-quadrature",
     position=8,
-    kernels=GAUSSIAN,
+    kernels=ISOTROPIC,
     about="coordinates of frequencies drawn from the three nodes of Gauss-Hermite quadrature",
     verified="""
         closed form: moments of the nodes up to degree 2L - 1, and how often each node is drawn
@@ -36,9 +36,12 @@ class _GaussianWaves(RandomFeatures):
         closed form: mean of the kernel estimate over seeds, L = 2 and 3, both maps
           tolerance: 5 standard errors of 400 seeds; the kernel itself fails for L = 2
           tests/samplers/test_quadrature.py::test_bias_of_gaussian_quadrature_is_the_stated_one
+        brute force: the mean with arc-cosine features, over all nodes of the grid
+          tolerance: 5 standard errors of 400 seeds; the kernel itself fails
+          tests/samplers/test_quadrature.py::test_bias_with_arc_cosine_features_is_that_of_the_grid
         """,
 )
-class GaussianQuadrature(_GaussianWaves):
+class GaussianQuadrature(_GaussianRule):
     r"""Coordinates drawn from the nodes of Gauss-Hermite quadrature, in proportion to its weights.
 
     Each coordinate of a frequency is :math:`\sigma t`, with t one of the L nodes for the weight
@@ -46,7 +49,8 @@ class GaussianQuadrature(_GaussianWaves):
     a coordinate, 1/s for the Gaussian kernel. The moments are those of the Gaussian measure up to
     degree 2L - 1, and the kernel estimate has the mean
     :math:`\prod_j \sum_l a_l \cos(\sigma t_l (x_j - y_j))`, with a the weights: a bias that no M
-    removes. L = 2: signs; L = 3: 0 with probability 2/3, else :math:`\pm\sqrt 3`.
+    removes. L = 2: signs; L = 3: 0 with probability 2/3, else :math:`\pm\sqrt 3`. With arc-cosine
+    features, which are not smooth (beyond the source), the mean is that over all nodes of the grid.
 
     Parameters
     ----------
@@ -73,7 +77,7 @@ class GaussianQuadrature(_GaussianWaves):
     points: int = parameter(3, whole(2))
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
-        assert isinstance(self.kernel_, Gaussian)
+        assert isinstance(self.kernel_, GaussianMeasure)
         d, m = X.shape[1], self.n_components
         nodes, weights = hermegauss(self.points)
         drawn = random.frequencies.choice(nodes, size=(m, d), p=weights / weights.sum())
@@ -82,19 +86,23 @@ class GaussianQuadrature(_GaussianWaves):
 
 @dataclass(frozen=True)
 class QuadratureMap(FeatureMap):
-    """Features with weights whose squares have the mean 1 - c: their products lack c."""
+    """Features with weights whose squares have the mean 1 - c: their products lack c k(0, 0)."""
 
     @property
     def kernel_constant(self) -> float:
-        """c, which may be negative."""
+        """What they lack, which may be negative: c times what a feature of frequency 0 gives."""
         assert self.weights is not None
-        return 1.0 - float(np.mean(np.square(self.weights, dtype=np.float64)))
+        lacking = 1.0 - float(np.mean(np.square(self.weights, dtype=np.float64)))
+        if self.feature == "arc-cosine":
+            # 2 H(0)^2 with H(0) = 1/2, as the authors have it; ramps are 0 there.
+            return 0.5 * lacking if self.order == 0 else 0.0
+        return lacking
 
 
 @sampler(
     "ssr",
     position=6,
-    kernels=GAUSSIAN,
+    kernels=ISOTROPIC,
     about=(
         "spherical-radial quadrature: random rotations of a regular simplex at random "
         "radii, with weights"
@@ -107,13 +115,16 @@ class QuadratureMap(FeatureMap):
         closed form: mean of the kernel estimate with its constant over seeds, both maps, cut blocks
           tolerance: 5 standard errors of 400 seeds; a wrong bandwidth fails
           tests/samplers/test_quadrature.py::test_ssr_is_unbiased_with_its_constant
+        closed form: the same with arc-cosine features, and a frequency beside its opposite
+          tolerance: 5 standard errors of 400 seeds; 0
+          tests/samplers/test_quadrature.py::test_ssr_takes_opposites_for_arc_cosine_features
         closed form: weighted second moments of whole blocks, and the estimate at distance 0
           tolerance: 1e-12
           tests/samplers/test_quadrature.py::test_ssr_with_its_constant_is_exact_to_the_third_degree
         """,
     contract={"refuses": "needs 3 columns"},
 )
-class SSR(_GaussianWaves):
+class SSR(_GaussianRule):
     r"""Stochastic spherical-radial quadrature of degree (3, 3).
 
     Blocks of d + 1 frequencies :math:`\sigma \rho_j Q v_j`, with Q Haar-distributed orthogonal, v
@@ -125,7 +136,9 @@ class SSR(_GaussianWaves):
     .. math:: k(x, y) \approx c_0 + \frac1M \sum_j \frac{d}{\rho_j^2} \cos w_j^\top (x - y),
               \qquad c_0 = 1 - \frac1M \sum_j \frac{d}{\rho_j^2}.
 
-    The estimate is unbiased; :math:`E[c_0] = 0`, and :math:`c_0` may be negative. The features are
+    The estimate is unbiased; :math:`E[c_0] = 0`, and :math:`c_0` may be negative. Arc-cosine
+    features are not even: there every other frequency is the opposite of the one before it, with
+    the same weight, and :math:`c_0` is half as large for steps and 0 for ramps. The features are
     those of rks with the weights :math:`\sqrt d / \rho_j`; the constant, which an intercept takes
     up, is no column and counts in the errors of the kernel alone. Costs O(M d^2) to draw. Not for
     d of 1 and 2, where the variance of the weights is infinite.
@@ -151,8 +164,10 @@ class SSR(_GaussianWaves):
     """
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
-        assert isinstance(self.kernel_, Gaussian)
+        assert isinstance(self.kernel_, GaussianMeasure)
         d, m = X.shape[1], self.n_components
+        opposites = self.kernel_.feature == "arc-cosine"
+        n_drawn = (m + 1) // 2 if opposites else m
         if d < 3:
             raise MethodError(
                 f"Spherical-radial quadrature needs 3 columns or more, and n_features = {d}.",
@@ -161,13 +176,17 @@ class SSR(_GaussianWaves):
             )
         simplex = simplex_vertices(d)
         directions = []
-        for start in range(0, m, d + 1):
+        for start in range(0, n_drawn, d + 1):
             # The first vertices lie in the span of the first axes.
-            rank = min(d, m - start)
-            corners = simplex[: m - start, :rank]
+            rank = min(d, n_drawn - start)
+            corners = simplex[: n_drawn - start, :rank]
             directions.append(corners @ haar_rows(random.frequencies, d, rank))
-        lengths = np.sqrt(random.selection.chisquare(d + 2, size=m))
+        lengths = np.sqrt(random.selection.chisquare(d + 2, size=n_drawn))
         frequencies = np.concatenate(directions) * (lengths * self.kernel_.spread)[:, None]
+        if opposites:
+            frequencies = np.repeat(frequencies, 2, axis=0)[:m]
+            frequencies[1::2] *= -1.0
+            lengths = np.repeat(lengths, 2)[:m]
         unit = self.unit_map(frequencies, random).weighted_by(d**0.5 / lengths).times(m**-0.5)
         return QuadratureMap(**vars(unit))
 

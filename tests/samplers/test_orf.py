@@ -4,7 +4,8 @@ from numpy.testing import assert_allclose
 from scipy.linalg import hadamard
 
 from rfbench import kernels
-from rfbench.samplers import ORF, ROM, SORF, SimRF
+from rfbench.samplers import ORF, ROM, SORF, ColumnORF, SimRF
+from rfbench.samplers.base import streams
 from rfbench.samplers.orf import haar_rows
 from rfbench.testing.samplers import NEW_ROWS, ROWS
 
@@ -28,6 +29,20 @@ def test_lengths_are_those_of_gaussian_vectors(kernel, variance):
     squared = (sampler.feature_map_.frequencies**2).sum(axis=0) / variance
     assert_allclose(squared.mean(), 5.0, atol=5 * np.sqrt(10 / 20_000))
     assert_allclose(squared.var(), 10.0, rtol=0.06)
+
+
+def test_orthogonal_columns_have_gaussian_rows():
+    """Divided by their lengths' chi, columns are orthonormal; rows are N(0, I) by themselves."""
+    draws = [ColumnORF(8, bandwidth=0.5, random_state=seed).fit(ROWS) for seed in range(500)]
+    W = np.array([sampler.feature_map_.frequencies.T / 2 for sampler in draws])
+    squares = (W**2).sum(axis=2)
+    assert_allclose(squares.mean(axis=0), 5.0, atol=5 * np.sqrt(10 / 500))
+    assert_allclose(squares.var(), 10.0, rtol=0.1)
+    lengths = np.sqrt(streams(0).selection.chisquare(8, size=8))
+    Q = W[0] / lengths[:, None]
+    assert_allclose(Q.T @ Q, np.eye(5), atol=1e-12)
+    few = ColumnORF(4, bandwidth=2.0, random_state=3).fit(ROWS).feature_map_.frequencies
+    assert_allclose(few, ORF(4, bandwidth=2.0, random_state=3).fit(ROWS).feature_map_.frequencies)
 
 
 def test_signs_are_fixed_so_that_the_matrix_is_haar():

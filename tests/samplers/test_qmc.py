@@ -2,12 +2,14 @@ import logging
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
+from scipy.stats import qmc as stats_qmc
 
 from rfbench.errors import MethodError
 from rfbench.samplers import QMC
 from rfbench.samplers.declaration import PRODUCT
+from rfbench.samplers.qmc import _generalized_halton
 from rfbench.testing.samplers import ROWS
 
 
@@ -54,3 +56,18 @@ def test_unscrambled_halton_warns_in_many_dimensions(caplog):
 def test_sobol_points_end_at_21201_dimensions():
     with pytest.raises(MethodError, match="halton"):
         QMC(2, bandwidth=1.0).fit(np.zeros((2, 21202)))
+
+
+def test_generalized_halton_points_are_those_of_their_definition():
+    """Unscrambled: Halton's. One permutation per base moves each digit alike and leaves 0."""
+    plain = _generalized_halton(6, 50, False, np.random.default_rng(0))
+    assert_allclose(plain, stats_qmc.Halton(6, scramble=False).random(51)[1:], atol=1e-12)
+    points = _generalized_halton(6, 13**2, True, np.random.default_rng(0))
+    for j, base in enumerate([2, 3, 5, 7, 11, 13]):
+        digits = (points[:, j] * base).round(9) // 1
+        index = np.arange(1, 13**2 + 1)
+        mapped = digits[: base - 1].astype(int)  # of the indices 1 to base - 1
+        assert sorted(mapped) == list(range(1, base))
+        assert_array_equal(digits, np.concatenate([[0], mapped])[index % base])
+        second = (points[:, j] * base**2).round(9) // 1 % base
+        assert_array_equal(second, np.concatenate([[0], mapped])[index // base % base])

@@ -56,6 +56,18 @@ def test_bias_of_gaussian_quadrature_is_the_stated_one(
     assert_mean(estimates(make, rows, seeds=400), mean, wrong, limit=5)
 
 
+@pytest.mark.parametrize("order", [0, 1])
+def test_bias_with_arc_cosine_features_is_that_of_the_grid(order: int) -> None:
+    rows, kernel = points(3), f"arc-cosine-{order}"
+    grid = np.array(list(itertools.product(*[[-1.0, 1.0]] * 3))) @ rows.T
+    features = np.heaviside(grid, 0.5) * grid**order
+    mean = 2 * features.T @ features / 8
+    sample = estimates(
+        lambda seed: GaussianQuadrature(40, points=2, kernel=kernel, random_state=seed), rows, 400
+    )
+    assert_mean(sample, mean, [kernels.make(kernel)(rows, rows)], limit=5)
+
+
 @pytest.mark.parametrize("d", [1, 2, 3, 7])
 def test_vertices_are_those_of_a_regular_simplex(d: int) -> None:
     products = simplex_vertices(d) @ simplex_vertices(d).T
@@ -77,6 +89,22 @@ def test_ssr_is_unbiased_with_its_constant(feature_map: str, kernel: str, d: int
         sample.append(features @ features.T + fitted.feature_map_.kernel_constant)
     exact, wrong = (kernels.make(kernel, bandwidth)(rows, rows) for bandwidth in (2.0, 3.0))
     assert_mean(np.array(sample), exact, [wrong], limit=5)
+
+
+@pytest.mark.parametrize(("order", "d", "m"), [(0, 5, 11), (1, 3, 8), (2, 3, 7)])
+def test_ssr_takes_opposites_for_arc_cosine_features(order: int, d: int, m: int) -> None:
+    """Their kernels without bias, and the exact value of k(x, x) for ramps and whole blocks."""
+    rows, kernel, sample = points(d), f"arc-cosine-{order}", []
+    for seed in range(400):
+        fitted = SSR(m, kernel=kernel, random_state=seed).fit(rows)
+        W = fitted.feature_map_.frequencies
+        assert_allclose(W[:, 1::2], -W[:, : m - m % 2 : 2], atol=0)
+        features = fitted.transform(rows)
+        sample.append(features @ features.T + fitted.feature_map_.kernel_constant)
+        if order == 1 and m == 2 * (d + 1):
+            assert_allclose((features**2).sum(axis=1), (rows**2).sum(axis=1), rtol=1e-12)
+    exact = kernels.make(kernel)(rows, rows)
+    assert_mean(np.array(sample), exact, [1.3 * exact], limit=5)
 
 
 def test_ssr_with_its_constant_is_exact_to_the_third_degree() -> None:
