@@ -401,6 +401,8 @@ class Experiment(Section):
         "rank",
         "robust",
         "clipped-all",
+        "/max",
+        "standard/max",
     ] = "standard"
     target: Literal["range", "raw", "standard", "clipped-all"] = "range"
     kernel: str = "gaussian"
@@ -415,6 +417,8 @@ class Experiment(Section):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     metric: Annotated[str | None, _in_results("metric")] = None
     kernel_error_rows: Annotated[int, Field(ge=2)] | None = None
+    kernel_error_draws: Literal[1, 2] = 1
+    kernel_error_repeats: Annotated[int, Field(ge=1, le=100_000)] = 1
     train_error: bool = False
     refit_time: bool = False
     kept_features: bool = False

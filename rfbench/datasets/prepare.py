@@ -20,9 +20,10 @@ from rfbench.errors import DataError, unknown
 from rfbench.rows import RowSource
 
 CLIPPED = "clipped-all"
+BY_LARGEST = "/max", "standard/max"
 SCALINGS = [
     *("none", "standard", "minmax", "minmax-all", "row-standard", "/255", "rank", "robust"),
-    CLIPPED,
+    *(CLIPPED, *BY_LARGEST),
 ]
 TARGETS = ["range", "raw", "standard", CLIPPED]
 DTYPES = ["float64", "float32"]
@@ -70,14 +71,15 @@ def prepare(
     split : 'given' or mapping
         See `split_rows`.
     scaling : {'none', 'standard', 'minmax', 'minmax-all', 'row-standard', '/255', 'rank',
-            'robust', 'clipped-all'}
+            'robust', 'clipped-all', '/max', 'standard/max'}
         'standard': each column to mean 0 and standard deviation 1 (n in the denominator).
         'minmax': each column to [0, 1]; 'minmax-all': by the smallest and largest value of all
         rows, the test rows too. Columns that are constant in these rows become 0 in both.
         'row-standard': each row to mean 0 and standard deviation 1 (d - 1 in the denominator); a
         constant row becomes 0. 'rank' and 'robust': see `RankScaler` and `SmoothClipScaler`.
         'clipped-all': (x - mean) / (sd + 1e-5) of each column over all rows, the test rows too,
-        clipped to [-3, 3]. Sparse rows take 'none' and '/255' only.
+        clipped to [-3, 3]. '/max': every column by the largest value of any column;
+        'standard/max': 'standard', then the same. Sparse rows take 'none' and '/255' only.
     target : {'range', 'raw', 'standard', 'clipped-all'}
         Of a regression: map the range of the training target to [-1, 1], leave it, bring it to
         mean 0 and standard deviation 1, or treat it as that scaling does a column. Classification
@@ -225,6 +227,16 @@ def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
     if scaling == CLIPPED:
         mean, sd = _moments([X_train, X_test])
         return partial(_affine, shift=mean, width=sd + LEAST, most=CLIP)
+    if scaling in BY_LARGEST:
+        mean, sd = np.zeros(1), np.ones(1)
+        if scaling != BY_LARGEST[0]:
+            mean, sd = _moments([X_train])
+        width = np.where(sd == 0, np.inf, sd)
+        largest = np.max((_range([X_train])[1] - mean) / width)
+        if not largest > 0:
+            what = f"The scaling {scaling} divides by the largest value, and none is above 0."
+            raise DataError(what, todo="Take another scaling.")
+        return partial(_affine, shift=mean, width=width * largest, most=np.inf)
     low, high = _range([X_train, X_test] if scaling == "minmax-all" else [X_train])
     shift, width = _moments([X_train]) if scaling == "standard" else (low, high - low)
     width = np.where((low == high) | (width == 0), np.inf, width)

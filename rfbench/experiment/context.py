@@ -14,7 +14,7 @@ from rfbench.compute.partitions import AddUp, in_turn
 from rfbench.config import BandwidthGrid
 from rfbench.datasets import Prepared
 from rfbench.datasets.split import is_fixed
-from rfbench.experiment.kernel_error import ExactKernel
+from rfbench.experiment.kernel_error import CrossKernel, ExactKernel
 from rfbench.experiment.learned_rows import LearnedRows
 from rfbench.experiment.plan import Trial, curve_of
 from rfbench.experiment.seeds import generator_for, integer_for
@@ -79,24 +79,36 @@ class Context:
             lambda: bandwidths.candidates(rules, self.prepared(trial).X_train, generator),
         )
 
-    def exact_kernel(self, trial: Trial, kernel: Kernel, count: int) -> tuple[Rows, ExactKernel]:
-        """Return random training rows and the kernel on them.
+    def exact_kernel(
+        self, trial: Trial, kernel: Kernel, count: int
+    ) -> tuple[Rows, ExactKernel | CrossKernel]:
+        """Return random training rows and the kernel on them, or between two draws of them.
 
         Its lambda is the middle one of the configured penalties, for so many rows.
         """
 
-        def make() -> tuple[Rows, ExactKernel]:
+        draws = trial.experiment.kernel_error_draws
+
+        def make() -> tuple[Rows, ExactKernel | CrossKernel]:
             X, solver = self.prepared(trial).X_train, trial.experiment.solver
             generator = generator_for(trial.experiment.seed, "kernel rows", trial.number)
-            some = generator.choice(X.shape[0], size=min(count, X.shape[0]), replace=False)
-            rows = frozen(X[np.sort(some)])
+            size = min(count, X.shape[0])
+            some = [
+                np.sort(generator.choice(X.shape[0], size=size, replace=False))
+                for _ in range(draws)
+            ]
+            rows = frozen(X[np.concatenate(some)])
+            if draws > 1:
+                return rows, frozen(CrossKernel(kernel(rows[:size], rows[size:])))
             penalty = sorted(solver.alphas)[len(solver.alphas) // 2] * rows.shape[0]
             if solver.alpha_convention == "absolute":
                 penalty /= X.shape[0]
             return rows, frozen(ExactKernel.of(kernel(rows, rows), penalty))
 
         metric = trial.experiment.kernel_metric
-        return self._last("kernel", (_rows_of(trial), metric, trial.number, count, kernel), make)
+        return self._last(
+            "kernel", (_rows_of(trial), metric, trial.number, count, draws, kernel), make
+        )
 
     def curve(self, trial: Trial) -> Curve | None:
         """Return the work that a larger size of the trial's curve has done."""

@@ -80,7 +80,7 @@ def estimate(trial: Trial) -> float | None:
     if p is None:
         return None
     frequencies: float = 8.0 * FREQUENCIES * sampler.n_drawn * rows.d
-    compared = min(experiment.kernel_error_rows or 0, rows.n)
+    compared = min(experiment.kernel_error_rows or 0, rows.n) * experiment.kernel_error_draws
     errors = 8.0 * compared * (KERNEL_ERRORS * compared + 2 * p)
     fit = _fit_bytes(solver, rows, p, shared=shares_work(trial))
     targets = rows.classes if rows.classes > 2 else 1

@@ -69,6 +69,26 @@ class ExactKernel:
         return errors
 
 
+@dataclass(frozen=True)
+class CrossKernel:
+    """The kernel matrix between two draws of as many rows, which may share some."""
+
+    matrix: NDArray[np.float64]  # K
+
+    def errors(self, features: NDArray[np.float64], constant: float = 0.0) -> dict[str, float]:
+        """Return |K - XY' - constant| / |K| in the Frobenius norm.
+
+        `features` are those of the first draw, X, and beneath them those of the second, Y.
+        """
+        first, second = np.split(features, 2)
+        difference = first @ second.T + constant - self.matrix
+        return {
+            "kernel_error_frobenius": float(
+                np.linalg.norm(difference) / np.linalg.norm(self.matrix)
+            )
+        }
+
+
 def _largest(symmetric: NDArray[np.float64], which: Literal["LM", "LA"] = "LM") -> float:
     """Return the eigenvalue of largest size (LM), or the largest one (LA).
 

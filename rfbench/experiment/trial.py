@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import json
 import signal
 import sys
@@ -210,8 +211,16 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     }
     if experiment.kernel_error_rows and getattr(features, "approximates_kernel", False):
         rows, exact = context.exact_kernel(trial, features.kernel_, experiment.kernel_error_rows)
-        Z = np.asarray(features.transform(rows), dtype=np.float64)
-        measured.update(exact.errors(Z, getattr(features.feature_map_, "kernel_constant", 0.0)))
+        every = [
+            exact.errors(
+                np.asarray(drawn.transform(rows), dtype=np.float64),
+                getattr(drawn.feature_map_, "kernel_constant", 0.0),
+            )
+            for drawn in itertools.chain([features], _drawn_again(trial, M, context, bandwidth))
+        ]
+        measured.update(
+            {name: float(np.mean([errors[name] for errors in every])) for name in every[0]}
+        )
     if experiment.kept_features and getattr(features, "keeps_some", False):
         measured[kept_features.KEY] = lines_of(features, trial.number)
     if solver is None:
@@ -400,6 +409,31 @@ def _fit_sampler(
         fit(X, *targets)
     context.pools.settle(clock)
     return sampler, M
+
+
+def _drawn_again(
+    trial: Trial, M: int | None, context: Context, bandwidth: float | None
+) -> Iterator[Any]:
+    """Yield the further draws of features over which the kernel errors of a trial are means."""
+    experiment, X = trial.experiment, context.prepared(trial).X_train
+    seed = integer_for(experiment.seed, "features", trial.number)
+    for repeat in range(1, experiment.kernel_error_repeats):
+        sampler = sampler_of(
+            experiment,
+            trial.sampler,
+            M=M or 1,
+            d=X.shape[1],
+            n=X.shape[0],
+            random_state=int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0]),
+            bandwidth=bandwidth,
+        )
+        if looks_at_target(sampler):
+            raise MethodError(
+                f"{trial.sampler.name} looks at the target.",
+                "Kernel errors over several draws are for features that do not.",
+                "Leave kernel_error_repeats out.",
+            )
+        yield sampler.fit(X)
 
 
 def _refuse_undeclared(name: str, fit: Callable[..., Any]) -> None:

@@ -45,7 +45,7 @@ def words(kind: Any) -> str:
         return "true, false"
     inside = [part for part in get_args(kind) if part is not type(None)]
     if get_origin(kind) is Literal:
-        return ", ".join(inside)
+        return ", ".join(map(str, inside))
     return words(inside[0]) if len(inside) == 1 else ""
 
 

@@ -47,12 +47,22 @@ SCALED = {  # constant columns become 0; only those called all look at the test 
         [[0.2, 0, 1 / 8, 0], [0.6, 0, 3 / 8, 0], [0.4, 0, 1, 0]],
         [[1, 1, 0, 0], [0, 0, 2 / 8, 1]],
     ),
+    "/max": (TRAIN / TRAIN.max(), TEST / TRAIN.max()),
+    "standard/max": (
+        np.array([[-1, 0, -3, 0], [1, 0, -1, 0], [0, 0, 4, 0]]) / SD / (4 / SD[2]),
+        np.array([[3, 0, -4, 0], [-2, 0, -2, 0]]) / SD / (4 / SD[2]),
+    ),
     "clipped-all": (
         np.array([[-1.2, -0.2, -1.8, -0.2], [0.8, -0.2, 0.2, -0.2], [-0.2, -0.2, 5.2, -0.2]])
         / SD_ALL,
         np.array([[2.8, 0.8, -2.8, -0.2], [-2.2, -0.2, -0.8, 0.8]]) / SD_ALL,
     ),
 }
+
+
+def test_no_rows_are_divided_by_a_largest_value_of_0():
+    with pytest.raises(DataError, match="largest value"):
+        given_split(dataset(X=-np.ones((5, 2))), scaling="/max")
 
 
 def test_clipped_all_is_numpys_over_all_rows_and_for_the_target_too():

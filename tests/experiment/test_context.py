@@ -9,8 +9,10 @@ import pytest
 from rfbench import datasets
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import Job, jobs, plan
-from rfbench.experiment.trial import run_job
+from rfbench.experiment.seeds import integer_for
+from rfbench.experiment.trial import run_job, run_trial
 from rfbench.kernels import Gaussian
+from rfbench.samplers import RKS
 
 from .conftest import SMALL
 
@@ -46,6 +48,35 @@ def test_a_job_of_several_numbers_gives_each_trial_its_own_rows(experiment_of):
     error = {row["trial_id"]: row["error"] for row in apart}
     assert {row["trial_id"]: row["error"] for row in mixed} == error
     assert len({row["bandwidth"] for row in mixed}) == 2
+
+
+def test_two_draws_of_rows_are_made_and_the_first_is_that_of_one(experiment_of):
+    two = plan(experiment_of(f"{SMALL}\nkernel_error_draws: 2\n"))[0]
+    context = Context()
+    rows, exact = context.exact_kernel(two, Gaussian(1.0), 20)
+    assert rows.shape[0] == 40
+    np.testing.assert_allclose(exact.matrix, Gaussian(1.0)(rows[:20], rows[20:]))
+    first, once = context.exact_kernel(plan(experiment_of())[0], Gaussian(1.0), 20)
+    np.testing.assert_array_equal(first, rows[:20])
+    assert once.matrix.shape == (20, 20)
+    assert (rows[:20] != rows[20:]).any()
+
+
+def test_kernel_errors_are_means_over_draws_of_features(experiment_of):
+    """Of the first draw and of one more, by hand."""
+    keys = "\nkernel_error_rows: 20\nkernel_error_draws: 2\nkernel_error_repeats: 2\n"
+    trial, context = plan(experiment_of(SMALL + keys))[0], Context()
+    row = run_trial(trial, context)
+    rows, exact = context.exact_kernel(trial, Gaussian(row["bandwidth"]), 20)
+    first = integer_for(trial.experiment.seed, "features", trial.number)
+    second = int(np.random.SeedSequence([first, 1]).generate_state(1)[0])
+    errors = []
+    for seed in (first, second):
+        sampler = RKS(row["M"], bandwidth=row["bandwidth"], random_state=seed).fit(rows)
+        errors.append(exact.errors(sampler.transform(rows))["kernel_error_frobenius"])
+    assert row["kernel_error_frobenius"] == pytest.approx(np.mean(errors), rel=1e-12)
+    assert errors[0] != errors[1]
+    assert "kernel_error_spectral" not in row
 
 
 def test_the_kernel_of_a_job_is_made_once_per_bandwidth(experiment_of):

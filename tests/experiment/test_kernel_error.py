@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from scipy import linalg
 
 from rfbench.experiment import kernel_error
-from rfbench.experiment.kernel_error import LANCZOS_FROM, ExactKernel
+from rfbench.experiment.kernel_error import LANCZOS_FROM, CrossKernel, ExactKernel
 from rfbench.kernels import Gaussian
 
 D1, D2 = "kernel_error_delta1", "kernel_error_delta2"
@@ -31,6 +31,16 @@ def test_kernel_errors_by_hand():
     assert found["kernel_error_frobenius"] == pytest.approx(np.sqrt(9 + 9) / 5)
     assert found[D1] == pytest.approx(3 / 4)  # of 1 - 2/5 and 1 - 1/4
     assert found[D2] == 0.0
+
+
+def test_the_error_between_two_draws_is_that_of_the_whole_matrix():
+    X, Y = np.random.default_rng(0).standard_normal((2, 30, 4))
+    K, features = Gaussian(2.0)(X, Y), np.random.default_rng(1).standard_normal((60, 7))
+    total = sum(
+        (features[i] @ features[30 + j] - 0.2 - K[i, j]) ** 2 for i in range(30) for j in range(30)
+    )
+    errors = CrossKernel(K).errors(features, -0.2)
+    assert errors == {"kernel_error_frobenius": pytest.approx((total / (K**2).sum()) ** 0.5)}
 
 
 @pytest.mark.parametrize("n", [60, LANCZOS_FROM + 50])
