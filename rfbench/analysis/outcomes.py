@@ -5,11 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 from rfbench.analysis.audits import EffectRange
 from rfbench.analysis.paired import Quantity
 from rfbench.analysis.verdicts import CANNOT, FEWEST, lies_inside, lies_outside
 from rfbench.papers.models import Claim, Part
+
+Unit = Literal["points", "%"]
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,9 @@ class Outcome:
     fault: str = ""  # why it cannot be tested as it is written
     machines: tuple[str, ...] = ()  # that took the times; empty without times
     random_splits: tuple[str, ...] = ()  # what must be known of data that are split at random
-    # Data sets on which a published number of a compared method differs, and by how much at most.
-    differing: tuple[tuple[str, float], ...] = ()
+    # Data sets on which a published number of a compared method differs, and by how much at most,
+    # in points or, if it is no percentage, in percent of it.
+    differing: tuple[tuple[str, float, Unit], ...] = ()
 
     @property
     def part(self) -> Part | None:

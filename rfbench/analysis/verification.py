@@ -12,10 +12,11 @@ from rfbench import papers
 from rfbench.analysis import audits, claims, verdicts
 from rfbench.analysis.audits import AuditTable
 from rfbench.analysis.frame import Today, collect
-from rfbench.analysis.outcomes import Outcome
+from rfbench.analysis.outcomes import Outcome, Unit
 from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
 from rfbench.errors import ResultsError, nearest, unknown
+from rfbench.papers.models import PLAIN
 
 
 @dataclass(frozen=True)
@@ -121,14 +122,14 @@ def of(
     )
 
 
-def _differing(numbers: pd.DataFrame, outcome: Outcome) -> tuple[tuple[str, float], ...]:
+def _differing(numbers: pd.DataFrame, outcome: Outcome) -> tuple[tuple[str, float, Unit], ...]:
     """Return `Outcome.differing`: an order of errors says less where the errors are others."""
     differs = numbers[
         (numbers["paper"] == outcome.claim.paper)
         & (numbers["protocol"] == outcome.protocol)
         & (numbers["verdict"] == verdicts.DIFFERS)
     ]
-    largest: dict[str, float] = {}
+    largest: dict[tuple[str, Unit], float] = {}
     for comparison in outcome.comparisons:
         part = outcome.claim.parts[comparison.part]
         here = differs[
@@ -136,7 +137,9 @@ def _differing(numbers: pd.DataFrame, outcome: Outcome) -> tuple[tuple[str, floa
             & differs["method"].isin([part.method, comparison.against])
             & differs["item"].isin(part.items)
         ]
-        if len(here):
-            most = float(here["difference"].abs().max())
-            largest[comparison.target] = max(most, largest.get(comparison.target, 0.0))
-    return tuple(largest.items())
+        for line in here.to_dict("records"):
+            plain = line["unit"] == PLAIN
+            key: tuple[str, Unit] = (comparison.target, "%" if plain else "points")
+            size = abs(line["difference"]) * (100 / line["published"] if plain else 1.0)
+            largest[key] = max(size, largest.get(key, 0.0))
+    return tuple((name, size, unit) for (name, unit), size in largest.items())
