@@ -54,6 +54,10 @@ def config(tmp_path: Path) -> Path:
 
 def test_a_run_prints_a_line_per_event_and_nothing_else(config: Path, tmp_path: Path) -> None:
     words = ("run", config, "--out", tmp_path / "out", "--jobs", 1, "--format", "json")
+    (plan,) = map(json.loads, out(*words, "--dry-run").splitlines())
+    assert (plan["event"], plan["trials"], plan["done"]) == ("planned", 4, 0)
+    assert (plan["downloads"], plan["left_out"]) == ([], [])
+    assert not (tmp_path / "out").exists()
     events = [json.loads(line) for line in out(*words).splitlines()]
     assert [event["event"] for event in events] == ["planned", *["trial"] * 4, "ended"]
     rows = pd.read_csv(tmp_path / "out" / "tiny" / "trials.csv")

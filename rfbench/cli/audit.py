@@ -110,11 +110,12 @@ def audit(
         if not options.dry_run:
             _audit(planned, options)
             continue
-        echo(f"{len(planned.experiments)} of {size(planned.choices)} combinations of:")
-        for choice, open_options in planned.choices.items():
-            echo(f"  {choice}: {', '.join(open_options)}")
-        for why in planned.refused[:3]:
-            echo(f"cannot be run: {why}")
+        if not options.as_json:
+            echo(f"{len(planned.experiments)} of {size(planned.choices)} combinations of:")
+            for choice, open_options in planned.choices.items():
+                echo(f"  {choice}: {', '.join(open_options)}")
+            for why in planned.refused[:3]:
+                echo(f"cannot be run: {why}")
         running.say_what_would_run(planned, options)
     if options.dry_run or options.as_json or not confirm:
         return

@@ -124,21 +124,33 @@ def _asked_for(plan: RunPlan, options: RunOptions) -> RunPlan:
 
 
 def say_what_would_run(work: Work | Audit, options: RunOptions) -> None:
-    """Print what is done and would run, and the memory that it takes, for ``--dry-run``."""
+    """Print what is done and would run, and the memory that it takes, for ``--dry-run``.
+
+    As JSON it is the first event of a run, with the data sets that would be downloaded.
+    """
     on_gpu = any(experiment.device == CUDA for experiment in work.experiments)
     workers = options.jobs or (1 if on_gpu else os.cpu_count() or 1)
     specs = {spec.name: spec for e in work.experiments for spec in e.dataset}
     absent = [n for n, spec in specs.items() if not (spec.own or datasets.on_disk(n))]
     if absent:
-        echo(f"{work.folder}: would download {', '.join(absent)} first.")
         smoke = options.smoke
         chosen = [smoke_variant(e) for e in work.experiments] if smoke else work.experiments
         trials = trials_without_data(chosen)
-        plan = RunPlan(options.base / work.folder, chosen, trials, trials, smoke)
-        missing = _asked_for(plan, options).trials
+        plan = _asked_for(
+            RunPlan(options.base / work.folder, chosen, trials, trials, smoke), options
+        )
+        missing = plan.trials
     else:
         plan = planned(work, options)
         missing = _missing(plan, options)
+    if options.as_json:
+        done = len(plan.trials) - len(missing)
+        facts = {"trials": len(plan.trials), "done": done, "downloads": absent}
+        echo_json(_event("planned", plan, **facts, left_out=plan.left_out), indent=None)
+        return
+    if absent:
+        echo(f"{work.folder}: would download {', '.join(absent)} first.")
+    else:
         for line in _left_out(plan):
             echo(line, err=True)
         labels = ", ".join(spec.label for spec in plan.experiments[0].samplers)
@@ -224,13 +236,17 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
         )
 
 
+def _event(name: str, plan: RunPlan, **facts: Any) -> dict[str, Any]:
+    return {"event": name, "folder": plan.folder, **facts}
+
+
 def _events(
     plan: RunPlan, options: RunOptions, executor: Executor, limits: Limits, missing: list[Trial]
 ) -> runner.Summary:
     """Run what is missing, and print a line of JSON at the start, per trial and at the end."""
 
     def event(name: str, **facts: Any) -> None:
-        echo_json({"event": name, "folder": plan.folder, **facts}, indent=None)
+        echo_json(_event(name, plan, **facts), indent=None)
 
     event("planned", trials=len(plan.trials), done=len(plan.trials) - len(missing))
     summary = runner.run(
