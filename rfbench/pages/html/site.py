@@ -97,13 +97,15 @@ def publish(
         verification = verify_any(paths, today=today)
         board = leaderboard.gather(verification.selection.collection, set_aside, twins)
         pages = Site(verification, board, paths, out, catalogue or {}).pages()
-        pages[LIST] = "".join(f"{name}\n" for name in sorted([*pages, LIST]))
+        # The list comes first: a call that is interrupted can be made again.
+        listed = "".join(f"{name}\n" for name in sorted([*pages, LIST]))
+        pages = {LIST: listed, **pages}
+        for name in earlier - set(pages):
+            (out / name).unlink()
         for name, text in pages.items():
             file = out / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8", newline="\n")
-        for name in earlier - set(pages):
-            (out / name).unlink()
     except OSError as error:
         raise WriteError(
             f"The site cannot be written to {out}.",
