@@ -55,7 +55,8 @@ class Collection:
     rows : DataFrame
         One row per trial, the columns of ``trials.csv`` and: `experiment` (the name of the
         results), `folder`, `paper`, `items`, `smoke`, `metric` (the configuration's, or ``""``),
-        `follows` (M is that of another method); the sums of times (`SUMS`, seconds);
+        `follows` (M is that of another method, or of a paper's rows) and `own_settings` (so are
+        the parameters, which are left out here); the sums of times (`SUMS`, seconds);
         `error_percent` (misclassification, else 100 times the error of the regression) and
         `accuracy_percent`; `counts` (it ended well and is the last of its group and trial);
         `group`, the line of `groups`; `pair`, a number that the rows of two methods share where
@@ -218,6 +219,8 @@ def of(
     for name, parts in SUMS.items():
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
     rows["parameters"] = by_text(rows["parameters"], canonical)
+    if rows["own_settings"].any():  # parameters, as M, are those of each trial's fold
+        rows["parameters"] = rows["parameters"].mask(rows["own_settings"], "{}")
     d = rows.groupby(["folder", "dataset"])["d"]
     rows["d"] = rows["d"].where(d.transform("nunique") != 1, d.transform("max"))
     size = rows["M"].mask(rows["follows"])
@@ -250,6 +253,7 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
             "smoke": result.smoke,
             "metric": str(result.config.get("metric") or ""),
             "follows": follows(result),
+            "own_settings": bool(result.config.get("settings_from")),
         }
         for result in experiments
     )
@@ -273,8 +277,8 @@ def _with_devices(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def follows(result: Results) -> bool:
-    """Whether M follows another method's number of features and so varies from trial to trial."""
-    return isinstance(result.config.get("M"), dict)
+    """Whether M follows another method, or a paper's rows, and so varies from trial to trial."""
+    return isinstance(result.config.get("M"), dict) or bool(result.config.get("settings_from"))
 
 
 def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -> pd.DataFrame:

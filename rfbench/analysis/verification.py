@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import audits, claims, verdicts
+from rfbench.analysis import audits, authors_rows, claims, verdicts
 from rfbench.analysis.audits import AuditTable
 from rfbench.analysis.frame import Today, collect
 from rfbench.analysis.outcomes import Outcome, Unit
@@ -28,6 +28,7 @@ class Verification:
     outcomes: tuple[Outcome, ...]
     ranges: pd.DataFrame  # of numbers over what is not printed: `rfbench.analysis.audits.ranges`
     audited: tuple[AuditTable, ...] = ()
+    authors: pd.DataFrame = field(default_factory=pd.DataFrame)  # `authors_rows.compare`
 
     @property
     def own(self) -> pd.DataFrame:
@@ -119,6 +120,7 @@ def of(
         tuple(replace(outcome, differing=_differing(numbers, outcome)) for outcome in outcomes),
         audits.ranges(audited),
         tuple(audited),
+        authors_rows.compare(selection, paper),
     )
 
 

@@ -93,6 +93,17 @@ def _check_paper(experiment: Experiment) -> None:
 
     if experiment.paper:
         papers.check_paper(experiment.paper)
+    if name := experiment.settings_from:
+        split = experiment.split if isinstance(experiment.split, dict) else {}
+        for spec, sampler in itertools.product(experiment.dataset, experiment.samplers):
+            folds = len(papers.settings(name, spec.name, sampler.label))
+            if not folds or folds != split.get("folds"):
+                raise ConfigError(
+                    f"{name} has rows of {folds} folds for {sampler.label} on {spec.name}, and the "
+                    f"split is {experiment.split}.",
+                    "Each trial takes the settings of the fold that it tests on.",
+                    "Name samplers and data sets that its rows.csv has, and split by its folds.",
+                )
 
 
 def _check_statement(experiment: Experiment, check: CheckSpec) -> None:

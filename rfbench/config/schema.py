@@ -412,6 +412,7 @@ class Experiment(Section):
     M: Annotated[KeptBy | list[int], BeforeValidator(_sizes)]
     samplers: Annotated[list[SamplerSpec], Field(min_length=1), BeforeValidator(_as_list)]
     solver: SolverSpec = SolverSpec()
+    settings_from: str = ""
     features_in_folds: Literal["nested", "once"] = "nested"
     trials: Annotated[int, Field(ge=1, le=100_000)] = 10
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from rfbench import datasets, plugins, solvers
+from rfbench import datasets, papers, plugins, solvers
 from rfbench.compute import CPU
 from rfbench.config import (
     NO_SOLVER,
@@ -40,7 +40,7 @@ CHANGED_DEFAULTS: dict[str, dict[str, Any]] = {"eerf": {"center_target": "auto"}
 # What describes an experiment without changing what one trial measures.
 DESCRIPTIVE = (
     *("name", "title", "description", "paper", "item", "protocol"),
-    *("metric", "checks", "plugins"),
+    *("metric", "checks", "plugins", "settings_from"),
 )
 # Part of the identity of the trials only that it makes a difference to.
 IN_FOLDS = "features_in_folds"
@@ -79,14 +79,24 @@ class Trial:
         )
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.heeds_bandwidth:
             shared["bandwidth"].pop("widen", None)
+        sampler = identity_of(self.sampler)
+        if given := self.settings:  # the same for all trials, whose own ones are among these
+            solver_keys = shared.pop("solver", {})
+            solver_keys.pop("alphas", None)
+            shared |= {"solver": solver_keys} if solver_keys else {}
+            sampler["parameters"] = {
+                key: value for key, value in sampler["parameters"].items() if key not in given[0]
+            }
         identity = {
             "version": IDENTITY_VERSION,
             "shared": shared,
             # Own data are known by their content, whatever they are called.
             "dataset": {} if self.dataset.own else self.dataset.model_dump(mode="json"),
             "data": self.data_sha256,
-            "sampler": identity_of(self.sampler),
+            "sampler": sampler,
         }
+        if given:
+            identity["settings"] = given
         if self.dataset.own and (preparation := self.dataset.entry.preparation):
             identity["preparation"] = preparation
         solver = self.experiment.solver
@@ -104,6 +114,26 @@ class Trial:
         if solver.imported:
             identity["solver_code"] = plugins.identity(solver.name, solver.folder)
         return digest(identity)
+
+    @property
+    def settings(self) -> tuple[dict[str, Any], ...]:
+        """What the rows of a paper say of each fold, see `numbered`; none without such rows."""
+        name = self.experiment.settings_from
+        return papers.settings(name, self.dataset.name, self.sampler.label) if name else ()
+
+    def numbered(self, number: int) -> Trial:
+        """Return the trial of another number, with M, penalty and parameters of its fold."""
+        if not self.settings:
+            return replace(self, number=number)
+        parameters = dict(self.settings[number % len(self.settings)])
+        M, alpha = parameters.pop("M", self.M), parameters.pop("alpha", None)
+        experiment, sampler = self.experiment, self.sampler
+        if alpha is not None:
+            solver = experiment.solver.model_copy(update={"alphas": [alpha]})
+            experiment = experiment.model_copy(update={"solver": solver})
+        own = {"parameters": {**sampler.parameters, **parameters}}
+        sampler = sampler.model_copy(update=own)
+        return replace(self, experiment=experiment, sampler=sampler, M=M, number=number)
 
     @property
     def label(self) -> str:
@@ -209,7 +239,7 @@ def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
         for spec in experiment.dataset
     ]
     return [
-        Trial(experiment, dataset, sha256, sampler, size, number, variant)
+        Trial(experiment, dataset, sha256, sampler, size, number, variant).numbered(number)
         for number in range(experiment.trials)
         for dataset, sha256 in data
         for sampler in experiment.samplers

@@ -51,7 +51,7 @@ def trials_like(
         if not isinstance(experiment.M, KeptBy):
             update["M"] = [int(row["M"])] if row["M"] else []
         first = plan(experiment.model_copy(update=update))
-        trials += [replace(trial, number=int(row["trial"])) for trial in first if row["trial"]]
+        trials += [trial.numbered(int(row["trial"])) for trial in first if row["trial"]]
     return trials
 
 

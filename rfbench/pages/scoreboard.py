@@ -15,6 +15,7 @@ from rfbench.analysis import audits, verdicts
 from rfbench.analysis.published import BEST, Line, by_data_set
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import in_markdown
+from rfbench.pages import authors_rows
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, absent, number, plus_minus, span, spread
@@ -273,6 +274,7 @@ def facts(verification: Verification) -> dict[str, Any]:
     return {
         "every": measured(verification),
         "idle": list(idle["numbers"].reset_index().itertuples(index=False, name=None)),
+        "authors": authors_rows.facts(verification.authors),
         "doubts": [doubt for doubt in papers.doubts() if doubt.paper in shown],
         "collection": verification.selection.collection,
     }

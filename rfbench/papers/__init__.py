@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from functools import cache
 from importlib import metadata, resources
 from pathlib import Path
+from typing import Any
 
 from rfbench.errors import ConfigError, ResultsError, unknown
 from rfbench.papers.models import (
@@ -157,6 +158,27 @@ def claim_name(claim: Claim) -> str:
 def _natural(name: str) -> tuple[str, int]:
     letters, digits = re.fullmatch(r"(.*?)(\d*)", name).groups()  # type: ignore[union-attr]
     return letters, int(digits or 0)
+
+
+def settings(name: str, dataset: str, label: str) -> tuple[dict[str, Any], ...]:
+    """Return the settings of the authors' own runs, fold by fold: M, alpha, parameters.
+
+    Parameters
+    ----------
+    name : str
+        The paper; ResultsError if there is none.
+    dataset : str
+        As the catalogue calls it.
+    label : str
+        Of the method; without rows of it nothing is returned.
+    """
+    paper_folder = folder(name)
+    names = {
+        key for key, source in paper_folder.paper.datasets.items() if source.dataset == dataset
+    }
+    return tuple(
+        row.settings for row in paper_folder.rows if row.dataset in names and row.method == label
+    )
 
 
 def doubts() -> tuple[Doubt, ...]:

@@ -133,12 +133,51 @@ def _numerals(cell: str) -> list[str]:
     return re.findall(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?", cell)
 
 
+class AuthorsRow(_PaperSection):
+    """One score of the authors' own runs, a line of rows.csv.
+
+    Columns that are no field here are parameters of the sampler. M, `alpha` and these are the
+    settings with which a configuration measures the fold again (its key ``settings_from``).
+    """
+
+    dataset: str  # as in paper.yaml
+    method: str  # our label
+    fold: int = Field(ge=0)
+    metric: Literal["rmse", "accuracy"]  # accuracy in percent
+    value: float
+    M: int | None = None
+    alpha: float | None = None  # the one penalty of `solver.alphas`
+    parameters: dict[str, float] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather(cls, value: Any) -> Any:
+        given = {key: text for key, text in value.items() if text not in ("", None)}
+        own = {key: given.pop(key) for key in [*given] if key not in cls.model_fields}
+        return {**given, "parameters": own}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a trial takes of it: M, alpha and parameters, as far as they are known."""
+        given = {"M": self.M, "alpha": self.alpha, **self.parameters}
+        return {key: value for key, value in given.items() if value is not None}
+
+
 class Answer(_PaperSection):
     """What the authors of a paper say of these pages: when, who, and the Markdown text."""
 
     date: datetime.date
     by: str = Field(min_length=1)
     text: str = Field(min_length=1)
+
+
+class Beside(_PaperSection):
+    """Rows of rows.csv that are shown beside results of another protocol, and not judged."""
+
+    rows: str  # their method
+    experiments: list[str] = Field(min_length=1)  # names of results folders
+    method: str  # the label there
+    differs: str  # what must be known of the two protocols
 
 
 class Source(_PaperSection):
@@ -153,6 +192,7 @@ class Source(_PaperSection):
     larger_class: dict[str, float] = {}  # its share of the rows, by catalogue name
     random_split: str = ""  # what must be known of a verdict that rests on a random split of it
     reason: str = ""  # why this entry of the catalogue, where the names differ
+    other_rows: str = ""  # why a fold of rows.csv has other rows than here; empty: the same
 
 
 class Undecidable(_PaperSection):
@@ -251,6 +291,7 @@ class Paper(_PaperSection):
     tables: dict[str, Layout] = {}  # by item, in the paper's order
     added: Added = Added()
     undecidable: list[Undecidable] = []  # what stands beside the numbers at chance
+    beside: list[Beside] = []
     readings: list[str] = []  # how we read what the paper does not say
     doubts: list[Doubt] = []  # each with an item and a text
     rows_source: SourceOfRows | None = None  # where numbers of the authors' own runs come from
@@ -365,6 +406,7 @@ class Folder(_PaperSection):
 
     paper: Paper
     published: tuple[Published, ...]  # in the order of the paper's tables
+    rows: tuple[AuthorsRow, ...] = ()  # of the authors' own runs
     claims: tuple[Claim, ...] = ()
     open_choices: dict[str, Choices] = {}  # by all, item or item/data set
     gaps: tuple[str, ...] = ()  # choices of which the text says nothing; the others contradict it

@@ -16,7 +16,7 @@ from rfbench import yamlfile
 from rfbench.errors import ConfigError
 from rfbench.papers.models import SIZE, Folder, Published
 
-PAPER, PUBLISHED = "paper.yaml", "published.csv"
+PAPER, PUBLISHED, ROWS = "paper.yaml", "published.csv", "rows.csv"
 CLAIMS, CODE = "claims.yaml", "claims.py"
 OPEN_CHOICES, ANSWER = "open_choices.yaml", "answer.md"
 
@@ -74,17 +74,16 @@ def read(folder: Traversable, *, asks: bool = False) -> Folder:
     content_of_paper, listed, left_open = (
         _yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES)
     )
-    printed = csv.DictReader(io.StringIO(_text(folder, PUBLISHED), newline=""))
-    rows, lines = [], []
-    for row in printed:
-        rows.append(row)
-        lines.append(printed.line_num)
+    printed, lines = _lines(folder, PUBLISHED)
+    authors_rows, lines_of_rows = _lines(folder, ROWS)
 
     def place(path: tuple[Any, ...]) -> str:
         document = listed
         match path:
             case "published", int(row), *_:
                 return f"{folder.name}/{PUBLISHED}, line {lines[row]}"
+            case "rows", int(row), *_:
+                return f"{folder.name}/{ROWS}, line {lines_of_rows[row]}"
             case "answer", *_:
                 return f"{folder.name}/{ANSWER}, line 1"
             case "paper", *_:
@@ -102,7 +101,8 @@ def read(folder: Traversable, *, asks: bool = False) -> Folder:
         )
     content = {
         "paper": content_of_paper.value,
-        "published": rows,
+        "published": printed,
+        "rows": authors_rows,
         "claims": listed.value.get("claims", ()),
         **{key: left_open.value.pop(key, ()) for key in ("gaps", "apart")},
         "open_choices": left_open.value,
@@ -123,6 +123,13 @@ def read(folder: Traversable, *, asks: bool = False) -> Folder:
     for file, problem in _misfits(paper_folder):
         raise ConfigError(f"{folder.name}/{file}: {problem}.")
     return paper_folder
+
+
+def _lines(folder: Traversable, name: str) -> tuple[list[dict[str, str]], list[int]]:
+    """Return the lines of a CSV file with their numbers; none where there is no such file."""
+    reader = csv.DictReader(io.StringIO(_text(folder, name), newline=""))
+    lines = [(row, reader.line_num) for row in reader]
+    return [row for row, _ in lines], [number for _, number in lines]
 
 
 def _yaml(folder: Traversable, name: str) -> yamlfile.Document:
@@ -159,6 +166,16 @@ def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
     for number in numbers:
         if number.dataset not in paper.datasets:
             yield PUBLISHED, f"the data set {number.dataset} is not in {PAPER}"
+    if folder.rows and paper.rows_source is None:
+        yield PAPER, f"rows_source: it does not say where {ROWS} comes from"
+    folds: dict[tuple[str, str], list[int]] = {}
+    for row in folder.rows:
+        folds.setdefault((row.dataset, row.method), []).append(row.fold)
+    for (dataset, method), numbers_of_folds in folds.items():
+        if dataset not in paper.datasets:
+            yield ROWS, f"the data set {dataset} is not in {PAPER}"
+        if numbers_of_folds != list(range(len(numbers_of_folds))):
+            yield ROWS, f"{dataset}, {method}: its folds are not 0, 1, 2 and so on, in this order"
     printed = {(*_place(number), number.item): number.value for number in numbers}
     for number in numbers:
         if number.same_as and printed.get((*_place(number), number.same_as)) != number.value:

@@ -1,0 +1,123 @@
+"""The authors' own runs beside ours: fold by fold where the rows are the same, else by their means.
+
+Points are hundredths of the metric: of an accuracy, or of an RMSE in standard deviations of the
+target.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from rfbench import papers
+from rfbench.analysis import verdicts
+from rfbench.analysis.selection import Selection
+
+COLUMNS = [
+    "paper", "dataset", "method", "metric", "experiment", "beside", "same_rows", "folds", "draws",
+    "published", "published_sd", "measured", "measured_sd", "equal", "near", "largest",
+    "difference", "half_width", "verdict",
+]  # fmt: skip
+POINTS = {"accuracy": 1.0, "rmse": 100.0}  # per unit of the metric
+FOUR_DIGITS = 0.005  # points: half a unit of the fourth digit
+FEW_ROWS = 2  # of the test rows, by which an accuracy is called near
+
+
+def compare(selection: Selection, paper: str | None = None) -> pd.DataFrame:
+    """Hold the rows of each paper's rows.csv against ours on the same data set.
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS`, a line per data set, method and what stands beside it. ``experiment`` is our
+        results folder; ``beside`` says how its protocol differs, where only that is shown; `draws`
+        is how many of our trials a fold has; `published_sd` and `measured_sd` are over the folds.
+        Of the same rows and one trial per fold, `equal` counts the folds that agree to four digits
+        and `near` those that, besides, lie within two test rows; `largest` is the largest
+        difference of a fold. This, `difference` and `half_width`, that of the 90 % interval, are in
+        points.
+
+    Notes
+    -----
+    On the same rows, where each fold has several of our draws, only draws vary, the one of the
+    paper and ours: with the variance s^2 of ours within folds, the mean of the differences over F
+    folds has the variance s^2 (1 + 1 / draws) / F. With one trial per fold it is the paired
+    interval of the F differences. On other rows it is Welch's interval over folds, which share
+    training rows: it is a rough one.
+    """
+    lines: list[tuple[Any, ...]] = []
+    measured = selection.collection.groups
+    usable = measured[~measured["smoke"].astype(bool) & ~measured["stale"].astype(bool)]
+    bearing = selection.bearing[~selection.bearing["stand_in"].astype(bool)]
+    for name in papers.papers() if paper is None else [papers.check_paper(paper)]:
+        folder = papers.folder(name)
+        folds: dict[tuple[str, str, str], list[float]] = {}
+        for row in folder.rows:
+            folds.setdefault((row.dataset, row.method, row.metric), []).append(row.value)
+        own = bearing[bearing["paper"] == name]
+        for (dataset, method, metric), values in folds.items():
+            source, key = folder.paper.datasets[dataset], (name, dataset, method, metric)
+            groups = own[(own["target"] == dataset) & (own["method"] == method)]
+            theirs = np.array(values)
+            if line := _line(selection, groups, key, theirs, same=not source.other_rows):
+                lines.append(line)
+            for other in (other for other in folder.paper.beside if other.rows == method):
+                here = usable["experiment"].isin(other.experiments)
+                here &= (usable["source"] == source.dataset) & (usable["method"] == other.method)
+                groups = usable[here].assign(group=usable.index[here])
+                if line := _line(selection, groups, key, theirs, beside=other.differs):
+                    lines.append(line)
+    return pd.DataFrame(lines, columns=COLUMNS)
+
+
+def _line(
+    selection: Selection,
+    groups: pd.DataFrame,
+    key: tuple[str, str, str, str],
+    theirs: NDArray[np.float64],
+    *,
+    same: bool = False,
+    beside: str = "",
+) -> tuple[Any, ...] | None:
+    """Return the line of the group with the most trials; None where none was measured."""
+    if not groups["trials"].any():
+        return None
+    group = groups.iloc[int(groups["trials"].to_numpy().argmax())]
+    metric, counted, n = key[-1], selection.collection.counted, len(theirs)
+    rows = counted[counted["group"] == group["group"]]
+    values = rows["accuracy_percent" if metric == "accuracy" else metric].astype(float)
+    # A trial of another protocol stands for itself.
+    fold = rows["trial"].astype(int) if beside else rows["trial"].astype(int) % n
+    by_fold = values.groupby(fold)
+    means, draws, unit = by_fold.mean(), int(by_fold.size().min()), POINTS[metric]
+    difference = unit * (means.mean() - theirs.mean())
+    compared = same and len(means) == n
+    equal, near, largest = np.nan, np.nan, np.nan
+    if compared:
+        apart = unit * (means.to_numpy() - theirs)
+        largest = np.abs(apart).max()
+        variance, freedom = apart.var(ddof=1), n - 1
+        if draws > 1:
+            variance, freedom = unit**2 * by_fold.var().mean() * (1 + 1 / draws), n * (draws - 1)
+        else:
+            few = FEW_ROWS * 100.0 / rows["n_test"].groupby(fold).min().to_numpy(dtype=float)
+            allowed = (few if metric == "accuracy" else 0.0) + FOUR_DIGITS
+            equal = int((np.abs(apart) < FOUR_DIGITS).sum())
+            near = int((np.abs(apart) < allowed).sum()) - equal
+        half = stdtrit(freedom, 1 - verdicts.ALPHA) * np.sqrt(variance / n)
+        verdict = verdicts.of_numbers(difference, half)
+    else:
+        error, ours = unit * theirs.std(ddof=1) / n**0.5, unit * means.sem()
+        half = verdicts.intervals(error, n, ours, len(means))
+        verdict = verdicts.of_numbers(difference, half)
+        if verdict == verdicts.NOT_CLEAR and verdicts.too_noisy(error, n):
+            verdict = np.array(verdicts.TOO_NOISY)
+    return (
+        *(*key, str(group["experiment"]), beside, compared, n, draws, theirs.mean()),
+        *(theirs.std(ddof=1), means.mean(), means.std(), equal, near, largest, difference),
+        *(float(half), verdicts.NOT_JUDGED if beside else str(verdict)),
+    )
