@@ -1,0 +1,30 @@
+"""What claims of the paper compare: folds, over the draws of each."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+
+from rfbench.analysis.paired import Curve, Pairing, Quantity
+
+FOLDS = 5
+
+
+def by_fold(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
+    """Return the differences of two methods by fold, each with the mean over its draws.
+
+    Draws of one fold share their rows: they are one value, not several.
+    """
+    collection, pairs = pairing.trials.collection, pairing.trials.pairs
+    folds = collection.of_pairs(pairs, ["trial"])["trial"].to_numpy(dtype=int) % FOLDS
+    table = pd.DataFrame(pairing.table(pairing.part.metric)).groupby(folds).mean()
+    means = [
+        table[list(itertools.chain(*columns.values()))].mean(axis=1).to_numpy()
+        for columns in (curve, other or {})
+    ]
+    return [Quantity(np.asarray(means[0] - means[1]))]
+
+
+CLAIMS = dict.fromkeys(["R1", "R2", "R3", "R4"], by_fold)
