@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from rfbench.arrays import Array, Rows
-from rfbench.parameters import number, one_of, parameter
+from rfbench.parameters import NOTHING, number, one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import PLAIN, FeatureMap
@@ -27,6 +27,9 @@ UNIFORM, NORMAL = "uniform", "normal"
         scikit-learn: the hidden layer of an MLPRegressor with the same weights
           tolerance: relative 1e-12
           tests/samplers/test_elm.py::test_features_are_the_hidden_layer_of_scikit_learns_network
+        torch: stored weights and offsets of nn.Linear after torch.manual_seed(42)
+          tolerance: 6 digits (BSD-3)
+          tests/samplers/test_elm.py::test_weights_are_those_of_torch
         """,
     contract={"columns_per_component": 1},
     forms=(Form({"scale": 3.0}), Form({"weights": NORMAL})),
@@ -46,6 +49,10 @@ class ELM(RandomFeatures):
         s.
     weights : {'uniform', 'normal'}
         The law of the entries.
+    torch_seed : int, optional
+        Take the weights that ``torch.manual_seed(torch_seed)`` gives to ``torch.nn.Linear(d, M)``
+        on the CPU, so that a published run can be repeated; nothing is drawn then, and M columns do
+        not begin with those of a smaller M.
     kernel, bandwidth, feature_map
         Without effect: there is no kernel.
 
@@ -66,11 +73,11 @@ class ELM(RandomFeatures):
 
     has_torch_form: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
-    has_prefixes: ClassVar[bool] = True
     has_bandwidth: ClassVar[bool] = False
 
     scale: float = parameter(1.0, number(above=0))
     weights: str = parameter(UNIFORM, one_of(UNIFORM, NORMAL))
+    torch_seed: int | None = parameter(None, whole(0) | NOTHING)
 
     def planned_columns(self) -> int:
         """Return M."""
@@ -78,6 +85,11 @@ class ELM(RandomFeatures):
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         d, m = X.shape[1], self.n_components
+        if self.torch_seed is not None:
+            drawn = self.scale / np.sqrt(d) * torch_uniform(self.torch_seed, d * m + m)
+            frequencies, offsets = drawn[: d * m].reshape(m, d).T, drawn[d * m :]
+            frequencies = np.ascontiguousarray(frequencies)
+            return FeatureMap("tanh", PLAIN, frequencies, offsets, scale=m**-0.5)
 
         def draw(generator: np.random.Generator, *shape: int) -> Array:
             if self.weights == NORMAL:
@@ -85,6 +97,15 @@ class ELM(RandomFeatures):
             bound = self.scale / np.sqrt(d)
             return np.asarray(generator.uniform(-bound, bound, shape))
 
-        frequencies = draw(random.frequencies, m, d).T  # row by row, for the prefixes
+        frequencies = draw(random.frequencies, m, d).T
         offsets = draw(random.offsets, m)
         return FeatureMap("tanh", PLAIN, np.ascontiguousarray(frequencies), offsets, scale=m**-0.5)
+
+
+def torch_uniform(seed: int, count: int) -> Array:
+    """Return the first numbers, uniform on [-1, 1), that torch draws in float32 after a seed.
+
+    Its generator on the CPU is numpy's of old, MT19937, and a number is made of the last 24 bits.
+    """
+    words = np.random.RandomState(seed).randint(0, 2**32, size=count, dtype=np.uint64)
+    return np.asarray((words & (2**24 - 1)) * 2.0**-23 - 1.0)

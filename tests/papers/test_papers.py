@@ -133,8 +133,9 @@ def test_parts_name_what_exists(claim: Claim) -> None:
     for part in claim.parts:
         assert part.metric in measured
         assert set(part.settings) <= {"tefm-g", "tefm-s", "lkrf"}
-        ours = papers.paper(claim.paper).added.methods
-        assert {part.method, *part.against} <= {*SAMPLERS, "joint", *ours}
+        paper = papers.paper(claim.paper)
+        labels = {*paper.added.methods, *paper.methods}
+        assert {part.method, *part.against} <= {*SAMPLERS, "joint", *labels}
         assert set(part.datasets) <= set(papers.sources()[claim.paper])
         if part.scale == "ratio":
             assert all(bound is None or bound > 0 for bound in (part.low, part.high))
@@ -150,13 +151,13 @@ def test_a_claim_is_judged_by_bounds_or_shown_without() -> None:
     with pytest.raises(ValidationError, match="parts"):
         Claim(**fields, parts=[])
     shown = {claim.id for claim in papers.claims() if claim.kind == "shown"}
-    assert shown == {"E6", "F2", "L3", "O5"}
+    assert shown == {"E6", "F2", "L3", "O5", "R3", "R4"}
     assert {claim.id for claim in papers.claims() if claim.of_times} == {
-        "E3", "E4", "F2", "L4", "L6", "L7", "O5", "S3", "T4", "T5",
+        "E3", "E4", "F2", "L4", "L6", "L7", "O5", "R4", "S3", "T4", "T5",
     }  # fmt: skip
     not_judged = {claim.id for claim in papers.claims() if not claim.judged}
     assert not_judged == {
-        "E3", "E4", "E6", "F2", "L3", "L4", "L6", "L7", "O5", "S3", "T4", "T5",
+        "E3", "E4", "E6", "F2", "L3", "L4", "L6", "L7", "O5", "R3", "R4", "S3", "T4", "T5",
     }  # fmt: skip
     tuned = {claim.id for claim in papers.claims() if claim.judged_under("tuned")}
     assert tuned == {"S6"}, "what says so itself, and nothing else"

@@ -4,6 +4,7 @@ from numpy.testing import assert_allclose
 from sklearn.neural_network import MLPRegressor
 
 from rfbench.samplers import ELM
+from rfbench.samplers.elm import torch_uniform
 from rfbench.testing.samplers import NEW_ROWS, ROWS
 
 
@@ -33,3 +34,16 @@ def test_features_are_the_hidden_layer_of_scikit_learns_network() -> None:
     network.coefs_[1], network.intercepts_[1] = np.ones((6, 1)), np.zeros(1)
     expected = network.predict(NEW_ROWS)
     assert_allclose(sampler.transform(NEW_ROWS).sum(axis=1) * 6**0.5, expected, rtol=1e-12)
+
+
+def test_weights_are_those_of_torch() -> None:
+    """Against ``torch.rand`` as torch prints it after manual_seed(42) and manual_seed(0)."""
+    printed = {42: [0.8823, 0.9150, 0.3829, 0.9593, 0.3904], 0: [0.4963, 0.7682, 0.0885, 0.1320]}
+    for seed, numbers in printed.items():
+        drawn = (torch_uniform(seed, len(numbers)) + 1) / 2
+        assert_allclose(drawn, numbers, atol=6e-5)
+    # nn.Linear: the weights of the first unit, those of the second, then all offsets.
+    sampler = ELM(2, scale=3.0, torch_seed=42, random_state=5).fit(ROWS[:, :2])
+    drawn = 3.0 / 2**0.5 * torch_uniform(42, 6)
+    assert_allclose(sampler.feature_map_.frequencies.T.ravel(), drawn[:4])
+    assert_allclose(sampler.feature_map_.offsets, drawn[4:])
