@@ -33,7 +33,7 @@ def compare(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `COLUMNS`, a line per data set, method and what stands beside it. ``experiment`` is our
+        `COLUMNS`, a line per data set, method and results folder. ``experiment`` is our
         results folder; ``beside`` says how its protocol differs, where only that is shown; `draws`
         is how many of our trials a fold has; `published_sd` and `measured_sd` are over the folds.
         Of the same rows and one trial per fold, `equal` counts the folds that agree to four digits
@@ -61,20 +61,19 @@ def compare(selection: Selection, paper: str | None = None) -> pd.DataFrame:
         own = bearing[bearing["paper"] == name]
         for (dataset, method, metric), values in folds.items():
             source, key = folder.paper.datasets[dataset], (name, dataset, method, metric)
-            groups = own[(own["target"] == dataset) & (own["method"] == method)]
-            theirs = np.array(values)
-            if line := _line(selection, groups, key, theirs, same=not source.other_rows):
-                lines.append(line)
+            theirs, same = np.array(values), not source.other_rows
+            of_method = own[(own["target"] == dataset) & (own["method"] == method)]
+            for _, groups in of_method.groupby("experiment", sort=False):
+                lines += _lines(selection, groups, key, theirs, same=same)
             for other in (other for other in folder.paper.beside if other.rows == method):
                 here = usable["experiment"].isin(other.experiments)
                 here &= (usable["source"] == source.dataset) & (usable["method"] == other.method)
                 groups = usable[here].assign(group=usable.index[here])
-                if line := _line(selection, groups, key, theirs, beside=other.differs):
-                    lines.append(line)
+                lines += _lines(selection, groups, key, theirs, beside=other.differs)
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def _line(
+def _lines(
     selection: Selection,
     groups: pd.DataFrame,
     key: tuple[str, str, str, str],
@@ -82,10 +81,10 @@ def _line(
     *,
     same: bool = False,
     beside: str = "",
-) -> tuple[Any, ...] | None:
-    """Return the line of the group with the most trials; None where none was measured."""
+) -> list[tuple[Any, ...]]:
+    """Return the line of the group with the most trials; none where nothing was measured."""
     if not groups["trials"].any():
-        return None
+        return []
     group = groups.iloc[int(groups["trials"].to_numpy().argmax())]
     metric, counted, n = key[-1], selection.collection.counted, len(theirs)
     rows = counted[counted["group"] == group["group"]]
@@ -116,8 +115,9 @@ def _line(
         verdict = verdicts.of_numbers(difference, half)
         if verdict == verdicts.NOT_CLEAR and verdicts.too_noisy(error, n):
             verdict = np.array(verdicts.TOO_NOISY)
-    return (
+    line = (
         *(*key, str(group["experiment"]), beside, compared, n, draws, theirs.mean()),
         *(theirs.std(ddof=1), means.mean(), means.std(), equal, near, largest, difference),
         *(float(half), verdicts.NOT_JUDGED if beside else str(verdict)),
     )
+    return [line]
