@@ -22,14 +22,14 @@ class AuthorsRuns:
 
     paper: str
     source: SourceOfRows
-    methods: list[str]  # that draw nothing, on the same rows
+    methods: list[str]  # of one trial per fold, on the same rows, with our results folder
     folds: int  # of these
     equal: int  # of these folds: to four digits
     near: int  # of these, besides: within two test rows
-    draws: int  # of ours per fold, of methods that draw
-    verdicts: dict[str, int]  # of methods that draw, on the same rows
+    draws: tuple[int, int]  # of ours per fold where there are several, fewest and most
+    verdicts: dict[str, int]  # of these, on the same rows
     same: Grid  # fold by fold
-    drawn: Grid  # the same rows, and features that are drawn
+    drawn: Grid  # the same rows, and several draws of ours
     other: Grid  # other rows
     reasons: list[str]  # why
     beside: list[tuple[str, Grid]]  # how the protocols differ, with what is shown
@@ -52,11 +52,16 @@ def _runs(name: str, lines: pd.DataFrame) -> AuthorsRuns:
     return AuthorsRuns(
         name,
         paper.rows_source,
-        list(dict.fromkeys(fixed["method"])),
+        [
+            f"{method} in {experiment}"
+            for experiment, method in dict.fromkeys(
+                fixed[["experiment", "method"]].itertuples(index=False, name=None)
+            )
+        ],
         int(fixed["folds"].sum()),
         int(fixed["equal"].sum()),
         int(fixed["near"].sum()),
-        int(drawn["draws"].min()) if len(drawn) else 0,
+        (int(drawn["draws"].min()), int(drawn["draws"].max())) if len(drawn) else (0, 0),
         {str(verdict): int(n) for verdict, n in drawn["verdict"].value_counts().items()},
         _grid(fixed, folds=True),
         _grid(drawn),

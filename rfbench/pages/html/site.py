@@ -31,6 +31,7 @@ from rfbench.errors import ResultsError, WriteError
 from rfbench.escaping import in_markdown, printable
 from rfbench.pages import (
     apart,
+    authors_rows,
     front,
     glossary,
     intervals,
@@ -267,6 +268,7 @@ class Site:
             outcomes=tuple(o for o in outcomes if o.claim.paper == name),
             audited=tuple(a for a in self.verification.audited if a.place[0] == name),
         )
+        runs = self.verification.authors
         published = [number for number in papers.published() if number.paper == name]
         return render(
             "site_paper.md.j2",
@@ -277,6 +279,7 @@ class Site:
             protocols=front.protocols_grid(front.summary(own)),
             printed=len(published),
             every=scoreboard.measured(own),
+            authors=authors_rows.facts(runs[runs["paper"] == name] if len(runs) else runs),
             quotes=_quotes(own),
             claims=claims_page.by_paper(own).get(name, []),
             ours=papers.added_claims(),
