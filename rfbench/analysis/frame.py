@@ -220,7 +220,7 @@ def of(
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
     rows["parameters"] = by_text(rows["parameters"], canonical)
     if rows["own_settings"].any():  # parameters, as M, are those of each trial's fold
-        rows["parameters"] = rows["parameters"].mask(rows["own_settings"], "{}")
+        rows["parameters"] = rows["parameters"].astype("str").mask(rows["own_settings"], "{}")
     d = rows.groupby(["folder", "dataset"])["d"]
     rows["d"] = rows["d"].where(d.transform("nunique") != 1, d.transform("max"))
     size = rows["M"].mask(rows["follows"])

@@ -86,6 +86,8 @@ def test_folds_are_measured_again_with_the_settings_of_each(tmp_path: Path) -> N
         (line,) = checked.authors.to_dict("records")
         shown, page = verify.text(checked, width=100), verify.markdown(checked)
     assert (line["equal"], line["near"], line["folds"], line["draws"]) == (2, 1, 3, 1)
+    (group,) = checked.selection.collection.groups.to_dict("records")
+    assert (group["trials"], group["parameters"]) == (3, "{}")
     assert line["largest"] == pytest.approx(1)
     assert line["difference"] == pytest.approx(-1 / 3)
     half_width = stats.t(2).ppf(0.95) / 3  # the differences 0, 0 and 1 have the variance 1 / 3
