@@ -171,7 +171,7 @@ class Answer(_PaperSection):
     text: str = Field(min_length=1)
 
 
-class Beside(_PaperSection):
+class ShownBeside(_PaperSection):
     """Rows of rows.csv that are shown beside results of another protocol, and not judged."""
 
     rows: str  # their method
@@ -291,7 +291,7 @@ class Paper(_PaperSection):
     tables: dict[str, Layout] = {}  # by item, in the paper's order
     added: Added = Added()
     undecidable: list[Undecidable] = []  # what stands beside the numbers at chance
-    beside: list[Beside] = []
+    beside: list[ShownBeside] = []
     readings: list[str] = []  # how we read what the paper does not say
     doubts: list[Doubt] = []  # each with an item and a text
     rows_source: SourceOfRows | None = None  # where numbers of the authors' own runs come from
