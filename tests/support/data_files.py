@@ -224,6 +224,15 @@ def _cpu(entry):
     return [delimited(Z.T, "\t", header)], Z[:, :-1], Z[:, -1], None, None
 
 
+def _target_last(entry):
+    fields, target = entry.options["fields"], entry.options["target"]
+    header = [*(f"c{number}" for number in range(fields - 1)), target]
+    Z = numbers(3, fields)
+    named = {"header": header} if entry.options.get("header") else {}
+    content = delimited(Z.T, entry.options["separator"], **named)
+    return [content], Z[:, :-1], Z[:, -1], None, None
+
+
 def _power(entry):
     Z = numbers(3, 5)
     return [delimited(Z.T, header=["AT", "V", "AP", "RH", "EP"])], Z[:, :-1], Z[:, -1], None, None
@@ -302,5 +311,8 @@ EXAMPLES = {
     "slice": _slice,
     "usps": _svmlight(["10", "1"], [9, 0], 2),
     "powerplant": _power,
+    "insurance": _target_last,
+    "winequality-white": _target_last,
+    "parkinsons-ppe": _target_last,
     "reuters21578": _svmlight(["-1", "+1"], [0, 1], 2),
 }
