@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import textwrap
 
 from rfbench.analysis.findings import Finding
 from rfbench.pages.templates import render
 from rfbench.pages.words import number
 
-ROW, LETTER, NAME = 19, 7, 44  # pixels: from line to line, the width of a letter; most letters
+ROW, LETTER, NAME = 19, 7, 44  # pixels: from line to line, the most of a letter; most letters
 AXIS, VALUE, EDGE = 380, 60, 10  # pixels: the axis, room for a value, what lies beyond the ends
 DIGITS = (range(1, 10), (1, 2, 5), (1,))  # with which ticks of a logarithmic axis begin
 MOST = 9  # ticks
@@ -29,12 +30,14 @@ def svg(finding: Finding, axis: str) -> str:
             return None
         return round(left + EDGE + (scale(x) - scale(low)) / room * (AXIS - 2 * EDGE), 1)
 
+    width = left + AXIS + VALUE
     return render(
         "intervals.svg.j2",
         axis=axis,
+        axis_lines=textwrap.wrap(axis, width // LETTER),
         left=left,
         right=left + AXIS,
-        width=left + AXIS + VALUE,
+        width=width,
         foot=ROW * len(names) + 8,
         origin=at(finding.origin),
         ticks=[(at(x), f"{x:g}") for x in _ticks(low, high, finding.ratios)],
