@@ -44,7 +44,7 @@ class VariableProjection(ScoredFeatures):
     From random kitchen sinks on, L-BFGS minimises over the frequencies W (and offsets b)
 
     .. math:: \min_{\theta, c}\; \frac{1}{2n} |Y - Z(W, b) \theta - c|^2
-              + \frac\alpha2 |\theta|^2,
+              + \frac{\alpha}{2} |\theta|^2,
 
     whose gradient is that at the fixed best coefficients: with the residuals R and the derivatives
     S of the columns by their phases, the columns' frequencies have

@@ -315,7 +315,9 @@ class Site:
             if name in (each.dataset, *each.stand_ins)
         ]
         groups = self.collection.groups
-        folders = groups["folder"][groups["source"] == name]
+        here = groups[groups["source"] == name]
+        compared = set(self.board.folders) if self.board else set()
+        trials = here["trials"][here["folder"].isin(compared)]
         by_size = {M: table.loc[name] for M, table in self.errors.items() if name in table.index}
         table = pd.DataFrame(by_size)
         rows = [
@@ -328,7 +330,8 @@ class Site:
             name=name,
             entry=self.catalogue.get(name),
             sources=sources,
-            runs=[r for r in self.collection.experiments if r.path in set(folders)],
+            runs=[r for r in self.collection.experiments if r.path in set(here["folder"])],
+            trials=(trials.min(), trials.max()) if len(trials) else None,
             grid=Grid(["method", *(f"M = {M}" for M in table)], rows) if rows else None,
         )
 
