@@ -25,7 +25,7 @@ UNIFORM, NORMAL = "uniform", "normal"
           tolerance: 4 standard errors of 40,000 draws
           tests/samplers/test_elm.py::test_weights_and_offsets_have_their_law
         scikit-learn: the hidden layer of an MLPRegressor with the same weights
-          tolerance: relative 1e-12
+          tolerance: relative 1e-12 (BSD-3)
           tests/samplers/test_elm.py::test_features_are_the_hidden_layer_of_scikit_learns_network
         torch: stored weights and offsets of nn.Linear after torch.manual_seed(42)
           tolerance: 6 digits (BSD-3)
