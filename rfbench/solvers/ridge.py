@@ -161,8 +161,8 @@ class _Ridge(LinearModel, PenalisedSolver):
                 dual = self._dual(K, targets, np.arange(n), noise)
                 loss = None if groups is None else self._group_loss(K, targets, groups, noise)
             a, _, t = dual.duals.shape
-            flat = dual.duals.transpose(1, 0, 2).reshape(n, a * t)
-            coef = (Z.T @ flat).reshape(p, a, t).transpose(1, 0, 2)
+            flat = dual.duals.transpose(0, 2, 1).reshape(a * t, n)
+            coef = (flat @ Z).reshape(a, t, p).transpose(0, 2, 1)
             notes = [[text] if text else [] for text in dual.fallback]
             path = LinearPath(coef, dual.intercepts - shift @ coef, notes)
         return Fits(path, row_norm, held_loss=loss)
