@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from tests.pages.html.conftest import HOSTILE
+from tests.support.runs import MOST_SECONDS
 
 TABLE = "#table tbody tr"
 AXE = os.environ.get("RFBENCH_AXE")
@@ -77,6 +78,7 @@ def test_many_trials_are_thinned_with_a_word(chromium, file):
     text = file.read_text(encoding="utf-8").replace("const DRAWN = 5000;", "const DRAWN = 12;")
     assert "const DRAWN = 12;" in text
     opened = chromium.new_page()
+    opened.set_default_timeout(1000 * MOST_SECONDS)
     opened.set_content(re.sub(r"<meta http-equiv[^>]*>", "", text))
     opened.select_option("#experiment", label="mine")
     opened.check("#trials")

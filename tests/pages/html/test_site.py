@@ -21,6 +21,7 @@ from tests.support.command_line import call
 from tests.support.papers import PAPER, eeg
 from tests.support.payloads import PAYLOADS
 from tests.support.results import write_folder
+from tests.support.runs import MOST_SECONDS
 
 LIVE = ("script", "iframe", "object", "embed", "form", "input", "link", "base", "audio", "video")
 
@@ -181,6 +182,7 @@ def test_markdown_of_others_becomes_no_markup():
 @pytest.mark.parametrize("width", [360, 1400])
 def test_pages_fit_the_screen_and_complain_of_nothing(made, chromium, width):
     context = chromium.new_context(offline=True, viewport={"width": width, "height": 900})
+    context.set_default_timeout(1000 * MOST_SECONDS)
     opened, wrong = context.new_page(), []
     opened.on("request", lambda request: wrong.append(request.url))
     opened.on("console", lambda message: wrong.append(message.text))
