@@ -6,6 +6,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from rfbench.solvers import KernelSVMClassifier, SVMClassifier
 from rfbench.solvers.coding import Coding
+from rfbench.solvers.kernel_svm import _solved
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])
@@ -63,3 +64,11 @@ def test_kernel_svm_equals_scikit_learn(several):
     two = KernelSVMClassifier(0.5, bandwidth=2.0, tol=1e-8).fit(X[pair], y[pair])
     rival = SVC(C=2.0, gamma=1 / 8, tol=1e-8).fit(X[pair], y[pair])
     np.testing.assert_allclose(two.decision_function(X), rival.decision_function(X), atol=1e-5)
+
+
+def test_an_ill_conditioned_system_of_the_kernel_svm_is_no_warning():
+    """Warnings are errors here; whether the solution is taken, its duality gap says."""
+    X = np.linspace(-1e-5, 1e-5, 8)[:, None]
+    K, signs = np.exp(-((X - X.T) ** 2) / 2), np.tile([-1.0, 1.0], 4)
+    dual, constant = _solved(K, signs, 1.0, 0.5 * signs)
+    assert np.isfinite([*dual, constant]).all()
