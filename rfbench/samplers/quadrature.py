@@ -110,7 +110,7 @@ class QuadratureMap(FeatureMap):
     verified="""
         maremun/quffka@2d935b4: stored kernel estimate of given radii, with its constant and without
             rotation
-          tolerance: 1e-12 (MIT)
+          tolerance: 1e-12 (no licence found)
           tests/samplers/test_quadrature.py::test_estimate_of_given_radii_is_that_of_the_authors
         closed form: mean of the kernel estimate with its constant over seeds, both maps, cut blocks
           tolerance: 5 standard errors of 400 seeds; a wrong bandwidth fails

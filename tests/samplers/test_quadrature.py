@@ -91,16 +91,19 @@ def test_ssr_is_unbiased_with_its_constant(feature_map: str, kernel: str, d: int
     assert_mean(np.array(sample), exact, [wrong], limit=5)
 
 
-@pytest.mark.parametrize(("order", "d", "m"), [(0, 5, 11), (1, 3, 8), (2, 3, 7)])
+@pytest.mark.parametrize(("order", "d", "m"), [(0, 5, 11), (0, 4, 10), (1, 3, 8), (2, 3, 7)])
 def test_ssr_takes_opposites_for_arc_cosine_features(order: int, d: int, m: int) -> None:
-    """Their kernels without bias, and the exact value of k(x, x) for ramps and whole blocks."""
+    """Their kernels without bias, and k(x, x), of steps with twice the constant, of ramps exact."""
     rows, kernel, sample = points(d), f"arc-cosine-{order}", []
     for seed in range(400):
         fitted = SSR(m, kernel=kernel, random_state=seed).fit(rows)
         W = fitted.feature_map_.frequencies
         assert_allclose(W[:, 1::2], -W[:, : m - m % 2 : 2], atol=0)
-        features = fitted.transform(rows)
-        sample.append(features @ features.T + fitted.feature_map_.kernel_constant)
+        features, constant = fitted.transform(rows), fitted.feature_map_.kernel_constant
+        sample.append(features @ features.T + constant)
+        if order == 0 and m % 2 == 0:
+            assert_allclose((features**2).sum(axis=1) + 2 * constant, 1.0, rtol=1e-12)
+        assert order == 0 or constant == 0
         if order == 1 and m == 2 * (d + 1):
             assert_allclose((features**2).sum(axis=1), (rows**2).sum(axis=1), rtol=1e-12)
     exact = kernels.make(kernel)(rows, rows)
