@@ -102,19 +102,19 @@ class QMC(RandomFeatures):
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         d, m = X.shape[1], self.n_components
-        if self.sequence == "sobol":
-            points = _sobol(d, m, self.scramble, random.frequencies)
-        elif self.sequence == "generalized-halton":
-            points = _generalized_halton(d, m, self.scramble, random.frequencies)
-        else:
-            if not self.scramble and d > HALTON_LIMIT:
-                logger.warning(
-                    "Unscrambled Halton points in %d dimensions have nearly equal coordinates from "
-                    "about the %dth on. Set scramble to true, or take the Sobol sequence.",
-                    d,
-                    HALTON_LIMIT,
-                )
-            points = _halton(d, m, self.scramble, random.frequencies)
+        draw = {
+            "sobol": _sobol,
+            "halton": _halton,
+            "generalized-halton": _generalized_halton,
+        }[self.sequence]
+        if draw is not _sobol and not self.scramble and d > HALTON_LIMIT:
+            logger.warning(
+                "Unscrambled Halton points in %d dimensions have nearly equal coordinates from "
+                "about the %dth on. Set scramble to true, or take the Sobol sequence.",
+                d,
+                HALTON_LIMIT,
+            )
+        points = draw(d, m, self.scramble, random.frequencies)
         frequencies = self.kernel_.quantile(np.clip(points, _EDGE, 1.0 - _EDGE))
         return self.unit_map(frequencies, random).times(m**-0.5)
 

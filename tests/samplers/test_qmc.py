@@ -43,13 +43,14 @@ def test_every_coordinate_is_spread_evenly(sequence):
         assert stats.kstest(column * 2.0, "norm").statistic < 0.012
 
 
-def test_unscrambled_halton_warns_in_many_dimensions(caplog):
+@pytest.mark.parametrize("sequence", ["halton", "generalized-halton"])
+def test_unscrambled_halton_warns_in_many_dimensions(caplog, sequence):
     wide = np.tile(ROWS, (1, 9))
     with caplog.at_level(logging.WARNING):
-        frequencies(wide, n_components=4, sequence="halton")
-        frequencies(ROWS, n_components=4, sequence="halton", scramble=False)
+        frequencies(wide, n_components=4, sequence=sequence)
+        frequencies(ROWS, n_components=4, sequence=sequence, scramble=False)
         assert not caplog.records
-        frequencies(wide, n_components=4, sequence="halton", scramble=False)
+        frequencies(wide, n_components=4, sequence=sequence, scramble=False)
     assert "45 dimensions" in caplog.text
 
 
