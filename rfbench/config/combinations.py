@@ -74,6 +74,14 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
         _check_sizes(experiment)
     with at(document, "kept_features"):
         _check_kept_features(experiment)
+    for key in ("kernel_error_draws", "kernel_error_repeats"):
+        with at(document, key):
+            if getattr(experiment, key) > 1 and not experiment.kernel_error_rows:
+                raise ConfigError(
+                    f"{key} is {getattr(experiment, key)}, without kernel_error_rows.",
+                    "No kernel error is measured.",
+                    "Write `kernel_error_rows: 1000` beside it.",
+                )
     if _on_disk(experiment) and not getattr(solver, "streams", False):
         with at(document, "solver"):
             raise _needs_memory(f"solver {experiment.solver.name}", "solver: ridge")
@@ -154,6 +162,13 @@ def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Do
                 f"{spec.name} has no given split.",
                 "Its rows were published in one piece.",
                 "Write `split: {test_size: 0.3}`, say.",
+            )
+        folds = experiment.split.get("folds", 0) if isinstance(experiment.split, dict) else 0
+        if isinstance(folds, int) and folds > (n := experiment.shape(spec)[0]):
+            raise ConfigError(
+                f"{spec.name} has {n:,} rows, and folds is {folds}.",
+                "Each fold tests on one row or more.",
+                "Write `split: {folds: 5, seed: 0}`, say.",
             )
     with at(document, "scaling"):
         if entry.sparse and experiment.scaling not in ("none", "/255"):

@@ -364,6 +364,12 @@ def _split(value: Any) -> Any:
     if isinstance(value, dict) and "folds" in value:
         if any(type(size) is not int or size < 0 for size in sizes):
             raise ValueError("folds, seed and first_permuted are whole numbers")
+        if value["folds"] < 2:
+            raise ValueError("there are at least 2 folds")
+        if value["folds"] > value.get("first_permuted", math.inf):
+            raise ValueError("there are not more folds than rows")
+        if value.get("seed", 0) >= 2**32:
+            raise ValueError("its seed is below 2^32")
         sizes = [size for key, size in value.items() if key != "seed"]
     if any(type(size) is float and not 0 < size < 1 for size in sizes):
         raise ValueError("a share of the rows or groups lies between 0 and 1")

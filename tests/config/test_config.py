@@ -146,6 +146,20 @@ def test_a_wrong_override(tmp_path, override, sentence):
         ("split: {test_size: 0.3}", "split: {test_size: 1.5}", "line 2: .*between 0 and 1"),
         ("split: {test_size: 0.3}", "split: {test_size: 0}", "line 2: .*at least 1"),
         ("split: {test_size: 0.3}", "split: {train_size: true}", "line 2: .*at least 1"),
+        ("split: {test_size: 0.3}", "split: {folds: 1, seed: 0}", "line 2: .*at least 2 folds"),
+        (
+            "split: {test_size: 0.3}",
+            "split: {folds: 2, seed: 4294967296}",
+            r"line 2: .*below 2\^32",
+        ),
+        (
+            "split: {test_size: 0.3}",
+            "split: {folds: 5, seed: 0, first_permuted: 4}",
+            "line 2: .*not more folds than rows",
+        ),
+        ("split: {test_size: 0.3}", "split: {folds: 9999, seed: 0}", "line 2: digits has 1,797"),
+        ("M: 10:30:10", "M: 5\nkernel_error_draws: 2", "line 4: .*without kernel_error_rows"),
+        ("M: 10:30:10", "M: 5\nkernel_error_repeats: 2", "line 4: .*without kernel_error_rows"),
         (
             "solver:\n  alphas: log:1e-2:1e2:5\n  selection: cv5\n",
             "solver: none\n",
