@@ -235,6 +235,17 @@ def test_a_file_of_several_runs(here):
     assert "tuned" in call(*words, "--only", "protocol=tunde", code=2)
     assert "called 'more'" in call(*words, "--run", "more", code=2)
     assert "digits.printed" in call("sweep", "two.yaml", "--M", 5, code=2)
+    named = ("--run", "more.printed", "--run", "more.tuned")
+    assert re.findall(r"two_\S+(?=:)", call(*words, "--dry-run", *named)) == [
+        "two_more.printed",
+        "two_more.tuned",
+    ]
+    script = call("slurm", "two.yaml", *named, "--set", "M=5")
+    assert re.findall("(?<=rfbench merge results/).*", script) == [
+        "two_more.printed",
+        "two_more.tuned",
+    ]
+    assert "A sweep is of one run" in call("sweep", "two.yaml", "--M", 5, *named, code=2)
     call("sweep", "two.yaml", "--M", "4,5", "--run", "more.printed", "--jobs", 1)
     assert (here / "results" / "two_more.printed-sweep-M=4+5" / "trials.csv").exists()
 

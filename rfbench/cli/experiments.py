@@ -116,13 +116,13 @@ def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> li
     "--M", "sizes", metavar="VALUES", help="Values of M: 50:1000, 50,100 or log:50:1000:8."
 )
 @setting("settings", "KEY.PATH=VALUES", "Values of any other key, in the same grammar")
-@click.option("--run", "name", metavar="NAME", default="", help=f"{RUN}.")
+@click.option("--run", "runs", metavar="NAME", multiple=True, help=f"{RUN}.")
 @run_options
 def sweep(
     config: Path | None,
     sizes: str | None,
     settings: tuple[str, ...],
-    name: str,
+    runs: tuple[str, ...],
     options: RunOptions,
 ) -> None:
     """Run a configuration over many values of M, or of any other key.
@@ -145,6 +145,8 @@ def sweep(
 
     if not sizes and not settings:
         raise click.UsageError("Name what to sweep: --M 50:1000, or --set KEY=VALUES.")
+    if len(runs) > 1:
+        raise click.UsageError("A sweep is of one run: name one with --run, or sweep twice.")
     swept = [f"M={sizes}"] if sizes else []
     axes: sweeps.Choices = {}
     for text in settings:
@@ -155,7 +157,7 @@ def sweep(
         axes[key] = {f"{key}={value}": {key: value} for value in grids.expand(values)}
     path = config or Path("quickstart")
     documents = configuration.documents(path, [*swept, *options.overrides])
-    run_name, document = configuration.choose(path, documents, name)
+    run_name, document = configuration.choose(path, documents, *runs)
     combinations = sweeps.combinations(axes)
     experiments = [
         sweeps.changed(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rfbench.cli.experiments import run as run_command
 from rfbench.cli.options import ALLOW_IMPORTS, OUT, WHOLE, complete_config, duration
 from rfbench.cli.terminal import echo
 
@@ -88,11 +89,14 @@ def slurm(
     options = words[len(configs) :]
     if not configs:
         raise click.UsageError("Name configurations first, then the options of `rfbench run`.")
+    given = run_command.make_context("rfbench run", list(words), resilient_parsing=True).params
     allowed = ["--allow-imports"] if allow_imports else []
     log_option = f" --output={shlex.quote(f'{log}/%x-%A_%a.log')}" if log else ""
     script = HEAD
     for config in configs:
-        experiments = configuration.read_all(Path(config), [], allow_imports=allow_imports)
+        experiments = configuration.read_all(
+            Path(config), given["overrides"], only=given["runs"], allow_imports=allow_imports
+        )
         run = ["rfbench", "run", config, "--out", str(out), *allowed, *options]
         memory = mem or _estimated(experiments)
         part = log_option + (f" --mem={shlex.quote(memory)}" if memory else "")
