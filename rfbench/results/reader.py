@@ -130,9 +130,9 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
     for path in map(Path, paths):
         if not path.exists():
             raise ResultsError(
-                f"There is no {path}.",
-                "Results are looked for where the command line says.",
-                "Check the path, or make results with 'rfbench run CONFIG'.",
+                f"There is no file or folder {path}.",
+                "Results are looked for there.",
+                "Name another, or make results with 'rfbench run CONFIG'.",
             )
         if path.name == TRIALS and path.is_file():
             files = [path]
