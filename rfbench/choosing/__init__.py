@@ -29,13 +29,14 @@ from rfbench.choosing.search import Candidate, LearningProblem
 from rfbench.choosing.table import LabelledTable, read_table, table_of
 from rfbench.datasets.preparation import Preparation
 from rfbench.errors import ConfigError, WriteError, unknown
-from rfbench.memory import limited_to
+from rfbench.memory import check_fits, limited_to
 
 __all__ = ["Choice", "Contender", "choose", "choose_from", "measured", "read_table", "table_of"]
 
 # Seconds of the budget that are kept for writing the files, and their share.
 WRITING, WRITING_SHARE = 1.0, 0.04
 RARE = 0.1  # a class of a smaller share is rare
+TABLES = 4  # copies of the rows: as read, prepared, and scaled in two ways
 
 
 @dataclass(frozen=True)
@@ -187,6 +188,12 @@ def choose_from(
             table.X, table.target, len(table.classes), table.groups, used, seed
         )
         train, test = held_out(problem, budget)
+        n, d = len(train) + len(test), table.X.shape[1]
+        check_fits(
+            TABLES * 8.0 * n * d,
+            f"To prepare {n:,} rows of {d:,} columns and to scale them",
+            "Allow more memory, of which Python itself takes about 0.3 GB, or take fewer columns.",
+        )
         search = searched(
             problem.take(train),
             deadline,

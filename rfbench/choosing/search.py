@@ -537,7 +537,8 @@ class Search:
                 return None
         if before is not None and before.M >= M:
             return None
-        if free_bytes() < GRAMS * 8 * M**2:
+        scaled = sum(X.nbytes + X_held.nbytes for X, X_held, *_ in self.splits)
+        if free_bytes() < GRAMS * 8 * M**2 + scaled:
             self.stopped = self.stopped or "memory"
             return None
         needed, again = self._needed(M, rows, before)

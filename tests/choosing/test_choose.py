@@ -14,7 +14,7 @@ import rfbench
 from rfbench import choosing
 from rfbench.choosing import choose, measured, search
 from rfbench.choosing.losses import Difference
-from rfbench.errors import ConfigError, DataError
+from rfbench.errors import ConfigError, DataError, MemoryLimit
 from rfbench.pages.choose import page, text
 from tests.choosing.conftest import FOREVER, towns
 from tests.support.command_line import call
@@ -220,6 +220,14 @@ def test_what_cannot_be_learnt_from_is_refused(y, word):
 
 def test_a_metric_of_the_other_kind_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="metric of classes 'rmse'"):
+def test_a_table_beyond_the_memory_is_refused_before_the_search(tmp_path):
+    towns(300).to_csv(tmp_path / "towns.csv", index=False)
+    with pytest.raises(MemoryLimit, match=r"300 rows of 4 columns") as error:
+        choose(tmp_path / "towns.csv", target="price", memory=1e6, out=tmp_path / "out")
+    assert "Free now are 0 GiB" in str(error.value)
+    assert not (tmp_path / "out").exists()
+
+
         choose(np.random.default_rng(0).random((40, 2)), ["a", "b"] * 20, metric="rmse")
 
 

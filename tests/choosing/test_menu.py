@@ -145,7 +145,8 @@ def small_search(columns=2):
 
 
 def test_features_whose_matrices_do_not_fit_are_left_out(monkeypatch):
-    monkeypatch.setattr(searching, "free_bytes", lambda: searching.GRAMS * 8 * 12**2)
+    scaled = 3 * 150 * 2 * 8  # of three folds
+    monkeypatch.setattr(searching, "free_bytes", lambda: searching.GRAMS * 8 * 12**2 + scaled)
     search = small_search()
     search.run()
     features = [c for c in search.candidates if c.family == "features" and not c.members]
