@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
 from rfbench.errors import ResultsError, nearest, unknown
 from rfbench.papers.models import PLAIN
+
+Number = tuple[str, ...]  # paper, protocol, data set, item, method
 
 
 @dataclass(frozen=True)
@@ -114,34 +117,38 @@ def of(
     """Hold the published numbers and the claims against what was read."""
     numbers = published(selection, paper)
     outcomes = claims.evaluate(selection, paper, audited)
+    differences = _differences(numbers)
     return Verification(
         selection,
         numbers,
-        tuple(replace(outcome, differing=_differing(numbers, outcome)) for outcome in outcomes),
+        tuple(replace(outcome, differing=_differing(differences, outcome)) for outcome in outcomes),
         audits.ranges(audited),
         tuple(audited),
         authors_rows.compare(selection, paper),
     )
 
 
-def _differing(numbers: pd.DataFrame, outcome: Outcome) -> tuple[tuple[str, float, Unit], ...]:
+def _differences(numbers: pd.DataFrame) -> dict[Number, dict[Unit, float]]:
+    """Return by how much numbers differ, those that do; of several sizes the largest."""
+    largest: dict[Number, dict[Unit, float]] = {}
+    for line in numbers[numbers["verdict"] == verdicts.DIFFERS].to_dict("records"):
+        key = tuple(str(line[name]) for name in ("paper", "protocol", "dataset", "item", "method"))
+        unit: Unit = "%" if line["unit"] == PLAIN else "points"
+        size = abs(line["difference"]) * (100 / line["published"] if unit == "%" else 1.0)
+        by_unit = largest.setdefault(key, {})
+        by_unit[unit] = max(size, by_unit.get(unit, 0.0))
+    return largest
+
+
+def _differing(
+    differences: Mapping[Number, Mapping[Unit, float]], outcome: Outcome
+) -> tuple[tuple[str, float, Unit], ...]:
     """Return `Outcome.differing`: an order of errors says less where the errors are others."""
-    differs = numbers[
-        (numbers["paper"] == outcome.claim.paper)
-        & (numbers["protocol"] == outcome.protocol)
-        & (numbers["verdict"] == verdicts.DIFFERS)
-    ]
     largest: dict[tuple[str, Unit], float] = {}
     for comparison in outcome.comparisons:
-        part = outcome.claim.parts[comparison.part]
-        here = differs[
-            (differs["dataset"] == comparison.target)
-            & differs["method"].isin([part.method, comparison.against])
-            & differs["item"].isin(part.items)
-        ]
-        for line in here.to_dict("records"):
-            plain = line["unit"] == PLAIN
-            key: tuple[str, Unit] = (comparison.target, "%" if plain else "points")
-            size = abs(line["difference"]) * (100 / line["published"] if plain else 1.0)
-            largest[key] = max(size, largest.get(key, 0.0))
+        part, dataset = outcome.claim.parts[comparison.part], comparison.target
+        for item, method in itertools.product(part.items, (part.method, comparison.against)):
+            key = (outcome.claim.paper, outcome.protocol, dataset, item, method)
+            for unit, size in differences.get(key, {}).items():
+                largest[dataset, unit] = max(size, largest.get((dataset, unit), 0.0))
     return tuple((name, size, unit) for (name, unit), size in largest.items())
