@@ -21,6 +21,22 @@ def test_frequencies_are_orthogonal_within_a_block_and_independent_across():
     assert np.abs(products[block[:, None] != block]).min() > 1e-6
 
 
+def test_padded_frequencies_are_parts_of_longer_ones():
+    """Of rows with five columns: the first five coordinates of orthogonal vectors of eight."""
+    eight = np.hstack([ROWS, np.zeros((len(ROWS), 3))])
+    draws = []
+    for seed in range(2000):
+        sampler = ORF(8, bandwidth=1.0, padded=True, random_state=seed).fit(ROWS)
+        draws.append(sampler.feature_map_.frequencies.T)
+    longer = ORF(8, bandwidth=1.0, random_state=1999).fit(eight).feature_map_.frequencies.T
+    assert_allclose(draws[-1], longer[:, :5], atol=1e-12)
+    W = np.array(draws)
+    assert_allclose((W**2).sum(axis=2).mean(axis=0), 5.0, atol=4 * np.sqrt(10 / 2000))
+    assert_allclose(np.einsum("sij,sik->jk", W, W) / 16_000, np.eye(5), atol=4 / np.sqrt(8000))
+    unpadded = ORF(8, bandwidth=1.0, random_state=1999).fit(ROWS).feature_map_.frequencies.T
+    assert np.abs(unpadded - draws[-1]).max() > 1e-3
+
+
 @pytest.mark.parametrize(
     ("kernel", "variance"), [("gaussian", 1 / 9), ("gaussian-unhalved", 2 / 9)]
 )
