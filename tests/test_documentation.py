@@ -15,6 +15,7 @@ import subprocess
 import tomllib
 from glob import glob
 from pathlib import Path
+from urllib.parse import unquote
 
 import click
 import numpy as np
@@ -194,11 +195,17 @@ def test_a_configuration_of_the_pages_is_valid(text, place):
     assert config.read_all(place / "page.yaml", [], allow_imports=True)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if not page.startswith("results/")])
+OF_PAPERS = [f"results/papers/{file.name}" for file in (ROOT / "results/papers").glob("*.md")]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *sorted(OF_PAPERS)])
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)]+)\)", PAGES[page]):
-        file, _, heading = target.partition("#")
-        place = (ROOT / page).parent / file
+    for target in re.findall(r"\]\(([^)]+)\)", (ROOT / page).read_text(encoding="utf-8")):
+        if target.startswith("https:"):
+            assert page in OF_PAPERS  # the paper itself
+            continue
+        file, _, heading = unquote(target).partition("#")
+        place = (ROOT / page).parent / file if file else ROOT / page
         assert place.exists(), target
         if heading:
             headings = re.findall(r"^#+ (.*)", place.read_text(), re.M)

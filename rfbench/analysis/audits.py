@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -178,6 +178,21 @@ def confirmed(every: Iterable[AuditTable]) -> pd.DataFrame:
             facts = dict(best), other.distance[at], places(other.distance)[at], len(other.table)
             lines.append((other.page, paper, items, chosen_on, dataset, *facts))
     return pd.DataFrame(lines, columns=CONFIRMED)
+
+
+def worth(table: pd.DataFrame, choices: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Return the nearest combinations of a table that have each option, see `Ranking.worth`."""
+    lines = []
+    for name, options in choices.items():
+        for option in options:
+            here = table[table[name] == option]
+            near = here[here["place"] == here["place"].min()]
+            if len(near):
+                confirms, nearest = near["rms_confirming"], near.iloc[0]
+                ends = confirms.min(), confirms.max()
+                lines.append((name, option, nearest["rms_choosing"], *ends, nearest["place"]))
+    columns = ["choice", "option", "chosen", "low", "high", "place"]
+    return pd.DataFrame(lines, columns=columns)
 
 
 def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:

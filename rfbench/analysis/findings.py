@@ -1,6 +1,6 @@
 """What the rows say about the field: ten statements, each left out where the rows do not carry it.
 
-Numbers alone: `templates/findings.j2` has a sentence, an axis and a command for each.
+Numbers alone: `templates/findings.j2` has a sentence and an axis for each.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from rfbench.analysis import verdicts
 from rfbench.analysis.apart import side_by_side
 from rfbench.analysis.gains import gains
 from rfbench.analysis.leaderboard import BASELINE, BOOSTING, Leaderboard
+from rfbench.analysis.totals import counts, totals
 from rfbench.analysis.verification import Verification
 from rfbench.papers.models import MATCHED, PERCENT, PRINTED
 
@@ -117,28 +118,20 @@ def cost(board: Leaderboard) -> Finding | None:
 
 
 def numbers(verification: Verification) -> Finding | None:
-    """Return how many published percentages come out, as printed and matched."""
-    own = verification.own[
-        (verification.own["unit"] == PERCENT) & (verification.own["same_as"] == "")
-    ]
-    judged = own[own["verdict"].isin(verdicts.COMPARED)]
-    counted = {}
-    for protocol in (PRINTED, MATCHED):
-        here = judged[judged["protocol"] == protocol]
-        near = int(here["verdict"].isin((verdicts.AGREES, verdicts.CLOSE)).sum())
-        chance = own[own["protocol"] == protocol]["verdict"].eq(verdicts.AT_CHANCE).sum()
-        counted[protocol] = {"compared": len(here), "near": near, "chance": int(chance)}
-    if not all(each["compared"] for each in counted.values()):
+    """Return how many published numbers come out, as printed and matched."""
+    total = totals(verification)
+    counted = {
+        name: total.came_out(name) for name in (PRINTED, MATCHED) if name in total.by_number.index
+    }
+    if len(counted) < 2 or not all(each["compared"] for each in counted.values()):
         return None
-    spans = judged.groupby(["protocol", *PLACE], sort=False)["difference"].agg(
-        ["mean", "min", "max"]
-    )
-    bars = [
-        Bar(f"{here['paper']} {here['item']}, {here['dataset']}, {here['protocol']}",
-            here["mean"], here["min"], here["max"])
-        for here in spans.reset_index().to_dict("records")
-        if here["protocol"] in counted
-    ]  # fmt: skip
+    by_paper = counts(verification).groupby(["protocol", "paper"], sort=False).sum()
+    bars = []
+    for line in by_paper.reset_index().to_dict("records"):
+        near, compared = line[verdicts.AGREES] + line[verdicts.CLOSE], line["compared"]
+        if line["protocol"] in counted and compared:
+            name = f"{line['paper']}, {line['protocol']}: {near} of {compared}"
+            bars.append(Bar(name, 100 * near / compared, 0.0, 100 * near / compared))
     return Finding("numbers", counted, tuple(bars))
 
 

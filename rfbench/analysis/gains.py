@@ -22,8 +22,13 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-def gains(selection: Selection) -> pd.DataFrame:
+def gains(selection: Selection, only: str | None = None) -> pd.DataFrame:
     """Return by how many points methods have a smaller error than others, as the tables ask.
+
+    Parameters
+    ----------
+    only : str, optional
+        Of one paper.
 
     Returns
     -------
@@ -38,6 +43,7 @@ def gains(selection: Selection) -> pd.DataFrame:
     lines = [
         gain
         for (paper, item), layout in papers.tables().items()
+        if only in (None, paper)
         for numbers in _numbers(paper, item).values()
         for pair in layout.gains
         for gain in _of_pair(selection, numbers, *pair)

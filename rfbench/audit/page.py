@@ -9,8 +9,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rfbench import __version__
-from rfbench.analysis.audits import DISTANCE, MEASURED, TABLE, cell, off
+import pandas as pd
+
+from rfbench import __version__, papers
+from rfbench.analysis.audits import DISTANCE, MEASURED, TABLE, cell, off, read_all, worth
+from rfbench.analysis.audits import ranges as of_tables
 from rfbench.audit.choices import written
 from rfbench.audit.ranking import Ranking
 from rfbench.config import KeptBy
@@ -23,6 +26,10 @@ from rfbench.pages.words import DASH, absent, listing, number, signed, span, spr
 from rfbench.papers.models import PERCENT
 
 PAGE, COMMAND = "audit.md", "rfbench audit"
+NEAREST = 10  # combinations that a page shows, where its question does not say
+HEAD = ["place", "chosen by", "confirmed by", "largest"]
+RANGE_HEAD = ["", "published", "lowest", "our reading", "highest", "off"]
+WORTH_HEAD = ["", "chosen by", "confirmed by", "place"]
 
 
 def render(ranking: Ranking, format: str, *, width: int | None = None) -> str:
@@ -68,8 +75,8 @@ def facts(ranking: Ranking) -> dict[str, Any]:
         "audit": audit,
         "possible": size(audit.choices),
         "trials": int(ranking.table["trials"].iloc[0]),
-        "best": _best(ranking),
-        "worth": _worth(ranking),
+        "best": _best(ranking.table, varied, audit.asked.top),
+        "worth": _worth(ranking.worth()) + _idle(ranking),
         "cells": [_cell(cell) for cell in cells],
         "verdicts": judged,
         "ranges": _ranges(ranking) if audit.asked.gaps else [],
@@ -80,31 +87,33 @@ def facts(ranking: Ranking) -> dict[str, Any]:
     }
 
 
-def _best(ranking: Ranking) -> list[list[str]]:
+def _best(table: pd.DataFrame, varied: Sequence[str], top: int) -> list[list[str]]:
     distances = ("rms_choosing", "rms_confirming", "largest_difference")
     return [
         [
             number(line["place"]),
             *(number(line[name], 2) for name in distances),
-            *(line[name] for name in ranking.audit.varied),
+            *(line[name] for name in varied),
         ]
-        for line in ranking.table.head(ranking.audit.asked.top).to_dict("records")
+        for line in table.head(top).to_dict("records")
     ]
 
 
-def _worth(ranking: Ranking) -> list[list[str]]:
-    rows = [
+def _worth(table: pd.DataFrame) -> list[list[str]]:
+    return [
         [
             f"{line['choice']}: {line['option']}",
             number(line["chosen"], 2),
             span(line["low"], line["high"], 2),
             number(line["place"]),
         ]
-        for line in ranking.worth().to_dict("records")
+        for line in table.to_dict("records")
     ]
+
+
+def _idle(ranking: Ranking) -> list[list[str]]:
     idle = [name for name in ranking.audit.varied if name in ranking.audit.idle]
-    options = ranking.audit.choices
-    return rows + [[f"{name}: {listing(options[name])}", *[DASH] * 3] for name in idle]
+    return [[f"{name}: {listing(ranking.audit.choices[name])}", *[DASH] * 3] for name in idle]
 
 
 def _cell(line: Mapping[Hashable, Any]) -> list[str]:
@@ -169,6 +178,46 @@ def command_of(folder: Path) -> list[str]:
         ) from None
 
 
+def save_again(folder: Path) -> list[Path]:
+    """Write ``audit.md`` anew from ``audit.csv``, where the rows behind it are not kept.
+
+    Raises ResultsError if there is no such table, or the page names no command; WriteError if it
+    cannot be written.
+    """
+    command = shlex.join(["rfbench", "audit", *command_of(folder)])
+    tables = read_all([folder])
+    if not tables:
+        raise ResultsError(
+            f"{folder / TABLE} is not there, or is no table of an audit.",
+            "",
+            "Run the audit again.",
+        )
+    (kept,) = tables
+    options = {name: list(dict.fromkeys(kept.table[name])) for name in kept.choices}
+    numbers = papers.published()
+    ranges = [
+        [
+            cell(numbers[line["number"]]),
+            number(numbers[line["number"]].value),
+            *(number(line[end], 2) for end in ("low", "reading", "high")),
+            number(off(numbers[line["number"]].value, line["low"], line["high"]), 2),
+        ]
+        for line in of_tables(tables).to_dict("records")
+    ]
+    content = fill(
+        "audit_kept.md.j2",
+        audit=kept,
+        first=kept.table.iloc[0],
+        tied=int((kept.table["place"] == 1).sum()),
+        own=next((line for _, line in kept.table[kept.table["as_configured"]].iterrows()), None),
+        best=grids.Grid([*HEAD, *kept.choices], _best(kept.table, kept.choices, NEAREST)),
+        ranges=grids.Grid(RANGE_HEAD, ranges),
+        worth=grids.Grid(WORTH_HEAD, _worth(worth(kept.table, options))),
+        command=command,
+    )
+    return _write(folder, {PAGE: content})
+
+
 def save(ranking: Ranking, folder: Path) -> list[Path]:
     """Write ``audit.csv`` and ``audit.md`` into a folder and return their paths.
 
@@ -179,6 +228,10 @@ def save(ranking: Ranking, folder: Path) -> list[Path]:
         TABLE: ranking.table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n"),
         PAGE: render(ranking, "markdown"),
     }
+    return _write(folder, texts)
+
+
+def _write(folder: Path, texts: Mapping[str, str]) -> list[Path]:
     try:
         for name, content in texts.items():
             (folder / name).write_text(content, encoding="utf-8")

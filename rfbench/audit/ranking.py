@@ -12,7 +12,7 @@ import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import frame
-from rfbench.analysis.audits import MEASURED, cell, places
+from rfbench.analysis.audits import MEASURED, cell, places, worth
 from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
 from rfbench.audit.plan import Audit
@@ -155,17 +155,8 @@ class Ranking:
         One line per option that was tried, idle choices left out: ``choice``, ``option``,
         ``chosen``, ``low`` and ``high`` (what confirms, smallest and largest), ``place``.
         """
-        columns = ["choice", "option", "chosen", "low", "high", "place"]
-        lines = []
-        for name in (name for name in self.audit.varied if name not in self.audit.idle):
-            for option in self.audit.choices[name]:
-                here = self.table[self.table[name] == option]
-                near = here[here["place"] == here["place"].min()]
-                if len(near):
-                    confirms, nearest = near["rms_confirming"], near.iloc[0]
-                    ends = confirms.min(), confirms.max()
-                    lines.append((name, option, nearest["rms_choosing"], *ends, nearest["place"]))
-        return pd.DataFrame(lines, columns=columns)
+        names = [name for name in self.audit.varied if name not in self.audit.idle]
+        return worth(self.table, {name: list(self.audit.choices[name]) for name in names})
 
 
 def rank(audit: Audit, results: Results) -> Ranking:

@@ -31,17 +31,16 @@ def usual_folders(folders: tuple[Path, ...]) -> tuple[Path, ...]:
 @click.option(
     "--audits",
     is_flag=True,
-    help="Write the pages of the audits below RESULTS anew from their rows, and nothing else.",
+    help="Write the pages of the audits below RESULTS anew from what is kept, and nothing else.",
 )
 @with_papers
 def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool) -> None:
     """Write the pages that say what came out, from the CSVs alone; nothing is run.
 
-    README.md: the papers' numbers and claims. claims.md: the comparisons behind each verdict.
-    which_method.md: which method, how many features, at what cost, and leaderboard.json, its facts
-    for machines. scoreboard.md: every published
-    number beside ours. tables/: the papers' own tables. verdicts.json: every number and claim for
-    machines, with its schema. Without RESULTS it reads
+    README.md: findings, and how many numbers and claims came out. papers/: a page per paper, its
+    numbers and claims beside ours. which_method.md: which method, how many features, at what cost,
+    and leaderboard.json, its facts for machines. verdicts.json: every number and claim for
+    machines, with its schema. `rfbench site` has more. Without RESULTS it reads
     results/published, or else results.
 
     \b
@@ -58,7 +57,7 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
     note_faults()
     paths = usual_folders(folders)
     if audits:
-        from rfbench.audit.page import PAGE
+        from rfbench.audit.page import PAGE, save_again
         from rfbench.results.reader import TRIALS
 
         written = []
@@ -66,7 +65,7 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
             if (folder / TRIALS).exists():
                 written += write_again(folder)
             else:
-                echo(f"note: {folder} has no rows here; its page stays", err=True)
+                written += save_again(folder)
     elif html:
         from rfbench.pages.html import page
 

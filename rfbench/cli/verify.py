@@ -16,11 +16,12 @@ EXAMPLES = """
 \b
 Examples:
   rfbench verify results/
-  rfbench verify results/ --paper PAPER --format markdown > scoreboard.md
+  rfbench verify results/ --paper PAPER --format markdown > paper.md
   rfbench verify results/ --format csv > numbers.csv
   rfbench verify results/ --protocol matched --strict
   rfbench verify results/ --claims --format csv > claims.csv
   rfbench verify results/ --claim E1
+  rfbench verify results/published --finding boosting
   rfbench verify results/ --replay 100
 """
 
@@ -39,6 +40,7 @@ Examples:
 )
 @click.option("--claims", "claims_only", is_flag=True, help="The claims only.")
 @click.option("--claim", metavar="ID", help="Explain one claim: every comparison behind it.")
+@click.option("--finding", metavar="NAME", help="Show one finding: the values behind it.")
 @click.option(
     "--strict",
     is_flag=True,
@@ -62,6 +64,7 @@ def verify(
     form: str,
     claims_only: bool,
     claim: str | None,
+    finding: str | None,
     strict: bool,
     count: int | None,
     seed: int,
@@ -78,6 +81,9 @@ def verify(
     from rfbench.pages.verify import claim as explained
     from rfbench.pages.verify import markdown, text
 
+    if finding is not None:
+        _show_finding(folders or (results_folder(),), finding)
+        return
     note_faults()
     usual = results_folder()
     if folders:
@@ -100,3 +106,16 @@ def verify(
         echo("strict: there are no results of any paper, so nothing was compared", err=True)
     if strict and (held.contradicted or held.empty):
         raise click.exceptions.Exit(1)
+
+
+def _show_finding(folders: tuple[Path, ...], name: str) -> None:
+    from rfbench.analysis.leaderboard import gather
+    from rfbench.analysis.verification import verify_any
+    from rfbench.datasets import catalog
+    from rfbench.experiment.today import settings
+    from rfbench.pages.findings import statements, text
+
+    note_faults()
+    held = verify_any(folders, today=settings)
+    board = gather(held.selection.collection, catalog.set_aside(), catalog.TWINS)
+    print_text(text(statements(held, board), name))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.pages.grids import Grid
-from rfbench.pages.templates import environment, render
+from rfbench.pages.templates import environment
 from rfbench.pages.words import DASH, listing, number, p_value, signed
 from rfbench.papers.models import Claim, Part
 
@@ -127,21 +126,6 @@ def by_remark(every: Sequence[Outcome], remarks: Callable[[Outcome], str]) -> di
         for line in filter(None, (line.strip() for line in remarks(outcome).splitlines())):
             by_line.setdefault(line, []).append(outcome.protocol)
     return by_line
-
-
-def page(verification: Verification, out: Path) -> str:
-    """Write ``claims.md`` for a folder."""
-    return render(
-        "claims.md.j2",
-        papers=by_paper(verification),
-        ours=papers.added_claims(),
-        name=papers.claim_name,
-        rules=verdicts,
-        out=out,
-        grid=grid,
-        by_remark=by_remark,
-        needs=needs(verification.outcomes),
-    )
 
 
 def by_paper(verification: Verification) -> dict[str, list[tuple[Claim, list[Outcome]]]]:

@@ -1,11 +1,10 @@
-"""The front page: what was tested, what came out, where to look, how to repeat it."""
+"""The front page of results: findings, totals, where to look, how to repeat it."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,74 +13,26 @@ from markupsafe import Markup
 
 from rfbench import papers
 from rfbench.analysis import verdicts
-from rfbench.analysis.audits import audits, confirmed
 from rfbench.analysis.checks import Check, checks
 from rfbench.analysis.faults import wall_over_cpu
 from rfbench.analysis.frame import Collection
-from rfbench.analysis.gains import gains
+from rfbench.analysis.leaderboard import Leaderboard
+from rfbench.analysis.totals import Totals, totals
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import in_markdown
+from rfbench.pages import findings
 from rfbench.pages.claims import verdict
 from rfbench.pages.grids import Grid
-from rfbench.pages.scoreboard import APART, anchor, counts, numbers_grid
+from rfbench.pages.scoreboard import anchor
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number, seconds, signed, span
-from rfbench.papers.models import SECONDS, TUNED
 from rfbench.results import Results
 from rfbench.results.schema import TIMES
 
 MEASURED_TIMES = ["t_pp", "t_features", "t_train", "t_test"]
-COUNTED = [*verdicts.COMPARED, *APART]
 
 
-@dataclass(frozen=True)
-class FirstScreen:
-    """What the first screen says."""
-
-    numbers: int  # that the papers print, without times; under `TUNED` none is judged
-    compared: int  # of these, under any protocol
-    claims: int  # that are judged
-    ours: int  # of these, not the papers'
-    tested: int  # of these, with a verdict
-    shown: int  # claims that are only shown
-    by_number: pd.DataFrame  # a line per protocol: compared, and a column per verdict
-    by_claim: pd.DataFrame  # a line per protocol, a column per verdict; disputed where any is
-
-
-def summary(verification: Verification) -> FirstScreen:
-    """Count numbers and claims by verdict, each number once."""
-    judged_units = verification.own["unit"] != SECONDS
-    own = verification.own[judged_units & (verification.own["same_as"] == "")]
-    ids = {outcome.claim.key for outcome in verification.outcomes if outcome.claim.judged}
-    judged_ones = [o for o in verification.outcomes if o.claim.judged]
-    every = [(o.protocol, o.verdict) for o in judged_ones if o.protocol not in ("", TUNED)]
-    seen = pd.DataFrame(every, columns=["protocol", "verdict"])
-    by_number = counts(verification).groupby("protocol", sort=False)[["compared", *COUNTED]].sum()
-    by_claim = pd.crosstab(seen["protocol"], seen["verdict"])
-    order = [name for name in dict.fromkeys([*by_number.index, *sorted(by_claim.index)])
-             if name != TUNED]  # fmt: skip
-    judged = [*verdicts.JUDGED, verdicts.DISPUTED]
-    by_claim = by_claim.reindex(order, columns=judged, fill_value=0)
-    by_claim = by_claim.assign(**{verdicts.NOT_RUN: len(ids) - by_claim.sum(axis=1)})
-    added = papers.added_claims()
-    return FirstScreen(
-        own["number"].nunique(),
-        own.loc[own["verdict"].isin(verdicts.COMPARED), "number"].nunique(),
-        len(ids),
-        len(ids & added),
-        len({o.claim.key for o in judged_ones if o.verdict in verdicts.JUDGED}),
-        len({outcome.claim.key for outcome in verification.outcomes} - ids),
-        _without_disputed(by_number.reindex(order, fill_value=0)),
-        _without_disputed(by_claim),
-    )
-
-
-def _without_disputed(counted: pd.DataFrame) -> pd.DataFrame:
-    """Drop that column if nothing is disputed."""
-    return counted if counted[verdicts.DISPUTED].any() else counted.drop(columns=verdicts.DISPUTED)
-
-
-def protocols_grid(screen: FirstScreen) -> Grid:
+def protocols_grid(screen: Totals) -> Grid:
     """Lay out how many numbers and claims have each verdict, a line per protocol."""
     _, *numbers = screen.by_number
     first, *others = screen.by_claim
@@ -108,8 +59,7 @@ def claims_grid(verification: Verification) -> Grid:
     claims = {outcome.claim.key: outcome.claim for outcome in verification.outcomes}
     rows = [
         [
-            Markup(f"[{in_markdown(title)}](claims.md#{anchor(title)}) ")
-            + in_markdown(claim.claim),
+            Markup(f"[{in_markdown(title)}](#{anchor(title)}) ") + in_markdown(claim.claim),
             *(
                 seen.get((claim.key, name), DASH).replace(verdicts.NOT_RUN, DASH)
                 for name in protocols
@@ -121,13 +71,11 @@ def claims_grid(verification: Verification) -> Grid:
     return Grid(["claim", *protocols], rows)
 
 
-def gains_grid(verification: Verification) -> Grid:
-    """Lay out what the papers' methods gain, a line per pair and data set."""
+def gains_grid(table: pd.DataFrame) -> Grid:
+    """Lay out `rfbench.analysis.gains.gains`, a line per pair and data set."""
     by = ["paper", "item", "dataset", "method", "other", "used"]
     rows = []
-    for (paper, item, dataset, method, other, used), lines in gains(verification.selection).groupby(
-        by, sort=False
-    ):
+    for (paper, item, dataset, method, other, used), lines in table.groupby(by, sort=False):
         first = lines.iloc[0]
         cells = {line["protocol"]: _gain(line) for line in lines.to_dict("records")}
         rows.append(
@@ -184,19 +132,6 @@ def _effort(table: pd.DataFrame) -> Grid:
     return Grid(head, rows)
 
 
-def _undecidable(verification: Verification) -> list[tuple[str, str, str]]:
-    """Return data set, protocol and reason of numbers at chance, as the papers' folders say."""
-    chance = verification.numbers[verification.numbers["verdict"] == verdicts.AT_CHANCE]
-    at = set(chance[["paper", "dataset", "protocol"]].itertuples(index=False, name=None))
-    return [
-        (f"{paper}, {reason.dataset}", protocol, reason.reason)
-        for paper in papers.papers()
-        for reason in papers.paper(paper).undecidable
-        for protocol in reason.protocols
-        if (paper, reason.dataset, protocol) in at
-    ]
-
-
 def unfinished(results: Results) -> int:
     """Count the planned trials without a row; 0 where the plan is not known."""
     planned = results.manifest.get("trials")
@@ -232,42 +167,38 @@ def statements(every: Sequence[Results]) -> list[tuple[Results, Check]]:
 
 
 def page(
-    verification: Verification,
-    paths: Sequence[Path],
-    out: Path,
-    tables: Mapping[str, Path],
-    *,
-    apart: bool = False,
+    verification: Verification, board: Leaderboard | None, paths: Sequence[Path], out: Path
 ) -> str:
-    """Write ``README.md`` for a folder, from results below `paths`, with links to `tables`."""
+    """Write ``README.md`` for a folder, from results below `paths`."""
     collection = verification.selection.collection
     every = collection.experiments
-    counted = summary(verification)
     spent = effort(collection)
+    *commands, folder = (Path(os.path.relpath(path)).as_posix() for path in [*paths, out])
+    counted = totals(verification)
     return render(
         "front.md.j2",
         out=out,
         published=(out / "published").is_dir() and out.name == "results",
-        apart=apart,
-        summary=counted,
+        statements=findings.statements(verification, board),
+        totals=counted,
         protocols=protocols_grid(counted),
         papers=[papers.paper(name) for name in papers.papers()],
+        pages=papers_with_pages(verification),
         printed={number.paper for number in papers.published()},
-        answer=papers.answer,
-        undecidable=_undecidable(verification),
         rules=verdicts,
-        tables=tables,
-        numbers=numbers_grid(verification, linked=True),
-        claims=claims_grid(verification),
-        gains=gains_grid(verification),
-        gains_notes=[table.gains_note for table in papers.tables().values() if table.gains_note],
-        statements=statements([collection.without_stale(results) for results in every]),
-        audits=audits(verification.audited),
-        confirmed=confirmed(verification.audited),
-        commands=[Path(os.path.relpath(path)).as_posix() for path in [*paths, out]],
+        folders=" ".join(commands),
+        here=folder,
         effort=_effort(spent),
-        total=spent[["folders", "rows", "seconds"]].sum(),
+        spent=spent[["folders", "rows", "seconds"]].sum(),
         machines=sorted(Counter(map(machine, every)).items()),
         unfinished=[results.name for results in every if unfinished(results)],
         collection=collection,
     )
+
+
+def papers_with_pages(verification: Verification) -> list[str]:
+    """Name the papers of which anything was run or audited."""
+    experiments = verification.selection.collection.experiments
+    names = {str(results.config.get("paper") or "") for results in experiments}
+    names |= {audit.place[0] for audit in verification.audited}
+    return [name for name in papers.papers() if name in names]

@@ -9,8 +9,6 @@ from typing import Any
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import audits
-from rfbench.analysis.audits import cell
 from rfbench.analysis.paper_table import Span, TableRow
 from rfbench.analysis.paper_table import rows as rows_of
 from rfbench.analysis.published import published
@@ -18,10 +16,9 @@ from rfbench.analysis.selection import Selection
 from rfbench.errors import ResultsError, nearest
 from rfbench.pages import sheet
 from rfbench.pages.grids import Grid
-from rfbench.pages.scoreboard import PRINTED, RANGE, range_of
 from rfbench.pages.sheet import Passage, Sheet
 from rfbench.pages.templates import lines
-from rfbench.pages.words import DASH, absent, number, span
+from rfbench.pages.words import DASH, absent, span
 from rfbench.papers.models import PERCENT, PLAIN, SIZE, Layout, Paper, TableColumn
 from rfbench.results.schema import METRICS
 
@@ -69,25 +66,14 @@ def render(
     return sheet.write(Sheet(paper_sheet.title, paper_sheet.passages, notes), form, width)
 
 
-def every(
-    selection: Selection, numbers: pd.DataFrame, ranges: pd.DataFrame | None = None
-) -> dict[tuple[str, str, str], str]:
-    """Write every table that something was measured for, in Markdown: by paper, item and protocol.
-
-    The `rfbench.analysis.audits.ranges` of numbers stand below a table of what is printed.
-    """
-    ranges = audits.ranges([]) if ranges is None else ranges
-    made = {}
-    for paper, item in papers.tables():
-        for protocol in selection.protocols(paper, [item]):
-            paper_sheet = sheet_of(selection, numbers, paper, item, [protocol])
-            if paper_sheet is not None:
-                more = _ranges(ranges, paper, item) if protocol == PRINTED else []
-                passages = [*paper_sheet.passages, *more]
-                made[paper, item, protocol] = sheet.write(
-                    Sheet(paper_sheet.title, passages, paper_sheet.notes), "markdown"
-                )
-    return made
+def of_paper(selection: Selection, numbers: pd.DataFrame, paper: str) -> list[str]:
+    """Write every table of a paper that something was measured for, in Markdown."""
+    sheets = [
+        sheet_of(selection, numbers, paper, item, [protocol])
+        for item in papers.paper(paper).tables
+        for protocol in selection.protocols(paper, [item])
+    ]
+    return [sheet.write(made, "markdown") for made in sheets if made is not None]
 
 
 def sheet_of(
@@ -119,26 +105,6 @@ def sheet_of(
     )
     (title,) = lines(TEMPLATE, "title", paper=paper, item=item)
     return Sheet(title, [Passage(caption), *passages])
-
-
-def _ranges(ranges: pd.DataFrame, paper: str, item: str) -> list[Passage]:
-    """Lay out the numbers of an item whose unprinted keys were varied."""
-    numbers = papers.published()
-    rows = []
-    for line in ranges.to_dict("records"):
-        published = numbers[line["number"]]
-        if (published.paper, published.item) == (paper, item):
-            range_text = range_of(line, published.value, published.unit)
-            rows.append(
-                [
-                    f"{published.dataset} {cell(published)}",
-                    number(published.value),
-                    number(line["reading"], 2),
-                    range_text,
-                ]
-            )
-    head = ["number in %", "published", "our reading", RANGE]
-    return [Passage(lines(TEMPLATE, "ranges"), [Grid(head, rows)])] if rows else []
 
 
 def _timed(rows: Sequence[TableRow]) -> list[bool]:

@@ -11,17 +11,13 @@ from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import verify_any
 from rfbench.errors import ResultsError, WriteError
 from rfbench.pages import (
-    apart,
-    claims,
     front,
-    glossary,
-    paper_table,
-    scoreboard,
+    paper,
     which_method,
 )
 from rfbench.pages.html import verdicts
 
-TABLES = "tables"
+PAPERS = "papers"
 TITLES = ("# The papers, reproduced", "# Results")  # the second stands before any report
 
 
@@ -34,16 +30,15 @@ def publish(
 ) -> list[Path]:
     """Write every page from the results folders at or below some; nothing is run.
 
-    The same results give the same bytes. Tables of the papers from an earlier call that no
-    result backs any more are removed.
+    The same results give the same bytes. Pages of an earlier call that no result backs any more
+    are removed.
 
     Parameters
     ----------
     out : path
-        The folder for ``README.md``, ``claims.md``, ``which_method.md`` with its facts in
-        ``leaderboard.json`` (and Parquet, where pyarrow is installed), ``apart.md`` where data were
-        split both ways, ``glossary.md``, ``scoreboard.md``, ``tables/``, and ``verdicts.json`` with
-        its schema; all of them are returned.
+        The folder for ``README.md``, ``which_method.md`` with its facts in ``leaderboard.json``
+        (and Parquet, where pyarrow is installed), a page in ``papers/`` for each paper of which
+        anything was run, and ``verdicts.json`` with its schema; all of them are returned.
     today : callable, optional
         What makes rows stale, see `rfbench.analysis.frame.collect`.
     set_aside, twins : mapping, optional
@@ -56,32 +51,24 @@ def publish(
     _check_front(out / "README.md")
     verification = verify_any(paths, today=today)
     collection = verification.selection.collection
-    tables = {
-        f"{paper} {item}, {protocol}": (out / TABLES / f"{paper}_{item}.{protocol}.md", text)
-        for (paper, item, protocol), text in paper_table.every(
-            verification.selection, verification.numbers, verification.ranges
-        ).items()
-    }
     board = leaderboard.gather(collection, set_aside, twins)
-    named = {name: path for name, (path, _) in tables.items()}
     files = verdicts.files(verdicts.gather(verification))
-    split = apart.gather(collection)
+    of_papers = out / PAPERS
     pages: dict[Path, str | bytes] = {
-        **dict(tables.values()),
-        out / "scoreboard.md": scoreboard.page(verification, out),
-        out / "claims.md": claims.page(verification, out),
+        **{
+            of_papers / f"{name}.md": paper.page(verification, name, of_papers)
+            for name in front.papers_with_pages(verification)
+        },
         out / "which_method.md": which_method.page(board, out, list(collection.stale)),
         **{out / name: content for name, content in _facts(board).items()},
-        **({out / "apart.md": apart.page(split, out)} if split else {}),
-        out / "glossary.md": glossary.page(),
-        out / "README.md": front.page(verification, paths, out, named, apart=bool(split)),
+        out / "README.md": front.page(verification, board, paths, out),
         **{out / name: text for name, text in files.items()},
     }
     try:
-        (out / TABLES).mkdir(parents=True, exist_ok=True)
         for path in _stale(out, pages):
             path.unlink()
         for path, content in pages.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
     except OSError as error:
         raise WriteError(
@@ -111,18 +98,12 @@ def _check_front(file: Path) -> None:
 
 
 def _stale(out: Path, pages: Iterable[Path]) -> list[Path]:
-    """List the tables, figures and pages of an earlier call that this one does not write."""
-    named = [path for paper in papers.papers() for path in (out / TABLES).glob(f"{paper}_*.md")]
-    # Earlier versions drew average ranks.
-    others = [
-        path
-        for pattern in (
-            "which_method_M*.[ps]*g",
-            "apart.md",
-            "leaderboard.json",
-            "leaderboard.parquet",
-            which_method.FIGURE,
-        )
-        for path in out.glob(pattern)
-    ]
-    return sorted({*named, *others} - set(pages))
+    """List the figures and pages of an earlier call that this one does not write."""
+    patterns = (
+        *(f"{PAPERS}/{name}.md" for name in papers.papers()),
+        *("leaderboard.json", "leaderboard.parquet", which_method.FIGURE),
+        # Earlier versions wrote these.
+        *("apart.md", "claims.md", "glossary.md", "scoreboard.md"),
+        *(f"tables/{name}_*.md" for name in papers.papers()),
+    )
+    return sorted({path for pattern in patterns for path in out.glob(pattern)} - set(pages))

@@ -13,16 +13,14 @@ from markupsafe import Markup
 from rfbench import papers
 from rfbench.analysis import audits, verdicts
 from rfbench.analysis.published import BEST, Line, by_data_set
+from rfbench.analysis.totals import APART, TABLE, counts
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import in_markdown
 from rfbench.pages import authors_rows
 from rfbench.pages.grids import Grid
-from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, absent, number, plus_minus, span, spread
 from rfbench.papers.models import PERCENT, PLAIN, SECONDS
 
-TABLE = ["paper", "item", "dataset"]
-APART = (verdicts.TOO_NOISY, verdicts.AT_CHANCE, verdicts.DISPUTED)
 UNITS = (PERCENT, PLAIN, SECONDS)
 DECIMALS = {PERCENT: 2, SECONDS: 3}
 MOST = 9  # decimals of a number without a unit
@@ -189,42 +187,11 @@ def printed(value: float, error: float, unit: str = PERCENT) -> str:
     return number(value) if pd.isna(error) else f"{number(value, 2)} ± {number(error)}"
 
 
-def counts(verification: Verification) -> pd.DataFrame:
-    """Count the numbers by verdict, times apart, each once, by table, data set and protocol.
-
-    Returns
-    -------
-    DataFrame
-        Index paper, item, dataset, protocol. A column for each of `verdicts.COMPARED` and `APART`;
-        ``numbers``, ``compared``, ``distance`` (the mean size of the differences of those in
-        points, NaN without any) and ``away`` (the same of the numbers without a unit, in percent of
-        the published ones); ``shown``, how many were measured and not judged;
-        ``stand_in``, how many were measured on stand-ins instead.
-    """
-    judged = verification.numbers[verification.numbers["unit"] != SECONDS]
-    key = [*TABLE, "protocol"]
-    own, others = judged[~judged["stand_in"]], judged[judged["stand_in"]]
-    by = [own[name] for name in key]
-    counted = pd.DataFrame({v: own["verdict"] == v for v in (*verdicts.COMPARED, *APART)})
-    compared = counted[list(verdicts.COMPARED)].any(axis=1)
-    table = counted.assign(numbers=own["same_as"] == "", compared=compared)
-    table = table.groupby(by, sort=False).sum()
-    shown = (own["verdict"] == verdicts.NOT_JUDGED) & (own["same_as"] == "")
-    distance = own["difference"].abs().where(compared | shown)
-    plain = own["unit"] == PLAIN
-    away = (100 * distance / own["published"]).where(plain)
-    table["distance"] = distance.mask(plain).groupby(by, sort=False).mean()
-    table["away"] = away.groupby(by, sort=False).mean()
-    table["shown"] = shown.groupby(by, sort=False).sum()
-    beside = others.groupby(key, sort=False)["number"].nunique()
-    return table.assign(stand_in=beside.reindex(table.index, fill_value=0))
-
-
 def numbers_grid(verification: Verification, linked: bool = False) -> Grid:
     """Lay out how each table and data set came out, a column per protocol.
 
     A cell counts the verdicts and gives the mean size of the differences, in points or in percent
-    of the published numbers; with `linked` the names lead to ``scoreboard.md``.
+    of the published numbers; with `linked` the names lead to the headings of a paper's page.
     """
     table = counts(verification)
     protocols = list(dict.fromkeys(table.index.get_level_values("protocol")))
@@ -238,7 +205,7 @@ def numbers_grid(verification: Verification, linked: bool = False) -> Grid:
         own = any(cell not in {DASH, "stand-in"} for cell in cells)
         if linked and (own or "stand-in" in cells):
             heading = name if own else f"{name}: stand-in {used[paper, item, dataset]}"
-            name = Markup(f"[{in_markdown(name)}](scoreboard.md#{anchor(heading)})")
+            name = Markup(f"[{in_markdown(name)}](#{anchor(heading)})")
         rows.append([name, str(here["numbers"].iloc[0]), *cells])
     return Grid(["table, data set", "numbers", *protocols], rows)
 
@@ -261,13 +228,8 @@ def anchor(heading: str) -> str:
     return "".join(kept).replace(" ", "-")
 
 
-def page(verification: Verification, out: Path) -> str:
-    """Write ``scoreboard.md`` for a folder."""
-    return render("scoreboard.md.j2", **facts(verification), out=out)
-
-
 def facts(verification: Verification) -> dict[str, Any]:
-    """Gather what both the page and the terminal show."""
+    """Gather what the terminal shows."""
     shown = set(verification.numbers["paper"])
     idle = counts(verification).groupby(TABLE, sort=False).max()
     idle = idle[idle[["compared", "shown", *APART, "stand_in"]].sum(axis=1) == 0]

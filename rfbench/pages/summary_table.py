@@ -256,7 +256,8 @@ def _passage(table: pd.DataFrame, results: Results, asked: _Asked) -> Passage:
     usual = int(table["trials"].max())
     last = max(table.loc[table["trials"] > 0, "x"], default=places[-1])
     costs = _costs([by_place.get((method, last)) for method in methods], varied, asked.costs)
-    corner = f"at {varied} = {plain(last)}"
+    # Settings that differ from trial to trial have no place on an axis.
+    corner = "method" if last == DASH else f"at {varied} = {plain(last)}"
     if len(places) == 1:
         scores = [score(by_place.get((method, last)), usual, few) for method in methods]
         columns = {METRICS[table["metric"].iloc[0]]: scores} if asked.scores else {}

@@ -10,17 +10,18 @@ from pathlib import Path
 
 from rfbench.analysis import verdicts
 from rfbench.analysis.outcomes import ClaimComparison, Outcome
+from rfbench.analysis.totals import Totals, totals
 from rfbench.analysis.verification import Verification
-from rfbench.pages import claims, front, grids, scoreboard
+from rfbench.pages import claims, front, grids, paper, scoreboard
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, signed
 
 
 def markdown(verification: Verification, claims_only: bool = False) -> str:
-    """Write the pages of `rfbench report`, with links relative to the current folder."""
-    pages = [] if claims_only else [scoreboard.page(verification, Path())]
-    return "\n".join([*pages, claims.page(verification, Path())])
+    """Write the pages of the papers, or their claims, with links relative to the folder here."""
+    write = paper.only_claims if claims_only else paper.page
+    return "\n".join(write(verification, name, Path()) for name in paper.asked(verification))
 
 
 def text(verification: Verification, claims_only: bool = False, width: int | None = None) -> str:
@@ -29,12 +30,12 @@ def text(verification: Verification, claims_only: bool = False, width: int | Non
     By default the width is that of the terminal.
     """
     width = width or shutil.get_terminal_size().columns
-    screen = front.summary(verification)
+    total = totals(verification)
     return render(
         "verify.txt.j2",
         **scoreboard.facts(verification),
-        screen=screen,
-        totals=_totals(screen),
+        screen=total,
+        totals=_totals(total),
         counted=_measured_rows(scoreboard.numbers_grid(verification)),
         papers={
             name: [(claim, here) for claim, every in its if (here := list(filter(_is_here, every)))]
@@ -48,7 +49,7 @@ def text(verification: Verification, claims_only: bool = False, width: int | Non
     )
 
 
-def _totals(screen: front.FirstScreen) -> Grid:
+def _totals(screen: Totals) -> Grid:
     """Lay out how many numbers and claims have each verdict, where anything has one."""
     by_claim = screen.by_claim.drop(columns=verdicts.NOT_RUN)
     here = screen.by_number.sum(axis=1) + by_claim.sum(axis=1) > 0

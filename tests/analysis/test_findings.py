@@ -14,6 +14,8 @@ from rfbench import papers
 from rfbench.analysis import findings, leaderboard, verdicts
 from rfbench.analysis.frame import collect
 from rfbench.analysis.outcomes import Outcome
+from rfbench.errors import ResultsError
+from rfbench.pages.findings import Statement, text
 from rfbench.pages.intervals import svg
 from rfbench.pages.templates import lines
 
@@ -138,16 +140,20 @@ def test_numbers_are_counted_by_their_verdicts():
             ("tuned", verdicts.NOT_JUDGED, 5.0, 9, 0),
         ]
     )
-    finding = findings.numbers(SimpleNamespace(own=table))
-    assert finding.facts == {
-        "printed": {"compared": 2, "near": 1, "chance": 1},
-        "matched": {"compared": 2, "near": 1, "chance": 0},
+    table = table.assign(stand_in=False, published=1.0)
+    table.loc[0, "unit"] = "1"  # kernel errors and the like count too
+
+    def finding(rows):
+        return findings.numbers(SimpleNamespace(own=rows, numbers=rows, outcomes=()))
+
+    assert finding(table).facts == {
+        "printed": {"compared": 2, "near": 1, "differ": 1, "chance": 1},
+        "matched": {"compared": 2, "near": 1, "differ": 0, "chance": 0},
     }
-    first, second = sorted(finding.bars, key=lambda bar: bar.low)
-    assert (first.value, first.low, first.high) == pytest.approx((-1.45, -3.0, 0.1))
-    assert (second.low, second.high) == (0.4, 0.8)
-    only = SimpleNamespace(own=table[table["protocol"] == "printed"])
-    assert findings.numbers(only) is None
+    assert [(bar.name, bar.value, bar.high) for bar in finding(table).bars] == [
+        ("p, printed: 1 of 2", 50, 50), ("p, matched: 1 of 2", 50, 50),
+    ]  # fmt: skip
+    assert finding(table[table["protocol"] == "printed"]) is None
 
 
 def test_a_claim_counts_once_under_both_protocols():
@@ -181,12 +187,20 @@ def test_ranges_are_those_of_the_papers_own_data():
     assert finding.facts == {"numbers": 2, "inside": 1, "median": 2.5, "most": 3.0}
 
 
-def test_every_finding_has_a_sentence_an_axis_a_command_and_a_figure(published):
-    for key, finding in published.every.items():
-        sentence, axis, command = lines("findings.j2", key, f=finding.facts, paths="results")
-        assert sentence.endswith(".")
-        assert command.startswith("rfbench ")
+def test_every_finding_has_a_sentence_an_axis_a_figure_and_its_values(published):
+    every = [
+        Statement(finding, *lines("findings.j2", key, f=finding.facts))
+        for key, finding in published.every.items()
+    ]
+    for statement in every:
+        finding, axis = statement.finding, statement.axis
+        assert statement.sentence.endswith(".")
+        printed = text(every, statement.key, 200)
+        assert statement.sentence[:60] in printed
+        assert all(f"{bar.value:.3g}" in printed for bar in finding.bars)
         drawn = svg(finding, axis)
         assert drawn.count("<circle") == len(finding.bars)
         assert not re.search(r"[ \"M]nan", drawn)
         assert "style=" not in drawn
+    with pytest.raises(ResultsError, match="boosting"):
+        text(every, "bosting")

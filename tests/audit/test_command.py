@@ -2,6 +2,7 @@
 
 import shlex
 import shutil
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -10,6 +11,8 @@ from rfbench.cli import running
 from rfbench.experiment import runner
 from tests.support import command_line
 from tests.support.audits import AIM, HIDDEN, VARY, found
+
+PUBLISHED = Path(__file__).parents[2] / "results" / "published" / "audits"
 
 
 def call(*words, code=0):
@@ -108,11 +111,7 @@ def test_pages_are_made_anew_from_rows_by_the_command_that_they_name(here):
     content, table = page.read_text(), (found(here) / "audit.csv").read_bytes()
     page.write_text("# An older layout\n\n" + content.splitlines()[-1] + "\n")
     (found(here) / "audit.csv").unlink()
-    bare = here / "results" / "bare"
-    bare.mkdir()
-    (bare / "audit.md").write_text("no rows")
-    said = command_line.call("report", "results", "--audits")
-    assert "bare has no rows here" in said
+    command_line.call("report", "results", "--audits")
     assert page.read_text() == content
     assert (found(here) / "audit.csv").read_bytes() == table
     page.write_text("nothing")
@@ -130,3 +129,28 @@ def test_a_page_gives_itself_no_permission(here, monkeypatch):
     monkeypatch.setattr("rfbench.audit.page.save", lambda *args: [])
     command_line.call("report", "results", "--audits")
     assert [question.allow_imports for question in asked] == [False]
+
+
+def test_a_page_whose_rows_are_gone_is_made_of_its_table(here):
+    call(*AGAIN)
+    page, table = found(here) / "audit.md", found(here) / "audit.csv"
+    first, command = table.read_text().splitlines()[1].split(","), page.read_text().splitlines()[-1]
+    (found(here) / "trials.csv").unlink()
+    command_line.call("report", "results", "--audits")
+    content = page.read_text()
+    assert "the rows are not kept" in content
+    assert f"| {first[0]} " in content
+    assert content.splitlines()[-1] == command
+    command_line.call("report", "results", "--audits")
+    assert page.read_text() == content
+    table.unlink()
+    assert "no table of an audit" in command_line.call("report", "results", "--audits", code=2)
+
+
+@pytest.mark.parametrize("file", sorted(PUBLISHED.glob("*/audit.md")), ids=lambda f: f.parent.name)
+def test_the_pages_that_come_with_rfbench_are_made_of_what_is_kept(file, tmp_path):
+    if (file.parent / "trials.csv").exists():
+        pytest.skip("made of rows, as above")
+    copy = shutil.copytree(file.parent, tmp_path / file.parent.name)
+    command_line.call("report", tmp_path, "--audits")
+    assert (copy / "audit.md").read_bytes() == file.read_bytes()

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from rfbench import papers
+from rfbench.analysis.gains import gains
+from rfbench.analysis.totals import totals
 from rfbench.analysis.verdicts import JUDGED
-from rfbench.pages.front import claims_grid, effort, gains_grid, machine, summary, unfinished
+from rfbench.pages.front import claims_grid, effort, gains_grid, machine, unfinished
 from tests.support.frames import results, verification
 from tests.support.papers import PAPER, eeg, trials
 
@@ -19,7 +21,7 @@ def found() -> Any:
 
 def test_the_first_screen_counts_numbers_and_claims() -> None:
     verified = found()
-    shown = summary(verified)
+    shown = totals(verified)
     percent = [one for one in papers.published() if one.unit != "s" and not one.same_as]
     assert (shown.numbers, shown.compared) == (len(percent), 3)
     judged = [claim.judged for claim in papers.claims()]
@@ -29,6 +31,8 @@ def test_the_first_screen_counts_numbers_and_claims() -> None:
     line = shown.by_number.loc["matched"]
     assert (line["compared"], line["close"] + line["not clear"], line["differs"]) == (3, 2, 1)
     assert line["too noisy in the paper"] == 1
+    near = line["agrees"] + line["close"]
+    assert shown.came_out("matched") == {"compared": 3, "near": near, "differ": 1, "chance": 0}
     judged = [o for o in verified.outcomes if o.claim.judged]
     verdicts = {o.claim.id: o.verdict for o in judged if o.protocol == "matched"}
     assert verdicts["S5"] == "fails"
@@ -44,14 +48,14 @@ def test_each_claim_has_a_line_that_leads_to_its_own() -> None:
     grid = claims_grid(found())
     assert grid.head == ["claim", *papers.PROTOCOLS]
     assert len(grid.rows) == len(papers.claims())
-    (s5,) = [row for row in grid.rows if row[0].startswith("[S5](claims.md#s5) ")]
+    (s5,) = [row for row in grid.rows if row[0].startswith("[S5](#s5) ")]
     assert s5[1:] == ["–", "fails (1 of 1, at worst by 7.5 points)", "–"]
 
 
 def test_a_gain_stands_beside_the_published_one() -> None:
     sizes = (14, 28, 56, 112, 224, 448, 896, 1792)
     made = [row for M in sizes for row in trials(70, M=M) + trials(71, M=M, sampler="leverage-rff")]
-    (row,) = gains_grid(verification(results(made, **PAPER))).rows
+    (row,) = gains_grid(gains(verification(results(made, **PAPER)).selection, "liu2020")).rows
     assert row == [
         "liu2020 table3, EEG", "leverage-rff over rks", "14–1792", "+6.13",
         "–", "+1.00 ± 0.00", "–",

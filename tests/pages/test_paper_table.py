@@ -203,11 +203,12 @@ def test_latex_is_balanced_and_escaped(paper: str, item: str) -> None:
         assert counts == {len(columns)}
 
 
-def test_every_table_that_was_run_is_written() -> None:
+def test_every_table_of_a_paper_that_was_run_is_written() -> None:
     chosen = selection(results(eerf(), paper="eerf2018", item="table3"))
-    assert set(paper_table.every(chosen, published(chosen))) == {("eerf2018", "table3", "printed")}
+    (text,) = paper_table.of_paper(chosen, published(chosen), "eerf2018")
+    assert "Table 3, measured" in text
     nothing = selection()
-    assert paper_table.every(nothing, published(nothing)) == {}
+    assert paper_table.of_paper(nothing, published(nothing), "eerf2018") == []
 
 
 def test_wrong_tables_are_named(tmp_path: Path) -> None:

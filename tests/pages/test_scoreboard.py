@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 from rfbench.analysis.audits import RANGES
-from rfbench.pages.scoreboard import RANGE, anchor, counts, measured, numbers_grid, page
+from rfbench.analysis.totals import counts
+from rfbench.pages.paper import page
+from rfbench.pages.scoreboard import RANGE, anchor, measured, numbers_grid
 from rfbench.pages.templates import render
 from tests.support.frames import results, verification
 from tests.support.papers import A9A, PAPER, eeg, trials
@@ -78,7 +80,7 @@ def test_verdicts_are_counted_and_differences_averaged() -> None:
     assert rows["liu2020 table3, EEG"] == ["32", "–", "0 / 1 / 0 / 1, 4.05, 1 too noisy", "–"]
     assert rows["liu2020 table3, magic04"] == ["32", "–", "–", "–"]
     (linked, *_) = numbers_grid(found, linked=True).rows[0]
-    assert linked == "[liu2020 table3, EEG](scoreboard.md#liu2020-table3-eeg)"
+    assert linked == "[liu2020 table3, EEG](#liu2020-table3-eeg)"
 
 
 def test_stand_ins_alone_are_linked_by_their_own_heading() -> None:
@@ -86,8 +88,8 @@ def test_stand_ins_alone_are_linked_by_their_own_heading() -> None:
     (linked, *_) = numbers_grid(found, linked=True).rows[0]
     (one,) = measured(found)
     heading = f"liu2020 table3, EEG: stand-in {one.used}"
-    assert linked == f"[liu2020 table3, EEG](scoreboard.md#{anchor(heading)})"
-    assert f"## {heading}\n" in page(found, Path())
+    assert linked == f"[liu2020 table3, EEG](#{anchor(heading)})"
+    assert f"### {heading}\n" in page(found, "liu2020", Path())
 
 
 def test_failures_best_sizes_and_other_measures_are_named() -> None:

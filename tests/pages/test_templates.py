@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rfbench.analysis.verification import Verification
-from rfbench.pages import claims, front, scoreboard, verify
+from rfbench.pages import front, paper, verify
 from rfbench.pages.rules import rules
 from tests.support.frames import results, verification
 from tests.support.papers import A9A, PAPER, eeg, trials
@@ -34,14 +34,13 @@ def everything() -> Verification:
 @pytest.mark.parametrize("what", ["everything", "nothing"])
 def test_every_template(everything: Verification, what: str, tmp_path: Path) -> None:
     found = everything if what == "everything" else verification()
-    tables = {"table3": tmp_path / "tables" / "t.md"}
     for page in (
-        scoreboard.page(found, tmp_path),
-        claims.page(found, tmp_path),
-        front.page(found, [tmp_path], tmp_path, tables),
+        paper.page(found, "liu2020", tmp_path, full=True),
+        front.page(found, None, [tmp_path], tmp_path),
         verify.text(found, width=100),
         verify.text(found, claims_only=True, width=40),
         verify.markdown(found),
+        verify.markdown(found, claims_only=True),
     ):
         assert "{" not in page
         assert "None" not in page

@@ -12,10 +12,11 @@ from scipy.stats import t
 
 import rfbench
 from rfbench import papers
+from rfbench.analysis.totals import totals
 from rfbench.analysis.verification import verify
 from rfbench.errors import ConfigError
 from rfbench.figures import known
-from rfbench.pages import claims, front
+from rfbench.pages import claims, paper
 from rfbench.results import find, read
 from tests.support.command_line import call
 from tests.support.frames import results, verification
@@ -161,7 +162,7 @@ def test_numbers_without_a_unit_are_judged_by_their_quotient(
         width = t.ppf(0.95, freedom) * np.hypot(error / mean, sd / 1000**0.5 / mean) * mean
         assert same.half_width == pytest.approx(width, rel=1e-6)
         assert half.verdict == "differs"
-        assert front.summary(found).numbers == 2
+        assert totals(found).numbers == 2
         text = call("verify", "results")
         assert f"{mean:.2f} ± {error:.2f}" in text
         away = 50 * abs(mean / 2.5 - 1)
@@ -218,7 +219,7 @@ def test_what_is_disputed_is_shown_and_counted_apart(
         )
         (claim,) = found.outcomes
         assert (claim.verdict, len(claim.comparisons)) == ("disputed", 1)
-        counted = front.summary(found)
+        counted = totals(found)
         assert (counted.compared, counted.tested) == (0, 0)
         assert dict(counted.by_number.loc["printed"])["disputed"] == 1
         assert dict(counted.by_claim.loc["printed"]) == {
@@ -230,9 +231,9 @@ def test_what_is_disputed_is_shown_and_counted_apart(
 
         call("report", "results", "--out", "pages")
         call("report", "results", "--html", "page.html")
-        assert r"> We \*meant\*" + "\n  > 99.4." in Path("pages/README.md").read_text()
-        assert "Roe: a misprint" in Path("pages/scoreboard.md").read_text()
-        assert "Doe means letters" in Path("pages/claims.md").read_text()
+        page = Path("pages/papers/doe2030.md").read_text()
+        for text in (r"> We \*meant\*" + "\n> 99.4.", "Roe: a misprint", "Doe means letters"):
+            assert text in page
         html = Path("page.html").read_text()
         assert all(text in html for text in ("2031-02-03", "Roe: a misprint", "Doe means letters"))
 
@@ -326,7 +327,7 @@ def test_a_claim_whose_own_function_is_wrong_says_so_and_ends_no_other(
         wrong, right = (o for o in found.outcomes if o.claim.paper == "doe2030")
         assert (wrong.verdict, wrong.protocol, right.verdict) == ("not run", "printed", "holds")
         assert re.search(sentence, wrong.fault, re.DOTALL)
-        page = claims.page(found, tmp_path)
+        page = paper.page(found, "doe2030", tmp_path)
         assert wrong.fault.splitlines()[0].rstrip(".")[:40] in page
 
 
@@ -405,12 +406,9 @@ def test_an_installed_package_reads_a_paper_with_a_claim_in_python_from_a_folder
     assert "RKS time (s)" in table
     assert "needs permission" in call("verify", "results", *more)
     call("report", "results", "--out", "pages", *more, "--allow-imports")
-    page = Path("pages/claims.md").read_text()
+    page = Path("pages/papers/doe2030.md").read_text()
     assert "\n### doe2030 E4\n" in page
-    assert "\n### eerf2018 E4\n" in page
-    assert "\n### E3\n" in page
-    front_page = Path("pages/README.md").read_text()
-    assert "[doe2030 E4](claims.md#doe2030-e4)" in front_page
+    assert "[doe2030 E4](#doe2030-e4)" in page
     assert papers.papers() == [name for name in papers.papers() if name != "doe2030"]
 
 

@@ -17,10 +17,8 @@ from rfbench.pages.scoreboard import anchor
 LONG = 30  # characters: a longer cell of a table may break over lines
 
 
-def to_html(
-    text: str, resolve: Callable[[str], str], pictures: Mapping[str, Markup]
-) -> tuple[Markup, list[str]]:
-    """Return a Markdown page as HTML, and the anchors of its headings.
+def to_html(text: str, resolve: Callable[[str], str], pictures: Mapping[str, Markup]) -> Markup:
+    """Return a Markdown page as HTML, whose headings have the anchors that Markdown gives them.
 
     Parameters
     ----------
@@ -46,7 +44,7 @@ def to_html(
             token.children = _inline(token.children or [], resolve, pictures)
     parser.add_render_rule("table_open", _table)
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
-    return Markup(parser.renderer.render(tokens, parser.options, {})), anchors
+    return Markup(parser.renderer.render(tokens, parser.options, {}))
 
 
 def _table(_: object, tokens: list[Token], index: int, *__: object) -> str:

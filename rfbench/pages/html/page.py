@@ -11,17 +11,17 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from rfbench import papers
 from rfbench.analysis import verdicts as rules
 from rfbench.analysis.frame import Collection, Today
+from rfbench.analysis.totals import APART, totals
 from rfbench.analysis.verification import Verification, verify_any
 from rfbench.errors import WriteError
 from rfbench.pages import first, glossary, words
-from rfbench.pages.front import FirstScreen, summary
 from rfbench.pages.html import runs, verdicts
 from rfbench.pages.rules import rules as rules_text
-from rfbench.pages.scoreboard import APART
-from rfbench.papers.models import SECONDS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -203,14 +203,12 @@ def _rules() -> dict[str, list[str]]:
 def _answers(verification: Verification) -> dict[str, Any]:
     """Return the numbers of the first screen."""
     collection = verification.selection.collection
-    screen: FirstScreen | None = None if verification.empty else summary(verification)
-    by_verdict = verification.own["verdict"][verification.own["unit"] != SECONDS].value_counts()
-    claims = [outcome.verdict for outcome in verification.outcomes if outcome.claim.judged]
+    total = None if verification.empty else totals(verification)
     rows = collection.rows
     return {
-        "screen": screen,
-        "numbers": [(v, int(by_verdict.get(v, 0)), *mark(v)) for v in rules.COMPARED],
-        "claims": [(v, claims.count(v), *mark(v)) for v in rules.JUDGED if v in claims],
+        "totals": total,
+        "numbers": _by_protocol(total.by_number, rules.COMPARED) if total else {},
+        "claims": _by_protocol(total.by_claim, rules.JUDGED) if total else {},
         "datasets": sorted({str(name) for name in collection.groups["dataset"]}),
         "methods": sorted({str(name) for name in collection.groups["label"]}),
         "protocols": sorted({str(name) for name in collection.groups["protocol"]}),
@@ -223,3 +221,12 @@ def _answers(verification: Verification) -> dict[str, Any]:
         ),
         "versions": sorted({runs.cut(version) for version in rows["version"].unique()}),
     }
+
+
+def _by_protocol(table: pd.DataFrame, verdicts: Sequence[str]) -> dict[str, list[Any]]:
+    """Return each verdict with its number and its mark, of the protocols that have any."""
+    marked = {
+        str(protocol): [(v, int(line[v]), *mark(v)) for v in verdicts if line[v]]
+        for protocol, line in table.iterrows()
+    }
+    return {protocol: line for protocol, line in marked.items() if line}

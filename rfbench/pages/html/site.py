@@ -11,7 +11,6 @@ import os
 import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -21,34 +20,34 @@ import yaml
 from markupsafe import Markup
 
 from rfbench import papers
-from rfbench.analysis import audits, leaderboard
-from rfbench.analysis import findings as statements
+from rfbench.analysis import leaderboard
 from rfbench.analysis.frame import Today
 from rfbench.analysis.leaderboard import Leaderboard
 from rfbench.analysis.summary import grouped
+from rfbench.analysis.totals import totals
 from rfbench.analysis.verification import Verification, verify_any
 from rfbench.errors import ResultsError, WriteError
 from rfbench.escaping import in_markdown, printable
 from rfbench.pages import (
     apart,
-    authors_rows,
+    findings,
     front,
     glossary,
     intervals,
+    paper,
     reference,
-    scoreboard,
     which_method,
 )
-from rfbench.pages import claims as claims_page
 from rfbench.pages.grids import Grid
 from rfbench.pages.html.markdown import to_html
 from rfbench.pages.html.page import fill
-from rfbench.pages.templates import lines, render
-from rfbench.pages.words import DASH, number, seconds, signed, spread
+from rfbench.pages.templates import render
+from rfbench.pages.words import DASH, number, seconds, spread
 from rfbench.registry import SAMPLERS, SOLVERS
 from rfbench.results import Results
 from rfbench.results.schema import METRICS
 
+APART = "apart.html"
 LIST = "files.txt"  # what an earlier call wrote, and may be written anew
 MENU = {
     "index.html": "Start",
@@ -61,11 +60,6 @@ MENU = {
     "glossary.html": "Glossary",
     "reference.html": "Reference",
 }
-# Pages of `rfbench report` by the page of the site that stands for them.
-REPORT = {
-    "README.md": "papers.html", "which_method.md": "leaderboard.html", "apart.md": "apart.html",
-    "glossary.md": "glossary.html",
-}  # fmt: skip
 
 
 def publish(
@@ -166,12 +160,14 @@ class Site:
         self.given = list(paths)
         self.errors = leaderboard.ratios(self.collection, board) if board else {}
         self.texts: dict[str, str] = {}
-        self.anchors: dict[str, str] = {}  # of headings: the page on which each stands
         self.pictures: dict[str, Markup] = {}
         groups = self.collection.groups
         measured = set(map(str, groups["source"]))
         of_papers = {s.dataset for by_name in papers.sources().values() for s in by_name.values()}
         self.papers = _named("papers", papers.papers())
+        # Pages of `rfbench report` by the page of the site that stands for them.
+        self.report = {"README.md": "papers.html", "which_method.md": "leaderboard.html"}
+        self.report |= {f"papers/{name}.md": page for name, page in self.papers.items()}
         self.methods = _named("methods", [*SAMPLERS.entries, *SOLVERS.entries])
         self.datasets = _named("datasets", sorted(measured | (of_papers & set(catalogue))))
         self.runs = _named("runs", [results.path for results in self.collection.experiments])
@@ -187,6 +183,7 @@ class Site:
             str(results.folder.resolve()): self.runs[results.path]
             for results in self.collection.experiments
         }
+        self.split = apart.gather(self.collection)
         self.links = {papers.paper(name).link for name in papers.papers()} - {""}
 
     def pages(self) -> dict[str, str]:
@@ -210,19 +207,17 @@ class Site:
         self._add("runs.html", render("site_runs.md.j2", site=self))
         self._add("reference.html", reference.page())
         self._add("glossary.html", glossary.page())
-        split = apart.gather(self.collection)
-        if split:
-            self._add("apart.html", apart.page(split, self.out))
+        if self.split:
+            self._add(APART, apart.page(self.split, self.out))
         self._leaderboard()
-        self._add("papers.html", self._front(bool(split)))
+        text = front.page(self.verification, self.board, self.given, self.out)
+        self._add("papers.html", text)
         self._findings()
         return self.texts
 
     def _add(self, page: str, text: str) -> None:
         """Make a page of a Markdown text, whose first heading is its title."""
-        body, anchors = to_html(text, lambda target: self._resolve(target, page), self.pictures)
-        for name in anchors:
-            self.anchors.setdefault(name, page)
+        body = to_html(text, lambda target: self._resolve(target, page), self.pictures)
         self._write(page, printable(_title(body)), "site.html.j2", body=body)
 
     def _write(self, page: str, title: str, template: str, **facts: Any) -> None:
@@ -237,19 +232,15 @@ class Site:
 
     def _resolve(self, target: str, page: str) -> str:
         """Return where a link of Markdown leads from a page, or ``""``."""
-        if target in self.links:
+        if target in self.links or target.startswith("#"):
             return target
-        path, _, name = target.partition("#")
-        if name and not path.startswith("site:"):
-            there = self.anchors.get(name, "")
-            return f"{_relative(there, page)}#{name}" if there else ""
-        if path.startswith("site:"):
-            there = path.removeprefix("site:")
-            there = there if there in {*MENU, *self._paths()} else ""
+        if target.startswith("site:"):
+            there = target.removeprefix("site:")
+            there = there if there in {*MENU, APART, *self._paths()} else ""
         else:
-            file = os.path.normpath(os.path.join(self.out.resolve(), unquote(path)))
-            there = REPORT.get(path) or self.folders.get(file) or self.audits.get(file) or ""
-        return f"{_relative(there, page)}{'#' if name else ''}{name}" if there else ""
+            file = os.path.normpath(os.path.join(self.out.resolve(), unquote(target)))
+            there = self.report.get(target) or self.folders.get(file) or self.audits.get(file) or ""
+        return _relative(there, page) if there else ""
 
     def _paths(self) -> Iterable[str]:
         every = (self.papers, self.methods, self.datasets, self.runs, self.audits)
@@ -261,45 +252,17 @@ class Site:
     # The pages
 
     def _paper(self, name: str) -> str:
-        numbers, outcomes = self.verification.numbers, self.verification.outcomes
-        own = replace(
-            self.verification,
-            numbers=numbers[numbers["paper"] == name],
-            outcomes=tuple(o for o in outcomes if o.claim.paper == name),
-            audited=tuple(a for a in self.verification.audited if a.place[0] == name),
-        )
-        runs = self.verification.authors
-        published = [number for number in papers.published() if number.paper == name]
-        return render(
-            "site_paper.md.j2",
-            site=self,
-            out=self.out,
-            paper=papers.paper(name),
-            answer=papers.answer(name),
-            protocols=front.protocols_grid(front.summary(own)),
-            printed=len(published),
-            every=scoreboard.measured(own),
-            authors=authors_rows.facts(runs[runs["paper"] == name] if len(runs) else runs),
-            quotes=_quotes(own),
-            claims=claims_page.by_paper(own).get(name, []),
-            ours=papers.added_claims(),
-            name=papers.claim_name,
-            grid=claims_page.grid,
-            by_remark=claims_page.by_remark,
-            audits=audits.audits(own.audited),
-            confirmed=audits.confirmed(own.audited),
-            runs=[r for r in self.collection.experiments if r.config.get("paper") == name],
-        )
+        return paper.page(self.verification, name, self.out, full=True)
 
     def _run(self, results: Results) -> str:
         groups = self.collection.groups
         measured = set(map(str, groups["source"][groups["folder"] == results.path]))
-        paper = str(results.config.get("paper") or "")
+        name = str(results.config.get("paper") or "")
         return render(
             "site_run.md.j2",
             site=self,
             results=results,
-            paper=paper if paper in self.papers else "",
+            paper=name if name in self.papers else "",
             datasets=sorted(measured),
             failed=int((results.rows["status"] != "ok").sum()),
             machine=front.machine(results),
@@ -308,12 +271,16 @@ class Site:
         )
 
     def _dataset(self, name: str) -> str:
-        sources = [
-            (paper, dataset)
-            for paper, by_name in papers.sources().items()
-            for dataset, each in by_name.items()
-            if name in (each.dataset, *each.stand_ins)
-        ]
+        bearing = self.verification.selection.bearing
+        sources = []
+        for of_paper, by_name in papers.sources().items():
+            for dataset, each in by_name.items():
+                if name in (each.dataset, *each.stand_ins):
+                    keys = zip(bearing["paper"], bearing["target"], bearing["source"], strict=True)
+                    here = bearing[[key == (of_paper, dataset, name) for key in keys]]
+                    # Where nothing was measured, what the paper's folder says.
+                    stand_in = set(here["stand_in"].astype(bool)) or {name in each.stand_ins}
+                    sources.append((of_paper, dataset, stand_in, each.reason))
         groups = self.collection.groups
         here = groups[groups["source"] == name]
         compared = set(self.board.folders) if self.board else set()
@@ -330,7 +297,12 @@ class Site:
             name=name,
             entry=self.catalogue.get(name),
             sources=sources,
-            runs=[r for r in self.collection.experiments if r.path in set(here["folder"])],
+            runs=[
+                (results, sorted({f"{n:.0f}" for n in own["sampled"].dropna()}, key=int))
+                for results in self.collection.experiments
+                for own in [here[here["folder"] == results.path]]
+                if len(own)
+            ],
             trials=(trials.min(), trials.max()) if len(trials) else None,
             grid=Grid(["method", *(f"M = {M}" for M in table)], rows) if rows else None,
         )
@@ -383,24 +355,19 @@ class Site:
         stale = list(self.collection.stale)
         self._add("leaderboard.html", which_method.page(self.board, self.out, stale))
 
-    def _front(self, split: bool) -> str:
-        return front.page(self.verification, self.given, self.out, {}, apart=split)
-
     def _findings(self) -> None:
-        texts = []
-        for finding in statements.gather(self.verification, self.board):
-            said, axis, command = lines(
-                "findings.j2", finding.key, f=finding.facts, paths=self.paths
-            )
-            texts.append((finding.key, said, Markup(intervals.svg(finding, axis)), axis, command))
-        self._write("findings.html", "Findings", "findings.html.j2", findings=texts)
-        screen = None if self.verification.empty else front.summary(self.verification)
+        every = [
+            (each, Markup(intervals.svg(each.finding, each.axis)))
+            for each in findings.statements(self.verification, self.board)
+        ]
+        facts: dict[str, Any] = {"findings": every, "folders": self.paths}
+        self._write("findings.html", "Findings", "findings.html.j2", **facts)
         self._write(
             "index.html",
             "Random features, measured",
             "front.html.j2",
-            findings=texts,
-            screen=screen,
+            **facts,
+            totals=None if self.verification.empty else totals(self.verification),
             measured=self.board.measured if self.board else 0,
             rows=len(self.collection.rows),
             papers=[(self.papers[name], papers.paper(name)) for name in self.papers],
@@ -459,35 +426,3 @@ def _summary(table: pd.DataFrame) -> Grid:
     head = ["data set", "method", "at", "metric", "mean ± standard error",
             "drawing, features, fit", "trials"]  # fmt: skip
     return Grid(head, rows)
-
-
-def _quotes(verification: Verification) -> list[tuple[str, Grid]]:
-    """Lay out each number that was measured: ours, the interval of the difference, the quote."""
-    numbers = verification.own[verification.own["trials"] > 0]
-    head = ["number", "published", "protocol", "ours", "difference (90 % interval)", "verdict",
-            "the paper prints", "page", "row, column"]  # fmt: skip
-    result = []
-    for (item, dataset), here in numbers.groupby(["item", "dataset"], sort=False):
-        rows = []
-        for line in here.to_dict("records"):
-            digits = scoreboard.DECIMALS.get(line["unit"])
-            ends = [line["difference"] + sign * line["half_width"] for sign in (0, -1, 1)]
-            mean, low, high = (signed(end, digits) if digits else f"{end:+.3g}" for end in ends)
-            interval = "" if pd.isna(line["half_width"]) else f" ({low} to {high})"
-            where = ", ".join(filter(None, (line["row"], line["column"])))
-            page = DASH if pd.isna(line["page"]) else f"{line['page']:.0f}"
-            rows.append(
-                [
-                    " ".join(filter(None, (line["method"], line["M"], line["metric"]))),
-                    scoreboard.printed(line["published"], line["published_spread"], line["unit"]),
-                    line["protocol"],
-                    scoreboard.ours(line),
-                    mean + interval,
-                    line["verdict"],
-                    line["cell"] or DASH,
-                    page,
-                    where or DASH,
-                ]
-            )
-        result.append((f"{item}, {dataset}", Grid(head, rows)))
-    return result

@@ -172,10 +172,10 @@ def test_no_results_a_file_and_a_folder_without_permission_are_sentences(tmp_pat
 
 def test_markdown_of_others_becomes_no_markup():
     text = "# A <b>x</b>\n\n[a](javascript:b) [c](d.md) ![e](http://f) <img src=x>\n\n<script>\n"
-    body, anchors = to_html(text, lambda target: "g.html" if target == "d.md" else "", {})
+    body = to_html(text, lambda target: "g.html" if target == "d.md" else "", {})
     page = Page(body)
     assert page.tags == {"h1", "p", "a"}
-    assert (page.links, page.sources, anchors) == (["g.html"], [], ["a-bxb"])
+    assert (page.links, page.sources, page.ids) == (["g.html"], [], ["a-bxb"])
     assert "&lt;script&gt;" in body
 
 

@@ -1,0 +1,57 @@
+"""The findings in words: a sentence, the axis of its figure, and the command that shows it."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rfbench.analysis.findings import Finding, gather
+from rfbench.analysis.leaderboard import Leaderboard
+from rfbench.analysis.verification import Verification
+from rfbench.errors import ResultsError, unknown
+from rfbench.pages import grids
+from rfbench.pages.grids import Grid
+from rfbench.pages.templates import lines
+from rfbench.pages.words import number
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A finding as it is written."""
+
+    finding: Finding
+    sentence: str
+    axis: str  # what its figure shows
+
+    @property
+    def key(self) -> str:
+        """The name by which `rfbench verify --finding` shows it."""
+        return self.finding.key
+
+
+def statements(verification: Verification, board: Leaderboard | None) -> list[Statement]:
+    """Write the findings that the rows carry."""
+    return [
+        Statement(finding, *lines("findings.j2", finding.key, f=finding.facts))
+        for finding in gather(verification, board)
+    ]
+
+
+def text(every: Sequence[Statement], key: str, width: int | None = None) -> str:
+    """Write one of the findings with the values of its figure, for a terminal.
+
+    Raises ResultsError if it is none of these.
+    """
+    by_key = {statement.key: statement for statement in every}
+    if key not in by_key:
+        raise unknown("finding that these rows carry", key, by_key, ResultsError)
+    shown, width = by_key[key], width or shutil.get_terminal_size().columns
+    rows = [
+        [bar.name, *(number(float(f"{x:.3g}")) for x in (bar.value, bar.low, bar.high))]
+        for bar in shown.finding.bars
+    ]
+    table = grids.text(Grid(["", "value", "from", "to"], rows), width)
+    heads = [textwrap.fill(line, width) for line in (shown.sentence, f"{shown.axis}:")]
+    return "\n\n".join([*heads, table]) + "\n"
