@@ -16,7 +16,8 @@ from rfbench.analysis.totals import totals
 from rfbench.analysis.verification import verify
 from rfbench.errors import ConfigError
 from rfbench.figures import known
-from rfbench.pages import claims, paper
+from rfbench.pages import claims
+from rfbench.pages.paper import page as page_of
 from rfbench.results import find, read
 from tests.support.command_line import call
 from tests.support.frames import results, verification
@@ -327,7 +328,7 @@ def test_a_claim_whose_own_function_is_wrong_says_so_and_ends_no_other(
         wrong, right = (o for o in found.outcomes if o.claim.paper == "doe2030")
         assert (wrong.verdict, wrong.protocol, right.verdict) == ("not run", "printed", "holds")
         assert re.search(sentence, wrong.fault, re.DOTALL)
-        page = paper.page(found, "doe2030", tmp_path)
+        page = page_of(found, "doe2030", tmp_path)
         assert wrong.fault.splitlines()[0].rstrip(".")[:40] in page
 
 
