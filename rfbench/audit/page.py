@@ -28,7 +28,7 @@ from rfbench.papers.models import PERCENT
 PAGE, COMMAND = "audit.md", "rfbench audit"
 NEAREST = 10  # combinations that a page shows, where its question does not say
 HEAD = ["place", "chosen by", "confirmed by", "largest"]
-RANGE_HEAD = ["", "published", "lowest", "our reading", "highest", "off"]
+RANGE_HEAD = ["", "published", "nearest", "lowest", "our reading", "highest", "off"]
 WORTH_HEAD = ["", "chosen by", "confirmed by", "place"]
 
 
@@ -178,8 +178,8 @@ def command_of(folder: Path) -> list[str]:
         ) from None
 
 
-def save_again(folder: Path) -> list[Path]:
-    """Write ``audit.md`` anew from ``audit.csv``, where the rows behind it are not kept.
+def save_again(folder: Path) -> Path:
+    """Write ``audit.md`` anew from ``audit.csv``: neither rows nor data are needed.
 
     Raises ResultsError if there is no such table, or the page names no command; WriteError if it
     cannot be written.
@@ -195,19 +195,22 @@ def save_again(folder: Path) -> list[Path]:
     (kept,) = tables
     options = {name: list(dict.fromkeys(kept.table[name])) for name in kept.choices}
     numbers = papers.published()
+    first = kept.table.iloc[0]
     ranges = [
         [
-            cell(numbers[line["number"]]),
-            number(numbers[line["number"]].value),
+            cell(one),
+            number(one.value),
+            number(first[MEASURED + cell(one)], 2),
             *(number(line[end], 2) for end in ("low", "reading", "high")),
-            number(off(numbers[line["number"]].value, line["low"], line["high"]), 2),
+            number(off(one.value, line["low"], line["high"]), 2),
         ]
         for line in of_tables(tables).to_dict("records")
+        for one in [numbers[line["number"]]]
     ]
     content = fill(
         "audit_kept.md.j2",
         audit=kept,
-        first=kept.table.iloc[0],
+        first=first,
         tied=int((kept.table["place"] == 1).sum()),
         own=next((line for _, line in kept.table[kept.table["as_configured"]].iterrows()), None),
         best=grids.Grid([*HEAD, *kept.choices], _best(kept.table, kept.choices, NEAREST)),
@@ -215,7 +218,7 @@ def save_again(folder: Path) -> list[Path]:
         worth=grids.Grid(WORTH_HEAD, _worth(worth(kept.table, options))),
         command=command,
     )
-    return _write(folder, {PAGE: content})
+    return _write(folder, {PAGE: content})[0]
 
 
 def save(ranking: Ranking, folder: Path) -> list[Path]:

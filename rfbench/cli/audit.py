@@ -165,25 +165,3 @@ def _audit(audit: Audit, options: RunOptions) -> None:
         running.say_trials(summary, f"{summary.found} were there")
     if summary.failed or summary.interrupted:
         raise click.exceptions.Exit(1)
-
-
-def write_again(folder: Path) -> list[Path]:
-    """Write the page and the table of an audit anew from its rows, by the command that it names.
-
-    The command is text of whoever wrote the page: it gets no permission to import.
-    """
-    from rfbench import results
-    from rfbench.audit import page
-    from rfbench.audit.plan import Question, plan
-    from rfbench.audit.ranking import rank
-    from rfbench.audit.target import find
-
-    given = audit.make_context("audit", page.command_of(folder)).params
-    asked = Question(
-        given["config"],
-        find(given["aim"]),
-        run=given["name"],
-        trials=given["trials"] or 2,
-        **{name: given[name] for name in ("vary", "overrides", "gaps", "most", "top", "confirm")},
-    )
-    return page.save(rank(plan(asked), results.read(folder)), folder)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from rfbench.cli.audit import write_again
 from rfbench.cli.options import FILE, FOLDER, note_faults, with_papers
 from rfbench.cli.terminal import echo
 
@@ -31,7 +30,7 @@ def usual_folders(folders: tuple[Path, ...]) -> tuple[Path, ...]:
 @click.option(
     "--audits",
     is_flag=True,
-    help="Write the pages of the audits below RESULTS anew from what is kept, and nothing else.",
+    help="Write the pages of the audits below RESULTS anew from their tables, and nothing else.",
 )
 @with_papers
 def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool) -> None:
@@ -58,14 +57,9 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
     paths = usual_folders(folders)
     if audits:
         from rfbench.audit.page import PAGE, save_again
-        from rfbench.results.reader import TRIALS
 
-        written = []
-        for folder in sorted(file.parent for path in paths for file in path.rglob(PAGE)):
-            if (folder / TRIALS).exists():
-                written += write_again(folder)
-            else:
-                written += save_again(folder)
+        folders_of_audits = sorted({file.parent for path in paths for file in path.rglob(PAGE)})
+        written = [save_again(folder) for folder in folders_of_audits]
     elif html:
         from rfbench.pages.html import page
 
