@@ -158,6 +158,13 @@ def test_kept_features_and_checks_stand_in_the_table() -> None:
     assert "- kept of lkrf below 250: holds; observed 170\N{EN DASH}171, 4 rows." in text
 
 
+def test_settings_that_differ_from_trial_to_trial_are_no_place_on_an_axis() -> None:
+    rows = [{"sampler": "rks", "trial": t, "M": 170 + t} for t in (0, 1)]
+    text = render(results(rows, M={"follow": "lkrf"}), "markdown")
+    assert "variant" not in text
+    assert cells(text)[0][0] == "method"
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_says_smoke_run_spread_trials_and_protocol(format: str) -> None:
     text = render(results(many(2, 2), smoke=True), format, width=80)

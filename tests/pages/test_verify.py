@@ -105,3 +105,9 @@ def test_a_folder_has_the_ranges_of_the_audits_beside_it() -> None:
     assert "59.25 to 60.50, off by 7.95" in printed
     assert "2 combinations" in printed.replace("\n", " ")
     assert "59.25 to 60.50, off by 7.95" in verify("as-printed", "--format", "markdown").output
+
+
+def test_a_finding_that_the_rows_do_not_carry_is_named() -> None:
+    answer = verify("differs", "--finding", "methods")
+    assert answer.exit_code == 2
+    assert "no finding that these rows carry 'methods'" in answer.stderr

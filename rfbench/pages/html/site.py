@@ -276,8 +276,8 @@ class Site:
         for of_paper, by_name in papers.sources().items():
             for dataset, each in by_name.items():
                 if name in (each.dataset, *each.stand_ins):
-                    keys = zip(bearing["paper"], bearing["target"], bearing["source"], strict=True)
-                    here = bearing[[key == (of_paper, dataset, name) for key in keys]]
+                    at = bearing["paper"].eq(of_paper) & bearing["target"].eq(dataset)
+                    here = bearing[at & bearing["source"].eq(name)]
                     # Where nothing was measured, what the paper's folder says.
                     stand_in = set(here["stand_in"].astype(bool)) or {name in each.stand_ins}
                     sources.append((of_paper, dataset, stand_in, each.reason))

@@ -18,7 +18,7 @@ from rfbench.pages.html import site
 from rfbench.pages.html.markdown import to_html
 from rfbench.registry import SAMPLERS, SOLVERS
 from tests.support.command_line import call
-from tests.support.papers import PAPER, eeg
+from tests.support.papers import PAPER, eeg, trials
 from tests.support.payloads import PAYLOADS
 from tests.support.results import write_folder
 from tests.support.runs import MOST_SECONDS
@@ -136,6 +136,22 @@ def test_the_second_time_gives_the_same_bytes_and_removes_what_is_gone(tmp_path)
     assert written[0].name == site.LIST  # what is cut short can be done again
     assert (out / "runs" / "a.html").is_file()
     assert not (out / "runs" / "b.html").exists()
+
+
+def test_a_data_set_says_whether_it_is_the_papers_own(tmp_path):
+    every = {
+        "own": trials(68.6), "part": trials(68.6, n_test=9),
+        "other": trials(68.6, dataset="cod-rna-train"),
+    }  # fmt: skip
+    for name, rows in every.items():
+        write_folder(tmp_path / "results" / name, rows, {"config": {"name": name, **PAPER}})
+    site.publish([tmp_path / "results"], tmp_path / "site")
+    eeg, rna = (
+        (tmp_path / "site" / "datasets" / f"{name}.html").read_text(encoding="utf-8")
+        for name in ("eeg", "cod-rna-train")
+    )
+    assert "it is EEG, the data set itself; where fewer or other rows were taken" in eeg
+    assert "it is a stand-in for cod-RNA" in rna
 
 
 def refused(out: Path, results: Path) -> str:
