@@ -47,8 +47,10 @@ def _own(verification: Verification, name: str) -> Verification:
 
 
 def asked(verification: Verification) -> list[str]:
-    """Name the papers whose numbers or claims were held against the results."""
+    """Name the papers whose numbers, claims or own runs were held against the results."""
+    runs = verification.authors
     names = {*verification.numbers["paper"], *(o.claim.paper for o in verification.outcomes)}
+    names |= set(runs["paper"]) if len(runs) else set()
     return [name for name in papers.papers() if name in names]
 
 
