@@ -54,6 +54,7 @@ from rfbench.choosing.parts import (
 )
 from rfbench.datasets.preparation import Preparation
 from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
+from rfbench.errors import ConfigError
 from rfbench.memory import free_bytes
 from rfbench.samplers import RKS, Nystroem, VariableProjection
 from rfbench.samplers.metric import LearnedMetric
@@ -397,8 +398,18 @@ class Search:
 
     def simple(self) -> None:
         """Add the constant and the linear model, its penalty chosen."""
+
+        def constant(label: str, estimator: BaseEstimator) -> None:
+            n_bytes = self.fit(label, CONSTANT, estimator).n_bytes
+            if n_bytes > self.largest:
+                raise ConfigError(
+                    f"No model is as small as {self.largest:g} bytes.",
+                    f"The constant, the smallest of all, has {n_bytes:,}.",
+                    "Allow a larger model, of 100 kB, say.",
+                )
+
         if self.problem.n_classes:
-            self.fit("the largest class", CONSTANT, DummyClassifier(strategy="prior"))
+            constant("the largest class", DummyClassifier(strategy="prior"))
             for C in (1.0, 0.03, 30.0):
                 if C != 1.0 and self.left() < 3 * self.candidates[-1].seconds:
                     break
@@ -406,7 +417,7 @@ class Search:
                 self.fit("logistic regression", LINEAR, make_pipeline(StandardScaler(), linear))
         else:
             strategy = "median" if self.problem.metric == "mae" else "mean"
-            self.fit(f"the {strategy}", CONSTANT, DummyRegressor(strategy=strategy))
+            constant(f"the {strategy}", DummyRegressor(strategy=strategy))
             ridge = RidgeCV(alphas=np.logspace(-3, 5, 17))
             self.fit("ridge regression", LINEAR, make_pipeline(StandardScaler(), ridge))
 

@@ -228,6 +228,14 @@ def test_a_table_beyond_the_memory_is_refused_before_the_search(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("classes", [False, True])
+def test_a_model_smaller_than_a_constant_is_refused(tmp_path, classes):
+    table = towns(40)
+    y = table.pop("price").to_numpy()
+    with pytest.raises(ConfigError, match="as small as 9 bytes"):
+        choose(table, y > 0 if classes else y, largest_model=9, out=tmp_path)
+
+
 def test_a_metric_of_the_other_kind_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="metric of classes 'rmse'"):
         choose(np.random.default_rng(0).random((40, 2)), ["a", "b"] * 20, metric="rmse")
