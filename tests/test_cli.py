@@ -231,7 +231,7 @@ def test_a_file_of_several_runs(here):
     assert set(re.findall(r"two_\S+(?=:)", both)) > set(re.findall(r"two_\S+(?=:)", output))
     some = ("--only", "protocol=tuned", "--only", "protocol=tunde")  # one of two is not there
     assert "No trial has protocol tunde" in call(*words, *some, code=2)
-    assert "is not KEY=VALUE" in call(*words, "--only", "protocoll=tuned", code=2)
+    assert "with a key of trials" in call(*words, "--only", "protocoll=tuned", code=2)
     assert "tuned" in call(*words, "--only", "protocol=tunde", code=2)
     assert "called 'more'" in call(*words, "--run", "more", code=2)
     assert "digits.printed" in call("sweep", "two.yaml", "--M", 5, code=2)

@@ -189,8 +189,8 @@ def _dense(name: str, X: Any) -> pd.DataFrame:
 def _check_rows(name: str, n: int) -> None:
     if n < LEAST_ROWS:
         raise DataError(
-            f"{name} has {n} rows with a target.",
-            f"To choose and to check, at least {LEAST_ROWS} are needed.",
+            f"{name} has {n} of the {LEAST_ROWS} rows with a target that are needed.",
+            "A model is chosen on some rows and checked on others.",
             "Measure more rows.",
         )
 

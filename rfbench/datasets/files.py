@@ -45,10 +45,14 @@ def find(path: str, folder: Path | None) -> Path:
     file = (folder or Path()) / Path(path).expanduser()
     if file.is_file():
         return file
+    if file.is_dir():
+        raise DataError(f"{file} is a folder.", "A table is read from one file.", "Name the file.")
     there = [each.name for each in file.parent.iterdir()] if file.parent.is_dir() else []
+    start = "this folder" if folder is None else "the folder of the configuration"
     raise DataError(
         f"There is no file {file}.{nearest(file.name, there)}",
-        "A relative path starts from the folder of the configuration.",
+        f"A relative path starts from {start}.",
+        "Correct the path.",
     )
 
 

@@ -72,8 +72,10 @@ def meeting(
         key, sign, value = condition.partition("=")
         if not sign or key not in ONLY_KEYS:
             raise ConfigError(
-                f"--only {condition} is not KEY=VALUE.{nearest(key, list(ONLY_KEYS))}",
+                f"--only {condition} is not KEY=VALUE with a key of trials."
+                + nearest(key, list(ONLY_KEYS)),
                 f"The keys are {', '.join(ONLY_KEYS)}.",
+                "Write --only M=100, say.",
             )
         wanted.setdefault(key, []).append(value)
     left = list(trials)

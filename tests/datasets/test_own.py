@@ -369,6 +369,10 @@ class TestFiles:
         put(frame(), target="price")
         with pytest.raises(DataError, match=r"Did you mean 'prices\.csv'"):
             files.find("price.csv", tmp_path / "mine")
+        with pytest.raises(DataError, match="from this folder"):
+            files.find("nothing.csv", None)
+        with pytest.raises(DataError, match="mine is a folder"):
+            files.find("mine", tmp_path)
 
     @given(st.binary(max_size=200), st.sampled_from(["a.csv", "a.svm", "a.arff", "a.npy", "a"]))
     @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
