@@ -162,6 +162,10 @@ def test_numbers_without_a_unit_are_judged_by_their_quotient(
         freedom = (1 / 1000 + 1 / 6) ** 2 / (1 / 1000**2 / 999 + 1 / 6**2 / 5)
         width = t.ppf(0.95, freedom) * np.hypot(error / mean, sd / 1000**0.5 / mean) * mean
         assert same.half_width == pytest.approx(width, rel=1e-6)
+        relative = np.array([sd / 1000**0.5 / 2.5, error / mean])
+        freedom = (relative**2).sum() ** 2 / (relative**4 / [999, 5]).sum()
+        width = t.ppf(0.95, freedom) * np.hypot(*relative) + 0.005 / 2.5
+        assert half.half_width == pytest.approx(width * mean, rel=1e-6)
         assert half.verdict == "differs"
         assert totals(found).numbers == 2
         text = call("verify", "results")
