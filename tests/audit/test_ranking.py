@@ -146,3 +146,18 @@ def test_a_spread_that_one_combination_lacks_is_passed_over():
     assert math.isnan(ranked(gaps, texts, error=math.nan).noise)
     unknown = (number("eerf", spread=None), TWO[1])
     assert math.isnan(ranked(gaps, texts, unknown).noise)
+
+
+def test_numbers_without_a_unit_count_in_percent_of_their_value():
+    plain = tuple(
+        each.model_copy(
+            update={"unit": "1", "value": 0.5, "spread": each.spread and each.spread / 200}
+        )
+        for each in TWO
+    )
+    small = ranked([(0.01, 0.02), (0.005, 0.04)], ["scaling=a,b"], plain, error=0.002)
+    large = ranked([(2.0, 4.0), (1.0, 8.0)], ["scaling=a,b"])
+    columns = ["place", "rms_choosing", "rms_confirming", "largest_difference"]
+    for column in columns:
+        assert small.table[column].tolist() == pytest.approx(large.table[column].tolist())
+    assert small.noise == pytest.approx(large.noise)
