@@ -51,7 +51,7 @@ def test_a_job_of_several_numbers_gives_each_trial_its_own_rows(experiment_of):
 
 
 def test_two_draws_of_rows_are_made_and_the_first_is_that_of_one(experiment_of):
-    two = plan(experiment_of(f"{SMALL}\nkernel_error_draws: 2\n"))[0]
+    two = plan(experiment_of(f"{SMALL}\nkernel_error_rows: 20\nkernel_error_draws: 2\n"))[0]
     context = Context()
     rows, exact = context.exact_kernel(two, Gaussian(1.0), 20)
     assert rows.shape[0] == 40
