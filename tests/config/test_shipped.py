@@ -9,11 +9,10 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from rfbench import config, datasets, shipped, solvers, yamlfile
-from rfbench.config import BandwidthGrid
+from rfbench import config, datasets, shipped, yamlfile
+from rfbench.analysis.frame import collect
 from rfbench.datasets import Dataset, catalog
-from rfbench.experiment.run_plan import with_enough_features
-from rfbench.registry import SAMPLERS
+from rfbench.experiment import today
 from tests.golden import numbers
 from tests.support.trials import measured
 
@@ -27,9 +26,6 @@ OF_PAPERS = [
     for name in RUNS
     if name.startswith(PAPERS) and name not in (*NAMED_AFTER_NOTHING, "eerf2018_adult")
 ]
-# Runs of which some published rows are to be measured anew: their features had seen the folds that
-# chose, their folds cut groups, or their grids of bandwidths were cut.
-MEASURED_BEFORE_0_2 = {"eerf2018_table3_mnist.tuned"}
 LARGE = [name for name in catalog.names() if catalog.entry(name).kind == "files"]
 
 
@@ -60,47 +56,19 @@ def test_it_begins_with_what_it_is_and_its_choices_have_sources(path):
         assert re.search(r"our reading|ours|found|not printed|the example", text, re.IGNORECASE)
 
 
-def before_0_2(run):
-    """Return a run as it was measured before 0.2.0.
-
-    Features were fitted once for all folds, and grids of bandwidths stayed as they were.
-    """
-    update = {"features_in_folds": "once"}
-    if isinstance(run.bandwidth, BandwidthGrid):
-        update["bandwidth"] = run.bandwidth.model_copy(update={"widen": False})
-    return run.model_copy(update=update)
+def test_no_published_row_is_stale():
+    """Rows that no shipped configuration asks for any more are measured anew, or go."""
+    assert collect([numbers.PUBLISHED], today.settings).stale == {}
 
 
 @pytest.mark.parametrize("folder", numbers.folders(), ids=lambda folder: folder.name)
-def test_it_plans_the_trials_that_were_published(folder):
+def test_it_says_today_what_its_published_rows_are_of(folder):
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     measured = config.from_manifest(manifest["config"], "manifest.json")  # it asks nobody
-    run = read(folder.name).model_copy(update={"trials": measured.trials})
-    before = folder.name in MEASURED_BEFORE_0_2
-    trials = numbers.trials(folder, [before_0_2(run) if before else run])
-    ids = [trial.id for trial in trials]
-    assert ids == numbers.planned(folder, [measured])
-    changed = set(ids) - set(numbers.planned(folder, [run]))
-    groups = [trial for trial in trials if trial.folds_of_groups]
-    assert before == bool(changed or (before and groups))
-    # Of a method with another revision, the rows are to be measured anew; of folds that cut groups,
-    # too.
-    own = [spec for spec in run.samplers if spec.name in list(SAMPLERS)]
-    old = [spec for spec in own if SAMPLERS.find(spec.name).revision == 1]
-    if own and solvers.revision(run.solver.name) == 1 and not groups:
-        names = {spec.label for spec in old}
-        of_old = [trial for trial in trials if trial.sampler.label in names]
-        # Sizes that a sampler cannot serve are left out; in older runs they are rows that failed.
-        needed = {trial.id for trial in with_enough_features(of_old)[0]}
-        # The leaderboard is measured trial by trial, over more than one sitting.
-        goes_on = folder.name.startswith("leaderboard_")
-        published = set(manifest["trials"])
-        if goes_on:
-            published = set(pd.read_csv(folder / "trials.csv", usecols=["trial_id"])["trial_id"])
-        assert goes_on or needed <= published
-        assert published <= set(ids) or old != run.samplers
     told = ("paper", "item", "protocol", "metric")
-    assert [getattr(run, key) for key in told] == [getattr(measured, key) for key in told]
+    assert [getattr(read(folder.name), key) for key in told] == [
+        getattr(measured, key) for key in told
+    ]
 
 
 @pytest.mark.parametrize("name", RUNS)
