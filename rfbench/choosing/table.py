@@ -189,8 +189,8 @@ def _dense(name: str, X: Any) -> pd.DataFrame:
 def _check_rows(name: str, n: int) -> None:
     if n < LEAST_ROWS:
         raise DataError(
-            f"{name} has {n} of the {LEAST_ROWS} rows with a target that are needed.",
-            "A model is chosen on some rows and checked on others.",
+            f"Too few rows have a target: {n} in {name}.",
+            f"A model is chosen on some and checked on others: at least {LEAST_ROWS} are needed.",
             "Measure more rows.",
         )
 

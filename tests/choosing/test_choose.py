@@ -210,7 +210,7 @@ def test_without_time_there_is_an_answer(tmp_path):
 @pytest.mark.parametrize(
     ("y", "word"),
     [
-        (["a", "b"] * 4, "8 rows"),
+        (["a", "b"] * 4, "8 in the rows"),
         (["a"] * 30, "constant"),
         (["a"] * 20 + ["b"] * 20 + ["c"], "one row only of c"),
     ],
