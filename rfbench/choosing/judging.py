@@ -20,7 +20,7 @@ from rfbench.choosing.losses import (
     difference,
     loss,
 )
-from rfbench.choosing.model import Model, half_widths
+from rfbench.choosing.model import Model, half_widths, loss_of
 from rfbench.choosing.search import (
     BLEND,
     BOOSTING,
@@ -43,6 +43,7 @@ ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
 DECADES = 100.0  # a target whose quantiles lie so far from each other: its logarithm is tried
 SIMPLEST = (LINEAR, FEATURES, BOOSTING, BLEND)
 SIGNIFICANT = 0.05
+WRONG = 3.0  # standard errors of a loss, by which a fit of all rows cannot be worse
 
 
 @dataclass(frozen=True)
@@ -213,10 +214,20 @@ class Judged:
         )
 
     def final(self, taken: Candidate, table: LabelledTable) -> Model:
-        """Return the model that is taken, fitted on all rows, with its intervals."""
+        """Return the model that is taken, fitted on all rows, with its intervals.
+
+        A fit on more rows can go wrong where the measured one did not: boosting of many classes
+        diverges on some rows and not on others. Where the rows held out, which it has now seen,
+        have a larger loss than they had unseen, the model that was measured is taken.
+        """
         model = pipeline_of(taken, regression=table.regression, log=self.search.log)
         rows = np.sort(np.concatenate([self.train, self.test]))
         model.fit(table.X.iloc[rows], table.y[rows])
+        measured = self.losses[taken.family]
+        X, y = table.X.iloc[self.test], table.y[self.test]
+        seen = loss_of(self.problem.metric, model, X, y)
+        if not seen.value <= measured.value + WRONG * measured.standard_error():
+            model.fit(table.X.iloc[self.train], table.y[self.train])
         model.half_widths_, model.log_target_ = {}, self.search.log
         if table.regression:
             values = self.predicted[taken.family].values

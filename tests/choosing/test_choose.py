@@ -2,19 +2,24 @@
 
 import io
 import json
+import time
 from contextlib import redirect_stdout
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 import rfbench
 from rfbench import choosing
 from rfbench.choosing import choose, measured, search
+from rfbench.choosing.judging import Judged
 from rfbench.choosing.losses import Difference
+from rfbench.choosing.table import table_of
 from rfbench.errors import ConfigError, DataError, MemoryLimit
 from rfbench.pages.choose import page, text
 from tests.choosing.conftest import FOREVER, towns
@@ -54,6 +59,34 @@ def test_the_model_predicts_tables_as_they_come(chosen):
     changed = new.assign(town=["Rom", *new["town"][1:]])
     np.testing.assert_allclose(chosen.model.predict(changed)[1:], said[1:], rtol=0, atol=1e-9)
     assert chosen.model.differences(changed).unseen_words == {"town": {"Rom": 1}}
+
+
+class Diverges(ClassifierMixin, BaseEstimator):
+    """A classifier that is wrong everywhere if it is fitted on more than 80 rows."""
+
+    def fit(self, X, y):
+        self.inner_ = LogisticRegression().fit(X, y)
+        self.classes_, self.rows_ = self.inner_.classes_, len(y)
+        return self
+
+    def predict_proba(self, X):
+        return self.inner_.predict_proba(X)[:, :: -1 if self.rows_ > 80 else 1]
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+@pytest.mark.parametrize(("n", "fitted"), [(100, 75), (80, 80)])
+def test_a_last_fit_that_goes_wrong_is_not_taken(n, fitted):
+    X = np.random.default_rng(0).standard_normal((n, 2))
+    table = table_of(X, np.where(X[:, 0] > 0, "up", "down"))
+    problem = search.LearningProblem(table.X, table.target, 2, None, "error", 0)
+    ((train, test),) = problem.split(0.25)
+    tried = search.Search(problem.take(train), time.monotonic() + FOREVER)
+    taken = tried.fit("diverges", search.BOOSTING, Diverges())
+    model = Judged(tried, problem, train, test).final(taken, table)
+    assert model[-1].rows_ == fitted
+    assert np.mean(model.predict(table.X) != table.y) < 0.1
 
 
 def test_the_code_prints_the_error_of_the_page(chosen):
