@@ -3,7 +3,7 @@
 A quarter of the rows is held out. On the others the search (`rfbench.choosing.search`) fits a
 constant, a linear model, gradient boosting, features of kernels, and averages of them, and takes
 one. Only then are the best of each kind measured on the rows held out, and compared there in pairs.
-The model that is taken is fitted again on all rows.
+The model that is taken is fitted again on all rows, unless that goes wrong.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Choice:
     budget: float
     spent: float
     seed: int
-    model: Model  # fitted on all rows
+    model: Model  # fitted on all rows, see `rfbench.choosing.judging.Judged.final`
     others: Mapping[str, Model]  # of each kind, not fitted
     card: Card
     code: str  # Python that builds it, fits it on the training rows and prints its error
@@ -203,7 +203,7 @@ def choose_from(
         )
         judged = Judged(search, problem, train, test)
         taken, overturned, nothing = judged.decide()
-        model = judged.final(taken, table)
+        model, fitted = judged.final(taken, table)
     judged.contenders[taken.family] = taken
     contenders = tuple(judged.contender(c, taken) for c in judged.contenders.values())
     winner = next(c for c in contenders if c.family == taken.family)
@@ -220,7 +220,7 @@ def choose_from(
         metric=used,
         error=winner.error,
         standard_error=winner.standard_error,
-        rows=len(train) + len(test),
+        rows=fitted,
         held_out=len(test),
         holds_rows=winner.holds_rows,
     )

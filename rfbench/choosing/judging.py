@@ -43,7 +43,6 @@ ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
 DECADES = 100.0  # a target whose quantiles lie so far from each other: its logarithm is tried
 SIMPLEST = (LINEAR, FEATURES, BOOSTING, BLEND)
 SIGNIFICANT = 0.05
-WRONG = 3.0  # standard errors of a loss, by which a fit of all rows cannot be worse
 
 
 @dataclass(frozen=True)
@@ -213,28 +212,28 @@ class Judged:
             holds_rows=any(_holds(base) for base in bases),
         )
 
-    def final(self, taken: Candidate, table: LabelledTable) -> Model:
-        """Return the model that is taken, fitted on all rows, with its intervals.
+    def final(self, taken: Candidate, table: LabelledTable) -> tuple[Model, int]:
+        """Return the model that is taken, with its intervals, and how many rows it was fitted on.
 
-        A fit on more rows can go wrong where the measured one did not: boosting of many classes
-        diverges on some rows and not on others. Where the rows held out, which it has now seen,
-        have a larger loss than they had unseen, the model that was measured is taken.
+        These are all rows. But a fit on more rows can go wrong where the measured one did not:
+        boosting of many classes diverges on some rows and not on others. Where it is significantly
+        worse on the rows held out, which it has seen, the model that was measured is fitted again.
         """
         model = pipeline_of(taken, regression=table.regression, log=self.search.log)
         rows = np.sort(np.concatenate([self.train, self.test]))
         model.fit(table.X.iloc[rows], table.y[rows])
-        measured = self.losses[taken.family]
-        X, y = table.X.iloc[self.test], table.y[self.test]
-        seen = loss_of(self.problem.metric, model, X, y)
-        if not seen.value <= measured.value + WRONG * measured.standard_error():
-            model.fit(table.X.iloc[self.train], table.y[self.train])
+        metric, X, y = self.problem.metric, table.X.iloc[self.test], table.y[self.test]
+        seen, unseen = loss_of(metric, model, X, y), self.losses[taken.family]
+        if difference(seen, unseen, metric, self.groups).verdict == "worse":
+            rows = self.train
+            model.fit(table.X.iloc[rows], table.y[rows])
         model.half_widths_, model.log_target_ = {}, self.search.log
         if table.regression:
             values = self.predicted[taken.family].values
             pair = (self.truth, values)
             truth, predicted = (np.log(part) for part in pair) if self.search.log else pair
             model.half_widths_ = half_widths(truth - predicted)
-        return model
+        return model, len(rows)
 
 
 def pipeline_of(candidate: Candidate, *, regression: bool, log: bool) -> Model:

@@ -96,8 +96,8 @@ class Card(BaseModel):
     metric: str
     error: float  # on the rows held out, of the model before it saw them
     standard_error: float
-    rows: int
-    held_out: int
+    rows: int  # that it was fitted on
+    held_out: int  # of all rows, to measure it
     holds_rows: bool
     n_bytes: int
     half_widths: dict[str, float | None]  # by level; None: the rows are too few

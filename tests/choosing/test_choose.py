@@ -84,9 +84,17 @@ def test_a_last_fit_that_goes_wrong_is_not_taken(n, fitted):
     ((train, test),) = problem.split(0.25)
     tried = search.Search(problem.take(train), time.monotonic() + FOREVER)
     taken = tried.fit("diverges", search.BOOSTING, Diverges())
-    model = Judged(tried, problem, train, test).final(taken, table)
-    assert model[-1].rows_ == fitted
+    model, rows = Judged(tried, problem, train, test).final(taken, table)
+    assert rows == model[-1].rows_ == fitted
     assert np.mean(model.predict(table.X) != table.y) < 0.1
+
+
+def test_the_page_says_which_rows_the_model_was_fitted_on(chosen):
+    assert "The model file was fitted again on all 300 rows." in text(chosen)
+    dropped = replace(chosen, card=chosen.card.model_copy(update={"rows": chosen.n_train}))
+    for written in map(str.split, (text(dropped), page(dropped))):
+        assert "the one that was measured, of 225 rows." in " ".join(written)
+        assert "on all 300 rows" not in " ".join(written)
 
 
 def test_the_code_prints_the_error_of_the_page(chosen):
