@@ -42,11 +42,11 @@ class Totals:
 
 def totals(verification: Verification) -> Totals:
     """Count numbers and claims by verdict, each number once."""
-    judged_units = verification.own["unit"] != SECONDS
-    own = verification.own[judged_units & (verification.own["same_as"] == "")]
+    no_times = verification.own["unit"] != SECONDS
+    own = verification.own[no_times & (verification.own["same_as"] == "")]
     ids = {outcome.claim.key for outcome in verification.outcomes if outcome.claim.judged}
-    judged_ones = [o for o in verification.outcomes if o.claim.judged]
-    every = [(o.protocol, o.verdict) for o in judged_ones if o.protocol not in ("", TUNED)]
+    judged_outcomes = [o for o in verification.outcomes if o.claim.judged]
+    every = [(o.protocol, o.verdict) for o in judged_outcomes if o.protocol not in ("", TUNED)]
     seen = pd.DataFrame(every, columns=["protocol", "verdict"])
     by_number = counts(verification).groupby("protocol", sort=False)[["compared", *COUNTED]].sum()
     by_claim = pd.crosstab(seen["protocol"], seen["verdict"])
@@ -61,7 +61,7 @@ def totals(verification: Verification) -> Totals:
         own.loc[own["verdict"].isin(verdicts.COMPARED), "number"].nunique(),
         len(ids),
         len(ids & added),
-        len({o.claim.key for o in judged_ones if o.verdict in verdicts.JUDGED}),
+        len({o.claim.key for o in judged_outcomes if o.verdict in verdicts.JUDGED}),
         len({outcome.claim.key for outcome in verification.outcomes} - ids),
         _without_disputed(by_number.reindex(order, fill_value=0)),
         _without_disputed(by_claim),

@@ -198,14 +198,14 @@ def save_again(folder: Path) -> Path:
     first = kept.table.iloc[0]
     ranges = [
         [
-            cell(one),
-            number(one.value),
-            number(first[MEASURED + cell(one)], 2),
+            cell(published),
+            number(published.value),
+            number(first[MEASURED + cell(published)], 2),
             *(number(line[end], 2) for end in ("low", "reading", "high")),
-            number(off(one.value, line["low"], line["high"]), 2),
+            number(off(published.value, line["low"], line["high"]), 2),
         ]
         for line in of_tables(tables).to_dict("records")
-        for one in [numbers[line["number"]]]
+        for published in [numbers[line["number"]]]
     ]
     content = fill(
         "audit_kept.md.j2",

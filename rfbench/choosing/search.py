@@ -397,27 +397,29 @@ class Search:
         self.average()
 
     def simple(self) -> None:
-        """Add the constant and the linear model, its penalty chosen."""
+        """Add the constant and the linear model, its penalty chosen.
 
-        def constant(label: str, estimator: BaseEstimator) -> None:
-            n_bytes = self.fit(label, CONSTANT, estimator).n_bytes
-            if n_bytes > self.largest:
-                raise ConfigError(
-                    f"No model is as small as {self.largest:g} bytes.",
-                    f"The constant, the smallest of all, has {n_bytes:,}.",
-                    "Allow a larger model, of 100 kB, say.",
-                )
-
+        Raises ConfigError where not even the constant is small enough.
+        """
         if self.problem.n_classes:
-            constant("the largest class", DummyClassifier(strategy="prior"))
+            label, constant = "the largest class", DummyClassifier(strategy="prior")
+        else:
+            strategy = "median" if self.problem.metric == "mae" else "mean"
+            label, constant = f"the {strategy}", DummyRegressor(strategy=strategy)
+        n_bytes = self.fit(label, CONSTANT, constant).n_bytes
+        if n_bytes > self.largest:
+            raise ConfigError(
+                f"No model is as small as {self.largest:g} bytes.",
+                f"The constant, the smallest of all, has {n_bytes:,}.",
+                "Allow a larger model, of 100 kB, say.",
+            )
+        if self.problem.n_classes:
             for C in (1.0, 0.03, 30.0):
                 if C != 1.0 and self.left() < 3 * self.candidates[-1].seconds:
                     break
                 linear = LogisticRegression(C=C, max_iter=300)
                 self.fit("logistic regression", LINEAR, make_pipeline(StandardScaler(), linear))
         else:
-            strategy = "median" if self.problem.metric == "mae" else "mean"
-            constant(f"the {strategy}", DummyRegressor(strategy=strategy))
             ridge = RidgeCV(alphas=np.logspace(-3, 5, 17))
             self.fit("ridge regression", LINEAR, make_pipeline(StandardScaler(), ridge))
 
