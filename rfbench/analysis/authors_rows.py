@@ -87,8 +87,9 @@ def _lines(
         return []
     group = groups.iloc[int(groups["trials"].to_numpy().argmax())]
     metric, counted, n = key[-1], selection.collection.counted, len(theirs)
-    rows = counted[counted["group"] == group["group"]]
-    values = rows["accuracy_percent" if metric == "accuracy" else metric].astype(float)
+    column = "accuracy_percent" if metric == "accuracy" else metric
+    rows = counted.loc[counted["group"] == group["group"], [column, "trial", "n_test"]]
+    values = rows[column].astype(float)
     # A trial of another protocol stands for itself.
     fold = rows["trial"].astype(int) if beside else rows["trial"].astype(int) % n
     by_fold = values.groupby(fold)

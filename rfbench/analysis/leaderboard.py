@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -289,13 +290,11 @@ def datasets_needed(methods: int, alpha: float = ALPHA, power: float = POWER) ->
     from scipy.special import ndtri
     from scipy.stats import studentized_range
 
-    z, n = float(ndtri(power)), 3
-    while methods > 1:
-        q = math.sqrt(2) * (math.sqrt(n) - z)
-        if q > 0 and studentized_range.cdf(q, methods, n - 1) >= 1 - alpha:
-            break
-        n += 1
-    return n
+    def enough(n: int) -> bool:
+        q = math.sqrt(2) * (math.sqrt(n) - float(ndtri(power)))
+        return q > 0 and bool(studentized_range.cdf(q, methods, n - 1) >= 1 - alpha)
+
+    return bisect_left(range(1000), methods > 1, lo=3, key=enough)
 
 
 def bootstrap(
@@ -706,6 +705,8 @@ def _over_trials(logs: Values) -> tuple[float, float]:
 
 
 def _driver(label: str, x: pd.Series[float], y: pd.Series[float]) -> Driver | None:
+    from scipy.stats import rankdata
+
     both = pd.DataFrame({"x": x, "y": y}).dropna()
     if len(both) < 3 or both["x"].nunique() < 2 or both["y"].nunique() < 2:
         return None
@@ -713,11 +714,11 @@ def _driver(label: str, x: pd.Series[float], y: pd.Series[float]) -> Driver | No
     values = both.to_numpy(dtype=np.float64)
     draws = []
     for _ in range(DRAWS // 4):
-        ranks = pd.DataFrame(values[generator.integers(n, size=n)]).rank()
-        if (ranks.nunique() > 1).all():
-            draws.append(float(np.corrcoef(ranks.to_numpy().T)[0, 1]))
+        ranks = np.asarray(rankdata(values[generator.integers(n, size=n)], axis=0))
+        if (np.ptp(ranks, axis=0) > 0).all():
+            draws.append(float(np.corrcoef(ranks.T)[0, 1]))
     low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    rho = float(np.corrcoef(both.rank().to_numpy().T)[0, 1])
+    rho = float(np.corrcoef(np.transpose(rankdata(values, axis=0)))[0, 1])
     return Driver(label, rho, float(low), float(high))
 
 

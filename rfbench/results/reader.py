@@ -258,8 +258,8 @@ class _Growing:
     def array(self) -> Any:
         """Return the column."""
         if self._texts is not None:
-            parts = [pd.Series(array, dtype="str", copy=False) for array in self._texts]
-            return pd.concat(parts, ignore_index=True).array
+            parts = [pd.array(texts, dtype="str", copy=False) for texts in self._texts]
+            return parts[0] if len(parts) == 1 else pd.concat(map(pd.Series, parts)).array
         arrays: list[Any] = list(map(np.frombuffer, self._buffers, self._types))
         if self._kind == TEXT:
             values = pd.Categorical.from_codes(arrays[0], pd.Index(list(self._codes), dtype="str"))
@@ -383,8 +383,12 @@ def _values_of_all(header: list[str], lines: list[bytes]) -> dict[str, Any] | No
         read = {name: SCHEMA[name].typed(frame[name].array) for name in header if name in SCHEMA}
     except (ValueError, pd.errors.ParserWarning):
         return None
-    absent = {name: column.values([""] * len(lines)) for name, column in SCHEMA.items()}
-    return absent | read | {name: frame[name].array for name in header if name not in SCHEMA}
+    nothing = [""] * len(lines)
+    ours = {
+        name: read[name] if name in read else column.values(nothing)
+        for name, column in SCHEMA.items()
+    }
+    return ours | {name: frame[name].array for name in header if name not in SCHEMA}
 
 
 def _header(file: Path, line: bytes) -> list[str]:

@@ -140,6 +140,7 @@ def test_the_answer_is_in_a_file_and_on_a_page(chosen):
     assert "default-src 'none'" in html
     assert "<script" not in html
     assert f"{chosen.taken.error:.4g}" in html
+    assert "<b>" not in page(replace(chosen, data="<b>", notes=["<b>"], code="<b>"))
 
 
 def test_the_first_line_says_what_to_take(chosen):

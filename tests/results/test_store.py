@@ -109,10 +109,13 @@ def test_a_crash_while_mending_loses_nothing(tmp_path, monkeypatch):
     store = store_of(tmp_path, X, Y)
     broken = store.csv.read_bytes()[:-7]
     store.csv.write_bytes(broken)
+    forced = []
     with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: forced.append(os.readlink(f"/proc/self/fd/{file}")))
         patch.setattr(os, "replace", _die)
         with pytest.raises(KeyboardInterrupt):
             store.mend()
+    assert forced[0] == str(tmp_path / TORN)
     assert store.csv.read_bytes() == broken
     assert (tmp_path / TORN).read_bytes().startswith(b"y,")
 
