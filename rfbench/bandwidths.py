@@ -37,12 +37,10 @@ ALLOWED = (
 GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
 # How far a grid is widened, in multiples of what the rule gives.
 WIDEST, ROUNDING = (1 / 8, 32.0), 1 + 1e-9
-NEIGHBOUR = 50
+NEIGHBOUR, SAMPLE = 50, 1000
 
 
-def resolve(
-    rule: float | str, X: Rows, generator: np.random.Generator, *, queries: int = 1000
-) -> float:
+def resolve(rule: float | str, X: Rows, generator: np.random.Generator) -> float:
     """Return the bandwidth that a rule gives on the rows X, shape (n, d).
 
     Parameters
@@ -52,8 +50,6 @@ def resolve(
         a random sample. ``knn50`` is the mean distance to the 50th nearest other row, over a
         random sample of query rows against all rows (as in EERF, after Yu et al. 2016);
         ``knn50-sample`` looks for it among the rows of the sample only, which is farther off.
-    queries : int
-        Size of the random sample.
 
     Raises
     ------
@@ -61,7 +57,7 @@ def resolve(
         The rule is unknown, the number not positive, or all sampled rows coincide.
     """
     if parts := _parts(rule):
-        value = parts[0] * _from_rows(parts[1], X, generator, queries)
+        value = parts[0] * _from_rows(parts[1], X, generator)
     elif isinstance(rule, str):
         raise MethodError(
             f"There is no bandwidth rule '{rule}'.{nearest(rule, list(RULES))}",
@@ -156,9 +152,9 @@ def nearest_to_rule(losses: Mapping[float, Array], rule: float) -> float:
     return min(filter(flat, means), key=lambda value: (abs(np.log(value / rule)), -value))
 
 
-def _from_rows(rule: str, X: Rows, generator: np.random.Generator, queries: int) -> float:
+def _from_rows(rule: str, X: Rows, generator: np.random.Generator) -> float:
     n = X.shape[0]
-    sample = np.sort(generator.choice(n, size=min(queries, n), replace=False))
+    sample = np.sort(generator.choice(n, size=min(SAMPLE, n), replace=False))
     rows = X[sample]
     if len(sample) < 2:
         return 1.0

@@ -33,14 +33,15 @@ def test_unusable_bandwidth_is_refused(rule):
 
 
 @pytest.mark.parametrize("of", [np.asarray, sparse.csr_array])
-def test_within_a_sample_the_fiftieth_neighbour_is_farther_off(of):
+def test_within_a_sample_the_fiftieth_neighbour_is_farther_off(of, monkeypatch):
+    monkeypatch.setattr(bandwidths, "SAMPLE", 100)
     rows = np.random.default_rng(0).standard_normal((400, 3))
     own = np.sort(np.random.default_rng(7).choice(400, size=100, replace=False))
     distances = np.sqrt(((rows[own][:, None] - rows[own]) ** 2).sum(axis=2))
     fiftieth = np.sort(distances, axis=1)[:, 50].mean()
-    given = bandwidths.resolve("knn50-sample", of(rows), np.random.default_rng(7), queries=100)
+    given = bandwidths.resolve("knn50-sample", of(rows), np.random.default_rng(7))
     assert_allclose(given, fiftieth)
-    assert given > bandwidths.resolve("knn50", rows, np.random.default_rng(7), queries=100)
+    assert given > bandwidths.resolve("knn50", rows, np.random.default_rng(7))
 
 
 @pytest.mark.parametrize("of", [np.asarray, sparse.csr_array])
@@ -75,7 +76,7 @@ def test_single_precision_is_as_good_as_its_rows():
 
 def test_multiples_of_a_rule_see_one_sample():
     rows = np.random.default_rng(0).standard_normal((300, 3))
-    median = bandwidths.resolve("median", rows, np.random.default_rng(1), queries=1000)
+    median = bandwidths.resolve("median", rows, np.random.default_rng(1))
     found = bandwidths.candidates(
         ["0.5*median", "median", 3.0, "2 * median", "1*median"], rows, np.random.default_rng(1)
     )

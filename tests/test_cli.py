@@ -329,6 +329,13 @@ def test_python_m_rfbench_and_completion():
     assert "sweep" in found.stdout
 
 
+def test_too_little_memory_is_a_sentence():
+    command = f"ulimit -v 300000; exec {sys.executable} -m rfbench list samplers"
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert ended.returncode
+    assert "Traceback" not in ended.stderr
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_a_full_output_is_a_sentence():
     with open("/dev/full", "w") as full:

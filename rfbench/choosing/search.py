@@ -276,13 +276,13 @@ class Search:
             n_bytes=size,
         )
 
-    def kernel(self, recipe: Recipe, M: int, rows: int, *, seed: int = 0) -> Candidate:
+    def kernel(self, recipe: Recipe, M: int, rows: int) -> Candidate:
         """Fit features of a kernel for all penalties, and add the best."""
         return self._features(
-            recipe, self.sampler(recipe, M, seed), rows, f"{self._name(recipe)}, M = {M}"
+            recipe, self.sampler(recipe, M), rows, f"{self._name(recipe)}, M = {M}"
         )
 
-    def sampler(self, recipe: Recipe, M: int, seed: int = 0) -> Any:
+    def sampler(self, recipe: Recipe, M: int) -> Any:
         """Return landmarks, or random frequencies where no rows may be held."""
         kind: Any = Nystroem if self.allow_rows else RKS
         own = {"landmarks": self.menu.landmarks.kind} if self.allow_rows else {}
@@ -291,7 +291,7 @@ class Search:
             **own,
             kernel=recipe.kernel,
             bandwidth=f"{recipe.factor:.4g}*median",
-            random_state=self.problem.seed + seed,
+            random_state=self.problem.seed,
         )
 
     def _name(self, recipe: Recipe) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rfbench.cli.options import ALLOW_IMPORTS, AS_JSON, FOLDER, RESULTS_OR_USUAL
+from rfbench.cli.options import AS_JSON, FOLDER, RESULTS_OR_USUAL, with_papers
 from rfbench.cli.terminal import echo, echo_json, failures, print_table
 from rfbench.compute import DEVICES
 from rfbench.pages.words import seconds
@@ -98,7 +98,7 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
 @click.argument("results", type=FOLDER)
 @click.argument("row")
 @click.option("--device", type=click.Choice(DEVICES), help="Default: that of the row.")
-@ALLOW_IMPORTS
+@with_papers
 def replay(results: Path, row: str, device: str | None, allow_imports: bool) -> None:
     """Measure one ROW of RESULTS again and compare: a number from 1, or a trial_id.
 

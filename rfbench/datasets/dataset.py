@@ -69,7 +69,6 @@ def _own(
 def load(
     name: str,
     *,
-    dtype: str = "float64",
     parameters: Parameters = None,
     generator: np.random.Generator | None = None,
     folder: Path | None = None,
@@ -81,8 +80,6 @@ def load(
     ----------
     name : str
         Name in the catalogue, or of data of one's own.
-    dtype : {'float64', 'float32'}
-        Type of the rows.
     parameters : mapping, optional
         Of a synthetic problem; or where data of one's own are, see `rfbench.datasets.own`.
     generator : numpy.random.Generator, optional
@@ -98,10 +95,6 @@ def load(
         If the name is unknown, if files are missing, broken or not what the catalogue says, or if
         a parameter is wrong.
     """
-    if dtype not in ("float64", "float32"):
-        raise DataError(
-            f"Rows of type '{dtype}' cannot be loaded.", "", "Choose 'float64' or 'float32'."
-        )
     if source_of(parameters):
         entry, parsed, identity = _own(name, parameters, folder, sha256)
     else:
@@ -127,8 +120,8 @@ def load(
     schema = parsed.schema if isinstance(X, RowSource) else None
     if parsed.schema is not None and schema is None:
         X = parsed.schema.table(X)
-    elif X.dtype != dtype:
-        X = X.astype(dtype)
+    elif X.dtype != np.float64:
+        X = X.astype(np.float64)
     return Dataset(
         name=entry.name,
         X=X,

@@ -215,14 +215,14 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tu
 
     A metric that the first row does not have came with a later version, and is not compared.
     """
-    versions = {}
+    differing = {}
     for metric in METRICS:
         value = now.get(metric)
         if then.get(metric):
             first, second = float(then[metric]), float("nan" if value in (None, "") else value)
             if not close(first, second, then["dtype"]):
-                versions[metric] = (first, second)
-    return versions
+                differing[metric] = (first, second)
+    return differing
 
 
 def _refuse_unlike(target: Path, own: dict[str, Any], folder: Path, other: dict[str, Any]) -> None:

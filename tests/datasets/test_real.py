@@ -33,12 +33,11 @@ def name(request, here):
 
 def test_a_real_data_set_is_what_the_catalogue_says(name):
     assert {check.status for check in datasets.verify(name)} == {"ok"}
-    entry, dataset = datasets.entry(name), datasets.load(name, dtype="float32")
+    entry, dataset = datasets.entry(name), datasets.load(name)
     assert dataset.X.shape == (entry.rows, entry.columns)
-    assert dataset.X.dtype == np.float32
     assert isinstance(dataset.X, np.ndarray) != entry.sparse
     assert dataset.n_given_train == entry.train_rows
-    assert datasets.load(name, dtype="float32").sha256 == dataset.sha256
+    assert datasets.load(name).sha256 == dataset.sha256
     split = "given" if entry.train_rows else {"test_size": 0.2}
     prepared = datasets.prepare(dataset, split=split, generator=np.random.default_rng(0), rows=2000)
     assert prepared.X_train.shape == (2000, entry.columns)

@@ -410,6 +410,7 @@ def test_an_installed_package_reads_a_paper_with_a_claim_in_python_from_a_folder
     table = call("table", "results", "--paper", "doe2030", "--item", "table7", *more)
     assert "RKS time (s)" in table
     assert "needs permission" in call("verify", "results", *more)
+    assert "differs" not in call("replay", folder, "1", *more)
     call("report", "results", "--out", "pages", *more, "--allow-imports")
     page = Path("pages/papers/doe2030.md").read_text()
     assert "\n### doe2030 E4\n" in page
