@@ -37,15 +37,11 @@ def limited_to(amount: float | None) -> Iterator[None]:
 
 @contextmanager
 def within_limit() -> Iterator[None]:
-    """Make a MemoryError of an allocation beyond `free_bytes`; on macOS nothing changes."""
+    """Make a MemoryError of an allocation beyond `free_bytes`."""
     import psutil
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    held = getattr(psutil.Process().memory_info(), "data", None)
-    if held is None:
-        yield
-        return
-    most = int(held + free_bytes())
+    most = int(psutil.Process().memory_info().data + free_bytes())
     resource.setrlimit(
         resource.RLIMIT_DATA, (most if soft == resource.RLIM_INFINITY else min(soft, most), hard)
     )

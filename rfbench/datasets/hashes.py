@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -38,8 +37,7 @@ def user_folder() -> Path:
     """
     if given := os.environ.get("RFBENCH_CACHE"):
         return Path(given)
-    usual = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser(usual)) / "rfbench"
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "rfbench"
 
 
 def recall(key: str) -> str | None:

@@ -8,7 +8,6 @@ import os
 import platform
 import resource
 import subprocess
-import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -141,5 +140,4 @@ def peak_rss_mb() -> float:
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM"):
                 return float(line.split()[1]) * 1024 / 1e6
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1e6 if sys.platform == "darwin" else peak / 1e3
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3

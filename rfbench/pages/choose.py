@@ -5,17 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
-from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rfbench.pages import words
-from rfbench.pages.templates import FILTERS, render
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from rfbench.pages.templates import bare, render
 
 LEFT, RIGHT, TOP, BOTTOM = 80.0, 600.0, 30.0, 235.0  # of what is drawn
 # Of a name: above its point; from the next name, where that is so near.
@@ -37,7 +32,7 @@ def page(choice: Any) -> str:
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     contenders = sorted(choice.contenders, key=lambda c: c.error)
     return (
-        _environment()
+        bare(autoescape=True)
         .get_template("choose.html.j2")
         .render(
             choice=choice,
@@ -49,21 +44,6 @@ def page(choice: Any) -> str:
             by_time=_points(choice, contenders, [c.predict_seconds for c in contenders]),
         )
     )
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    made = Environment(
-        loader=PackageLoader("rfbench.pages"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=True,
-    )
-    made.filters.update({name: getattr(words, name) for name in FILTERS})
-    return made
 
 
 def _intervals(choice: Any, contenders: Sequence[Any]) -> list[dict[str, Any]]:

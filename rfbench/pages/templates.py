@@ -47,23 +47,28 @@ def environment(escaped: bool = False) -> Environment:
     With `escaped`, every text that a template writes is escaped as Markdown, unless it is Markdown
     of ours (`markupsafe.Markup`): a link, a table, what a macro made.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    made = Environment(
-        loader=PackageLoader("rfbench.pages"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        # Jinja's own escaping is for HTML. It never sees a bare text: those are Markdown by then.
-        autoescape=escaped,
-        finalize=_escaped if escaped else None,
-    )
-    made.filters.update({name: getattr(words, name) for name in FILTERS})
+    # Jinja's own escaping is for HTML. It never sees a bare text: those are Markdown by then.
+    finalize = _escaped if escaped else None
+    made = bare(keep_trailing_newline=True, autoescape=escaped, finalize=finalize)
     made.filters["table"] = grids.markdown
     # Within a block of code nothing is markup, and a backslash is one.
     made.filters["code"] = lambda text: Markup(one_line(text))
     made.globals.update(spread=words.spread, span=words.span, link=words.link)
+    return made
+
+
+def bare(package: str = "rfbench.pages", folder: str = "templates", **kwargs: Any) -> Environment:
+    """Return an environment with the filters of `rfbench.pages.words`, and Jinja's own `kwargs`."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader(package, folder),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        **kwargs,
+    )
+    made.filters.update({name: getattr(words, name) for name in FILTERS})
     return made
 
 

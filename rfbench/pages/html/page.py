@@ -6,10 +6,10 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -19,12 +19,10 @@ from rfbench.analysis.frame import Collection, Today
 from rfbench.analysis.totals import APART, totals
 from rfbench.analysis.verification import Verification, verify_any
 from rfbench.errors import WriteError
-from rfbench.pages import first, glossary, words
+from rfbench.pages import first, glossary
 from rfbench.pages.html import runs, verdicts
 from rfbench.pages.rules import rules as rules_text
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from rfbench.pages.templates import bare
 
 FEW_RUNS, MOST_ANSWERS = 3, 6  # that the first screen names
 # One letter per verdict, so that colour is never alone.
@@ -120,20 +118,7 @@ def fill(template: str, scripts: Sequence[str] = (), **facts: Any) -> str:
     return filled
 
 
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("rfbench.pages.html", "assets"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=True,
-    )
-    filters = ("number", "count", "p_value")
-    environment.filters.update({name: getattr(words, name) for name in filters})
-    return environment
+_environment = cache(partial(bare, "rfbench.pages.html", "assets", autoescape=True))
 
 
 def _head(collection: Collection) -> dict[str, Any]:
