@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 
@@ -52,6 +53,21 @@ class WriteError(ResultsError):
     """A row or a file that could not be written: no room, no permission."""
 
     exit_code = 1
+
+
+@contextmanager
+def writing(what: str, kept: str = "", todo: str = "") -> Iterator[None]:
+    """Make a WriteError of what the system refuses inside.
+
+    `what` cannot be done, without a full stop: the system's reason follows; `kept` says what is
+    safe all the same.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        texts = (f"{what}: {reason}.", kept) if kept else (f"{what}.", f"{reason}.")
+        raise WriteError(*texts, todo) from error
 
 
 def nearest(word: str, allowed: list[str]) -> str:

@@ -7,7 +7,9 @@ each may hold anything. `printable` is for a terminal, and the others begin with
 
 from __future__ import annotations
 
+import math
 import unicodedata
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -93,3 +95,19 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def json_value(value: Any) -> Any:
+    """Return what JSON has of a value: other things as texts, and None for what is not finite."""
+    value = value.tolist() if hasattr(value, "tolist") else value  # of numpy
+    if isinstance(value, Mapping):
+        return {str(key): json_value(each) for key, each in value.items()}
+    if isinstance(value, str | bool | int) or value is None:
+        return value
+    if isinstance(value, Iterable):
+        return [json_value(each) for each in value]
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return "" if str(value) in ("<NA>", "NaT") else str(value)
+    return number if math.isfinite(number) else None

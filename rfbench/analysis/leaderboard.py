@@ -25,6 +25,7 @@ from rfbench.analysis.summary import axis
 from rfbench.analysis.verdicts import ALPHA as ALPHA
 from rfbench.analysis.verdicts import LEARNT
 from rfbench.analysis.verdicts import POWER as POWER
+from rfbench.escaping import json_value
 from rfbench.papers.models import TUNED
 from rfbench.results import Results, community
 
@@ -743,7 +744,7 @@ def facts(board: Leaderboard) -> dict[str, Any]:
     """Return the facts as JSON has them: what is not finite is None."""
     from dataclasses import asdict
 
-    return dict(_plain({"rule": RULE, **asdict(board)}))
+    return dict(json_value({"rule": RULE, **asdict(board)}))
 
 
 RULE = {
@@ -754,11 +755,3 @@ RULE = {
     "seed": SEED,
     "power": POWER,
 }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -18,7 +18,7 @@ from rfbench.audit.choices import written
 from rfbench.audit.ranking import Ranking
 from rfbench.config import KeptBy
 from rfbench.config.sweeps import Options, size
-from rfbench.errors import ResultsError, WriteError
+from rfbench.errors import ResultsError, writing
 from rfbench.escaping import in_markdown
 from rfbench.pages import grids
 from rfbench.pages.templates import render as fill
@@ -235,13 +235,11 @@ def save(ranking: Ranking, folder: Path) -> list[Path]:
 
 
 def _write(folder: Path, texts: Mapping[str, str]) -> list[Path]:
-    try:
+    with writing(
+        f"The audit cannot be written into {folder}",
+        "The trials are kept.",
+        "Make room, or allow writing, and run the same command again.",
+    ):
         for name, content in texts.items():
             (folder / name).write_text(content, encoding="utf-8")
-    except OSError as error:
-        raise WriteError(
-            f"The audit cannot be written into {folder}: {error.strerror}.",
-            "The trials are kept.",
-            "Make room, or allow writing, and run the same command again.",
-        ) from error
     return [folder / name for name in texts]

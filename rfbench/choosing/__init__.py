@@ -28,7 +28,8 @@ from rfbench.choosing.model import Card, Model, measured, save
 from rfbench.choosing.search import Candidate, LearningProblem
 from rfbench.choosing.table import LabelledTable, read_table, table_of
 from rfbench.datasets.preparation import Preparation
-from rfbench.errors import ConfigError, WriteError, unknown
+from rfbench.errors import ConfigError, unknown, writing
+from rfbench.escaping import json_value
 from rfbench.memory import check_fits, limited_to
 
 __all__ = ["Choice", "Contender", "choose", "choose_from", "measured", "read_table", "table_of"]
@@ -287,24 +288,12 @@ def _write(choice: Choice) -> None:
         "tried": choice.tried.to_dict("records"),
     }
     files = {
-        "answer.json": json.dumps(_plain(answer), indent=1) + "\n",
+        "answer.json": json.dumps(json_value(answer), indent=1) + "\n",
         "report.html": page(choice),
     }
     for name, text in files.items():
-        try:
+        with writing(f"{name} cannot be written"):
             (choice.folder / name).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise WriteError(f"{name} cannot be written.", f"{error.strerror or error}.") from error
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: what is not finite is null."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    value = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def described(preparation: Preparation) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from rfbench.choosing.parts import FeatureClassifier, FeatureRegressor
 from rfbench.datasets.preparation import Preparation
 from rfbench.datasets.scaling import BOUND, FAR, SmoothClipScaler
 from rfbench.datasets.values import NUMBER
-from rfbench.errors import DataError, WriteError
+from rfbench.errors import DataError, writing
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.metric import LearnedMetric
 
@@ -59,11 +59,9 @@ def write_onnx(model: Model, path: Path) -> list[str]:
     facts = {"columns": columns, "classes": [] if classes is None else classes.tolist()}
     onnx.helper.set_model_props(made, {name: "\n".join(map(str, v)) for name, v in facts.items()})
     onnx.checker.check_model(made)
-    try:
+    with writing(f"{path} cannot be written"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(made.SerializeToString())
-    except OSError as error:
-        raise WriteError(f"{path} cannot be written.", f"{error.strerror or error}.") from error
     return columns
 
 

@@ -18,7 +18,7 @@ from rfbench import __version__
 from rfbench.arrays import Array
 from rfbench.choosing.losses import NUMBER_METRICS, Loss, Predicted, loss
 from rfbench.datasets import hashes
-from rfbench.errors import DataError, WriteError
+from rfbench.errors import DataError, writing
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)  # of the intervals
 MODEL, CARD = "model.joblib", "model.json"
@@ -131,7 +131,7 @@ def save(model: Model, folder: Path, **facts: Any) -> Card:
     WriteError if a file cannot be written.
     """
     path = folder / MODEL
-    try:
+    with writing(f"{path} cannot be written"):
         folder.mkdir(parents=True, exist_ok=True)
         joblib.dump(model, path, compress=3)
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -145,8 +145,6 @@ def save(model: Model, folder: Path, **facts: Any) -> Card:
             **facts,
         )
         (folder / CARD).write_text(card.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise WriteError(f"{path} cannot be written.", f"{error.strerror or error}.") from error
     hashes.remember(f"model|{sha256}", "made")
     return card
 

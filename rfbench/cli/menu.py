@@ -28,7 +28,7 @@ def menu(facts: Path, out: Path | None) -> None:
       rfbench menu results/leaderboard.json --out menu.yaml
     """
     from rfbench.choosing import menu as menus
-    from rfbench.errors import ResultsError, WriteError
+    from rfbench.errors import ResultsError, writing
 
     try:
         content = json.loads(facts.read_bytes())
@@ -42,10 +42,6 @@ def menu(facts: Path, out: Path | None) -> None:
     if out is None:
         echo(text, nl=False)
         return
-    try:
+    with writing(f"{out} cannot be written", todo="Name another."):
         out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise WriteError(
-            f"{out} cannot be written.", f"{error.strerror}.", "Name another."
-        ) from error
     echo(out)

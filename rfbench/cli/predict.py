@@ -9,7 +9,7 @@ import click
 
 from rfbench.cli.options import FILE, reads_a_table
 from rfbench.cli.terminal import echo
-from rfbench.errors import WriteError
+from rfbench.errors import writing
 
 LEVELS = ("0.5", "0.8", "0.9", "0.95", "0.99")
 
@@ -52,9 +52,7 @@ def predict(
     for line in lines("predict.j2", "differences", table=fitted.differences(rows)):
         echo(f"note: {line}", err=True)
     made = predictions(fitted, card, rows, float(level))
-    try:
+    with writing(f"{out} cannot be written"):
         out.parent.mkdir(parents=True, exist_ok=True)
         made.to_csv(out, index=False)
-    except OSError as error:
-        raise WriteError(f"{out} cannot be written.", f"{error.strerror or error}.") from error
     echo(f"{out}: {len(made)} predictions")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rfbench.escaping import one_line, printable
+from rfbench.escaping import json_value, one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -48,24 +47,7 @@ class Printable(logging.Formatter):
 
 def echo_json(value: Any, indent: int | None = 1) -> None:
     """Print a value for machines; what is no number, infinity among them, is null."""
-    click.echo(json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False))
-
-
-def _plain(value: Any) -> Any:
-    """Return what JSON has of a value: paths and other things as texts, missing ones as None."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, str | bool | int) or value is None:
-        return value
-    if isinstance(value, Iterable):
-        return [_plain(each) for each in value]
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return "" if str(value) in ("<NA>", "NaT") else str(value)
-    if not math.isfinite(number):
-        return None
-    return int(number) if hasattr(value, "dtype") and value.dtype.kind in "iu" else number
+    click.echo(json.dumps(json_value(value), indent=indent, ensure_ascii=False, allow_nan=False))
 
 
 def print_table(

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rfbench.errors import WriteError
+from rfbench.errors import writing
 from rfbench.figures import curves, kept, known
 from rfbench.figures.measured import Measured, measure
 from rfbench.figures.style import settings
@@ -41,6 +41,7 @@ FIGURES: tuple[Callable[[Measured], Iterator[tuple[str, Figure]]], ...] = (
 )
 CAPTIONS = "captions.txt"
 # What names the program or the moment stays out of the files.
+SAFE = "The rows are safe in trials.csv."
 METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
@@ -101,12 +102,9 @@ def plot(
 
 
 def _write(file: Path, text: str) -> None:
-    try:
+    with writing(f"{file} cannot be written", SAFE, "Make room."):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        what = f"{file} cannot be written: {error.strerror}."
-        raise WriteError(what, "The rows are safe in trials.csv.", "Make room.") from error
 
 
 def figures_of(results: Results, width: float | None = None) -> Iterator[tuple[str, Figure]]:
@@ -123,12 +121,7 @@ def save(figure: Figure, file: Path, again: str = "the same command") -> None:
 
     Raises WriteError if the file cannot be written; it says which command draws it `again`.
     """
-    try:
+    todo = f"Make room, then draw it again with {again}."
+    with writing(f"{file} cannot be written", SAFE, todo):
         file.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(file, metadata=METADATA[file.suffix[1:]])
-    except OSError as error:
-        raise WriteError(
-            f"{file} cannot be written: {error.strerror}.",
-            "The rows are safe in trials.csv.",
-            f"Make room, then draw it again with {again}.",
-        ) from error

@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 import rfbench
-from rfbench.errors import WriteError
+from rfbench.errors import writing
 from rfbench.figures.measured import paper_of
 from rfbench.results import Results, kept_features
 
@@ -60,15 +60,13 @@ def write(folder: Path, record: str, drawn: Sequence[Path]) -> None:
     Raises WriteError if that cannot be written.
     """
     content = {"of": record, "files": [file.name for file in drawn]}
-    try:
+    with writing(
+        f"{folder / FILE} cannot be written",
+        "The figures are drawn; the next call draws them again.",
+        "Make room.",
+    ):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / FILE).write_text(json.dumps(content) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise WriteError(
-            f"{folder / FILE} cannot be written: {error.strerror}.",
-            "The figures are drawn; the next call draws them again.",
-            "Make room.",
-        ) from error
 
 
 def _content(rows: pd.DataFrame) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from rfbench import __version__, shipped
 from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import verify_any
-from rfbench.errors import ResultsError, WriteError
+from rfbench.errors import ResultsError, writing
 from rfbench.pages.html import verdicts
 from rfbench.results import archive, find
 from rfbench.results.schema import SCHEMA
@@ -74,7 +74,7 @@ def write(folders: Sequence[str | Path], out: str | Path, today: Today | None = 
     files = {name: text.encode() for name, text in verdict_files.items()}
     files |= archive.files_of(names)
     files |= {f"configs/{path.name}": path.read_bytes() for path in shipped.every()}
-    try:
+    with writing(f"The archive cannot be written to {out}", todo="Name another folder with --out."):
         for name, content in files.items():
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             (out / name).write_bytes(content)
@@ -83,12 +83,6 @@ def write(folders: Sequence[str | Path], out: str | Path, today: Today | None = 
         described = crate(files, archive.written(names), rows)
         text = json.dumps(described, indent=1, ensure_ascii=False) + "\n"
         (out / METADATA).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise WriteError(
-            f"The archive cannot be written to {out}.",
-            f"{error.strerror or error}.",
-            "Name another folder with --out.",
-        ) from error
     size = sum(map(len, files.values())) + len(text.encode())
     return Archive(out, rows, (*sorted(files), METADATA), size, tuple(notes))
 

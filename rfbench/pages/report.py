@@ -9,7 +9,7 @@ from rfbench import papers
 from rfbench.analysis import leaderboard
 from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import verify_any
-from rfbench.errors import ResultsError, WriteError
+from rfbench.errors import ResultsError, writing
 from rfbench.pages import (
     front,
     paper,
@@ -64,18 +64,12 @@ def publish(
         out / "README.md": front.page(verification, board, paths, out),
         **{out / name: text for name, text in files.items()},
     }
-    try:
+    with writing(f"The report cannot be written to {out}", todo="Name another folder with --out."):
         for path in _stale(out, pages):
             path.unlink()
         for path, content in pages.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    except OSError as error:
-        raise WriteError(
-            f"The report cannot be written to {out}.",
-            f"{error.strerror or error}.",
-            "Name another folder with --out.",
-        ) from error
     return list(pages)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from rfbench.errors import ResultsError, WriteError
+from rfbench.errors import ResultsError, WriteError, writing
 from rfbench.results import files
 from rfbench.results import manifest as manifests
 from rfbench.results.lines import CHECK, cells_of, encoded, fits, with_check
@@ -127,18 +127,16 @@ class Store:
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Write one row and force it to the disk before it counts."""
-        try:
+        with writing(
+            f"A row could not be written to {self.csv}",
+            "The rows before it are on the disk.",
+            "Make room, or give another --out, and run the same command again.",
+        ):
             self.folder.mkdir(parents=True, exist_ok=True)
             with self.csv.open("ab") as file:
                 file.write((b"" if file.tell() else _HEADER) + line_of(row) + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
-        except OSError as error:
-            raise WriteError(
-                f"A row could not be written to {self.csv}: {error.strerror}.",
-                "The rows before it are on the disk.",
-                "Make room, or give another --out, and run the same command again.",
-            ) from error
 
 
 def check_columns(file: Path, names: Iterable[str]) -> None:

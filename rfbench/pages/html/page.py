@@ -18,7 +18,7 @@ from rfbench.analysis import verdicts as rules
 from rfbench.analysis.frame import Collection, Today
 from rfbench.analysis.totals import APART, totals
 from rfbench.analysis.verification import Verification, verify_any
-from rfbench.errors import WriteError
+from rfbench.errors import writing
 from rfbench.pages import first, glossary
 from rfbench.pages.html import runs, verdicts
 from rfbench.pages.rules import rules as rules_text
@@ -60,15 +60,9 @@ def write(folders: Sequence[str | Path], file: str | Path, today: Today | None =
     file cannot be written.
     """
     verification, file = verify_any(folders, today=today), Path(file)
-    try:
+    with writing(f"The page cannot be written to {file}", todo="Name another file with --html."):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(page(verification), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise WriteError(
-            f"The page cannot be written to {file}.",
-            f"{error.strerror or error}.",
-            "Name another file with --html.",
-        ) from error
     return file
 
 

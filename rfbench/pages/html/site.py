@@ -26,7 +26,7 @@ from rfbench.analysis.leaderboard import Leaderboard
 from rfbench.analysis.summary import grouped
 from rfbench.analysis.totals import totals
 from rfbench.analysis.verification import Verification, verify_any
-from rfbench.errors import ResultsError, WriteError
+from rfbench.errors import ResultsError, writing
 from rfbench.escaping import in_markdown, printable
 from rfbench.pages import (
     apart,
@@ -87,7 +87,7 @@ def publish(
     files that no earlier call wrote; WriteError if a file cannot be written.
     """
     out, paths = Path(out), list(map(Path, folders))
-    try:
+    with writing(f"The site cannot be written to {out}", todo="Name another folder with --out."):
         earlier = _earlier(out)
         verification = verify_any(paths, today=today)
         board = leaderboard.gather(verification.selection.collection, set_aside, twins)
@@ -101,12 +101,6 @@ def publish(
             file = out / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise WriteError(
-            f"The site cannot be written to {out}.",
-            f"{error.strerror or error}.",
-            "Name another folder with --out.",
-        ) from error
     return [out / name for name in pages]
 
 
