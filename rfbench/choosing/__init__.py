@@ -9,11 +9,11 @@ The model that is taken is fitted again on all rows, unless that goes wrong.
 from __future__ import annotations
 
 import json
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from rfbench.choosing.model import Card, Model, measured, save
 from rfbench.choosing.search import Candidate, LearningProblem
 from rfbench.choosing.table import LabelledTable, read_table, table_of
 from rfbench.datasets.preparation import Preparation
+from rfbench.datasets.values import DATE
 from rfbench.errors import ConfigError, unknown, writing
 from rfbench.escaping import json_value
 from rfbench.memory import check_fits, limited_to
@@ -57,6 +58,8 @@ class Choice:
     log_tried: bool
     log_target: bool
     grouped: bool
+    in_time: bool  # the last rows were held out
+    dates: tuple[str, ...]  # columns of dates
     rows: int
     n_train: int  # rows that chose and trained
     n_test: int  # rows held out
@@ -89,6 +92,7 @@ def choose(
     task: str | None = None,
     drop: Sequence[str | int] = (),
     groups: Any = None,
+    time: Any = None,
     metric: str | None = None,
     budget: float = 60.0,
     n_jobs: int | None = None,
@@ -115,6 +119,9 @@ def choose(
         Columns of a file to leave out.
     groups : str, int or array of shape (n,), optional
         Whose rows belong together: whole groups are held out. Of a file, a column.
+    time : str, int or array of shape (n,), optional
+        When the rows are, if later ones are to be predicted: the last ones are held out. Of a file,
+        a column, of dates or numbers.
     metric : str, optional
         See `rfbench.choosing.losses.loss`; by default ``error`` or ``rmse``.
     budget : float
@@ -142,12 +149,14 @@ def choose(
     RfbenchError
         The table cannot be read or learnt from, or a parameter is wrong.
     """
-    started = time.monotonic() if started is None else started
+    started = monotonic() if started is None else started
     with limited_to(memory):
         if isinstance(X, str | Path):
-            table = read_table(X, target=target, task=task, drop=drop, groups=groups, **reading)
+            table = read_table(
+                X, target=target, task=task, drop=drop, groups=groups, time=time, **reading
+            )
         else:
-            table = table_of(X, y, task=task, groups=groups)
+            table = table_of(X, y, task=task, groups=groups, time=time)
         return choose_from(
             table,
             metric=metric,
@@ -176,7 +185,7 @@ def choose_from(
     started: float | None = None,
 ) -> Choice:
     """Choose a model for a table that was read; see `choose`."""
-    started = time.monotonic() if started is None else started
+    started = monotonic() if started is None else started
     allowed = NUMBER_METRICS if table.regression else CLASS_METRICS
     if metric not in (None, *allowed):
         kind = "numbers" if table.regression else "classes"
@@ -186,7 +195,7 @@ def choose_from(
     with threadpool_limits(n_jobs), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of solvers that stop early, and overflows in trials
         problem = LearningProblem(
-            table.X, table.target, len(table.classes), table.groups, used, seed
+            table.X, table.target, len(table.classes), table.groups, used, seed, table.time
         )
         train, test = held_out(problem, budget)
         n, d = len(train) + len(test), table.X.shape[1]
@@ -245,6 +254,8 @@ def choose_from(
         log_tried=judged.log_tried,
         log_target=search.log,
         grouped=table.groups is not None,
+        in_time=table.time is not None,
+        dates=tuple(column for column, kind in model[0].kinds_.items() if kind == DATE),
         rows=len(table.y),
         n_train=len(train),
         n_test=len(test),
@@ -257,7 +268,7 @@ def choose_from(
         tried=tried.sort_values("loss", kind="stable", ignore_index=True),
         stopped=search.stopped,
         budget=budget,
-        spent=time.monotonic() - started,
+        spent=monotonic() - started,
         seed=seed,
         model=model,
         others={

@@ -8,6 +8,7 @@ it.
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import time
 from collections.abc import Callable, Sequence
@@ -69,11 +70,13 @@ GROWTH, GAIN = 2.0, 0.995  # M grows by this factor while the loss falls below t
 ALL_ROWS = 4 / 3  # of the training rows
 CLOSE = 1.01  # of the smallest loss: as good
 NEAR = 1.1  # of the smallest loss: a model that may still be taken
+FAR = 1.5  # of the smallest loss at few landmarks: more of them are not tried
 STEP = 1.4  # of the bandwidth, at the middle number of landmarks
 SMALL_ROWS, MIDDLE_ROWS = 3_000, 10_000  # rows that small and middle models are compared on
 TRAINED_ROWS = 6_000  # rows that frequencies are trained on
 TRAINED_FITS = 10  # what that takes, in fits of small features
 MEMBERS, LEAST_WEIGHT = 6, 0.05  # of an average
+SUM_TO_ONE = 1e3  # how much the weights' sum counts, relative to all rows
 # Of the time that is left then: what the stages may take, so that each has its turn.
 SMALL_SHARE, METRIC_SHARE, MIDDLE_SHARE, BOOSTING_SHARE = 0.3, 0.35, 0.5, 0.2
 PROBED, PROBED_COLUMNS = 5, 200  # trees of boosting, and columns, that say what a fit takes
@@ -90,15 +93,19 @@ class LearningProblem:
     groups: NDArray[np.int64] | None
     metric: str
     seed: int
+    time: Array | None = None  # when the rows are: the last ones are held out
 
     def split(
         self, share: float, *, most: int | None = None, folds: int = 1
     ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Return numbers of rows to fit and to predict: one split, or so many folds.
 
-        Whole groups stay together; the classes' shares are kept where each has rows enough.
+        Whole groups stay together; the classes' shares are kept where each has rows enough. Rows
+        with times are predicted by earlier ones. ConfigError if there are none.
         """
         n, y, groups, stratify = len(self.y), self.y, self.groups, None
+        if self.time is not None:
+            return self._split_in_time(round(share * n), n if most is None else most, folds)
         if groups is not None:
             count = len(np.unique(groups))
             splitter: Any = (
@@ -123,10 +130,35 @@ class LearningProblem:
             )
         return [(np.sort(a), np.sort(b)) for a, b in splitter.split(self.X, y, groups)]
 
+    def _split_in_time(
+        self, size: int, most: int, folds: int
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Return the last rows, or the last folds, each with all rows before it."""
+        time, size = np.asarray(self.time), max(1, min(size, most))
+        ordered = np.sort(time)
+        bounds = [*(ordered[len(time) - fold * size] for fold in range(folds, 0, -1)), np.inf]
+        parts = [
+            (np.flatnonzero(time < begin), np.flatnonzero((begin <= time) & (time < end)))
+            for begin, end in itertools.pairwise(bounds)
+        ]
+        parts = [
+            (fit, held)
+            for fit, held in parts
+            if len(held) and len(np.unique(self.y[fit])) >= min(2, self.n_classes or 1)
+        ]
+        if not parts:
+            raise ConfigError(
+                "The rows cannot be parted by time.",
+                "Too many have the same time, or those of one class all come first.",
+                "Name another column of times, or none.",
+            )
+        return parts
+
     def take(self, rows: NDArray[np.int64]) -> LearningProblem:
         """Return some of the rows."""
         groups = None if self.groups is None else self.groups[rows]
-        return replace(self, X=self.X.iloc[rows], y=self.y[rows], groups=groups)
+        time = None if self.time is None else self.time[rows]
+        return replace(self, X=self.X.iloc[rows], y=self.y[rows], groups=groups, time=time)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +195,7 @@ class Recipe:
     kernel: str
     factor: float  # of the median distance
     metric: str | None = None  # one of the menu's, learnt; None: distances as they are
+    rounds: int = 0  # of the metric
 
 
 @dataclass
@@ -355,7 +388,7 @@ class Search:
         return LearnedMetric(
             kind=recipe.metric,
             kernel=recipe.kernel,
-            rounds=self.menu.rounds,
+            rounds=recipe.rounds,
             random_state=self.problem.seed,
         )
 
@@ -364,8 +397,7 @@ class Search:
 
         They are made once.
         """
-        learnt = () if recipe.metric is None else (recipe.kernel, recipe.metric)
-        key = (number, recipe.scaling, *learnt)
+        key = (number, recipe.scaling, *_learnt(recipe))
         if key not in self._arrays:
             begun = time.monotonic()
             X, X_held, y, _ = self.splits[number]
@@ -479,22 +511,35 @@ class Search:
 
     def _compare_metrics(self, results: dict[Recipe, Candidate]) -> None:
         """Compare learnt metrics, those of the best kernels first."""
+        if not results:
+            return
         self._begin(METRIC_SHARE)
         best = self._leading(results, len(self.menu.kernels) * len(self.menu.scalings))
         for number, metric in enumerate(self.menu.metrics):
             for recipe in best[: 3 if number else 6]:
                 for factor in sorted({recipe.factor, *self.menu.kernels[recipe.kernel][:2]}):
-                    learnt = replace(recipe, factor=factor, metric=metric)
+                    learnt = replace(recipe, factor=factor, metric=metric, rounds=self.menu.rounds)
                     if not self._try(learnt, self.menu.landmarks.small, SMALL_ROWS, results):
                         self.stopped = self.stopped or "metric"
                         return
+        # Where few of the columns count, a metric goes on getting better round after round.
+        (recipe,) = self._leading(results, 1)
+        while recipe.metric is not None:
+            deeper = replace(recipe, rounds=2 * recipe.rounds)
+            after = self._try(deeper, self.menu.landmarks.small, SMALL_ROWS, results)
+            if after is None or after.loss.value > GAIN * results[recipe].loss.value:
+                return
+            recipe = deeper
 
     def _compare_middle(self, results: dict[Recipe, Candidate]) -> dict[Recipe, Candidate]:
         """Compare the best recipes at more landmarks, at larger bandwidths until it is worse."""
         self._begin(MIDDLE_SHARE)
         best: dict[Recipe, Candidate] = {}
+        least = min((c.loss.value for c in results.values()), default=0.0)
         for recipe in self._leading(results, 4):
             last, before = np.inf, results[recipe]
+            if before.loss.value > FAR * least:
+                break
             while candidate := self._try(
                 recipe, self.menu.landmarks.middle, MIDDLE_ROWS, best, before=before
             ):
@@ -620,9 +665,12 @@ class Search:
         target = np.eye(K)[held] if K else (held - held.mean())[:, None]
         centre = 0.0 if K else held.mean()
         stacked = np.stack([(c.scores - centre).ravel() for c in members], axis=1)
-        weights, _ = optimize.nnls(stacked, target.ravel())
-        if not weights.sum():
-            return
+        # The weights add up to one, by a row that outweighs all others. Scaled to one afterwards
+        # they would be no optimum: what hardly varies, as a linear model of noise, can get any.
+        heavy = SUM_TO_ONE * np.linalg.norm(stacked)
+        weights, _ = optimize.nnls(
+            np.vstack([stacked, np.full(len(members), heavy)]), np.append(target.ravel(), heavy)
+        )
         weights = weights / weights.sum()
         kept = [(c, w) for c, w in zip(members, weights, strict=True) if w >= LEAST_WEIGHT]
         if len(kept) < 2:
@@ -748,7 +796,12 @@ def _best_alpha(scores: Array, targets: Array, codes: NDArray[Any] | None) -> in
 
 def _made_for(key: tuple[Any, ...], recipe: Recipe) -> bool:
     """Tell whether transformed rows are those of a recipe, or of a step before."""
-    return key[1:] in ((recipe.scaling,), (recipe.scaling, recipe.kernel, recipe.metric))
+    return key[1:] in ((recipe.scaling,), (recipe.scaling, *_learnt(recipe)))
+
+
+def _learnt(recipe: Recipe) -> tuple[Any, ...]:
+    """Return what a recipe's metric is learnt with; nothing where none is."""
+    return () if recipe.metric is None else (recipe.kernel, recipe.metric, recipe.rounds)
 
 
 def _some(n: int, rows: int) -> Any:

@@ -14,7 +14,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rfbench import datasets
+from rfbench.arrays import Array
 from rfbench.datasets import columns, files
+from rfbench.datasets.values import moments
 from rfbench.errors import ConfigError, DataError, unknown
 from rfbench.memory import check_fits
 
@@ -30,6 +32,7 @@ class LabelledTable:
     y: NDArray[Any]  # shape (n,): numbers (float64), or labels (numbers or words)
     regression: bool
     groups: NDArray[np.int64] | None  # numbers of the groups
+    time: Array | None  # when the rows are: later ones are to be predicted
     sha256: str  # of the file's content, or of the rows
     notes: tuple[str, ...] = ()  # what was found out of the target, in sentences
     file: str = ""  # where it was read, and how
@@ -53,6 +56,7 @@ def read_table(
     task: str | None = None,
     drop: Sequence[str | int] = (),
     groups: str | int | None = None,
+    time: str | int | None = None,
     **reading: Any,
 ) -> LabelledTable:
     """Read a file, or a data set of the catalogue, with its target.
@@ -60,8 +64,8 @@ def read_table(
     Parameters
     ----------
     file : path or str
-    target, groups : str or int
-        Columns, by name or number.
+    target, groups, time : str or int
+        Columns, by name or number. That of the times stays among those that a model gets.
     task : {'classification', 'regression'}, optional
         By default the target says it.
     drop : sequence of str or int
@@ -75,7 +79,8 @@ def read_table(
         There is no such file or column, or nothing can be learnt from it.
     """
     own = target is not None or (Path(file).exists() and str(file) not in datasets.names())
-    options = {"target": target, "task": task, "drop": tuple(drop), "groups": groups, **reading}
+    special = {"target": target, "task": task, "drop": tuple(drop), "groups": groups, "time": time}
+    options = {**special, **reading}
     given = {key: value for key, value in options.items() if value not in (None, ())}
     if not own:
         if str(file) not in datasets.names():
@@ -91,7 +96,8 @@ def read_table(
     chosen = columns.chosen(
         path.name, X, y, target=target if y is None else None, drop=tuple(drop), groups=groups
     )
-    table = _table(path.name, chosen.X, chosen.y, chosen.special.get("groups"), task)
+    when = None if time is None else columns.named_column(path.name, X, time, "time")
+    table = _table(path.name, chosen.X, chosen.y, chosen.special.get("groups"), task, when)
     sha256 = files.content_sha256(path)
     return replace(table, sha256=sha256, file=str(file), reading=tuple(given.items()))
 
@@ -99,20 +105,26 @@ def read_table(
 def read_rows(path: Path, **options: Any) -> tuple[pd.DataFrame, Any]:
     """Read the rows of a file, and the target where the format has it apart."""
     X, y = files.read(path, **{key: v for key, v in options.items() if v is not None})
-    return _dense(path.name, X), y
+    X = _dense(path.name, X)
+    X.columns = pd.Index([str(column).strip() for column in X.columns])
+    return X, y
 
 
 def read_new_rows(file: str | Path, **reading: Any) -> pd.DataFrame:
     """Read rows to predict; their target, where the file has it apart, is not looked at."""
     if str(file) in datasets.names() and not Path(file).exists():
         return _from_catalogue(str(file)).X
-    X, _ = read_rows(files.find(str(file), None), **reading)
-    X.columns = pd.Index([str(column).strip() for column in X.columns])
-    return X
+    return read_rows(files.find(str(file), None), **reading)[0]
 
 
 def table_of(
-    X: Any, y: Any, *, task: str | None = None, groups: Any = None, name: str = "the rows"
+    X: Any,
+    y: Any,
+    *,
+    task: str | None = None,
+    groups: Any = None,
+    time: Any = None,
+    name: str = "the rows",
 ) -> LabelledTable:
     """Return rows in memory as a table.
 
@@ -123,15 +135,31 @@ def table_of(
         Labels (whole numbers, words) or numbers (floats).
     groups : array of shape (n,), optional
         Whose rows belong together.
+    time : array of shape (n,), optional
+        When the rows are: dates or numbers.
     """
     rows, target = columns.tabled(name, X, y)
     if task is None and isinstance(np.asarray(y).dtype, np.dtype):
         task = "regression" if np.asarray(y).dtype.kind == "f" else "classification"
-    return _table(name, _dense(name, rows), target, groups, task)
+    when = None if time is None else pd.Series(np.asarray(time), name="time")
+    return _table(name, _dense(name, rows), target, groups, task, when)
 
 
-def _table(name: str, X: pd.DataFrame, y: Any, groups: Any, task: str | None) -> LabelledTable:
-    """Leave out rows without a target or a group, and tell the task."""
+def _table(
+    name: str,
+    X: pd.DataFrame,
+    y: Any,
+    groups: Any,
+    task: str | None,
+    when: pd.Series[Any] | None = None,
+) -> LabelledTable:
+    """Leave out rows without a target, a group or a time, and tell the task."""
+    if groups is not None and when is not None:
+        raise ConfigError(
+            "Groups and time were both given.",
+            "Rows are held out in whole groups, or the last ones.",
+            "Give one of the two.",
+        )
     X = X.reset_index(drop=True)
     X.columns = pd.Index([str(column).strip() for column in X.columns])
     y = pd.Series(y).reset_index(drop=True)
@@ -139,10 +167,17 @@ def _table(name: str, X: pd.DataFrame, y: Any, groups: Any, task: str | None) ->
     if groups is not None:
         groups = pd.Series(np.asarray(groups))
         there &= groups.notna()
+    time = None
+    if when is not None:
+        time = moments(str(when.name), when.reset_index(drop=True))
+        there &= np.isfinite(time)
     if not there.all():
-        notes.append(f"{int((~there).sum()):,} rows without a target or a group are left out.")
+        missing = "a target" + (" or a group" if groups is not None else "")
+        missing += " or a time" if time is not None else ""
+        notes.append(f"{int((~there).sum()):,} rows without {missing} are left out.")
         X, y = X[there].reset_index(drop=True), y[there].reset_index(drop=True)
         groups = None if groups is None else groups[there]
+        time = None if time is None else time[there.to_numpy()]
     _check_rows(name, len(y))
     special = columns.Table(name, X, y, {})
     codes, classes, kind = special.target_codes(task, ())
@@ -156,7 +191,7 @@ def _table(name: str, X: pd.DataFrame, y: Any, groups: Any, task: str | None) ->
     digest.update(repr(target.tolist()).encode())
     numbers = None if groups is None else pd.factorize(groups, sort=True)[0].astype(np.int64)
     return LabelledTable(
-        name, X, target, regression, numbers, digest.hexdigest(), (*notes, *special.notes)
+        name, X, target, regression, numbers, time, digest.hexdigest(), (*notes, *special.notes)
     )
 
 

@@ -20,6 +20,7 @@ from rfbench.cli.options import (
     TARGET,
     TASK,
     WHOLE,
+    column,
     duration,
     reads_a_table,
     results_folder,
@@ -46,6 +47,12 @@ def size(text: str) -> float:
 @TASK
 @DROP
 @GROUPS
+@click.option(
+    "--time",
+    type=column,
+    metavar="COLUMN",
+    help="When rows are, if later ones are to be predicted: the last ones are held out.",
+)
 @click.option(
     "--metric",
     type=click.Choice(METRICS),

@@ -349,6 +349,13 @@ class Table:
         return None if subjects is None else subjects[order], int((side == 0).sum()), order
 
 
+def named_column(name: str, table: Any, column: str | int, key: str) -> pd.Series[Any]:
+    """Return a column by its name or number; DataError if there is none."""
+    if not isinstance(table, pd.DataFrame):
+        raise DataError(f"{name} is sparse, without names.", "", f"Leave out {key}.")
+    return table[_column(name, table, column, key)]
+
+
 def _column(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
     names = list(table.columns)
     if str(column) in names:

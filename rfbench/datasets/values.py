@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rfbench.arrays import Array
+from rfbench.errors import DataError
 
 NUMBER, DATE, WORDS = "number", "date", "words"
 IDENTIFIER, INDEX = "identifier", "index"  # of columns that name the rows
@@ -136,6 +137,25 @@ def is_day_first(text: pd.Series[Any]) -> bool:
     parts = text.dropna().astype(str).str.extract(r"^(\d{1,2})([-/.])(\d{1,2})[-/.]\d")
     first, second = (pd.to_numeric(parts[at]).max() for at in (0, 2))
     return bool(first > 12 or (not second > 12 and (parts[1] != "/").any() and first > 0))
+
+
+def moments(name: str, column: pd.Series[Any]) -> Array:
+    """Return when the rows of a column are: its dates in days, or its numbers; NaN of gaps.
+
+    DataError where it holds neither.
+    """
+    if is_number(column):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if kind_of(name, column) != DATE:
+        raise DataError(
+            f"'{name}' holds neither dates nor numbers, such as {str(column.dropna().iloc[0])!r}."
+            if column.notna().any()
+            else f"'{name}' is empty.",
+            "It cannot say which rows come later.",
+            "Name a column of dates or numbers.",
+        )
+    dates = as_dates(column, day_first=is_day_first(text_of(column)))
+    return np.asarray((dates - EPOCH) / pd.Timedelta(days=1), dtype=np.float64)
 
 
 def as_dates(column: pd.Series[Any], *, day_first: bool) -> pd.Series[Any]:

@@ -1,0 +1,126 @@
+"""Parts of the search: which rows choose, averages, and metrics that go deeper."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import optimize
+
+from rfbench.choosing import choose, menu, search
+from rfbench.choosing.search import LearningProblem, Search
+from rfbench.errors import ConfigError, DataError
+from tests.choosing.conftest import FOREVER
+
+
+def problem(y, *, X=None, n_classes=0, time=None):
+    rows = pd.DataFrame(np.arange(len(y))[:, None] if X is None else X)
+    metric = "error" if n_classes else "rmse"
+    return LearningProblem(rows, y, n_classes, None, metric, 0, time)
+
+
+def searched_by(y, X=None, n_classes=0):
+    return Search(problem(y, X=X, n_classes=n_classes), deadline=np.inf)
+
+
+@pytest.mark.parametrize("folds", [1, 3])
+def test_later_rows_are_predicted_by_all_earlier_ones(folds):
+    random = np.random.default_rng(0)
+    time = random.integers(0, 50, 400).astype(float)
+    parts = problem(time, time=time).split(0.2, folds=folds)
+    assert len(parts) == folds
+    held = np.concatenate([part[1] for part in parts])
+    assert len(np.unique(held)) == len(held)
+    assert len(held) == pytest.approx(folds * 80, abs=20)  # ties stay together
+    for fit, later in parts:
+        np.testing.assert_array_equal(np.sort(fit), np.flatnonzero(time < time[later].min()))
+    assert time[held].max() == time.max()
+
+
+def test_rows_of_one_time_cannot_be_parted():
+    with pytest.raises(ConfigError, match="cannot be parted"):
+        problem(np.arange(20.0), time=np.zeros(20)).split(0.25)
+    classes = np.repeat([0, 1], [16, 4])
+    with pytest.raises(ConfigError, match="one class all come first"):
+        problem(classes, n_classes=2, time=np.arange(20.0)).split(0.25)
+
+
+def drifting(n=300):
+    """A series that goes up: what was seen says little about what comes."""
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"when": pd.date_range("2023-01-01", periods=n).strftime("%d.%m.%Y")})
+    table["a"] = random.standard_normal(n)
+    table["y"] = table["a"] + 0.05 * np.arange(n) + 0.1 * random.standard_normal(n)
+    return table.sample(frac=1, random_state=0)
+
+
+def test_time_holds_out_what_comes_last(short, tmp_path):
+    table = drifting()
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    keys = {"target": "y", "budget": FOREVER, "n_jobs": 1}
+    later = choose(tmp_path / "rows.csv", time="when", out=tmp_path / "later", **keys)
+    drawn = choose(tmp_path / "rows.csv", out=tmp_path / "drawn", **keys)
+    rows = np.load(tmp_path / "later" / "rows.npz")
+    when = pd.to_datetime(table["when"], dayfirst=True).to_numpy()
+    assert when[rows["train"]].max() < when[rows["test"]].min()
+    features = [choice.contender(search.FEATURES).error for choice in (drawn, later)]
+    assert features[1] > 3 * features[0]
+    text = {c: (tmp_path / c / "report.html").read_text() for c in ("later", "drawn")}
+    assert "The last rows in time were held out" in text["later"]
+    assert "choose again with --time when" in text["drawn"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "error", "message"),
+    [
+        ({"time": "town"}, DataError, "neither dates nor numbers"),
+        ({"time": "wehn"}, DataError, "no column 'wehn'"),
+        ({"time": "when", "groups": "town"}, ConfigError, "both given"),
+    ],
+)
+def test_what_is_no_time_is_refused(tmp_path, keys, error, message):
+    drifting(30).assign(town="Ulm").to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.raises(error, match=message):
+        choose(tmp_path / "rows.csv", target="y", out=tmp_path / "out", **keys)
+
+
+def test_weights_of_an_average_are_the_best_that_add_up_to_one():
+    """A model that hardly varies takes no weight away, whatever weight alone would be best."""
+    random = np.random.default_rng(0)
+    y = random.standard_normal(3000)
+    by = searched_by(y)
+    truth = by.truth
+    noise = random.standard_normal((2, len(truth)))
+    scores = [truth + 0.4 * noise[0], truth + 0.5 * noise[1], 1e-3 * truth]
+    members = [by.add("", search.FEATURES, each[:, None], estimator=None) for each in scores]
+    by._average(members, search.BLEND, "blend of")
+    (average,) = (c for c in by.candidates if c.members)
+
+    def error(weights):
+        return np.sqrt(np.mean((np.stack(scores, axis=1) @ weights - truth) ** 2))
+
+    best = optimize.minimize(
+        error,
+        np.full(3, 1 / 3),
+        bounds=[(0, 1)] * 3,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
+    )
+    assert average.loss.value == pytest.approx(best.fun, rel=1e-3)
+    assert average.loss.value < min(member.loss.value for member in members)
+
+
+def test_a_metric_goes_deeper_while_that_gains():
+    """Two of 20 columns count: each round sees them better than the one before."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((3500, 20))
+    y = np.sin(2 * X[:, 0]) * X[:, 1]
+    own = menu.shipped().model_copy(
+        update={"kernels": {"gaussian": (0.5, 1.0, 0.25)}, "scalings": ["robust"], "rounds": 1}
+    )
+    by = Search(problem(y, X=X), deadline=np.inf, menu=own.model_copy(update={"metrics": []}))
+    first = by._compare_small()
+    plain = min(c.loss.value for c in first.values())
+    by.menu = own.model_copy(update={"metrics": ["diagonal"]})
+    by._compare_metrics(first)
+    losses = {recipe.rounds: c.loss.value for recipe, c in first.items() if recipe.rounds}
+    assert losses[4] < 0.5 * losses[1] < 0.5 * plain
+    best = min((recipe for recipe in first), key=lambda recipe: first[recipe].loss.value)
+    assert by.metric(best).rounds == best.rounds >= 4
