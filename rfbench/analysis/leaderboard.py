@@ -207,6 +207,8 @@ class Leaderboard:
         Data sets and trials per data set that the configuration asks for; zeros if not known.
     measured : int
         Data sets that count, twins as one.
+    missing : tuple of str
+        Data sets that are planned and not measured.
     set_aside : dict
         Data sets that do not count, by why.
     unlearnt : tuple of str
@@ -229,6 +231,7 @@ class Leaderboard:
     preparations: tuple[PreparationGain, ...] = ()
     enough: Enough | None = None
     community: tuple[tuple[str, str, str, int, int], ...] = ()
+    missing: tuple[str, ...] = ()
     verified: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -383,10 +386,12 @@ def gather(
     trials = with_features[with_features["method"] == BASELINE]
     per_set = trials.groupby("dataset")["trial"].nunique()
     edges = with_features["at_edge"].dropna()
+    names, n_trials = planned(reasons)
     return Leaderboard(
         folders=tuple(sorted(rows["folder"].unique())),
         trials=(int(per_set.min()), int(per_set.max())),
-        planned=planned(reasons),
+        planned=(len(names), n_trials),
+        missing=tuple(sorted(names - set(per_set.index) - set(unlearnt))),
         measured=len({twin_of.get(name, name) for name in per_set.index}),
         set_aside=reasons,
         unlearnt=tuple(unlearnt),
@@ -461,17 +466,17 @@ def _unlearnt(rows: pd.DataFrame) -> list[str]:
     return sorted({*chance.index[chance], *none.index[none]})
 
 
-def planned(reasons: Mapping[str, str]) -> tuple[int, int]:
-    """Return how many data sets and trials the leaderboard's configuration asks for.
+def planned(reasons: Mapping[str, str]) -> tuple[set[str], int]:
+    """Return the data sets, and how many trials, the leaderboard's configuration asks for.
 
-    Data sets that do not count are left out; zeros where the configuration is not there.
+    Data sets that do not count are left out; nothing where the configuration is not there.
     """
     path = shipped.locate(NAME)
     if not path.is_file():
-        return 0, 0
+        return set(), 0
     content = yamlfile.load(path).value
     names = {str(name) for run in content["datasets"].values() for name in run["dataset"]}
-    return len(names - set(reasons)), int(content["trials"])
+    return names - set(reasons), int(content["trials"])
 
 
 def ratios(collection: Collection, board: Leaderboard) -> dict[int, pd.DataFrame]:

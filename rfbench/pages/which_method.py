@@ -60,6 +60,7 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         with_best=[line.method for line in with_best],
         fastest=min(fast, key=lambda line: line.predict) if fast else None,
         better=better,
+        better_at=[(size.M, names) for size in board.sizes[:-1] if (names := _of(size, "better"))],
         worse=_of(largest, "worse"),
         references=[line for line in largest.lines if line.reference],
         steps=[step for step in board.steps if step.M == largest.M],
