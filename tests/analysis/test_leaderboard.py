@@ -317,7 +317,7 @@ def test_published_rows_by_other_code_give_the_same_numbers():
     board = leaderboard.gather(collect(paths))
     by_set = {}
     for (dataset, trial, label), value in errors.items():
-        if label == "swim" and dataset not in board.unlearnt:
+        if label == "swim" and dataset.partition("[")[0] not in board.unlearnt:
             quotient = value / errors[dataset, trial, "rks"]
             by_set.setdefault(dataset, []).append(math.log(quotient))
     logs = {name: sum(values) / len(values) for name, values in by_set.items()}
@@ -328,4 +328,5 @@ def test_published_rows_by_other_code_give_the_same_numbers():
     assert line.ratio == pytest.approx(math.exp(sum(logs.values()) / n))
     without = [math.exp((sum(logs.values()) - log) / (n - 1)) for log in logs.values()]
     assert (line.least, line.most) == pytest.approx((min(without), max(without)))
-    assert line.wins == pytest.approx(sum(log < 0 for log in logs.values()) / n)
+    wins = sum((log < 0) + 0.5 * (log == 0) for log in logs.values())
+    assert line.wins == pytest.approx(wins / n)
