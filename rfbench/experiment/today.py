@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import config, shipped
+from rfbench.errors import RfbenchError
 from rfbench.experiment.plan import Trial
 from rfbench.results import Results
 
@@ -21,8 +22,10 @@ def settings(results: Results) -> frozenset[str] | None:
     document = _document(results.name)
     if document is None:
         return None
-    # What comes with rfbench is checked by its tests.
-    experiment = config.Experiment.model_validate({"name": results.name, **document.value})
+    try:
+        experiment = config.from_document(document, results.name)
+    except RfbenchError:
+        return None
     named = results.rows[["dataset", "d", "data_hash"]].drop_duplicates().dropna()
     hashes: dict[tuple[str, int], str] = {}
     alone: dict[str, str] = {}

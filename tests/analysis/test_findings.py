@@ -41,6 +41,7 @@ def published():
                     errors[key] = wrong or float(row["relative_rmse"])
     collection = collect([PUBLISHED / name for name in [*FOLDERS, *APART]])
     board = leaderboard.gather(collection)
+    errors = {key: error for key, error in errors.items() if key[0] not in board.unlearnt}
     of_board = [make(board) for make in (findings.methods, findings.exact, findings.more)]
     apart = findings.apart(SimpleNamespace(selection=SimpleNamespace(collection=collection)))
     every = {each.key: each for each in (*of_board, findings.boosting(board), apart) if each}

@@ -1,5 +1,6 @@
 """Which rows the shipped configurations still ask for."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -94,3 +95,10 @@ def test_a_name_is_that_of_one_configuration() -> None:
     hashes = {"dataset": "eeg", "d": pd.NA, "data_hash": ""}
     failed = read([row | hashes | {"d": ""} for row in rows()])
     assert today.settings(failed) == frozenset()
+
+
+def test_a_shipped_configuration_that_is_half_edited_asks_for_nothing(monkeypatch):
+    broken = config.documents(shipped.locate("liu2020_table3"))[NAME]
+    broken = replace(broken, value={**broken.value, "trails": 3})
+    monkeypatch.setattr(today, "_document", lambda name: broken)
+    assert today.settings(read(rows())) is None
