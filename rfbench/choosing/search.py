@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import pickle
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -662,31 +662,36 @@ class Search:
             return
         K = self.problem.n_classes
         held = np.concatenate([part[3] for part in self.splits])
-        target = np.eye(K)[held] if K else (held - held.mean())[:, None]
-        centre = 0.0 if K else held.mean()
-        stacked = np.stack([(c.scores - centre).ravel() for c in members], axis=1)
-        # The weights add up to one, by a row that outweighs all others. Scaled to one afterwards
-        # they would be no optimum: what hardly varies, as a linear model of noise, can get any.
-        heavy = SUM_TO_ONE * np.linalg.norm(stacked)
-        weights, _ = optimize.nnls(
-            np.vstack([stacked, np.full(len(members), heavy)]), np.append(target.ravel(), heavy)
+        target = np.eye(K)[held] if K else held[:, None]
+        every = np.stack([c.scores for c in members], axis=2)  # of shape (n, k, members)
+        weights = _weights(every, target)
+        # Weights judged by the rows that they were fitted on look too good: so each half of the
+        # rows is averaged with the weights of the other one.
+        scores = np.empty_like(members[0].scores)
+        for fit, judged in self._halves(len(held)):
+            scores[judged] = every[judged] @ _weights(every[fit], target[fit])
+        rounded = tuple(
+            (c, float(f"{w:.3g}")) for c, w in zip(members, weights, strict=True) if w > 0
         )
-        weights = weights / weights.sum()
-        kept = [(c, w) for c, w in zip(members, weights, strict=True) if w >= LEAST_WEIGHT]
-        if len(kept) < 2:
+        if len(rounded) < 2:
             return
-        total = sum(w for _, w in kept)
-        rounded = tuple((c, float(f"{w / total:.3g}")) for c, w in kept)
         self.add(
-            f"{label} {len(kept)}",
+            f"{label} {len(rounded)}",
             family,
-            averaged([c.scores for c, _ in rounded], [w for _, w in rounded]),
+            scores,
             estimator=None,
             M=sum(c.M for c, _ in rounded),
             seconds=0.0,
             n_bytes=sum(c.n_bytes for c, _ in rounded),
             members=rounded,
         )
+
+    def _halves(self, n: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield two halves of the rows that choose, both ways around; whole groups."""
+        groups, splitter = self.groups, KFold(2, shuffle=True, random_state=self.problem.seed)
+        if groups is not None and len(np.unique(groups)) > 1:
+            splitter = GroupKFold(2)
+        yield from splitter.split(np.empty(n), groups=groups)
 
     # What was found.
 
@@ -737,6 +742,24 @@ def scores_of(fitted: Any, X: Any, n_classes: int) -> Array:
 def averaged(scores: Sequence[Array], weights: Sequence[float]) -> Array:
     """Return the weighted mean of scores."""
     return np.asarray(np.average(np.stack(scores), axis=0, weights=weights))
+
+
+def _weights(scores: Array, target: Array) -> Array:
+    """Return the weights of an average's members, by non-negative least squares.
+
+    Scores of shape (n, k, members), targets of shape (n, k). Weights under `LEAST_WEIGHT` are 0.
+    """
+    centre = target.mean(axis=0)
+    stacked = (scores - centre[:, None]).reshape(-1, scores.shape[2])
+    # The weights add up to one, by a row that outweighs all others. Scaled to one afterwards
+    # they would be no optimum: what hardly varies, as a linear model of noise, can get any.
+    heavy = SUM_TO_ONE * np.linalg.norm(stacked)
+    weights, _ = optimize.nnls(
+        np.vstack([stacked, np.full(scores.shape[2], heavy)]),
+        np.append((target - centre).ravel(), heavy),
+    )
+    weights[weights < LEAST_WEIGHT * weights.sum()] = 0.0
+    return np.asarray(weights / weights.sum())
 
 
 def estimator_of(candidate: Candidate, *, classes: bool, log: bool) -> Any:
