@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from rfbench.analysis.leaderboard import (
     BASELINE,
     Enough,
     Leaderboard,
+    Line,
     PreparationGain,
     Size,
 )
@@ -22,6 +24,7 @@ from rfbench.pages.words import DASH, number
 from rfbench.registry import SAMPLERS
 
 FIGURE = "which_method_boosting.png"
+AS_FAST = 1.25  # times the shortest time to predict: about as fast
 RUN = "rfbench run leaderboard leaderboard_references"
 GO_ON = f"{RUN} --trial-by-trial"
 REFERENCES = {
@@ -43,7 +46,6 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
     with_best = [each for each in largest.lines if each.with_best and not each.reference]
     better = _of(largest, "better")
     good = [lines[name] for name in better] if largest.leader else with_best
-    fast = [each for each in good if each.predict > 0]
     return render(
         "which_method.md.j2",
         board=board,
@@ -58,7 +60,8 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         stale=[Path(folder).name for folder in board.folders if Path(folder).name in stale],
         best=lines[largest.best],
         with_best=[line.method for line in with_best],
-        fastest=min(fast, key=lambda line: line.predict) if fast else None,
+        fastest=_fastest(good),
+        as_fast=AS_FAST,
         better=better,
         better_at=[(size.M, names) for size in board.sizes[:-1] if (names := _of(size, "better"))],
         worse=_of(largest, "worse"),
@@ -90,6 +93,16 @@ def files(board: Leaderboard) -> dict[str, bytes]:
     except ImportError:
         return written
     return written | {"leaderboard.parquet": leaderboard.table(board).to_parquet(index=False)}
+
+
+def _fastest(lines: Sequence[Line]) -> Line | None:
+    """Return the method with the smallest error of those that predict about as fast as any."""
+    least = min((line.predict for line in lines if line.predict > 0), default=math.inf)
+    return min(
+        (line for line in lines if 0 < line.predict <= AS_FAST * least),
+        key=lambda line: line.ratio,
+        default=None,
+    )
 
 
 def _of(size: Size, verdict: str) -> list[str]:
