@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -283,6 +283,7 @@ def _t(means: Values, squares: Values, n: int) -> Values:
     return np.asarray(np.abs(means) / np.sqrt(variance))
 
 
+@cache
 def datasets_needed(methods: int, alpha: float = ALPHA, power: float = POWER) -> int:
     r"""Return from how many data sets on the rule finds a difference with the power asked for.
 
@@ -298,7 +299,7 @@ def datasets_needed(methods: int, alpha: float = ALPHA, power: float = POWER) ->
         q = math.sqrt(2) * (math.sqrt(n) - float(ndtri(power)))
         return q > 0 and bool(studentized_range.cdf(q, methods, n - 1) >= 1 - alpha)
 
-    return bisect_left(range(1000), methods > 1, lo=3, key=enough)
+    return next(n for n in itertools.count(3) if methods < 2 or enough(n))
 
 
 def bootstrap(

@@ -96,7 +96,7 @@ def read_table(
     chosen = columns.chosen(
         path.name, X, y, target=target if y is None else None, drop=tuple(drop), groups=groups
     )
-    when = None if time is None else columns.named_column(path.name, X, time, "time")
+    when = None if time is None else X[columns.column_named(path.name, X, time, "time")]
     table = _table(path.name, chosen.X, chosen.y, chosen.special.get("groups"), task, when)
     sha256 = files.content_sha256(path)
     return replace(table, sha256=sha256, file=str(file), reading=tuple(given.items()))

@@ -218,14 +218,14 @@ def chosen(
         dropped = []
         for column in listed:
             with faults.gathered():
-                dropped.append(_column(name, X, column, "drop"))
+                dropped.append(column_named(name, X, column, "drop"))
         for fault in faults.faults:  # what to drop instead is all of it, the right names as well
             fault.options = {"drop": [*dropped, *fault.options.values()]}
         wanted = {"groups": groups, "part": part} | ({"target": target} if y is None else {})
         for key, given in wanted.items():
             if given is not None:
                 with faults.gathered():
-                    special[key] = X[_column(name, X, given, key)]
+                    special[key] = X[column_named(name, X, given, key)]
         if y is None and target is None:
             last = X.columns[-1]
             faults.faults.append(
@@ -349,14 +349,8 @@ class Table:
         return None if subjects is None else subjects[order], int((side == 0).sum()), order
 
 
-def named_column(name: str, table: Any, column: str | int, key: str) -> pd.Series[Any]:
-    """Return a column by its name or number; DataError if there is none."""
-    if not isinstance(table, pd.DataFrame):
-        raise DataError(f"{name} is sparse, without names.", "", f"Leave out {key}.")
-    return table[_column(name, table, column, key)]
-
-
-def _column(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
+def column_named(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
+    """Return the name of a column from its name or number; TableFault if there is none."""
     names = list(table.columns)
     if str(column) in names:
         return str(column)

@@ -40,8 +40,8 @@ FIGURES: tuple[Callable[[Measured], Iterator[tuple[str, Figure]]], ...] = (
     kept.features,
 )
 CAPTIONS = "captions.txt"
-# What names the program or the moment stays out of the files.
 SAFE = "The rows are safe in trials.csv."
+# What names the program or the moment stays out of the files.
 METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
