@@ -9,6 +9,7 @@ groups, the influences of a group are added up first (the cluster-robust standar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,7 +78,7 @@ def loss(metric: str, truth: Array, predicted: Predicted) -> Loss:
     n, values = len(truth), predicted.values
     if metric in ("error", "mae"):
         each = 100.0 * (values != truth) if metric == "error" else np.abs(values - truth)
-        return _mean(each)
+        return _of_mean(each)
     if metric == "balanced-error":
         wrong, counts = 100.0 * (values != truth), np.bincount(truth)
         present = np.flatnonzero(counts)
@@ -87,14 +88,22 @@ def loss(metric: str, truth: Array, predicted: Predicted) -> Loss:
     if metric in ("rmse", "rmsle"):
         if metric == "rmsle":
             truth, values = np.log1p(np.maximum(truth, 0)), np.log1p(np.maximum(values, 0))
-        squares = _mean((values - truth) ** 2)
+        squares = _of_mean((values - truth) ** 2)
         root = float(np.sqrt(squares.value))
         return Loss(root, squares.influences / (2 * root) if root else squares.influences)
     assert predicted.probabilities is not None
     if metric == "log-loss":
         right = predicted.probabilities[np.arange(n), truth]
-        return _mean(-np.log(np.clip(right, SMALLEST, None)))
+        return _of_mean(-np.log(np.clip(right, SMALLEST, None)))
     return _auc(truth, predicted.probabilities)
+
+
+def mean(losses: Sequence[Loss]) -> Loss:
+    """Return the mean of losses on the same rows."""
+    return Loss(
+        float(np.mean([each.value for each in losses])),
+        np.asarray(np.mean([each.influences for each in losses], axis=0)),
+    )
 
 
 def difference(
@@ -120,7 +129,7 @@ def difference(
     return Difference(value, value - reach, value + reach, p)
 
 
-def _mean(each: Array) -> Loss:
+def _of_mean(each: Array) -> Loss:
     mean = float(each.mean())
     return Loss(mean, each - mean)
 

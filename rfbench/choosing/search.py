@@ -43,7 +43,7 @@ from sklearn.preprocessing import StandardScaler
 
 from rfbench.arrays import Array
 from rfbench.choosing import menu as menus
-from rfbench.choosing.losses import Loss, Predicted, difference, loss
+from rfbench.choosing.losses import Loss, Predicted, difference, loss, mean
 from rfbench.choosing.menu import Menu
 from rfbench.choosing.parts import (
     FeatureClassifier,
@@ -73,6 +73,7 @@ NEAR = 1.1  # of the smallest loss: a model that may still be taken
 FAR = 1.5  # of the smallest loss at few landmarks: more of them are not tried
 STEP = 1.4  # of the bandwidth, at the middle number of landmarks
 SMALL_ROWS, MIDDLE_ROWS = 3_000, 10_000  # rows that small and middle models are compared on
+DRAWS = 3  # of the features of close candidates
 TRAINED_ROWS = 6_000  # rows that frequencies are trained on
 TRAINED_FITS = 10  # what that takes, in fits of small features
 MEMBERS, LEAST_WEIGHT = 6, 0.05  # of an average
@@ -280,17 +281,22 @@ class Search:
 
     def add(self, label: str, family: str, scores: Array, **keys: Any) -> Candidate:
         """Add a candidate from its scores of the rows that choose."""
+        return self._added(self._judged(label, family, scores, **keys))
+
+    def _added(self, candidate: Candidate) -> Candidate:
+        self.candidates.append(candidate)
+        if self.on_candidate is not None:
+            self.on_candidate(candidate)
+        return candidate
+
+    def _judged(self, label: str, family: str, scores: Array, **keys: Any) -> Candidate:
         weights = class_weights(self.problem.metric, self.truth, scores, self.problem.n_classes)
         value = loss(self.problem.metric, self.truth, self.predicted(scores, weights))
         fine = value.value
         if self.problem.n_classes:
             fine = loss("log-loss", self.truth, self.predicted(scores)).value
         keys |= {"scores": scores, "loss": value, "fine": fine, "weights": weights}
-        made = Candidate(label, family, **keys)
-        self.candidates.append(made)
-        if self.on_candidate is not None:
-            self.on_candidate(made)
-        return made
+        return Candidate(label, family, **keys)
 
     def fit(self, label: str, family: str, estimator: Any) -> Candidate:
         """Fit an estimator of scikit-learn on every split, and add it."""
@@ -309,13 +315,12 @@ class Search:
             n_bytes=size,
         )
 
-    def kernel(self, recipe: Recipe, M: int, rows: int) -> Candidate:
-        """Fit features of a kernel for all penalties, and add the best."""
-        return self._features(
-            recipe, self.sampler(recipe, M), rows, f"{self._name(recipe)}, M = {M}"
-        )
+    def kernel(self, recipe: Recipe, M: int, rows: int, draw: int = 0) -> Candidate:
+        """Fit features of a kernel for all penalties, and return the best."""
+        sampler = self.sampler(recipe, M, draw)
+        return self._features(recipe, sampler, rows, f"{self._name(recipe)}, M = {M}")
 
-    def sampler(self, recipe: Recipe, M: int) -> Any:
+    def sampler(self, recipe: Recipe, M: int, draw: int = 0) -> Any:
         """Return landmarks, or random frequencies where no rows may be held."""
         kind: Any = Nystroem if self.allow_rows else RKS
         own = {"landmarks": self.menu.landmarks.kind} if self.allow_rows else {}
@@ -324,7 +329,7 @@ class Search:
             **own,
             kernel=recipe.kernel,
             bandwidth=f"{recipe.factor:.4g}*median",
-            random_state=self.problem.seed,
+            random_state=self.problem.seed + draw,
         )
 
     def _name(self, recipe: Recipe) -> str:
@@ -362,7 +367,7 @@ class Search:
         steps = [made for key, made in self._arrays.items() if _made_for(key, recipe)]
         before = sum(seconds for _, _, seconds, _ in steps)
         size += sum(n_bytes for *_, n_bytes in steps) // len(self.splits)
-        return self.add(
+        return self._judged(
             label,
             FEATURES,
             chosen,
@@ -425,7 +430,7 @@ class Search:
         middle = self._compare_middle(first)
         self.trained()
         self.boost_more()
-        self._grow(middle)
+        self._draw_again(self._grow(middle))
         self.average()
 
     def simple(self) -> None:
@@ -549,21 +554,46 @@ class Search:
                 recipe = replace(recipe, factor=STEP * recipe.factor)
         return best
 
-    def _grow(self, results: dict[Recipe, Candidate]) -> None:
-        """Take ever more landmarks for the best recipes, as long as each of them gains by it."""
+    def _grow(self, results: dict[Recipe, Candidate]) -> dict[Recipe, Candidate]:
+        """Take ever more landmarks for the best recipes, as long as each of them gains by it.
+
+        Return each with the number of landmarks at which it is best.
+        """
         self._begin(1.0)
-        alive = {recipe: results[recipe] for recipe in self._leading(results, 3)}
+        best = {recipe: results[recipe] for recipe in self._leading(results, 3)}
+        alive = list(best)
         while alive:
-            for recipe, before in list(alive.items()):
-                M, after = int(GROWTH * before.M), None
+            for recipe in list(alive):
+                before, after = best[recipe], None
+                M = int(GROWTH * before.M)
                 if len(self.splits[0][0]) > before.M and self.menu.landmarks.largest >= M:
                     after = self._try(recipe, M, len(self.problem.y), {}, before=before)
                     if after is None:
                         self.stopped = self.stopped or "size"
                 if after is None or after.loss.value > GAIN * before.loss.value:
-                    del alive[recipe]
-                else:
-                    alive[recipe] = after
+                    alive.remove(recipe)
+                if after is not None and after.loss.value < before.loss.value:
+                    best[recipe] = after
+        return best
+
+    def _draw_again(self, results: dict[Recipe, Candidate]) -> None:
+        """Judge close candidates by the mean over several draws, so that no lucky one decides."""
+        n = len(self.splits[0][0])
+        least = min((c.loss.value for c in results.values()), default=0.0)
+        close = [recipe for recipe, c in results.items() if c.loss.value <= NEAR * least]
+        drawn = {recipe: [results[recipe]] for recipe in close if n > results[recipe].M}
+        kept = sum(results[recipe].seconds for recipe in close)  # for an average of them
+        for draw in range(1, DRAWS if len(close) > 1 else 1):
+            for recipe, draws in drawn.items():
+                first = draws[0]
+                if first.took * len(self.splits) < self.left(kept):
+                    draws.append(self.kernel(recipe, first.M, first.rows, draw))
+        for draws in drawn.values():
+            self.candidates[self.candidates.index(draws[0])] = replace(
+                draws[0],
+                loss=mean([each.loss for each in draws]),
+                fine=float(np.mean([each.fine for each in draws])),
+            )
 
     def _begin(self, share: float) -> None:
         """Begin a stage, which may take a share of the time that is left."""
@@ -602,7 +632,7 @@ class Search:
         needed, again = self._needed(M, rows, before)
         if needed > min(self.left(again), self._stage_end - time.monotonic()):
             return None
-        results[recipe] = candidate = self.kernel(recipe, M, rows)
+        results[recipe] = candidate = self._added(self.kernel(recipe, M, rows))
         return candidate
 
     def _needed(self, M: int, rows: int, before: Candidate | None) -> tuple[float, float]:
@@ -638,7 +668,8 @@ class Search:
         )
         scaling = next(name for name in SCALERS if name in best.label)
         recipe = Recipe(scaling, "gaussian", 1.0)
-        self._features(recipe, sampler, len(self.problem.y), f"varpro, {scaling}, M = {M}")
+        label = f"varpro, {scaling}, M = {M}"
+        self._added(self._features(recipe, sampler, len(self.problem.y), label))
 
     def average(self) -> None:
         """Add averages by non-negative least squares: of features, and of them with the rest."""

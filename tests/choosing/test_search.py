@@ -6,7 +6,7 @@ import pytest
 from scipy import optimize
 
 from rfbench.choosing import choose, menu, search
-from rfbench.choosing.search import LearningProblem, Search
+from rfbench.choosing.search import LearningProblem, Recipe, Search
 from rfbench.errors import ConfigError, DataError
 from tests.choosing.conftest import FOREVER
 
@@ -128,6 +128,24 @@ def test_an_average_is_judged_on_rows_that_its_weights_were_not_fitted_on():
             gaps[-1] -= average.loss.value
     assert len(gaps) > 100
     assert np.mean(gaps) < 3 * np.std(gaps, ddof=1) / np.sqrt(len(gaps))
+
+
+@pytest.mark.parametrize(("M", "losses"), [(10, (3.1 / 3, 0.95)), (160, (0.9, 0.95))])
+def test_no_lucky_draw_decides_between_close_candidates(M, losses):
+    """The best of the first draws is the worse one of three; of all rows there is one draw."""
+    by = searched_by(np.random.default_rng(0).standard_normal(200))
+    truth, recipes = by.truth, [Recipe(scaling, "gaussian", 1.0) for scaling in ("rank", "robust")]
+    errors = dict(zip(recipes, [(0.9, 1.1, 1.1), (0.95, 0.95, 0.95)], strict=True))
+
+    def kernel(recipe, M, rows, draw=0):
+        scores = truth + errors[recipe][draw] * (-1.0) ** np.arange(len(truth))
+        return by._judged(recipe.scaling, search.FEATURES, scores[:, None], estimator=None, M=M)
+
+    by.kernel = kernel
+    by._draw_again({recipe: by._added(kernel(recipe, M, 160)) for recipe in recipes})
+    assert [c.loss.value for c in by.candidates] == pytest.approx(losses)
+    best = by.best_of_families()[search.FEATURES]
+    assert best.label == ("robust" if M == 10 else "rank")
 
 
 def test_a_metric_goes_deeper_while_that_gains():
