@@ -31,8 +31,8 @@ PAGES = {
     name: (ROOT / name).read_text(encoding="utf-8")
     for name in (
         *("README.md", "CONTRIBUTING.md", "configs/README.md", "data/README.md"),
-        *("rfbench/compute/README.md", "rfbench/experiment/README.md", "rfbench/papers/README.md"),
-        "scripts/README.md",
+        *("rfbench/choosing/README.md", "rfbench/compute/README.md"),
+        *("rfbench/experiment/README.md", "rfbench/papers/README.md", "scripts/README.md"),
         *("CHANGELOG.md", "results/README.md", "results/which_method.md"),
     )
 }
