@@ -55,6 +55,10 @@ class Choice:
     classes: tuple[str, ...]
     shares: tuple[float, ...]  # of the classes
     rare: bool  # a class is below a tenth
+    only_class: str  # that the model taken says for every row held out; or nothing
+    largest_model: float | None  # bytes, as given
+    too_large: Mapping[str, int]  # models that were left out for it, and their bytes
+    allow_rows: bool
     log_tried: bool
     log_target: bool
     grouped: bool
@@ -214,6 +218,7 @@ def choose_from(
         judged = Judged(search, problem, train, test)
         taken, overturned, nothing = judged.decide()
         model, fitted = judged.final(taken, table)
+        only = None if nothing else judged.only_class(taken)
     judged.contenders[taken.family] = taken
     contenders = tuple(judged.contender(c, taken) for c in judged.contenders.values())
     winner = next(c for c in contenders if c.family == taken.family)
@@ -251,6 +256,10 @@ def choose_from(
         classes=tuple(card.classes),
         shares=tuple(shares.tolist()),
         rare=bool(len(shares) and shares.min() < RARE and shares.max() > 0.5),
+        only_class="" if only is None else str(table.classes[only]),
+        largest_model=largest_model,
+        too_large=judged.too_large,
+        allow_rows=allow_rows,
         log_tried=judged.log_tried,
         log_target=search.log,
         grouped=table.groups is not None,

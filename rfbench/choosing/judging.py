@@ -113,10 +113,18 @@ class Judged:
         preparation = Preparation().fit(inner.X)
         self.X = np.asarray(preparation.transform(inner.X))
         self.X_test = np.asarray(preparation.transform(problem.X.iloc[test]))
+        self.prepared_bytes = len(pickle.dumps(preparation))
         self.fitted: dict[int, tuple[Any, float, float, int]] = {}
         self.losses: dict[str, Loss] = {}
         self.predicted: dict[str, Predicted] = {}
-        for family, candidate in self.contenders.items():
+        # What was left out, as larger than allowed: of each kind the best one, with its bytes.
+        self.too_large = search.too_large()
+        for family, candidate in list(self.contenders.items()):
+            self._scores(candidate)
+            if family != CONSTANT and self._costs(candidate)[2] > search.largest:
+                self.too_large[candidate.label] = self._costs(candidate)[2]
+                del self.contenders[family]
+                continue
             self.predicted[family] = search.predicted(self._scores(candidate), candidate.weights)
             self.losses[family] = loss(problem.metric, self.truth, self.predicted[family])
 
@@ -139,8 +147,19 @@ class Judged:
             self.fitted[number] = scores, fit, 1000 * predict / len(self.test), size
         return self.fitted[number][0]
 
+    def _costs(self, candidate: Candidate) -> tuple[float, float, int]:
+        """Return the seconds of a fit and of 1,000 predictions, and the bytes, as fitted here."""
+        costs = [self.fitted[self.search.candidates.index(part)][1:] for part in candidate.parts]
+        fit, predict, size = (sum(column) for column in zip(*costs, strict=True))
+        return float(fit), float(predict), int(size) + self.prepared_bytes
+
     def _against(self, family: str, other: str) -> Difference:
         return difference(self.losses[family], self.losses[other], self.problem.metric, self.groups)
+
+    def only_class(self, taken: Candidate) -> int | None:
+        """Return the class that a model says for every row held out, if it does."""
+        said = np.unique(self.predicted[taken.family].values)
+        return int(said[0]) if self.problem.n_classes and len(said) == 1 else None
 
     def decide(self) -> tuple[Candidate, bool, bool]:
         """Return what to take, whether the rows held out overturned it, and if nothing was learnt.
@@ -189,9 +208,7 @@ class Judged:
     def contender(self, candidate: Candidate, taken: Candidate) -> Contender:
         """Return the facts of a candidate on the rows held out."""
         family = candidate.family
-        bases = [member for member, _ in candidate.members] or [candidate]
-        costs = [self.fitted[self.search.candidates.index(base)][1:] for base in bases]
-        fit, predict, size = (sum(column) for column in zip(*costs, strict=True))
+        fit, predict, size = self._costs(candidate)
         metrics = CLASS_METRICS if self.problem.n_classes else NUMBER_METRICS[:2]
         return Contender(
             label=candidate.label,
@@ -206,10 +223,10 @@ class Judged:
             },
             against_taken=self._against(family, taken.family),
             against_constant=self._against(family, CONSTANT),
-            fit_seconds=float(fit),
-            predict_seconds=float(predict),
-            n_bytes=int(size),
-            holds_rows=any(_holds(base) for base in bases),
+            fit_seconds=fit,
+            predict_seconds=predict,
+            n_bytes=size,
+            holds_rows=any(_holds(part) for part in candidate.parts),
         )
 
     def final(self, taken: Candidate, table: LabelledTable) -> tuple[Model, int]:
@@ -217,14 +234,16 @@ class Judged:
 
         These are all rows. But a fit on more rows can go wrong where the measured one did not:
         boosting of many classes diverges on some rows and not on others. Where it is significantly
-        worse on the rows held out, which it has seen, the model that was measured is fitted again.
+        worse on the rows held out, which it has seen, or larger than allowed, the model that was
+        measured is fitted again.
         """
         model = pipeline_of(taken, regression=table.regression, log=self.search.log)
         rows = np.sort(np.concatenate([self.train, self.test]))
         model.fit(table.X.iloc[rows], table.y[rows])
         metric, X, y = self.problem.metric, table.X.iloc[self.test], table.y[self.test]
         seen, unseen = loss_of(metric, model, X, y), self.losses[taken.family]
-        if difference(seen, unseen, metric, self.groups).verdict == "worse":
+        too_large = len(pickle.dumps(model)) > self.search.largest
+        if too_large or difference(seen, unseen, metric, self.groups).verdict == "worse":
             rows = self.train
             model.fit(table.X.iloc[rows], table.y[rows])
         model.half_widths_, model.log_target_ = {}, self.search.log

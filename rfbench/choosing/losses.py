@@ -106,6 +106,13 @@ def mean(losses: Sequence[Loss]) -> Loss:
     )
 
 
+def joined(losses: Sequence[Loss]) -> Loss:
+    """Return the loss on the rows of several losses, one after the other; all rows count alike."""
+    sizes = [len(each.influences) for each in losses]
+    value = float(np.average([each.value for each in losses], weights=sizes))
+    return Loss(value, np.concatenate([each.influences for each in losses]))
+
+
 def difference(
     first: Loss, second: Loss, metric: str, groups: NDArray[np.int64] | None = None
 ) -> Difference:

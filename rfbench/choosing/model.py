@@ -18,6 +18,7 @@ from rfbench import __version__
 from rfbench.arrays import Array
 from rfbench.choosing.losses import NUMBER_METRICS, Loss, Predicted, loss
 from rfbench.datasets import hashes
+from rfbench.datasets.values import named
 from rfbench.errors import DataError, writing
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)  # of the intervals
@@ -213,6 +214,20 @@ def load(path: Path, card: Card, *, allow_imports: bool = False) -> Model:
     if not isinstance(model, Model):
         raise DataError(f"{path} holds {type(model).__name__}, which is no model of rfbench.")
     return model
+
+
+def check_rows(card: Card, file: str, X: pd.DataFrame) -> None:
+    """Raise DataError for a table without rows, or of which the model knows no column."""
+    if not len(X):
+        raise DataError(
+            f"{file} has no rows.", "There is nothing to predict.", "Name another file."
+        )
+    if not set(map(str, X.columns)) & set(card.columns):
+        raise DataError(
+            f"{file} has none of the columns that the model knows.",
+            f"These are {named(card.columns)}.",
+            "Name the file that belongs to the model, or correct its first line.",
+        )
 
 
 def predictions(model: Model, card: Card, X: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:

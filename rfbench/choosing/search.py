@@ -43,7 +43,7 @@ from sklearn.preprocessing import StandardScaler
 
 from rfbench.arrays import Array
 from rfbench.choosing import menu as menus
-from rfbench.choosing.losses import Loss, Predicted, difference, loss, mean
+from rfbench.choosing.losses import Loss, Predicted, difference, joined, loss, mean
 from rfbench.choosing.menu import Menu
 from rfbench.choosing.parts import (
     FeatureClassifier,
@@ -291,17 +291,30 @@ class Search:
 
     def _judged(self, label: str, family: str, scores: Array, **keys: Any) -> Candidate:
         weights = class_weights(self.problem.metric, self.truth, scores, self.problem.n_classes)
-        value = loss(self.problem.metric, self.truth, self.predicted(scores, weights))
+        value = self._loss(self.predicted(scores, weights))
         fine = value.value
         if self.problem.n_classes:
             fine = loss("log-loss", self.truth, self.predicted(scores)).value
         keys |= {"scores": scores, "loss": value, "fine": fine, "weights": weights}
         return Candidate(label, family, **keys)
 
+    def _loss(self, predicted: Predicted) -> Loss:
+        """Return the loss on the rows that choose.
+
+        The AUC ranks rows: those of a fold, whose scores are of one model, and not of all folds.
+        """
+        metric, probabilities = self.problem.metric, predicted.probabilities
+        if metric != "auc" or probabilities is None:
+            return loss(metric, self.truth, predicted)
+        ends = np.cumsum([len(rows) for rows in self.held])[:-1]
+        parts = (np.split(each, ends) for each in (self.truth, predicted.values, probabilities))
+        return joined([loss(metric, y, Predicted(v, p)) for y, v, p in zip(*parts, strict=True)])
+
     def fit(self, label: str, family: str, estimator: Any) -> Candidate:
         """Fit an estimator of scikit-learn on every split, and add it."""
-        begun, parts = time.monotonic(), []
-        for X, X_held, y, _ in self.splits:
+        splits, parts = self.splits, []
+        begun = time.monotonic()
+        for X, X_held, y, _ in splits:
             fitted = clone(estimator).fit(X, y)
             parts.append(scores_of(fitted, X_held, self.problem.n_classes))
         seconds = time.monotonic() - begun
@@ -728,6 +741,16 @@ class Search:
 
     def _allowed(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         return [c for c in candidates if c.n_bytes <= self.largest]
+
+    def too_large(self) -> dict[str, int]:
+        """Return the best models of all that are larger than allowed, and their bytes.
+
+        One of each kind of which none is allowed, or of which a larger one is better.
+        """
+        best: dict[str, Candidate] = {}
+        for candidate in sorted(self.candidates, key=lambda c: c.loss.value):
+            best.setdefault(candidate.family, candidate)
+        return {c.label: c.n_bytes for c in best.values() if c.n_bytes > self.largest}
 
     def best_of_families(self) -> dict[str, Candidate]:
         """Return the best candidate of each family; the first of equal ones."""

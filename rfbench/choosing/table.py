@@ -20,6 +20,7 @@ from rfbench.datasets.values import moments
 from rfbench.errors import ConfigError, DataError, unknown
 from rfbench.memory import check_fits
 
+LEAST_GROUPS = 3
 LEAST_ROWS = 10
 
 
@@ -96,7 +97,10 @@ def read_table(
     chosen = columns.chosen(
         path.name, X, y, target=target if y is None else None, drop=tuple(drop), groups=groups
     )
-    when = None if time is None else X[columns.column_named(path.name, X, time, "time")]
+    when = None
+    if time is not None:
+        when = X[columns.column_named(path.name, X, time, "time")]
+        columns.check_apart(path.name, {"target": str(chosen.y.name), "time": str(when.name)})
     table = _table(path.name, chosen.X, chosen.y, chosen.special.get("groups"), task, when)
     sha256 = files.content_sha256(path)
     return replace(table, sha256=sha256, file=str(file), reading=tuple(given.items()))
@@ -179,6 +183,12 @@ def _table(
         groups = None if groups is None else groups[there]
         time = None if time is None else time[there.to_numpy()]
     _check_rows(name, len(y))
+    if groups is not None and groups.nunique() < LEAST_GROUPS:
+        raise DataError(
+            f"The rows of {name} are in {groups.nunique()} groups.",
+            f"A model is fitted, chosen and checked on other groups: {LEAST_GROUPS} at least.",
+            "Name another column for groups, or none.",
+        )
     special = columns.Table(name, X, y, {})
     codes, classes, kind = special.target_codes(task, ())
     regression = kind == "regression"

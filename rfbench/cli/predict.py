@@ -40,7 +40,7 @@ def predict(
     Example:
       rfbench predict results/choose-prices.csv/model.joblib new.csv --out predictions.csv
     """
-    from rfbench.choosing.model import load, predictions, read_card
+    from rfbench.choosing.model import check_rows, load, predictions, read_card
     from rfbench.choosing.table import read_new_rows
     from rfbench.pages.templates import lines
 
@@ -49,6 +49,7 @@ def predict(
         echo(f"note: the model was made with {name} {then}, and here is {now}", err=True)
     fitted = load(model, card, allow_imports=allow_imports)
     rows = read_new_rows(file, **reading)
+    check_rows(card, file, rows)
     for line in lines("predict.j2", "differences", table=fitted.differences(rows)):
         echo(f"note: {line}", err=True)
     made = predictions(fitted, card, rows, float(level))

@@ -6,6 +6,7 @@ name the rows, stay a table (see `rfbench.datasets.tables`) until they are split
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -237,6 +238,7 @@ def chosen(
                 )
             )
         faults.raise_all()
+        check_apart(name, {key: str(column.name) for key, column in special.items()})
         X = X.drop(columns=[*dropped, *(str(column.name) for column in special.values())])
     elif drop or groups is not None or part is not None:
         raise DataError(f"{name} is sparse, without names.", "", "Leave out drop and groups.")
@@ -347,6 +349,17 @@ class Table:
         side = _sides(self.name, part)
         order = np.argsort(side, kind="stable")
         return None if subjects is None else subjects[order], int((side == 0).sum()), order
+
+
+def check_apart(name: str, named_columns: Mapping[str, str]) -> None:
+    """Raise DataError where two keys, `target` and `groups`, say, name the same column."""
+    for (key, column), (other, same) in itertools.combinations(named_columns.items(), 2):
+        if column == same:
+            raise DataError(
+                f"The {key} and the {other} of {name} are both '{column}'.",
+                "Each is a column of its own.",
+                "Name another column for one of them.",
+            )
 
 
 def column_named(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:

@@ -75,6 +75,8 @@ class Differences:
     other_types: dict[str, int] = field(default_factory=dict)
     # Of columns without gaps in training: how many values are missing.
     new_gaps: dict[str, int] = field(default_factory=dict)
+    # Dates with the day before the month here and after it in training, or the other way around.
+    turned_dates: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return any(vars(self).values())
@@ -228,7 +230,14 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         before = set(self.feature_names_in_)
         missing = tuple(column for column in used if column not in table.columns)
         extra = tuple(column for column in table.columns if column not in before)
-        return Differences(missing, extra, unseen, other, gaps)
+        turned = tuple(
+            column
+            for column, before in self._day_first.items()
+            if column in table
+            and before is not None
+            and is_day_first(text_of(table[column]), before) != before
+        )
+        return Differences(missing, extra, unseen, other, gaps, turned)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that it takes gaps, words and sparse rows."""
@@ -268,7 +277,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return as_numbers(text_of(values), comma=column in self._decimal_comma)
 
     def _moments(self, column: str, values: pd.Series[Any]) -> pd.Series[Any]:
-        return as_dates(values, day_first=self._day_first[column])
+        return as_dates(values, self._day_first[column])
 
     def _expanded(self, table: pd.DataFrame, numbers: Array) -> Array:
         """Return all columns that can come out, the constant ones as well."""

@@ -56,7 +56,7 @@ def kind_of(name: str, column: pd.Series[Any]) -> str:
     if 2 * np.isfinite(as_numbers(present, comma=has_decimal_comma(present))).sum() > len(present):
         return NUMBER
     if 2 * present.str.fullmatch(_DATE).sum() > len(present):
-        dates = as_dates(present, day_first=is_day_first(present))
+        dates = as_dates(present)
         if 2 * dates.notna().sum() > len(present):
             return DATE
     different = present.nunique()
@@ -94,7 +94,7 @@ def _unusable(name: str, column: pd.Series[Any]) -> pd.Series[Any]:
     if kind == NUMBER:
         return pd.Series(np.isnan(as_numbers(text, comma=has_decimal_comma(text))))
     if kind == DATE:
-        return as_dates(column, day_first=is_day_first(text)).isna()
+        return as_dates(column).isna()
     return text.isna()
 
 
@@ -128,15 +128,19 @@ def as_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
-def is_day_first(text: pd.Series[Any]) -> bool:
-    """Tell whether 1/2/2020 is in February.
+def is_day_first(text: pd.Series[Any], before: bool | None = None) -> bool | None:
+    """Tell whether 1/2/2020 is in February; None where no date is written like that.
 
-    The first number that is above 12 says it; without one, dates with points or hyphens have the
-    day first.
+    The first number that is above 12 says it. Without one it is as `before`, in training, say; or
+    else dates with points or hyphens have the day first.
     """
     parts = text.dropna().astype(str).str.extract(r"^(\d{1,2})([-/.])(\d{1,2})[-/.]\d")
+    if parts[1].isna().all():
+        return before
     first, second = (pd.to_numeric(parts[at]).max() for at in (0, 2))
-    return bool(first > 12 or (not second > 12 and (parts[1] != "/").any() and first > 0))
+    if first > 12 or second > 12:
+        return bool(first > 12)
+    return bool((parts[1].dropna() != "/").any()) if before is None else before
 
 
 def moments(name: str, column: pd.Series[Any]) -> Array:
@@ -154,12 +158,15 @@ def moments(name: str, column: pd.Series[Any]) -> Array:
             "It cannot say which rows come later.",
             "Name a column of dates or numbers.",
         )
-    dates = as_dates(column, day_first=is_day_first(text_of(column)))
+    dates = as_dates(column)
     return np.asarray((dates - EPOCH) / pd.Timedelta(days=1), dtype=np.float64)
 
 
-def as_dates(column: pd.Series[Any], *, day_first: bool) -> pd.Series[Any]:
-    """Return the moments that a column says, in UTC without a zone; NaT where it says none."""
+def as_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series[Any]:
+    """Return the moments that a column says, in UTC without a zone; NaT where it says none.
+
+    `before` is whether days came first in training, see `is_day_first`.
+    """
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return pd.to_datetime(column, utc=True).dt.tz_localize(None)
     codes, different = pd.factorize(text_of(column))
@@ -167,6 +174,13 @@ def as_dates(column: pd.Series[Any], *, day_first: bool) -> pd.Series[Any]:
     text = text.where(
         ~text.str.fullmatch(_TIME).astype(bool), EPOCH.date().isoformat() + " " + text
     )
-    dates = pd.to_datetime(text, format="mixed", dayfirst=day_first, errors="coerce", utc=True)
+    year_first = text.str.match(r"\d{4}").astype(bool)  # pandas turns these around as well
+    dates = pd.concat(
+        pd.to_datetime(part, format="mixed", dayfirst=day_first, errors="coerce", utc=True)
+        for part, day_first in (
+            (text[year_first], False),
+            (text[~year_first], bool(is_day_first(text, before))),
+        )
+    ).sort_index()
     moments = dates.dt.tz_localize(None).reindex(codes)  # -1 is no row of them: NaT
     return moments.set_axis(column.index)
