@@ -103,6 +103,10 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         names = (own for own, entry in self.entries.items() if name in entry.aliases)
         return next(names, name)
 
+    def of_label(self, label: str) -> str:
+        """Return what has this label in tables, with some of its parameters; or the label."""
+        return next((own for own, entry in self.entries.items() if label in entry.labels), label)
+
     def find(self, name: str) -> Any:
         """Return a thing by any of its names, or from an entry point.
 

@@ -250,6 +250,12 @@ def test_a_file_of_several_runs(here):
     assert (here / "results" / "two_more.printed-sweep-M=4+5" / "trials.csv").exists()
 
 
+def test_a_label_of_a_table_is_listed_as_its_sampler():
+    shown = call("list", "samplers", "nystroem-kmeans")
+    assert shown.startswith("nystroem-kmeans: as nystroem, the landmarks are the centres")
+    assert call("list", "samplers", "nystroem") in shown
+
+
 def test_the_configurations_are_listed_with_their_runs():
     assert "eeg.printed" in call("list", "configs")
     assert "protocols:" in call("list", "configs", "liu2020_table3")

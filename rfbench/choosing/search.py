@@ -74,6 +74,7 @@ FAR = 1.5  # of the smallest loss at few landmarks: more of them are not tried
 STEP = 1.4  # of the bandwidth, at the middle number of landmarks
 SMALL_ROWS, MIDDLE_ROWS = 3_000, 10_000  # rows that small and middle models are compared on
 DRAWS = 3  # of the features of close candidates
+METRIC_ROWS = 6_000  # that a metric is learnt from
 TRAINED_ROWS = 6_000  # rows that frequencies are trained on
 TRAINED_FITS = 10  # what that takes, in fits of small features
 MEMBERS, LEAST_WEIGHT = 6, 0.05  # of an average
@@ -196,7 +197,6 @@ class Recipe:
     kernel: str
     factor: float  # of the median distance
     metric: str | None = None  # one of the menu's, learnt; None: distances as they are
-    rounds: int = 0  # of the metric
 
 
 @dataclass
@@ -406,7 +406,9 @@ class Search:
         return LearnedMetric(
             kind=recipe.metric,
             kernel=recipe.kernel,
-            rounds=recipe.rounds,
+            rounds=self.menu.rounds,
+            early_stopping=True,
+            n_rows=METRIC_ROWS,
             random_state=self.problem.seed,
         )
 
@@ -536,18 +538,10 @@ class Search:
         for number, metric in enumerate(self.menu.metrics):
             for recipe in best[: 3 if number else 6]:
                 for factor in sorted({recipe.factor, *self.menu.kernels[recipe.kernel][:2]}):
-                    learnt = replace(recipe, factor=factor, metric=metric, rounds=self.menu.rounds)
+                    learnt = replace(recipe, factor=factor, metric=metric)
                     if not self._try(learnt, self.menu.landmarks.small, SMALL_ROWS, results):
                         self.stopped = self.stopped or "metric"
                         return
-        # Where few of the columns count, a metric goes on getting better round after round.
-        (recipe,) = self._leading(results, 1)
-        while recipe.metric is not None:
-            deeper = replace(recipe, rounds=2 * recipe.rounds)
-            after = self._try(deeper, self.menu.landmarks.small, SMALL_ROWS, results)
-            if after is None or after.loss.value > GAIN * results[recipe].loss.value:
-                return
-            recipe = deeper
 
     def _compare_middle(self, results: dict[Recipe, Candidate]) -> dict[Recipe, Candidate]:
         """Compare the best recipes at more landmarks, at larger bandwidths until it is worse."""
@@ -878,7 +872,7 @@ def _made_for(key: tuple[Any, ...], recipe: Recipe) -> bool:
 
 def _learnt(recipe: Recipe) -> tuple[Any, ...]:
     """Return what a recipe's metric is learnt with; nothing where none is."""
-    return () if recipe.metric is None else (recipe.kernel, recipe.metric, recipe.rounds)
+    return () if recipe.metric is None else (recipe.kernel, recipe.metric)
 
 
 def _some(n: int, rows: int) -> Any:

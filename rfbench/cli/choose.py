@@ -69,7 +69,10 @@ def size(text: str) -> float:
 @click.option("--jobs", type=WHOLE, help="Threads; default: one per core.")
 @click.option("--no-rows", is_flag=True, help="The model may hold no training rows (landmarks).")
 @click.option(
-    "--largest-model", type=size, metavar="SIZE", help="Largest size of the model: 500kB, 1MB."
+    "--largest-model",
+    type=size,
+    metavar="SIZE",
+    help="Largest size of the model in memory: 500kB, 1MB. Its file is compressed.",
 )
 @click.option(
     "--memory", type=size, metavar="SIZE", help="Memory for all of it: 2GB; default: what is free."

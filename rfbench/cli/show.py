@@ -307,7 +307,7 @@ def list_(what: str, name: str | None, form: str) -> None:
             print_table(rows)
         return
     if what == "samplers":
-        name = SAMPLERS.published(name)
+        name, label = SAMPLERS.of_label(SAMPLERS.published(name)), name
     names = list(_configurations()) if what == "configs" else [row[0] for row in rows]
     if name not in names:
         raise ConfigError(
@@ -315,6 +315,8 @@ def list_(what: str, name: str | None, form: str) -> None:
             todo=f"`rfbench list {what}` has them all.",
         )
     text = _whole(what, name).rstrip("\n")
+    if what == "samplers" and label in SAMPLERS.entries[name].labels:
+        text = f"{label}: {SAMPLERS.entries[name].labels[label]}\n\n{text}"
     if form == "json":
         echo_json({"name": name, "text": text})
     else:

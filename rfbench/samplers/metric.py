@@ -18,7 +18,7 @@ from rfbench.compute.gram import accumulate, residual_sum_of_squares, solve_ridg
 from rfbench.errors import MethodError
 from rfbench.kernels import Kernel, dense, doubles
 from rfbench.memory import check_fits
-from rfbench.parameters import RANDOM_STATE, Checked, estimator, one_of, parameter, whole
+from rfbench.parameters import RANDOM_STATE, TRUTH, Checked, estimator, one_of, parameter, whole
 from rfbench.registry import KERNELS
 from rfbench.rows import RowSource
 from rfbench.samplers.base import RandomState, streams, target_columns
@@ -70,6 +70,8 @@ class LearnedMetric(
         The kernel of the regressions; it has to fall with a distance.
     rounds : int
         Number of outer products.
+    early_stopping : bool
+        End at the first round whose loss is no smaller than that of the round before.
     n_landmarks : int
         Number of rows that the regressions have a coefficient for.
     n_rows : int
@@ -84,7 +86,8 @@ class LearnedMetric(
     root_ : array of shape (d,) or (d, d)
         Its symmetric root.
     losses_ : array of shape (rounds + 1,)
-        Mean squared loss of the rows held out, A = I first; fewer where the target is constant.
+        Mean squared loss of the rows held out, A = I first; fewer where the target is constant, or
+        rounds ended early.
     round_ : int
         The round that is taken; 0: A = I, and rows stay as they are.
     notes_ : list of str
@@ -121,6 +124,7 @@ class LearnedMetric(
     kind: str = parameter(DIAGONAL, one_of(DIAGONAL, FULL))
     kernel: str = parameter("gaussian", one_of(*LEARNT_KERNELS))
     rounds: int = parameter(3, whole(1))
+    early_stopping: bool = parameter(False, TRUTH)
     n_landmarks: int = parameter(300, whole(1))
     n_rows: int = parameter(3000, whole(2))
     random_state: RandomState = parameter(None, RANDOM_STATE)
@@ -205,7 +209,8 @@ class LearnedMetric(
             losses.append(loss)
             if loss <= min(losses):
                 self.round_, self.metric_, self.root_ = number, metric, root
-            if number == self.rounds:
+            stalled = self.early_stopping and number and loss >= losses[-2]
+            if number == self.rounds or stalled:
                 break
             outer = gradient_outer_product(
                 kernel, inside[:OUTER_ROWS], landmarks, coef, root, diagonal=metric.ndim == 1

@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 import time
 from contextlib import redirect_stdout
 from dataclasses import replace
@@ -9,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
@@ -151,6 +152,31 @@ def test_the_first_line_says_what_to_take(chosen):
     assert text(nothing).startswith("NOTHING WAS LEARNT")
 
 
+def test_a_difference_has_the_sign_of_its_interval(chosen):
+    def said(value, low, high):
+        against = Difference(value, low, high, 0.03 if low * high > 0 else 0.5)
+        taken, *others = sorted(chosen.contenders, key=lambda c: c.family != chosen.taken.family)
+        others = [replace(c, against_taken=against) for c in others]
+        return " ".join(text(replace(chosen, contenders=(taken, *others))).split())
+
+    near = said(-0.73, -1.84, 0.381)
+    assert "cannot be told apart (difference -0.73, 95 % interval -1.84 to 0.381" in near
+    assert "better on these rows (difference 0.73, 95 % interval 0.2 to 1" in said(-0.73, -1, -0.2)
+
+
+def test_a_model_that_says_one_class_for_all_rows_is_named(short, tmp_path):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((600, 2))
+    y = np.where(random.random(600) < 1 / (1 + np.exp(4.5 - 2 * X[:, 0])), "yes", "no")
+    choice = choose(X, y, budget=FOREVER, out=tmp_path, n_jobs=1)
+    rows = np.load(tmp_path / "rows.npz")["test"]
+    one = set(choice.others[choice.taken.family].fit(X, y).predict(X[rows])) == {"no"}
+    assert choice.only_class == ("no" if one else "")
+    line = "saying no for every one of them"
+    assert line in text(replace(choice, only_class="no"))
+    assert line not in text(replace(choice, only_class=""))
+
+
 def test_the_largest_class_is_named(chosen):
     constant = replace(chosen.contender(search.CONSTANT), label="the largest class")
     rare = replace(
@@ -238,7 +264,44 @@ def test_no_rows_and_small_models(short, tmp_path):
     assert not any(c.holds_rows for c in free.contenders)
     assert not free.card.holds_rows
     small = choose(X, y, budget=FOREVER, out=tmp_path / "small", largest_model=30_000, n_jobs=1)
-    assert all(c.n_bytes <= 33_000 for c in small.contenders)
+    assert all(c.n_bytes <= 30_000 for c in small.contenders)
+    assert len(pickle.dumps(small.model)) <= 30_000
+    assert all(n > 30_000 for n in small.too_large.values())
+    assert "boosting" in small.too_large
+    for text_ in (text(small), page(small)):
+        assert "Left out, as larger than 30 kB: boosting" in " ".join(text_.split())
+    assert "Left out" not in text(free)
+    assert "Models that hold training rows were not tried." in text(free)
+
+
+class Grows(RegressorMixin, BaseEstimator):
+    """The mean, and 1,000 bytes per row that it was fitted on."""
+
+    def fit(self, X, y):
+        self.mean_, self.rows_, self.ballast_ = y.mean(), len(y), bytes(1000 * len(y))
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
+
+
+@pytest.mark.parametrize(("largest", "fitted"), [(110e3, 100), (90e3, 75), (70e3, None)])
+def test_the_largest_model_bounds_the_one_that_is_written(largest, fitted):
+    """Fits on folds have 50 kB, on the rows that chose 75 kB, on all rows 100 kB."""
+    X = np.random.default_rng(0).standard_normal((100, 2))
+    table = table_of(X, X[:, 0])
+    problem = search.LearningProblem(table.X, table.target, 0, None, "rmse", 0)
+    ((train, test),) = problem.split(0.25)
+    tried = search.Search(problem.take(train), time.monotonic() + FOREVER, largest=largest)
+    taken = tried.fit("grows", search.BOOSTING, Grows())
+    judged = Judged(tried, problem, train, test)
+    if fitted is None:
+        assert not judged.contenders
+        assert 75e3 < judged.too_large["grows"] < 80e3
+        return
+    assert not judged.too_large
+    model, rows = judged.final(taken, table)
+    assert rows == model[-1].rows_ == fitted
 
 
 def test_without_time_there_is_an_answer(tmp_path):
@@ -293,7 +356,12 @@ def test_a_metric_of_the_other_kind_is_refused(tmp_path):
         ["digits", "--largest-model", "big"],
         ["digits", "--memory", "much"],
         ["digits", "--metric", "luck"],
+        ["towns.csv", "--target", "town", "--groups", "town"],
+        ["towns.csv", "--target", "price", "--time", "price"],
+        ["towns.csv", "--target", "price", "--groups", "sex"],
     ],
 )
-def test_wrong_arguments_are_exit_code_2(args):
+def test_wrong_arguments_are_exit_code_2(args, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    towns(60).assign(sex=["f", "m"] * 30).to_csv("towns.csv", index=False)
     call("choose", *args, code=2)

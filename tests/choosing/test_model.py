@@ -100,6 +100,19 @@ def test_predict_writes_one_line_per_row_and_names_what_is_new(path, tmp_path):
     assert len(pd.read_csv(out)) == 40
 
 
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (towns(3).head(0), "has no rows"),
+        (pd.DataFrame({"x": [1], "y": [2]}), "none of the columns"),
+    ],
+)
+def test_rows_that_are_no_rows_of_the_model_are_refused(path, tmp_path, rows, message):
+    rows.to_csv(tmp_path / "new.csv", index=False)
+    said = call("predict", str(path), str(tmp_path / "new.csv"), "--out", "p.csv", code=2)
+    assert message in said
+
+
 def test_of_few_rows_the_widest_intervals_have_no_bound():
     widths = half_widths(np.arange(1.0, 20.0))  # 19 rows: 95 % is the largest, 99 % none
     assert widths == {0.5: 10.0, 0.8: 16.0, 0.9: 18.0, 0.95: 19.0, 0.99: np.inf}

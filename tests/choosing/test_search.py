@@ -148,6 +148,19 @@ def test_no_lucky_draw_decides_between_close_candidates(M, losses):
     assert best.label == ("robust" if M == 10 else "rank")
 
 
+def test_the_auc_ranks_rows_of_one_fold():
+    """A constant differs from fold to fold, and orders no rows of any of them."""
+    groups = np.repeat(np.arange(12), 25)
+    y = (np.random.default_rng(0).random(300) < groups / 12).astype(np.int64)
+    rows = pd.DataFrame(np.random.default_rng(1).standard_normal((300, 2)))
+    by = Search(LearningProblem(rows, y, 2, groups, "auc", 0), deadline=np.inf)
+    by.simple()
+    constant = by.candidates[0]
+    assert len(by.splits) == 3
+    assert len(np.unique(constant.scores[:, 1])) == 3
+    assert constant.loss.value == 0.5
+
+
 def test_a_metric_goes_deeper_while_that_gains():
     """Two of 20 columns count: each round sees them better than the one before."""
     random = np.random.default_rng(0)

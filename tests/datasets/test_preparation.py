@@ -243,3 +243,31 @@ class TestTransformer:
         order = np.random.default_rng(0).permutation(N)
         straight, mixed = Preparation().fit(table), Preparation().fit(table.iloc[order])
         assert_allclose(straight.transform(table), mixed.transform(table), atol=1e-12)
+
+
+ISO, DAY_FIRST, MONTH_FIRST = "%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y"
+
+
+@pytest.mark.parametrize("then", [ISO, DAY_FIRST, MONTH_FIRST, "%Y-%m-%dT%H:%M"])
+@pytest.mark.parametrize("now", [ISO, DAY_FIRST, MONTH_FIRST])
+def test_dates_of_another_notation_are_the_same_days(then, now):
+    days = pd.date_range("2023-01-01", periods=90)
+    fitted = Preparation().fit(
+        pd.DataFrame({"day": days.strftime(then), "a": np.arange(90.0) ** 2})
+    )
+    new = pd.DataFrame({"day": days.strftime(now), "a": np.arange(90.0) ** 2})
+    names = list(fitted.get_feature_names_out())
+    assert_array_equal(
+        fitted.transform(new)[:, names.index("day days")], (days - pd.Timestamp(2000, 1, 1)).days
+    )
+    turned = {then, now} == {DAY_FIRST, MONTH_FIRST}
+    assert fitted.differences(new).turned_dates == (("day",) if turned else ())
+    assert not fitted.differences(new).other_types
+
+
+def test_dates_that_could_be_either_are_as_in_training():
+    days = pd.date_range("2023-01-01", periods=90)
+    table = pd.DataFrame({"day": days.strftime("%d/%m/%Y"), "a": np.arange(90.0) ** 2})
+    fitted = Preparation().fit(table)
+    april = fitted.transform(pd.DataFrame({"day": ["02/04/2023"], "a": [1.0]}))[0]
+    assert april[list(fitted.get_feature_names_out()).index("day month")] == 4
