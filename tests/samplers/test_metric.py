@@ -243,3 +243,16 @@ def test_it_is_a_transformer_of_scikit_learn_that_looks_at_the_target():
     checks = check_estimator(metric, on_skip=None, on_fail=None)
     failed = {c["check_name"]: str(c["exception"]) for c in checks if c["status"] == "failed"}
     assert failed == {}
+
+
+def test_rounds_end_early_at_the_first_that_gains_nothing():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((200, 4))
+    for y in (np.sin(2 * X[:, 0]), random.standard_normal(200)):
+        keys = {"n_landmarks": 25, "random_state": 0, "rounds": 8}
+        every = LearnedMetric(**keys).fit(X, y).losses_
+        ended = LearnedMetric(**keys, early_stopping=True).fit(X, y).losses_
+        gained = np.diff(every) < 0
+        last = 1 + (len(gained) if gained.all() else int(np.argmin(gained)) + 1)
+        assert_array_equal(ended, every[:last])
+    assert last < 9
