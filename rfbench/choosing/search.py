@@ -74,13 +74,15 @@ FAR = 1.5  # of the smallest loss at few landmarks: more of them are not tried
 STEP = 1.4  # of the bandwidth, at the middle number of landmarks
 SMALL_ROWS, MIDDLE_ROWS = 3_000, 10_000  # rows that small and middle models are compared on
 DRAWS = 3  # of the features of close candidates
-METRIC_ROWS = 6_000  # that a metric is learnt from
+METRIC_ROWS = 4_500  # that a metric is learnt from
+METRIC_LANDMARKS = 300, 600  # of the best metric in the end: it sees weaker directions
 TRAINED_ROWS = 6_000  # rows that frequencies are trained on
 TRAINED_FITS = 10  # what that takes, in fits of small features
 MEMBERS, LEAST_WEIGHT = 6, 0.05  # of an average
 SUM_TO_ONE = 1e3  # how much the weights' sum counts, relative to all rows
 # Of the time that is left then: what the stages may take, so that each has its turn.
-SMALL_SHARE, METRIC_SHARE, MIDDLE_SHARE, BOOSTING_SHARE = 0.3, 0.35, 0.5, 0.2
+SMALL_SHARE, METRIC_SHARE, FINER_SHARE = 0.3, 0.3, 0.2
+MIDDLE_SHARE, BOOSTING_SHARE = 0.5, 0.2
 PROBED, PROBED_COLUMNS = 5, 200  # trees of boosting, and columns, that say what a fit takes
 GRAMS = 6  # matrices of M x M that a fit of features holds at its peak
 
@@ -197,6 +199,7 @@ class Recipe:
     kernel: str
     factor: float  # of the median distance
     metric: str | None = None  # one of the menu's, learnt; None: distances as they are
+    metric_landmarks: int = METRIC_LANDMARKS[0]  # that it is learnt with
 
 
 @dataclass
@@ -409,6 +412,7 @@ class Search:
             rounds=self.menu.rounds,
             early_stopping=True,
             n_rows=METRIC_ROWS,
+            n_landmarks=recipe.metric_landmarks,
             random_state=self.problem.seed,
         )
 
@@ -534,14 +538,23 @@ class Search:
         if not results:
             return
         self._begin(METRIC_SHARE)
+        for recipe in self._metrics(results):
+            if not self._try(recipe, self.menu.landmarks.small, SMALL_ROWS, results):
+                self.stopped = self.stopped or "metric"
+                break
+        (recipe,) = self._leading(results, 1)
+        if recipe.metric is not None:
+            self._begin(FINER_SHARE)
+            finer = replace(recipe, metric_landmarks=METRIC_LANDMARKS[1])
+            self._try(finer, self.menu.landmarks.small, SMALL_ROWS, results)
+
+    def _metrics(self, results: dict[Recipe, Candidate]) -> Iterator[Recipe]:
+        """Yield recipes with a learnt metric for the best kernels, the diagonal ones first."""
         best = self._leading(results, len(self.menu.kernels) * len(self.menu.scalings))
         for number, metric in enumerate(self.menu.metrics):
             for recipe in best[: 3 if number else 6]:
                 for factor in sorted({recipe.factor, *self.menu.kernels[recipe.kernel][:2]}):
-                    learnt = replace(recipe, factor=factor, metric=metric)
-                    if not self._try(learnt, self.menu.landmarks.small, SMALL_ROWS, results):
-                        self.stopped = self.stopped or "metric"
-                        return
+                    yield replace(recipe, factor=factor, metric=metric)
 
     def _compare_middle(self, results: dict[Recipe, Candidate]) -> dict[Recipe, Candidate]:
         """Compare the best recipes at more landmarks, at larger bandwidths until it is worse."""
@@ -872,7 +885,7 @@ def _made_for(key: tuple[Any, ...], recipe: Recipe) -> bool:
 
 def _learnt(recipe: Recipe) -> tuple[Any, ...]:
     """Return what a recipe's metric is learnt with; nothing where none is."""
-    return () if recipe.metric is None else (recipe.kernel, recipe.metric)
+    return () if recipe.metric is None else (recipe.kernel, recipe.metric, recipe.metric_landmarks)
 
 
 def _some(n: int, rows: int) -> Any:

@@ -30,6 +30,7 @@ FULL, DIAGONAL = "full", "diagonal"
 LEARNT_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2", "cauchy")
 # A share of the rows is held out to choose the round; of fewer rows all train and all choose.
 HELD_OUT, FEWEST = 0.2, 10
+FULL_ROUNDS, LEAST_GAIN = 3, 0.95  # rounds without a bound, then the loss over the one before
 OUTER_ROWS = 1000
 FIT_MATRICES = 10.0  # of the size landmarks x landmarks, as measured
 SPARSE_ENTRY = 16.0  # bytes: a number and its column
@@ -71,7 +72,9 @@ class LearnedMetric(
     rounds : int
         Number of outer products.
     early_stopping : bool
-        End at the first round whose loss is no smaller than that of the round before.
+        End after two rounds that gain nothing. From the third round on also after one that makes
+        the loss less than a twentieth smaller, if all together have made it smaller by that: where
+        few of many columns count, the first rounds gain next to nothing.
     n_landmarks : int
         Number of rows that the regressions have a coefficient for.
     n_rows : int
@@ -209,8 +212,7 @@ class LearnedMetric(
             losses.append(loss)
             if loss <= min(losses):
                 self.round_, self.metric_, self.root_ = number, metric, root
-            stalled = self.early_stopping and number and loss >= losses[-2]
-            if number == self.rounds or stalled:
+            if number == self.rounds or (self.early_stopping and _stalls(losses)):
                 break
             outer = gradient_outer_product(
                 kernel, inside[:OUTER_ROWS], landmarks, coef, root, diagonal=metric.ndim == 1
@@ -265,6 +267,14 @@ class LearnedMetric(
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _stalls(losses: list[float]) -> bool:
+    """Tell whether the last rounds gain too little to go on."""
+    began, last = losses[0], losses[-1]
+    if len(losses) > FULL_ROUNDS and LEAST_GAIN * losses[-2] < last < LEAST_GAIN * began:
+        return True
+    return len(losses) > 2 and min(losses[-2:]) >= min(losses[:-2])
 
 
 def into(root: Array, rows: Rows) -> Any:
