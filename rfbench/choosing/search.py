@@ -549,10 +549,9 @@ class Search:
             self._try(finer, self.menu.landmarks.small, SMALL_ROWS, results)
 
     def _metrics(self, results: dict[Recipe, Candidate]) -> Iterator[Recipe]:
-        """Yield recipes with a learnt metric for the best kernels, the diagonal ones first."""
-        best = self._leading(results, len(self.menu.kernels) * len(self.menu.scalings))
-        for number, metric in enumerate(self.menu.metrics):
-            for recipe in best[: 3 if number else 6]:
+        """Yield recipes with a learnt metric, all metrics for the best kernel first."""
+        for recipe in self._leading(results, len(self.menu.kernels) * len(self.menu.scalings)):
+            for metric in self.menu.metrics:
                 for factor in sorted({recipe.factor, *self.menu.kernels[recipe.kernel][:2]}):
                     yield replace(recipe, factor=factor, metric=metric)
 
