@@ -597,12 +597,14 @@ class Search:
 
     def _draw_again(self, results: dict[Recipe, Candidate]) -> None:
         """Judge close candidates by the mean over several draws, so that no lucky one decides."""
-        n = len(self.splits[0][0])
         least = min((c.loss.value for c in results.values()), default=0.0)
         close = [recipe for recipe, c in results.items() if c.loss.value <= NEAR * least]
+        if len(close) < 2:
+            return
+        n = len(self.splits[0][0])
         drawn = {recipe: [results[recipe]] for recipe in close if n > results[recipe].M}
         kept = sum(results[recipe].seconds for recipe in close)  # for an average of them
-        for draw in range(1, DRAWS if len(close) > 1 else 1):
+        for draw in range(1, DRAWS):
             for recipe, draws in drawn.items():
                 first = draws[0]
                 if first.took * len(self.splits) < self.left(kept):
@@ -708,10 +710,10 @@ class Search:
         return list(first.values())
 
     def _average(self, members: Sequence[Candidate], family: str, label: str) -> None:
-        if len(members) < 2:
-            return
         K = self.problem.n_classes
         held = np.concatenate([part[3] for part in self.splits])
+        if min(len(members), len(held)) < 2:
+            return
         target = np.eye(K)[held] if K else held[:, None]
         every = np.stack([c.scores for c in members], axis=2)  # of shape (n, k, members)
         weights = _weights(every, target)
@@ -813,7 +815,7 @@ def _weights(scores: Array, target: Array) -> Array:
     stacked = (scores - centre[:, None]).reshape(-1, scores.shape[2])
     # The weights add up to one, by a row that outweighs all others. Scaled to one afterwards
     # they would be no optimum: what hardly varies, as a linear model of noise, can get any.
-    heavy = SUM_TO_ONE * np.linalg.norm(stacked)
+    heavy = SUM_TO_ONE * (np.linalg.norm(stacked) or 1.0)
     weights, _ = optimize.nnls(
         np.vstack([stacked, np.full(scores.shape[2], heavy)]),
         np.append((target - centre).ravel(), heavy),

@@ -149,6 +149,21 @@ def test_no_lucky_draw_decides_between_close_candidates(M, losses):
     assert best.label == ("robust" if M == 10 else "rank")
 
 
+def test_members_that_say_the_same_and_single_rows_make_no_average():
+    by = searched_by(np.zeros(60))
+    for scores in (by.truth, np.ones(60)):
+        members = [by.add("", search.FEATURES, scores[:, None], estimator=None) for _ in "ab"]
+        by._average(members, search.BLEND, "blend of")
+    assert all(np.isfinite(c.loss.value) for c in by.candidates)
+    late = np.r_[np.zeros(6), 1.0]
+    one = Search(problem(np.r_[[0] * 5, 1, 1], n_classes=2, time=late), deadline=np.inf)
+    assert len(one.truth) == 1
+    scores = np.array([[0.4, 0.6]])
+    members = [one.add("", search.FEATURES, scores, estimator=None) for _ in "ab"]
+    one._average(members, search.BLEND, "blend of")
+    assert not [c for c in one.candidates if c.members]
+
+
 def test_the_auc_ranks_rows_of_one_fold():
     """A constant differs from fold to fold, and orders no rows of any of them."""
     groups = np.repeat(np.arange(12), 25)
