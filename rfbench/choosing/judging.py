@@ -120,12 +120,13 @@ class Judged:
         # What was left out, as larger than allowed: of each kind the best one, with its bytes.
         self.too_large = search.too_large()
         for family, candidate in list(self.contenders.items()):
-            self._scores(candidate)
-            if family != CONSTANT and self._costs(candidate)[2] > search.largest:
-                self.too_large[candidate.label] = self._costs(candidate)[2]
+            scores = self._scores(candidate)
+            *_, n_bytes = self._costs(candidate)
+            if family != CONSTANT and n_bytes > search.largest:
+                self.too_large[candidate.label] = n_bytes
                 del self.contenders[family]
                 continue
-            self.predicted[family] = search.predicted(self._scores(candidate), candidate.weights)
+            self.predicted[family] = search.predicted(scores, candidate.weights)
             self.losses[family] = loss(problem.metric, self.truth, self.predicted[family])
 
     def _scores(self, candidate: Candidate) -> Any:

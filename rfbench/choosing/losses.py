@@ -78,7 +78,7 @@ def loss(metric: str, truth: Array, predicted: Predicted) -> Loss:
     n, values = len(truth), predicted.values
     if metric in ("error", "mae"):
         each = 100.0 * (values != truth) if metric == "error" else np.abs(values - truth)
-        return _of_mean(each)
+        return _mean_of_rows(each)
     if metric == "balanced-error":
         wrong, counts = 100.0 * (values != truth), np.bincount(truth)
         present = np.flatnonzero(counts)
@@ -88,13 +88,13 @@ def loss(metric: str, truth: Array, predicted: Predicted) -> Loss:
     if metric in ("rmse", "rmsle"):
         if metric == "rmsle":
             truth, values = np.log1p(np.maximum(truth, 0)), np.log1p(np.maximum(values, 0))
-        squares = _of_mean((values - truth) ** 2)
+        squares = _mean_of_rows((values - truth) ** 2)
         root = float(np.sqrt(squares.value))
         return Loss(root, squares.influences / (2 * root) if root else squares.influences)
     assert predicted.probabilities is not None
     if metric == "log-loss":
         right = predicted.probabilities[np.arange(n), truth]
-        return _of_mean(-np.log(np.clip(right, SMALLEST, None)))
+        return _mean_of_rows(-np.log(np.clip(right, SMALLEST, None)))
     return _auc(truth, predicted.probabilities)
 
 
@@ -136,7 +136,7 @@ def difference(
     return Difference(value, value - reach, value + reach, p)
 
 
-def _of_mean(each: Array) -> Loss:
+def _mean_of_rows(each: Array) -> Loss:
     mean = float(each.mean())
     return Loss(mean, each - mean)
 
