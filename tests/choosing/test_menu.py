@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfbench.choosing import menu
+from rfbench.choosing import judging, menu
 from rfbench.choosing import search as searching
 from rfbench.choosing.search import LearningProblem, Search
 from rfbench.errors import ConfigError, ResultsError
@@ -47,6 +47,27 @@ def prepared(*lines):
 def test_what_is_written_is_read_again():
     assert menu.parsed(menu.text(SHIPPED), "again.yaml") == SHIPPED
     assert SHIPPED.origin
+
+
+def test_the_page_says_the_numbers_of_the_search():
+    page = " ".join((Path(searching.__file__).parent / "README.md").read_text().split())
+    for fact in (
+        f"at {SHIPPED.landmarks.small} landmarks",
+        f"at {SHIPPED.landmarks.middle:,} landmarks",
+        f"{SHIPPED.trained} trained frequencies",
+        f"up to {searching.FOLDED_ROWS:,} rows",
+        f"{judging.ROWS_PER_SECOND} per second of the budget, at most {judging.MOST_ROWS:,}",
+        f"a quarter of the rows, at most {judging.MOST_HELD_OUT:,}",
+    ):
+        assert fact in page, fact
+    assert (judging.HELD_OUT, searching.VALIDATION, searching.FOLDS, searching.DRAWS) == (
+        0.25,
+        0.2,
+        3,
+        3,
+    )
+    assert (len(SHIPPED.kernels), SHIPPED.rounds) == (3, 6)
+    assert searching.METRIC_LANDMARKS[1] == 2 * searching.METRIC_LANDMARKS[0]
 
 
 def test_the_shipped_menu_is_what_the_published_leaderboard_makes_of_it():
