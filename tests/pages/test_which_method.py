@@ -56,8 +56,7 @@ def test_a_leader_is_named_with_its_command() -> None:
     assert "**Take orf.** With 100 features its error is 0." in text
     assert "told apart from every other method with features" in text
     assert "--only label=orf`" in text
-    assert "among those that predict fastest or nearly so" in text
-    assert "1,000 rows in 2e+02 ms" in text
+    assert "take orf too: 1,000 rows in 2e+02 ms" in text
     assert "boosting is at" in text
     assert "Are random features enough?" in text
     assert "33 % of the trials chose a bandwidth at an edge" in text
@@ -76,6 +75,13 @@ def test_the_advice_for_fast_predictions_is_no_loser() -> None:
     assert which_method._fastest(lines) == lines[1]
     assert which_method._fastest([replace(first, predict=math.nan)]) is None
     assert which_method._fastest([]) is None
+    assert first.method == made.largest.leader == "orf"
+    slower = replace(first, predict=3 * first.predict)
+    faster = replace(first, method="qmc", ratio=0.6)
+    size = replace(made.largest, lines=(slower, faster, *made.largest.lines[1:]))
+    text = which_method.page(replace(made, sizes=(*made.sizes[:-1], size)), Path())
+    assert "take qmc: of the methods that are better than rks it has the smallest mean" in text
+    assert "among those that predict fastest or nearly so" in text
 
 
 def test_below_the_minimum_the_page_names_no_method_and_says_why() -> None:
