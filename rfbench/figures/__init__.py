@@ -58,7 +58,9 @@ def plot(
 ) -> list[Path]:
     """Draw what the rows of a results folder have to show, see `FIGURES`.
 
-    Error bars are standard errors of the mean over the trials; each data set has its own panels.
+    Error bars are standard errors of the mean over the trials; each data set has its own panels. Of
+    more than `rfbench.figures.curves.MOST_DATASETS` data sets the geometric mean relative to the
+    baseline is drawn, with standard errors over the data sets.
     Time is CPU time, or wall time where a method has none. The same rows and the same style give
     the same bytes; where nothing has changed that a figure shows, the files of an earlier call
     stay as they are, see `rfbench.figures.known`.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_WORDS = 40  # settings below an axis
+LONGEST = 60  # letters of a setting below an axis, or of a method in a legend
+MOST_DATASETS = 12  # with a panel each
 KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
 
@@ -85,7 +89,8 @@ def line_figure(
     """Yield a figure of two columns of a summary, unless no line has both.
 
     With its caption: how many trials, what failed, what is left out. `cost` says what x costs, and
-    asks for the frontier.
+    asks for the frontier. Of more than `MOST_DATASETS` data sets it shows the geometric mean over
+    them, relative to the baseline, against what is varied; against a cost it shows nothing.
     """
     drawn = lines[(lines["trials"] > 0) & lines[x].notna() & lines[y].notna()]
     ended = set(lines.loc[lines["trials"] > 0, "method"])
@@ -104,24 +109,59 @@ def line_figure(
         if sizes.over_d:
             drawn = drawn.assign(x=drawn["x"] / drawn["d"].astype("float64"))
     curves = Curves(drawn, x, y, measured.varied, titles, cost, failed)
-    if curves.words and drawn["x"].nunique() > MOST_WORDS:
-        return  # their names leave no room for a panel: a table shows them
+    settings = drawn["x"].unique() if curves.words else ()
+    longest = max(len(str(name)) for name in (*settings, *drawn["method"]))
+    if len(settings) > MOST_WORDS or longest > LONGEST:
+        return  # they leave no room for a panel: a table shows them
     shown = {name: shown_name(part) for name, part in drawn.groupby("dataset")}
     datasets = [shown[name] for name in dict.fromkeys(drawn["dataset"])]
-    drawn = drawn.assign(dataset=drawn["dataset"].map(shown))
-    curves = replace(curves, table=drawn)
+    if len(datasets) > MOST_DATASETS:
+        lines = relative(drawn, y) if x == "x" else drawn[:0]
+        if lines.empty:
+            return
+        what = "error" if y == "mean" and drawn["metric"].nunique() > 1 else curves.title(y)
+        titles[y] = f"{re.sub(r' [(](%|s)[)]$', '', what)} / that of {BASELINE}"
+        caption = _caption(curves, left_out, lines["datasets"].iloc[0])
+        datasets = [f"{len(datasets)} data sets"]
+    else:
+        lines = drawn.assign(dataset=drawn["dataset"].map(shown))
+        caption = _caption(curves, left_out)
+    curves = replace(curves, table=lines)
     title = measured.title(datasets[0] if len(datasets) == 1 else "", drawn["protocol"])
-    caption = _caption(curves, left_out)
     if measured.width:
         protocols = ", ".join(dict.fromkeys(drawn["protocol"]))
         caption = f"{', '.join(datasets)}. Protocol {protocols}. {caption}"
     yield stem, draw(curves, measured.styles, title, caption, measured.width)
 
 
-def _caption(curves: Curves, left_out: list[str]) -> str:
-    """Say how the points came about, and what about them may mislead."""
+def relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
+    """Return a line per method and x: the geometric mean over data sets, relative to the baseline.
+
+    Over those data sets alone where each of these lines has a value above 0, so that lines differ
+    by their methods, not by their data sets; their number is the column `datasets`. The standard
+    error is that of the mean logarithm, times the mean.
+    """
+    values = table.pivot(index="dataset", columns=["method", "x"], values=y)
+    logs = values.where(values > 0).dropna().map(math.log)
+    if BASELINE not in logs or len(logs) < 2:
+        return table[:0]
+    by_x = logs.stack("x", future_stack=True)
+    quotients = by_x.sub(by_x[BASELINE], axis=0).groupby("x")
+    mean = quotients.mean().unstack().dropna().map(math.exp)
+    bars = quotients.sem().unstack() * mean
+    lines = table.drop_duplicates(["method", "x"]).set_index(["method", "x"]).loc[mean.index]
+    lines = lines.assign(dataset="", datasets=len(logs))
+    lines[[y, "se" if y == "mean" else f"{y}_se"]] = pd.DataFrame({"mean": mean, "bars": bars})
+    return lines.reset_index()
+
+
+def _caption(curves: Curves, left_out: list[str], n_shared: int | None = None) -> str:
+    """Say how the points came about, and what about them may mislead.
+
+    `n_shared` is the number of data sets that a geometric mean is over.
+    """
     table, x, y = curves.table, curves.x, curves.y
-    notes = [_trials(table["trials"])]
+    notes = [_over_datasets(table, n_shared) if n_shared else _trials(table["trials"])]
     if y == "mean":
         if failed := table["failed"].sum():
             of = ", ".join(dict.fromkeys(table.loc[table["failed"] > 0, "method"]))
@@ -152,6 +192,18 @@ def _trials(counts: pd.Series[int]) -> str:
         return "One trial per point: no spread is known"
     number = f"{low}" if low == high else f"{low} to {high}"
     return f"Mean over {number} trials; bars: standard error of the mean"
+
+
+def _over_datasets(table: pd.DataFrame, n: int) -> str:
+    N, low, high = table["dataset"].nunique(), table["trials"].min(), table["trials"].max()
+    of = f"{N}" if n == N else f"the {n} of {N}"
+    where = "" if n == N else " where every point has a value above 0"
+    trials = f"{high} {'trial' if high == 1 else 'trials'}"
+    return (
+        f"Geometric mean over {of} data sets{where}; of each the mean over "
+        f"{trials if low == high else f'{low} to {trials}'} is divided by that of {BASELINE}. "
+        "Bars: standard error over the data sets"
+    )
 
 
 def _on_columns(table: pd.DataFrame) -> list[str]:

@@ -248,7 +248,7 @@ def _draw(
             xerr=line.get(f"{x}_se"),
             label=str(method),
             elinewidth=0.8,
-            linestyle=style.dash,
+            linestyle="" if curves.words else style.dash,  # settings that are words have no order
             **style.marks(panel),
         )
     if curves.words:

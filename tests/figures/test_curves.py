@@ -310,12 +310,22 @@ def test_the_title_of_a_smoke_run_says_so(write: Write) -> None:
     assert figures["full"]["error_vs_M"].axes[0].get_title() == "digits, protocol own"
 
 
-def test_more_settings_than_an_axis_has_room_for_are_no_figure(write: Write) -> None:
-    for count, stems in ((40, True), (41, False)):
-        rows = [{"variant": f"kernel=k{k}"} for k in range(count)]
-        names = [name for name, _ in figures_of(read(write(rows, name=f"of{count}")))]
-        assert ("error_vs_variant" in names) == stems
-        assert "error_vs_time" in names
+@pytest.mark.parametrize(
+    ("count", "letters", "drawn"), [(40, 10, True), (41, 10, False), (2, 60, True), (2, 61, False)]
+)
+def test_settings_that_an_axis_has_no_room_for_are_no_figure(
+    write: Write, count: int, letters: int, drawn: bool
+) -> None:
+    rows = [{"variant": f"kernel=k{k:0{letters - 8}d}"} for k in range(count)]
+    names = [name for name, _ in figures_of(read(write(rows)))]
+    assert ("error_vs_variant" in names) == drawn
+    assert "error_vs_time" in names
+
+
+def test_no_line_joins_settings_that_have_no_order(write: Write) -> None:
+    rows = [{"variant": f"kernel={k}", "sampler": s} for k in ("b", "a") for s in ("rks", "eerf")]
+    (panel,) = error_figure(write(rows)).axes
+    assert {bar[0].get_linestyle() for bar in panel.containers} == {"None"}
 
 
 def test_bars_are_standard_errors_of_the_mean(write: Write) -> None:
@@ -327,3 +337,38 @@ def test_bars_are_standard_errors_of_the_mean(write: Write) -> None:
         (vertical,) = container.lines[2]
         heights = [np.ptp(segment[:, 1]) / 2 for segment in vertical.get_segments()]
         assert heights == pytest.approx([0.5] * 3)
+
+
+def test_many_data_sets_are_one_panel_of_means_relative_to_the_baseline(write: Write) -> None:
+    """Twice the error on 13 sets, eight times on one; a set where a method lacks a size is out."""
+    rows = [
+        {"dataset": f"d{i}", "sampler": sampler, "M": M, "trial": trial,
+         "error": (i + 1) * (1 if sampler == "rks" else 8 if i == 0 else 2), "t_pp": 1.0}
+        for i in range(15)
+        for sampler in ("rks", "eerf")
+        for M in (10, 50)
+        for trial in (0, 1)
+        if (i, sampler, M) != (14, "eerf", 50)
+    ]  # fmt: skip
+    drawn = dict(figures_of(read(write(rows))))
+    assert list(drawn) == ["error_vs_M", "time_vs_M"]
+    figure = drawn["error_vs_M"]
+    (panel,) = figure.axes
+    assert panel.get_ylabel() == "test error / that of rks"
+    mean = 2 ** ((13 + 3) / 14)
+    assert points(figure) == {
+        "rks": ([10.0, 50.0], pytest.approx([1.0, 1.0])),
+        "eerf": ([10.0, 50.0], pytest.approx([mean, mean])),
+    }
+    logs = np.log([8] + [2] * 13)
+    (bars,) = [c for c in panel.containers if c.get_label() == "eerf"]
+    (low, high), *_ = bars[2][0].get_segments()
+    spread = mean * logs.std(ddof=1) / np.sqrt(14)
+    assert (high[1] - low[1]) / 2 == pytest.approx(spread)
+    assert "15 data sets" in panel.get_title()
+    assert figure.get_label() == (
+        "Geometric mean over the 14 of 15 data sets where every point has a value above 0; of each "
+        "the mean over 2 trials is divided by that of rks. Bars: standard error over the data sets."
+    )
+    others = [row for row in rows if row["sampler"] != "rks"]
+    assert not dict(figures_of(read(write(others, "others"))))
