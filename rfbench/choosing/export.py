@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+from sklearn.ensemble import VotingClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -54,7 +56,7 @@ def write_onnx(model: Model, path: Path) -> list[str]:
     columns = _used_columns(parts[0])
     for part in parts[1:]:
         _add(graph, part)
-    classes = getattr(parts[-1], "classes_", None)
+    classes = getattr(model[-1], "classes_", None)
     made = graph.model(len(columns), None if classes is None else len(classes))
     facts = {"columns": columns, "classes": [] if classes is None else classes.tolist()}
     onnx.helper.set_model_props(made, {name: "\n".join(map(str, v)) for name, v in facts.items()})
@@ -107,8 +109,12 @@ class _Graph:
 
 
 def _parts(estimator: Any) -> Iterator[Any]:
-    """Yield the steps of pipelines within pipelines."""
-    if isinstance(estimator, Pipeline):
+    """Yield the steps of pipelines within pipelines, of frozen models, of a vote of one."""
+    if isinstance(estimator, FrozenEstimator):
+        yield from _parts(estimator.estimator)
+    elif isinstance(estimator, VotingClassifier) and len(estimator.estimators_) == 1:
+        yield from _parts(estimator.estimators_[0])
+    elif isinstance(estimator, Pipeline):
         for _, step in estimator.steps:
             yield from _parts(step)
     else:

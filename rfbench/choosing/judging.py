@@ -5,11 +5,12 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 
 from rfbench.choosing.losses import (
     CLASS_METRICS,
@@ -40,6 +41,7 @@ from rfbench.datasets.preparation import Preparation
 HELD_OUT, MOST_HELD_OUT = 0.25, 10_000
 # Training rows for each second of the budget, and bounds of them.
 ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
+LATE = 1.0  # seconds after the deadline, at most, until the last fit ends
 DECADES = 100.0  # a target whose quantiles lie so far from each other: its logarithm is tried
 SIMPLEST = (LINEAR, FEATURES, BOOSTING, BLEND)
 SIGNIFICANT = 0.05
@@ -100,6 +102,17 @@ def spans_decades(y: Any) -> bool:
     return bool(high > DECADES * low)
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """A part of a model, fitted on the training rows."""
+
+    estimator: Any
+    scores: Any  # of the rows held out, shape (n, k)
+    fit_seconds: float
+    predict_seconds: float  # of 1,000 rows
+    n_bytes: int
+
+
 class Judged:
     """The best candidates of each kind on the rows held out."""
 
@@ -110,11 +123,11 @@ class Judged:
         inner = problem.take(train)
         self.truth = problem.y[test]
         self.groups = None if problem.groups is None else problem.groups[test]
-        preparation = Preparation().fit(inner.X)
-        self.X = np.asarray(preparation.transform(inner.X))
-        self.X_test = np.asarray(preparation.transform(problem.X.iloc[test]))
-        self.prepared_bytes = len(pickle.dumps(preparation))
-        self.fitted: dict[int, tuple[Any, float, float, int]] = {}
+        self.preparation = Preparation().fit(inner.X)
+        self.X = np.asarray(self.preparation.transform(inner.X))
+        self.X_test = np.asarray(self.preparation.transform(problem.X.iloc[test]))
+        self.prepared_bytes = len(pickle.dumps(self.preparation))
+        self.fitted: dict[Candidate, Fitted] = {}
         self.losses: dict[str, Loss] = {}
         self.predicted: dict[str, Predicted] = {}
         # What was left out, as larger than allowed: of each kind the best one, with its bytes.
@@ -136,23 +149,22 @@ class Judged:
                 [self._scores(member) for member, _ in candidate.members],
                 [weight for _, weight in candidate.members],
             )
-        number = self.search.candidates.index(candidate)
-        if number not in self.fitted:
+        if candidate not in self.fitted:
             moments = [time.monotonic()]
             model = clone(candidate.estimator).fit(self.X, self.search.target)
             moments.append(time.monotonic())
             scores = scores_of(model, self.X_test, self.problem.n_classes)
             moments.append(time.monotonic())
             fit, predict = np.diff(moments)
-            size = len(pickle.dumps(model))
-            self.fitted[number] = scores, fit, 1000 * predict / len(self.test), size
-        return self.fitted[number][0]
+            per_row, n_bytes = predict / len(self.test), len(pickle.dumps(model))
+            self.fitted[candidate] = Fitted(model, scores, fit, 1000 * per_row, n_bytes)
+        return self.fitted[candidate].scores
 
     def _costs(self, candidate: Candidate) -> tuple[float, float, int]:
         """Return the seconds of a fit and of 1,000 predictions, and the bytes, as fitted here."""
-        costs = [self.fitted[self.search.candidates.index(part)][1:] for part in candidate.parts]
-        fit, predict, size = (sum(column) for column in zip(*costs, strict=True))
-        return float(fit), float(predict), int(size) + self.prepared_bytes
+        parts = [self.fitted[part] for part in candidate.parts]
+        fit, predict = sum(p.fit_seconds for p in parts), sum(p.predict_seconds for p in parts)
+        return fit, predict, sum(p.n_bytes for p in parts) + self.prepared_bytes
 
     def _against(self, family: str, other: str) -> Difference:
         return difference(self.losses[family], self.losses[other], self.problem.metric, self.groups)
@@ -235,18 +247,21 @@ class Judged:
 
         These are all rows. But a fit on more rows can go wrong where the measured one did not:
         boosting of many classes diverges on some rows and not on others. Where it is significantly
-        worse on the rows held out, which it has seen, or larger than allowed, the model that was
-        measured is fitted again.
+        worse on the rows held out, which it has seen, or larger than allowed, or where there is no
+        time for it, the model is the one that was measured.
         """
-        model = pipeline_of(taken, regression=table.regression, log=self.search.log)
-        rows = np.sort(np.concatenate([self.train, self.test]))
-        model.fit(table.X.iloc[rows], table.y[rows])
         metric, X, y = self.problem.metric, table.X.iloc[self.test], table.y[self.test]
-        seen, unseen = loss_of(metric, model, X, y), self.losses[taken.family]
-        too_large = len(pickle.dumps(model)) > self.search.largest
-        if too_large or difference(seen, unseen, metric, self.groups).verdict == "worse":
-            rows = self.train
+        rows = np.sort(np.concatenate([self.train, self.test]))
+        seconds = self._costs(taken)[0] * len(rows) / len(self.train)
+        late = time.monotonic() + seconds > self.search.deadline + LATE
+        if not late:
+            model = pipeline_of(taken, regression=table.regression, log=self.search.log)
             model.fit(table.X.iloc[rows], table.y[rows])
+            seen, unseen = loss_of(metric, model, X, y), self.losses[taken.family]
+            too_large = len(pickle.dumps(model)) > self.search.largest
+            worse = difference(seen, unseen, metric, self.groups).verdict == "worse"
+        if late or too_large or worse:
+            rows, model = self.train, self._measured(taken, table)
         model.half_widths_, model.log_target_ = {}, self.search.log
         if table.regression:
             values = self.predicted[taken.family].values
@@ -254,6 +269,19 @@ class Judged:
             truth, predicted = (np.log(part) for part in pair) if self.search.log else pair
             model.half_widths_ = half_widths(truth - predicted)
         return model, len(rows)
+
+    def _measured(self, taken: Candidate, table: LabelledTable) -> Model:
+        """Return the model that was measured: its parts, as they were fitted."""
+        parts = tuple(
+            (replace(part, estimator=FrozenEstimator(self.fitted[part].estimator)), weight)
+            for part, weight in taken.members or [(taken, 1.0)]
+        )
+        # The parts were fitted on codes of classes, which a vote, of one too, turns into labels.
+        single = table.regression and not taken.members
+        frozen = parts[0][0] if single else replace(taken, members=parts)
+        model = estimator_of(frozen, classes=not table.regression, log=self.search.log)
+        model.fit(self.X, table.y[self.train])
+        return Model([("prepare", self.preparation), ("predict", model)])
 
 
 def pipeline_of(candidate: Candidate, *, regression: bool, log: bool) -> Model:

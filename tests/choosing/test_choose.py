@@ -77,17 +77,74 @@ class Diverges(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-@pytest.mark.parametrize(("n", "fitted"), [(100, 75), (80, 80)])
-def test_a_last_fit_that_goes_wrong_is_not_taken(n, fitted):
+@pytest.mark.parametrize(
+    ("n", "late", "fitted"), [(100, False, 75), (80, False, 80), (80, True, 60)]
+)
+def test_a_last_fit_that_goes_wrong_or_has_no_time_is_not_taken(n, late, fitted, monkeypatch):
+    """The model that was measured is kept then, and fitted no more."""
     X = np.random.default_rng(0).standard_normal((n, 2))
     table = table_of(X, np.where(X[:, 0] > 0, "up", "down"))
     problem = search.LearningProblem(table.X, table.target, 2, None, "error", 0)
     ((train, test),) = problem.split(0.25)
     tried = search.Search(problem.take(train), time.monotonic() + FOREVER)
     taken = tried.fit("diverges", search.BOOSTING, Diverges())
-    model, rows = Judged(tried, problem, train, test).final(taken, table)
-    assert rows == model[-1].rows_ == fitted
+    judged = Judged(tried, problem, train, test)
+    tried.deadline -= 2 * FOREVER * late
+    rows_of_fits, fit = [], Diverges.fit
+    monkeypatch.setattr(Diverges, "fit", lambda *a: rows_of_fits.append(len(a[2])) or fit(*a))
+    model, rows = judged.final(taken, table)
+    assert rows == fitted
+    assert rows_of_fits == ([] if late else [n])
     assert np.mean(model.predict(table.X) != table.y) < 0.1
+    assert list(model.classes_) == ["down", "up"]
+
+
+def as_measured(X, y, **keys):
+    """Return a search's facts, and the models that were measured, kept for want of time."""
+    table = table_of(X, y)
+    n_classes = len(table.classes)
+    problem = search.LearningProblem(table.X, table.target, n_classes, None, **keys)
+    ((train, test),) = problem.split(0.25)
+    tried = search.Search(problem.take(train), time.monotonic() + FOREVER, log=not n_classes)
+    tried.simple()
+    recipe = search.Recipe("robust", "gaussian", 1.0)
+    members = [tried._added(tried.kernel(recipe, 20, 1000)), tried.candidates[1]]
+    tried._average(members, search.BLEND, "blend of")
+    judged = Judged(tried, problem, train, test)
+    tried.deadline = 0.0
+    kept = {family: judged.final(c, table) for family, c in judged.contenders.items()}
+    assert {rows for _, rows in kept.values()} == {len(train)}
+    return judged, table, test, {family: model for family, (model, _) in kept.items()}
+
+
+def test_what_is_kept_says_what_was_measured():
+    families, X = set(), np.random.default_rng(0).standard_normal((400, 3))
+    signal = 3 * X[:, 0] + 2 * np.sin(3 * X[:, 1])
+    noisy = signal + 3 * np.random.default_rng(1).standard_normal(400)
+    words = np.array(["a", "b", "c"])[np.digitize(noisy, [-1, 1])]
+    for y, metric in (
+        (words, "error"),
+        (words, "balanced-error"),
+        (np.where(words == "c", "a", words), "balanced-error"),
+        (np.exp(signal), "rmse"),
+    ):
+        judged, table, test, kept = as_measured(X, y, metric=metric, seed=0)
+        families |= {(table.regression, family) for family in kept}
+        for family, model in kept.items():
+            said = model.predict(table.X.iloc[test])
+            expected = judged.predicted[family].values
+            if table.regression:
+                np.testing.assert_allclose(said, expected, rtol=1e-12)
+            else:
+                assert list(said) == [table.classes[code] for code in expected]
+                np.testing.assert_allclose(
+                    model.predict_proba(table.X.iloc[test]),
+                    judged.predicted[family].probabilities,
+                    rtol=1e-12,
+                )
+            loaded = pickle.loads(pickle.dumps(model))
+            assert list(loaded.predict(table.X.iloc[test])) == list(said)
+    assert len(families) == 8
 
 
 def test_the_page_says_which_rows_the_model_was_fitted_on(chosen):

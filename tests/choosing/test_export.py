@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor, VotingClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -62,6 +63,21 @@ def test_regressions_predict_the_same(features, tmp_path):
     made, facts = ran(path, NEW)
     assert_allclose(made, model.predict(NEW), rtol=1e-6, atol=1e-9)
     assert facts["columns"] == "a\nb\nc"
+
+
+def test_a_vote_of_one_frozen_model_is_that_model(tmp_path):
+    """So is written what was measured and not fitted again."""
+    prepared = Preparation().fit(TABLE)
+    X, y = prepared.transform(TABLE), np.where(NUMBERS > 0, "up", "down")
+    features = RKS(20, bandwidth=2.0, random_state=0)
+    codes = (y == "up").astype(int)
+    inner = make_pipeline(StandardScaler(), FeatureClassifier(features)).fit(X, codes)
+    vote = VotingClassifier([("m0", FrozenEstimator(inner))], voting="soft").fit(X, y)
+    model = Model([("prepare", prepared), ("predict", vote)])
+    write_onnx(model, tmp_path / "model.onnx")
+    made, facts = ran(tmp_path / "model.onnx", NEW)
+    assert_allclose(made, model.predict_proba(NEW), rtol=1e-6, atol=1e-9)
+    assert facts["classes"] == "down\nup"
 
 
 def test_the_graph_is_the_one_that_is_promised(tmp_path):
