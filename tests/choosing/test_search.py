@@ -177,6 +177,36 @@ def test_the_auc_ranks_rows_of_one_fold():
     assert constant.loss.value == 0.5
 
 
+@pytest.mark.parametrize(
+    ("losses", "with_metric"),
+    [
+        ({"laplacian": (1.0, 0.9), "gaussian": (1.05, 0.8), "laplacian-l2": (1.2, 0.1)},
+         ["laplacian", "gaussian"]),
+        ({"laplacian": (1.05, 0.8), "gaussian": (1.0, 0.999), "laplacian-l2": (1.01, 0.1)},
+         ["gaussian"]),
+    ],
+    ids=["near ones", "while it gains"],
+)  # fmt: skip
+def test_metrics_are_learnt_for_kernels_near_the_best_while_they_gain(losses, with_metric):
+    kernels = {"kernels": dict.fromkeys(losses, (0.5, 1.0, 0.25)), "scalings": ["rank", "robust"]}
+    own = menu.shipped().model_copy(update=kernels | {"metrics": ["diagonal", "full"]})
+    y = np.random.default_rng(0).standard_normal(200)
+    by = Search(problem(y), deadline=np.inf, menu=own)
+
+    def kernel(recipe, M, rows, draw=0):
+        error = losses[recipe.kernel][recipe.metric is not None] + (recipe.scaling == "rank")
+        scores = by.truth + error * (-1.0) ** np.arange(len(by.truth))
+        return by._judged("", search.FEATURES, scores[:, None], estimator=None, M=M)
+
+    by.kernel = kernel
+    results = by._compare_small()
+    by._compare_metrics(results)
+    tried = [recipe for recipe in results if recipe.metric is not None]
+    assert list(dict.fromkeys(recipe.kernel for recipe in tried)) == with_metric
+    assert {recipe.metric for recipe in tried} == set(by.menu.metrics)
+    assert not by.stopped
+
+
 def test_a_metric_is_learnt_in_as_many_rounds_as_gain():
     """Two of 30 columns count, which the first rounds hardly see; of noise they end early."""
     random = np.random.default_rng(0)
