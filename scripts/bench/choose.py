@@ -74,7 +74,7 @@ def line(table: LabelledTable, budget: float, jobs: int | None, seed: int) -> st
     best = min(rivals, key=lambda each: each.value)
     taken, boosting = losses["taken"], losses["boosting"]
     apart = difference(taken, best, metric)
-    error = np.hypot(taken.standard_error(), choice.taken.standard_error)
+    error = np.hypot(taken.standard_error(), choice.taken.standard_error) or 1.0  # no error at all
     values = " ".join(f"{name} {each.value:.4g}" for name, each in losses.items())
     held = taken.value <= 1.05 * best.value or apart.verdict != "worse"
     features = ratio(losses.get("features", boosting).value, boosting.value)
