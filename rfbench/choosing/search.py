@@ -40,6 +40,7 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 from rfbench.arrays import Array
 from rfbench.choosing import menu as menus
@@ -58,14 +59,16 @@ from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
 from rfbench.errors import ConfigError
 from rfbench.memory import free_bytes
 from rfbench.samplers import RKS, Nystroem, VariableProjection
-from rfbench.samplers.metric import LearnedMetric
+from rfbench.samplers.metric import ONE_THREAD, LearnedMetric
 
 CONSTANT, LINEAR, BOOSTING, FEATURES, BLEND = "constant", "linear", "boosting", "features", "blend"
 VALIDATION, FOLDS = 0.2, 3
 FOLDED_ROWS = 2_000  # up to so many training rows there are folds
 ALPHAS = [10.0**power for power in range(-7, 2)]
 SCALERS = {"rank": RankScaler, "robust": SmoothClipScaler}
-POWER = 1.8  # of M, by which the time of a fit grows
+# The time of a fit is taken to grow like M (M + LINEAR_M) (rows + SOLVED M): up to so many features
+# the kernel's values take longer than their products; the products' system counts as more rows.
+LINEAR_M, SOLVED = 1_000, 8
 GROWTH, GAIN = 2.0, 0.995  # M grows by this factor while the loss falls below this share
 ALL_ROWS = 4 / 3  # of the training rows
 CLOSE = 1.01  # of the smallest loss: as good
@@ -75,7 +78,8 @@ STEP = 1.4  # of the bandwidth, at the middle number of landmarks
 SMALL_ROWS, MIDDLE_ROWS = 3_000, 10_000  # rows that small and middle models are compared on
 DRAWS = 3  # of the features of close candidates
 METRIC_ROWS = 4_500  # that a metric is learnt from
-METRIC_LANDMARKS = 300, 600  # of the best metric in the end: it sees weaker directions
+METRIC_LANDMARKS = 300, 600  # the best metric once more: it sees weaker directions
+FINER = 2.1  # times as long as that takes
 TRAINED_ROWS = 6_000  # rows that frequencies are trained on
 TRAINED_FITS = 10  # what that takes, in fits of small features
 MEMBERS, LEAST_WEIGHT = 6, 0.05  # of an average
@@ -270,12 +274,14 @@ class Search:
 
         They follow on all training rows for the best of each kind, and on all rows for the one that
         is taken: one of those that are not far from the best. `more` are the seconds of a fit of
-        features that is planned.
+        features that is planned, in the place of the best ones.
         """
         best = self.best_of_families().values()
         least = min((c.loss.value for c in best), default=0.0)
         near = [c for c in best if c.loss.value <= NEAR * least]
-        first = sum(part.seconds for part in {part for c in best for part in c.parts}) + more
+        parts = {part for c in best for part in c.parts}
+        replaced = max((p.seconds for p in parts if p.family == FEATURES), default=0.0)
+        first = sum(part.seconds for part in parts) + max(0.0, more - replaced)
         last = max([*(sum(part.seconds for part in c.parts) for c in near), more], default=0.0)
         larger = len(self.problem.y) / len(self.splits[0][0])  # than the rows of a split
         return self.deadline - time.monotonic() - larger * (first + ALL_ROWS * last)
@@ -363,8 +369,10 @@ class Search:
             some = _some(len(X), rows)
             fitted = build(sampler)
             Y = coded(y[some], K) if K else y[some][:, None].astype(float)
-            coefs = fitted.fit_path(Z[some], Y, ALPHAS)
-            seconds += max(1.0, len(X) / rows) * (time.monotonic() - begun)
+            with threadpool_limits(1 if sampler.n_components <= ONE_THREAD else None):
+                coefs = fitted.fit_path(Z[some], Y, ALPHAS)
+            larger = _cost(sampler.n_components, len(X)) / _cost(sampler.n_components, len(Z[some]))
+            seconds += larger * (time.monotonic() - begun)
             paths.append(fitted.scores_path(Z_held, coefs))
             fitted.coef_ = coefs[0]
             size = max(size, len(pickle.dumps(fitted)))
@@ -447,6 +455,7 @@ class Search:
         first = self._compare_small()
         self._compare_metrics(first)
         middle = self._compare_middle(first)
+        self._finer(middle)
         self.trained()
         self.boost_more()
         self._draw_again(self._grow(middle))
@@ -555,11 +564,6 @@ class Search:
                 break
             if min(c.loss.value for c in results.values()) > GAIN * least:
                 break
-        (recipe,) = self._leading(results, 1)
-        if recipe.metric is not None:
-            self._begin(FINER_SHARE)
-            finer = replace(recipe, metric_landmarks=METRIC_LANDMARKS[1])
-            self._try(finer, self.menu.landmarks.small, SMALL_ROWS, results)
 
     def _with_metrics(self, recipe: Recipe) -> Iterator[Recipe]:
         """Yield a recipe with each metric, at its own bandwidth and the first two."""
@@ -584,6 +588,20 @@ class Search:
                 last = candidate.loss.value
                 recipe = replace(recipe, factor=STEP * recipe.factor)
         return best
+
+    def _finer(self, results: dict[Recipe, Candidate]) -> None:
+        """Learn the metric of the best recipe with more landmarks."""
+        recipe = next(iter(self._leading(results, 1)), None)
+        if recipe is None or recipe.metric is None:
+            return
+        self._begin(FINER_SHARE)
+        best, seconds = results[recipe], FINER * results[recipe].before
+        left = min(
+            self.left(best.seconds - best.before + seconds), self._stage_end - time.monotonic()
+        )
+        if seconds * len(self.splits) < left:
+            finer = replace(recipe, metric_landmarks=METRIC_LANDMARKS[1])
+            self._try(finer, best.M, best.rows, results)
 
     def _grow(self, results: dict[Recipe, Candidate]) -> dict[Recipe, Candidate]:
         """Take ever more landmarks for the best recipes, as long as each of them gains by it.
@@ -675,11 +693,10 @@ class Search:
         )
         if done is None:
             return 0.0, 0.0
-        larger, n = M / done.M, len(self.splits[0][0])
-        factor = larger ** (1.0 if larger < 1 else POWER)
-        needed = factor * done.took * len(self.splits) * min(rows, n) / done.rows
-        again = factor * (done.seconds - done.before) + done.before
-        return needed, again if larger > 1 else 0.0
+        n, own = len(self.splits[0][0]), _cost(done.M, done.rows)
+        needed = _cost(M, min(rows, n)) / own * done.took * len(self.splits)
+        again = _cost(M, n) / _cost(done.M, n) * (done.seconds - done.before) + done.before
+        return needed, again if M > done.M else 0.0
 
     def trained(self) -> None:
         """Add a few trained frequencies: the smallest model, which holds no rows."""
@@ -796,6 +813,11 @@ class Search:
         near = [c for c in candidates if c.loss.value <= best.loss.value + reach]
         least = min(c.fine for c in near)
         return [c for c in near if c.fine <= CLOSE * least]
+
+
+def _cost(M: int, rows: int) -> float:
+    """Return the seconds of a fit of M features on so many rows, in proportion."""
+    return float(M * (M + LINEAR_M) * (rows + SOLVED * M))
 
 
 def scores_of(fitted: Any, X: Any, n_classes: int) -> Array:

@@ -223,6 +223,7 @@ def test_a_metric_is_learnt_in_as_many_rounds_as_gain():
     results = by._compare_small()
     plain = min(c.loss.value for c in results.values())
     by._compare_metrics(results)
+    by._finer(results)
     best = min(results.values(), key=lambda c: c.loss.value)
     assert best.loss.value < 0.4 * plain
     metric = clone(best.estimator[1])

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.estimator_checks import check_estimator
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from rfbench import kernels
 from rfbench.errors import MemoryLimit, MethodError
@@ -277,3 +278,21 @@ def test_rounds_that_end_early_are_the_first_ones():
         ended = LearnedMetric(**keys, early_stopping=True).fit(X, y).losses_
         assert_array_equal(ended, every[: len(ended)])
     assert len(ended) < 7
+
+
+@pytest.mark.parametrize(("n_landmarks", "threads"), [(20, {1}), (metric.ONE_THREAD + 1, {2})])
+def test_few_landmarks_take_one_thread(monkeypatch, n_landmarks, threads):
+    """Pools of threads that wait for one another take two to twenty times as long."""
+    seen, plain = set(), metric.best_fit
+
+    def best_fit(*args):
+        seen.update(pool["num_threads"] for pool in threadpool_info())
+        return plain(*args)
+
+    monkeypatch.setattr(metric, "best_fit", best_fit)
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    with threadpool_limits(2):
+        if {pool["num_threads"] for pool in threadpool_info()} != {2}:
+            pytest.skip("these libraries take no two threads here")
+        LearnedMetric(rounds=1, n_landmarks=n_landmarks, random_state=0).fit(X, X[:, 0])
+    assert seen == threads
