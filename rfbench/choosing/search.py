@@ -87,6 +87,7 @@ SUM_TO_ONE = 1e3  # how much the weights' sum counts, relative to all rows
 # Of the time that is left then: what the stages may take, so that each has its turn.
 SMALL_SHARE, METRIC_SHARE, FINER_SHARE = 0.3, 0.3, 0.2
 MIDDLE_SHARE, BOOSTING_SHARE = 0.5, 0.2
+DEFAULT_LEAVES = 31  # of a tree
 PROBED, PROBED_COLUMNS = 5, 200  # trees of boosting, and columns, that say what a fit takes
 GRAMS = 6  # matrices of M x M that a fit of features holds at its peak
 
@@ -490,46 +491,48 @@ class Search:
 
     def boost(self) -> None:
         """Add boosting at scikit-learn's defaults."""
-        self._boost({}, "boosting")
+        # A fit cannot be interrupted: the first trees say what a hundred take, and of a wide table
+        # the first columns what all of them do.
+        boosting = self._boosting({})
+        X, _, y, _ = self.splits[0]
+        probed = X[:, :PROBED_COLUMNS]
+        moments = [time.monotonic()]
+        for trees in (1, 1 + PROBED):
+            clone(boosting).set_params(max_iter=trees).fit(probed, y)
+            moments.append(time.monotonic())
+        first, more = np.diff(moments) * X.shape[1] / probed.shape[1]
+        each = first + max(0.0, more - first) * boosting.max_iter / PROBED
+        if each * len(self.splits) > self.left(each):
+            self.stopped = "boosting"
+        else:
+            self.fit("boosting", BOOSTING, boosting)
 
     def boost_more(self) -> None:
         """Add other settings of boosting, while they take a small share of the time."""
-        if not (done := [c for c in self.candidates if c.family == BOOSTING]):
+        if all(c.family != BOOSTING for c in self.candidates):
             return
         variants: list[dict[str, Any]] = [dict(settings) for settings in self.menu.boosting]
         if self.problem.metric == "mae":
             variants.insert(0, {"loss": "absolute_error"})
         allowed = BOOSTING_SHARE * (self.deadline - self.began)
         for variant in variants:
-            needed = done[0].seconds * len(self.splits) * variant.get("max_iter", 100) / 100
+            done = [c for c in self.candidates if c.family == BOOSTING]
+            rate = max(c.seconds / _leaves(c.estimator) for c in done)
+            boosting = self._boosting(variant)
+            needed = rate * _leaves(boosting) * len(self.splits)
+            if needed > allowed or self.left() < 4 * needed:
+                continue
             allowed -= needed
-            if allowed < 0 or self.left() < 4 * needed:
-                return
             settings = ", ".join(f"{key} {value}" for key, value in variant.items())
-            self._boost(variant, f"boosting ({settings})")
+            self.fit(f"boosting ({settings})", BOOSTING, boosting)
 
-    def _boost(self, settings: dict[str, Any], label: str) -> None:
+    def _boosting(self, settings: dict[str, Any]) -> Any:
         kind = (
             HistGradientBoostingClassifier
             if self.problem.n_classes
             else HistGradientBoostingRegressor
         )
-        boosting = kind(random_state=self.problem.seed, **settings)
-        if not settings:
-            # A fit cannot be interrupted: the first trees say what a hundred take, and of a wide
-            # table the first columns what all of them do.
-            X, _, y, _ = self.splits[0]
-            probed = X[:, :PROBED_COLUMNS]
-            moments = [time.monotonic()]
-            for trees in (1, 1 + PROBED):
-                clone(boosting).set_params(max_iter=trees).fit(probed, y)
-                moments.append(time.monotonic())
-            first, more = np.diff(moments) * X.shape[1] / probed.shape[1]
-            each = first + max(0.0, more - first) * boosting.max_iter / PROBED
-            if each * len(self.splits) > self.left(each):
-                self.stopped = "boosting"
-                return
-        self.fit(label, BOOSTING, boosting)
+        return kind(random_state=self.problem.seed, **settings)
 
     def _compare_small(self) -> dict[Recipe, Candidate]:
         """Compare scalings, kernels and bandwidths at few landmarks."""
@@ -813,6 +816,11 @@ class Search:
         near = [c for c in candidates if c.loss.value <= best.loss.value + reach]
         least = min(c.fine for c in near)
         return [c for c in near if c.fine <= CLOSE * least]
+
+
+def _leaves(boosting: Any) -> int:
+    """Return the leaves of all trees, per class: what a fit takes is in proportion."""
+    return int(boosting.max_iter * (boosting.max_leaf_nodes or DEFAULT_LEAVES))
 
 
 def _cost(M: int, rows: int) -> float:
