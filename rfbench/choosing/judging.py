@@ -250,17 +250,9 @@ class Judged:
         worse on the rows held out, which it has seen, or larger than allowed, or where there is no
         time for it, the model is the one that was measured.
         """
-        metric, X, y = self.problem.metric, table.X.iloc[self.test], table.y[self.test]
         rows = np.sort(np.concatenate([self.train, self.test]))
-        seconds = self._costs(taken)[0] * len(rows) / len(self.train)
-        late = time.monotonic() + seconds > self.search.deadline + LATE
-        if not late:
-            model = pipeline_of(taken, regression=table.regression, log=self.search.log)
-            model.fit(table.X.iloc[rows], table.y[rows])
-            seen, unseen = loss_of(metric, model, X, y), self.losses[taken.family]
-            too_large = len(pickle.dumps(model)) > self.search.largest
-            worse = difference(seen, unseen, metric, self.groups).verdict == "worse"
-        if late or too_large or worse:
+        model = self._fitted_again(taken, table, rows)
+        if model is None:
             rows, model = self.train, self._measured(taken, table)
         model.half_widths_, model.log_target_ = {}, self.search.log
         if table.regression:
@@ -269,6 +261,20 @@ class Judged:
             truth, predicted = (np.log(part) for part in pair) if self.search.log else pair
             model.half_widths_ = half_widths(truth - predicted)
         return model, len(rows)
+
+    def _fitted_again(self, taken: Candidate, table: LabelledTable, rows: Any) -> Model | None:
+        """Return the model fitted on so many rows; None: no time for it, too large, or worse."""
+        seconds = self._costs(taken)[0] * len(rows) / len(self.train)
+        if time.monotonic() + seconds > self.search.deadline + LATE:
+            return None
+        model = pipeline_of(taken, regression=table.regression, log=self.search.log)
+        model.fit(table.X.iloc[rows], table.y[rows])
+        if len(pickle.dumps(model)) > self.search.largest:
+            return None
+        metric, unseen = self.problem.metric, self.losses[taken.family]
+        seen = loss_of(metric, model, table.X.iloc[self.test], table.y[self.test])
+        worse = difference(seen, unseen, metric, self.groups).verdict == "worse"
+        return None if worse else model
 
     def _measured(self, taken: Candidate, table: LabelledTable) -> Model:
         """Return the model that was measured: its parts, as they were fitted."""

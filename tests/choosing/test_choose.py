@@ -227,8 +227,8 @@ def test_a_model_that_says_one_class_for_all_rows_is_named(short, tmp_path):
     y = np.where(random.random(600) < 1 / (1 + np.exp(4.5 - 2 * X[:, 0])), "yes", "no")
     choice = choose(X, y, budget=FOREVER, out=tmp_path, n_jobs=1)
     rows = np.load(tmp_path / "rows.npz")
-    measured_one = choice.others[choice.taken.family].fit(X[rows["train"]], y[rows["train"]])
-    said = set(measured_one.predict(X[rows["test"]]))
+    model = choice.others[choice.taken.family].fit(X[rows["train"]], y[rows["train"]])
+    said = set(model.predict(X[rows["test"]]))
     assert choice.only_class == ("no" if said == {"no"} else "")
     line = "saying no for every one of them"
     assert line in text(replace(choice, only_class="no"))
