@@ -87,7 +87,6 @@ SUM_TO_ONE = 1e3  # how much the weights' sum counts, relative to all rows
 # Of the time that is left then: what the stages may take, so that each has its turn.
 SMALL_SHARE, METRIC_SHARE, FINER_SHARE = 0.3, 0.3, 0.2
 MIDDLE_SHARE, BOOSTING_SHARE = 0.5, 0.2
-DEFAULT_LEAVES = 31  # of a tree
 PROBED, PROBED_COLUMNS = 5, 200  # trees of boosting, and columns, that say what a fit takes
 GRAMS = 6  # matrices of M x M that a fit of features holds at its peak
 
@@ -361,7 +360,7 @@ class Search:
         return f"{kind}, {recipe.kernel} kernel, {recipe.scaling}{metric}"
 
     def _features(self, recipe: Recipe, sampler: Any, rows: int, label: str) -> Candidate:
-        K = self.problem.n_classes
+        K, M = self.problem.n_classes, sampler.n_components
         build = FeatureClassifier if K else FeatureRegressor
         paths, size, seconds, took = [], 0, 0.0, 0.0
         for number, (X, _, y, _) in enumerate(self.splits):
@@ -370,10 +369,9 @@ class Search:
             some = _some(len(X), rows)
             fitted = build(sampler)
             Y = coded(y[some], K) if K else y[some][:, None].astype(float)
-            with threadpool_limits(1 if sampler.n_components <= ONE_THREAD else None):
+            with threadpool_limits(1 if M <= ONE_THREAD else None):
                 coefs = fitted.fit_path(Z[some], Y, ALPHAS)
-            larger = _cost(sampler.n_components, len(X)) / _cost(sampler.n_components, len(Z[some]))
-            seconds += larger * (time.monotonic() - begun)
+            seconds += _cost(M, len(X)) / _cost(M, len(Y)) * (time.monotonic() - begun)
             paths.append(fitted.scores_path(Z_held, coefs))
             fitted.coef_ = coefs[0]
             size = max(size, len(pickle.dumps(fitted)))
@@ -397,7 +395,7 @@ class Search:
             FEATURES,
             chosen,
             estimator=make_pipeline(*self.steps(recipe), estimator),
-            M=sampler.n_components,
+            M=M,
             seconds=(seconds + before) / len(self.splits),
             before=before / len(self.splits),
             took=took / len(self.splits),
@@ -548,8 +546,8 @@ class Search:
     def _compare_metrics(self, results: dict[Recipe, Candidate]) -> None:
         """Compare learnt metrics for the kernels near the best one, while they gain.
 
-        The best one comes first. On ten tables the best metric was that of a kernel within a tenth
-        of the best without one, and gained nothing for others where it gained nothing for that.
+        The best one comes first. The best metric is seldom that of a kernel that is far behind
+        without one, and where it gains nothing for the best kernel, it seldom does for others.
         """
         if not results:
             return
@@ -602,9 +600,9 @@ class Search:
         left = min(
             self.left(best.seconds - best.before + seconds), self._stage_end - time.monotonic()
         )
-        if seconds * len(self.splits) < left:
-            finer = replace(recipe, metric_landmarks=METRIC_LANDMARKS[1])
-            self._try(finer, best.M, best.rows, results)
+        finer = replace(recipe, metric_landmarks=METRIC_LANDMARKS[1])
+        if seconds * len(self.splits) > left or not self._try(finer, best.M, best.rows, results):
+            self.stopped = self.stopped or "metric"
 
     def _grow(self, results: dict[Recipe, Candidate]) -> dict[Recipe, Candidate]:
         """Take ever more landmarks for the best recipes, as long as each of them gains by it.
@@ -820,7 +818,7 @@ class Search:
 
 def _leaves(boosting: Any) -> int:
     """Return the leaves of all trees, per class: what a fit takes is in proportion."""
-    return int(boosting.max_iter * (boosting.max_leaf_nodes or DEFAULT_LEAVES))
+    return int(boosting.max_iter * boosting.max_leaf_nodes)
 
 
 def _cost(M: int, rows: int) -> float:

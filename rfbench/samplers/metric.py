@@ -33,8 +33,8 @@ LEARNT_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2", 
 HELD_OUT, FEWEST = 0.2, 10
 FULL_ROUNDS, LEAST_GAIN = 3, 0.95  # rounds without a bound, then the loss over the one before
 OUTER_ROWS = 1000
-# Up to so many landmarks one thread is faster than two: 1.4 s instead of 2.8 for 300 of them, since
-# the pools of numpy, scipy and scikit-learn wait for one another.
+# Up to so many landmarks one thread is faster than two: the pools of numpy, scipy and scikit-learn
+# wait for one another.
 ONE_THREAD = 600
 FIT_MATRICES = 10.0  # of the size landmarks x landmarks, as measured
 SPARSE_ENTRY = 16.0  # bytes: a number and its column
