@@ -30,13 +30,14 @@ from rfbench.papers.models import TUNED
 from rfbench.results import Results, community
 
 NAME = "leaderboard"  # with which the names of its configurations begin
+HELD_OUT = "leaderboard_held_out"  # with which those begin whose data sets take no part
 STANDARD = "standard"  # the scaling of the comparison of methods
 LEVEL = 0.9  # of the intervals
 DRAWS = 2_000  # of the bootstrap, and of the signs
 BLOCK = 100  # draws that are in memory at a time
 SEED = 0
 AT_CHANCE = "at chance"  # the note of a row, see `rfbench.experiment.trial`
-BOOSTING, LINEAR = "boosting", "linear"
+BOOSTING, LINEAR, EXACT = "boosting", "linear", "exact-kernel"
 
 Values = NDArray[np.float64]
 Logs = pd.DataFrame  # natural logarithms of quotients: a row per data set, a column per method
@@ -160,6 +161,25 @@ class PreparationGain:
 
 
 @dataclass(frozen=True)
+class Known:
+    """What is known of data sets beside their rows, by their names.
+
+    Attributes
+    ----------
+    set_aside : dict
+        Why one does not count.
+    twins : dict
+        The one that it is a twin of.
+    words : dict
+        The share of a table's columns that hold words.
+    """
+
+    set_aside: Mapping[str, str] = field(default_factory=dict)
+    twins: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class TableRatio:
     """One data set: features at their best, as the folds say, against searched boosting."""
 
@@ -173,6 +193,10 @@ class TableRatio:
     high: float
     trials: int
     linear: float  # error of the linear model over boosting's
+    words: float  # share of the table's columns that hold words; NaN if not known
+    # Bandwidth that the exact kernel chose, over the root mean squared distance of z-scored rows:
+    # the larger, the smoother what is learnt; NaN if not measured.
+    smoothness: float
 
 
 @dataclass(frozen=True)
@@ -193,6 +217,30 @@ class Enough:
     overall: Interval
     better: int  # tables on which features have the smaller error
     drivers: tuple[Driver, ...]
+
+
+@dataclass(frozen=True)
+class HeldOutTable:
+    """One data set that takes no part in the leaderboard."""
+
+    dataset: str
+    n_train: int
+    columns: int
+    trials: int
+    ratios: Mapping[str, float]  # by method: geometric mean over trials, relative to the baseline
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What the leaderboard's methods do on data sets that take no part in it, at one M."""
+
+    M: int
+    ratios: Mapping[str, float]  # by method: geometric mean over tables, the smallest first
+    tables: tuple[HeldOutTable, ...]
+
+    def of(self, method: str) -> list[float]:
+        """Return a method's numbers, one per table, in order of size."""
+        return sorted(table.ratios[method] for table in self.tables)
 
 
 @dataclass(frozen=True)
@@ -230,6 +278,7 @@ class Leaderboard:
     steps: tuple[Step, ...] = ()
     preparations: tuple[PreparationGain, ...] = ()
     enough: Enough | None = None
+    held_out: HeldOut | None = None
     community: tuple[tuple[str, str, str, int, int], ...] = ()
     missing: tuple[str, ...] = ()
     verified: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -345,22 +394,15 @@ def twins_as_one(logs: Logs, twins: Mapping[str, str]) -> Logs:
 
 def gather(
     collection: Collection,
-    set_aside: Mapping[str, str] | None = None,
-    twins: Mapping[str, str] | None = None,
+    known: Known | None = None,
 ) -> Leaderboard | None:
     """Collect the facts; None where no comparison with the baseline was measured.
 
-    Rows are those of configurations whose name begins with ``leaderboard``. Smoke runs and rows of
-    others do not count.
-
-    Parameters
-    ----------
-    set_aside : mapping, optional
-        By data set, why it does not count.
-    twins : mapping, optional
-        By data set, the one that it is a twin of.
+    Rows are those of configurations whose name begins with ``leaderboard``. Those that begin with
+    ``leaderboard_held_out`` stand apart. Smoke runs and rows of others do not count.
     """
-    reasons, twin_of = dict(set_aside or {}), dict(twins or {})
+    known = known or Known()
+    reasons, twin_of = known.set_aside, known.twins
     others: list[Results] = []
     own: list[Results] = []
     for experiment in collection.experiments:
@@ -369,7 +411,8 @@ def gather(
             origin = community.origin_of(experiment.folder)
             (own if origin is None else others).append(experiment)
     named = [experiment for experiment in own if experiment.name.startswith(NAME)]
-    rows = _rows(collection, {experiment.path for experiment in named})
+    apart = [experiment for experiment in named if experiment.name.startswith(HELD_OUT)]
+    rows = _rows(collection, {each.path for each in named if each not in apart})
     if rows.empty:
         return None
     reasons = {name: reasons[name] for name in sorted(reasons)}
@@ -400,15 +443,16 @@ def gather(
         sizes=tuple(made),
         steps=_steps(with_features, (BASELINE, made[-1].best), sizes, twin_of),
         preparations=_preparations(counted, twin_of),
-        enough=_enough(standard, twin_of),
+        enough=_enough(standard, known),
+        held_out=_held_out(_rows(collection, {each.path for each in apart})),
         community=tuple(_of_others(others)),
     )
 
 
 COLUMNS = [
     "dataset", "method", "sampler", "M", "trial", "scaling", "error", "loss", "reference", "fit",
-    "search", "predict", "feature_bytes", "at_edge", "n_train", "n_test", "d", "r2", "message",
-    "folder",
+    "search", "predict", "feature_bytes", "at_edge", "n_train", "n_test", "d", "bandwidth", "r2",
+    "message", "folder",
 ]  # fmt: skip
 
 
@@ -452,6 +496,7 @@ def _rows(collection: Collection, folders: set[str]) -> pd.DataFrame:
             "n_train": number("n_train"),
             "n_test": n_test,
             "d": number("d"),
+            "bandwidth": number("bandwidth"),
             "r2": number("r2"),
             "message": rows["message"],
             "folder": rows["folder"],
@@ -650,10 +695,14 @@ def _preparations(rows: pd.DataFrame, twins: Mapping[str, str]) -> tuple[Prepara
     return tuple(made)
 
 
-def _enough(rows: pd.DataFrame, twins: Mapping[str, str]) -> Enough | None:
+def _enough(rows: pd.DataFrame, known: Known) -> Enough | None:
     """Hold features, chosen by the folds in each trial, against boosting in the same trial."""
-    boosted = rows[rows["method"] == BOOSTING].set_index(["dataset", "trial"])["error"]
-    linear = rows[rows["method"] == LINEAR].groupby("dataset")["error"].mean()
+    boosted, linear = (
+        rows[rows["method"] == name].set_index(["dataset", "trial"])["error"]
+        for name in (BOOSTING, LINEAR)
+    )
+    exact = rows[rows["method"] == EXACT]
+    smoothness = (exact["bandwidth"] / np.sqrt(2 * exact["d"])).groupby(exact["dataset"]).median()
     features = rows[~rows["reference"]].dropna(subset=["loss"])
     if boosted.empty or features.empty:
         return None
@@ -661,7 +710,9 @@ def _enough(rows: pd.DataFrame, twins: Mapping[str, str]) -> Enough | None:
     features = features[features["M"] == largest]
     chosen = features.loc[features.groupby(["dataset", "trial"])["loss"].idxmin()]
     keys = pd.MultiIndex.from_frame(chosen[["dataset", "trial"]])
-    chosen = chosen.assign(boosting=boosted.reindex(keys).to_numpy()).dropna(subset=["boosting"])
+    chosen = chosen.assign(boosting=boosted.reindex(keys).to_numpy(),
+                           linear=linear.reindex(keys).to_numpy())  # fmt: skip
+    chosen = chosen.dropna(subset=["boosting"])
     chosen = chosen[(chosen["error"] > 0) & (chosen["boosting"] > 0)]
     if chosen.empty:
         return None
@@ -680,23 +731,60 @@ def _enough(rows: pd.DataFrame, twins: Mapping[str, str]) -> Enough | None:
                 low,
                 high,
                 len(part),
-                float(linear.get(name, math.nan) / part["boosting"].mean()),
+                float(np.exp(np.log(part["linear"] / part["boosting"]).mean())),
+                known.words.get(str(name), math.nan),
+                float(smoothness.get(name, math.nan)),
             )
         )
     tables.sort(key=lambda table: table.ratio)
     frame = pd.DataFrame([vars(table) for table in tables]).set_index("dataset")
-    logs = pd.DataFrame(
-        {name: np.log(frame[name]) for name in ("ratio", "n_train", "columns", "linear")}
-    )
-    logs = twins_as_one(logs, twins)
+    logs = pd.DataFrame(np.log(frame[["ratio", *DRIVERS.values()]].drop(columns="words")))
+    logs = twins_as_one(logs.assign(words=frame["words"]), known.twins)
     drivers = tuple(
         driver
-        for label, name in (("training rows", "n_train"), ("columns", "columns"),
-                            ("error of the linear model over boosting's", "linear"))
+        for label, name in DRIVERS.items()
         if (driver := _driver(label, logs[name], logs["ratio"])) is not None
-    )  # fmt: skip
+    )
     ratio = logs["ratio"].to_numpy(dtype=np.float64)
     return Enough(tuple(tables), interval(ratio), int((ratio < 0).sum()), drivers)
+
+
+# What may decide when features are enough, and where `TableRatio` has it.
+DRIVERS = {
+    "training rows": "n_train",
+    "columns": "columns",
+    "the share of columns that hold words": "words",
+    "smoothness (the bandwidth of the exact kernel over the distance of rows)": "smoothness",
+    "error of the linear model over boosting's": "linear",
+}
+
+
+def _held_out(rows: pd.DataFrame) -> HeldOut | None:
+    """Return what was measured at the largest M on tables that take no part."""
+    rows = rows[~rows["reference"].astype(bool)]
+    if rows.empty:
+        return None
+    M = int(rows["M"].max())
+    rows = rows[rows["M"] == M]
+    # Trials that every method has.
+    errors = rows.pivot_table(index=["dataset", "trial"], columns="method", values="error").dropna()
+    if errors.empty or BASELINE not in errors:
+        return None
+    of_trials = pd.DataFrame(np.log(errors)).sub(np.log(errors[BASELINE]), axis=0)
+    logs, trials = of_trials.groupby("dataset").mean(), of_trials.groupby("dataset").size()
+    means = logs.mean().sort_values(kind="stable")
+    sizes = rows.groupby("dataset")[["n_train", "d"]].median().astype(int)
+    tables = tuple(
+        HeldOutTable(
+            str(name),
+            int(sizes["n_train"][name]),
+            int(sizes["d"][name]),
+            int(trials[name]),
+            {str(method): float(np.exp(logs[method][name])) for method in means.index},
+        )
+        for name in logs.index
+    )
+    return HeldOut(M, {str(name): float(value) for name, value in np.exp(means).items()}, tables)
 
 
 def _over_trials(logs: Values) -> tuple[float, float]:

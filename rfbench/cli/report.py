@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rfbench.cli.options import FILE, FOLDER, note_faults, with_papers
 from rfbench.cli.terminal import echo
+
+if TYPE_CHECKING:
+    from rfbench.analysis.leaderboard import Known
 
 RESULTS = Path("results")
 PUBLISHED = RESULTS / "published"
@@ -16,6 +20,14 @@ PUBLISHED = RESULTS / "published"
 def usual_folders(folders: tuple[Path, ...]) -> tuple[Path, ...]:
     """Return the folders that were named, or what comes with rfbench, or the folder results."""
     return folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
+
+
+def known_of_data() -> Known:
+    """Return what the catalogue knows of data sets and the leaderboard asks for."""
+    from rfbench.analysis.leaderboard import Known
+    from rfbench.datasets import catalog
+
+    return Known(catalog.set_aside(), catalog.TWINS, catalog.words())
 
 
 @click.command()
@@ -50,7 +62,6 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
       rfbench report results/quickstart --html report.html
       rfbench report --audits
     """
-    from rfbench.datasets import catalog
     from rfbench.experiment.today import settings
 
     note_faults()
@@ -67,6 +78,6 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
     else:
         from rfbench.pages.report import publish
 
-        written = publish(paths, out, settings, catalog.set_aside(), catalog.TWINS)
+        written = publish(paths, out, settings, known_of_data())
     for path in written:
         echo(path)

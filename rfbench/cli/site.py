@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rfbench.cli.options import FILE, FOLDER, note_faults, with_papers
-from rfbench.cli.report import usual_folders
+from rfbench.cli.report import known_of_data, usual_folders
 from rfbench.cli.terminal import echo
 
 
@@ -34,7 +34,6 @@ def site(folders: tuple[Path, ...], out: Path) -> None:
     note_faults()
     catalogue = {name: entry.model_dump() for name, entry in catalog.entries().items()}
     paths = usual_folders(folders)
-    twins = catalog.TWINS
-    written = publish(paths, out, settings, catalogue, catalog.set_aside(), twins)
+    written = publish(paths, out, settings, catalogue, known_of_data())
     echo(out / "index.html")
     echo(f"{len(written)} files", err=True)

@@ -9,6 +9,7 @@ import click
 
 from rfbench.cli.maintenance import replay_rows
 from rfbench.cli.options import FILE, WHOLE, note_faults, results_folder, with_papers
+from rfbench.cli.report import known_of_data
 from rfbench.cli.terminal import echo, print_text
 from rfbench.pages.rules import rules
 
@@ -111,11 +112,10 @@ def verify(
 def _show_finding(folders: tuple[Path, ...], name: str) -> None:
     from rfbench.analysis.leaderboard import gather
     from rfbench.analysis.verification import verify_any
-    from rfbench.datasets import catalog
     from rfbench.experiment.today import settings
     from rfbench.pages.findings import statements, text
 
     note_faults()
     held = verify_any(folders, today=settings)
-    board = gather(held.selection.collection, catalog.set_aside(), catalog.TWINS)
+    board = gather(held.selection.collection, known_of_data())
     print_text(text(statements(held, board), name))

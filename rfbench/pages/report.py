@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rfbench import papers
@@ -25,8 +25,7 @@ def publish(
     folders: Sequence[str | Path],
     out: str | Path,
     today: Today | None = None,
-    set_aside: Mapping[str, str] | None = None,
-    twins: Mapping[str, str] | None = None,
+    known: leaderboard.Known | None = None,
 ) -> list[Path]:
     """Write every page from the results folders at or below some; nothing is run.
 
@@ -41,8 +40,8 @@ def publish(
         anything was run, and ``verdicts.json`` with its schema; all of them are returned.
     today : callable, optional
         What makes rows stale, see `rfbench.analysis.frame.collect`.
-    set_aside, twins : mapping, optional
-        Data sets that do not count, and twins, see `rfbench.analysis.leaderboard.gather`.
+    known : optional
+        What is known of data sets beside their rows.
 
     Raises ResultsError if a path is not there, no results at all can be read, or the folder has a
     ``README.md`` that is no page of an earlier call; WriteError if a file cannot be written.
@@ -51,7 +50,7 @@ def publish(
     _check_front(out / "README.md")
     verification = verify_any(paths, today=today)
     collection = verification.selection.collection
-    board = leaderboard.gather(collection, set_aside, twins)
+    board = leaderboard.gather(collection, known)
     files = verdicts.files(verdicts.gather(verification))
     of_papers = out / PAPERS
     pages: dict[Path, str | bytes] = {

@@ -12,6 +12,7 @@ from rfbench.analysis import leaderboard
 from rfbench.analysis.leaderboard import (
     BASELINE,
     Enough,
+    HeldOut,
     Leaderboard,
     Line,
     PreparationGain,
@@ -72,8 +73,15 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         preparations=_preparations(board),
         prepared=_chosen_preparations(board),
         enough=board.enough,
+        decisive=[
+            driver.name
+            for driver in (board.enough.drivers if board.enough else ())
+            if not driver.low <= 0 <= driver.high
+        ],
         figure=FIGURE,
         tables=_tables(board.enough) if board.enough else None,
+        held_out=board.held_out,
+        tried=_tried(board.held_out) if board.held_out else None,
         methods=_methods(dict.fromkeys(line.method for s in board.sizes for line in s.lines)),
         others=_others(board),
     )
@@ -200,6 +208,23 @@ def _tables(enough: Enough) -> Grid:
         "linear / boosting", "trials",
     ]  # fmt: skip
     return Grid(head, rows)
+
+
+def _tried(held_out: HeldOut) -> Grid:
+    names = list(held_out.ratios)
+    rows = [
+        [
+            table.dataset,
+            *(number(table.ratios[name], 2) for name in names),
+            str(table.n_train),
+            str(table.columns),
+            str(table.trials),
+        ]
+        for table in held_out.tables
+    ]
+    means = ["geometric mean", *(number(ratio, 2) for ratio in held_out.ratios.values())]
+    head = ["data set", *names, "training rows", "columns", "trials"]
+    return Grid(head, [*rows, [*means, "", "", ""]])
 
 
 def _methods(names: Iterable[str]) -> Grid:

@@ -14,12 +14,14 @@ from scipy.stats import ttest_rel
 from rfbench.analysis import leaderboard
 from rfbench.analysis.frame import collect, of
 from rfbench.analysis.leaderboard import (
+    Known,
     bootstrap,
     datasets_needed,
     leave_one_out,
     told_apart,
     twins_as_one,
 )
+from rfbench.datasets import catalog
 from rfbench.results import community
 from tests.support.comparisons import rows
 from tests.support.frames import results
@@ -209,7 +211,7 @@ def test_a_tie_names_nobody():
 
 def test_sets_that_stand_apart_and_twins():
     errors = errors_of(20)
-    board = board_of(errors, set_aside={"d0": "repeated rows", "zz": "not run"}, twins={"d1": "d2"})
+    board = board_of(errors, known=Known({"d0": "repeated rows", "zz": "not run"}, {"d1": "d2"}))
     assert board.largest.datasets == board.measured == 18
     assert dict(board.set_aside) == {"d0": "repeated rows", "zz": "not run"}
 
@@ -291,6 +293,70 @@ def test_features_as_the_folds_choose_them_against_boosting():
     assert board.enough.better == 1
     references = {line.method for line in board.largest.lines if line.reference}
     assert references == {"boosting"}
+
+
+def test_what_may_decide_is_taken_from_the_catalogue_and_the_exact_kernel():
+    """Features lose where there are words, and where the kernel is narrow."""
+    errors = {(f"d{i}", name, 50): 10.0 + i for i in range(9) for name in ("rks", "orf")}
+    made = rows(errors, 1, scaling="standard", selection_loss=0.1, d=2)
+    boosting = rows({(f"d{i}", "boosting", 1): 10.0 for i in range(9)}, 1, scaling="standard")
+    exact = rows({(f"d{i}", "exact-kernel", 1): 9.0 for i in range(9)}, 1, scaling="standard", d=2)
+    for row in exact:
+        row["bandwidth"] = 2.0 * 2.0 ** -int(row["dataset"][1:])
+    known = Known(words={f"d{i}": i / 10 for i in range(8)})
+    folders = [results(made, "leaderboard_a"), results(boosting, "leaderboard_references_b"),
+               results(exact, "leaderboard_references_e")]  # fmt: skip
+    enough = leaderboard.gather(of(folders), known).enough
+    tables = {table.dataset: table for table in enough.tables}
+    assert tables["d1"].smoothness == pytest.approx(0.5)  # 1 over the root of 2 d
+    assert tables["d1"].words == pytest.approx(0.1)
+    assert math.isnan(tables["d8"].words)
+    drivers = {driver.name.partition(" (")[0]: driver for driver in enough.drivers}
+    assert drivers["smoothness"].rho == pytest.approx(-1)
+    assert drivers["the share of columns that hold words"].rho == pytest.approx(1)
+    shares = catalog.words()
+    assert shares["abalone"] == pytest.approx(1 / 8)  # its sex
+    assert shares["car"] == 1.0
+    assert shares["wine"] == 0.0
+
+
+def test_the_linear_model_is_held_against_boosting_in_the_same_trials():
+    errors = {("a", "rks", 50): 8.0, ("a", "orf", 50): 9.0}
+    made = results(rows(errors, 2, scaling="standard", selection_loss=0.1), "leaderboard_a")
+    boosting = rows({("a", "boosting", 1): 10.0}, 1, scaling="standard")
+    linear = rows({("a", "linear", 1): 20.0}, 2, scaling="standard")
+    for row in linear:
+        row["error"] = 30.0 if row["trial"] == 0 else 90.0
+    others = [results(boosting, "leaderboard_references_b"),
+              results(linear, "leaderboard_references_l")]  # fmt: skip
+    (table,) = leaderboard.gather(of([made, *others])).enough.tables
+    assert table.linear == pytest.approx(30.0 / boosting[0]["error"])
+
+
+def test_held_out_tables_take_no_part_and_are_shown():
+    errors = errors_of(20)
+    apart = {("new", "rks", 400): 10.0, ("new", "orf", 400): 6.0, ("new", "qmc", 400): 20.0,
+             ("other", "rks", 400): 10.0, ("other", "orf", 400): 15.0,
+             ("other", "qmc", 400): 10.0}  # fmt: skip
+    made = rows(apart, 2, scaling="standard", n_train=500, d=3)
+    made = [
+        row for row in made if (row["dataset"], row["sampler"], row["trial"]) != ("new", "qmc", 1)
+    ]
+    board = board_of(errors, "leaderboard_x", results(made, "leaderboard_held_out_r"))
+    alone = board_of(errors)
+    assert leaderboard.facts(board)["sizes"] == leaderboard.facts(alone)["sizes"]
+    assert (board.measured, board.folders) == (alone.measured, alone.folders)
+    assert alone.held_out is None
+    held = board.held_out
+    first, second = held.tables
+    shift = -0.25  # of the first trial, the only one that all methods have on the first table
+    assert (first.dataset, first.trials, first.n_train, first.columns) == ("new", 1, 500, 3)
+    assert first.ratios["orf"] == pytest.approx((6 + shift) / (10 + shift))
+    assert (second.dataset, second.trials) == ("other", 2)
+    mean = math.sqrt(first.ratios["orf"] * second.ratios["orf"])
+    assert held.ratios["orf"] == pytest.approx(mean)
+    assert list(held.ratios) == ["orf", "rks", "qmc"]
+    assert held.of("orf") == sorted([first.ratios["orf"], second.ratios["orf"]])
 
 
 def test_facts_are_json_and_say_their_rule():

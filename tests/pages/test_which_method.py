@@ -12,7 +12,7 @@ import pandas as pd
 from rfbench import shipped, yamlfile
 from rfbench.analysis import leaderboard
 from rfbench.analysis.frame import of
-from rfbench.analysis.leaderboard import Leaderboard
+from rfbench.analysis.leaderboard import Driver, Known, Leaderboard
 from rfbench.pages import which_method
 from rfbench.registry import SAMPLERS
 from rfbench.results import Results
@@ -41,14 +41,14 @@ def boosting(n: int) -> Results:
     return results(rows(errors, scaling="standard"), "leaderboard_references_b")
 
 
-def board(*folders: Results, **keywords: dict[str, str]) -> Leaderboard:
-    made = leaderboard.gather(of(folders), **keywords)
+def board(*folders: Results, known: Known | None = None) -> Leaderboard:
+    made = leaderboard.gather(of(folders), known)
     assert made is not None
     return made
 
 
-def page(*folders: Results, **keywords: dict[str, str]) -> str:
-    return which_method.page(board(*folders, **keywords), Path())
+def page(*folders: Results) -> str:
+    return which_method.page(board(*folders), Path())
 
 
 def test_a_leader_is_named_with_its_command() -> None:
@@ -106,6 +106,33 @@ def test_the_preparation_that_folds_choose_is_a_finding() -> None:
     assert "| what the folds choose |" in text
 
 
+def test_the_advice_is_tried_on_tables_that_took_no_part() -> None:
+    errors = {("new", "rks", 100): 10.0, ("new", "orf", 100): 5.0, ("old", "rks", 100): 8.0,
+              ("old", "orf", 100): 6.0}  # fmt: skip
+    made = rows(errors, 1, scaling="standard")
+    text = page(folder(20, 0.5), results(made, "leaderboard_held_out_x"))
+    assert "On 2 data sets that took no part, orf has 0.6" in text
+    assert "`rfbench run leaderboard_held_out`" in text
+    assert "| geometric mean |" in text
+    other = [row for row in made if row["sampler"] == "rks"]
+    assert "took no part, orf" not in page(
+        folder(20, 0.5), results(other, "leaderboard_held_out_x")
+    )
+
+
+def test_what_decides_is_named_where_something_does() -> None:
+    made = board(folder(20, 0.5), boosting(20))
+    assert made.enough is not None
+    none = [Driver("rows", 0.1, -0.1, 0.3), Driver("columns", -0.1, -0.3, 0.1)]
+    some = [*none, Driver("words", 0.4, 0.1, 0.6)]
+    texts = [
+        which_method.page(replace(made, enough=replace(made.enough, drivers=tuple(each))), Path())
+        for each in (none, some)
+    ]
+    assert "None of these is seen to decide it: all intervals hold 0." in texts[0]
+    assert "Seen to go with it: words." in texts[1]
+
+
 def test_a_tie_is_said_to_be_one() -> None:
     text = page(folder(30, 1.0))
     assert "**No single method leads.**" in text
@@ -118,7 +145,7 @@ def test_without_rows_what_makes_them_has_its_command() -> None:
 
 
 def test_stale_rows_sets_that_stand_apart_and_rows_of_others_are_named() -> None:
-    made = board(folder(20, 0.5), set_aside={"d0": "a | twin"})
+    made = board(folder(20, 0.5), known=Known({"d0": "a | twin"}))
     text = which_method.page(made, Path(), ["leaderboard_x"])
     assert "are stale" in text
     assert r"d0 (a \| twin)" in text

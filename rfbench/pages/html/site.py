@@ -67,8 +67,7 @@ def publish(
     out: str | Path,
     today: Today | None = None,
     catalogue: Mapping[str, Mapping[str, Any]] | None = None,
-    set_aside: Mapping[str, str] | None = None,
-    twins: Mapping[str, str] | None = None,
+    known: leaderboard.Known | None = None,
 ) -> list[Path]:
     """Write the site from the results folders at or below some; nothing is run or fetched.
 
@@ -80,7 +79,7 @@ def publish(
         A new or empty folder, or one of an earlier call.
     catalogue : mapping, optional
         What is known of data sets, by their names: the fields of `rfbench.datasets.Entry`.
-    today, set_aside, twins :
+    today, known :
         As of `rfbench.pages.report.publish`.
 
     Raises ResultsError if a path is not there, no results at all can be read, or the folder holds
@@ -90,7 +89,7 @@ def publish(
     with writing(f"The site cannot be written to {out}", todo="Name another folder with --out."):
         earlier = _earlier(out)
         verification = verify_any(paths, today=today)
-        board = leaderboard.gather(verification.selection.collection, set_aside, twins)
+        board = leaderboard.gather(verification.selection.collection, known)
         pages = Site(verification, board, paths, out, catalogue or {}).pages()
         # The list comes first: a call that is interrupted can be made again.
         listed = "".join(f"{name}\n" for name in sorted([*pages, LIST]))
