@@ -228,6 +228,7 @@ class HeldOutTable:
     columns: int
     trials: int
     ratios: Mapping[str, float]  # by method: geometric mean over trials, relative to the baseline
+    deviations: Mapping[str, float]  # over trials, of the logarithm; NaN for one trial
 
 
 @dataclass(frozen=True)
@@ -771,7 +772,8 @@ def _held_out(rows: pd.DataFrame) -> HeldOut | None:
     if errors.empty or BASELINE not in errors:
         return None
     of_trials = pd.DataFrame(np.log(errors)).sub(np.log(errors[BASELINE]), axis=0)
-    logs, trials = of_trials.groupby("dataset").mean(), of_trials.groupby("dataset").size()
+    by_table = of_trials.groupby("dataset")
+    logs, deviations, trials = by_table.mean(), by_table.std(), by_table.size()
     means = logs.mean().sort_values(kind="stable")
     sizes = rows.groupby("dataset")[["n_train", "d"]].median().astype(int)
     tables = tuple(
@@ -781,6 +783,7 @@ def _held_out(rows: pd.DataFrame) -> HeldOut | None:
             int(sizes["d"][name]),
             int(trials[name]),
             {str(method): float(np.exp(logs[method][name])) for method in means.index},
+            {str(method): float(deviations[method][name]) for method in means.index},
         )
         for name in logs.index
     )

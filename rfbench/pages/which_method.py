@@ -13,6 +13,7 @@ from rfbench.analysis.leaderboard import (
     BASELINE,
     Enough,
     HeldOut,
+    HeldOutTable,
     Leaderboard,
     Line,
     PreparationGain,
@@ -215,7 +216,7 @@ def _tried(held_out: HeldOut) -> Grid:
     rows = [
         [
             table.dataset,
-            *(number(table.ratios[name], 2) for name in names),
+            *(_with_deviation(table, name) for name in names),
             str(table.n_train),
             str(table.columns),
             str(table.trials),
@@ -225,6 +226,13 @@ def _tried(held_out: HeldOut) -> Grid:
     means = ["geometric mean", *(number(ratio, 2) for ratio in held_out.ratios.values())]
     head = ["data set", *names, "training rows", "columns", "trials"]
     return Grid(head, [*rows, [*means, "", "", ""]])
+
+
+def _with_deviation(table: HeldOutTable, method: str) -> str:
+    ratio, deviation = table.ratios[method], table.deviations[method]
+    if method == BASELINE or math.isnan(deviation):
+        return number(ratio, 2)
+    return f"{number(ratio, 2)} ± {number(ratio * deviation, 2)}"
 
 
 def _methods(names: Iterable[str]) -> Grid:

@@ -353,6 +353,9 @@ def test_held_out_tables_take_no_part_and_are_shown():
     assert (first.dataset, first.trials, first.n_train, first.columns) == ("new", 1, 500, 3)
     assert first.ratios["orf"] == pytest.approx((6 + shift) / (10 + shift))
     assert (second.dataset, second.trials) == ("other", 2)
+    assert math.isnan(first.deviations["orf"])
+    logs = [math.log((15 + e) / (10 + e)) for e in (-0.25, 0.25)]
+    assert second.deviations["orf"] == pytest.approx(np.std(logs, ddof=1))
     mean = math.sqrt(first.ratios["orf"] * second.ratios["orf"])
     assert held.ratios["orf"] == pytest.approx(mean)
     assert list(held.ratios) == ["orf", "rks", "qmc"]
