@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import ClassVar
 
 PARTS = ("pp", "features", "train", "test")
@@ -56,6 +56,11 @@ class Clock:
             clock.wall[name] += now[0] - cls._since[0]
             clock.cpu[name] += now[1] - cls._since[1]
         cls._since = now
+
+    @staticmethod
+    def part_of(clock: Clock | None, name: str) -> AbstractContextManager[None]:
+        """Book the time spent inside to a part of a clock; None: to the part it is spent in."""
+        return nullcontext() if clock is None else clock.part(name)
 
     def charge(self, other: Clock, to: str | None = None) -> None:
         """Add what another clock has booked, part by part, or all of it `to` one part."""

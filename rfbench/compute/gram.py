@@ -74,7 +74,8 @@ def accumulate_groups(
         Precision of the features. Sums are float64: in float32 every block is multiplied out in
         float32 and added to a float64 total.
     clock : Clock, optional
-        Booked the reading of rows and the features, and the training.
+        Booked the reading of rows and the features, and the training. None: all of it counts where
+        the call is timed, as part of a sampler's fit, say.
     centre : bool or array of shape (p,)
         Sum features less the mean row of the first block, or less this row, for fits with an
         intercept. It need not be the mean of all rows: the equations correct for the difference.
@@ -98,7 +99,6 @@ def accumulate_groups(
     targets = _targets(Y, n)
     roots = None if weights is None else _roots(weights, n)
     codes = None if groups is None else _codes(groups, n)
-    clock = clock or Clock()
     rows = default_block_rows(n_columns, kind.itemsize)
     buffer = np.empty((min(rows, max(n, 1)), n_columns), kind)
     if n_groups is None:
@@ -112,11 +112,11 @@ def accumulate_groups(
     shift = None if isinstance(centre, bool) else centre
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
     for group, picked in blocks(n, codes, rows):
-        with clock.part("features"):
+        with Clock.part_of(clock, "features"):
             block = read_rows(X, picked, kind)
             features = buffer[: block.shape[0]]
             transform(block, features)
-        with clock.part("train"):
+        with Clock.part_of(clock, "train"):
             if centre is True and shift is None:
                 shift = mean_row(features)
             if shift is not None:
@@ -124,7 +124,7 @@ def accumulate_groups(
                     features -= shift
             own = None if roots is None else roots[picked]
             sums[group].add(features, targets[picked], own, scratch)
-    with clock.part("train"):
+    with Clock.part_of(clock, "train"):
         known = np.zeros(n_columns) if shift is None else shift.astype(np.float64)
         return [total.finish(known, float(np.finfo(kind).eps)) for total in sums]
 
