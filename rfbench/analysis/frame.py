@@ -311,8 +311,9 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
 
 
 def _machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.Series[str]:
-    """Return the machine of most rows that count, by group; of as many, the first by name."""
-    counted = rows.loc[rows["counts"], ["group", "machine"]]
+    """Return the machine of most rows with a time that count, by group; else the first by name."""
+    timed = rows["t_train"].notna() | rows["t_features"].notna()
+    counted = rows.loc[rows["counts"] & timed, ["group", "machine"]]
     sizes = counted.groupby(["group", "machine"]).size().reset_index(name="n")
     sizes["machine"] = sizes["machine"].astype("str")
     most = sizes.sort_values(["n", "machine"], ascending=[False, True]).drop_duplicates("group")

@@ -33,7 +33,8 @@ NAME = "leaderboard"  # with which the names of its configurations begin
 HELD_OUT = "leaderboard_held_out"  # with which those begin whose data sets take no part
 STANDARD = "standard"  # the scaling of the comparison of methods
 LEVEL = 0.9  # of the intervals
-DRAWS = 2_000  # of the bootstrap, and of the signs
+DRAWS, SIGNS = 2_000, 20_000  # of the bootstrap; of the signs, so that verdicts hardly move
+FEW = 10  # wrong test rows: with fewer a quotient of errors is mostly luck
 BLOCK = 100  # draws that are in memory at a time
 SEED = 0
 AT_CHANCE = "at chance"  # the note of a row, see `rfbench.experiment.trial`
@@ -54,11 +55,15 @@ class Line:
         bootstrap interval over data sets.
     least, most : float
         The smallest and largest mean with one data set left out.
+    median : float
+        The median over data sets, which a few nearly solved ones do not move.
+    regression, classification : float
+        Geometric means over the data sets of one kind; NaN if there are none.
     wins : float
         Share of data sets with a smaller error than the baseline; equal ones count half.
     fit, search : float
-        CPU seconds, geometric mean over data sets: of one fit with its settings given, and of all
-        that was done up to the fitted model. NaN where not measured.
+        CPU seconds, geometric mean over the data sets on which all were timed: of one fit with its
+        settings given, and of all that was done up to the fitted model. NaN where not measured.
     predict : float
         CPU milliseconds per 1,000 rows.
     feature_bytes : float
@@ -77,6 +82,9 @@ class Line:
     high: float
     least: float
     most: float
+    median: float
+    regression: float
+    classification: float
     wins: float
     fit: float
     search: float
@@ -103,6 +111,8 @@ class Size:
 
     Attributes
     ----------
+    timed : int
+        Data sets that the costs are means over: those on which every method was timed.
     needed : int
         Data sets from which on a method may be named, see `datasets_needed`.
     leader : str
@@ -123,6 +133,7 @@ class Size:
 
     M: int
     datasets: int
+    timed: int
     needed: int
     best: str
     leader: str
@@ -192,6 +203,7 @@ class TableRatio:
     low: float  # 90 % interval over trials; NaN for one trial
     high: float
     trials: int
+    few: bool  # whether one of both has fewer than `FEW` wrong test rows in a trial
     linear: float  # error of the linear model over boosting's
     words: float  # share of the table's columns that hold words; NaN if not known
     # Bandwidth that the exact kernel chose, over the root mean squared distance of z-scored rows:
@@ -216,6 +228,7 @@ class Enough:
     tables: tuple[TableRatio, ...]
     overall: Interval
     better: int  # tables on which features have the smaller error
+    many: Interval  # over the tables that have not `few` wrong rows
     drivers: tuple[Driver, ...]
 
 
@@ -293,7 +306,7 @@ class Leaderboard:
 # The rule
 
 
-def told_apart(logs: Logs, alpha: float = ALPHA, draws: int = DRAWS, seed: int = SEED) -> Values:
+def told_apart(logs: Logs, alpha: float = ALPHA, draws: int = SIGNS, seed: int = SEED) -> Values:
     r"""Return which pairs of methods are told apart, a matrix of shape (k, k) of 0 and 1.
 
     Of each pair, t is the mean over data sets of the difference of the logarithms over its
@@ -431,7 +444,7 @@ def gather(
     trials = with_features[with_features["method"] == BASELINE]
     per_set = trials.groupby("dataset")["trial"].nunique()
     edges = with_features["at_edge"].dropna()
-    names, n_trials = planned(reasons)
+    names, n_trials = planned(known)
     return Leaderboard(
         folders=tuple(sorted(rows["folder"].unique())),
         trials=(int(per_set.min()), int(per_set.max())),
@@ -453,7 +466,7 @@ def gather(
 COLUMNS = [
     "dataset", "method", "sampler", "M", "trial", "scaling", "error", "loss", "reference", "fit",
     "search", "predict", "feature_bytes", "at_edge", "n_train", "n_test", "d", "bandwidth", "r2",
-    "message", "folder",
+    "message", "folder", "classes",
 ]  # fmt: skip
 
 
@@ -487,6 +500,7 @@ def _rows(collection: Collection, folders: set[str]) -> pd.DataFrame:
             "trial": number("trial"),
             "scaling": rows["scaling"],
             "error": error,
+            "classes": rows["error"].notna(),
             "loss": number("selection_loss"),
             "reference": alone & ~base,
             "fit": number("cpu_refit"),
@@ -513,17 +527,19 @@ def _unlearnt(rows: pd.DataFrame) -> list[str]:
     return sorted({*chance.index[chance], *none.index[none]})
 
 
-def planned(reasons: Mapping[str, str]) -> tuple[set[str], int]:
+def planned(known: Known) -> tuple[set[str], int]:
     """Return the data sets, and how many trials, the leaderboard's configuration asks for.
 
-    Data sets that do not count are left out; nothing where the configuration is not there.
+    Data sets that do not count are left out, and twins are one; nothing where the configuration is
+    not there.
     """
     path = shipped.locate(NAME)
     if not path.is_file():
         return set(), 0
     content = yamlfile.load(path).value
     names = {str(name) for run in content["datasets"].values() for name in run["dataset"]}
-    return names - set(reasons), int(content["trials"])
+    names = {known.twins.get(name, name) for name in names - set(known.set_aside)}
+    return names, int(content["trials"])
 
 
 def ratios(collection: Collection, board: Leaderboard) -> dict[int, pd.DataFrame]:
@@ -582,7 +598,9 @@ def _size(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
     without = {name: leave_one_out(logs[name].to_numpy(dtype=np.float64)) for name in names}
     leaders = np.argmin(np.array([without[name] for name in methods]), axis=0)
     here = rows[((rows["M"] == M) | rows["reference"]) & rows["dataset"].notna()]
-    costs = _costs(here)
+    costs, timed = _costs(here[here["dataset"].isin(logs.index)], methods)
+    classes = set(rows.loc[rows["classes"], "dataset"])
+    kinds = {kind: logs.index.isin(list(classes)) == kind for kind in (True, False)}
     lines = []
     for position, name in enumerate(names):
         values = logs[name].to_numpy(dtype=np.float64)
@@ -599,6 +617,9 @@ def _size(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
                 high=high,
                 least=float(np.min(without[name])),
                 most=float(np.max(without[name])),
+                median=float(np.exp(np.median(values))),
+                regression=interval(values[kinds[False]]).ratio,
+                classification=interval(values[kinds[True]]).ratio,
                 wins=float(((values < 0) + 0.5 * (values == 0)).mean()),
                 fit=cost["fit"],
                 search=cost["search"],
@@ -612,6 +633,7 @@ def _size(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
     return Size(
         M=M,
         datasets=n,
+        timed=timed,
         needed=needed,
         best=methods[0],
         leader=methods[0] if sole and n >= needed else "",
@@ -663,15 +685,21 @@ def _runs(apart: NDArray[np.bool_]) -> list[range]:
     return runs
 
 
-def _costs(rows: pd.DataFrame) -> dict[str, pd.Series[float]]:
-    """Return by method the geometric means over data sets of the costs."""
+def _costs(rows: pd.DataFrame, methods: Sequence[str]) -> tuple[dict[str, pd.Series[float]], int]:
+    """Return by method the geometric means of the costs, and over how many data sets.
+
+    They are over the data sets on which all `methods` have a time, so that they can be compared.
+    """
+    searched = rows[(rows["search"] > 0) & rows["method"].isin(list(methods))]
+    timed = searched.groupby("dataset")["method"].nunique()
+    rows = rows[rows["dataset"].isin(timed.index[timed == len(methods)])]
     costs = {}
     for name in ("fit", "search", "predict", "feature_bytes"):
         values = rows[name].where(rows[name] > 0)
         logs = pd.Series(np.log(values.to_numpy(dtype=np.float64)), rows.index)
         means = logs.groupby([rows["method"], rows["dataset"]]).mean()
         costs[name] = pd.Series(np.exp(means.groupby("method").mean()))
-    return costs
+    return costs, rows["dataset"].nunique()
 
 
 def _preparations(rows: pd.DataFrame, twins: Mapping[str, str]) -> tuple[PreparationGain, ...]:
@@ -717,7 +745,10 @@ def _enough(rows: pd.DataFrame, known: Known) -> Enough | None:
     chosen = chosen[(chosen["error"] > 0) & (chosen["boosting"] > 0)]
     if chosen.empty:
         return None
-    chosen = chosen.assign(log=np.log(chosen["error"] / chosen["boosting"]))
+    chosen = chosen.assign(
+        log=np.log(chosen["error"] / chosen["boosting"]),
+        least=chosen[["error", "boosting"]].min(axis=1),
+    )
     tables = []
     for name, part in chosen.groupby("dataset"):
         low, high = _over_trials(part["log"].to_numpy(dtype=np.float64))
@@ -732,6 +763,7 @@ def _enough(rows: pd.DataFrame, known: Known) -> Enough | None:
                 low,
                 high,
                 len(part),
+                bool((part["classes"] & (part["least"] * part["n_test"] < 100 * FEW)).any()),
                 float(np.exp(np.log(part["linear"] / part["boosting"]).mean())),
                 known.words.get(str(name), math.nan),
                 float(smoothness.get(name, math.nan)),
@@ -747,7 +779,10 @@ def _enough(rows: pd.DataFrame, known: Known) -> Enough | None:
         if (driver := _driver(label, logs[name], logs["ratio"])) is not None
     )
     ratio = logs["ratio"].to_numpy(dtype=np.float64)
-    return Enough(tuple(tables), interval(ratio), int((ratio < 0).sum()), drivers)
+    few = {known.twins.get(table.dataset, table.dataset) for table in tables if table.few}
+    many = logs.loc[~logs.index.isin(list(few)), "ratio"].to_numpy(dtype=np.float64)
+    better = int((ratio < 0).sum())
+    return Enough(tuple(tables), interval(ratio), better, interval(many), drivers)
 
 
 # What may decide when features are enough, and where `TableRatio` has it.
@@ -756,7 +791,6 @@ DRIVERS = {
     "columns": "columns",
     "the share of columns that hold words": "words",
     "smoothness (the bandwidth of the exact kernel over the distance of rows)": "smoothness",
-    "error of the linear model over boosting's": "linear",
 }
 
 
@@ -808,14 +842,15 @@ def _driver(label: str, x: pd.Series[float], y: pd.Series[float]) -> Driver | No
     both = pd.DataFrame({"x": x, "y": y}).dropna()
     if len(both) < 3 or both["x"].nunique() < 2 or both["y"].nunique() < 2:
         return None
-    generator, n = np.random.default_rng(SEED), len(both)
     values = both.to_numpy(dtype=np.float64)
-    draws = []
-    for _ in range(DRAWS // 4):
-        ranks = np.asarray(rankdata(values[generator.integers(n, size=n)], axis=0))
-        if (np.ptp(ranks, axis=0) > 0).all():
-            draws.append(float(np.corrcoef(ranks.T)[0, 1]))
-    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    drawn = np.random.default_rng(SEED).integers(len(both), size=(DRAWS, len(both)))
+    ranks = [np.asarray(rankdata(column[drawn], axis=1)) for column in values.T]
+    ranks = [each - each.mean(axis=1, keepdims=True) for each in ranks]
+    with np.errstate(invalid="ignore"):  # a draw of one value alone
+        draws = (ranks[0] * ranks[1]).sum(axis=1) / np.sqrt(
+            (ranks[0] ** 2).sum(axis=1) * (ranks[1] ** 2).sum(axis=1)
+        )
+    low, high = np.nanquantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     rho = float(np.corrcoef(np.transpose(rankdata(values, axis=0)))[0, 1])
     return Driver(label, rho, float(low), float(high))
 
@@ -849,6 +884,7 @@ RULE = {
     "alpha": ALPHA,
     "interval": LEVEL,
     "draws": DRAWS,
+    "signs": SIGNS,
     "seed": SEED,
     "power": POWER,
 }

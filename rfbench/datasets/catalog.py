@@ -22,7 +22,7 @@ FILES = ("catalog.yaml", "suite.yaml")
 # The safe loader of libyaml, five times as fast; a PyYAML that was built without it has the other.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # Data sets that hold the rows of others: in a comparison the two count as one.
-TWINS = {"adult": "a9a", "sklearn-breast_cancer": "wdbc"}
+TWINS = {"adult": "a9a", "sklearn-breast_cancer": "wdbc", "digits": "optdigits"}
 Task = Literal["binary", "multiclass", "regression"]
 
 

@@ -27,6 +27,7 @@ from rfbench.registry import SAMPLERS
 
 FIGURE = "which_method_boosting.png"
 AS_FAST = 1.25  # times the shortest time to predict: about as fast
+AS_CHEAP = 2  # times the baseline's search: little longer
 RUN = "rfbench run leaderboard leaderboard_references"
 GO_ON = f"{RUN} --trial-by-trial"
 REFERENCES = {
@@ -65,7 +66,17 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         fastest=_fastest(good),
         as_fast=AS_FAST,
         better=better,
-        better_at=[(size.M, names) for size in board.sizes[:-1] if (names := _of(size, "better"))],
+        leads=[size for size in board.sizes[:-1] if size.leader] if not largest.leader else [],
+        plain=lines[BASELINE],
+        cheapest=_cheapest(
+            [line for line in largest.lines if not line.reference],
+            lines[BASELINE],
+            lines[largest.best],
+        ),
+        as_cheap=AS_CHEAP,
+        slower=_slower(board.sizes),
+        signs=leaderboard.SIGNS,
+        few=leaderboard.FEW,
         worse=_of(largest, "worse"),
         references=[line for line in largest.lines if line.reference],
         steps=[step for step in board.steps if step.M == largest.M],
@@ -114,6 +125,27 @@ def _fastest(lines: Sequence[Line]) -> Line | None:
     )
 
 
+def _cheapest(lines: Sequence[Line], plain: Line, best: Line) -> Line | None:
+    """Return the method of the smallest error whose search takes little longer than the baseline's.
+
+    None where that is the best one of all, or its time is not known.
+    """
+    cheap = [each for each in lines if 0 < each.search <= AS_CHEAP * plain.search]
+    least = min(cheap, key=lambda line: line.ratio, default=best)
+    return None if best.method == least.method or not best.search > 0 else least
+
+
+def _slower(sizes: Sequence[Size]) -> float | None:
+    """Return how many times as long as at the size before the search of the best method takes."""
+    if len(sizes) < 2 or sizes[-1].timed != sizes[-2].timed:
+        return None
+    after, before = (
+        next((line.search for line in size.lines if line.method == sizes[-1].best), math.nan)
+        for size in sizes[:-3:-1]
+    )
+    return after / before if after > 0 < before else None
+
+
 def _of(size: Size, verdict: str) -> list[str]:
     return [line.method for line in size.lines if line.against == verdict and not line.reference]
 
@@ -146,18 +178,22 @@ def _errors(sizes: Sequence[Size]) -> Grid:
 
 def _details(size: Size) -> Grid:
     head = [
-        "method", "without one data set", "wins", "one fit (s)", "whole search (s)",
+        "method", "without one data set", "median", "numbers", "classes", "wins", "one fit (s)",
+        "whole search (s)",
         "predict 1,000 rows (ms)", "bytes per row", "told from the best",
     ]  # fmt: skip
     rows = [
         [
             line.method,
             f"{number(line.least, 2)}{DASH}{number(line.most, 2)}",
+            number(line.median, 2),
+            number(line.regression, 2),
+            number(line.classification, 2),
             f"{100 * line.wins:.0f} %",
             _three(line.fit),
             _three(line.search),
             _three(line.predict),
-            _three(line.feature_bytes),
+            DASH if math.isnan(line.feature_bytes) else f"{line.feature_bytes:,.0f}",
             "no" if line.with_best else "yes",
         ]
         for line in size.lines
@@ -194,7 +230,7 @@ def _tables(enough: Enough) -> Grid:
     rows = [
         [
             table.dataset,
-            _ratio(table),
+            _ratio(table) + (" *" if table.few else ""),
             table.method,
             str(table.M),
             str(table.n_train),

@@ -186,10 +186,11 @@ def test_more_features_are_compared_in_the_same_trials():
 
 
 def test_how_much_is_planned_is_what_the_configuration_says():
-    names, trials = leaderboard.planned({})
+    names, trials = leaderboard.planned(Known())
     assert len(names) >= 60
     assert trials >= 3
-    assert leaderboard.planned({"kin8nm": "x", "none": "y"}) == (names - {"kin8nm"}, trials)
+    without = leaderboard.planned(Known({"kin8nm": "x", "none": "y"}, {"digits": "optdigits"}))
+    assert without == (names - {"kin8nm", "digits"}, trials)
     board = board_of(errors_of(5))
     assert board.planned == (len(names), trials)
     assert board.missing == tuple(sorted(names))  # those measured have invented names
@@ -293,6 +294,57 @@ def test_features_as_the_folds_choose_them_against_boosting():
     assert board.enough.better == 1
     references = {line.method for line in board.largest.lines if line.reference}
     assert references == {"boosting"}
+
+
+def test_costs_are_of_the_data_sets_on_which_all_were_timed():
+    """A method that was timed on cheap tables alone would look cheap beside the others."""
+    errors = errors_of(6)
+    made = rows(errors, 1, scaling="standard")
+    for row in made:
+        dear = row["dataset"] in ("d4", "d5")
+        row["cpu_train"] = row["cpu_pp"] = row["cpu_features"] = 100.0 if dear else 1.0
+        if dear and row["sampler"] == "orf":
+            row["cpu_train"] = row["cpu_pp"] = row["cpu_features"] = None
+    size = leaderboard.gather(of([results(made, "leaderboard_x")])).largest
+    assert (size.datasets, size.timed) == (6, 4)
+    assert [line.search for line in size.lines] == pytest.approx([3.0] * 3)
+
+
+def test_medians_and_both_kinds_of_tables_stand_beside_the_mean():
+    factors = [0.1, 0.8, 0.9, 1.0, 1.1]
+    made = rows({(f"d{i}", "rks", 50): 10.0 for i in range(5)}, 1, scaling="standard")
+    made += rows({(f"d{i}", "orf", 50): 10.0 for i in range(5)}, 1, scaling="standard")
+    for row in made:
+        i = int(row["dataset"][1:])
+        error = 10.0 * (factors[i] if row["sampler"] == "orf" else 1.0)
+        row["error"], row["relative_rmse"] = (error, None) if i < 2 else (None, error / 100)
+    folders = [
+        results(
+            [row for row in made if row[metric] is not None], f"leaderboard_{metric}", metric=metric
+        )
+        for metric in ("error", "relative_rmse")
+    ]
+    size = leaderboard.gather(of(folders)).largest
+    line = next(each for each in size.lines if each.method == "orf")
+    assert line.median == pytest.approx(0.9)
+    assert line.classification == pytest.approx(math.sqrt(0.1 * 0.8))
+    assert line.regression == pytest.approx((0.9 * 1.0 * 1.1) ** (1 / 3))
+
+
+def test_quotients_of_few_wrong_rows_are_marked_and_left_out_of_a_second_mean():
+    """With 200 test rows 4.5 % are nine wrong ones, and 5 % are ten."""
+    features = {(name, method, 50): 20.0 for name in "ab" for method in ("rks", "orf")}
+    made = rows(features, 1, scaling="standard", selection_loss=0.1, n_test=200)
+    boosted = rows({("a", "boosting", 1): 1.0, ("b", "boosting", 1): 1.0}, 1, scaling="standard",
+                   n_test=200)  # fmt: skip
+    for row in boosted:
+        row["error"] = 4.5 if row["dataset"] == "a" else 5.0
+    folders = [results(made, "leaderboard_a"), results(boosted, "leaderboard_references_b")]
+    enough = leaderboard.gather(of(folders)).enough
+    assert {table.dataset: table.few for table in enough.tables} == {"a": True, "b": False}
+    assert (enough.overall.datasets, enough.many.datasets) == (2, 1)
+    (b,) = [table for table in enough.tables if table.dataset == "b"]
+    assert enough.many.ratio == pytest.approx(b.ratio)
 
 
 def test_what_may_decide_is_taken_from_the_catalogue_and_the_exact_kernel():

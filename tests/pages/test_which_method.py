@@ -59,7 +59,7 @@ def test_a_leader_is_named_with_its_command() -> None:
     assert "take orf too: 1,000 rows in 2e+02 ms" in text
     assert "boosting is at" in text
     assert "Are random features enough?" in text
-    assert "33 % of the trials chose a bandwidth at an edge" in text
+    assert "33 % of the fits that have a bandwidth chose one at an edge" in text
     assert "what the others advise has 0.50 (" in text
     assert "that of orf 0." in text
 
@@ -82,6 +82,33 @@ def test_the_advice_for_fast_predictions_is_no_loser() -> None:
     text = which_method.page(replace(made, sizes=(*made.sizes[:-1], size)), Path())
     assert "take qmc: of the methods that are better than rks it has the smallest mean" in text
     assert "among those that predict fastest or nearly so" in text
+
+
+def test_what_is_cheap_to_train_has_the_smallest_error_of_what_takes_little_longer() -> None:
+    made = board(folder(20, 0.5))
+    first = made.largest.lines[0]
+    best, cheap, plain, fast = (
+        replace(first, method=method, search=search, ratio=ratio)
+        for method, search, ratio in [
+            ("a", 9.0, 0.5), ("b", 1.9, 0.8), ("rks", 1.0, 1.0), ("c", 0.1, 1.1)
+        ]
+    )  # fmt: skip
+    assert which_method._cheapest([best, cheap, plain, fast], plain, best) == cheap
+    assert which_method._cheapest([cheap, plain], plain, cheap) is None
+    untimed = replace(best, search=math.nan)
+    assert which_method._cheapest([untimed, cheap, plain], plain, untimed) is None
+    size = replace(made.largest, lines=(replace(first, search=9.0), *made.largest.lines[1:]))
+    text = which_method.page(replace(made, sizes=(*made.sizes[:-1], size)), Path())
+    assert "qmc has the smallest mean error" in text or "rks has the smallest mean" in text
+
+
+def test_a_size_at_which_a_method_leads_is_named_where_none_does_at_the_largest() -> None:
+    made = board(folder(30, 0.5))
+    assert made.sizes[0].leader == "orf"
+    none = replace(made.largest, leader="")
+    text = which_method.page(replace(made, sizes=(*made.sizes[:-1], none)), Path())
+    assert "**No single method leads at M = 100.**" in text
+    assert "**With 50 features orf leads**" in text
 
 
 def test_below_the_minimum_the_page_names_no_method_and_says_why() -> None:
