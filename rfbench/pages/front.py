@@ -114,19 +114,20 @@ def effort(collection: Collection) -> pd.DataFrame:
             int((here["status"] != "ok").sum()),
             float(here[MEASURED_TIMES].sum().sum()),
             wall_over_cpu(here),
+            int(here.loc[here["status"] == "ok", MEASURED_TIMES].isna().all(axis=1).sum()),
         ]
         for paper in [*papers.papers(), ""]
         if folders[paper]
         for here in [rows[rows["paper"] == paper]]
     }
-    names = ["folders", "rows", "failed", "seconds", "wall_over_cpu"]
+    names = ["folders", "rows", "failed", "seconds", "wall_over_cpu", "untimed"]
     return pd.DataFrame.from_dict(lines, orient="index", columns=names)
 
 
 def _effort(table: pd.DataFrame) -> Grid:
     rows = [
         [paper or "own", *map(str, counted), seconds(measured), number(ratio, 2)]
-        for paper, *counted, measured, ratio in table.itertuples(name=None)
+        for paper, *counted, measured, ratio, _ in table.itertuples(name=None)
     ]
     head = ["paper", "folders", "rows", "did not end well", "measured time", "wall / CPU"]
     return Grid(head, rows)
@@ -189,7 +190,7 @@ def page(
         folders=" ".join(commands),
         here=folder,
         effort=_effort(spent),
-        spent=spent[["folders", "rows", "seconds"]].sum(),
+        spent=spent[["folders", "rows", "seconds", "untimed"]].sum(),
         machines=sorted(Counter(map(machine, every)).items()),
         unfinished=[results.name for results in every if unfinished(results)],
         collection=collection,
