@@ -21,8 +21,8 @@ BUSY = 1.2
 class Fault:
     """One thing that is wrong with the rows of a results folder.
 
-    The kinds are ``busy`` (wall times are much longer than CPU times), ``failed``, ``not
-    converged`` (rows that ended well although their solver did not reach its tolerance),
+    The kinds are ``busy`` (wall times are much longer than CPU times), ``failed``,
+    ``not converged`` (rows that ended well although their solver did not reach its tolerance),
     ``untimed`` (rows without times beside others with them), ``no value`` (rows that ended well
     without a finite metric), ``repeated`` (trial numbers under other settings that no column
     shows), ``versions`` (of rfbench), ``unpaired`` (methods that share a trial number saw other
