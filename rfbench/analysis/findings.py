@@ -113,7 +113,8 @@ def cost(board: Leaderboard) -> Finding | None:
         return None
     timed.sort(key=lambda line: line.search)
     bars = tuple(Bar(line.method, line.search / plain.search) for line in timed)
-    facts = {"best": best, "plain": plain, "times": best.search / plain.search}
+    facts = {"best": best, "plain": plain, "times": best.search / plain.search,
+             "timed": board.largest.timed}  # fmt: skip
     return Finding("cost", facts, bars, 1.0, True) if board.largest.enough else None
 
 
