@@ -8,11 +8,18 @@ from rfbench.figures.style import BLUE, VERMILLION
 
 
 def table(name, ratio, low=math.nan, high=math.nan):
-    return TableRatio(name, 100, 5, "rks", 50, ratio, low, high, 3, 1.0)
+    return TableRatio(
+        name, 100, 5, "rks", 50, ratio, low, high, trials=3, few=False, linear=1.0, words=0.0,
+        smoothness=1.0,
+    )  # fmt: skip
 
 
 ENOUGH = Enough(
-    (table("smooth", 0.5, 0.4, 0.6), table("steps", 1.25)), Interval(0.8, 0.7, 0.9, 2), 1, ()
+    (table("smooth", 0.5, 0.4, 0.6), table("steps", 1.25)),
+    Interval(0.8, 0.7, 0.9, 2),
+    1,
+    Interval(0.8, 0.7, 0.9, 2),
+    (),
 )
 
 
