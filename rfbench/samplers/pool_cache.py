@@ -1,7 +1,7 @@
-"""Pools that several samplers of a trial have in common: drawn once, and projected once.
+"""What several fits of a trial have in common: pools, drawn and projected once, and metrics.
 
-Each sampler is charged the full time all the same: `PoolCache.owed` holds what a sampler that
-found its pool ready would have spent on it.
+Each fit is charged the full time all the same: `PoolCache.owed` holds what a sampler that found
+its pool ready would have spent on it.
 """
 
 from __future__ import annotations
@@ -79,10 +79,11 @@ class PoolCache:
     _forgets: bool = False
     _known: dict[Key, tuple[Any, Clock, Rows]] = field(default_factory=dict)
 
-    def get(self, key: Key, X: Rows, make: Callable[[], Value]) -> Value:
+    def get(self, key: Key, X: Rows, make: Callable[[], Value], size: int | None = None) -> Value:
         """Return the value of this key and of X itself (no copy of it), made now or found.
 
-        The arrays of the value become read-only, because several samplers see them.
+        The arrays of the value become read-only, because several samplers see them. Of small values
+        more may be kept than of others: `size`.
         `make` must not ask the cache in its turn: that time would be owed twice.
         """
         if self._forgets and X is not None:
@@ -93,7 +94,7 @@ class PoolCache:
                 value = frozen(make())
             self._known.pop(key, None)
             alike = [known for known in self._known if known[0] == key[0]]
-            for oldest in alike[: len(alike) + 1 - self.size]:
+            for oldest in alike[: max(0, len(alike) + 1 - (size or self.size))]:
                 del self._known[oldest]
             self._known[key] = (value, clock, X)
         found, clock, _ = self._known[key]
@@ -129,9 +130,11 @@ def cached_pools() -> Iterator[PoolCache]:
         _current.reset(token)
 
 
-def shared(key: Key, random_state: Any, X: Rows, make: Callable[[], Value]) -> Value:
+def shared(
+    key: Key, random_state: Any, X: Rows, make: Callable[[], Value], size: int | None = None
+) -> Value:
     """Return a value made from X, shared where a cache is active and the seed is a number."""
     cache = _current.get()
     if cache is None or not isinstance(random_state, int | np.integer):
         return make()
-    return cache.get((*key, int(random_state)), X, make)
+    return cache.get((*key, int(random_state)), X, make, size)

@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import joblib
 import numpy as np
 
 from rfbench.arrays import Array, Rows
 from rfbench.kernels import Gaussian
 from rfbench.parameters import one_of, parameter, whole
+from rfbench.rows import RowSource
 from rfbench.samplers.base import Streams
 from rfbench.samplers.declaration import GAUSSIAN, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.metric import DIAGONAL, FULL, LearnedMetric, into
 from rfbench.samplers.pool import SCORE_ROWS, ScoredFeatures
+from rfbench.samplers.pool_cache import shared
+
+METRICS = 16  # that a trial keeps: more than the folds of a search and all rows
 
 
 @sampler(
@@ -111,8 +116,20 @@ class RFMFeatures(ScoredFeatures):
             random_state=random_state,
         )
 
+    def _learned(self, X: Rows, targets: Array | None, random: Streams) -> LearnedMetric:
+        """Return the metric of these rows: the same for every bandwidth, so a trial learns it once.
+
+        Folds are rows of their own, copied anew for every bandwidth: they are known by content.
+        """
+        metric = self._metric(X.shape[0], random.selection)
+        if isinstance(X, RowSource):
+            return metric.fit(X, targets)
+        how = (self.metric, self.kernel, self.rounds, self.score_rows)
+        key = ("metric", *how, joblib.hash((X, targets)))
+        return shared(key, self.random_state, None, lambda: metric.fit(X, targets), METRICS)
+
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
-        learned = self._metric(X.shape[0], random.selection).fit(X, targets)
+        learned = self._learned(X, targets, random)
         self.metric_, self.losses_ = learned.metric_, learned.losses_
         self.round_ = learned.round_
         self.notes_.extend(learned.notes_)

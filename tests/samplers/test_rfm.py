@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 
 from rfbench.samplers import RKS, RFMFeatures
 from rfbench.samplers.base import streams
 from rfbench.samplers.metric import LearnedMetric
+from rfbench.samplers.pool_cache import cached_pools
 from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS
 
 from .candidates import drawn
@@ -49,3 +51,34 @@ def test_a_constant_target_leaves_the_features_as_drawn(value):
         sampler.transform(NEW_ROWS), drawn("offset", 12).transform(NEW_ROWS), atol=1e-12
     )
     assert "do not vary" in sampler.notes_[0]
+
+
+def test_a_trial_learns_the_metric_of_some_rows_once(monkeypatch):
+    """It does not depend on the bandwidth; folds are copied anew, and are known by content."""
+    draws = np.random.default_rng(4)
+    X, y = draws.standard_normal((60, 3)), draws.standard_normal(60)
+    learn, calls = LearnedMetric.fit, []
+    monkeypatch.setattr(LearnedMetric, "fit", lambda *args: calls.append(args) or learn(*args))
+
+    def features(X, y, bandwidth=1.0, **own):
+        sampler = RFMFeatures(4, bandwidth=bandwidth, **{"random_state": 1} | own).fit(X, y)
+        return sampler.transform(X), sampler.losses_
+
+    plain = [features(X, y, bandwidth) for bandwidth in (1.0, 2.0)]
+    assert len(calls) == 2
+    with cached_pools() as cache:
+        together = [features(X.copy(), y, bandwidth) for bandwidth in (1.0, 2.0)]
+        with cache.forgetting():
+            features(sparse.csr_array(X), y), features(sparse.csr_array(X), y, 3.0)
+        assert len(calls) == 4
+        assert 0 < cache.owed.wall["pp"]
+        features(X, -y), features(X[1:], y[1:]), features(X, y, random_state=2)
+        features(X, y, rounds=1), features(X, y, score_rows=30)
+        assert len(calls) == 9
+        for _ in range(2):  # as many as the folds of a search, in turn
+            for fold in range(10):
+                features(X[fold + 2 :], y[fold + 2 :])
+        assert len(calls) == 19
+    for one, other in zip(plain, together, strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
+        np.testing.assert_array_equal(one[1], other[1])
