@@ -80,13 +80,13 @@ class KernelModel(PenalisedSolver):
                 block = K[np.ix_(rest, rest)]
                 partial.append(self._path(block, design.X[rest], targets.take(mask)))
             norm = float(np.trace(K) / design.n)
-            loss = None
             if self.chosen_selection() == LOO:
-                loss = self._left_out_loss(K, targets)[None]
-            return Fits(self._path(K, design.X, targets), norm, partial, loss)
+                path, loss = self._left_out(K, design.X, targets)
+                return Fits(path, norm, partial, loss[None])
+            return Fits(self._path(K, design.X, targets), norm, partial)
 
-    def _left_out_loss(self, K: Array, targets: Targets) -> Array:
-        """Return the summed losses of the rows, each by the fit without it."""
+    def _left_out(self, K: Array, rows: Rows, targets: Targets) -> tuple[KernelPath, Array]:
+        """Return the fits of all rows, and the summed losses of each by the fit without it."""
         raise NotImplementedError
 
     def _keep(self, path: Path, best: int) -> None:

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from rfbench.arrays import Array, Rows
-from rfbench.compute.row_side import RowSpectrum, solve_dual
+from rfbench.compute.row_side import DualPath, RowSpectrum, solve_dual
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.declaration import solver
 from rfbench.solvers.estimators import Classifier, Regressor
@@ -21,14 +21,17 @@ class _KernelRidge(KernelModel):
     def _path(self, K: Array, rows: Rows, targets: Targets) -> KernelPath:
         alphas, Y = self._absolute(len(K)), targets.columns
         solved = solve_dual(K, Y, alphas, intercept=self.intercept, noise=_noise(K))
+        return self._of_rows(solved, rows)
+
+    def _left_out(self, K: Array, rows: Rows, targets: Targets) -> tuple[KernelPath, Array]:
+        spectrum = RowSpectrum(K, targets.columns, intercept=self.intercept, noise=_noise(K))
+        decisions = spectrum.left_out(self._absolute(len(K) - 1))
+        path = self._of_rows(spectrum.path(self._absolute(len(K))), rows)
+        return path, self._summed_losses(decisions, targets.truth)
+
+    def _of_rows(self, solved: DualPath, rows: Rows) -> KernelPath:
         notes = [[text] if text else [] for text in solved.fallback]
         return KernelPath(solved.duals, solved.intercepts, rows, self.kernel_, notes)
-
-    def _left_out_loss(self, K: Array, targets: Targets) -> Array:
-        Y = targets.columns
-        spectrum = RowSpectrum(K, Y, intercept=self.intercept, noise=_noise(K))
-        decisions = spectrum.left_out(self._absolute(len(K) - 1))
-        return self._summed_losses(decisions, targets.truth)
 
 
 def _noise(K: Array) -> float:
@@ -40,8 +43,9 @@ def _noise(K: Array) -> float:
 class KernelRidgeRegressor(Regressor, _KernelRidge):
     r"""Kernel ridge regression: :math:`|y - f - b|^2 + \alpha |f|_k^2` over f in the RKHS.
 
-    What ridge regression on features of the kernel approximates. One Cholesky factorisation a
-    penalty of the (centred) kernel matrix; memory 8 * 3 n^2 bytes.
+    What ridge regression on features of the kernel approximates. One Cholesky factorisation of the
+    (centred) kernel matrix per penalty; with the selection 'loo' one eigendecomposition for all of
+    them. Memory 8 * 3 n^2 bytes.
 
     Examples
     --------
