@@ -54,6 +54,17 @@ class FittedMap(ABC):
     def astype(self, dtype: Any) -> FittedMap:
         """Return the map with its arrays in another floating-point type."""
 
+    def unprojected(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
+        """Return a map and coefficients that give the same products, in fewer steps per row.
+
+        Where a map ends with a product with a matrix, that is taken into the coefficients.
+
+        Parameters
+        ----------
+        coefficients : array of shape (n_columns, k)
+        """
+        return self, coefficients
+
     @abstractmethod
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""

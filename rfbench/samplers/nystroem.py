@@ -70,6 +70,10 @@ class NystroemMap(KernelColumns):
         """The inverse root, shape (m, m), made when it is first needed."""
         return _inverse_root(self.kernel, self.landmarks)
 
+    def unprojected(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
+        """Return the kernel at the landmarks and its coefficients, see `FittedMap.unprojected`."""
+        return KernelColumns(self.kernel, self.landmarks), self.matrix @ coefficients
+
     def _columns(self, rows: Rows) -> Array:
         return super()._columns(rows) @ self.matrix
 

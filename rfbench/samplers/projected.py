@@ -52,6 +52,10 @@ class ProjectedMap(FittedMap):
         """Return the map with its arrays in another floating-point type."""
         return ProjectedMap(self.inner.astype(dtype), self.matrix.astype(dtype, copy=False))
 
+    def unprojected(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
+        """Return the inner map and its coefficients, see `FittedMap.unprojected`."""
+        return self.inner, self.matrix @ coefficients
+
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, l)."""
         matrix = self.matrix.astype(rows.dtype, copy=False)

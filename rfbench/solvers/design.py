@@ -236,6 +236,14 @@ class Design:
                 return self.device.multiply(
                     transform, self.X, coefficients, self.n_columns, self.clock
                 )
+        # Not in float32: coefficients before a projection can be large, and amplify its rounding.
+        double, few = self.X.dtype == np.float64, coefficients.shape[1] < self.n_columns
+        if self._map is not None and double and few:
+            inner, outer = self._map.unprojected(coefficients)
+            if inner is not self._map:
+                plain = Design(self.X, SimpleNamespace(feature_map_=inner))
+                plain.clock = self.clock
+                return plain.multiply(outer)
         result = np.empty((self.n, coefficients.shape[1]))
         step = self._block_rows()
         buffer = np.empty((min(step, self.n), self.n_columns), dtype=self.X.dtype)

@@ -17,6 +17,7 @@ from rfbench.samplers import (
     projected,
     tefm,
 )
+from rfbench.solvers.design import Design
 from rfbench.testing.samplers import NEW_ROWS, ROWS
 
 from .unbiased import assert_unbiased, points
@@ -48,6 +49,24 @@ def base_kernel(rows: Any, seed: int = 0, size: int = 100) -> Any:
     base = RKS(size, bandwidth=3.0, feature_map="paired", random_state=seed).fit(rows)
     features = base.transform(rows)
     return features @ features.T
+
+
+@pytest.mark.parametrize(("cls", "options"), [*BY_MATRIX, (Nystroem, {})], ids=str)
+@pytest.mark.parametrize(("dtype", "k", "by_row"), [(float, 2, 0), (float, 7, 1), ("f4", 2, 1)])
+def test_few_coefficients_take_in_the_projection(
+    cls: Any, options: Any, dtype: Any, k: int, by_row: int, monkeypatch: Any
+) -> None:
+    """A row is then never projected; the products are the same."""
+    rows, new = ROWS.astype(dtype), NEW_ROWS.astype(dtype)
+    fitted = cls(6, bandwidth=2.0, random_state=5, **options).fit(rows)
+    coefficients = np.random.default_rng(0).standard_normal((6, k)).astype(dtype)
+    expected = fitted.transform(new) @ coefficients
+    kind, calls = type(fitted.feature_map_), []
+    write = kind.transform_into
+    monkeypatch.setattr(kind, "transform_into", lambda *args: calls.append(1) or write(*args))
+    products = Design(new, fitted).multiply(coefficients)
+    assert len(calls) == by_row
+    assert_allclose(products, expected, rtol=1e-9 if dtype is float else 1e-5, atol=1e-12)
 
 
 @pytest.mark.parametrize(("cls", "options"), BY_MATRIX, ids=str)
