@@ -185,7 +185,8 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     if device is not None:
         device.begin(experiment.threads)
     X, clock = prepared.X_train, Clock()
-    bandwidth, at_edge, tried = _chosen_bandwidth(trial, context, clock)
+    shared: set[Any] = set()  # by the fits of the search, and charged to it once
+    bandwidth, at_edge, tried = _chosen_bandwidth(trial, context, clock, shared)
     solver = None if experiment.solver.name == NO_SOLVER else _solver(trial, prepared, bandwidth)
     features: Any = None
     largest = replace(trial, M=max(M, trial.shared_M or 0)) if M else trial
@@ -230,7 +231,8 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         refit = _refit(largest, context, bandwidth, solver)
         if refit is not None and curve is not None and M is not None:
             refit = curve.refit(M, refit)
-        _fit(solver, features, prepared, clock, context, refit)
+        with context.pools.charged_once(shared):
+            _fit(solver, features, prepared, clock, context, refit)
         noted = features.notes_ if isinstance(features, RandomFeatures) else []
         scores = score(solver, prepared, clock)
         noted = [*noted, *chance_note(scores, prepared)]
@@ -316,7 +318,7 @@ def lines_of(sampler: LKRF, trial: int) -> list[dict[str, Any]]:
 
 
 def _chosen_bandwidth(
-    trial: Trial, context: Context, clock: Clock
+    trial: Trial, context: Context, clock: Clock, shared: set[Any]
 ) -> tuple[float | None, bool | None, list[str]]:
     """Return the bandwidth with the smallest loss on the rows that choose the penalty.
 
@@ -352,12 +354,13 @@ def _chosen_bandwidth(
         return best
 
     listed = len(grid.values)
-    for value in grid.values:
-        measure_loss(value)
-    best = best_of(losses)
-    while widened and (further := grid.wider(best)) is not None:
-        measure_loss(further)
-        grid, best = grid.with_value(further), best_of(losses)
+    with context.pools.charged_once(shared):
+        for value in grid.values:
+            measure_loss(value)
+        best = best_of(losses)
+        while widened and (further := grid.wider(best)) is not None:
+            measure_loss(further)
+            grid, best = grid.with_value(further), best_of(losses)
     if widened and all(loss is not None for loss in folds.values()):
         best = nearest_to_rule(folds, grid.rule)
     clock.charge(spent, to="train")

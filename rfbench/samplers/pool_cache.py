@@ -1,7 +1,7 @@
 """What several fits of a trial have in common: pools, drawn and projected once, and metrics.
 
-Each fit is charged the full time all the same: `PoolCache.owed` holds what a sampler that found
-its pool ready would have spent on it.
+Each trial is charged the full time all the same: `PoolCache.owed` holds what a sampler that found
+its pool ready would have spent on it. What the fits of one search share is charged to it once.
 """
 
 from __future__ import annotations
@@ -77,6 +77,7 @@ class PoolCache:
     size: int = 2
     owed: Clock = field(default_factory=Clock)
     _forgets: bool = False
+    _charged: set[Key] | None = None
     _known: dict[Key, tuple[Any, Clock, Rows]] = field(default_factory=dict)
 
     def get(self, key: Key, X: Rows, make: Callable[[], Value], size: int | None = None) -> Value:
@@ -88,7 +89,8 @@ class PoolCache:
         """
         if self._forgets and X is not None:
             return make()
-        if key not in self._known or self._known[key][2] is not X:
+        made = key not in self._known or self._known[key][2] is not X
+        if made:
             clock = Clock()
             with clock.part("pp"):
                 value = frozen(make())
@@ -98,8 +100,20 @@ class PoolCache:
                 del self._known[oldest]
             self._known[key] = (value, clock, X)
         found, clock, _ = self._known[key]
-        self.owed.charge(clock)
+        if made or self._charged is None or key not in self._charged:
+            self.owed.charge(clock)
+        if self._charged is not None:
+            self._charged.add(key)
         return cast("Value", found)
+
+    @contextmanager
+    def charged_once(self, keys: set[Key]) -> Iterator[None]:
+        """Charge once what the fits inside have in common; `keys` is what they have asked for."""
+        before, self._charged = self._charged, keys
+        try:
+            yield
+        finally:
+            self._charged = before
 
     @contextmanager
     def forgetting(self) -> Iterator[None]:

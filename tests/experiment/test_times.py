@@ -49,13 +49,13 @@ def test_every_sampler_of_a_shared_pool_is_charged_for_it(experiment_of, ticking
 def spend(get):
     """Return a `PoolCache.get` whose first making of a value takes 1000 looks at the clock."""
 
-    def slow(self, key, X, make):
+    def slow(self, key, X, make, size=None):
         def made():
             for _ in range(1000):
                 time.perf_counter()
             return make()
 
-        return get(self, key, X, made)
+        return get(self, key, X, made, size)
 
     return slow
 

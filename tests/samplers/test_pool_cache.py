@@ -115,6 +115,35 @@ def test_each_sampler_is_charged_in_full_also_for_what_another_did():
         assert 0 < first < charged(EERF) == charged(EERF)
 
 
+def test_a_search_is_charged_once_for_what_its_fits_share():
+    def charged():
+        clock = Clock()
+        memory.settle(clock)
+        return clock.wall["pp"]
+
+    with cached_pools() as memory:
+        fit(UniformPool)
+        first = charged()
+        for _ in range(2):  # the second search is another trial's, and pays again
+            with memory.charged_once(set()):
+                fit(UniformPool), fit(UniformPool)
+                assert charged() == first
+                fit(UniformPool)
+                assert charged() == 0
+        with memory.charged_once(set()):
+            fit(UniformPool, bandwidth=2.0), fit(UniformPool, bandwidth=3.0)
+            assert charged() > 0
+            fit(UniformPool, bandwidth=2.0), fit(UniformPool, bandwidth=3.0)
+            assert charged() == 0
+            fit(UniformPool), charged()
+            fit(UniformPool, bandwidth=2.0)  # gone from the cache: it is made again
+            assert charged() > 0
+        fit(UniformPool)
+        first = charged()
+        fit(UniformPool)
+        assert charged() == first
+
+
 def test_scores_less_a_part_are_those_of_the_other_rows():
     """The target is not centred alike on both parts, and the features are not either."""
     draws = np.random.default_rng(5)
