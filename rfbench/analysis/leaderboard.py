@@ -62,8 +62,9 @@ class Line:
     wins : float
         Share of data sets with a smaller error than the baseline; equal ones count half.
     fit, search : float
-        CPU seconds, geometric mean over the data sets on which all were timed: of one fit with its
-        settings given, and of all that was done up to the fitted model. NaN where not measured.
+        CPU seconds, geometric mean over the data sets on which all were timed, in the latest such
+        trial: of one fit with its settings given, and of all that was done up to the fitted model.
+        NaN where not measured.
     predict : float
         CPU milliseconds per 1,000 rows.
     feature_bytes : float
@@ -598,7 +599,7 @@ def _size(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
     without = {name: leave_one_out(logs[name].to_numpy(dtype=np.float64)) for name in names}
     leaders = np.argmin(np.array([without[name] for name in methods]), axis=0)
     here = rows[((rows["M"] == M) | rows["reference"]) & rows["dataset"].notna()]
-    costs, timed = _costs(here[here["dataset"].isin(logs.index)], methods)
+    costs, timed = _costs(here[here["dataset"].isin(logs.index)], names)
     classes = set(rows.loc[rows["classes"], "dataset"])
     kinds = {kind: logs.index.isin(list(classes)) == kind for kind in (True, False)}
     lines = []
@@ -688,11 +689,16 @@ def _runs(apart: NDArray[np.bool_]) -> list[range]:
 def _costs(rows: pd.DataFrame, methods: Sequence[str]) -> tuple[dict[str, pd.Series[float]], int]:
     """Return by method the geometric means of the costs, and over how many data sets.
 
-    They are over the data sets on which all `methods` have a time, so that they can be compared.
+    They are over the data sets on which all of the `methods` that were ever timed have a time, so
+    that they can be compared: those with features in one trial, the references in one trial. The
+    latest of such trials counts.
     """
-    searched = rows[(rows["search"] > 0) & rows["method"].isin(list(methods))]
-    timed = searched.groupby("dataset")["method"].nunique()
-    rows = rows[rows["dataset"].isin(timed.index[timed == len(methods)])]
+    rows = rows[(rows["search"] > 0) & rows["method"].isin(list(methods))]
+    count = rows["method"].nunique()
+    if not rows.empty:
+        rows = pd.concat([_latest(part) for _, part in rows.groupby("reference")])
+    timed = rows.groupby("dataset")["method"].nunique()
+    rows = rows[rows["dataset"].isin(timed.index[timed == count])]
     costs = {}
     for name in ("fit", "search", "predict", "feature_bytes"):
         values = rows[name].where(rows[name] > 0)
@@ -700,6 +706,13 @@ def _costs(rows: pd.DataFrame, methods: Sequence[str]) -> tuple[dict[str, pd.Ser
         means = logs.groupby([rows["method"], rows["dataset"]]).mean()
         costs[name] = pd.Series(np.exp(means.groupby("method").mean()))
     return costs, rows["dataset"].nunique()
+
+
+def _latest(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return each data set's rows of its latest trial that has all the methods."""
+    timed = rows.groupby(["dataset", "trial"])["method"].transform("nunique")
+    whole = rows[timed == rows["method"].nunique()]
+    return whole[whole["trial"] == whole.groupby("dataset")["trial"].transform("max")]
 
 
 def _preparations(rows: pd.DataFrame, twins: Mapping[str, str]) -> tuple[PreparationGain, ...]:

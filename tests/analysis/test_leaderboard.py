@@ -310,6 +310,22 @@ def test_costs_are_of_the_data_sets_on_which_all_were_timed():
     assert [line.search for line in size.lines] == pytest.approx([3.0] * 3)
 
 
+def test_costs_are_of_the_latest_trial_that_has_all_methods():
+    """On d0 one method has no time in trial 1; the reference was measured in trial 0 alone."""
+    made = rows(errors_of(6), 2, scaling="standard")
+    boosted = rows({(f"d{i}", "boosting", 1): 10.0 for i in range(6)}, 1, scaling="standard")
+    for row in made + boosted:
+        row["cpu_train"] = 9.0 if row["trial"] == 0 else 1.0
+        row["cpu_pp"] = row["cpu_features"] = row["cpu_test"] = 0.0
+        if (row["dataset"], row["sampler"], row["trial"]) == ("d0", "orf", 1):
+            row["cpu_train"] = None
+    folders = [results(made, "leaderboard_x"), results(boosted, "leaderboard_references_b")]
+    size = leaderboard.gather(of(folders)).largest
+    assert size.timed == 6
+    for line in size.lines:
+        assert line.search == pytest.approx(9.0 if line.reference else 9.0 ** (1 / 6))
+
+
 def test_medians_and_both_kinds_of_tables_stand_beside_the_mean():
     factors = [0.1, 0.8, 0.9, 1.0, 1.1]
     made = rows({(f"d{i}", "rks", 50): 10.0 for i in range(5)}, 1, scaling="standard")
