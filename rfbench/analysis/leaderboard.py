@@ -164,12 +164,26 @@ class Step:
 
 @dataclass(frozen=True)
 class PreparationGain:
-    """What another preparation of the columns changes: its errors over those with z-scores."""
+    """What another preparation of the columns changes.
+
+    Attributes
+    ----------
+    method : str
+    M : int
+    scaling : str
+        Or ``best``: of all, in each trial, what the folds choose.
+    interval : Interval
+        Of its errors over those with z-scores.
+    choice : Interval or None
+        Of the errors of what the folds choose of all, over those of what they choose without it: an
+        option that is worse by itself can be worth having. None for ``best``.
+    """
 
     method: str
     M: int
-    scaling: str  # or ``best``: of all, in each trial, what the folds say
+    scaling: str
     interval: Interval
+    choice: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -719,22 +733,37 @@ def _preparations(rows: pd.DataFrame, twins: Mapping[str, str]) -> tuple[Prepara
     rows = rows[~rows["reference"]]
     scalings = [name for name in rows["scaling"].unique() if name != STANDARD]
     made = []
-    for (method, M), part in rows.groupby(["method", "M"], sort=True):
+    for key, part in rows.groupby(["method", "M"], sort=True):
+        method, M = str(key[0]), int(key[1])  # type: ignore[call-overload]
         keys = ["dataset", "trial"]
         errors = part.pivot_table(index=keys, columns="scaling", values="error").dropna()
         if STANDARD not in errors or len(errors.columns) < 2 or errors.empty:
             continue
         losses = part.pivot_table(index=keys, columns="scaling", values="loss")
         losses = losses.reindex(index=errors.index, columns=errors.columns)
-        chosen = losses.fillna(np.inf).to_numpy().argmin(axis=1)
-        table = errors.assign(best=errors.to_numpy()[np.arange(len(errors)), chosen])
-        logs = pd.DataFrame(np.log(table)).sub(np.log(table[STANDARD]), axis=0)
-        logs = twins_as_one(logs.groupby("dataset").mean(), twins)
-        made += [
-            PreparationGain(str(method), int(M), name, interval(logs[name].to_numpy()))  # type: ignore[call-overload]
-            for name in (*sorted(set(scalings) & set(errors)), "best")
-        ]
+        best = _chosen(errors, losses)
+        for name in sorted(set(scalings) & set(errors)):
+            alone = _quotient(errors[name], errors[STANDARD], twins)
+            without = _chosen(errors.drop(columns=name), losses.drop(columns=name))
+            choice = _quotient(best, without, twins)
+            made.append(PreparationGain(method, M, name, alone, choice))
+        gain = _quotient(best, errors[STANDARD], twins)
+        made.append(PreparationGain(method, M, "best", gain))
     return tuple(made)
+
+
+def _quotient(
+    errors: pd.Series[float], others: pd.Series[float], twins: Mapping[str, str]
+) -> Interval:
+    """Return the mean of one error over another, of the same data sets and trials."""
+    logs = pd.DataFrame({"log": np.log(errors / others)}).groupby("dataset").mean()
+    return interval(twins_as_one(logs, twins)["log"].to_numpy())
+
+
+def _chosen(errors: pd.DataFrame, losses: pd.DataFrame) -> pd.Series[float]:
+    """Return the error of the column with the smallest loss, row by row."""
+    columns = losses.fillna(np.inf).to_numpy().argmin(axis=1)
+    return pd.Series(errors.to_numpy()[np.arange(len(errors)), columns], errors.index)
 
 
 def _enough(rows: pd.DataFrame, known: Known) -> Enough | None:

@@ -86,7 +86,8 @@ def made_from(facts: Mapping[str, Any], menu: Menu) -> Menu:
       told apart from them; of several the best;
     - frequencies are trained unless varpro is told apart as worse than the baseline;
     - scalings come in the order of their errors with landmarks, or else with the baseline; one
-      whose whole interval lies above that of z-scores goes, if another one stays.
+      goes if what the folds choose is worse with it than without it, by the whole interval, and
+      another one stays.
 
     Parameters
     ----------
@@ -142,7 +143,7 @@ def _kind(size: Mapping[str, Any]) -> Any:
 def _scalings(preparations: list[Mapping[str, Any]], scalings: list[Any]) -> list[Any]:
     for method in (UNIFORM, BASE):
         measured = {
-            (each["M"], each["scaling"]): each["interval"]
+            (each["M"], each["scaling"]): each
             for each in preparations
             if each["method"] == method and each["scaling"] in scalings
         }
@@ -152,8 +153,9 @@ def _scalings(preparations: list[Mapping[str, Any]], scalings: list[Any]) -> lis
         return scalings
     largest = max(M for M, _ in measured)
     ratios = {scaling: line for (M, scaling), line in measured.items() if largest == M}
-    order = sorted(scalings, key=lambda name: ratios[name]["ratio"] if name in ratios else 1.0)
-    kept = [name for name in order if name not in ratios or ratios[name]["low"] <= 1.0]
+    alone = {name: each["interval"]["ratio"] for name, each in ratios.items()}
+    order = sorted(scalings, key=lambda name: alone.get(name, 1.0))
+    kept = [name for name in order if name not in ratios or ratios[name]["choice"]["low"] <= 1.0]
     return kept or order[:1]
 
 

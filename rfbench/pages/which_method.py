@@ -212,11 +212,13 @@ def _preparations(board: Leaderboard) -> Grid | None:
             str(each.M),
             each.scaling if each.scaling != "best" else "what the folds choose",
             _ratio(each.interval),
+            DASH if each.choice is None else _ratio(each.choice),
             str(each.interval.datasets),
         ]
         for each in board.preparations
     ]
-    return Grid(["method", "M", "columns", "error", "data sets"], rows) if rows else None
+    head = ["method", "M", "columns", "error", "the folds' choice, with / without", "data sets"]
+    return Grid(head, rows) if rows else None
 
 
 def _chosen_preparations(board: Leaderboard) -> list[PreparationGain]:

@@ -270,6 +270,28 @@ def test_preparations_are_compared_and_the_folds_take_the_best():
     assert rank.interval.ratio == pytest.approx(1.0)
     assert best.interval.ratio == pytest.approx(math.sqrt(0.5))
     assert best.interval.datasets == 2
+    assert (rank.choice, best.choice) == (best.interval, None)
+
+
+def test_an_option_is_worth_what_it_changes_in_the_choice_of_the_folds():
+    """Ranks are worse on the mean, and are taken where they are better."""
+    errors = {"standard": (10.0, 20.0), "rank": (5.0, 80.0), "robust": (9.0, 22.0)}
+    losses = {"standard": (0.3, 0.2), "rank": (0.1, 0.5), "robust": (0.2, 0.1)}
+    folders = []
+    for scaling in errors:
+        own = {(name, "rks", 50): errors[scaling][i] for i, name in enumerate("ab")}
+        made = rows(own, 1, scaling=scaling)
+        for row in made:
+            row["selection_loss"] = losses[scaling]["ab".index(row["dataset"])]
+        folders.append(results(made, f"leaderboard_{scaling}"))
+    orf = rows({("a", "orf", 50): 9.0, ("b", "orf", 50): 19.0}, 1, scaling="standard")
+    folders.append(results(orf, "leaderboard_orf"))
+    board = leaderboard.gather(of(folders))
+    rank, robust, best = (each for each in board.preparations if each.method == "rks")
+    assert rank.interval.ratio == pytest.approx(math.sqrt(0.5 * 4))
+    assert rank.choice.ratio == pytest.approx(math.sqrt(5 / 9))
+    assert robust.choice.ratio == pytest.approx(math.sqrt(22 / 20))
+    assert best.interval.ratio == pytest.approx(math.sqrt(5 / 10 * 22 / 20))
 
 
 def test_features_as_the_folds_choose_them_against_boosting():
