@@ -34,6 +34,8 @@ HELD_OUT = "leaderboard_held_out"  # with which those begin whose data sets take
 STANDARD = "standard"  # the scaling of the comparison of methods
 LEVEL = 0.9  # of the intervals
 DRAWS, SIGNS = 2_000, 20_000  # of the bootstrap; of the signs, so that verdicts hardly move
+BEST = 3  # data sets that are left out together, to see how much of a mean they make
+EQUAL = 1e-12  # differences of logarithms that are rounding
 FEW = 10  # wrong test rows: with fewer a quotient of errors is mostly luck
 BLOCK = 100  # draws that are in memory at a time
 SEED = 0
@@ -55,6 +57,8 @@ class Line:
         bootstrap interval over data sets.
     least, most : float
         The smallest and largest mean with one data set left out.
+    trimmed : float
+        The mean without the `BEST` data sets that speak most for the method; NaN of so few.
     median : float
         The median over data sets, which a few nearly solved ones do not move.
     regression, classification : float
@@ -83,6 +87,7 @@ class Line:
     high: float
     least: float
     most: float
+    trimmed: float
     median: float
     regression: float
     classification: float
@@ -112,8 +117,11 @@ class Size:
 
     Attributes
     ----------
-    timed : int
-        Data sets that the costs are means over: those on which every method was timed.
+    timed, timed_classes : int
+        Data sets that the costs are means over, those on which every method was timed; and how many
+        of them have classes.
+    dearest : tuple of float
+        Of the time of the search of `best` over the baseline's, on these: the smallest and largest.
     needed : int
         Data sets from which on a method may be named, see `datasets_needed`.
     leader : str
@@ -135,6 +143,8 @@ class Size:
     M: int
     datasets: int
     timed: int
+    timed_classes: int
+    dearest: tuple[float, float]
     needed: int
     best: str
     leader: str
@@ -278,8 +288,8 @@ class Leaderboard:
 
     Attributes
     ----------
-    trials : tuple of int
-        The fewest and most trials of a data set.
+    trials, reference_trials : tuple of int
+        The fewest and most trials of a data set, of methods with features and of those without.
     planned : tuple of int
         Data sets and trials per data set that the configuration asks for; zeros if not known.
     measured : int
@@ -298,6 +308,7 @@ class Leaderboard:
 
     folders: tuple[str, ...]
     trials: tuple[int, int]
+    reference_trials: tuple[int, int]
     planned: tuple[int, int]
     measured: int
     set_aside: Mapping[str, str]
@@ -324,13 +335,18 @@ class Leaderboard:
 def told_apart(logs: Logs, alpha: float = ALPHA, draws: int = SIGNS, seed: int = SEED) -> Values:
     r"""Return which pairs of methods are told apart, a matrix of shape (k, k) of 0 and 1.
 
-    Of each pair, t is the mean over data sets of the difference of the logarithms over its
-    standard error. Where two methods do equally well, their difference on a data set is as likely
-    to have either sign. So the differences of each data set get one random sign for all pairs,
-    often; a pair is told apart if its \|t\| lies above the 1 - `alpha` quantile of the largest one
-    of any pair. Where all methods are equal, any pair is told apart with probability `alpha` at
-    most: hence so is a leader named. One test for all pairs of one size.
+    Of each pair, the differences of the logarithms over data sets are ranked by size, and z is the
+    sum of the ranks with the signs of the differences (Wilcoxon's), over its standard deviation. A
+    difference counts by its rank, since a few data sets have very large ones: in a t-test they
+    would hide what all the others say. Where two methods do equally well, their difference on a
+    data set is as likely to have either sign. So the differences of each data set get one random
+    sign for all pairs, often; a pair is told apart if its \|z\| lies above the 1 - `alpha` quantile
+    of the largest one of any pair, and its mean has the same sign. Where all methods are equal, any
+    pair is told apart with probability `alpha` at most: hence so is a leader named. One test for
+    all pairs of one size.
     """
+    from scipy.stats import rankdata
+
     X, k = logs.to_numpy(dtype=np.float64), logs.shape[1]
     pairs = np.array(list(itertools.combinations(range(k), 2)), dtype=np.intp).reshape(-1, 2)
     apart = np.zeros((k, k))
@@ -338,27 +354,24 @@ def told_apart(logs: Logs, alpha: float = ALPHA, draws: int = SIGNS, seed: int =
     if n < 2 or not len(pairs):
         return apart
     D = X[:, pairs[:, 0]] - X[:, pairs[:, 1]]
-    squares = (D**2).mean(axis=0)
+    D[np.abs(D) < EQUAL] = 0.0
+    # Equal errors have a rank, and no sign (Pratt 1959).
+    ranks = np.sign(D) * rankdata(np.abs(D), axis=0)
+    z = ranks / np.sqrt(np.maximum((ranks**2).sum(axis=0), 1.0))
     generator = np.random.default_rng(seed)
     largest = np.concatenate(
         [
-            _t(generator.choice([-1.0, 1.0], (min(BLOCK, draws - start), n)) @ D / n, squares, n)
-            .max(axis=1)
+            np.abs(generator.choice([-1.0, 1.0], (min(BLOCK, draws - start), n)) @ z).max(axis=1)
             for start in range(0, draws, BLOCK)
         ]
-    )  # fmt: skip
+    )
     # The values as they are are one of the draws: so the level holds for any number of them.
-    own = _t(D.mean(axis=0), squares, n)
-    share = (1 + (largest[None, :] >= own[:, None] * (1 - 1e-12)).sum(axis=1)) / (1 + draws)
-    for (a, b), p in zip(pairs, share, strict=True):
-        apart[a, b] = apart[b, a] = float(p <= alpha)
+    own = z.sum(axis=0)
+    share = (1 + (largest[None, :] >= np.abs(own)[:, None] * (1 - 1e-12)).sum(axis=1)) / (1 + draws)
+    agree = own * D.mean(axis=0) > 0
+    for (a, b), p, same in zip(pairs, share, agree, strict=True):
+        apart[a, b] = apart[b, a] = float(p <= alpha and same)
     return apart
-
-
-def _t(means: Values, squares: Values, n: int) -> Values:
-    """Return |t| of means, given the mean squares, which no sign changes."""
-    variance = np.maximum(squares - means**2, 1e-300 + 1e-14 * squares) / (n - 1)
-    return np.asarray(np.abs(means) / np.sqrt(variance))
 
 
 @cache
@@ -368,7 +381,8 @@ def datasets_needed(methods: int, alpha: float = ALPHA, power: float = POWER) ->
     One that is as large as its standard deviation over data sets: with fewer, a name would be
     luck. The largest \|t\| of all pairs nearly follows Tukey's studentised range q over the root of
     2, with n - 1 degrees of freedom. So n is the smallest with q / sqrt(2) + z <= sqrt(n), z the
-    normal quantile of the power.
+    normal quantile of the power; signed ranks need pi / 3 times as many, where differences are
+    normal, and fewer where they have heavy tails.
     """
     from scipy.special import ndtri
     from scipy.stats import studentized_range
@@ -377,7 +391,8 @@ def datasets_needed(methods: int, alpha: float = ALPHA, power: float = POWER) ->
         q = math.sqrt(2) * (math.sqrt(n) - float(ndtri(power)))
         return q > 0 and bool(studentized_range.cdf(q, methods, n - 1) >= 1 - alpha)
 
-    return next(n for n in itertools.count(3) if methods < 2 or enough(n))
+    by_t = next(n for n in itertools.count(3) if methods < 2 or enough(n))
+    return math.ceil(by_t * math.pi / 3)
 
 
 def bootstrap(
@@ -456,16 +471,16 @@ def gather(
     made = [size for M in sizes if (size := _size(standard, M, twin_of)) is not None]
     if not made:
         return None
-    trials = with_features[with_features["method"] == BASELINE]
-    per_set = trials.groupby("dataset")["trial"].nunique()
+    present = with_features.loc[with_features["method"] == BASELINE, "dataset"].unique()
     edges = with_features["at_edge"].dropna()
     names, n_trials = planned(known)
     return Leaderboard(
         folders=tuple(sorted(rows["folder"].unique())),
-        trials=(int(per_set.min()), int(per_set.max())),
+        trials=_trials(with_features),
+        reference_trials=_trials(standard[standard["reference"]]),
         planned=(len(names), n_trials),
-        missing=tuple(sorted(names - set(per_set.index) - set(unlearnt))),
-        measured=len({twin_of.get(name, name) for name in per_set.index}),
+        missing=tuple(sorted(names - set(present) - set(unlearnt))),
+        measured=len({twin_of.get(name, name) for name in present}),
         set_aside=reasons,
         unlearnt=tuple(unlearnt),
         edge=float(edges.astype(float).mean()) if len(edges) else math.nan,
@@ -532,6 +547,12 @@ def _rows(collection: Collection, folders: set[str]) -> pd.DataFrame:
             "folder": rows["folder"],
         }
     ).dropna(subset=["error"])
+
+
+def _trials(rows: pd.DataFrame) -> tuple[int, int]:
+    """Return the fewest and most trials of a method on a data set, at one M; zeros of no rows."""
+    counts = rows.groupby(["method", "dataset", "M"])["trial"].nunique()
+    return (int(counts.min()), int(counts.max())) if len(counts) else (0, 0)
 
 
 def _unlearnt(rows: pd.DataFrame) -> list[str]:
@@ -613,7 +634,10 @@ def _size(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
     without = {name: leave_one_out(logs[name].to_numpy(dtype=np.float64)) for name in names}
     leaders = np.argmin(np.array([without[name] for name in methods]), axis=0)
     here = rows[((rows["M"] == M) | rows["reference"]) & rows["dataset"].notna()]
-    costs, timed = _costs(here[here["dataset"].isin(logs.index)], names)
+    timed = _timed(here[here["dataset"].isin(logs.index)], names)
+    costs, on = _costs(timed), timed["dataset"].unique()
+    searches = timed.groupby(["method", "dataset"])["search"].mean()
+    dearer = searches.get(methods[0], math.nan) / searches.get(BASELINE, math.nan)
     classes = set(rows.loc[rows["classes"], "dataset"])
     kinds = {kind: logs.index.isin(list(classes)) == kind for kind in (True, False)}
     lines = []
@@ -632,6 +656,7 @@ def _size(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
                 high=high,
                 least=float(np.min(without[name])),
                 most=float(np.max(without[name])),
+                trimmed=float(np.exp(np.sort(values)[BEST:].mean())) if n > BEST else math.nan,
                 median=float(np.exp(np.median(values))),
                 regression=interval(values[kinds[False]]).ratio,
                 classification=interval(values[kinds[True]]).ratio,
@@ -648,7 +673,9 @@ def _size(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
     return Size(
         M=M,
         datasets=n,
-        timed=timed,
+        timed=len(on),
+        timed_classes=len(classes.intersection(on)),
+        dearest=(float(np.min(dearer)), float(np.max(dearer))),
         needed=needed,
         best=methods[0],
         leader=methods[0] if sole and n >= needed else "",
@@ -700,26 +727,29 @@ def _runs(apart: NDArray[np.bool_]) -> list[range]:
     return runs
 
 
-def _costs(rows: pd.DataFrame, methods: Sequence[str]) -> tuple[dict[str, pd.Series[float]], int]:
-    """Return by method the geometric means of the costs, and over how many data sets.
+def _timed(rows: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+    """Return the rows that costs are means over, so that they can be compared.
 
-    They are over the data sets on which all of the `methods` that were ever timed have a time, so
-    that they can be compared: those with features in one trial, the references in one trial. The
-    latest of such trials counts.
+    Those of the data sets on which all of the `methods` that were ever timed have a time, those
+    with features in one trial, the references in one trial. The latest of such trials counts.
     """
     rows = rows[(rows["search"] > 0) & rows["method"].isin(list(methods))]
-    count = rows["method"].nunique()
-    if not rows.empty:
-        rows = pd.concat([_latest(part) for _, part in rows.groupby("reference")])
-    timed = rows.groupby("dataset")["method"].nunique()
-    rows = rows[rows["dataset"].isin(timed.index[timed == count])]
+    if rows.empty:
+        return rows
+    latest = pd.concat([_latest(part) for _, part in rows.groupby("reference")])
+    count = latest.groupby("dataset")["method"].transform("nunique")
+    return latest[count == rows["method"].nunique()]
+
+
+def _costs(rows: pd.DataFrame) -> dict[str, pd.Series[float]]:
+    """Return by method the geometric means of the costs over data sets."""
     costs = {}
     for name in ("fit", "search", "predict", "feature_bytes"):
         values = rows[name].where(rows[name] > 0)
         logs = pd.Series(np.log(values.to_numpy(dtype=np.float64)), rows.index)
         means = logs.groupby([rows["method"], rows["dataset"]]).mean()
         costs[name] = pd.Series(np.exp(means.groupby("method").mean()))
-    return costs, rows["dataset"].nunique()
+    return costs
 
 
 def _latest(rows: pd.DataFrame) -> pd.DataFrame:
@@ -922,7 +952,7 @@ def facts(board: Leaderboard) -> dict[str, Any]:
 
 
 RULE = {
-    "test": "sign flips over data sets of the largest |t| of all pairs",
+    "test": "sign flips over data sets of the largest sum of signed ranks of all pairs",
     "alpha": ALPHA,
     "interval": LEVEL,
     "draws": DRAWS,

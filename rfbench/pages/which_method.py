@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,11 @@ from rfbench.registry import SAMPLERS
 
 FIGURE = "which_method_boosting.png"
 AS_FAST = 1.25  # times the shortest time to predict: about as fast
+PAYS = 0.99  # times the error with the best preparation alone: worth three times the search
 AS_CHEAP = 2  # times the baseline's search: little longer
 RUN = "rfbench run leaderboard leaderboard_references"
 GO_ON = f"{RUN} --trial-by-trial"
+PREPARATIONS = {"rank": "ranks", "robust": "a robust scale"}
 REFERENCES = {
     "boosting": "gradient boosting of scikit-learn; its configuration says how it was searched",
     "linear": "ridge regression on the columns themselves",
@@ -64,6 +67,14 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         best=lines[largest.best],
         with_best=[line.method for line in with_best],
         fastest=_fastest(good),
+        slowest=max(
+            (line for line in with_best if line.predict > lines[BASELINE].predict * AS_FAST),
+            key=lambda line: line.predict,
+            default=None,
+        ),
+        alike=[line.method for line in largest.lines if line.with_best and line.reference],
+        few_best=leaderboard.BEST,
+        n_methods=sum(not line.reference for line in largest.lines),
         as_fast=AS_FAST,
         better=better,
         leads=[size for size in board.sizes[:-1] if size.leader] if not largest.leader else [],
@@ -83,7 +94,7 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         errors=_errors(board.sizes),
         details=_details(largest),
         preparations=_preparations(board),
-        prepared=_chosen_preparations(board),
+        prepared=_advised_preparation(board),
         enough=board.enough,
         decisive=[
             driver.name
@@ -92,6 +103,9 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         ],
         figure=FIGURE,
         tables=_tables(board.enough) if board.enough else None,
+        intervals=any(table.low == table.low for table in board.enough.tables)
+        if board.enough
+        else False,
         held_out=board.held_out,
         tried=_tried(board.held_out) if board.held_out else None,
         methods=_methods(dict.fromkeys(line.method for s in board.sizes for line in s.lines)),
@@ -221,11 +235,51 @@ def _preparations(board: Leaderboard) -> Grid | None:
     return Grid(head, rows) if rows else None
 
 
-def _chosen_preparations(board: Leaderboard) -> list[PreparationGain]:
-    """Return what the folds' choice of a preparation changes at the largest M it was tried at."""
-    best = [each for each in board.preparations if each.scaling == "best"]
-    largest = max((each.M for each in best), default=0)
-    return [each for each in best if largest == each.M]
+@dataclass(frozen=True)
+class Prepared:
+    """The preparation with the smallest mean error at the largest M, and the choice of the folds.
+
+    Attributes
+    ----------
+    alone : str
+        In words.
+    options : int
+        Preparations that the folds choose from, z-scores among them.
+    M : int
+    gains : list of PreparationGain
+        Of that preparation, by method.
+    chosen : list of float
+        The ratios of what the folds choose, in the same order.
+    choice_pays : bool
+        Whether the mean error of that choice is a hundredth smaller at least.
+    """
+
+    alone: str
+    options: int
+    M: int
+    gains: list[PreparationGain]
+    chosen: list[float]
+    choice_pays: bool
+
+
+def _advised_preparation(board: Leaderboard) -> Prepared | None:
+    M = max((each.M for each in board.preparations), default=0)
+    by_scaling: dict[str, list[PreparationGain]] = {}
+    for each in board.preparations:
+        if each.M == M:
+            by_scaling.setdefault(each.scaling, []).append(each)
+    best = by_scaling.pop("best", [])
+    if not by_scaling:
+        return None
+    means = {
+        name: sum(math.log(each.interval.ratio) for each in gains) / len(gains)
+        for name, gains in by_scaling.items()
+    }
+    alone = min(means, key=means.__getitem__)
+    chosen = [each.interval.ratio for each in best]
+    pays = sum(map(math.log, chosen)) / len(chosen) < min(means[alone], 0.0) + math.log(PAYS)
+    options = len(by_scaling) + 1
+    return Prepared(PREPARATIONS.get(alone, alone), options, M, by_scaling[alone], chosen, pays)
 
 
 def _tables(enough: Enough) -> Grid:

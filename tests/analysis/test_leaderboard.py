@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import ttest_rel
+from scipy.stats import rankdata, ttest_rel, wilcoxon
 
 from rfbench.analysis import leaderboard
 from rfbench.analysis.frame import collect, of
@@ -56,17 +56,49 @@ def test_twins_count_once():
 
 
 def test_two_methods_are_told_apart_as_all_signs_say():
-    """Of ten data sets there are 1,024 signs: the share with a larger |t|, counted."""
+    """Of ten data sets there are 1,024 signs: the share with a larger sum of ranks, counted.
+
+    That is the exact law of Wilcoxon's test, and scipy's p-value.
+    """
     generator = np.random.default_rng(1)
     for shift in (0.2, 0.6, 0.9, 1.5):
         d = generator.normal(shift, 1.0, size=10)
         logs = pd.DataFrame({"a": np.zeros(10), "b": d})
-        own = abs(ttest_rel(logs["b"], logs["a"]).statistic)
-        signed = np.array(list(itertools.product((-1.0, 1.0), repeat=10))) * d
-        t = np.abs(signed.mean(axis=1)) / (signed.std(axis=1, ddof=1) / math.sqrt(10))
-        p = (t >= own - 1e-9).mean()
+        ranks = np.sign(d) * rankdata(np.abs(d))
+        signed = np.array(list(itertools.product((-1.0, 1.0), repeat=10))) * ranks
+        p = (np.abs(signed.sum(axis=1)) >= abs(ranks.sum()) - 1e-9).mean()
+        assert p == pytest.approx(wilcoxon(d, method="exact").pvalue)
         assert abs(p - 0.05) > 0.02  # the draws tell such a p from 0.05
         assert bool(told_apart(logs, draws=4000)[0, 1]) == (p <= 0.05)
+
+
+def test_a_few_very_large_gains_hide_nothing():
+    """Small gains on most data sets: two huge ones more widen the spread of the mean."""
+    d = np.random.default_rng(2).normal(-0.1, 0.1, size=30)
+    d[:2] = -8.0
+    assert ttest_rel(d, np.zeros(30)).pvalue > 0.05
+    assert told_apart(pd.DataFrame({"a": np.zeros(30), "b": d}))[0, 1]
+
+
+def test_ranks_and_mean_have_to_agree():
+    """Better on 28 of 30 data sets, and so much worse on two that it is worse on the mean."""
+    d = np.full(30, -0.1)
+    d[:2] = 5.0
+    logs = pd.DataFrame({"a": np.zeros(30), "b": d})
+    assert d.mean() > 0
+    assert not told_apart(logs)[0, 1]
+    assert told_apart(logs.iloc[2:])[0, 1]
+
+
+def test_equal_errors_speak_for_nobody():
+    """Twenty ties and five gains are no difference; nor are ties but for rounding."""
+    d = np.zeros(25)
+    d[:5] = -0.5
+    logs = pd.DataFrame({"a": np.zeros(25), "b": d})
+    assert not told_apart(logs)[0, 1]
+    d[5:] = -1e-15
+    assert not told_apart(logs.assign(b=d))[0, 1]
+    assert not told_apart(logs.assign(b=0.0)).any()
 
 
 @pytest.mark.parametrize("noise", ["normal", "heavy", "few"])
@@ -346,6 +378,18 @@ def test_costs_are_of_the_latest_trial_that_has_all_methods():
     assert size.timed == 6
     for line in size.lines:
         assert line.search == pytest.approx(9.0 if line.reference else 9.0 ** (1 / 6))
+    assert (size.timed_classes, size.dearest) == (6, (1.0, 1.0))
+
+
+def test_a_mean_is_given_without_the_data_sets_that_make_most_of_it():
+    factors = [0.001, 0.01, 0.1, 0.9, 0.8, 1.0]
+    errors = {(f"d{i}", "rks", 50): 50.0 for i in range(6)}
+    errors |= {(f"d{i}", "orf", 50): 50.0 * factor for i, factor in enumerate(factors)}
+    size = leaderboard.gather(of([results(rows(errors, 1, n_test=10**6), "leaderboard_x")])).largest
+    orf = next(line for line in size.lines if line.method == "orf")
+    assert orf.trimmed == pytest.approx((0.9 * 0.8) ** (1 / 3))
+    board = leaderboard.gather(of([results(rows(errors, 2), "leaderboard_x")]))
+    assert (board.trials, board.reference_trials) == ((2, 2), (0, 0))
 
 
 def test_medians_and_both_kinds_of_tables_stand_beside_the_mean():

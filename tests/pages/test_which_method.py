@@ -56,11 +56,17 @@ def test_a_leader_is_named_with_its_command() -> None:
     assert "**Take orf.** With 100 features its error is 0." in text
     assert "told apart from every other method with features" in text
     assert "--only label=orf`" in text
-    assert "take orf too: 1,000 rows in 2e+02 ms" in text
-    assert "boosting is at" in text
+    assert "orf predicts 1,000 rows in 2e+02 ms, rks in 2e+02." in text
+    assert re.search(r"boosting has 0.\d\d \(.*\) times the error of rks at M = 100", text)
+    assert "3 of 3 trials per data set and method." in text
+    once = results(
+        rows({("d0", "boosting", 1): 8.0}, 1, scaling="standard"), "leaderboard_references_b"
+    )
+    assert "3 of 3 trials per data set and method, 1 of the models" in page(folder(20, 0.5), once)
+    assert "20 with classes, 0 with numbers to predict" in text
     assert "Are random features enough?" in text
     assert "33 % of the fits that have a bandwidth chose one at an edge" in text
-    assert "what the others advise has 0.50 (" in text
+    assert "the method that is best on the others has 0.50 (" in text
     assert "that of orf 0." in text
 
 
@@ -129,8 +135,30 @@ def test_the_preparation_that_folds_choose_is_a_finding() -> None:
     plain |= {(f"d{i}", "orf", 50): 5.0 + i for i in range(20)}
     standard = results(rows(plain, scaling="standard", selection_loss=0.1), "leaderboard_s")
     text = page(standard, results(ranked, "leaderboard_rank"))
-    assert "for rks 0.90 (0.90–0.90) times the error with z-scores, at M = 50" in text
+    assert "With ranks of the columns the error is for rks 0.90 (0.90–0.90) times that" in text
+    assert "for 2 times the search: no better, so take ranks." in text
     assert "| what the folds choose |" in text
+
+
+def test_the_folds_are_to_choose_where_that_is_better_than_any_preparation_alone() -> None:
+    """Ranks are better on half of the data sets, and worse on the others; the folds see it."""
+    plain = {(f"d{i}", method, 50): 10.0 + i for i in range(20) for method in ("rks", "orf")}
+    by_rank = {(f"d{i}", "rks", 50): (10.0 + i) * (0.5, 1.5)[i % 2] for i in range(20)}
+    ranked = rows(by_rank, scaling="rank")
+    for row in ranked:
+        row["selection_loss"] = (0.05, 0.2)[int(row["dataset"][1:]) % 2]
+    standard = results(rows(plain, scaling="standard", selection_loss=0.1), "leaderboard_s")
+    text = page(standard, results(ranked, "leaderboard_rank"))
+    assert "it is 0.71 times, for 2 times the search: let the folds choose." in text
+
+
+def test_a_slow_prediction_is_named_beside_the_best_method() -> None:
+    made = board(folder(20, 0.5))
+    first = made.largest.lines[0]
+    slow = replace(first, method="qmc", predict=5 * first.predict, with_best=True)
+    size = replace(made.largest, lines=(first, slow, made.largest.lines[-1]))
+    text = which_method.page(replace(made, sizes=(*made.sizes[:-1], size)), Path())
+    assert "cannot be told apart from it qmc takes longest, 1e+03 ms" in text
 
 
 def test_the_advice_is_tried_on_tables_that_took_no_part() -> None:
@@ -139,13 +167,13 @@ def test_the_advice_is_tried_on_tables_that_took_no_part() -> None:
     made = rows(errors, 2, scaling="standard")
     made = [row for row in made if (row["dataset"], row["trial"]) != ("old", 1)]
     text = page(folder(20, 0.5), results(made, "leaderboard_held_out_x"))
-    assert "On 2 data sets that took no part, orf has 0.6" in text
+    assert "**On 2 data sets that took no part** orf has 0.6" in text
     assert "`rfbench run leaderboard_held_out`" in text
     assert "| geometric mean |" in text
     assert re.search(r"^\| new +\| 0\.50 ± 0\.02 \| +1\.00 \|", text, re.M)
     assert re.search(r"^\| old +\| +0\.74 \| +1\.00 \|", text, re.M)
     other = [row for row in made if row["sampler"] == "rks"]
-    assert "took no part, orf" not in page(
+    assert "took no part** orf" not in page(
         folder(20, 0.5), results(other, "leaderboard_held_out_x")
     )
 
