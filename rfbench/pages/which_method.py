@@ -236,7 +236,7 @@ def _preparations(board: Leaderboard) -> Grid | None:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparationAdvice:
     """The preparation with the smallest mean error at the largest M, and the choice of the folds.
 
     Attributes
@@ -262,7 +262,7 @@ class Prepared:
     choice_pays: bool
 
 
-def _advised_preparation(board: Leaderboard) -> Prepared | None:
+def _advised_preparation(board: Leaderboard) -> PreparationAdvice | None:
     M = max((each.M for each in board.preparations), default=0)
     by_scaling: dict[str, list[PreparationGain]] = {}
     for each in board.preparations:
@@ -279,7 +279,9 @@ def _advised_preparation(board: Leaderboard) -> Prepared | None:
     chosen = [each.interval.ratio for each in best]
     pays = sum(map(math.log, chosen)) / len(chosen) < min(means[alone], 0.0) + math.log(PAYS)
     options = len(by_scaling) + 1
-    return Prepared(PREPARATIONS.get(alone, alone), options, M, by_scaling[alone], chosen, pays)
+    return PreparationAdvice(
+        PREPARATIONS.get(alone, alone), options, M, by_scaling[alone], chosen, pays
+    )
 
 
 def _tables(enough: Enough) -> Grid:
