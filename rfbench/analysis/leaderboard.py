@@ -32,6 +32,7 @@ from rfbench.results import Results, community
 NAME = "leaderboard"  # with which the names of its configurations begin
 HELD_OUT = "leaderboard_held_out"  # with which those begin whose data sets take no part
 STANDARD = "standard"  # the scaling of the comparison of methods
+CHOSEN = "best"  # stands for the scaling that the folds choose
 LEVEL = 0.9  # of the intervals
 DRAWS, SIGNS = 2_000, 20_000  # of the bootstrap; of the signs, so that verdicts hardly move
 BEST = 3  # data sets that are left out together, to see how much of a mean they make
@@ -769,6 +770,7 @@ def _preparations(rows: pd.DataFrame, twins: Mapping[str, str]) -> tuple[Prepara
         errors = part.pivot_table(index=keys, columns="scaling", values="error").dropna()
         if STANDARD not in errors or len(errors.columns) < 2 or errors.empty:
             continue
+        errors = errors[[STANDARD, *errors.columns.drop(STANDARD)]]  # first: it wins ties
         losses = part.pivot_table(index=keys, columns="scaling", values="loss")
         losses = losses.reindex(index=errors.index, columns=errors.columns)
         best = _chosen(errors, losses)
@@ -778,7 +780,7 @@ def _preparations(rows: pd.DataFrame, twins: Mapping[str, str]) -> tuple[Prepara
             choice = _quotient(best, without, twins)
             made.append(PreparationGain(method, M, name, alone, choice))
         gain = _quotient(best, errors[STANDARD], twins)
-        made.append(PreparationGain(method, M, "best", gain))
+        made.append(PreparationGain(method, M, CHOSEN, gain))
     return tuple(made)
 
 
@@ -791,7 +793,7 @@ def _quotient(
 
 
 def _chosen(errors: pd.DataFrame, losses: pd.DataFrame) -> pd.Series[float]:
-    """Return the error of the column with the smallest loss, row by row."""
+    """Return, row by row, the error of the column with the smallest loss, the first of equals."""
     columns = losses.fillna(np.inf).to_numpy().argmin(axis=1)
     return pd.Series(errors.to_numpy()[np.arange(len(errors)), columns], errors.index)
 

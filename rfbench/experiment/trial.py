@@ -397,7 +397,8 @@ def _fit_sampler(
 
     M = trial.M
     if M is None:
-        M = int(built(trial.reference, 1).fit(X, y).kept_)
+        with context.pools.charged_once(set()):  # its time is not charged, so nothing is paid by it
+            M = int(built(trial.reference, 1).fit(X, y).kept_)
     context.pools.settle(Clock())
     sampler = built(trial.sampler, M)
     # On a device features are formed there.

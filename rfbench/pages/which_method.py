@@ -33,6 +33,7 @@ AS_CHEAP = 2  # times the baseline's search: little longer
 RUN = "rfbench run leaderboard leaderboard_references"
 GO_ON = f"{RUN} --trial-by-trial"
 PREPARATIONS = {"rank": "ranks", "robust": "a robust scale"}
+Z_SCORES = "z-scores"
 REFERENCES = {
     "boosting": "gradient boosting of scikit-learn; its configuration says how it was searched",
     "linear": "ridge regression on the columns themselves",
@@ -68,7 +69,11 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         with_best=[line.method for line in with_best],
         fastest=_fastest(good),
         slowest=max(
-            (line for line in with_best if line.predict > lines[BASELINE].predict * AS_FAST),
+            (
+                line
+                for line in with_best
+                if line.method != largest.best and line.predict > lines[BASELINE].predict * AS_FAST
+            ),
             key=lambda line: line.predict,
             default=None,
         ),
@@ -224,7 +229,7 @@ def _preparations(board: Leaderboard) -> Grid | None:
         [
             each.method,
             str(each.M),
-            each.scaling if each.scaling != "best" else "what the folds choose",
+            each.scaling if each.scaling != leaderboard.CHOSEN else "what the folds choose",
             _ratio(each.interval),
             DASH if each.choice is None else _ratio(each.choice),
             str(each.interval.datasets),
@@ -237,24 +242,27 @@ def _preparations(board: Leaderboard) -> Grid | None:
 
 @dataclass(frozen=True)
 class PreparationAdvice:
-    """The preparation with the smallest mean error at the largest M, and the choice of the folds.
+    """What to do with the columns, from the mean errors at the largest M.
 
     Attributes
     ----------
-    alone : str
-        In words.
+    tried : str
+        The best of the others than z-scores, in words.
+    take : str
+        The best of all: that one, or z-scores.
     options : int
         Preparations that the folds choose from, z-scores among them.
     M : int
     gains : list of PreparationGain
-        Of that preparation, by method.
+        Of the one tried, for the methods that were run with all of them.
     chosen : list of float
         The ratios of what the folds choose, in the same order.
     choice_pays : bool
         Whether the mean error of that choice is a hundredth smaller at least.
     """
 
-    alone: str
+    tried: str
+    take: str
     options: int
     M: int
     gains: list[PreparationGain]
@@ -264,23 +272,28 @@ class PreparationAdvice:
 
 def _advised_preparation(board: Leaderboard) -> PreparationAdvice | None:
     M = max((each.M for each in board.preparations), default=0)
-    by_scaling: dict[str, list[PreparationGain]] = {}
-    for each in board.preparations:
-        if each.M == M:
-            by_scaling.setdefault(each.scaling, []).append(each)
-    best = by_scaling.pop("best", [])
-    if not by_scaling:
+    gains = {(each.method, each.scaling): each for each in board.preparations if each.M == M}
+    others = sorted({scaling for _, scaling in gains} - {leaderboard.CHOSEN})
+    every = [*others, leaderboard.CHOSEN]
+    names = dict.fromkeys(method for method, _ in gains)
+    methods = [name for name in names if all((name, scaling) in gains for scaling in every)]
+    if not methods:
         return None
-    means = {
-        name: sum(math.log(each.interval.ratio) for each in gains) / len(gains)
-        for name, gains in by_scaling.items()
+    logs = {
+        scaling: sum(math.log(gains[name, scaling].interval.ratio) for name in methods)
+        / len(methods)
+        for scaling in every
     }
-    alone = min(means, key=means.__getitem__)
-    chosen = [each.interval.ratio for each in best]
-    pays = sum(map(math.log, chosen)) / len(chosen) < min(means[alone], 0.0) + math.log(PAYS)
-    options = len(by_scaling) + 1
+    tried = min(others, key=logs.__getitem__)
+    words = PREPARATIONS.get(tried, tried)
     return PreparationAdvice(
-        PREPARATIONS.get(alone, alone), options, M, by_scaling[alone], chosen, pays
+        tried=words,
+        take=words if logs[tried] < 0 else Z_SCORES,
+        options=len(every),  # z-scores too
+        M=M,
+        gains=[gains[name, tried] for name in methods],
+        chosen=[gains[name, leaderboard.CHOSEN].interval.ratio for name in methods],
+        choice_pays=logs[leaderboard.CHOSEN] < min(logs[tried], 0.0) + math.log(PAYS),
     )
 
 

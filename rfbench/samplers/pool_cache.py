@@ -1,7 +1,8 @@
 """What several fits of a trial have in common: pools, drawn and projected once, and metrics.
 
 Each trial is charged the full time all the same: `PoolCache.owed` holds what a sampler that found
-its pool ready would have spent on it. What the fits of one search share is charged to it once.
+its pool ready would have spent on it. What the fits of one search share is charged to it once, and
+the drawing of the final features in full besides: `t_pp` is what they take with settings given.
 """
 
 from __future__ import annotations

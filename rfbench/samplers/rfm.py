@@ -20,6 +20,7 @@ from rfbench.samplers.pool import SCORE_ROWS, ScoredFeatures
 from rfbench.samplers.pool_cache import shared
 
 METRICS = 16  # that a trial keeps: more than the folds of a search and all rows
+METRIC_BYTES = 2**26  # that they take together, but for two
 
 
 @sampler(
@@ -126,7 +127,10 @@ class RFMFeatures(ScoredFeatures):
             return metric.fit(X, targets)
         how = (self.metric, self.kernel, self.rounds, self.score_rows)
         key = ("metric", *how, joblib.hash((X, targets)))
-        return shared(key, self.random_state, None, lambda: metric.fit(X, targets), METRICS)
+        d = X.shape[1]
+        size = 16 * (d if self.metric == DIAGONAL else d**2)  # the metric and its root
+        kept = max(2, min(METRICS, METRIC_BYTES // size))
+        return shared(key, self.random_state, None, lambda: metric.fit(X, targets), kept)
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         learned = self._learned(X, targets, random)

@@ -237,7 +237,9 @@ class Design:
                     transform, self.X, coefficients, self.n_columns, self.clock
                 )
         # Not in float32: coefficients before a projection can be large, and amplify its rounding.
-        double, few = self.X.dtype == np.float64, coefficients.shape[1] < self.n_columns
+        # Nor for few rows: to project the coefficients takes as long as to project so many rows.
+        double = self.X.dtype == np.float64
+        few = coefficients.shape[1] < min(self.n, self.n_columns)
         if self._map is not None and double and few:
             inner, outer = self._map.unprojected(coefficients)
             if inner is not self._map:

@@ -326,6 +326,23 @@ def test_an_option_is_worth_what_it_changes_in_the_choice_of_the_folds():
     assert best.interval.ratio == pytest.approx(math.sqrt(5 / 10 * 22 / 20))
 
 
+def test_of_equal_losses_the_folds_take_z_scores():
+    """Columns of zeros and ones are the same in all preparations, but for rounding."""
+    folders = [
+        results(
+            rows({("a", method, 50): error for method in methods}, 1, scaling=scaling,
+                 selection_loss=0.1),
+            f"leaderboard_{scaling}",
+        )
+        for scaling, methods, error in [
+            ("rank", ("rks",), 9.0), ("standard", ("rks", "orf"), 10.0), ("robust", ("rks",), 8.0)
+        ]
+    ]  # fmt: skip
+    board = leaderboard.gather(of(folders))
+    assert board.preparations[-1].scaling == leaderboard.CHOSEN
+    assert [each.interval.ratio for each in board.preparations] == pytest.approx([0.9, 0.8, 1.0])
+
+
 def test_features_as_the_folds_choose_them_against_boosting():
     """The folds take rks on one table, and orf on the other, whatever their test errors."""
     features = {
@@ -379,6 +396,12 @@ def test_costs_are_of_the_latest_trial_that_has_all_methods():
     for line in size.lines:
         assert line.search == pytest.approx(9.0 if line.reference else 9.0 ** (1 / 6))
     assert (size.timed_classes, size.dearest) == (6, (1.0, 1.0))
+    for row in made:  # the best one's search takes two to seven times as long as the baseline's
+        if row["sampler"] == "orf" and row["cpu_train"]:
+            row["cpu_train"] *= 2 + int(row["dataset"][1:])
+    folders[0] = results(made, "leaderboard_x")
+    size = leaderboard.gather(of(folders)).largest
+    assert (size.best, size.dearest) == ("orf", (2.0, 7.0))
 
 
 def test_a_mean_is_given_without_the_data_sets_that_make_most_of_it():

@@ -46,6 +46,27 @@ def test_every_sampler_of_a_shared_pool_is_charged_for_it(experiment_of, ticking
     assert all(seconds >= 1000 for seconds in times.values())
 
 
+METRICS = """\
+dataset: {sphere: {d: 3, n_train: 60, n_test: 20}}
+scaling: none
+bandwidth: {cv: [0.5, 1.0, 2.0]}
+M: 4
+samplers: [{rfm-rff: {rounds: 1}}]
+solver: {name: ridge, alphas: [0.01, 1.0], selection: cv3}
+trials: 1
+"""
+
+
+def test_a_search_is_charged_once_for_each_metric_that_it_learns(
+    experiment_of, ticking, monkeypatch
+):
+    """One of all rows and three of folds, for three bandwidths; and that of the features again."""
+    monkeypatch.setattr(PoolCache, "get", spend(PoolCache.get))
+    (row,) = rows_of(experiment_of(METRICS))
+    assert 1000 <= row["t_pp"] < 2000
+    assert 4000 <= row["t_train"] < 5000
+
+
 def spend(get):
     """Return a `PoolCache.get` whose first making of a value takes 1000 looks at the clock."""
 

@@ -152,6 +152,34 @@ def test_the_folds_are_to_choose_where_that_is_better_than_any_preparation_alone
     assert "it is 0.71 times, for 2 times the search: let the folds choose." in text
 
 
+def test_no_preparation_is_advised_that_is_worse_than_none() -> None:
+    """Ranks have the larger error, and the folds see it: nothing is better than z-scores."""
+    plain = {(f"d{i}", method, 50): 10.0 + i for i in range(20) for method in ("rks", "orf")}
+    by_rank = {(f"d{i}", "rks", 50): 11.0 + 1.1 * i for i in range(20)}
+    standard = results(rows(plain, scaling="standard", selection_loss=0.1), "leaderboard_s")
+    ranked = results(rows(by_rank, scaling="rank", selection_loss=0.2), "leaderboard_rank")
+    text = page(standard, ranked)
+    assert "With ranks of the columns the error is for rks 1.10 (1.10–1.10) times that" in text
+    assert "it is 1.00 times, for 2 times the search: no better, so take z-scores." in text
+
+
+def test_preparations_are_advised_from_methods_that_were_run_with_all() -> None:
+    """The robust rows of orf are missing still."""
+    plain = {(f"d{i}", method, 50): 10.0 + i for i in range(20) for method in ("rks", "orf")}
+    folders = [results(rows(plain, scaling="standard", selection_loss=0.1), "leaderboard_s")]
+    for scaling, methods, part in [("rank", ("rks", "orf"), 0.95), ("robust", ("rks",), 0.9)]:
+        errors = {(d, method, M): part * e for (d, method, M), e in plain.items()
+                  if method in methods}  # fmt: skip
+        made = rows(errors, scaling=scaling, selection_loss=0.05)
+        folders.append(results(made, f"leaderboard_{scaling}"))
+    advice = which_method._advised_preparation(board(*folders))
+    assert advice is not None
+    assert [gain.method for gain in advice.gains] == ["rks"]
+    assert (len(advice.chosen), advice.options, advice.take) == (1, 3, "a robust scale")
+    assert which_method._advised_preparation(board(*folders[:2])) is not None
+    assert which_method._advised_preparation(board(folders[0])) is None
+
+
 def test_a_slow_prediction_is_named_beside_the_best_method() -> None:
     made = board(folder(20, 0.5))
     first = made.largest.lines[0]
@@ -159,6 +187,10 @@ def test_a_slow_prediction_is_named_beside_the_best_method() -> None:
     size = replace(made.largest, lines=(first, slow, made.largest.lines[-1]))
     text = which_method.page(replace(made, sizes=(*made.sizes[:-1], size)), Path())
     assert "cannot be told apart from it qmc takes longest, 1e+03 ms" in text
+    alone = replace(first, predict=5 * first.predict)
+    size = replace(made.largest, lines=(alone, *made.largest.lines[1:]))
+    text = which_method.page(replace(made, sizes=(*made.sizes[:-1], size)), Path())
+    assert "orf predicts 1,000 rows in 1e+03 ms, rks in 2e+02." in text
 
 
 def test_the_advice_is_tried_on_tables_that_took_no_part() -> None:

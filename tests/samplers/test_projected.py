@@ -67,6 +67,9 @@ def test_few_coefficients_take_in_the_projection(
     products = Design(new, fitted).multiply(coefficients)
     assert len(calls) == by_row
     assert_allclose(products, expected, rtol=1e-9 if dtype is float else 1e-5, atol=1e-12)
+    products = Design(new[:k], fitted).multiply(coefficients)  # nothing to gain with so few rows
+    assert len(calls) == by_row + 1
+    assert_allclose(products, expected[:k], rtol=1e-9 if dtype is float else 1e-5, atol=1e-12)
 
 
 @pytest.mark.parametrize(("cls", "options"), BY_MATRIX, ids=str)

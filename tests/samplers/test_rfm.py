@@ -75,10 +75,17 @@ def test_a_trial_learns_the_metric_of_some_rows_once(monkeypatch):
         features(X, -y), features(X[1:], y[1:]), features(X, y, random_state=2)
         features(X, y, rounds=1), features(X, y, score_rows=30)
         assert len(calls) == 9
+        features(X, y, metric="full"), features(X, y, kernel="gaussian-unhalved")
+        assert len(calls) == 11
         for _ in range(2):  # as many as the folds of a search, in turn
             for fold in range(10):
                 features(X[fold + 2 :], y[fold + 2 :])
-        assert len(calls) == 19
+        assert len(calls) == 21
+        monkeypatch.setattr("rfbench.samplers.rfm.METRIC_BYTES", 3 * 16 * 9)
+        for _ in range(2):  # of large metrics not so many are kept
+            for fold in range(4):
+                features(X[fold + 2 :], y[fold + 2 :], metric="full")
+        assert len(calls) == 29
     for one, other in zip(plain, together, strict=True):
         np.testing.assert_array_equal(one[0], other[0])
         np.testing.assert_array_equal(one[1], other[1])

@@ -61,15 +61,19 @@ def test_it_is_n_refits(kind, shape, convention, intercept):
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("kind", ["real", "four"])
-def test_of_a_kernel_it_is_n_refits(kind, intercept):
+@pytest.mark.parametrize("kind", ["real", "several", "four"])
+@pytest.mark.parametrize("convention", ["absolute", "per-sample"])
+def test_of_a_kernel_it_is_n_refits(kind, intercept, convention):
     X, y = problem(14, 3, kind)
-    cls = KernelRidgeRegressor if kind == "real" else KernelRidgeClassifier
-    words = {"bandwidth": 2.0, "intercept": intercept}
+    numeric = kind in ("real", "several")
+    cls = KernelRidgeRegressor if numeric else KernelRidgeClassifier
+    words = {"bandwidth": 2.0, "intercept": intercept, "alpha_convention": convention}
     solver = cls(ALPHAS, selection="loo", **words).fit(X, y)
-    expected = refits(lambda alpha: cls(alpha, **words), X, y, kind == "real")
+    expected = refits(lambda alpha: cls(alpha, **words), X, y, numeric)
     assert solver.selection_loss_ == pytest.approx(min(expected), rel=1e-9)
     assert solver.alpha_ == ALPHAS[int(np.argmin(expected))]
+    alone = cls(solver.alpha_, **words).fit(X, y)
+    np.testing.assert_allclose(solver.decisions(X), alone.decisions(X), rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("shape", [(60, 8), (30, 80)], ids=str)
