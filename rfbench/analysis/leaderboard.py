@@ -631,7 +631,7 @@ def _size(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
     methods = [name for name in names if name not in references]
     best, base = names.index(methods[0]), names.index(BASELINE)
     n, needed = len(logs), datasets_needed(len(names))
-    sole = all(apart[best, names.index(other)] for other in methods[1:])
+    sole = len(methods) > 1 and all(apart[best, names.index(other)] for other in methods[1:])
     without = {name: leave_one_out(logs[name].to_numpy(dtype=np.float64)) for name in names}
     leaders = np.argmin(np.array([without[name] for name in methods]), axis=0)
     here = rows[((rows["M"] == M) | rows["reference"]) & rows["dataset"].notna()]

@@ -234,6 +234,13 @@ def test_below_the_stated_minimum_nobody_is_named():
     assert (size.best, size.leader, size.enough) == ("orf", "", False)
 
 
+def test_a_baseline_alone_leads_nobody():
+    alone = {key: error for key, error in errors_of(30).items() if key[1] == "rks"}
+    boosted = rows({(f"d{i}", "boosting", 1): 40.0 for i in range(30)}, 3, scaling="standard")
+    size = board_of(alone, "leaderboard_x", results(boosted, "leaderboard_references_b")).largest
+    assert (size.best, size.leader, size.enough) == ("rks", "", True)
+
+
 def test_a_tie_names_nobody():
     errors = errors_of(25, factor=1.0)
     size = board_of(errors).largest
