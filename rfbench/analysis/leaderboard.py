@@ -123,6 +123,9 @@ class Size:
         of them have classes.
     dearest : tuple of float
         Of the time of the search of `best` over the baseline's, on these: the smallest and largest.
+    boosting : tuple of float
+        CPU seconds of the search of boosting on these, geometric means, in the trials that have
+        them all: the smallest and largest, since each trial draws its settings anew.
     needed : int
         Data sets from which on a method may be named, see `datasets_needed`.
     leader : str
@@ -146,6 +149,7 @@ class Size:
     timed: int
     timed_classes: int
     dearest: tuple[float, float]
+    boosting: tuple[float, float]
     needed: int
     best: str
     leader: str
@@ -637,6 +641,8 @@ def _size(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
     here = rows[((rows["M"] == M) | rows["reference"]) & rows["dataset"].notna()]
     timed = _timed(here[here["dataset"].isin(logs.index)], names)
     costs, on = _costs(timed), timed["dataset"].unique()
+    boosted = here[(here["method"] == BOOSTING) & here["dataset"].isin(on) & (here["search"] > 0)]
+    by_trial = np.log(boosted.set_index(["trial", "dataset"])["search"]).unstack().dropna()
     searches = timed.groupby(["method", "dataset"])["search"].mean()
     dearer = searches.get(methods[0], math.nan) / searches.get(BASELINE, math.nan)
     classes = set(rows.loc[rows["classes"], "dataset"])
@@ -677,6 +683,7 @@ def _size(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
         timed=len(on),
         timed_classes=len(classes.intersection(on)),
         dearest=(float(np.min(dearer)), float(np.max(dearer))),
+        boosting=_ends(np.exp(by_trial.mean(axis=1).to_numpy(dtype=np.float64))),
         needed=needed,
         best=methods[0],
         leader=methods[0] if sole and n >= needed else "",
@@ -740,6 +747,11 @@ def _timed(rows: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     latest = pd.concat([_latest(part) for _, part in rows.groupby("reference")])
     count = latest.groupby("dataset")["method"].transform("nunique")
     return latest[count == rows["method"].nunique()]
+
+
+def _ends(values: Values) -> tuple[float, float]:
+    """Return the smallest and largest of some values; NaN of none."""
+    return (float(values.min()), float(values.max())) if len(values) else (math.nan, math.nan)
 
 
 def _costs(rows: pd.DataFrame) -> dict[str, pd.Series[float]]:

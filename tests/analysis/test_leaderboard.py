@@ -409,6 +409,13 @@ def test_costs_are_of_the_latest_trial_that_has_all_methods():
     folders[0] = results(made, "leaderboard_x")
     size = leaderboard.gather(of(folders)).largest
     assert (size.best, size.dearest) == ("orf", (2.0, 7.0))
+    assert size.boosting == pytest.approx((9.0, 9.0))
+    twice = rows({(f"d{i}", "boosting", 1): 10.0 for i in range(6)}, 3, scaling="standard")
+    for row in twice:  # the last trial lacks a data set
+        row |= {"cpu_train": 2.0 * 8.0 ** row["trial"], "cpu_pp": 0.0, "cpu_features": 0.0}
+    twice = [row for row in twice if (row["dataset"], row["trial"]) != ("d3", 2)]
+    folders[1] = results(twice, "leaderboard_references_b")
+    assert leaderboard.gather(of(folders)).largest.boosting == pytest.approx((2.0, 16.0))
 
 
 def test_a_mean_is_given_without_the_data_sets_that_make_most_of_it():
