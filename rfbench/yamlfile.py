@@ -82,7 +82,9 @@ def load(path: Path) -> Document:
         from rfbench import shipped
 
         every = shipped.every()
-        matching = [each for each in every if f"{path.stem}_".startswith(f"{each.stem}_")]
+        matching = [each for each in every if path.stem and each.stem.startswith(path.stem)] or [
+            each for each in every if f"{path.stem}_".startswith(f"{each.stem}_")
+        ]
         close = nearest(path.stem, [each.stem for each in every]).strip()
         hint = f"Did you mean {matching[0]}?" if matching else close
         hint = hint or "`rfbench list configs` shows some."

@@ -91,6 +91,11 @@ def test_the_name_of_a_run_leads_to_its_file(tmp_path):
         yamlfile.load(tmp_path / "liu2020_table3_eeg.printed.yaml")
 
 
+def test_a_name_that_was_cut_off_is_completed():
+    with pytest.raises(ConfigError, match=r"Did you mean .*leaderboard_references\.yaml"):
+        yamlfile.load(Path("leaderboard_reference"))
+
+
 @given(st.one_of(st.text(max_size=80), st.binary(max_size=80)))
 def test_anything_is_read_or_refused(content):
     try:
