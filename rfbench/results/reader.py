@@ -16,7 +16,7 @@ import pandas as pd
 from rfbench.errors import ResultsError
 from rfbench.results import manifest as manifests
 from rfbench.results.lines import CHECK, cells_of, fits
-from rfbench.results.schema import BOOLEAN, INTEGER, NUMBER, REQUIRED, SCHEMA, TEXT
+from rfbench.results.schema import BOOLEAN, INTEGER, NUMBER, REQUIRED, SCHEMA, TEXT, TIMES
 
 TRIALS = "trials.csv"
 SHARDS = "shards"
@@ -168,7 +168,8 @@ def read(folder: str | Path, columns: Collection[str] | None = None) -> Results:
         rows = read_rows(folder, notes, asked, categories=True)
     manifest = manifests.read_if_sound(folder, notes)
     rows = _of_the_last_configuration(with_machine(rows, manifest), manifest, notes)
-    if (machines := rows.loc[rows["machine"] != "", "machine"].nunique()) > 1:
+    timed = rows[rows.columns.intersection(list(TIMES))].notna().any(axis=1)
+    if (machines := rows.loc[timed & (rows["machine"] != ""), "machine"].nunique()) > 1:
         notes.append(f"The rows are of {machines} machines: their times cannot be compared.")
     name = manifest.get("config", {}).get("name") or folder.resolve().name
     return Results(folder, _text(name), rows, manifest, notes)
@@ -461,8 +462,8 @@ def _of_the_last_configuration(
     current = rows["setting"].isin(manifest["settings"])
     if not current.all():
         notes.append(
-            f"{(~current).sum()} rows of earlier configurations are in {TRIALS} and not shown: "
-            "they measure something else."
+            f"Not shown: rows of earlier configurations in {TRIALS}, which measure something else: "
+            f"{(~current).sum()}."
         )
         rows = rows[current].reset_index(drop=True)
     protocol = manifest.get("config", {}).get("protocol")

@@ -9,6 +9,7 @@ from rfbench.experiment.run_plan import plan_run
 from rfbench.results import manifest, read
 from rfbench.results.maintenance import merge, rows_of
 from rfbench.results.manifest import machine_id
+from rfbench.results.schema import TIMES
 from rfbench.results.store import Store
 from tests.support.results import write_folder
 
@@ -79,6 +80,15 @@ def test_merged_rows_keep_their_machines(tmp_path):
     assert list(results.rows["machine"]) == [machine_id(FACTS), machine_id(elsewhere)]
     assert results.machines == {machine_id(each): each for each in (FACTS, elsewhere)}
     assert "2 machines" in results.notes[0]
+
+
+def test_rows_without_times_may_be_of_another_machine(tmp_path):
+    untimed = row("b", **dict.fromkeys(TIMES))
+    other = write_folder(tmp_path / "o", [untimed], GOOD | {"machine": FACTS | {"cpu": "Xeon"}})
+    target = older(tmp_path / "t")
+    assert merge(target, [other]).added == 1
+    results = read(target)
+    assert (results.rows["machine"].nunique(), results.notes) == (2, [])
 
 
 def test_a_run_that_goes_on_elsewhere_says_so_and_names_both(
