@@ -14,6 +14,7 @@ from rfbench.analysis.frame import collect
 from rfbench.datasets import Dataset, catalog
 from rfbench.experiment import today
 from tests.golden import numbers
+from tests.support.nightly import at_night
 from tests.support.trials import measured
 
 PAPERS = ("eerf2018", "liu2020", "lkrf2016", "tefm2015")
@@ -27,6 +28,9 @@ OF_PAPERS = [
     if name.startswith(PAPERS) and name not in (*NAMED_AFTER_NOTHING, "eerf2018_adult")
 ]
 LARGE = [name for name in catalog.names() if catalog.entry(name).kind == "files"]
+OF_FILES = [name for name in RUNS if RUNS[name].value["dataset"] in LARGE]
+# Where the data are, CI runs each configuration on them; here one run of each paper, at night all.
+BY_DAY = list({name.partition("_")[0]: name for name in OF_FILES}.values())
 
 
 @functools.cache
@@ -139,7 +143,9 @@ def made_up(name):
     return Dataset(name, X, y, entry.task, tuple(entry.classes), n_given_train, None, "0")
 
 
-@pytest.mark.parametrize("name", [name for name in RUNS if RUNS[name].value["dataset"] in LARGE])
+@pytest.mark.parametrize(
+    "name", [*BY_DAY, *at_night(*(name for name in OF_FILES if name not in BY_DAY))]
+)
 def test_it_runs_on_rows_of_the_shape_of_its_data(name, monkeypatch):
     experiment = read(name)
     found = made_up(RUNS[name].value["dataset"])

@@ -1,4 +1,4 @@
-"""What the published rows say, as numbers, and what the seeds draw.
+"""Which trials the published configurations plan, and what the seeds draw.
 
 `python -m tests.golden.numbers` writes the stored values anew, which is right only after rows were
 measured again or a verdict's rule was changed on purpose; the diff then shows what moved.
@@ -6,9 +6,7 @@ measured again or a verdict's rule was changed on purpose; the diff then shows w
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,71 +15,17 @@ from unittest import mock
 
 import numpy as np
 import pandas as pd
-from click.testing import CliRunner
 
 from rfbench import datasets, samplers, solvers
-from rfbench.analysis import verification
-from rfbench.cli import main
 from rfbench.config import Experiment, from_manifest
 from rfbench.experiment.plan import Trial, plan
 from rfbench.registry import SAMPLERS, SOLVERS
 
 HERE = Path(__file__).parent
 PUBLISHED = HERE.parents[1] / "results" / "published"
-VERIFY, CLAIMS, TABLE = (HERE / f"{name}.csv" for name in ("verify", "claims", "table"))
 IDENTITIES, FEATURES = HERE / "identities.json", HERE / "features.json"
 SOLUTIONS = HERE / "solutions.json"
-
-CLAIM = ["id", "paper", "protocol", "verdict", "effect", "p_value", "comparisons", "held", "trials"]
-QUOTED = ["page", "row", "column", "cell", "checked", "disputed"]  # of the papers' folders alone
 MAPS = ("offset", "paired")
-held_against = functools.cache(verification.verify)  # of numbers and of claims, once
-
-
-def printed(*words: str) -> pd.DataFrame:
-    """Return the table that a command prints as CSV."""
-    with mock.patch.object(verification, "verify", held_against):
-        result = CliRunner().invoke(main, [*words, "--format", "csv"], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return pd.read_csv(io.StringIO(result.stdout), low_memory=False)
-
-
-def verify() -> pd.DataFrame:
-    """Return every published number beside the measured one, with its verdict.
-
-    Whether data are on this machine plays no part.
-    """
-    found = printed("verify", str(PUBLISHED)).drop(columns=QUOTED)
-    return found.replace({"verdict": {"no data": "not run"}})
-
-
-def claims() -> pd.DataFrame:
-    """Return every verdict on a claim, without the sentences."""
-    return printed("verify", str(PUBLISHED), "--claims")[CLAIM]
-
-
-def table() -> pd.DataFrame:
-    """Return the summary of every published folder, a line each that any change of it changes.
-
-    Of a column of numbers it has the mean, weighted by the place of the line (0 where one is
-    missing), so that two lines that change places are seen; of one of texts how many there are, and
-    a hash of all.
-    """
-    found = printed("table", str(PUBLISHED))
-    lines = [
-        {"experiment": name, "lines": len(part), "missing": int(part.isna().sum().sum())}
-        | {column: _condensed(part[column]) for column in part if column != "experiment"}
-        for name, part in found.groupby("experiment", sort=False)
-    ]
-    return pd.DataFrame(lines)
-
-
-def _condensed(column: pd.Series[Any]) -> float | str:
-    if column.dtype.kind in "iuf":
-        return float(np.average(column.fillna(0), weights=np.arange(1, len(column) + 1)))
-    texts = column.fillna("").astype("str")
-    digest = hashlib.sha256("\n".join(texts).encode()).hexdigest()
-    return f"{texts.nunique()}: {digest[:8]}"
 
 
 def folders() -> list[Path]:
@@ -185,9 +129,6 @@ def write() -> None:
         for name in stored.keys() & found
         if not differ(found[name], stored[name])
     }
-    verify().to_csv(VERIFY, index=False)
-    claims().to_csv(CLAIMS, index=False)
-    table().to_csv(TABLE, index=False)
     IDENTITIES.write_text(json.dumps(identities(), indent=1) + "\n")
     FEATURES.write_text(json.dumps(found | same, indent=1) + "\n")
     SOLUTIONS.write_text(json.dumps(solutions(), indent=1) + "\n")
