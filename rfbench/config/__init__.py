@@ -12,11 +12,11 @@ from pydantic import ValidationError
 from rfbench import shipped, yamlfile
 from rfbench.config import matrix
 from rfbench.config.build import (
+    answers_of,
     chooses_on_training_rows,
-    looks_at_target,
     resolve_parameters,
     sampler_of,
-    selection_of,
+    solver_answers,
     solver_of,
 )
 from rfbench.config.combinations import check_combinations
@@ -49,19 +49,19 @@ __all__ = [
     "KeptBy",
     "SamplerSpec",
     "SolverSpec",
+    "answers_of",
     "choose",
     "chooses_on_training_rows",
     "documents",
     "from_document",
     "from_manifest",
-    "looks_at_target",
     "read",
     "read_all",
     "resolve_parameters",
     "runs_of",
     "sampler_of",
-    "selection_of",
     "short",
+    "solver_answers",
     "solver_of",
 ]
 
@@ -167,7 +167,19 @@ def from_document(
     for spec in (*experiment.dataset, *experiment.samplers, experiment.solver):
         spec.came_from(Path(document.source).parent.absolute())
     check_combinations(experiment, document)
-    return experiment
+    return with_answers(experiment)
+
+
+def with_answers(experiment: Experiment) -> Experiment:
+    """Return the experiment with what its imported classes say of themselves."""
+    samplers = [
+        spec.model_copy(update={"answers": answers_of(experiment, spec)}) if spec.imported else spec
+        for spec in experiment.samplers
+    ]
+    solver = experiment.solver
+    if solver.imported:
+        solver = solver.model_copy(update={"answers": solver_answers(experiment)})
+    return experiment.model_copy(update={"samplers": samplers, "solver": solver})
 
 
 def from_manifest(

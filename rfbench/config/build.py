@@ -17,12 +17,60 @@ from rfbench.config.schema import NO_SOLVER, BandwidthGrid, Experiment, SamplerS
 from rfbench.errors import MethodError
 from rfbench.parameters import build
 from rfbench.registry import SAMPLERS, SOLVERS
-from rfbench.samplers import RandomFeatures, base
+from rfbench.samplers import RandomFeatures
+from rfbench.samplers.base import looks_at_target
 from rfbench.solvers import ExternalSolver, Solver, solver_class
 from rfbench.solvers.base import LOO
 
 COUNTS = ("n_components", "pool_size", "score_rows", "base_size")
 _EXPRESSION = re.compile(r"(?:((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)\s*\*\s*)?([Mdn])")
+
+
+def class_of(spec: SamplerSpec) -> Any:
+    """Return the class of a sampler, registered or imported."""
+    return plugins.load_class(spec.name, spec.folder) if spec.imported else SAMPLERS.find(spec.name)
+
+
+def answers_of(experiment: Experiment, spec: SamplerSpec) -> dict[str, bool]:
+    """Return what a sampler's class says of itself on which its trials depend.
+
+    ``has_bandwidth``: whether the bandwidth changes what is measured; ``looks_at_target``, see
+    `rfbench.samplers.base.looks_at_target`; ``keeps_some``: whether it decides how many features
+    there are. An imported class is asked like a registered one, and not again where its answers
+    are known: the manifest has them.
+    """
+    if spec.answers is not None:
+        return spec.answers
+    cls = class_of(spec)
+    asked = cls
+    if not hasattr(cls, "needs_target"):
+        asked = sampler_of(experiment, spec, M=1, d=1, n=1, random_state=0)
+    return {
+        "has_bandwidth": bool(getattr(cls, "has_bandwidth", False)),
+        "looks_at_target": looks_at_target(asked),
+        "keeps_some": bool(getattr(cls, "keeps_some", False)),
+    }
+
+
+def solver_answers(experiment: Experiment) -> dict[str, Any]:
+    """Return what the experiment's solver says of itself on which its trials depend.
+
+    ``selection``: how it chooses, see `rfbench.solvers.Solver`; 'fixed' where there is no solver,
+    and of an estimator from elsewhere. ``uses_features``: whether it sees the features; otherwise
+    the rows themselves. An imported class is asked as a sampler's is, see `answers_of`.
+    """
+    spec = experiment.solver
+    if spec.answers is not None:
+        return spec.answers
+    if spec.name == NO_SOLVER:
+        return {"selection": "fixed", "uses_features": True}
+    tasks = SOLVERS.get(spec.name, {"classification": None})
+    solver = solver_of(experiment, task=next(iter(tasks)), random_state=0)
+    own = isinstance(solver, Solver)
+    return {
+        "selection": str(solver.chosen_selection()) if own else "fixed",
+        "uses_features": bool(getattr(solver, "uses_features", True)),
+    }
 
 
 def sampler_of(
@@ -40,7 +88,7 @@ def sampler_of(
     A bandwidth replaces the experiment's rule. A transformer from elsewhere takes M and the random
     state only.
     """
-    cls = plugins.load_class(spec.name, spec.folder) if spec.imported else SAMPLERS.find(spec.name)
+    cls = class_of(spec)
     fixed: dict[str, Any] = {"n_components": M, "random_state": random_state}
     if issubclass(cls, RandomFeatures):
         fixed |= _kernel(experiment, bandwidth) | {"feature_map": experiment.feature_map}
@@ -59,12 +107,12 @@ def solver_of(
     """
     spec = experiment.solver
     own = spec.parameters if spec.imported else spec.keywords()
-    if isinstance(experiment.bandwidth, BandwidthGrid):
-        own = {"selection": "cv5", **own}
     if spec.imported:
         cls = plugins.load_class(spec.name, spec.folder)
     else:
         cls = solver_class(spec.name, task)
+    if isinstance(experiment.bandwidth, BandwidthGrid) and issubclass(cls, Solver):
+        own = {"selection": "cv5", **own}
     fixed: dict[str, Any] = {"random_state": random_state}
     if issubclass(cls, Solver):
         fixed |= {"device": experiment.device, "tf32": experiment.dtype == "tf32"}
@@ -77,35 +125,12 @@ def solver_of(
     )
 
 
-def selection_of(experiment: Experiment) -> str:
-    """Return how the experiment's solver chooses, see `rfbench.solvers.Solver`.
-
-    'fixed' where there is no solver, and of an estimator from elsewhere.
-    """
-    spec = experiment.solver
-    if spec.name == NO_SOLVER or spec.imported:
-        return "fixed"
-    if spec.selection is not None:
-        return spec.selection
-    tasks = SOLVERS.get(spec.name, {"classification": None})
-    solver = solver_of(experiment, task=next(iter(tasks)), random_state=0)
-    return str(solver.chosen_selection())
-
-
 def chooses_on_training_rows(experiment: Experiment) -> bool:
     """Tell whether training rows that are held out choose: by validation or in folds.
 
     Not so those that are left out one by one: features that look at the target are refused there.
     """
-    return selection_of(experiment) not in ("fixed", "test", LOO)
-
-
-def looks_at_target(experiment: Experiment, spec: SamplerSpec) -> bool:
-    """Tell whether a sampler looks at the target, see `rfbench.samplers.base.looks_at_target`."""
-    cls = plugins.load_class(spec.name, spec.folder) if spec.imported else SAMPLERS.find(spec.name)
-    if not hasattr(cls, "needs_target"):
-        cls = sampler_of(experiment, spec, M=1, d=1, n=1, random_state=0)
-    return base.looks_at_target(cls)
+    return solver_answers(experiment)["selection"] not in ("fixed", "test", LOO)
 
 
 def _kernel(experiment: Experiment, bandwidth: float | None) -> dict[str, Any]:

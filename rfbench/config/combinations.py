@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from typing import Any
 
 from rfbench import yamlfile
 from rfbench.compute import CPU
-from rfbench.config.build import sampler_of, solver_of
+from rfbench.config.build import class_of, sampler_of, solver_answers, solver_of
 from rfbench.config.messages import at
 from rfbench.config.schema import (
     NO_SOLVER,
@@ -20,7 +21,7 @@ from rfbench.config.schema import (
     SamplerSpec,
 )
 from rfbench.errors import ConfigError, RfbenchError, unknown
-from rfbench.registry import KERNELS, SAMPLERS
+from rfbench.registry import KERNELS
 from rfbench.samplers.base import looks_at_target
 from rfbench.samplers.metric import LEARNT_KERNELS
 from rfbench.solvers.base import LOO
@@ -55,6 +56,8 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
                 "TF32 is a precision of products on a GPU.",
                 "Write `device: cuda`, or `dtype: float32`.",
             )
+    with at(document, "samplers"):
+        _check_that_samplers_differ(experiment)
     solver = None
     with at(document, "solver"):
         if experiment.solver.name != NO_SOLVER:
@@ -147,6 +150,20 @@ def _check_parameters(spec: DatasetSpec) -> None:
         )
 
 
+def _check_that_samplers_differ(experiment: Experiment) -> None:
+    """Refuse two labels of one method with equal parameters: one trial cannot be both."""
+    labels: dict[str, str] = {}
+    for spec in experiment.samplers:
+        method = json.dumps([spec.name, spec.imported, spec.parameters], sort_keys=True)
+        if method in labels:
+            raise ConfigError(
+                f"{labels[method]} and {spec.label} are {spec.name} with the same parameters.",
+                "Their trials are the same, and only one of them would be measured.",
+                "Take one out, or give one other parameters.",
+            )
+        labels[method] = spec.label
+
+
 def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Document) -> None:
     """Refuse a split and a scaling that a data set does not have."""
     from rfbench.datasets.split import is_given
@@ -234,7 +251,8 @@ def _check_bandwidths(experiment: Experiment) -> None:
     reasons = {
         f"selection is {solver.selection}": solver.selection == "fixed",
         "there is no solver": solver.name == NO_SOLVER,
-        f"{solver.name} chooses no penalty": solver.imported,
+        f"{solver.name} chooses no penalty": solver.imported
+        and solver_answers(experiment)["selection"] == "fixed",
         "M is kept_by a sampler, which has to have the same bandwidth": isinstance(
             experiment.M, KeptBy
         ),
@@ -266,7 +284,7 @@ def _check_sizes(experiment: Experiment) -> None:
 
 
 def _keeps_some(spec: SamplerSpec) -> bool:
-    return bool(not spec.imported and getattr(SAMPLERS.find(spec.name), "keeps_some", False))
+    return bool(getattr(class_of(spec), "keeps_some", False))
 
 
 def _check_kept_features(experiment: Experiment) -> None:

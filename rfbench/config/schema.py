@@ -133,6 +133,9 @@ class MethodSpec(Located):
 
     name: str
     imported: bool = False
+    # What an imported class says of itself, as far as the identity of a trial depends on it: so a
+    # manifest can be read without importing the class. None of a registered method.
+    answers: dict[str, Any] | None = None
 
     @property
     def code(self) -> str | None:
@@ -299,7 +302,8 @@ class SolverSpec(MethodSpec):
         flat = _single_key(value, "ridge") if not isinstance(value, dict) else dict(value)
         if "class" in flat:
             return {"name": flat.pop("class"), "imported": True, "parameters": flat}
-        grouped = {key: flat.pop(key) for key in cls.model_fields if key in flat}
+        own = cls.model_fields.keys() - {"answers"}
+        grouped = {key: flat.pop(key) for key in [*flat] if key in own}
         return {**grouped, "parameters": flat}
 
     def keywords(self) -> dict[str, Any]:

@@ -19,13 +19,14 @@ from rfbench.config import (
     Experiment,
     KeptBy,
     SamplerSpec,
+    answers_of,
     chooses_on_training_rows,
-    looks_at_target,
     resolve_parameters,
+    solver_answers,
     solver_of,
 )
 from rfbench.permissions import listed
-from rfbench.registry import SAMPLERS, SOLVERS
+from rfbench.registry import SAMPLERS
 from rfbench.samplers.metric import LearnedMetric
 from rfbench.solvers.external import ExternalSolver, chooses
 from rfbench.solvers.folds import NESTED
@@ -79,6 +80,7 @@ class Trial:
         )
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.heeds_bandwidth:
             shared["bandwidth"].pop("widen", None)
+        shared.get("solver", {}).pop("answers", None)
         sampler = identity_of(self.sampler)
         if given := self.settings:  # the same for all trials, whose own ones are among these
             solver_keys = shared.pop("solver", {})
@@ -160,7 +162,7 @@ class Trial:
             return None
         specs = [self.sampler] if self.M is not None else [self.sampler, self.reference]
         looks = self.experiment.learns_metric or any(
-            looks_at_target(self.experiment, spec) for spec in specs
+            answers_of(self.experiment, spec)["looks_at_target"] for spec in specs
         )
         return self.experiment.features_in_folds if looks else None
 
@@ -174,22 +176,21 @@ class Trial:
             return chooses_on_training_rows(self.experiment)
         task = "regression" if entry.task == "regression" else "classification"
         solver = solver_of(self.experiment, task=task, random_state=0)
-        n = self.experiment.shape(self.dataset)[1]
-        return isinstance(solver, ExternalSolver) and chooses(solver.estimator, n)
+        if not isinstance(solver, ExternalSolver):
+            return chooses_on_training_rows(self.experiment)
+        return chooses(solver.estimator, self.experiment.shape(self.dataset)[1])
 
     @property
     def uses_features(self) -> bool:
         """Whether the solver sees the features; otherwise the rows themselves."""
-        solver = SOLVERS.get(self.experiment.solver.name, {})
-        return all(cls.uses_features for cls in solver.values())
+        return bool(solver_answers(self.experiment)["uses_features"])
 
     @property
     def heeds_bandwidth(self) -> bool:
         """Whether the bandwidth changes what is measured."""
         if not self.uses_features:
             return True
-        cls = None if self.sampler.imported else SAMPLERS.find(self.sampler.name)
-        return bool(getattr(cls, "has_bandwidth", False))
+        return answers_of(self.experiment, self.sampler)["has_bandwidth"]
 
     @property
     def code(self) -> str:

@@ -273,7 +273,7 @@ def _times_of_a_fit(
 ) -> dict[str, float]:
     """Fit once more with the settings that were chosen, and return what that alone takes.
 
-    It draws the features, computes them and fits one penalty, without any folds.
+    It learns the metric, draws the features, computes them and fits one penalty, without any folds.
     """
     prepared, clock = context.prepared(trial), Clock()
     if isinstance(solver, Solver):
@@ -292,6 +292,8 @@ def _times_of_a_fit(
         solver = type(solver)(clone(model), classification=solver.classification)
         features, _ = _fit_sampler(trial, context, bandwidth, solver, clock)
     _fit(solver, features, prepared, clock, context, None)
+    if (learned := context.learned_rows(trial)) is not None:
+        clock.charge(learned.alone)
     return {
         "t_refit": round(sum(clock.wall.values()) - clock.wall["test"], 6),
         "cpu_refit": round(sum(clock.cpu.values()) - clock.cpu["test"], 6),

@@ -19,7 +19,10 @@ MODELS: dict[str, type[BaseModel]] = {
     "Keys of `solver`": SolverSpec,
     "Keys of an entry of `checks`": CheckSpec,
 }
-INNER = {(Experiment, "name"), (SolverSpec, "imported"), (SolverSpec, "parameters")}
+INNER = {
+    *((Experiment, "name"), (SolverSpec, "imported"), (SolverSpec, "parameters")),
+    (SolverSpec, "answers"),
+}
 
 
 def table(heading: str) -> dict[str, list[str]]:

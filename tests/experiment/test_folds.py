@@ -178,6 +178,17 @@ def test_folds_of_a_trial_are_whole_groups(experiment_of, subjects):
     )
     assert trial.folds_of_groups
     assert not plan(experiment_of(SMALL, *own, "solver.selection=test"))[0].folds_of_groups
+    ridge = "solver={class: rfbench.solvers.RidgeClassifier, alphas: [0.01, 1.0]}"
+    assert plan(experiment_of(SMALL, *own, ridge, allow_imports=True))[0].folds_of_groups
+    by_class = "samplers=[{class: rfbench.samplers.RKS}, {class: rfbench.samplers.EERF}]"
+    two = [
+        measured(experiment_of(SMALL, *own, samplers, allow_imports=True))
+        for samplers in ("samplers=[rks, eerf]", by_class)
+    ]
+    chosen = [
+        sorted((row["alpha"], row["selection_loss"], row["error"]) for row in rows) for rows in two
+    ]
+    assert chosen[0] == chosen[1]
     boosting = "solver={class: sklearn.ensemble.HistGradientBoostingClassifier, early_stopping: %s}"
     for stops in ("true", "false"):
         trial = plan(experiment_of(SMALL, *own, boosting % stops))[0]

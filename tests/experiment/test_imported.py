@@ -1,0 +1,115 @@
+"""A class named by its import path gets the search, the folds and the identity of a method here."""
+
+import json
+
+import pytest
+
+from rfbench import plugins
+from rfbench.config import Experiment, from_manifest
+from rfbench.errors import ConfigError
+from rfbench.experiment.plan import plan
+from rfbench.experiment.run_plan import manifest, plan_run
+from tests.support.trials import measured
+
+METHODS = {
+    "rks": "rfbench.samplers.RKS",
+    "eerf": "rfbench.samplers.EERF",
+    "varpro": "rfbench.samplers.VariableProjection",
+    "nystroem": "rfbench.samplers.Nystroem",
+}
+TEXT = """\
+dataset: {sphere: {d: 3, n_train: 120, n_test: 60}}
+scaling: none
+bandwidth: 1.0
+M: [4, 8]
+solver: {name: ridge, alphas: [0.01, 1.0], selection: cv5}
+trials: 2
+samplers: [rks]
+"""
+SEARCHES = {
+    "grid": "bandwidth={cv: [0.5, 1.0, 4.0]}",
+    "widened": "bandwidth={cv: [4.0], widen: true}",
+    "validation": "solver.selection=validation",
+    "loss of one fit": "features_in_folds=once",
+    "metric": "kernel_metric=diagonal",
+}
+SAME = (
+    *("bandwidth", "at_edge", "M", "columns", "alpha", "selection", "selection_loss"),
+    *("features_in_folds", "error", "mse", "message"),
+)
+
+
+def both(experiment_of, *overrides):
+    """Return the compared columns of a run by names, and of one by classes."""
+    runs = []
+    for samplers in (
+        list(METHODS),
+        [{"class": path, "label": name} for name, path in METHODS.items()],
+    ):
+        experiment = experiment_of(
+            TEXT, f"samplers={json.dumps(samplers)}", *overrides, allow_imports=True
+        )
+        rows = measured(experiment)
+        assert {row["status"] for row in rows} == {"ok"}, [row["message"] for row in rows]
+        keys = ("label", "trial", *SAME)
+        found = [tuple(row.get(key) for key in keys) for row in rows]
+        runs.append(sorted(found, key=lambda row: (row[0], row[1], row[keys.index("M")])))
+    return runs
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+def test_by_class_the_numbers_are_those_by_name(experiment_of, search):
+    by_name, by_class = both(experiment_of, search)
+    assert by_name == by_class
+    assert len(by_name) == 16
+
+
+def test_a_solver_by_class_chooses_like_the_one_by_name(experiment_of):
+    grid = "bandwidth={cv: [0.5, 4.0]}"
+    alphas = "alphas: [0.01, 1.0]"
+    rows = [
+        measured(experiment_of(TEXT, grid, "samplers=[eerf]", solver, allow_imports=True))
+        for solver in (
+            f"solver={{name: ridge, {alphas}}}",
+            f"solver={{class: rfbench.solvers.RidgeClassifier, {alphas}}}",
+        )
+    ]
+    by_name, by_class = ([[row.get(key) for key in SAME] for row in found] for found in rows)
+    assert by_name == by_class
+    assert by_name[0][SAME.index("features_in_folds")] == "nested"
+
+
+def test_the_manifest_has_the_answers_so_that_nothing_is_imported(
+    experiment_of, tmp_path, monkeypatch
+):
+    """A reader who did not permit the class computes the same identities."""
+    (tmp_path / "mine.py").write_text(
+        "from rfbench.samplers import EERF\nclass Mine(EERF):\n    '''Mine.'''\n"
+    )
+    experiment = experiment_of(
+        TEXT,
+        "samplers=[{class: 'mine.py:Mine', label: mine}]",
+        "bandwidth={cv: [1.0, 2.0], widen: true}",
+        allow_imports=True,
+    )
+    written = json.loads(json.dumps(manifest(plan_run([experiment], tmp_path))))
+    assert written["config"]["samplers"][0]["answers"] == {
+        "has_bandwidth": True,
+        "looks_at_target": True,
+        "keeps_some": False,
+    }
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(plugins, "load_object", lambda *_: pytest.fail("it was imported"))
+    again = Experiment.model_validate(written["config"])
+    assert sorted(trial.id for trial in plan(again)) == sorted(written["trials"])
+
+
+def test_a_reader_of_a_manifest_needs_permission_to_run_it(experiment_of, tmp_path):
+    content = experiment_of(TEXT, "samplers=[{class: rfbench.samplers.RKS}]", allow_imports=True)
+    with pytest.raises(ConfigError, match="not imported"):
+        from_manifest(content.model_dump(mode="json"), "manifest.json")
+
+
+def test_equal_samplers_under_two_labels_are_refused(experiment_of):
+    with pytest.raises(ConfigError, match="a and b are rks with the same parameters"):
+        experiment_of(TEXT, "samplers=[{name: rks, label: a}, {name: rks, label: b}]")
