@@ -116,6 +116,14 @@ def test_a_grid_is_widened_while_the_best_lies_at_an_edge(loss, best, tried, rul
     assert any(value == pytest.approx(tried * rule) for value in grid.values)
 
 
+def test_no_worse_is_within_one_standard_error_of_the_difference():
+    """Of ten folds with a deviation of 1, that is 1 / sqrt(10): .31 is within it, .32 is not."""
+    steps = np.linspace(-1, 1, 10) / np.std(np.linspace(-1, 1, 10), ddof=1)
+    for excess, taken in ((0.31, 1.0), (0.32, 8.0)):
+        losses = {8.0: np.zeros(10) + 5, 1.0: 5 + excess + steps}
+        assert bandwidths.nearest_to_rule(losses, rule=1.0) == taken
+
+
 def test_where_the_losses_are_flat_the_one_nearest_to_the_rule_is_taken():
     noise = np.array([0.1, -0.1, 0.2, -0.2, 0.0])
     steady = np.ones(5)

@@ -17,7 +17,7 @@ from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.apart import side_by_side
 from rfbench.analysis.gains import gains
-from rfbench.analysis.leaderboard import BASELINE, BOOSTING, Leaderboard
+from rfbench.analysis.leaderboard import BOOSTING, Leaderboard
 from rfbench.analysis.totals import counts, totals
 from rfbench.analysis.verification import Verification
 from rfbench.papers.models import MATCHED, PERCENT, PRINTED
@@ -65,7 +65,7 @@ def methods(board: Leaderboard) -> Finding | None:
     best = min(lines, key=lambda line: line.ratio)
     alike = [line.method for line in lines if line.with_best and line.method != best.method]
     facts = {"size": size, "best": best, "alike": alike, "others": len(lines) - 1,
-             "plain": BASELINE in alike}  # fmt: skip
+             "plain": board.baseline in alike}  # fmt: skip
     bars = [Bar(line.method, line.ratio, line.low, line.high) for line in lines]
     return Finding("methods", facts, tuple(bars), 1.0, True) if size.enough else None
 
@@ -94,7 +94,7 @@ def exact(board: Leaderboard) -> Finding | None:
 
 def more(board: Leaderboard) -> Finding | None:
     """Return what more plain features give, if every step is sure to give something."""
-    steps = [step for step in board.steps if step.method == BASELINE]
+    steps = [step for step in board.steps if step.method == board.baseline]
     bars = tuple(
         Bar(f"M = {s.before} to {s.M}", s.interval.ratio, s.interval.low, s.interval.high)
         for s in steps
@@ -107,7 +107,7 @@ def more(board: Leaderboard) -> Finding | None:
 def cost(board: Leaderboard) -> Finding | None:
     """Return what the smallest mean error costs, in CPU time of the whole search."""
     lines = {line.method: line for line in board.largest.lines if not line.reference}
-    plain, best = lines.get(BASELINE), lines[board.largest.best]
+    plain, best = lines.get(board.baseline), lines[board.largest.best]
     timed = [line for line in lines.values() if line.search > 0]
     if plain is None or not {plain.method, best.method} <= {line.method for line in timed}:
         return None

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from rfbench import shipped, yamlfile
 from rfbench.analysis.frame import Collection
-from rfbench.analysis.summary import BASELINE as BASELINE
 from rfbench.analysis.summary import axis
 from rfbench.analysis.verdicts import ALPHA as ALPHA
 from rfbench.analysis.verdicts import LEARNT
@@ -28,6 +27,7 @@ from rfbench.analysis.verdicts import POWER as POWER
 from rfbench.escaping import json_value
 from rfbench.papers.models import TUNED
 from rfbench.results import Results, community
+from rfbench.results.schema import BASELINE, MODEL
 
 NAME = "leaderboard"  # with which the names of its configurations begin
 HELD_OUT = "leaderboard_held_out"  # with which those begin whose data sets take no part
@@ -40,7 +40,6 @@ EQUAL = 1e-12  # differences of logarithms that are rounding
 FEW = 10  # wrong test rows: with fewer a quotient of errors is mostly luck
 BLOCK = 100  # draws that are in memory at a time
 SEED = 0
-AT_CHANCE = "at chance"  # the note of a row, see `rfbench.experiment.trial`
 BOOSTING, LINEAR, EXACT = "boosting", "linear", "exact-kernel"
 
 Values = NDArray[np.float64]
@@ -293,6 +292,8 @@ class Leaderboard:
 
     Attributes
     ----------
+    baseline : str
+        The method of the rows whose role is ``baseline``: all errors are divided by its errors.
     trials, reference_trials : tuple of int
         The fewest and most trials of a data set, of methods with features and of those without.
     planned : tuple of int
@@ -311,6 +312,7 @@ class Leaderboard:
         Of others' rows: author, method, folder, rows, replayed rows.
     """
 
+    baseline: str
     folders: tuple[str, ...]
     trials: tuple[int, int]
     reference_trials: tuple[int, int]
@@ -448,7 +450,9 @@ def gather(
     """Collect the facts; None where no comparison with the baseline was measured.
 
     Rows are those of configurations whose name begins with ``leaderboard``. Those that begin with
-    ``leaderboard_held_out`` stand apart. Smoke runs and rows of others do not count.
+    ``leaderboard_held_out`` stand apart. Smoke runs and rows of others do not count. What a method
+    is, is its role in the configuration: the one with the role ``baseline`` is what all others are
+    divided by, one with the role ``model`` has no features and is the same at every M.
     """
     known = known or Known()
     reasons, twin_of = known.set_aside, known.twins
@@ -470,16 +474,17 @@ def gather(
     counted = counted[~counted["dataset"].isin(unlearnt)]
     standard = counted[counted["scaling"] == STANDARD]
     with_features = standard[~standard["reference"]]
-    if not (with_features["method"] == BASELINE).any():
+    if (baseline := _baseline(with_features)) is None:
         return None
     sizes = sorted(int(M) for M in with_features["M"].unique())
     made = [size for M in sizes if (size := _size(standard, M, twin_of)) is not None]
     if not made:
         return None
-    present = with_features.loc[with_features["method"] == BASELINE, "dataset"].unique()
+    present = with_features.loc[with_features["method"] == baseline, "dataset"].unique()
     edges = with_features["at_edge"].dropna()
     names, n_trials = planned(known)
     return Leaderboard(
+        baseline=baseline,
         folders=tuple(sorted(rows["folder"].unique())),
         trials=_trials(with_features),
         reference_trials=_trials(standard[standard["reference"]]),
@@ -490,7 +495,7 @@ def gather(
         unlearnt=tuple(unlearnt),
         edge=float(edges.astype(float).mean()) if len(edges) else math.nan,
         sizes=tuple(made),
-        steps=_steps(with_features, (BASELINE, made[-1].best), sizes, twin_of),
+        steps=_steps(with_features, (baseline, made[-1].best), sizes, twin_of),
         preparations=_preparations(counted, twin_of),
         enough=_enough(standard, known),
         held_out=_held_out(_rows(collection, {each.path for each in apart})),
@@ -501,7 +506,7 @@ def gather(
 COLUMNS = [
     "dataset", "method", "sampler", "M", "trial", "scaling", "error", "loss", "reference", "fit",
     "search", "predict", "feature_bytes", "at_edge", "n_train", "n_test", "d", "bandwidth", "r2",
-    "message", "folder", "classes",
+    "at_chance", "folder", "classes", "baseline",
 ]  # fmt: skip
 
 
@@ -517,9 +522,6 @@ def _rows(collection: Collection, folders: set[str]) -> pd.DataFrame:
         return rows[name].astype("float64")
 
     groups = rows["group"]
-    sizes = pd.DataFrame({"folder": rows["folder"], "M": number("M"), "label": rows["label"]})
-    alone = sizes.groupby("folder")["M"].transform("nunique") == 1
-    base = sizes.assign(base=sizes["label"] == BASELINE).groupby("folder")["base"].transform("any")
     n_test = number("n_test")
     # No error is below half a wrong row: logarithms of zero say nothing.
     wrong = number("error").clip(lower=50 / n_test)
@@ -537,7 +539,8 @@ def _rows(collection: Collection, folders: set[str]) -> pd.DataFrame:
             "error": error,
             "classes": rows["error"].notna(),
             "loss": number("selection_loss"),
-            "reference": alone & ~base,
+            "reference": rows["role"] == MODEL,
+            "baseline": rows["role"] == BASELINE,
             "fit": number("cpu_refit"),
             "search": cpu["pp"] + cpu["features"] + cpu["train"],
             "predict": cpu["test"] / n_test * 1e6,
@@ -548,10 +551,16 @@ def _rows(collection: Collection, folders: set[str]) -> pd.DataFrame:
             "d": number("d"),
             "bandwidth": number("bandwidth"),
             "r2": number("r2"),
-            "message": rows["message"],
+            "at_chance": rows["at_chance"].fillna(False).astype(bool),
             "folder": rows["folder"],
         }
     ).dropna(subset=["error"])
+
+
+def _baseline(rows: pd.DataFrame) -> str | None:
+    """Return the one method whose role is ``baseline``; None where there is none, or another."""
+    names = rows.loc[rows["baseline"].astype(bool), "method"].unique()
+    return str(names[0]) if len(names) == 1 else None
 
 
 def _trials(rows: pd.DataFrame) -> tuple[int, int]:
@@ -562,7 +571,7 @@ def _trials(rows: pd.DataFrame) -> tuple[int, int]:
 
 def _unlearnt(rows: pd.DataFrame) -> list[str]:
     """Return the data sets on which every row is at chance, or no mean R^2 reaches 0.05."""
-    chance = rows["message"].fillna("").str.contains(AT_CHANCE).groupby(rows["dataset"]).all()
+    chance = rows["at_chance"].groupby(rows["dataset"]).all()
     best = rows.groupby(["dataset", "method", "M"])["r2"].mean().groupby("dataset").max()
     none = (best < LEARNT) & (rows.groupby("dataset")["error"].min() > 100 * math.sqrt(1 - LEARNT))
     return sorted({*chance.index[chance], *none.index[none]})
@@ -599,20 +608,23 @@ def log_ratios(rows: pd.DataFrame, M: int) -> Logs:
     Of models without features, whatever M, the same errors are taken at every M. NaN where a
     method and the baseline have no trial in common.
     """
-    here = rows[(rows["M"] == M) | rows["reference"]]
+    here, baseline = rows[(rows["M"] == M) | rows["reference"]], _baseline(rows)
     errors = here.pivot_table(index=["dataset", "trial"], columns="method", values="error")
-    if BASELINE not in errors:
+    if baseline not in errors:
         return pd.DataFrame()
     logs = pd.DataFrame(np.log(errors.where(errors > 0)))
-    logs = logs.sub(logs[BASELINE], axis=0).dropna(subset=[BASELINE])
+    logs = logs.sub(logs[baseline], axis=0).dropna(subset=[baseline])
     return logs.groupby("dataset").mean()
 
 
-def without_gaps(scores: pd.DataFrame) -> pd.DataFrame:
-    """Drop, as long as there are gaps, the method or data set that lacks most of its values."""
+def without_gaps(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    """Drop, as long as there are gaps, the method or data set that lacks most of its values.
+
+    The baseline stays.
+    """
     while scores.isna().any(axis=None):
         datasets = scores.isna().mean(axis=1)
-        methods = scores.drop(columns=BASELINE, errors="ignore").isna().mean()
+        methods = scores.drop(columns=baseline, errors="ignore").isna().mean()
         if datasets.max() >= methods.max():
             scores = scores.drop(index=str(datasets.idxmax()))
         else:
@@ -624,16 +636,16 @@ def _size(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
     every = log_ratios(rows, M)
     if every.empty:
         return None
-    every = twins_as_one(every, twins)
-    logs = without_gaps(every)
-    if logs.empty or BASELINE not in logs or logs.shape[1] < 2:
+    every, baseline = twins_as_one(every, twins), str(_baseline(rows))
+    logs = without_gaps(every, baseline)
+    if logs.empty or baseline not in logs or logs.shape[1] < 2:
         return None
     order = logs.sort_index(axis=1).mean().sort_values(kind="stable").index
     logs = logs[list(order)]
     names, references = list(map(str, logs)), set(rows.loc[rows["reference"], "method"])
     apart = told_apart(logs) > 0
     methods = [name for name in names if name not in references]
-    best, base = names.index(methods[0]), names.index(BASELINE)
+    best, base = names.index(methods[0]), names.index(baseline)
     n, needed = len(logs), datasets_needed(len(names))
     sole = len(methods) > 1 and all(apart[best, names.index(other)] for other in methods[1:])
     without = {name: leave_one_out(logs[name].to_numpy(dtype=np.float64)) for name in names}
@@ -644,7 +656,7 @@ def _size(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
     boosted = here[(here["method"] == BOOSTING) & here["dataset"].isin(on) & (here["search"] > 0)]
     by_trial = np.log(boosted.set_index(["trial", "dataset"])["search"]).unstack().dropna()
     searches = timed.groupby(["method", "dataset"])["search"].mean()
-    dearer = searches.get(methods[0], math.nan) / searches.get(BASELINE, math.nan)
+    dearer = searches.get(methods[0], math.nan) / searches.get(baseline, math.nan)
     classes = set(rows.loc[rows["classes"], "dataset"])
     kinds = {kind: logs.index.isin(list(classes)) == kind for kind in (True, False)}
     lines = []
@@ -889,9 +901,10 @@ def _held_out(rows: pd.DataFrame) -> HeldOut | None:
     rows = rows[rows["M"] == M]
     # Trials that every method has.
     errors = rows.pivot_table(index=["dataset", "trial"], columns="method", values="error").dropna()
-    if errors.empty or BASELINE not in errors:
+    baseline = _baseline(rows)
+    if errors.empty or baseline not in errors:
         return None
-    of_trials = pd.DataFrame(np.log(errors)).sub(np.log(errors[BASELINE]), axis=0)
+    of_trials = pd.DataFrame(np.log(errors)).sub(np.log(errors[baseline]), axis=0)
     by_table = of_trials.groupby("dataset")
     logs, deviations, trials = by_table.mean(), by_table.std(), by_table.size()
     means = logs.mean().sort_values(kind="stable")
@@ -949,13 +962,6 @@ def _of_others(experiments: Sequence[Results]) -> list[tuple[str, str, str, int,
             name = experiment.path
             lines.append((origin.author, origin.method, name, origin.rows, origin.replayed))
     return sorted(lines)
-
-
-def table(board: Leaderboard) -> pd.DataFrame:
-    """Return all lines of all sizes as one frame: `M`, then the attributes of `Line`."""
-    return pd.DataFrame(
-        [{"M": size.M, **vars(line)} for size in board.sizes for line in size.lines]
-    )
 
 
 def facts(board: Leaderboard) -> dict[str, Any]:

@@ -259,6 +259,9 @@ class SamplerSpec(MethodSpec):
     """A sampler's published name, or the import path of a class, with its parameters."""
 
     label: Annotated[str, Field(min_length=1), AfterValidator(_printable)]
+    role: Literal["method", "baseline", "model"] = (
+        "method"  # in a comparison; no part of identities
+    )
     parameters: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="before")
@@ -272,7 +275,9 @@ class SamplerSpec(MethodSpec):
         if isinstance(name, str) and not imported:
             name = SAMPLERS.published(name)
         label = flat.pop("label", None)
+        role = {"role": flat.pop("role")} if "role" in flat else {}
         return {
+            **role,
             "name": name,
             "imported": imported,
             "label": label if label is not None else str(name).split(".")[-1].split(":")[-1],

@@ -151,6 +151,7 @@ def describe(trial: Trial) -> dict[str, Any]:
         "dataset": name if experiment.rows is None else f"{name}[{experiment.rows} rows]",
         "sampler": trial.sampler.name,
         "label": trial.label,
+        "role": trial.sampler.role,
         "variant": trial.variant,
         "parameters": json.dumps(trial.sampler.parameters, sort_keys=True),
         "kernel": experiment.kernel,
@@ -235,8 +236,10 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
             _fit(solver, features, prepared, clock, context, refit)
         noted = features.notes_ if isinstance(features, RandomFeatures) else []
         scores = score(solver, prepared, clock)
-        noted = [*noted, *chance_note(scores, prepared)]
+        chance = chance_note(scores, prepared)
+        noted = [*noted, *chance]
         measured |= scores | {
+            "at_chance": bool(chance),
             "columns": solver.n_columns_,
             "selection": solver.chosen_selection(),
             "selection_loss": solver.selection_loss_,

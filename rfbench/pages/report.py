@@ -35,9 +35,9 @@ def publish(
     Parameters
     ----------
     out : path
-        The folder for ``README.md``, ``which_method.md`` with its facts in ``leaderboard.json``
-        (and Parquet, where pyarrow is installed), a page in ``papers/`` for each paper of which
-        anything was run, and ``verdicts.json`` with its schema; all of them are returned.
+        The folder for ``README.md``, ``which_method.md`` with its facts in ``leaderboard.json``,
+        a page in ``papers/`` for each paper of which anything was run, and ``verdicts.json`` with
+        its schema; all of them are returned.
     today : callable, optional
         What makes rows stale, see `rfbench.analysis.frame.collect`.
     known : optional
@@ -94,7 +94,7 @@ def _stale(out: Path, pages: Iterable[Path]) -> list[Path]:
     """List the figures and pages of an earlier call that this one does not write."""
     patterns = (
         *(f"{PAPERS}/{name}.md" for name in papers.papers()),
-        *("leaderboard.json", "leaderboard.parquet", which_method.FIGURE),
+        *("leaderboard.json", which_method.FIGURE),
         # Earlier versions wrote these.
         *("apart.md", "claims.md", "glossary.md", "scoreboard.md"),
         *(f"tables/{name}_*.md" for name in papers.papers()),

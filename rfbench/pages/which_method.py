@@ -11,7 +11,6 @@ from typing import Any
 
 from rfbench.analysis import leaderboard
 from rfbench.analysis.leaderboard import (
-    BASELINE,
     Enough,
     HeldOut,
     HeldOutTable,
@@ -47,7 +46,7 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
     `stale` names experiments with stale rows, see `rfbench.analysis.frame.Collection`.
     """
     if board is None:
-        return render("which_method.md.j2", board=None, baseline=BASELINE, go_on=GO_ON)
+        return render("which_method.md.j2", board=None, go_on=GO_ON)
     largest = board.largest
     lines = {line.method: line for line in largest.lines}
     with_best = [each for each in largest.lines if each.with_best and not each.reference]
@@ -57,7 +56,6 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         "which_method.md.j2",
         board=board,
         largest=largest,
-        baseline=BASELINE,
         alpha=leaderboard.ALPHA,
         power=leaderboard.POWER,
         level=leaderboard.LEVEL,
@@ -72,7 +70,8 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
             (
                 line
                 for line in with_best
-                if line.method != largest.best and line.predict > lines[BASELINE].predict * AS_FAST
+                if line.method != largest.best
+                and line.predict > lines[board.baseline].predict * AS_FAST
             ),
             key=lambda line: line.predict,
             default=None,
@@ -83,10 +82,10 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         as_fast=AS_FAST,
         better=better,
         leads=[size for size in board.sizes[:-1] if size.leader] if not largest.leader else [],
-        plain=lines[BASELINE],
+        plain=lines[board.baseline],
         cheapest=_cheapest(
             [line for line in largest.lines if not line.reference],
-            lines[BASELINE],
+            lines[board.baseline],
             lines[largest.best],
         ),
         as_cheap=AS_CHEAP,
@@ -112,26 +111,19 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         if board.enough
         else False,
         held_out=board.held_out,
-        tried=_tried(board.held_out) if board.held_out else None,
+        tried=_tried(board.held_out, board.baseline) if board.held_out else None,
         methods=_methods(dict.fromkeys(line.method for s in board.sizes for line in s.lines)),
         others=_others(board),
     )
 
 
 def files(board: Leaderboard) -> dict[str, bytes]:
-    """Return the facts by the name of their file, and the figure of the page where it has one.
-
-    As JSON, and as Parquet where pyarrow is installed.
-    """
+    """Return the facts as JSON by the name of their file, and the figure where there is one."""
     text = json.dumps(leaderboard.facts(board), indent=1, allow_nan=False) + "\n"
     written = {"leaderboard.json": text.encode()}
     if board.enough is not None:
         written[FIGURE] = against_boosting.png(board.enough)
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        return written
-    return written | {"leaderboard.parquet": leaderboard.table(board).to_parquet(index=False)}
+    return written
 
 
 def _fastest(lines: Sequence[Line]) -> Line | None:
@@ -318,12 +310,12 @@ def _tables(enough: Enough) -> Grid:
     return Grid(head, rows)
 
 
-def _tried(held_out: HeldOut) -> Grid:
+def _tried(held_out: HeldOut, baseline: str) -> Grid:
     names = list(held_out.ratios)
     rows = [
         [
             table.dataset,
-            *(_with_deviation(table, name) for name in names),
+            *(_with_deviation(table, name, baseline) for name in names),
             str(table.n_train),
             str(table.columns),
             str(table.trials),
@@ -335,9 +327,9 @@ def _tried(held_out: HeldOut) -> Grid:
     return Grid(head, [*rows, [*means, "", "", ""]])
 
 
-def _with_deviation(table: HeldOutTable, method: str) -> str:
+def _with_deviation(table: HeldOutTable, method: str, baseline: str) -> str:
     ratio, deviation = table.ratios[method], table.deviations[method]
-    if method == BASELINE or math.isnan(deviation):
+    if method == baseline or math.isnan(deviation):
         return number(ratio, 2)
     return f"{number(ratio, 2)} ± {number(ratio * deviation, 2)}"
 

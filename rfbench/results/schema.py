@@ -105,6 +105,9 @@ class Column:
         return True
 
 
+# What a sampler is in a comparison; a model has no features, and is the same at every M.
+ROLES = METHOD, BASELINE, MODEL = "method", "baseline", "model"
+
 _WHAT = (
     Column("trial_id", TEXT, "identity of the trial, the same on every machine", required=True),
     Column("setting", TEXT, "identity of what is measured, but for M and the trial's number"),
@@ -116,6 +119,7 @@ _WHAT = (
     Column("d", INTEGER, "columns of the prepared data", required=True),
     Column("sampler", TEXT, "registered name or import path of the sampler", required=True),
     Column("label", TEXT, "what the configuration calls the sampler"),
+    Column("role", TEXT, "method, baseline or model (without features), as the configuration says"),
     Column("variant", TEXT, "the swept settings, key=value, ..."),
     Column("parameters", TEXT, "the sampler's parameters", "JSON"),
     Column("kernel", TEXT, "kernel"),
@@ -189,6 +193,9 @@ _HOW = (
     Column("device_memory_mb", NUMBER, "largest memory on it during the trial", "MB"),
     Column("peak_rss_mb", NUMBER, "largest resident memory during the trial", "MB"),
     Column("status", TEXT, "ok, failed, memory, timeout or crashed", required=True),
+    Column(
+        "at_chance", BOOLEAN, "whether the test rows are predicted no better than by a constant"
+    ),
     Column("message", TEXT, "why it is not ok, or what the solver noted"),
     Column("data_hash", TEXT, "SHA-256 of the rows before preparation"),
     Column("version", TEXT, "version of rfbench"),

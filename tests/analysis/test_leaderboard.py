@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from scipy.stats import rankdata, ttest_rel, wilcoxon
 
 from rfbench.analysis import leaderboard
@@ -290,6 +291,96 @@ def test_rows_of_others_stand_apart(monkeypatch):
     assert board.folders == (mine.path,)
 
 
+def test_from_how_many_data_sets_on_a_method_is_named():
+    """Of two methods the studentised range is Student's t: pi / 3 times as many as that needs."""
+    t = next(
+        n
+        for n in itertools.count(3)
+        if stats.t.ppf(0.975, n - 1) + stats.norm.ppf(0.8) <= math.sqrt(n)
+    )
+    assert datasets_needed(2) == math.ceil(t * math.pi / 3) > t
+
+
+def test_what_a_method_is_its_role_says_and_not_its_name_its_sizes_or_words():
+    """Models are the same at every M; a method at one M stands in that column alone."""
+    roles = {"rks": "method", "plain": "baseline", "forest": "model", "varpro": "method"}
+    errors = {(f"d{i}", "plain", M): 20.0 + i for i in range(20) for M in (50, 100)}
+    errors |= {(f"d{i}", "rks", M): 19.0 + i for i in range(20) for M in (50, 100)}
+    made = rows(errors, 2, scaling="standard")
+    single = rows({(f"d{i}", "varpro", 100): 10.0 + i for i in range(20)}, 2, scaling="standard")
+    models = rows(
+        {(f"d{i}", "forest", M): 15.0 + i for i in range(20) for M in (50, 100)},
+        2,
+        scaling="standard",
+        message="at chance: it is not",
+    )
+    for row in made + single + models:
+        row["role"] = roles[row["sampler"]]
+    folders = [
+        results(made, "leaderboard_x"),
+        results(single, "leaderboard_mine"),
+        results(models, "leaderboard_models"),
+    ]
+    board = leaderboard.gather(of(folders))
+    assert board.baseline == "plain"
+    assert board.unlearnt == ()
+    found = {size.M: {line.method: line for line in size.lines} for size in board.sizes}
+    assert set(found[50]) == {"plain", "rks", "forest"}
+    assert set(found[100]) == {"plain", "rks", "forest", "varpro"}
+    references = {name for lines in found.values() for name in lines if lines[name].reference}
+    assert references == {"forest"}
+    assert (board.largest.best, board.largest.leader) == ("varpro", "varpro")
+    for row in made:  # nobody says which one is the baseline: nothing is compared
+        row["role"] = "method"
+    assert leaderboard.gather(of([results(made, "leaderboard_x"), *folders[1:]])) is None
+
+
+def test_where_nothing_is_learnt_nothing_is_compared():
+    """Every row at chance, or no mean R^2 of 0.05; one row that is not, or an R^2 of it, is."""
+    made = rows(errors_of(6), 2, scaling="standard")
+    for row in made:
+        row["at_chance"] = row["dataset"] in ("d0", "d1")
+        row["message"] = "" if row["at_chance"] else "at chance"
+        row["error"] = 99.0 if row["dataset"] in ("d2", "d3", "d4") else row["error"]
+        row["r2"] = {"d2": 0.049, "d3": 0.051}.get(row["dataset"])
+        if row["dataset"] == "d1" and row["sampler"] == "qmc" and row["trial"] == 1:
+            row["at_chance"] = False
+    board = leaderboard.gather(of([results(made, "leaderboard_x")]))
+    assert board.unlearnt == ("d0", "d2")
+    assert (board.measured, board.largest.datasets) == (4, 4)
+
+
+def test_twins_have_the_weight_of_one_in_every_mean():
+    """b2 is b in other clothes: each mean is that of two data sets, not of three."""
+    errors = {(d, m, M): 40.0 for d in ("a", "b", "b2") for m in ("rks", "orf") for M in (50, 100)}
+    for name in ("b", "b2"):
+        errors[name, "rks", 100] = 10.0
+        errors[name, "orf", 100] = 5.0
+    made = rows(errors, 1, scaling="standard", selection_loss=0.2)
+    for row in made:
+        row["selection_loss"] = 0.1 if row["sampler"] == "orf" else 0.2
+    ranked = [dict(row, scaling="rank", selection_loss=0.05) for row in made if row["M"] == 100]
+    for row in ranked:
+        row["error"] *= 0.25 if row["dataset"] != "a" else 1.0
+    boosting = rows({(d, "boosting", 1): 20.0 for d in ("a", "b", "b2")}, 1, scaling="standard")
+    folders = [
+        results(made, "leaderboard_x"),
+        results(ranked, "leaderboard_rank"),
+        results(boosting, "leaderboard_references_b"),
+    ]
+    board = leaderboard.gather(of(folders), known=Known(twins={"b2": "b"}))
+    line = next(each for each in board.largest.lines if each.method == "orf")
+    assert line.ratio == pytest.approx(math.sqrt(0.5))
+    step = next(each for each in board.steps if each.method == "rks")
+    assert (step.interval.ratio, step.interval.datasets) == pytest.approx((0.5, 2))
+    gain = next(each for each in board.preparations if each.scaling == "rank")
+    assert (gain.interval.ratio, gain.interval.datasets) == pytest.approx((0.5, 2))
+    enough = board.enough
+    assert enough.overall.datasets == 2
+    assert enough.overall.ratio == pytest.approx(math.sqrt(2.0 * 0.25))
+    assert (enough.better, board.measured) == (1, 2)
+
+
 def test_preparations_are_compared_and_the_folds_take_the_best():
     base = {("a", "rks", 50): 10.0, ("b", "rks", 50): 20.0}
     other = {("a", "rks", 50): 5.0, ("b", "rks", 50): 40.0}
@@ -538,9 +629,7 @@ def test_facts_are_json_and_say_their_rule():
     written = json.loads(json.dumps(leaderboard.facts(board), allow_nan=False))
     assert written["rule"]["alpha"] == 0.05
     assert written["sizes"][-1]["lines"][0]["method"] == "orf"
-    frame = leaderboard.table(board)
-    assert list(frame["M"].unique()) == [100]
-    assert len(frame) == 3
+    assert len(written["sizes"][-1]["lines"]) == 3
 
 
 def test_published_rows_by_other_code_give_the_same_numbers():

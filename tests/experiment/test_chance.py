@@ -42,6 +42,9 @@ def test_a_row_of_features_that_tell_nothing_says_so(experiment_of):
     words = ("trials=1", "samplers=[rks]", "M=5")
     (lost,) = measured(experiment_of(SMALL, *words, "bandwidth=1e-9"))
     assert "at chance" in lost["message"]
+    assert (lost["at_chance"], lost["role"]) == (True, "method")
     assert lost["status"] == "ok"
-    (fine,) = measured(experiment_of(SMALL, *words, "M=50"))
+    words = (*words, "M=50", "samplers=[{name: rks, role: baseline}]")
+    (fine,) = measured(experiment_of(SMALL, *words))
+    assert (fine["at_chance"], fine["role"]) == (False, "baseline")
     assert "at chance" not in fine["message"]
