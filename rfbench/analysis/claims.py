@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -399,6 +399,36 @@ def table(outcomes: Sequence[Outcome]) -> pd.DataFrame:
     ends of the 90 % interval of the effect; ``depends_on`` is what the paper leaves open.
     """
     return pd.DataFrame([_line(outcome) for outcome in outcomes])
+
+
+def comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
+    """Return every comparison behind some outcomes, one per line, the least favourable first.
+
+    ``effect`` with its 90 % interval, ``excess`` over its bound (below 0 inside), ``side`` of the
+    bounds, and what the effect is over what the paper leaves open.
+    """
+    lines = [
+        {
+            "id": outcome.claim.id,
+            "protocol": outcome.protocol,
+            "metric": outcome.claim.parts[one.part].metric,
+            "method": outcome.claim.parts[one.part].method,
+            "against": one.against,
+            "dataset": one.dataset,
+            "x": one.x,
+            "effect": one.effect,
+            "low": one.low,
+            "high": one.high,
+            "excess": one.excess,
+            "side": verdicts.side(one),
+            "trials": one.trials,
+            "low_over_gaps": one.over_gaps.low if one.over_gaps else math.nan,
+            "high_over_gaps": one.over_gaps.high if one.over_gaps else math.nan,
+        }
+        for outcome in outcomes
+        for one in outcome.least_favourable
+    ]
+    return pd.DataFrame(lines)
 
 
 def _line(outcome: Outcome) -> dict[str, object]:

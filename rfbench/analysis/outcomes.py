@@ -94,6 +94,14 @@ class Outcome:
         return sum(map(lies_outside, self.comparisons))
 
     @property
+    def least_favourable(self) -> list[ClaimComparison]:
+        """All comparisons: the one that decides, then those outside, farthest first."""
+        return sorted(
+            self.comparisons,
+            key=lambda one: (one is not self.decisive, not lies_outside(one), -one.excess),
+        )
+
+    @property
     def depends_on(self) -> tuple[str, ...]:
         """What the paper leaves open and comparisons outside their bounds hang on."""
         keys = (

@@ -143,6 +143,13 @@ def lies_outside(comparison: ClaimComparison) -> bool:
     return comparison.trials >= FEWEST and comparison.p_outside <= ALPHA
 
 
+def side(comparison: ClaimComparison) -> str:
+    """Return on which side of its bounds a comparison lies: inside, outside or open."""
+    if lies_inside(comparison):
+        return "inside"
+    return "outside" if lies_outside(comparison) else "open"
+
+
 def of_claim(comparisons: Sequence[ClaimComparison], tested: int, wanted: int) -> str:
     """Return the verdict on a claim; the parameters are those of `Outcome`.
 

@@ -18,6 +18,8 @@ from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
 from rfbench.errors import ResultsError, nearest, unknown
 from rfbench.papers.models import PLAIN
+from rfbench.results import reader
+from rfbench.results.manifest import read_if_sound
 
 Number = tuple[str, ...]  # paper, protocol, data set, item, method
 
@@ -78,6 +80,26 @@ class Verification:
                 outcome for outcome in self.outcomes if outcome.protocol in (protocol, "")
             ),
         )
+
+
+def of_claim(paths: Iterable[str | Path], name: str) -> tuple[list[Path], str | None]:
+    """Return the results folders at or below the paths that a claim rests on, and its paper.
+
+    All of them, and no paper, where several papers or none have a claim of this name.
+    Raises ResultsError: a path is not there.
+    """
+    found = reader.find(paths)
+    of = {c.paper for c in papers.claims() if name in (c.id, "/".join(c.key))}
+    if len(of) != 1:
+        return found, None
+    (paper,) = of
+    manifests = ((folder, read_if_sound(folder, [])) for folder in found)
+    own = [
+        folder
+        for folder, content in manifests
+        if not content or content.get("config", {}).get("paper") == paper
+    ]
+    return own or found, paper
 
 
 def verify(

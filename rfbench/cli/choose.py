@@ -150,6 +150,8 @@ def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -
       rfbench new prices.csv --target price
       rfbench new prices.csv --target price --out configs/prices.yaml
     """
+    from pydantic import ValidationError
+
     from rfbench.config import DatasetSpec
     from rfbench.pages.templates import render
 
@@ -159,7 +161,11 @@ def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -
     value = _dataset(file, target=target, **reading)
     if isinstance(value, str):
         raise ConfigError(f"{value} is a name of the catalogue, not a file.", "", "")
-    entry = DatasetSpec.model_validate(value).entry
+    try:
+        entry = DatasetSpec.model_validate(value).entry
+    except ValidationError as error:
+        what = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"{what}.", f"So {file} cannot be read.", "Change the option.") from None
     train = max(10, round(0.75 * entry.rows))
     text = render(
         "new.yaml.j2",

@@ -22,6 +22,7 @@ Examples:
   rfbench verify results/ --protocol matched --strict
   rfbench verify results/ --claims --format csv > claims.csv
   rfbench verify results/ --claim E1
+  rfbench verify results/ --claim E1 --format csv > comparisons.csv
   rfbench verify results/published --finding boosting
   rfbench verify results/ --replay 100
 """
@@ -40,7 +41,9 @@ Examples:
     help="csv has the numbers, or with --claims the claims.",
 )
 @click.option("--claims", "claims_only", is_flag=True, help="The claims only.")
-@click.option("--claim", metavar="ID", help="Explain one claim: every comparison behind it.")
+@click.option(
+    "--claim", metavar="ID", help="Explain one claim; with --format csv every comparison behind it."
+)
 @click.option("--finding", metavar="NAME", help="Show one finding: the values behind it.")
 @click.option(
     "--strict",
@@ -87,13 +90,20 @@ def verify(
         return
     note_faults()
     usual = results_folder()
+    if claim is not None:
+        folders, paper = verification.of_claim(folders or (usual,), claim)
+        claims_only = True
     if folders:
         held = verification.verify_any(folders, paper, settings)
     else:
         held = verification.verify([usual] if usual.is_dir() else [], paper, settings)
     held = held.under(protocol) if protocol else held
-    if claim is not None:
+    if claim is not None and form == "text":
         print_text(explained(held.of_claim(claim)))
+        return
+    if claim is not None and form == "csv":
+        table = claims.comparisons(held.of_claim(claim))
+        echo(as_csv(table, float_format="%.10g", lineterminator="\n"), nl=False)
         return
     if form == "csv":
         for note in held.selection.collection.notes:

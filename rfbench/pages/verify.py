@@ -9,13 +9,15 @@ from functools import partial
 from pathlib import Path
 
 from rfbench.analysis import verdicts
-from rfbench.analysis.outcomes import ClaimComparison, Outcome
+from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.totals import Totals, totals
 from rfbench.analysis.verification import Verification
 from rfbench.pages import claims, front, grids, paper, scoreboard
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH, signed
+from rfbench.pages.words import DASH, count, signed
+
+SHOWN = 3  # comparisons of a claim under one protocol; all of them are in the CSV
 
 
 def markdown(verification: Verification, claims_only: bool = False) -> str:
@@ -68,32 +70,28 @@ def _is_here(outcome: Outcome) -> bool:
 
 
 def claim(outcomes: Sequence[Outcome], width: int | None = None) -> str:
-    """Explain one claim for a terminal: its verdicts, each with every comparison behind it."""
+    """Explain one claim for a terminal: its verdicts, each with what decides it."""
     width = width or shutil.get_terminal_size().columns
     return render(
         "claim.txt.j2",
         claim=outcomes[0].claim,
         every=[outcome for outcome in outcomes if outcome.protocol],
         verdict=claims.verdict,
-        grid=comparisons,
-        text=partial(grids.text, width=width),
+        comparisons=comparisons,
         width=width,
     )
 
 
-def comparisons(outcome: Outcome) -> Grid:
-    """Lay out the comparisons of a claim: effect, on which side of the bounds, over the gaps."""
-    rows = []
-    for comparison in outcome.comparisons:
-        compared, effect = claims.said(replace(outcome, decisive=comparison))
-        span = comparison.over_gaps
-        over = f"{signed(span.low)} to {signed(span.high)}" if span else DASH
-        rows.append([compared, effect, _side(comparison), over, str(comparison.trials)])
-    head = ["comparison", "effect (90 % interval)", "bounds", "over what is not printed", "trials"]
-    return Grid(head, rows)
-
-
-def _side(comparison: ClaimComparison) -> str:
-    if verdicts.lies_inside(comparison):
-        return "inside"
-    return "outside" if verdicts.lies_outside(comparison) else "open"
+def comparisons(outcome: Outcome) -> list[str]:
+    """Write the least favourable comparisons of a claim: effect, side of its bounds, trials."""
+    lines = []
+    for one in outcome.least_favourable[:SHOWN]:
+        compared, effect = claims.said(replace(outcome, decisive=one))
+        span = one.over_gaps
+        over = (
+            f", {signed(span.low)} to {signed(span.high)} over what is not printed" if span else ""
+        )
+        lines.append(
+            f"{compared}: {effect}, {verdicts.side(one)}{over}; {count(one.trials, 'trial')}"
+        )
+    return lines

@@ -208,7 +208,8 @@ def gaps(paper: str, apart: bool = False) -> tuple[str, ...]:
     With `apart`, only those of them that an audit varies with ``--gaps`` alone.
     """
     paper_folder = folder(paper)
-    return paper_folder.apart if apart else (*paper_folder.gaps, *paper_folder.apart)
+    names = paper_folder.apart if apart else (*paper_folder.gaps, *paper_folder.apart)
+    return tuple(dict.fromkeys(names))
 
 
 def open_choices() -> dict[str, Choices]:

@@ -50,6 +50,7 @@ def test_a_file_whose_target_stands_apart_needs_none_named(folder):
     [
         ["my data/prices #1.csv"],
         ["my data/prices #1.csv", "--target", "prize"],
+        ["my data/prices #1.csv", "--target", "price", "--separator", "XX"],
         ["none.csv", "--target", "a"],
         ["digits"],
     ],

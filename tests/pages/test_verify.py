@@ -3,12 +3,14 @@
 import io
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
 from rfbench.analysis.published import COLUMNS
 from rfbench.cli import main
+from rfbench.results import reader
 from tests.support.claims import rows
 from tests.support.papers import PAPER, trials
 from tests.support.results import write_folder
@@ -73,7 +75,7 @@ def test_what_is_printed_has_numbers_and_claims(form: str) -> None:
         assert "S5" in alone
 
 
-def test_one_claim_is_explained_with_every_comparison() -> None:
+def test_one_claim_is_explained_by_what_decides_it(monkeypatch: pytest.MonkeyPatch) -> None:
     both = ("leverage-rff", "surrogate-leverage")
     made = rows(lambda method, M: 70.0 + 3 * (method == both[1]), both, 10)
     write_folder(Path("s5"), made, {"config": {"name": "s5", **PAPER}})
@@ -81,8 +83,23 @@ def test_one_claim_is_explained_with_every_comparison() -> None:
     assert said.startswith("S5, liu2020")
     assert "strongest answer" in said
     assert "matched: FAILS (5 of 5" in said
-    assert said.count("outside") == 5
+    assert said.count(", outside") == 3
+    assert "of 5 comparisons; all of them: --claim S5 --format csv" in said
+    assert len(said.splitlines()) <= 40
     assert verify("s5", "--claim", "liu2020/S5").output == said
+    text = verify("s5", "--claim", "S5", "--format", "csv").stdout
+    every = pd.read_csv(io.StringIO(text))
+    assert len(every) == 5
+    assert list(every["side"]) == 5 * ["outside"]
+    assert (every["excess"].diff().dropna() <= 0).all()
+    np.testing.assert_allclose(every["effect"], 3.0, atol=0.1)
+    read = []
+    monkeypatch.setattr(
+        reader, "read", lambda folder, own=reader.read: read.append(folder) or own(folder)
+    )
+    write_folder(Path("other"), made, {"config": {"name": "other", **PAPER, "paper": "eerf2018"}})
+    assert verify(".", "--claim", "S5").output == said
+    assert Path("other") not in read
     other = verify("s5", "--claim", "S55")
     assert other.exit_code == 2
     assert "S5" in other.stderr

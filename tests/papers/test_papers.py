@@ -176,3 +176,10 @@ def test_doubts_belong_to_a_paper_and_unknown_papers_are_named() -> None:
     assert {doubt.paper for doubt in papers.doubts()} <= set(papers.papers())
     with pytest.raises(ResultsError, match="liu2020"):
         papers.check_paper("liu2002")
+
+
+def test_no_choice_that_a_paper_leaves_open_is_listed_twice() -> None:
+    for name in papers.papers():
+        left_open = papers.gaps(name)
+        assert len(left_open) == len(set(left_open)), name
+        assert set(papers.gaps(name, apart=True)) <= set(left_open)

@@ -27,7 +27,7 @@ split: {test_size: 0.4}
 scaling: standard
 bandwidth: 20
 M: [10, 40]
-samplers: [rks, orf, {eerf: {pool_size: 80}}, {rks: {label: control}}]
+samplers: [rks, orf, {eerf: {pool_size: 80}}, {ses: {label: control}}]
 solver: {alphas: 1e-3}
 trials: 2
 timing: isolated

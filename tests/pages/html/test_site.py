@@ -115,7 +115,7 @@ def test_each_paper_method_data_set_and_folder_has_its_page(made):
     assert len({name.lower() for name in names}) == len(names)
     text = (made.out / "papers" / "liu2020.html").read_text(encoding="utf-8")
     number = next(n for n in papers.published() if n.paper == "liu2020" and n.dataset == "EEG")
-    for fact in (number.cell, f"{number.row}, {number.column}", "They have not answered"):
+    for fact in (number.cell, f"{number.row}, {number.column}", "An answer of its authors"):
         assert fact in text
     assert "SORF" in (made.out / "methods" / "sorf.html").read_text(encoding="utf-8")
     reference = (made.out / "reference.html").read_text(encoding="utf-8")
