@@ -128,6 +128,16 @@ class OneLine(Features):
         lengths = np.linalg.norm(frequencies, axis=1, keepdims=True)
         return lengths * frequencies[:1] / lengths[0]
 
+class RowScaled(Features):
+    # Orthogonal directions, with the lengths of a block multiplied onto the wrong axis.
+    def draw(self, random, d):
+        blocks = []
+        for _ in range(-(-self.n_components // d)):
+            Q, R = np.linalg.qr(random.frequencies.standard_normal((d, d)))
+            lengths = np.sqrt(random.frequencies.chisquare(d, size=d))
+            blocks.append(Q * np.sign(np.diag(R)) * lengths)
+        return self.kernel_.spread * np.concatenate(blocks)[: self.n_components]
+
 class IgnoresTheTarget(Features):
     needs_target = True
 
@@ -150,6 +160,7 @@ class Plain(Features):
         ("NoBandwidth", "the mean over seeds is the kernel", "with the kernel gaussian, M = 16"),
         ("WrongByRootTwo", "the mean over seeds is the kernel", "(standard error)"),
         ("NoFactor", "the mean over seeds is the kernel", "where the kernel is"),
+        ("RowScaled", "the mean over seeds is the kernel", "where the kernel is 0.1353"),
         ("OneLine", "the error of the kernel falls with M", "with M = 16 and"),
         ("IgnoresTheTarget", "target is asked for where it is needed", "with shuffled labels"),
         ("NotFinite", "one plain fit", "1 of 8 columns has NaN or infinity: 2"),

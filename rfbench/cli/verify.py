@@ -91,8 +91,8 @@ def verify(
     note_faults()
     usual = results_folder()
     if claim is not None:
-        folders, paper = verification.of_claim(folders or (usual,), claim)
-        claims_only = True
+        found, paper = verification.of_claim(folders or (usual,), claim)
+        folders, claims_only = tuple(found), True
     if folders:
         held = verification.verify_any(folders, paper, settings)
     else:

@@ -67,6 +67,7 @@ class MomentMatching(RandomFeatures):
 
     has_torch_form: ClassVar[bool] = True
     kernels_served: ClassVar[Any] = Gaussian
+    unbiased: ClassVar[bool] = False
 
     def least_components(self, d: int) -> int:
         """Return 5d/4, rounded down, or d + 1."""
