@@ -19,7 +19,7 @@ TESTS = Path(__file__).parent
 FLOORS: tuple[tuple[str, ...], ...] = (
     (
         *("rfbench", "arrays", "errors", "clock", "metrics", "memory"),
-        *("docstrings", "escaping", "frozen", "permissions", "shipped", "yamlfile"),
+        *("docstrings", "escaping", "files", "frozen", "permissions", "shipped", "yamlfile"),
         *("kernels", "bandwidths", "parameters", "plugins", "registry", "grids", "rows", "compute"),
     ),
     ("samplers",),
@@ -149,6 +149,72 @@ def test_only_the_results_open_their_files() -> None:
             assert not re.search(r'"(trials\.csv|manifest\.json|kept\.csv)"', file.read_text()), (
                 module
             )
+
+
+# Rooms whose files lie in folders of ours go through `rfbench.files`, but for files of the package.
+BEHIND_THE_DOOR = ("results", "figures", "pages", "audit", "choosing", "analysis", "testing")
+OPENS = re.compile(
+    r"\b(open|write_text|write_bytes|read_text|read_bytes|to_csv|to_json|savefig|dump|mkstemp"
+    r"|os\.replace|copytree|copyfile)$"
+)
+OPENERS = {
+    "rfbench.figures.known": {"read_bytes"},  # the code of the package
+    "rfbench.choosing.export": {"write_bytes"},  # where the person says
+    "rfbench.choosing.menu": {"read_bytes"},
+    "rfbench.pages.archive": {"read_bytes", "write_bytes", "write_text"},
+    "rfbench.results.archive": {"read_bytes"},
+    "rfbench.results.community": {"read_bytes", "copyfile"},
+    "rfbench.pages.choose": {"read_text"},
+    "rfbench.pages.glossary": {"read_text"},
+    "rfbench.pages.rules": {"read_text"},
+    "rfbench.pages.html.page": {"read_text", "write_text"},
+    "rfbench.pages.html.site": {"read_text", "write_text"},
+    "rfbench.pages.html.verdicts": {"read_text"},
+}
+OTHER_WRITERS = {
+    "rfbench.files",
+    "rfbench.cli",  # streams that were closed
+    "rfbench.cli.menu",
+    "rfbench.cli.running",
+    "rfbench.datasets.fetch",
+    "rfbench.datasets.hashes",
+    "rfbench.datasets.packed",
+    "rfbench.experiment.clusters",
+    "rfbench.experiment.environment",
+    "rfbench.experiment.journal",
+    "rfbench.experiment.worker",
+}
+
+
+def opened_by(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield what a module opens, reads or writes files by, and the call."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (found := OPENS.search(ast.unparse(node.func))):
+            yield found[1], ast.unparse(node)
+
+
+def test_files_of_ours_go_through_one_door() -> None:
+    for module, tree in trees().items():
+        if room_of(module) not in BEHIND_THE_DOOR:
+            continue
+        in_memory = {"BytesIO", "StringIO", "stream", "drawn", "dumped", "text", "index=False"}
+        by = {
+            name
+            for name, call in opened_by(tree)
+            if not (name in ("to_csv", "savefig", "dump") and any(w in call for w in in_memory))
+        }
+        assert by <= OPENERS.get(module, set()), module
+
+
+def test_the_other_writers_are_known() -> None:
+    writes = re.compile(r"write_text|write_bytes|mkstemp|os\.replace|O_WRONLY|[ (]'[wa]b?\+?'[,)]")
+    writers = {
+        module
+        for module, tree in trees().items()
+        if room_of(module) not in BEHIND_THE_DOOR
+        and any(writes.search(ast.unparse(n)) for n in ast.walk(tree) if isinstance(n, ast.Call))
+    }
+    assert writers == OTHER_WRITERS
 
 
 def test_only_the_command_line_prints() -> None:

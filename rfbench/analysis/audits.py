@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from rfbench import files as doors
 from rfbench import papers
 from rfbench.papers.models import SECONDS, Published
 
@@ -87,7 +89,7 @@ def read_all(paths: Iterable[str | Path]) -> list[AuditTable]:
 
 def _read(file: Path) -> pd.DataFrame | None:
     try:
-        table = pd.read_csv(file, dtype=str, keep_default_na=False)
+        table = pd.read_csv(io.BytesIO(doors.read(file)), dtype=str, keep_default_na=False)
     except (OSError, ValueError):
         return None
     if table.empty or not set(MEASURES) <= set(table):

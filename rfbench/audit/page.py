@@ -11,14 +11,14 @@ from typing import Any
 
 import pandas as pd
 
-from rfbench import __version__, papers
+from rfbench import __version__, files, papers
 from rfbench.analysis.audits import DISTANCE, MEASURED, TABLE, cell, off, read_all, worth
 from rfbench.analysis.audits import ranges as of_tables
 from rfbench.audit.choices import written
 from rfbench.audit.ranking import Ranking
 from rfbench.config import KeptBy
 from rfbench.config.sweeps import Options, size
-from rfbench.errors import ResultsError, writing
+from rfbench.errors import ResultsError
 from rfbench.escaping import in_markdown
 from rfbench.pages import grids
 from rfbench.pages.templates import render as fill
@@ -164,7 +164,7 @@ def command_of(folder: Path) -> list[str]:
     """
     file = folder / PAGE
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = files.read(file).decode().splitlines()
     except (OSError, UnicodeDecodeError):
         lines = []
     commands = [line.strip() for line in lines if line.startswith(f"    {COMMAND} ")]
@@ -235,11 +235,6 @@ def save(ranking: Ranking, folder: Path) -> list[Path]:
 
 
 def _write(folder: Path, texts: Mapping[str, str]) -> list[Path]:
-    with writing(
-        f"The audit cannot be written into {folder}",
-        "The trials are kept.",
-        "Make room, or allow writing, and run the same command again.",
-    ):
-        for name, content in texts.items():
-            (folder / name).write_text(content, encoding="utf-8")
+    for name, content in texts.items():
+        files.replace(folder / name, content.encode())
     return [folder / name for name in texts]

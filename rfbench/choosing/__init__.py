@@ -21,6 +21,7 @@ import pandas as pd
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from rfbench import files
 from rfbench.choosing.code import code_of
 from rfbench.choosing.judging import Contender, Judged, held_out, pipeline_of, searched
 from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS
@@ -29,7 +30,7 @@ from rfbench.choosing.search import Candidate, LearningProblem
 from rfbench.choosing.table import LabelledTable, read_table, table_of
 from rfbench.datasets.preparation import Preparation
 from rfbench.datasets.values import DATE
-from rfbench.errors import ConfigError, unknown, writing
+from rfbench.errors import ConfigError, unknown
 from rfbench.escaping import json_value
 from rfbench.memory import check_fits, limited_to
 
@@ -307,13 +308,12 @@ def _write(choice: Choice) -> None:
         "model": choice.card.model_dump(),
         "tried": choice.tried.to_dict("records"),
     }
-    files = {
+    texts = {
         "answer.json": json.dumps(json_value(answer), indent=1) + "\n",
         "report.html": page(choice),
     }
-    for name, text in files.items():
-        with writing(f"{name} cannot be written"):
-            (choice.folder / name).write_text(text, encoding="utf-8")
+    for name, text in texts.items():
+        files.replace(choice.folder / name, text.encode())
 
 
 def described(preparation: Preparation) -> tuple[str, ...]:

@@ -14,12 +14,12 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sklearn.pipeline import Pipeline
 
-from rfbench import __version__
+from rfbench import __version__, files
 from rfbench.arrays import Array
 from rfbench.choosing.losses import NUMBER_METRICS, Loss, Predicted, loss
 from rfbench.datasets import hashes
 from rfbench.datasets.values import named
-from rfbench.errors import DataError, writing
+from rfbench.errors import DataError
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)  # of the intervals
 MODEL, CARD = "model.joblib", "model.json"
@@ -132,20 +132,21 @@ def save(model: Model, folder: Path, **facts: Any) -> Card:
     WriteError if a file cannot be written.
     """
     path = folder / MODEL
-    with writing(f"{path} cannot be written"):
-        folder.mkdir(parents=True, exist_ok=True)
-        joblib.dump(model, path, compress=3)
-        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-        widths = {str(k): v if np.isfinite(v) else None for k, v in model.half_widths_.items()}
-        card = Card(
-            format=1,
-            model_sha256=sha256,
-            n_bytes=path.stat().st_size,
-            half_widths=widths,
-            versions=versions(),
-            **facts,
-        )
-        (folder / CARD).write_text(card.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    dumped = io.BytesIO()
+    joblib.dump(model, dumped, compress=3)
+    content = dumped.getvalue()
+    sha256 = hashlib.sha256(content).hexdigest()
+    widths = {str(k): v if np.isfinite(v) else None for k, v in model.half_widths_.items()}
+    card = Card(
+        format=1,
+        model_sha256=sha256,
+        n_bytes=len(content),
+        half_widths=widths,
+        versions=versions(),
+        **facts,
+    )
+    files.replace(path, content)
+    files.replace(folder / CARD, card.model_dump_json(indent=2).encode() + b"\n")
     hashes.remember(f"model|{sha256}", "made")
     return card
 
@@ -161,7 +162,7 @@ def read_card(path: Path) -> Card:
         )
     beside = path.with_suffix(".json")
     try:
-        card = Card.model_validate_json(beside.read_bytes())
+        card = Card.model_validate_json(files.read(beside))
     except OSError as error:
         raise DataError(
             f"The model's card {beside} cannot be read.",
@@ -175,7 +176,7 @@ def read_card(path: Path) -> Card:
             f"{'.'.join(map(str, first['loc']))}: {first['msg']}.",
             "Take the one that `rfbench choose` wrote.",
         ) from None
-    _check_content(path, path.read_bytes(), card)
+    _check_content(path, files.read(path), card)
     return card
 
 
@@ -200,7 +201,7 @@ def load(path: Path, card: Card, *, allow_imports: bool = False) -> Model:
             "Loading a model runs code that is in its file: it is as trusted as its sender.",
             "Run with --allow-imports if you trust it.",
         )
-    content = path.read_bytes()  # once: what was checked is what is loaded
+    content = files.read(path)  # once: what was checked is what is loaded
     _check_content(path, content, card)
     try:
         model = joblib.load(io.BytesIO(content))

@@ -33,6 +33,7 @@ from rfbench.cli.site import site
 from rfbench.cli.slurm import slurm
 from rfbench.cli.terminal import Printable, echo
 from rfbench.cli.verify import verify
+from rfbench.compute import check_folder
 from rfbench.errors import RfbenchError, WriteError
 from rfbench.escaping import printable
 
@@ -67,6 +68,7 @@ class Commands(click.Group):
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be any bytes
         try:
+            check_folder()
             result = super().invoke(ctx)
             sys.stdout.flush()
             return result

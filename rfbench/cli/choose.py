@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from rfbench import files
 from rfbench.cli.options import (
     AS_JSON,
     DROP,
@@ -124,7 +125,7 @@ def choose(
         **kwargs,
     )
     if form == "json":
-        answer = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
+        answer = json.loads(files.read(folder / "answer.json"))
         echo_json({"folder": str(folder), **answer})
     else:
         echo(text(choice), nl=False)
@@ -177,10 +178,7 @@ def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -
         least=min((count or 0 for count in entry.classes.values()), default=0),
         sizes=[size for size in (50, 100, 200, 400) if size <= train] or [train // 2],
     )
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be written.", f"{error.strerror}.", "") from None
+    files.write_named(path, text.encode())
     echo(f"{path}\nTry it: rfbench run {path} --smoke")
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from rfbench import files
 from rfbench.cli.options import FILE, reads_a_table
 from rfbench.cli.terminal import echo
-from rfbench.errors import writing
 
 LEVELS = ("0.5", "0.8", "0.9", "0.95", "0.99")
 
@@ -44,6 +44,7 @@ def predict(
     from rfbench.choosing.table import read_new_rows
     from rfbench.pages.templates import lines
 
+    model = model.resolve()
     card = read_card(model)
     for name, (then, now) in card.other_versions().items():
         echo(f"note: the model was made with {name} {then}, and here is {now}", err=True)
@@ -53,7 +54,5 @@ def predict(
     for line in lines("predict.j2", "differences", table=fitted.differences(rows)):
         echo(f"note: {line}", err=True)
     made = predictions(fitted, card, rows, float(level))
-    with writing(f"{out} cannot be written"):
-        out.parent.mkdir(parents=True, exist_ok=True)
-        made.to_csv(out, index=False)
+    files.write_named(out, made.to_csv(index=False).encode())
     echo(f"{out}: {len(made)} predictions")

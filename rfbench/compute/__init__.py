@@ -7,17 +7,37 @@ Nothing heavy is imported here: take what you need from `rfbench.compute.waves`,
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
+from rfbench.errors import ConfigError
+
 log = logging.getLogger(__name__)
 
+NUMBA_SETTINGS = ".numba_config.yaml"
 CPU, CUDA, TORCH_CPU = "cpu", "cuda", "torch-cpu"
 # `cpu` is numpy, without torch; `torch-cpu` is for tests: what a GPU does, by torch on the CPU.
 DEVICES = (CPU, CUDA, TORCH_CPU)
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+
+
+def check_folder() -> None:
+    """Refuse to start where numba would take settings from the current folder.
+
+    Such a file may name a folder of compiled functions, which numba loads as pickles: that runs any
+    code that somebody put there. It is looked at before numba is imported.
+
+    Raises ConfigError.
+    """
+    if os.path.lexists(NUMBA_SETTINGS):
+        raise ConfigError(
+            f"The current folder holds {NUMBA_SETTINGS}.",
+            "numba would obey it, and it may name a folder whose compiled functions are run.",
+            "Start rfbench in another folder, or move the file away.",
+        )
 
 
 def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -40,6 +60,7 @@ def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
     The cache lies beside the source file, or in the user's cache folder where that is read-only.
     Where both are, each process compiles anew, in memory.
     """
+    check_folder()
     import numba
 
     options: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}

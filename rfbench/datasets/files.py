@@ -7,6 +7,7 @@ import hashlib
 import io
 import re
 import warnings
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -23,8 +24,10 @@ from rfbench.datasets import columns
 from rfbench.datasets.archives import UNPACK, opened
 from rfbench.datasets.dialect import SEPARATORS, dialect
 from rfbench.errors import DataError, RfbenchError, nearest
+from rfbench.memory import GIB, free_bytes
 
 EXCEL = {b"PK\x03\x04": "xlsx", b"\xd0\xcf\x11\xe0": "xls"}  # by how a file begins
+LARGEST_UNPACKED = 1 << 32  # bytes of a packed file that is read as a whole
 ROWS_AT_ONCE, PIECE_BYTES = 2**14, 2**25  # of a piece, at most
 # From pandas 3.1 on every number is the nearest double, and saying so is deprecated.
 _before_3_1 = [int(part) for part in pd.__version__.split(".")[:2]] < [3, 1]
@@ -67,8 +70,30 @@ def read(path: Path, **options: Any) -> Table:
     with answered(path):
         if path.stat().st_size == 0:
             raise pd.errors.EmptyDataError
+        _check_unpacked(path)
         (table,) = _READERS[format_of(path)](path, None, **options)
         return table
+
+
+def _check_unpacked(path: Path) -> None:
+    """Refuse a packed file that holds more bytes than memory is free, before it is parsed."""
+    most = int(min(LARGEST_UNPACKED, free_bytes()))
+    if zipfile.is_zipfile(path):  # NPZ and Excel too; no member gives more than it declares
+        with zipfile.ZipFile(path) as packed:
+            size = sum(member.file_size for member in packed.infolist())
+    elif path.suffix.lower() in UNPACK:
+        size = 0
+        with opened(path) as stream:
+            while size <= most and (block := stream.read(1 << 22)):
+                size += len(block)
+    else:
+        return
+    if size > most:
+        raise DataError(
+            f"{path.name} holds more than {most / GIB:.3g} GiB once it is unpacked.",
+            f"It has {path.stat().st_size:,} bytes as it is packed.",
+            "Unpack it and look at it; `rfbench data pack` reads a large file in pieces.",
+        )
 
 
 def pieces(path: Path, *, rows: int = ROWS_AT_ONCE, **options: Any) -> Iterator[Table]:

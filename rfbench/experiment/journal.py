@@ -9,6 +9,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from rfbench import files
 from rfbench.results import kept_features, manifest
 from rfbench.results.lines import CHECK, opened, sealed
 from rfbench.results.store import line_of, row_of
@@ -27,6 +28,7 @@ class Journal:
     """
 
     def __init__(self, folder: Path, first_trial: str) -> None:
+        self.folder = folder
         self.path = folder / FOLDER / f"{first_trial}.jsonl"
         # What a crash or a timeout writes its traceback to.
         self.trace = self.path.with_suffix(".trace")
@@ -56,6 +58,7 @@ class Journal:
 
     def _append(self, data: bytes, force: bool) -> None:
         if self._descriptor < 0:
+            files.check(self.path, self.folder)
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         while data:
@@ -78,7 +81,7 @@ class Journal:
         rows: list[dict[str, Any]] = []
         started: str | None = None
         self.changed = 0
-        for text in _bytes(self.path).splitlines():
+        for text in _bytes(self.path, self.folder).splitlines():
             try:
                 sealed_line = json.loads(text)
                 if CHECK not in sealed_line:
@@ -94,7 +97,7 @@ class Journal:
 
     def crash_report(self) -> str:
         """Return what the worker's fault handler wrote before it died, or an empty string."""
-        return _bytes(self.trace).decode(errors="backslashreplace")
+        return _bytes(self.trace, self.folder).decode(errors="backslashreplace")
 
     def remove(self) -> None:
         """Remove its files, not the folder: another worker may be about to open its own."""
@@ -116,10 +119,10 @@ def remove_folder(folder: Path) -> None:
 
 def leftovers(folder: Path) -> list[Journal]:
     """Return the journals that an earlier run left in a results folder."""
-    files = (folder / FOLDER).glob("*.*")
-    names = {path.stem for path in files if path.suffix in (".jsonl", ".trace")}
+    there = (folder / FOLDER).glob("*.*")
+    names = {path.stem for path in there if path.suffix in (".jsonl", ".trace")}
     return [Journal(folder, name) for name in sorted(names)]
 
 
-def _bytes(path: Path) -> bytes:
-    return path.read_bytes() if path.exists() else b""
+def _bytes(path: Path, top: Path) -> bytes:
+    return files.read(path, top) if os.path.lexists(path) else b""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rfbench import memory
+from rfbench import files, memory
 from rfbench.compute.partitions import AddUp, in_turn
 from rfbench.errors import ConfigError
 from rfbench.experiment import environment
@@ -108,6 +108,7 @@ def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
     obey(limits)
     rows: list[dict[str, Any]] = []
     journal = Journal(folder, job.trials[0].id)
+    files.check(journal.trace, folder)
     journal.trace.parent.mkdir(parents=True, exist_ok=True)
     trace = journal.trace.open("w", encoding="utf-8")
 

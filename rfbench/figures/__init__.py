@@ -18,11 +18,12 @@ reach them.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rfbench.errors import writing
+from rfbench import files
 from rfbench.figures import curves, kept, known
 from rfbench.figures.measured import Measured, measure
 from rfbench.figures.style import settings
@@ -40,7 +41,6 @@ FIGURES: tuple[Callable[[Measured], Iterator[tuple[str, Figure]]], ...] = (
     kept.features,
 )
 CAPTIONS = "captions.txt"
-SAFE = "The rows are safe in trials.csv."
 # What names the program or the moment stays out of the files.
 METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
@@ -84,7 +84,7 @@ def plot(
 
     Raises ConfigError if there is no such style; WriteError if a file cannot be written.
     """
-    folder, files = folder or results.folder, []
+    folder, written = folder or results.folder, []
     captions = []
     with settings(style, article=width is not None):
         record = known.digest(results, [*formats, *([f"{width:g}"] if width else [])])
@@ -93,20 +93,14 @@ def plot(
         for stem, figure in figures_of(results, width):
             captions.append(f"{stem}: {figure.get_label()}\n")
             for form in formats:
-                files.append(folder / f"{stem}.{form}")
-                save(figure, files[-1], f"`rfbench plot {results.folder}`")
-    if width and files:
-        files.append(folder / CAPTIONS)
-        _write(files[-1], "\n".join(captions))
-    if files:
-        known.write(folder, record, files)
-    return files
-
-
-def _write(file: Path, text: str) -> None:
-    with writing(f"{file} cannot be written", SAFE, "Make room."):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+                written.append(folder / f"{stem}.{form}")
+                save(figure, written[-1])
+    if width and written:
+        written.append(folder / CAPTIONS)
+        files.replace(written[-1], "\n".join(captions).encode())
+    if written:
+        known.write(folder, record, written)
+    return written
 
 
 def figures_of(results: Results, width: float | None = None) -> Iterator[tuple[str, Figure]]:
@@ -118,12 +112,12 @@ def figures_of(results: Results, width: float | None = None) -> Iterator[tuple[s
         yield from figures(measured)
 
 
-def save(figure: Figure, file: Path, again: str = "the same command") -> None:
+def save(figure: Figure, file: Path) -> None:
     """Write a figure as PNG, PDF or SVG, with its folder; the same figure gives the same bytes.
 
-    Raises WriteError if the file cannot be written; it says which command draws it `again`.
+    Raises WriteError if the file cannot be written.
     """
-    todo = f"Make room, then draw it again with {again}."
-    with writing(f"{file} cannot be written", SAFE, todo):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(file, metadata=METADATA[file.suffix[1:]])
+    form = file.suffix[1:]
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=form, metadata=METADATA[form])
+    files.replace(file, drawn.getvalue())

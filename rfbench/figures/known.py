@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 import rfbench
-from rfbench.errors import writing
+from rfbench import files as doors
 from rfbench.figures.measured import paper_of
 from rfbench.results import Results, kept_features
 
@@ -47,11 +47,12 @@ def digest(results: Results, formats: Sequence[str]) -> str:
 def files(folder: Path, record: str) -> list[Path] | None:
     """Return the files that were drawn for a hash; None if there are none, or one has gone."""
     try:
-        stored = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        stored = json.loads(doors.read(folder / FILE))
         drawn = [folder / Path(name).name for name in stored["files"]]
     except (OSError, ValueError, TypeError, KeyError):
         return None
-    return drawn if stored["of"] == record and all(file.is_file() for file in drawn) else None
+    there = all(file.is_file() and not file.is_symlink() for file in drawn)
+    return drawn if stored["of"] == record and there else None
 
 
 def write(folder: Path, record: str, drawn: Sequence[Path]) -> None:
@@ -60,13 +61,7 @@ def write(folder: Path, record: str, drawn: Sequence[Path]) -> None:
     Raises WriteError if that cannot be written.
     """
     content = {"of": record, "files": [file.name for file in drawn]}
-    with writing(
-        f"{folder / FILE} cannot be written",
-        "The figures are drawn; the next call draws them again.",
-        "Make room.",
-    ):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / FILE).write_text(json.dumps(content) + "\n", encoding="utf-8")
+    doors.replace(folder / FILE, json.dumps(content).encode() + b"\n")
 
 
 def _content(rows: pd.DataFrame) -> str:

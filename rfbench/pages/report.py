@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rfbench import papers
+from rfbench import files, papers
 from rfbench.analysis import leaderboard
 from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import verify_any
@@ -51,7 +51,7 @@ def publish(
     verification = verify_any(paths, today=today)
     collection = verification.selection.collection
     board = leaderboard.gather(collection, known)
-    files = verdicts.files(verdicts.gather(verification))
+    data = verdicts.files(verdicts.gather(verification))
     of_papers = out / PAPERS
     pages: dict[Path, str | bytes] = {
         **{
@@ -61,14 +61,16 @@ def publish(
         out / "which_method.md": which_method.page(board, out, list(collection.stale)),
         **{out / name: content for name, content in _facts(board).items()},
         out / "README.md": front.page(verification, board, paths, out),
-        **{out / name: text for name, text in files.items()},
+        **{out / name: text for name, text in data.items()},
     }
     with writing(f"The report cannot be written to {out}", todo="Name another folder with --out."):
-        for path in _stale(out, pages):
+        stale = _stale(out, pages)
+        for path in (*stale, *pages):
+            files.check(path, out)
+        for path in stale:
             path.unlink()
         for path, content in pages.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            files.replace(path, content if isinstance(content, bytes) else content.encode(), out)
     return list(pages)
 
 
@@ -79,7 +81,8 @@ def _facts(board: leaderboard.Leaderboard | None) -> dict[str, bytes]:
 def _check_front(file: Path) -> None:
     """Raise ResultsError if a page that someone wrote would be overwritten."""
     try:
-        first = file.read_text(encoding="utf-8", errors="replace").partition("\n")[0].strip()
+        content = files.read(file).decode(errors="replace")
+        first = content.partition("\n")[0].strip()
     except OSError:
         return  # there is none, or writing it tells what is wrong
     if first and first not in TITLES:

@@ -13,8 +13,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from rfbench import files
 from rfbench.errors import ResultsError, WriteError
-from rfbench.results import files, kept_features
+from rfbench.results import kept_features
 from rfbench.results.lines import opened, sealed
 from rfbench.results.manifest import MANIFEST
 from rfbench.results.reader import TRIALS

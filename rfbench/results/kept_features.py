@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rfbench import files
 from rfbench.errors import ResultsError
-from rfbench.results import files
 from rfbench.results.lines import CHECK, cells_of, encoded, fits, with_check
 
 FILE = "kept.csv"
@@ -35,7 +35,7 @@ def read(folder: Path) -> list[dict[str, str]]:
     if not file.exists():
         return []
     try:
-        content = file.read_bytes()
+        content = files.read(file)
         content.decode()
     except (OSError, ValueError) as error:
         raise ResultsError(f"{file} cannot be read.", f"{error}.", "Move the file away.") from error

@@ -10,8 +10,8 @@ from typing import Annotated, Any, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
+from rfbench import files
 from rfbench.errors import ResultsError
-from rfbench.results import files
 from rfbench.results.lines import opened, sealed
 
 MANIFEST = "manifest.json"
@@ -202,7 +202,7 @@ def data_key(name: str, parameters: Mapping[str, Any]) -> str:
 
 def _load(folder: Path) -> dict[str, Any]:
     try:
-        content = json.loads((folder / MANIFEST).read_bytes())
+        content = json.loads(files.read(folder / MANIFEST))
         if isinstance(content, dict):
             content = opened(content)
         RecordedManifest.model_validate(content)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rfbench import files
 from rfbench.errors import ResultsError
 from rfbench.results import manifest as manifests
 from rfbench.results.lines import CHECK, cells_of, fits
@@ -23,6 +24,7 @@ SHARDS = "shards"
 NEEDED = ("trial_id", "setting", "protocol", "sampler", "label", "variant", "machine", "device")
 NAMED_LINES = 5
 PIECE = 1 << 22
+LONGEST_LINE = 1 << 24  # bytes; a row of rfbench has some hundred thousand at most
 # Numbers are read to the last bit; from pandas 3.1 on they are without being asked.
 EXACT: dict[str, Any] = (
     {}
@@ -312,11 +314,17 @@ def pieces(file: Path) -> Iterator[TrialRows]:
 def _lines(file: Path) -> Iterator[tuple[list[str], list[bytes], bool]]:
     """Yield the header, some lines without their ends, and whether the last of them has one."""
     try:
-        with file.open("rb") as stream:
-            header = _header(file, stream.readline())
+        with files.opened(file) as stream:
+            header = _header(file, stream.readline(LONGEST_LINE))
             rest, empty = b"", True
             while block := stream.read(PIECE):
                 *lines, rest = (rest + block).split(b"\n")
+                if len(rest) > LONGEST_LINE:
+                    raise ResultsError(
+                        f"{file} has a line of more than {LONGEST_LINE:,} bytes.",
+                        "It was not written by rfbench.",
+                        "Restore the file, or run the configuration again into another folder.",
+                    )
                 if lines:
                     yield header, lines, True
                     empty = False

@@ -12,8 +12,8 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from rfbench import files
 from rfbench.errors import ResultsError, WriteError, writing
-from rfbench.results import files
 from rfbench.results import manifest as manifests
 from rfbench.results.lines import CHECK, cells_of, encoded, fits, with_check
 from rfbench.results.log import note as write_note
@@ -39,13 +39,15 @@ class Store:
 
         Raises ResultsError: another run holds it.
         """
-        held = FileLock(self.folder / ".lock")
-        owner = self.folder / ".owner"
+        lock, owner = self.folder / ".lock", self.folder / ".owner"
+        for file in (self.csv, self.folder / TORN, lock, owner):
+            files.check(file)
+        held = FileLock(lock)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             held.acquire(timeout=0)
         except Timeout:
-            who = owner.read_text(encoding="utf-8").strip() if owner.exists() else "another run"
+            who = files.read(owner).decode().strip() if owner.exists() else "another run"
             raise ResultsError(
                 f"Another run is at work on {self.folder}: {who}.",
                 "Two writers would spoil each other's rows.",
@@ -59,7 +61,7 @@ class Store:
             ) from error
         try:
             now = datetime.datetime.now().isoformat(" ", timespec="seconds")
-            owner.write_text(f"process {os.getpid()}, since {now}\n", encoding="utf-8")
+            files.replace(owner, f"process {os.getpid()}, since {now}\n".encode())
             yield
         finally:
             owner.unlink(missing_ok=True)
@@ -68,8 +70,7 @@ class Store:
     def keep_traceback(self, trial_id: str, text: str) -> None:
         """Write the traceback of a failed trial to `failures/TRIAL_ID.txt`."""
         target = self.folder / "failures" / f"{trial_id}.txt"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(text.encode(errors="backslashreplace"))
+        files.replace(target, text.encode(errors="backslashreplace"), self.folder)
 
     def mend(self) -> None:
         """Move broken rows to `trials.csv.torn`, and give an older file the columns of today.
@@ -79,7 +80,7 @@ class Store:
         """
         if not self._has_header():
             if self.csv.exists() and self.csv.stat().st_size:
-                self._set_aside([self.csv.read_bytes()])
+                self._set_aside([files.read(self.csv)])
                 files.replace(self.csv, b"")
             return
         table = parse(self.csv)
@@ -96,14 +97,12 @@ class Store:
     def _has_header(self) -> bool:
         if not self.csv.exists():
             return False
-        with self.csv.open("rb") as file:
+        with files.opened(self.csv) as file:
             return file.readline().endswith(b"\n")
 
     def _set_aside(self, lines: Sequence[bytes]) -> None:
-        with (self.folder / TORN).open("ab") as torn:
-            torn.write(b"".join(line.rstrip(b"\n") + b"\n" for line in lines))
-            torn.flush()
-            os.fsync(torn.fileno())
+        torn = b"".join(line.rstrip(b"\n") + b"\n" for line in lines)
+        files.append(self.folder / TORN, torn)
 
     def rows(self) -> list[dict[str, str]]:
         """Return the whole rows as text, the last one of each trial; broken ones are passed over.
@@ -133,10 +132,7 @@ class Store:
             "Make room, or give another --out, and run the same command again.",
         ):
             self.folder.mkdir(parents=True, exist_ok=True)
-            with self.csv.open("ab") as file:
-                file.write((b"" if file.tell() else _HEADER) + line_of(row) + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
+            files.append(self.csv, line_of(row) + b"\n", _HEADER)
 
 
 def check_columns(file: Path, names: Iterable[str]) -> None:
