@@ -45,8 +45,8 @@ def check(file: Path, top: Path | None = None) -> None:
             raise _refusal(top / folder, "a link")
     try:
         mode = file.lstat().st_mode
-    except FileNotFoundError:
-        return
+    except (FileNotFoundError, NotADirectoryError):
+        return  # whoever reads or writes it says what is wrong
     except OSError as error:
         raise ResultsError(f"{file} cannot be read.", f"{error.strerror}.") from error
     if not stat.S_ISREG(mode):

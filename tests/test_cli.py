@@ -96,7 +96,7 @@ def times(folder):
 
 def test_a_run_with_nothing_to_do_draws_and_writes_nothing(done, monkeypatch):
     drawn = []
-    monkeypatch.setattr(figures, "save", lambda figure, file, again: drawn.append(file.name))
+    monkeypatch.setattr(figures, "save", lambda figure, file: drawn.append(file.name))
     tiny = done / "results" / "tiny"
     before = times(tiny)
     for file in tiny.iterdir():  # times of files say nothing: a copy has others

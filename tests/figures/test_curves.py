@@ -219,7 +219,7 @@ def test_no_label_of_an_axis_is_cut_off(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_figure_that_cannot_be_written_leaves_a_sentence(write: Write) -> None:
     results = read(write(sweep()))
-    with pytest.raises(WriteError, match="rows are safe"):
+    with pytest.raises(WriteError, match="error_vs_M.png could not be written: Not a directory"):
         plot(results, results.folder / "trials.csv" / "figures")
 
 

@@ -18,7 +18,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Return the files that are written; they hold no picture."""
     files: list[Path] = []
 
-    def save(figure: object, file: Path, again: str) -> None:
+    def save(figure: object, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
         files.append(file)

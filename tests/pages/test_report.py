@@ -136,7 +136,7 @@ def test_nothing_at_all_is_an_error() -> None:
     assert not Path("pages").exists()
     folder(eeg(rks=68.5), "whole", **PAPER)
     Path("pages").write_text("a file")
-    with pytest.raises(WriteError, match="cannot be written"):
+    with pytest.raises(WriteError, match="could not be written"):
         write(["results"], "pages")
 
 
