@@ -41,10 +41,6 @@ class MemoryLimit(MethodError):
     """Work that would not fit into the memory allowed."""
 
 
-class ExecutorError(RfbenchError):
-    """Workers that cannot be had, or differ from this machine."""
-
-
 class ResultsError(RfbenchError):
     """A results folder that cannot be read, or that another run is at work on."""
 

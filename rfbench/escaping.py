@@ -1,8 +1,7 @@
 """Texts of others, made harmless: one function per output, each used at the door of that output.
 
 A label, a title, the name of a data set, a machine or a file, a message of somebody else's code:
-each may hold anything. `printable` is for a terminal, and the others begin with it. The page of
-`rfbench report --html` has the escaping of Jinja.
+each may hold anything. `printable` is for a terminal, and the others begin with it.
 """
 
 from __future__ import annotations

@@ -27,12 +27,12 @@ CACHE = tempfile.TemporaryDirectory(prefix="rfbench-tests-")
 os.environ["RFBENCH_CACHE"] = CACHE.name
 
 # Files whose runs find the idle workers of the one before: one process of pytest-xdist runs them
-# all. Those on faults and on workers elsewhere start their own; they take long, and begin first.
+# all. Those on faults start their own; they take long, and begin first.
 WITH_WORKERS = re.compile(
-    r"tests/(experiment/(?!test_(faults|remote))|audit/|choosing/)"
+    r"tests/(experiment/(?!test_faults)|audit/|choosing/)"
     r"|test_(api|cli|documentation|invented)\.py"
 )
-LONG = re.compile(r"tests/experiment/test_(faults|remote)")
+LONG = re.compile(r"tests/experiment/test_faults")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

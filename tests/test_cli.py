@@ -240,11 +240,6 @@ def test_a_file_of_several_runs(here):
         "two_more.printed",
         "two_more.tuned",
     ]
-    script = call("slurm", "two.yaml", *named, "--set", "M=5")
-    assert re.findall("(?<=rfbench merge results/).*", script) == [
-        "two_more.printed",
-        "two_more.tuned",
-    ]
     assert "A sweep is of one run" in call("sweep", "two.yaml", "--M", 5, *named, code=2)
     call("sweep", "two.yaml", "--M", "4,5", "--run", "more.printed", "--jobs", 1)
     assert (here / "results" / "two_more.printed-sweep-M=4+5" / "trials.csv").exists()

@@ -4,7 +4,6 @@ import json
 import math
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import click
@@ -56,7 +55,7 @@ def test_a_run_prints_a_line_per_event_and_nothing_else(config: Path, tmp_path: 
     words = ("run", config, "--out", tmp_path / "out", "--jobs", 1, "--format", "json")
     (plan,) = map(json.loads, out(*words, "--dry-run").splitlines())
     assert (plan["event"], plan["trials"], plan["done"]) == ("planned", 4, 0)
-    assert (plan["downloads"], plan["left_out"]) == ([], [])
+    assert plan["downloads"] == []
     assert not (tmp_path / "out").exists()
     events = [json.loads(line) for line in out(*words).splitlines()]
     assert [event["event"] for event in events] == ["planned", *["trial"] * 4, "ended"]
@@ -173,23 +172,3 @@ def test_completion() -> None:
     }  # fmt: skip
     result = CliRunner().invoke(main, env=environment, prog_name="rfbench")
     assert result.stdout.split() == ["plain,eerf"]
-
-
-def test_slurm_asks_for_memory_time_a_log_and_an_environment(tmp_path: Path, config: Path) -> None:
-    venv = tmp_path / "my venv"
-    (venv / "bin").mkdir(parents=True)
-    (venv / "bin" / "activate").write_text("")
-    script = call("slurm", config, "quickstart", "--time", "90m", "--log", "logs",
-                  "--environment", venv, "--trials", 5)  # fmt: skip
-    assert script.count("--array=1-20") == 2
-    assert script.count("--time=1:30:00 ") == 2
-    assert script.count("--output=logs/%x-%A_%a.log") == 2
-    assert script.count(f". '{venv}/bin/activate'\n") == 4
-    assert script.count("--trials 5 --jobs 1 --shard") == 2
-    sizes = [int(word[6:-1]) for word in script.split() if word.startswith("--mem=")]
-    assert len(sizes) == 2
-    assert all(100 <= size <= 4000 and size % 100 == 0 for size in sizes)
-    subprocess.run(["sh", "-n"], input=script, text=True, check=True)
-    assert "--mem=4G" in call("slurm", config, "--mem", "4G")
-    assert "conda activate my-env\n" in call("slurm", config, "--environment", "my-env")
-    assert "Name configurations first" in call("slurm", "--trials", 5, code=2)

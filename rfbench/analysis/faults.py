@@ -12,8 +12,6 @@ from rfbench.analysis.summary import metrics
 from rfbench.results import Results
 from rfbench.results.schema import TIMES
 
-# What a sampler says that was asked for too few features.
-NEEDED = r"Raise n_components to (\d+)"
 BUSY = 1.2
 
 
@@ -78,21 +76,3 @@ def faults(results: Results) -> list[Fault]:
     if differ := int((hashes.groupby(paired)["data_hash"].nunique() > 1).sum()):
         faults_seen.append(Fault("unpaired", differ))
     return faults_seen
-
-
-def too_few(results: Results) -> dict[tuple[str, str, int], int]:
-    """Return, by data set, label and M, the least M of a method that cannot have so few features.
-
-    That is where every row of them says so in its message.
-    """
-    rows = results.rows[results.rows["M"].notna()]
-    messages = rows["message"].where(rows["status"] != "ok").astype("str")
-    least = messages.str.extract(NEEDED)[0].astype("float64")
-    least = least.where(least > rows["M"].astype("float64"))
-    needed: dict[tuple[str, str, int], list[float]] = {}
-    for dataset, label, size, value in zip(
-        rows["dataset"], rows["label"], rows["M"], least, strict=True
-    ):
-        needed.setdefault((dataset, label, int(size)), []).append(value)
-    return {key: int(values[0]) for key, values in needed.items() if len(set(values)) == 1
-            and values[0] == values[0]}  # fmt: skip

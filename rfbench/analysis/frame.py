@@ -42,7 +42,7 @@ FIRST = ["experiment", "folder", *IDENTITY, "paper", "items", "smoke"]
 Today = Callable[[Results], frozenset[str] | None]
 GROUPS = [
     *FIRST, "source", "sampled", "method", "alias", "trials", "failed", "n_train", "n_test",
-    "columns", "new_splits", "shared", "error_metric", "M_low", "M_high", "machine", "stale",
+    "columns", "new_splits", "error_metric", "M_low", "M_high", "machine", "stale",
 ]  # fmt: skip
 
 
@@ -68,8 +68,8 @@ class Collection:
         `M_high`, its range; `source` and `sampled`, the data set's name and the number in
         ``name[5000 rows]`` (or NaN); `method`, the label, or ``joint``; `alias`, the sampler where
         it names no other label (or ``""``); `trials` and `failed`; `n_train`, `n_test` and
-        `columns`, medians; `new_splits`, whether every trial splits the same rows anew; `shared`,
-        whether times are charged with other sizes' work; `error_metric`, what `error_percent` is;
+        `columns`, medians; `new_splits`, whether every trial splits the same rows anew;
+        `error_metric`, what `error_percent` is;
         `machine`, that of most of its rows: times of other machines do not count, see
         `of_one_machine`; `stale`, whether no configuration asks for these rows today.
     experiments : tuple of Results
@@ -303,7 +303,6 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
     # A subset draws both sides anew, unless it asks for more rows than there are.
     anew |= np.isfinite(sampled) & ~(floats(rows["n_train"]) < sampled)
     groups["new_splits"] = anew.groupby(code).any()
-    groups["shared"] = (rows["timing"] == "shared").groupby(code).any()
     classified = (error.notna() & rows["counts"]).groupby(code).any()
     named = groups["metric"].where(groups["metric"].isin(REGRESSION), REGRESSION[0])
     groups["error_metric"] = named.mask(classified, "error")

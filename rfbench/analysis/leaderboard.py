@@ -26,7 +26,7 @@ from rfbench.analysis.verdicts import LEARNT
 from rfbench.analysis.verdicts import POWER as POWER
 from rfbench.escaping import json_value
 from rfbench.papers.models import TUNED
-from rfbench.results import Results, community
+from rfbench.results import Results
 from rfbench.results.schema import BASELINE, MODEL
 
 NAME = "leaderboard"  # with which the names of its configurations begin
@@ -308,8 +308,6 @@ class Leaderboard:
         Data sets on which no method learns anything.
     edge : float
         Share of trials whose bandwidth is at an edge of those tried; NaN if not recorded.
-    community : tuple of tuples
-        Of others' rows: author, method, folder, rows, replayed rows.
     """
 
     baseline: str
@@ -326,7 +324,6 @@ class Leaderboard:
     preparations: tuple[PreparationGain, ...] = ()
     enough: Enough | None = None
     held_out: HeldOut | None = None
-    community: tuple[tuple[str, str, str, int, int], ...] = ()
     missing: tuple[str, ...] = ()
     verified: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -450,19 +447,17 @@ def gather(
     """Collect the facts; None where no comparison with the baseline was measured.
 
     Rows are those of configurations whose name begins with ``leaderboard``. Those that begin with
-    ``leaderboard_held_out`` stand apart. Smoke runs and rows of others do not count. What a method
+    ``leaderboard_held_out`` stand apart. Smoke runs do not count. What a method
     is, is its role in the configuration: the one with the role ``baseline`` is what all others are
     divided by, one with the role ``model`` has no features and is the same at every M.
     """
     known = known or Known()
     reasons, twin_of = known.set_aside, known.twins
-    others: list[Results] = []
     own: list[Results] = []
     for experiment in collection.experiments:
         usable = not experiment.smoke and not experiment.config.get("paper")
         if usable and axis(experiment) == "M":
-            origin = community.origin_of(experiment.folder)
-            (own if origin is None else others).append(experiment)
+            own.append(experiment)
     named = [experiment for experiment in own if experiment.name.startswith(NAME)]
     apart = [experiment for experiment in named if experiment.name.startswith(HELD_OUT)]
     rows = _rows(collection, {each.path for each in named if each not in apart})
@@ -499,7 +494,6 @@ def gather(
         preparations=_preparations(counted, twin_of),
         enough=_enough(standard, known),
         held_out=_held_out(_rows(collection, {each.path for each in apart})),
-        community=tuple(_of_others(others)),
     )
 
 
@@ -952,16 +946,6 @@ def _driver(label: str, x: pd.Series[float], y: pd.Series[float]) -> Driver | No
     low, high = np.nanquantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     rho = float(np.corrcoef(np.transpose(rankdata(values, axis=0)))[0, 1])
     return Driver(label, rho, float(low), float(high))
-
-
-def _of_others(experiments: Sequence[Results]) -> list[tuple[str, str, str, int, int]]:
-    lines = []
-    for experiment in experiments:
-        origin = community.origin_of(experiment.folder)
-        if origin is not None:
-            name = experiment.path
-            lines.append((origin.author, origin.method, name, origin.rows, origin.replayed))
-    return sorted(lines)
 
 
 def facts(board: Leaderboard) -> dict[str, Any]:

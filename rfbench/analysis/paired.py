@@ -179,9 +179,9 @@ def paired(
     """Return the paired quantities of a part of a claim on one data set.
 
     Trials are paired where seed, data, split and number of training rows agree; of several
-    experiments that ran both, the one with the most trials counts. Times are CPU seconds, of
-    isolated trials only: other work on the machine lengthens wall times, and shared times are
-    upper bounds. They are of one machine, that of most groups: those of others do not count.
+    experiments that ran both, the one with the most trials counts. Times are CPU seconds:
+    other work on the machine lengthens wall times. They are of one machine, that of most groups:
+    those of others do not count.
 
     Parameters
     ----------
@@ -193,7 +193,6 @@ def paired(
         What the claim's own function makes of two methods, see `rfbench.analysis.claims.own`.
     """
     if part.of_times:
-        groups = groups[~collection.fact("shared")[groups]]
         groups = _of_most(groups, collection.fact("machine")[groups])
     if not len(groups):
         return []

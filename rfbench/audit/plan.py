@@ -14,7 +14,7 @@ from rfbench import config, yamlfile
 from rfbench.analysis.frame import JOINT
 from rfbench.audit.choices import about, known, varied
 from rfbench.audit.target import Target
-from rfbench.config import SHARED, Experiment, KeptBy, SamplerSpec
+from rfbench.config import Experiment, KeptBy, SamplerSpec
 from rfbench.config.sweeps import Choices, changed, combinations, settings_of, size
 from rfbench.errors import ConfigError, nearest
 
@@ -217,7 +217,6 @@ def reduced(experiment: Experiment, target: Target) -> Experiment:
     changes = {
         "samplers": needed(experiment, target),
         "M": sizes,
-        "timing": SHARED,
         "kernel_error_rows": None,
         "checks": [],
     }

@@ -293,9 +293,7 @@ def choose_from(
 
 
 def _write(choice: Choice) -> None:
-    """Write answer.json and report.html; WriteError if they cannot be written."""
-    from rfbench.pages.choose import page
-
+    """Write answer.json; WriteError if it cannot be written."""
     facts = {
         name: getattr(choice, name)
         for name in Choice.__dataclass_fields__
@@ -308,12 +306,8 @@ def _write(choice: Choice) -> None:
         "model": choice.card.model_dump(),
         "tried": choice.tried.to_dict("records"),
     }
-    texts = {
-        "answer.json": json.dumps(json_value(answer), indent=1) + "\n",
-        "report.html": page(choice),
-    }
-    for name, text in texts.items():
-        files.replace(choice.folder / name, text.encode())
+    text = json.dumps(json_value(answer), indent=1) + "\n"
+    files.replace(choice.folder / "answer.json", text.encode())
 
 
 def described(preparation: Preparation) -> tuple[str, ...]:

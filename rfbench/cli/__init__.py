@@ -15,22 +15,16 @@ from typing import Any
 import click
 
 from rfbench import __version__
-from rfbench.cli.accept import accept
-from rfbench.cli.archive import archive
 from rfbench.cli.audit import audit
 from rfbench.cli.choose import choose, new
 from rfbench.cli.contract import test
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
-from rfbench.cli.export import export
 from rfbench.cli.maintenance import merge, replay, status
-from rfbench.cli.menu import menu
 from rfbench.cli.options import settings_of
 from rfbench.cli.predict import predict
 from rfbench.cli.report import report
 from rfbench.cli.show import doctor, list_, plot, table
-from rfbench.cli.site import site
-from rfbench.cli.slurm import slurm
 from rfbench.cli.terminal import Printable, echo
 from rfbench.cli.verify import verify
 from rfbench.compute import check_folder
@@ -145,7 +139,7 @@ def main(debug: bool) -> None:
 
 
 for command in (
-    run, sweep, slurm, plot, table, verify, audit, report, site, choose, predict, export, new, menu,
-    status, merge, replay, accept, archive, data, list_, doctor, test,
+    run, sweep, plot, table, verify, audit, report, choose, predict, new,
+    status, merge, replay, data, list_, doctor, test,
 ):  # fmt: skip
     main.add_command(command)

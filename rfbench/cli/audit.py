@@ -83,10 +83,10 @@ def audit(
     from rfbench.cli import running
     from rfbench.config.sweeps import size
 
-    if options.only or options.shard:
+    if options.only:
         raise ConfigError(
-            "--only and --shard are not for an audit.",
-            "They would leave combinations without their numbers.",
+            "--only is not for an audit.",
+            "It would leave combinations without their numbers.",
             "Vary less, or fix M and others with --set.",
         )
     if gaps and confirm:

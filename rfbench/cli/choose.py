@@ -94,7 +94,7 @@ def choose(
 
     Fits a constant, a linear model, gradient boosting, features of kernels and averages of them
     until the budget is used, then measures the best of each kind on rows that took no part. The
-    first line says what to take, whoever makes it. Beside report.html and answer.json there is
+    first line says what to take, whoever makes it. Beside answer.json there is
     model.joblib, for `rfbench predict`. Loading such a file runs code that is in it: it is as
     trusted as its sender.
 

@@ -61,12 +61,11 @@ def status(folders: tuple[Path, ...], form: str) -> None:
 
 @click.command()
 @click.argument("target", type=FOLDER)
-@click.argument("others", nargs=-1, type=FOLDER)
+@click.argument("others", nargs=-1, type=FOLDER, required=True)
 def merge(target: Path, others: tuple[Path, ...]) -> None:
     """Add the rows of OTHERS, from other machines say, that TARGET does not have.
 
-    Without OTHERS they are those of the shards of TARGET, see `rfbench run --shard`. OTHERS are
-    results folders, shards, or folders above them.
+    OTHERS are results folders, or folders above them.
 
     Trials that are in both are compared: exit code 1 if a metric differs by more than 1e-9
     (features in float32: 1e-4), or if rows were refused, because they are of another version, of
@@ -76,7 +75,6 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
     \b
     Example:
       rfbench merge results/quickstart laptop/results/quickstart
-      rfbench merge results/quickstart
     """
     from rfbench.results.maintenance import merge as join
 

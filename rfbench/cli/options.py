@@ -39,14 +39,6 @@ def column(text: str) -> str | int:
     return int(text) if re.fullmatch(r"-?[0-9]+", text) else text
 
 
-def part(text: str) -> tuple[int, int]:
-    """Return the number of a part, from 1, and how many there are."""
-    number, _, count = text.partition("/")
-    if number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count):
-        return int(number), int(count)
-    raise click.BadParameter(f"{text} is not a part of a run; write 3/20.")
-
-
 def comma_list(text: str | tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of a list with commas."""
     if isinstance(text, tuple):
@@ -220,7 +212,7 @@ def settings_of(commands: Mapping[str, click.Command]) -> dict[str, Any]:
     return result
 
 
-RUNNING = ("run", "sweep", "audit", "slurm")
+RUNNING = ("run", "sweep", "audit")
 
 
 def _option(*names: str, **kwargs: Any) -> Any:
@@ -266,16 +258,7 @@ class RunOptions:
         "--memory",
         default="80%",
         show_default=True,
-        help="Memory for all workers: a share of what is free, or GiB (6, 1.5). With "
-        "--executor, GiB for each of them.",
-    )
-    executor: str = _option(
-        "--executor",
-        default="local",
-        show_default=True,
-        envvar="RFBENCH_EXECUTOR",
-        metavar="WHERE",
-        help="dask:ADDRESS, or module:factory of an executor.",
+        help="Memory for all workers: a share of what is free, or GiB (6, 1.5).",
     )
     retry: tuple[str, ...] = _option(
         "--retry",
@@ -289,12 +272,6 @@ class RunOptions:
         metavar="KEY=VALUE",
         help="Only trials with this: dataset, protocol, sampler, label, M, trial, d. Given twice "
         "with one key: with any of the values.",
-    )
-    shard: tuple[int, int] | None = _option(
-        "--shard",
-        type=part,
-        metavar="K/N",
-        help="Run the K-th of N parts, in OUT/NAME/shards; then `rfbench merge OUT/NAME`.",
     )
     trials_first: bool = _option(
         "--trial-by-trial",
@@ -336,13 +313,10 @@ class RunOptions:
         return self.out / "smoke" if self.smoke else self.out
 
     def limits(self, workers: int) -> Limits:
-        """Return the limits of one of so many workers; a remote one has them for itself."""
+        """Return the limits of one of so many workers."""
         from rfbench.experiment.worker import Limits, memory_share
 
-        if self.executor == "local":
-            return Limits(memory_share(self.memory, workers), self.timeout)
-        amount = None if self.memory.endswith("%") else memory_share(self.memory, 1)
-        return Limits(amount, self.timeout)
+        return Limits(memory_share(self.memory, workers), self.timeout)
 
 
 def reads_a_table(command: Command) -> Command:

@@ -34,32 +34,24 @@ def known_of_data() -> Known:
 @click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE)
 @click.option("--out", type=FOLDER, default=RESULTS, show_default=True, help="Where the pages go.")
 @click.option(
-    "--html",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write one self-contained page to look at, and nothing else.",
-)
-@click.option(
     "--audits",
     is_flag=True,
     help="Write the pages of the audits below RESULTS anew from their tables, and nothing else.",
 )
 @with_papers
-def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool) -> None:
+def report(folders: tuple[Path, ...], out: Path, audits: bool) -> None:
     """Write the pages that say what came out, from the CSVs alone; nothing is run.
 
     README.md: findings, and how many numbers and claims came out. papers/: a page per paper, its
     numbers and claims beside ours. which_method.md: which method, how many features, at what cost,
-    and leaderboard.json, its facts for machines. verdicts.json: every number and claim for
-    machines, with its schema. `rfbench site` has more. Without RESULTS it reads
-    results/published, or else results.
+    and leaderboard.json, its facts for machines. Without RESULTS it reads results/published, or
+    else results.
 
     \b
     Examples:
       rfbench report
       rfbench report results/published --out results
       rfbench report results/quickstart results/mine --out pages
-      rfbench report results/quickstart --html report.html
       rfbench report --audits
     """
     from rfbench.experiment.today import settings
@@ -71,10 +63,6 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
 
         folders_of_audits = sorted({file.parent for path in paths for file in path.rglob(PAGE)})
         written = [save_again(folder) for folder in folders_of_audits]
-    elif html:
-        from rfbench.pages.html import page
-
-        written = [page.write(paths, html, settings)]
     else:
         from rfbench.pages.report import publish
 

@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -19,10 +18,11 @@ from rfbench.cli.options import RunOptions
 from rfbench.cli.progress import progress
 from rfbench.cli.terminal import echo, echo_json, print_text
 from rfbench.compute import CUDA
-from rfbench.config import SHARED, Experiment, KeptBy
+from rfbench.config import Experiment
 from rfbench.errors import RfbenchError, WriteError
-from rfbench.experiment import clusters, runner
-from rfbench.experiment.plan import Trial, without_prefixes
+from rfbench.experiment import runner
+from rfbench.experiment.children import Local
+from rfbench.experiment.plan import Trial
 from rfbench.experiment.run_plan import RunPlan, plan_run, smoke_variant
 from rfbench.experiment.worker import Limits
 from rfbench.memory import GIB
@@ -34,7 +34,6 @@ from rfbench.results.store import Store
 
 if TYPE_CHECKING:
     from rfbench.audit.plan import Audit
-    from rfbench.experiment.executors import Executor
 
 
 class Work(NamedTuple):
@@ -61,12 +60,12 @@ def carry_out(several: Sequence[Work], options: RunOptions) -> None:
             continue
         plan = planned(work, options, progress=not options.quiet)
         if not options.quiet:
-            for line in (*_left_out(plan), *_own_data(plan)):
+            for line in _own_data(plan):
                 echo(line, err=True)
         with _errors_only() if options.quiet and not options.as_json else nullcontext():
             summary = measure(plan, options)
             if not options.as_json:
-                _report(summary, plan.whole, options.verbose)
+                _report(summary, options.verbose)
         failed += summary.failed
         interrupted = summary.interrupted
         if interrupted or (options.fail_fast and failed):
@@ -112,15 +111,10 @@ def _errors_only() -> Iterator[None]:
 def planned(work: Work | Audit, options: RunOptions, *, progress: bool = False) -> RunPlan:
     """Return the trials that are asked for; data that are not here are downloaded first."""
     folder, smoke = options.base / work.folder, options.smoke
-    return _asked_for(
-        plan_run(work.experiments, folder, variants=work.variants, smoke=smoke, progress=progress),
-        options,
+    plan = plan_run(
+        work.experiments, folder, variants=work.variants, smoke=smoke, progress=progress
     )
-
-
-def _asked_for(plan: RunPlan, options: RunOptions) -> RunPlan:
-    plan = plan.only(options.only)
-    return plan.shard(*options.shard) if options.shard else plan
+    return plan.only(options.only)
 
 
 def say_what_would_run(work: Work | Audit, options: RunOptions) -> None:
@@ -136,9 +130,7 @@ def say_what_would_run(work: Work | Audit, options: RunOptions) -> None:
         smoke = options.smoke
         chosen = [smoke_variant(e) for e in work.experiments] if smoke else work.experiments
         trials = trials_without_data(chosen)
-        plan = _asked_for(
-            RunPlan(options.base / work.folder, chosen, trials, trials, smoke), options
-        )
+        plan = RunPlan(options.base / work.folder, chosen, trials, trials, smoke).only(options.only)
         missing = plan.trials
     else:
         plan = planned(work, options)
@@ -146,13 +138,11 @@ def say_what_would_run(work: Work | Audit, options: RunOptions) -> None:
     if options.as_json:
         done = len(plan.trials) - len(missing)
         facts = {"trials": len(plan.trials), "done": done, "downloads": absent}
-        echo_json(_event("planned", plan, **facts, left_out=plan.left_out), indent=None)
+        echo_json(_event("planned", plan, **facts), indent=None)
         return
     if absent:
         echo(f"{work.folder}: would download {', '.join(absent)} first.")
     else:
-        for line in _left_out(plan):
-            echo(line, err=True)
         labels = ", ".join(spec.label for spec in plan.experiments[0].samplers)
         echo(
             f"{work.folder}: {len(plan.trials)} trials of {labels} on {', '.join(specs)}; "
@@ -160,11 +150,6 @@ def say_what_would_run(work: Work | Audit, options: RunOptions) -> None:
             f"into {plan.folder}/trials.csv."
         )
     _say_estimates(work.experiments[0], missing, workers, options.limits(workers))
-
-
-def _left_out(plan: RunPlan) -> list[str]:
-    """Return which sizes are not planned, because a sampler needs more features."""
-    return [f"left out: {line}" for line in plan.left_out]
 
 
 def _own_data(plan: RunPlan) -> Iterator[str]:
@@ -179,22 +164,14 @@ def _own_data(plan: RunPlan) -> Iterator[str]:
 
 
 def _missing(plan: RunPlan, options: RunOptions) -> list[Trial]:
-    done = (Store(plan.whole).done() if plan.whole else {}) | Store(plan.folder).done()
+    done = Store(plan.folder).done()
     return [t for t in plan.trials if t.id not in done or done[t.id] in options.retry]
 
 
 def _say_estimates(
     experiment: Experiment, missing: list[Trial], workers: int, limits: Limits
 ) -> None:
-    """Print which samplers keep the sizes from sharing work, and the memory that trials take."""
-    alone = without_prefixes(experiment)
-    several = not isinstance(experiment.M, KeptBy) and len(experiment.M) > 1
-    shared = experiment.timing == SHARED and several and 0 < len(alone) < len(experiment.samplers)
-    if missing and shared:
-        echo(
-            f"timing: isolated, every M is measured alone: the sizes of {', '.join(alone)} have no "
-            "work to share, and shared times are no match for theirs"
-        )
+    """Print the memory that trials take."""
     for line in memory_lines(missing, workers, limits.memory):
         echo(line)
 
@@ -202,7 +179,7 @@ def _say_estimates(
 def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     """Run what is missing beside a progress bar; the first Ctrl-C is answered."""
     jobs = options.jobs or plan.default_jobs
-    executor = clusters.find(options.executor, jobs, allow_imports=options.allow_imports)
+    executor = Local(jobs or os.cpu_count() or 1)
     workers = executor.workers()
     limits = options.limits(workers)
     missing = _missing(plan, options)
@@ -216,7 +193,7 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
         others = len(plan.planned) - len(plan.trials)
         data = {t.dataset.name: t.data_sha256 for t in plan.trials}
         for line in (
-            f"workers: {workers} ({options.executor}), each with {memory} and {seconds}",
+            f"workers: {workers}, each with {memory} and {seconds}",
             f"cache:   {datasets.data_folder()}",
             *(f"data:    {name}, sha256 {sha256}" for name, sha256 in data.items()),
             f"left out: {done} trials with a row, {others} that were not asked for",
@@ -241,7 +218,7 @@ def _event(name: str, plan: RunPlan, **facts: Any) -> dict[str, Any]:
 
 
 def _events(
-    plan: RunPlan, options: RunOptions, executor: Executor, limits: Limits, missing: list[Trial]
+    plan: RunPlan, options: RunOptions, executor: Local, limits: Limits, missing: list[Trial]
 ) -> runner.Summary:
     """Run what is missing, and print a line of JSON at the start, per trial and at the end."""
 
@@ -269,16 +246,11 @@ def _events(
     return summary
 
 
-def _report(summary: runner.Summary, merged: Path | None, verbose: bool) -> None:
-    """Print the table and say where everything is; a figure that fails does not hide the table.
-
-    The rows of a shard make no table: `merged` is where they belong.
-    """
+def _report(summary: runner.Summary, verbose: bool) -> None:
+    """Print the table and say where everything is; a figure that fails does not hide the table."""
     for text in list(dict.fromkeys(summary.messages))[:5]:
         echo(text, err=True, mark="failed: ")
-    if merged:
-        echo(f"shard:   {summary.folder}; once all are done: rfbench merge {merged}")
-    elif summary.done + summary.found:
+    if summary.done + summary.found:
         read = results.read(summary.folder)
         echo()
         for line in first.sentences(frame.of([read]), read):

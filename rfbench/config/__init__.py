@@ -26,7 +26,6 @@ from rfbench.config.permission import check_permission
 from rfbench.config.schema import (
     ISOLATED,
     NO_SOLVER,
-    SHARED,
     BandwidthGrid,
     DatasetSpec,
     Experiment,
@@ -42,7 +41,6 @@ FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
 __all__ = [
     "ISOLATED",
     "NO_SOLVER",
-    "SHARED",
     "BandwidthGrid",
     "DatasetSpec",
     "Experiment",
@@ -182,6 +180,10 @@ def with_answers(experiment: Experiment) -> Experiment:
     return experiment.model_copy(update={"samplers": samplers, "solver": solver})
 
 
+REMOVED = ("timing",)
+"""Keys that earlier versions had. A manifest is read without them, whatever they say there."""
+
+
 def from_manifest(
     content: dict[str, Any], source: str, *, allow_imports: bool = False
 ) -> Experiment:
@@ -193,6 +195,7 @@ def from_manifest(
     ConfigError: it names code that nobody permitted.
     """
     try:
+        content = {key: value for key, value in content.items() if key not in REMOVED}
         experiment = Experiment.model_validate({"features_in_folds": ONCE, **content})
     except ValidationError as error:
         first = error.errors()[0]

@@ -38,7 +38,7 @@ MOST_SETTINGS, MOST_TRIALS = 50_000, 1_000_000
 NO_SOLVER = "none"
 NO_METRIC: Literal["none"] = "none"
 OWN_SOURCES = ("file", "load", "openml", "sklearn", "path")
-SHARED, ISOLATED = "shared", "isolated"
+ISOLATED = "isolated"
 PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
 # What a file of several runs has beside the keys of an experiment, see `rfbench.config.matrix`.
 AXES = (PROTOCOLS, DATASETS, EXCEPTIONS)
@@ -441,7 +441,7 @@ class Experiment(Section):
     plugins: list[str] = []
     dtype: Literal["float64", "float32", "tf32"] = "float64"
     device: Literal["cpu", "cuda", "torch-cpu"] = "cpu"
-    timing: Literal["shared", "isolated"] = "shared"
+    timing: Literal["isolated"] = "isolated"
     threads: Annotated[int, Field(ge=1, le=1024)] = 1
     checks: list[CheckSpec] = []
 

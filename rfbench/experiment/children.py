@@ -27,10 +27,10 @@ from joblib.externals.loky import process_executor
 from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
 from rfbench.errors import WriteError
-from rfbench.experiment.executors import Executor, Rows
 from rfbench.experiment.plan import Job
 from rfbench.experiment.worker import Limits, do_job, end
 
+Rows = list[dict[str, Any]]
 IDLE_SECONDS = 60.0
 PARENT_CHECK_SECONDS = 1.0
 DEATH_CHECK_SECONDS = 0.2
@@ -80,7 +80,7 @@ _idle: list[Child] = []
 """Children without work: those of a run are found by the next one in the same process."""
 
 
-class Local(Executor):
+class Local:
     """So many processes of this machine."""
 
     broken = (ChildDied,)

@@ -10,19 +10,17 @@ import numpy as np
 from rfbench import bandwidths, datasets
 from rfbench.arrays import Rows
 from rfbench.bandwidths import Candidates
-from rfbench.compute.partitions import AddUp, in_turn
 from rfbench.config import BandwidthGrid
 from rfbench.datasets import Prepared
 from rfbench.datasets.split import is_fixed
 from rfbench.experiment.kernel_error import CrossKernel, ExactKernel
 from rfbench.experiment.learned_rows import LearnedRows
-from rfbench.experiment.plan import Trial, curve_of
+from rfbench.experiment.plan import Trial
 from rfbench.experiment.seeds import generator_for, integer_for
 from rfbench.frozen import frozen
 from rfbench.kernels import Kernel
 from rfbench.registry import KERNELS
 from rfbench.samplers.pool_cache import PoolCache
-from rfbench.solvers.curve import Curve
 
 Value = TypeVar("Value")
 SHAPING_ROWS = {"split", "scaling", "target", "rows", "test_rows", "dtype", "seed"}
@@ -33,13 +31,12 @@ class Context:
 
     Of each thing the last one is held, so that the trials that follow find it ready. The arrays are
     read-only: no method can change what the next one sees. In `pools` samplers find pools that are
-    drawn already (their time is charged all the same); `add_up` does the parts of a problem.
+    drawn already (their time is charged all the same).
     """
 
-    def __init__(self, pools: PoolCache | None = None, add_up: AddUp = in_turn) -> None:
-        self.pools, self.add_up = pools or PoolCache(), add_up
+    def __init__(self, pools: PoolCache | None = None) -> None:
+        self.pools = pools or PoolCache()
         self._held: dict[str, tuple[object, Any]] = {}
-        self._curve: tuple[object, Curve] | None = None
 
     def prepared(self, trial: Trial) -> Prepared:
         """Return the trial's training and test rows, scaled, encoded and read-only.
@@ -109,16 +106,6 @@ class Context:
         return self._last(
             "kernel", (_rows_of(trial), metric, trial.number, count, draws, kernel), make
         )
-
-    def curve(self, trial: Trial) -> Curve | None:
-        """Return the work that a larger size of the trial's curve has done."""
-        if self._curve and self._curve[0] != curve_of(trial):
-            self._curve = None
-        return self._curve[1] if self._curve else None
-
-    def keep(self, trial: Trial, curve: Curve) -> None:
-        """Hold the work that the trial's curve shares, for its smaller sizes."""
-        self._curve = curve_of(trial), curve
 
     def _last(self, what: str, key: object, make: Callable[[], Value]) -> Value:
         if what not in self._held or self._held[what][0] != key:

@@ -10,9 +10,9 @@ from typing import Any
 from rfbench.compute import CPU, CUDA
 from rfbench.config import NO_SOLVER, sampler_of, solver_of
 from rfbench.errors import RfbenchError
-from rfbench.experiment.plan import Trial, shares_work
+from rfbench.experiment.plan import Trial
 from rfbench.experiment.worker import LEAST_MEMORY
-from rfbench.memory import BLOCK_ROWS, MATRIX_BYTES
+from rfbench.memory import BLOCK_ROWS
 from rfbench.samplers import RandomFeatures
 from rfbench.samplers.metric import LearnedMetric
 from rfbench.solvers import Solver
@@ -82,12 +82,12 @@ def estimate(trial: Trial) -> float | None:
     frequencies: float = 8.0 * FREQUENCIES * sampler.n_drawn * rows.d
     compared = min(experiment.kernel_error_rows or 0, rows.n) * experiment.kernel_error_draws
     errors = 8.0 * compared * (KERNEL_ERRORS * compared + 2 * p)
-    fit = _fit_bytes(solver, rows, p, shared=shares_work(trial))
+    fit = _fit_bytes(solver, rows, p)
     targets = rows.classes if rows.classes > 2 else 1
     copied = float(rows.itemsize * rows.d) if rows.held else 0.0
     held = rows.held
     if trial.features_in_folds == NESTED:
-        held += _fold_bytes(solver, rows, p, copied * rows.n, shared=shares_work(trial))
+        held += copied * rows.n
     if experiment.learns_metric:
         # The rows once more, in the metric, and what learning holds before that.
         held += rows.itemsize * rows.d * (rows.n + rows.n_test) if rows.held else 0.0
@@ -97,44 +97,27 @@ def estimate(trial: Trial) -> float | None:
     return LEAST_MEMORY + held + frequencies + max(errors, fit, drawn)
 
 
-def _fold_bytes(solver: Any, rows: RowSizes, p: int, copied: float, *, shared: bool) -> float:
-    """Return the bytes of folds with features of their own; of a curve, of all that it shares."""
-    if not shared:
-        return copied
-    features = float(rows.itemsize * rows.n * p)
-    features = features if features <= MATRIX_BYTES else 0.0
-    return _groups(solver.chosen_selection()) * (copied + features + 8.0 * p**2)
-
-
-def _fit_bytes(solver: Any, rows: RowSizes, p: int, *, shared: bool) -> float:
+def _fit_bytes(solver: Any, rows: RowSizes, p: int) -> float:
     every_feature = 8.0 * FEATURES * rows.n * p
     if not isinstance(solver, Solver):
         return every_feature
     groups = _groups(solver.chosen_selection())
     device = getattr(solver, "device", CPU)
     by_rows = solver.solves_smaller_side and p >= rows.n and device == CPU
-    kept = 0.0
-    if shared:
-        sets = (float(rows.itemsize * n * p) for n in (rows.n, rows.n_test))
-        kept = sum(size for size in sets if size <= MATRIX_BYTES)
-        # Of a curve's sizes from n on no Gram matrices are made, and the larger sizes come first.
-        kept += 0.0 if by_rows else 8.0 * groups * p**2
     coding = Coding(max(rows.classes, 2), getattr(solver, "multiclass", ONE_VS_REST))
     columns = len(coding.pairs) if coding.by_pairs else max(rows.classes, 1)
     scored = max(rows.n_test, rows.n // groups)
     choice = 8.0 * DECISIONS * scored * columns * len(solver.grid())
     if device == CUDA:  # the matrices are there
-        return kept + choice
+        return choice
     if not solver.streams:
-        return kept + max(choice, every_feature)
+        return max(choice, every_feature)
     if by_rows:
-        return kept + max(
-            choice, row_side_bytes(rows.n, p) + 8.0 * p * columns * len(solver.grid())
-        )
+        return max(choice, row_side_bytes(rows.n, p) + 8.0 * p * columns * len(solver.grid()))
     if solver.chosen_selection() == LOO:
-        return kept + max(choice, 8.0 * p * (LEFT_OUT_MATRICES * p + BLOCK_ROWS))
+        return max(choice, 8.0 * p * (LEFT_OUT_MATRICES * p + BLOCK_ROWS))
     matrices = solver.held_matrices or gram_matrices(groups, coding.k if coding.by_pairs else 1)
-    return kept + max(choice, 8.0 * p * (matrices * p + BLOCK_ROWS))
+    return max(choice, 8.0 * p * (matrices * p + BLOCK_ROWS))
 
 
 def _groups(selection: str) -> int:

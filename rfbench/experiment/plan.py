@@ -12,8 +12,8 @@ from typing import Any
 from rfbench import datasets, papers, plugins, solvers
 from rfbench.compute import CPU
 from rfbench.config import (
+    ISOLATED,
     NO_SOLVER,
-    SHARED,
     BandwidthGrid,
     DatasetSpec,
     Experiment,
@@ -21,7 +21,6 @@ from rfbench.config import (
     SamplerSpec,
     answers_of,
     chooses_on_training_rows,
-    resolve_parameters,
     solver_answers,
     solver_of,
 )
@@ -68,9 +67,6 @@ class Trial:
     M: int | None  # None: as many features as the sampler `experiment.M.kept_by` keeps
     number: int  # of the trial, from 0; it selects the random numbers
     variant: str = ""  # the swept settings in words, for a sweep over other keys than M
-    # A larger size of its curve that has its row already: what they share is done at that size
-    # again, so that the row is that of a run without interruption.
-    shared_M: int | None = None
 
     @cached_property
     def setting(self) -> str:
@@ -78,6 +74,7 @@ class Trial:
         shared = self.experiment.model_dump(
             mode="json", exclude={*DESCRIPTIVE, *LISTED, IN_FOLDS, DEVICE}, exclude_defaults=True
         )
+        shared["timing"] = ISOLATED  # of rows before 0.3 there were others
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.heeds_bandwidth:
             shared["bandwidth"].pop("widen", None)
         shared.get("solver", {}).pop("answers", None)
@@ -269,61 +266,3 @@ def _gather(trials: Iterable[Trial], key: Callable[[Trial], Hashable]) -> list[J
     for trial in trials:
         gathered.setdefault(key(trial), []).append(trial)
     return [Job(tuple(group)) for group in gathered.values()]
-
-
-def curves(trials: Iterable[Trial]) -> list[Job]:
-    """Gather the trials of one sampler that differ in M only and may share their work."""
-    return _gather(trials, curve_of)
-
-
-def curve_of(trial: Trial) -> Hashable:
-    """Return what the trials have in common that share their work."""
-    return (trial.setting, trial.number) if shares_work(trial) else trial.id
-
-
-def parted(trials: Iterable[Trial]) -> bool:
-    """Tell whether there are trials whose rows are parted."""
-    return any(trial.experiment.solver.parameters.get("partitions") for trial in trials)
-
-
-def resumed(missing: Iterable[Trial], there: Iterable[Trial]) -> list[Trial]:
-    """Return the missing trials, each with the largest size of its curve that is there already."""
-    largest: dict[Hashable, int] = {}
-    for trial in there:
-        if shares_work(trial):
-            key = curve_of(trial)
-            largest[key] = max(largest.get(key, 0), trial.M or 0)
-
-    def shared(trial: Trial) -> Trial:
-        size = max(largest.get(curve_of(trial), 0), trial.shared_M or 0)
-        return replace(trial, shared_M=size) if size > (trial.M or 0) else trial
-
-    return [shared(trial) if largest else trial for trial in missing]
-
-
-def shares_work(trial: Trial) -> bool:
-    """Tell whether the sizes of the trial's sampler share their work.
-
-    They do, unless the configuration asks for isolated timing or a device, or each size chooses its
-    bandwidth, if every sampler of the experiment can: shared times are upper bounds, and beside a
-    time that is none they would mislead.
-    """
-    experiment = trial.experiment
-    isolated = trial.M is None or isinstance(experiment.bandwidth, BandwidthGrid)
-    isolated |= experiment.device != CPU
-    return experiment.timing == SHARED and not isolated and not without_prefixes(experiment)
-
-
-def without_prefixes(experiment: Experiment) -> list[str]:
-    """Return the labels of the samplers whose sizes have no work in common.
-
-    The others have the prefix property, and none of their parameters follows M.
-    """
-    return [spec.label for spec in experiment.samplers if not _has_prefixes(spec)]
-
-
-def _has_prefixes(spec: SamplerSpec) -> bool:
-    if spec.imported or not getattr(SAMPLERS.find(spec.name), "has_prefixes", False):
-        return False
-    small, large = (resolve_parameters(spec.parameters, M=M, d=1, n=1) for M in (7, 11))
-    return small == large

@@ -80,8 +80,7 @@ def trial_of(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool 
     alike = trials_like(row, manifest, allow_imports)
     for trial in alike:
         if trial.id == row["trial_id"]:
-            # What its curve shared is done at the same size again.
-            return replace(trial, shared_M=int(row["shared_M"])) if row["shared_M"] else trial
+            return trial
     if row["setting"] not in manifest["settings"]:
         why = EARLIER
     elif row["data_hash"] not in {trial.data_sha256 for trial in alike}:

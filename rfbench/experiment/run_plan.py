@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,14 +10,11 @@ from typing import Any
 
 from rfbench import datasets
 from rfbench.compute import CUDA
-from rfbench.config import Experiment, KeptBy, sampler_of
-from rfbench.errors import ConfigError, RfbenchError, nearest
+from rfbench.config import Experiment, KeptBy
+from rfbench.errors import ConfigError, nearest
 from rfbench.experiment import environment
-from rfbench.experiment.footprint import row_sizes
-from rfbench.experiment.plan import Trial, digest, jobs, plan
+from rfbench.experiment.plan import Trial, plan
 from rfbench.results.manifest import data_key
-from rfbench.results.reader import SHARDS
-from rfbench.samplers import RandomFeatures
 
 SMOKE_ROWS = 400
 SMOKE_SIZE = 40
@@ -34,25 +30,11 @@ class RunPlan:
     trials: list[Trial]  # to run
     planned: list[Trial]  # all trials of the experiments, of which --only may have picked some
     smoke: bool = False  # small, fast and meaningless; kept apart from real results
-    # The folder that the rows of a shard are merged into; what is there is not run again.
-    whole: Path | None = None
-    left_out: tuple[str, ...] = ()  # sizes that a sampler cannot serve, a line per sampler
 
     @property
     def default_jobs(self) -> int | None:
         """Worker processes where nobody says how many: one on a GPU; None: one per core."""
         return 1 if any(experiment.device == CUDA for experiment in self.experiments) else None
-
-    def shard(self, number: int, count: int) -> RunPlan:
-        """Return one of `count` parts of the plan, from 1, in a folder of its own.
-
-        The parts are disjoint, make the whole, and differ by one job at most. A job's trials, which
-        share work, stay together, so that the rows are those of one run.
-        """
-        every = sorted(jobs(self.trials, count), key=lambda job: digest([t.id for t in job.trials]))
-        trials = [trial for job in every[number - 1 :: count] for trial in job.trials]
-        folder = self.folder / SHARDS / f"{number}-of-{count}"
-        return replace(self, folder=folder, trials=trials, whole=self.folder)
 
     def only(self, conditions: Sequence[str]) -> RunPlan:
         """Return the plan of the trials that meet the conditions, see `meeting`."""
@@ -110,55 +92,15 @@ def plan_run(
     smoke: bool = False,
     progress: bool = False,
 ) -> RunPlan:
-    """Return the trials of the experiments; data that are not on disk are downloaded first.
-
-    Trials with fewer features than their sampler can have (`RandomFeatures.least_components`) are
-    left out. ConfigError where these are all.
-    """
+    """Return the trials of the experiments; data that are not on disk are downloaded first."""
     chosen = [smoke_variant(e) for e in experiments] if smoke else list(experiments)
     for name in dict.fromkeys(s.name for e in chosen for s in e.dataset if not s.own):
         datasets.fetch(name, progress=progress)
     suffixes = list(variants) or [""] * len(chosen)
     trials = [t for e, word in zip(chosen, suffixes, strict=True) for t in plan(e, word)]
     once = {trial.id: trial for trial in reversed(trials)}
-    planned, left_out = with_enough_features(list(reversed(once.values())))
-    return RunPlan(folder, chosen, planned, planned, smoke, left_out=left_out)
-
-
-def with_enough_features(trials: Sequence[Trial]) -> tuple[list[Trial], tuple[str, ...]]:
-    """Return the trials whose samplers can have so few features, and a line per other sampler."""
-
-    def setting(trial: Trial) -> tuple[str, str, str, int]:
-        data = data_key(trial.dataset.name, trial.dataset.parameters)
-        return trial.sampler.label, data, trial.variant, trial.M or 0
-
-    settings = {setting(trial): trial for trial in trials if trial.M is not None}
-    least = {key: _least_components(trial) for key, trial in settings.items()}
-    few = {key: None for key, size in least.items() if key[-1] < size}
-    lines = []
-    for label in dict.fromkeys(key[0] for key in few):
-        own = [key for key in few if key[0] == label]
-        needed = {key[1]: least[key] for key in own}
-        where = ", ".join(f"M >= {size} on {name}" for name, size in needed.items())
-        every = sum(key[0] == label for key in settings)
-        lines.append(f"{label} needs {where}: {len(own)} of {every} sizes")
-    kept = [trial for trial in trials if setting(trial) not in few]
-    if trials and not kept:
-        raise ConfigError("No trial is left to run.", f"{'; '.join(lines)}.", "Raise M.")
-    return kept, tuple(lines)
-
-
-def _least_components(trial: Trial) -> int:
-    """Return the least M for a trial's sampler and data; 1 where its row will say what is wrong."""
-    assert trial.M is not None
-    with contextlib.suppress(RfbenchError):
-        rows = row_sizes(trial)
-        sampler = sampler_of(
-            trial.experiment, trial.sampler, M=trial.M, d=rows.d, n=rows.n, random_state=0
-        )
-        if isinstance(sampler, RandomFeatures):
-            return sampler.least_components(rows.d)
-    return 1
+    planned = list(reversed(once.values()))
+    return RunPlan(folder, chosen, planned, planned, smoke)
 
 
 def smoke_variant(experiment: Experiment) -> Experiment:

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from rfbench.experiment.children import Local
-from rfbench.experiment.executors import Executor
 from rfbench.experiment.interrupts import interrupts
 from rfbench.experiment.journal import leftovers, remove_folder, suspect
-from rfbench.experiment.plan import curve_of, curves, jobs, parted, resumed
+from rfbench.experiment.plan import Job, jobs
 from rfbench.experiment.run_plan import RunPlan, manifest
 from rfbench.experiment.schedule import Schedule
 from rfbench.experiment.worker import Limits
@@ -44,7 +43,7 @@ def run(
     plan: RunPlan,
     *,
     n_jobs: int = 1,
-    executor: Executor | None = None,
+    executor: Local | None = None,
     limits: Limits | None = None,
     retry: Collection[str] = (),
     fail_fast: bool = False,
@@ -62,22 +61,16 @@ def run(
     if this machine does not have the device.
     """
     executor = executor or Local(n_jobs)
-    if isinstance(executor, Local):
-        for device in {trial.experiment.compute_device for trial in plan.trials}:
-            if device is not None:
-                device.check()
+    for device in {trial.experiment.compute_device for trial in plan.trials}:
+        if device is not None:
+            device.check()
     store = Store(plan.folder)
     with store.lock(), interrupts(on_interrupt) as (stopping, asked):
         store.mend()
         planned = {trial.id for trial in plan.planned}
         suspects = rescue(store, planned)
         done = store.done()
-        if plan.whole:
-            done = Store(plan.whole).done() | done
-        missing = resumed(
-            (t for t in plan.trials if t.id not in done or done[t.id] in retry),
-            (t for t in plan.planned if done.get(t.id) == "ok"),
-        )
+        missing = [t for t in plan.trials if t.id not in done or done[t.id] in retry]
         summary = Summary(plan.folder, planned=len(plan.trials))
         summary.found = summary.planned - len(missing)
         content = manifest(plan)
@@ -92,20 +85,9 @@ def run(
         note(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")
         note(plan.folder, f"to run: {len(missing)} of {summary.planned}, {workers} workers")
         limits = replace(limits or Limits(), workers=workers)
-        if executor.add_up and parted(missing):
-            # A process of this machine leads, and the workers do the parts of one trial at a time.
-            limits = replace(limits, add_up=executor.add_up)
-            executor.close()
-            executor = Local(1)
         schedule = Schedule(plan.folder, executor, limits, stopping)
-        alone = {curve_of(trial) for trial in missing if trial.id in suspects}
-        others = jobs([trial for trial in missing if curve_of(trial) not in alone], workers)
-        last = curves(
-            sorted(
-                (trial for trial in missing if curve_of(trial) in alone),
-                key=lambda trial: trial.id not in suspects,
-            )
-        )
+        others = jobs([trial for trial in missing if trial.id not in suspects], workers)
+        last = [Job((trial,)) for trial in missing if trial.id in suspects]
         try:
             for row in schedule.rows(others, last):
                 row.setdefault("workers", workers)  # of a trial whose worker is gone

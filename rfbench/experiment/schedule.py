@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from rfbench.errors import WriteError
-from rfbench.experiment.executors import Executor
+from rfbench.experiment.children import Local
 from rfbench.experiment.journal import Journal, suspect
-from rfbench.experiment.plan import Job, Trial, curve_of, resumed
+from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.worker import Limits
 
 POLL_SECONDS = 1.0
@@ -36,7 +36,7 @@ class Schedule:
     def __init__(
         self,
         folder: Path,
-        executor: Executor,
+        executor: Local,
         limits: Limits,
         stopping: threading.Event | None = None,
     ) -> None:
@@ -94,9 +94,7 @@ class Schedule:
         rows, begun = journal.read()
         report = journal.crash_report() or ("Timeout" if self.limits.over() else "")
         there = {row["trial_id"] for row in rows}
-        fine = {row["trial_id"] for row in rows if row["status"] == "ok"}
-        finished = [trial for trial in job.trials if trial.id in fine]
-        rest = resumed((t for t in job.trials if t.id not in there), finished)
+        rest = [trial for trial in job.trials if trial.id not in there]
         if begun is None and not rows:
             begun = job.trials[0].id
         guilty = next((trial for trial in rest if trial.id == begun), None)
@@ -104,10 +102,8 @@ class Schedule:
             rest.remove(guilty)
             if alone or report.startswith("Timeout"):
                 rows.append(verdict(guilty, report or message))
-            else:  # with those that share its work, itself first
-                with_it = [t for t in rest if curve_of(t) == curve_of(guilty)]
-                rest = [t for t in rest if t not in with_it]
-                self._suspects.append(Job((guilty, *with_it)))
+            else:
+                self._suspects.append(Job((guilty,)))
         if rest:
             self._waiting.appendleft(Job(tuple(rest)))
         return rows

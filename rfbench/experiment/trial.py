@@ -24,11 +24,9 @@ from rfbench.arrays import Rows
 from rfbench.bandwidths import nearest_to_rule
 from rfbench.clock import PARTS, Clock
 from rfbench.compute import waves
-from rfbench.compute.partitions import AddUp, in_turn
 from rfbench.config import (
     ISOLATED,
     NO_SOLVER,
-    SHARED,
     BandwidthGrid,
     SamplerSpec,
     sampler_of,
@@ -39,7 +37,7 @@ from rfbench.errors import MemoryLimit, MethodError, RfbenchError
 from rfbench.experiment import isolation
 from rfbench.experiment.context import Context
 from rfbench.experiment.environment import machine_id, peak_rss_mb, reset_peak_rss
-from rfbench.experiment.plan import Job, Trial, curves, shares_work
+from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.seeds import integer_for
 from rfbench.results import kept_features
 from rfbench.rows import some
@@ -49,7 +47,6 @@ from rfbench.samplers.lkrf import LKRF
 from rfbench.samplers.nystroem import Nystroem
 from rfbench.samplers.pool_cache import cached_pools
 from rfbench.solvers import Solver
-from rfbench.solvers.curve import Curve
 from rfbench.solvers.design import design_of
 from rfbench.solvers.folds import NESTED, ONCE, Fold, Index, Refit
 
@@ -85,31 +82,28 @@ def thread_pools(modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def run_job(
-    job: Job, on_start: Callable[[str], None] | None = None, add_up: AddUp = in_turn
-) -> Iterator[dict[str, Any]]:
+def run_job(job: Job, on_start: Callable[[str], None] | None = None) -> Iterator[dict[str, Any]]:
     """Run the trials of a job, one row each; a trial that fails is a row that says so."""
     refuse_complex_numbers()
     warm_up()
     libraries = thread_pools(len(sys.modules))
     with cached_pools() as pools:
-        context = Context(pools, add_up)
-        for together in curves(job.trials):
-            for trial in sorted(together.trials, key=lambda t: -(t.M or 0)):
-                if on_start:
-                    on_start(trial.id)
-                seed = integer_for(trial.experiment.seed, "globals", trial.number)
-                with (
-                    isolation.contained(seed) as ruined,
-                    libraries.limit(limits=trial.experiment.threads),
-                    sklearn.config_context(assume_finite=True),
-                ):
-                    row = run_trial(trial, context)
-                if ruined:
-                    left = f"It left {', '.join(ruined)} behind; its worker was replaced."
-                    row[isolation.RUINED] = ruined
-                    row["message"] = "; ".join(filter(None, [row.get("message"), left]))
-                yield row
+        context = Context(pools)
+        for trial in job.trials:
+            if on_start:
+                on_start(trial.id)
+            seed = integer_for(trial.experiment.seed, "globals", trial.number)
+            with (
+                isolation.contained(seed) as ruined,
+                libraries.limit(limits=trial.experiment.threads),
+                sklearn.config_context(assume_finite=True),
+            ):
+                row = run_trial(trial, context)
+            if ruined:
+                left = f"It left {', '.join(ruined)} behind; its worker was replaced."
+                row[isolation.RUINED] = ruined
+                row["message"] = "; ".join(filter(None, [row.get("message"), left]))
+            yield row
 
 
 def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
@@ -177,11 +171,8 @@ def describe(trial: Trial) -> dict[str, Any]:
 
 
 def measure(trial: Trial, context: Context) -> dict[str, Any]:
-    """Do the work of a trial and return the measured columns.
-
-    What its curve shares is found in the context, or left there for the smaller sizes.
-    """
-    experiment, M, curve = trial.experiment, trial.M, context.curve(trial)
+    """Do the work of a trial and return the measured columns."""
+    experiment, M = trial.experiment, trial.M
     prepared, device = context.prepared(trial), experiment.compute_device
     if device is not None:
         device.begin(experiment.threads)
@@ -190,15 +181,9 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     bandwidth, at_edge, tried = _chosen_bandwidth(trial, context, clock, shared)
     solver = None if experiment.solver.name == NO_SOLVER else _solver(trial, prepared, bandwidth)
     features: Any = None
-    largest = replace(trial, M=max(M, trial.shared_M or 0)) if M else trial
-    if curve is None and (solver is None or solver.uses_features):
-        features, chosen = _fit_sampler(largest, context, bandwidth, solver, clock)
+    if solver is None or solver.uses_features:
+        features, chosen = _fit_sampler(trial, context, bandwidth, solver, clock)
         M = M or chosen
-        # A row that is repeated at the size of its curve is cut, whatever shares its work today.
-        if trial.shared_M or shares_work(trial):
-            curve, clock = Curve(features, clock, X), Clock()
-    if curve is not None and M is not None:
-        features = curve.prefix(M)
     design = design_of(X[:1], features)
     measured: dict[str, Any] = {
         "n_train": X.shape[0],
@@ -229,9 +214,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         with clock.part("features"):
             design_of(X, features).matrix()
     else:
-        refit = _refit(largest, context, bandwidth, solver)
-        if refit is not None and curve is not None and M is not None:
-            refit = curve.refit(M, refit)
+        refit = _refit(trial, context, bandwidth, solver)
         with context.pools.charged_once(shared):
             _fit(solver, features, prepared, clock, context, refit)
         noted = features.notes_ if isinstance(features, RandomFeatures) else []
@@ -251,17 +234,11 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
             "gap_folds": solver.gap_folds_,
             "message": "; ".join([*tried, *noted, *solver.notes_]),
         }
-        if experiment.refit_time and curve is None:
+        if experiment.refit_time:
             measured |= _times_of_a_fit(trial, M, context, bandwidth, solver)
         if experiment.train_error:
             with Clock.stopped():
                 measured["train_error"] = training_error(solver, prepared)
-    if curve is not None:
-        clock.charge(curve.clock)
-        clock.charge(curve.folds_clock, to="train")
-        context.keep(trial, curve)
-        measured["timing"] = SHARED
-        measured["shared_M"] = curve.full.n_frequencies
     if (learned := context.learned_rows(trial)) is not None:
         clock.charge(learned.clock)
     measured |= {} if device is None else device.facts()
@@ -504,7 +481,6 @@ def _fit(
         groups=prepared.groups,
         evaluation=(prepared.X_test, prepared.y_test),
         clock=clock,
-        **({"add_up": context.add_up} if isinstance(solver, Solver) else {}),
     )
 
 

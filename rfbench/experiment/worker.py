@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import files, memory
-from rfbench.compute.partitions import AddUp, in_turn
 from rfbench.errors import ConfigError
 from rfbench.experiment import environment
 from rfbench.experiment.journal import Journal
@@ -32,7 +31,6 @@ class Limits:
     # Moment of `time.monotonic`, which all processes of a machine share: no job begins after it,
     # and trials end as with a timeout.
     deadline: float | None = None
-    add_up: AddUp = in_turn  # who does the parts of a problem
     workers: int | None = None  # of the run, which its rows say
 
     def seconds(self) -> float | None:
@@ -119,7 +117,7 @@ def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
 
     faulthandler.enable(trace)
     try:
-        for row in run_job(job, on_start, limits.add_up):
+        for row in run_job(job, on_start):
             ruined = row.pop(RUINED, None)
             row["workers"] = limits.workers
             if not rows:

@@ -172,7 +172,7 @@ def _caption(curves: Curves, left_out: list[str], n_shared: int | None = None) -
         notes.append(f"A line joins values of {curves.varied}")
     if curves.has_frontier:
         notes.append(f"Grey steps: the frontier, the best mean {curves.cost}")
-    notes += [_on_times(table, column) for column in (x, y) if column in SUMS]
+    notes += [f"Time: {' + '.join(SUMS[column])}" for column in (x, y) if column in SUMS]
     if x == "x" and curves.varied == "M":
         notes += _on_columns(table)
     if curves.failed:
@@ -219,12 +219,3 @@ def _on_columns(table: pd.DataFrame) -> list[str]:
             ["method", "columns_max", "M_max", "base"]
         ].itertuples(index=False)
     ]
-
-
-def _on_times(table: pd.DataFrame, time: str) -> str:
-    caption = f"Time: {' + '.join(SUMS[time])}"
-    shared = list(dict.fromkeys(table.loc[table["timing"] == "shared", "method"]))
-    if not shared:
-        return caption
-    of = "" if len(shared) == table["method"].nunique() else f" of {', '.join(shared)}"
-    return caption + f"; the times{of} are upper bounds: timing is shared, not isolated"

@@ -107,9 +107,8 @@ def sheet_of(
     return Sheet(title, [Passage(caption), *passages])
 
 
-def _timed(rows: Sequence[TableRow]) -> list[bool]:
-    """Return which kinds of times there are: charged with other sizes' work, or not."""
-    return sorted({bool(c["shared"]) for row in rows for c in row.measured if c["unit"] == "s"})
+def _timed(rows: Sequence[TableRow]) -> bool:
+    return any(cell["unit"] == "s" for row in rows for cell in row.measured)
 
 
 def _regressions(rows: Sequence[TableRow]) -> dict[str, str]:
@@ -125,7 +124,7 @@ def _regressions(rows: Sequence[TableRow]) -> dict[str, str]:
 def _by_size(layout: Layout, paper: Paper, row: TableRow, protocol: str) -> Passage:
     """Lay out a table whose rows are sizes, on one data set."""
     head = [paper.sizes.symbol, *(column.head for column in layout.columns)]
-    heading = lines(TEMPLATE, "heading_of_sizes", row=row, protocol=protocol, timed=_timed([row]))
+    heading = lines(TEMPLATE, "heading_of_sizes", row=row, protocol=protocol)
     if not row.cells:
         return Passage(heading, [Grid(head, [[DASH] * len(head)])])
     cells = [
@@ -163,8 +162,7 @@ def _by_dataset(layout: Layout, rows: Sequence[TableRow], protocol: str) -> Pass
         facts = [_fact(row, name) for name in layout.facts]
         cells.append([name, *facts, *(_texts(layout, row, column) for column in layout.columns)])
     head = ["data set", *layout.facts, *(column.head for column in layout.columns)]
-    timed = _timed(rows)
-    heading = lines(TEMPLATE, "heading_of_datasets", rows=rows, protocol=protocol, timed=timed)
+    heading = lines(TEMPLATE, "heading_of_datasets", rows=rows, protocol=protocol)
     return Passage(heading, [Grid(head, cells)])
 
 
@@ -204,7 +202,7 @@ def _value(layout: Layout, cell: dict[str, Any] | None, form: str) -> str:
         return percent(cell["measured"], error, form)
     scale = 1000 if layout.time_unit == "ms" else 1
     spread = scale * error if layout.spread == "sd" else math.nan
-    return seconds(scale * cell["measured"], spread, bool(cell["shared"]))
+    return seconds(scale * cell["measured"], spread)
 
 
 def with_spread(value: float, spread: float, decimals: int, form: str = PLUS_MINUS) -> str:
@@ -229,11 +227,11 @@ def percent(value: float, spread: float, form: str) -> str:
     return with_spread(value, spread, min(max(needed, FEWEST), MOST), form)
 
 
-def seconds(value: float, spread: float = math.nan, shared: bool = False) -> str:
-    """Write a time in any unit with three significant digits, ``≤`` before an upper bound.
+def seconds(value: float, spread: float = math.nan) -> str:
+    """Write a time in any unit with three significant digits.
 
-    >>> seconds(0.457, 0.0213), seconds(1660.7, shared=True)
-    ('0.457±0.021', '≤1661')
+    >>> seconds(0.457, 0.0213), seconds(1660.7)
+    ('0.457±0.021', '1661')
     """
     decimals = max(0, 2 - math.floor(math.log10(value))) if value > 0 else FEWEST
-    return "≤" * shared + with_spread(value, spread, decimals)
+    return with_spread(value, spread, decimals)

@@ -15,7 +15,6 @@ from rfbench.pages import (
     paper,
     which_method,
 )
-from rfbench.pages.html import verdicts
 
 PAPERS = "papers"
 TITLES = ("# The papers, reproduced", "# Results")  # the second stands before any report
@@ -36,8 +35,7 @@ def publish(
     ----------
     out : path
         The folder for ``README.md``, ``which_method.md`` with its facts in ``leaderboard.json``,
-        a page in ``papers/`` for each paper of which anything was run, and ``verdicts.json`` with
-        its schema; all of them are returned.
+        a page in ``papers/`` for each paper of which anything was run; all of them are returned.
     today : callable, optional
         What makes rows stale, see `rfbench.analysis.frame.collect`.
     known : optional
@@ -51,7 +49,6 @@ def publish(
     verification = verify_any(paths, today=today)
     collection = verification.selection.collection
     board = leaderboard.gather(collection, known)
-    data = verdicts.files(verdicts.gather(verification))
     of_papers = out / PAPERS
     pages: dict[Path, str | bytes] = {
         **{
@@ -61,7 +58,6 @@ def publish(
         out / "which_method.md": which_method.page(board, out, list(collection.stale)),
         **{out / name: content for name, content in _facts(board).items()},
         out / "README.md": front.page(verification, board, paths, out),
-        **{out / name: text for name, text in data.items()},
     }
     with writing(f"The report cannot be written to {out}", todo="Name another folder with --out."):
         stale = _stale(out, pages)
@@ -99,7 +95,7 @@ def _stale(out: Path, pages: Iterable[Path]) -> list[Path]:
         *(f"{PAPERS}/{name}.md" for name in papers.papers()),
         *("leaderboard.json", which_method.FIGURE),
         # Earlier versions wrote these.
-        *("apart.md", "claims.md", "glossary.md", "scoreboard.md"),
+        *("apart.md", "claims.md", "glossary.md", "scoreboard.md", "verdicts.json"),
         *(f"tables/{name}_*.md" for name in papers.papers()),
     )
     return sorted({path for pattern in patterns for path in out.glob(pattern)} - set(pages))

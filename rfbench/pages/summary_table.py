@@ -212,7 +212,7 @@ def _article(results: Results, asked: _Asked) -> Sheet:
 
 def _across(table: pd.DataFrame, results: Results, asked: _Asked) -> Grid:
     """Return a grid of methods by places, the data sets beneath one another."""
-    varied, few = axis(results), faults.too_few(results)
+    varied = axis(results)
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
     last = max(table.loc[table["trials"] > 0, "x"], default=places[-1])
     shown = places if asked.scores else []
@@ -232,7 +232,7 @@ def _across(table: pd.DataFrame, results: Results, asked: _Asked) -> Grid:
             rows.append([shown_name(own)] + [""] * (len(heads) + len(costs)))
         of_method = [lines_of.get((dataset, method, x)) for x in shown]
         best |= {(len(rows), j) for j, line in enumerate(of_method, 1) if line and line["best"]}
-        scores = [score(line, usual, few) for line in of_method]
+        scores = [score(line, usual) for line in of_method]
         rows.append([str(method), *scores, *(cells[i] for cells in costs.values())])
     at = f" at {varied} = {plain(last)}" if len(places) > 1 else ""
     return Grid(
@@ -247,7 +247,6 @@ def _across(table: pd.DataFrame, results: Results, asked: _Asked) -> Grid:
 def _passage(table: pd.DataFrame, results: Results, asked: _Asked) -> Passage:
     macro = "brief" if asked.brief else "heading"
     heading = lines(TEMPLATE, macro, **_facts(table, results))
-    few = faults.too_few(results)
     methods, varied = list(dict.fromkeys(table["method"])), axis(results)
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
     if not places:
@@ -259,7 +258,7 @@ def _passage(table: pd.DataFrame, results: Results, asked: _Asked) -> Passage:
     # Settings that differ from trial to trial have no place on an axis.
     corner = "method" if last == DASH else f"at {varied} = {plain(last)}"
     if len(places) == 1:
-        scores = [score(by_place.get((method, last)), usual, few) for method in methods]
+        scores = [score(by_place.get((method, last)), usual) for method in methods]
         columns = {METRICS[table["metric"].iloc[0]]: scores} if asked.scores else {}
         columns |= costs
         rows = [[method, *cells] for method, *cells in zip(methods, *columns.values(), strict=True)]
@@ -268,7 +267,7 @@ def _passage(table: pd.DataFrame, results: Results, asked: _Asked) -> Passage:
     keeping = [method for method in methods if kept[method] and asked.costs is None]
     rows = [
         [plain(x)]
-        + [score(by_place.get((method, x)), usual, few) for method in methods]
+        + [score(by_place.get((method, x)), usual) for method in methods]
         + [_range(by_place.get((method, x)), "kept") for method in keeping]
         for x in places
     ]
@@ -320,20 +319,11 @@ def _range(line: Line | None, name: str) -> str:
     return span(line[f"{name}_min"], line[f"{name}_max"])
 
 
-def score(
-    line: Line | None, usual: int, few: Mapping[tuple[str, str, int], int] | None = None
-) -> str:
-    """Write mean and standard error, and the number of trials where it is not the usual one.
-
-    Sizes that a method cannot have are no failures, see `rfbench.analysis.faults.too_few`.
-    """
+def score(line: Line | None, usual: int) -> str:
+    """Write mean and standard error, and the number of trials where it is not the usual one."""
     if line is None:
         return ""
     if not line["trials"]:
-        size = line.get("M")
-        key = line["dataset"], line["label"], -1 if size is None or absent(size) else int(size)
-        if few and key in few:
-            return f"n/a (M < {few[key]})"
         return f"failed ({line['failed']})"
     unusual = f" (n = {line['trials']})" if line["trials"] < usual else ""
     decimals = 3 if METRICS[line["metric"]].endswith("(%)") else 4

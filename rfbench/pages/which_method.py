@@ -113,7 +113,6 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         held_out=board.held_out,
         tried=_tried(board.held_out, board.baseline) if board.held_out else None,
         methods=_methods(dict.fromkeys(line.method for s in board.sizes for line in s.lines)),
-        others=_others(board),
     )
 
 
@@ -354,11 +353,3 @@ def _verified(sampler: str) -> str:
     text = SAMPLERS.find(sampler).declaration.verified
     named = [line.partition(":")[0] for line in text.splitlines() if line and line[0] != " "]
     return ", ".join(dict.fromkeys(named)) or DASH
-
-
-def _others(board: Leaderboard) -> Grid | None:
-    rows = [
-        [method, author, Path(folder).name, str(rows), str(replayed)]
-        for author, method, folder, rows, replayed in board.community
-    ]
-    return Grid(["method", "author", "rows of", "rows", "measured again"], rows) if rows else None

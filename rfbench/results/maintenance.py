@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from rfbench.errors import ResultsError
 from rfbench.results import kept_features
 from rfbench.results import manifest as manifests
-from rfbench.results.reader import SHARDS, TRIALS, no_rows, read_rows
+from rfbench.results.reader import TRIALS, no_rows, read_rows
 from rfbench.results.schema import METRICS, TIMES, close
 from rfbench.results.store import Store, check_columns
 
@@ -32,13 +30,8 @@ def rows_of(folder: Path) -> list[dict[str, str]]:
     return rows
 
 
-def shards_of(folder: Path) -> list[Path]:
-    """Return the folders of a results folder's shards that have begun."""
-    return sorted(file.parent for file in (folder / SHARDS).glob(f"*/{manifests.MANIFEST}"))
-
-
 def started(paths: Iterable[Path]) -> list[Path]:
-    """Return the results folders at or below paths, those with nothing but shards among them.
+    """Return the results folders at or below paths.
 
     Raises ResultsError: there are none at or below a path.
     """
@@ -48,15 +41,8 @@ def started(paths: Iterable[Path]) -> list[Path]:
         folders |= {file.parent for file in path.rglob(TRIALS)}
         if not folders:
             raise ResultsError(f"{path} holds no results.", "", "Name what `rfbench run` wrote.")
-        folders_found |= {f.parents[1] if f.parent.name == SHARDS else f for f in folders}
+        folders_found |= folders
     return sorted(folders_found)
-
-
-def _largest_manifest(folder: Path) -> dict[str, Any]:
-    """Return a folder's manifest, or that of one of its shards if it plans more trials."""
-    shards = shards_of(folder)
-    own = [folder] if (folder / manifests.MANIFEST).exists() or not shards else []
-    return max(map(manifests.read, own + shards), key=lambda manifest: len(manifest["trials"]))
 
 
 @dataclass(frozen=True)
@@ -73,16 +59,11 @@ class Status:
 
 
 def status_of(folder: Path) -> Status:
-    """Return the state of a results folder and its shards, from their files alone."""
-    manifest = _largest_manifest(folder)
+    """Return the state of a results folder, from its files alone."""
+    manifest = manifests.read(folder)
     notes: list[str] = []
-    places = [f for f in (folder, *shards_of(folder)) if (f / TRIALS).exists()]
     columns = ("trial_id", "setting", "status", *TIMES[:4])
-    parts = [read_rows(part, notes, columns) for part in places] or [no_rows()]
-    rows = pd.concat(parts, ignore_index=True)
-    # As `merge` has it: of rows of one trial that which ended well, else the first.
-    last = rows.sort_values("status", key=lambda status: status != "ok", kind="stable")
-    rows = last.drop_duplicates("trial_id").sort_index()
+    rows = read_rows(folder, notes, columns) if (folder / TRIALS).exists() else no_rows()
     current = rows[rows["setting"].isin(manifest["settings"])]
     seconds = current.loc[current["status"] == "ok", TIMES[:4]].sum(axis=1)
     missing = len(set(manifest["trials"]) - set(current["trial_id"]))
@@ -111,14 +92,13 @@ class Merged:
 def merge(target: Path, others: Sequence[Path]) -> Merged:
     """Add the rows of other folders that the target does not have, with their kept features.
 
-    Without others they are the shards of the target. Another folder may be a results folder, with
-    shards or nothing else but them, a shard, or a folder above such; where it holds several
+    Another folder may be a results folder, or a folder above such; where it holds several
     experiments, those of the target count. A target without a manifest gets the largest.
 
     Raises ResultsError: data of another hash, another protocol, trials of another configuration,
     or other versions.
     """
-    groups = [_parts_of(folder, target) for folder in others] or [shards_of(target)]
+    groups = [_parts_of(folder, target) for folder in others]
     result, store = Merged(), Store(target)
     with store.lock():
         own = _manifest_of(target, [part for parts in groups for part in parts])
@@ -136,7 +116,7 @@ def merge(target: Path, others: Sequence[Path]) -> Merged:
 
 
 def _parts_of(folder: Path, target: Path) -> list[Path]:
-    """Return the folders with rows at or below a folder, shards among them."""
+    """Return the folders with rows at or below a folder."""
     if folder.resolve() == target.resolve():
         raise ResultsError(
             f"{folder} cannot be merged with itself.",

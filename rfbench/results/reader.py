@@ -20,7 +20,6 @@ from rfbench.results.lines import CHECK, cells_of, fits
 from rfbench.results.schema import BOOLEAN, INTEGER, NUMBER, REQUIRED, SCHEMA, TEXT, TIMES
 
 TRIALS = "trials.csv"
-SHARDS = "shards"
 NEEDED = ("trial_id", "setting", "protocol", "sampler", "label", "variant", "machine", "device")
 NAMED_LINES = 5
 PIECE = 1 << 22
@@ -136,11 +135,8 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
                 "Results are looked for there.",
                 "Name another, or make results with 'rfbench run CONFIG'.",
             )
-        if path.name == TRIALS and path.is_file():
-            files = [path]
-        else:  # what is in shards counts once it is merged
-            every = path.rglob(TRIALS)
-            files = [file for file in every if SHARDS not in file.relative_to(path).parts[:-2]]
+        is_file = path.name == TRIALS and path.is_file()
+        files = [path] if is_file else list(path.rglob(TRIALS))
         if not files:
             raise ResultsError(
                 f"{path} holds no results.",

@@ -97,8 +97,6 @@ class RandomFeatures(
     declaration: ClassVar[Declaration]  # what the decorator `sampler` says of it
     # `_draw` looks at the target: for folds that choose, the features are fitted without them.
     needs_target: ClassVar[bool] = False
-    # The first M features of a larger fit are, but for a factor, those of a fit with M.
-    has_prefixes: ClassVar[bool] = False
     # z(x)'z(y) estimates k(x, y): of any kernel that is served, not the Gaussian one alone.
     approximates_kernel: ClassVar[bool] = True
     # Then the mean of the estimate over seeds is k(x, y) at every M, with its default parameters.
@@ -199,10 +197,6 @@ class RandomFeatures(
     def planned_columns(self) -> int | None:
         """Return how many real columns `fit` will give; None where the data decide."""
         return self._columns(self.n_components)
-
-    def least_components(self, d: int) -> int:
-        """Return the smallest M for rows of d columns; a plan of trials leaves smaller ones out."""
-        return 1
 
     def scratch_bytes(self, n: int, d: int, k: int = 1, row_bytes: float = 0.0) -> float:
         """Return about the bytes that `fit` holds for a while, beside rows and frequencies.

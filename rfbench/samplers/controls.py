@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rfbench.arrays import Array, Rows
 from rfbench.samplers.base import Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
@@ -51,8 +49,6 @@ class UniformPool(PooledFeatures):
     >>> UniformPool(10, pool_size=100, random_state=0).fit(X).transform(X).shape
     (20, 10)
     """
-
-    has_prefixes: ClassVar[bool] = True
 
     def check_parameters(self) -> None:
         """Check that the pool holds M features."""

@@ -84,7 +84,6 @@ class EERF(PooledFeatures):
 
     needs_target: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
-    has_prefixes: ClassVar[bool] = True
 
     score_rows: int | float = parameter(0.1, SCORE_ROWS)
     center_target: bool | str = parameter("auto", CENTRING)

@@ -88,7 +88,6 @@ class Greedy(PooledFeatures):
     """
 
     needs_target: ClassVar[bool] = True
-    has_prefixes: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
 
     normalize: bool = parameter(False, TRUTH)

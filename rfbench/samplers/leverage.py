@@ -9,11 +9,11 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from rfbench.arrays import Array, FloatArray, Rows
-from rfbench.parameters import NOTHING, TRUTH, number, one_of, parameter, whole
+from rfbench.parameters import TRUTH, number, one_of, parameter
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import target_moments
-from rfbench.samplers.weighted_pool import DRAWN, INVERSE, LARGEST, WeightedPool
+from rfbench.samplers.weighted_pool import WeightedPool
 
 if TYPE_CHECKING:
     from rfbench.compute.equations import NormalEquations
@@ -173,84 +173,6 @@ class SurrogateLeverage(WeightedPool):
         squares = np.zeros(pool.n_columns) if self.equation == 12 else None
         scores = np.asarray((target_moments(pool, rows, targets, formed, squares) ** 2).sum(axis=1))
         return scores if squares is None else scores + rows.shape[0] * squares
-
-
-@sampler(
-    "orcca",
-    position=26,
-    kernels=ANY,
-    about=(
-        "the M features of a random pool with the largest share in its canonical "
-        "correlation with the target"
-    ),
-    verified="""
-        brute force: scores by explicit inverses, and the features kept
-          tolerance: relative 1e-8; the paper's text was not at hand
-          tests/samplers/test_leverage.py::test_orcca_scores_are_those_of_the_definition
-        """,
-    contract={"float32_tolerance": 1e-3},
-    forms=(Form({"pool_size": 30}),),
-)
-class ORCCA(WeightedPool):
-    r"""The features of a pool with the largest share in its canonical correlation with the target.
-
-    With Z the n x l columns of the pool that carry :math:`1/\sqrt l` and Y the target, less their
-    means,
-
-    .. math:: p_i = \big((Z^\top Z + n \alpha I)^{-1} Z^\top Y
-              (Y^\top Y + n \alpha_y I)^{-1} Y^\top Z\big)_{ii},
-
-    summed over the cos and sin columns of a frequency; the M largest are kept, unweighted. Costs
-    O(n l^2 + l^3).
-
-    Parameters
-    ----------
-    alpha, target_alpha : float
-        The penalties :math:`\alpha` and :math:`\alpha_y`, in the convention n alpha.
-
-    Notes
-    -----
-    The score as it is cited in surveys; the paper's text was not at hand. The means and the
-    default penalties are a choice.
-
-    References
-    ----------
-    Wang and Shahrampour, ORCCA: Optimal Randomized Canonical Correlation Analysis, arXiv
-    1910.05384.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfbench.samplers import ORCCA
-    >>> X = np.random.default_rng(0).standard_normal((200, 3))
-    >>> sampler = ORCCA(10, pool_size=100, bandwidth=2.0, random_state=0)
-    >>> sampler.fit(X, np.sign(X[:, 0])).transform(X).shape
-    (200, 10)
-    """
-
-    needs_target: ClassVar[bool] = True
-    approximates_kernel: ClassVar[bool] = False
-    revision: ClassVar[int] = (
-        2  # 1: alpha was 0.05, which drowns all but a few directions of Z'Z / l
-    )
-
-    pool_size: int | None = parameter(1000, whole(1) | NOTHING)
-    reweight: bool | str = parameter(False, one_of(True, False, INVERSE))
-    keep: str = parameter(LARGEST, one_of(DRAWN, LARGEST))
-    alpha: float = parameter(1e-4, number(above=0))
-    target_alpha: float = parameter(1e-6, number(above=0))
-
-    def _column_scores(
-        self, pool: FeatureMap, rows: Rows, targets: Array, formed: FloatArray | None
-    ) -> Array:
-        n, size = rows.shape[0], pool.n_frequencies
-        centred = targets - targets.mean(axis=0)
-        gram, moment = _equations(pool, rows, centred, formed).centred()
-        shares = linalg.solve(
-            gram / size + n * self.alpha * np.eye(len(gram)), moment, assume_a="pos"
-        )
-        within = centred.T @ centred + n * self.target_alpha * np.eye(centred.shape[1])
-        return np.asarray(np.einsum("ij,ij->i", shares, linalg.solve(within, moment.T).T) / size)
 
 
 def _equations(

@@ -16,7 +16,7 @@ from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import WAVES, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 
-BASES = ("rks", "orf", "sorf", "qmc", "moment-matching", "rom", "gaussian-quadrature", "circulant")
+BASES = ("rks", "orf", "sorf", "qmc", "rom", "gaussian-quadrature", "circulant")
 _KEY_ROWS = 1024
 
 
@@ -144,10 +144,6 @@ class LowPrecision(RandomFeatures):
         """Check the parameters of the base as well."""
         super().check_parameters()
         self._base().check_parameters()
-
-    def least_components(self, d: int) -> int:
-        """Return that of the base."""
-        return self._base().least_components(d)
 
     def _base(self) -> RandomFeatures:
         return SAMPLERS[self.base](

@@ -68,7 +68,6 @@ class ORF(RandomFeatures):
     """
 
     has_torch_form: ClassVar[bool] = True
-    has_prefixes: ClassVar[bool] = True
     kernels_served: ClassVar[Any] = GaussianMeasure
 
     padded: bool = parameter(False, TRUTH)

@@ -94,7 +94,6 @@ class PositiveFeatures(RandomFeatures):
     ((20, 50), True)
     """
 
-    has_prefixes: ClassVar[bool] = True
     kernels_served: ClassVar[Any] = Gaussian
     revision: ClassVar[int] = 2  # 1: rows as they are
 

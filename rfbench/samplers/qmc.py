@@ -89,7 +89,6 @@ class QMC(RandomFeatures):
     """
 
     has_torch_form: ClassVar[bool] = True
-    has_prefixes: ClassVar[bool] = True
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine")
 
     @classmethod

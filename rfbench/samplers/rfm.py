@@ -95,7 +95,6 @@ class RFMFeatures(ScoredFeatures):
 
     has_torch_form: ClassVar[bool] = True
     needs_target: ClassVar[bool] = True
-    has_prefixes: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
     kernels_served: ClassVar[Any] = Gaussian
     revision: ClassVar[int] = 2  # 1: from Fourier features, the last round, full, one penalty

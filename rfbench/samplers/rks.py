@@ -56,7 +56,6 @@ class RKS(RandomFeatures):
     """
 
     has_torch_form: ClassVar[bool] = True
-    has_prefixes: ClassVar[bool] = True
 
     penalty_divisor: float = parameter(1.0, number(above=0))
 

@@ -116,7 +116,6 @@ class StructuredFeatures(RandomFeatures):
     """
 
     has_torch_form: ClassVar[bool] = True
-    has_prefixes: ClassVar[bool] = True
 
     @abstractmethod
     def _projection(self, random: Streams, d: int) -> Projection:

@@ -87,7 +87,6 @@ class DataPairs(RandomFeatures):
 
     has_torch_form: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
-    has_prefixes: ClassVar[bool] = True
     has_bandwidth: ClassVar[bool] = False
 
     pairs_per_row: int = parameter(5, whole(1))

@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
-from rfbench.compute.partitions import AddUp, Partitions, in_turn
 from rfbench.errors import MethodError
 from rfbench.parameters import (
     NOTHING,
@@ -206,7 +205,6 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         groups: NDArray[Any] | None = None,
         evaluation: tuple[Rows, Any] | None = None,
         clock: Clock | None = None,
-        add_up: AddUp = in_turn,
     ) -> Self:
         """Fit on rows X, shape (n, d), seen through `features`, and y.
 
@@ -227,8 +225,6 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
             For the selection 'test'.
         clock : Clock, optional
             It is booked the parts of the work; fits of features in folds are time of training.
-        add_up : function
-            Does the parts of a solver with `partitions`.
         """
         self.check_parameters()
         X, y = validate_data(
@@ -268,8 +264,6 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
             held = self._design(self._rows(evaluation[0]), self.features_)
         design = self._design(X, self.features_)
         design.clock = clock
-        if (count := getattr(self, "partitions", None)) is not None:
-            design.partitions = Partitions(count, add_up)
         self.notes_ = []
         folds = self._groups(selection, design.n, groups, targets.codes)
         refit = None
@@ -343,7 +337,7 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
             rest, held = np.flatnonzero(folds != g), np.flatnonzero(folds == g)
             fold = refit(rest, held, spent)
             part = self._design(fold.rest, fold.features)
-            part.clock, part.partitions = spent, design.partitions
+            part.clock = spent
             fitted = self._fits(part, targets.take(folds != g), None, spent).path
             with spent.part("train"):
                 decisions = fitted.decisions(self._design(fold.held, fold.features))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,7 +16,6 @@ from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.compute.device import Device, memory_errors, require_torch
 from rfbench.compute.gram import NormalEquations
-from rfbench.compute.partitions import Partitions, in_turn
 from rfbench.errors import MethodError
 from rfbench.kernels import dense
 from rfbench.memory import check_fits
@@ -42,8 +39,6 @@ class Design:
     ----------
     clock : Clock or None
         Of training rows: where forming their features anew is booked, whatever it is for.
-    partitions : Partitions or None
-        Of training rows: the parts that are added up.
     device : Device or None
         Where equations and products are computed, through torch; None: by numpy.
     """
@@ -52,7 +47,6 @@ class Design:
         self.X = X
         self.features = features
         self.clock: Clock | None = None
-        self.partitions: Partitions | None = None
         self.device: Device | None = None
         fitted = getattr(features, "feature_map_", None)
         self._map: FittedMap | None = fitted if isinstance(fitted, FittedMap) else None
@@ -131,9 +125,7 @@ class Design:
             f"{matrices} Gram matrices of {self.n_columns} columns",
             "Take fewer features or folds, a fixed penalty, or raise --memory.",
         )
-        if self.partitions is None:
-            return self._sums(targets, groups, clock, centre)
-        return self._sums_of_parts(self.partitions, targets, groups, clock, centre)
+        return self._sums(targets, groups, clock, centre)
 
     def _sums(
         self,
@@ -182,38 +174,6 @@ class Design:
             "Features of a transformer from elsewhere are computed by its own code.",
             "Take the device cpu.",
         )
-
-    def _sums_of_parts(
-        self,
-        partitions: Partitions,
-        targets: Array,
-        groups: NDArray[np.intp],
-        clock: Clock,
-        centre: bool,
-    ) -> list[NormalEquations]:
-        """Add up the parts; the wall time of all is shared out as the parts share out theirs."""
-        begin = time.perf_counter()
-        # Of a sampler only the map travels; a transformer from elsewhere may not be able to.
-        fitted = None if self._map is None else SimpleNamespace(feature_map_=self._map)
-        stays = self._map is None and self.features is not None
-        first = Design(self.X[: self._block_rows()], self.features)
-        shift = gram.mean_row(first.matrix()) if centre else False
-        n_groups = int(groups.max(initial=0)) + 1
-        calls = (
-            partial(
-                _part,
-                Design(some(self.X, slice(*rows)), self.features if stays else fitted),
-                targets[slice(*rows)],
-                groups[slice(*rows)],
-                shift,
-                n_groups,
-            )
-            for rows in partitions.bounds(self.n)
-        )
-        sums, spent = (in_turn if stays else partitions.add_up)(calls, _add_parts)
-        spent.stretch(time.perf_counter() - begin)
-        clock.charge(spent)
-        return sums
 
     def blocks(self, clock: Clock) -> Iterator[tuple[slice, Array]]:
         """Yield slices of the rows, and their features in float64; the array is used again."""
@@ -297,29 +257,9 @@ class FormedDesign(Design):
             return super().equations(targets, groups, clock, matrices, centre)
         held = matrices + int(groups.max(initial=0)) + 1
         columns = Design(self.X)
-        columns.partitions = self.partitions
         total = columns.equations(targets, groups, clock, held, centre)
         with clock.part("train"):
             return [part.subset(self._formed.chosen, self._formed.factors) for part in total]
-
-
-def _part(
-    design: Design,
-    targets: Array,
-    groups: NDArray[np.intp],
-    centre: bool | FloatArray,
-    n_groups: int,
-) -> tuple[list[NormalEquations], Clock]:
-    clock = Clock()
-    return design._sums(targets, groups, clock, centre, n_groups), clock
-
-
-def _add_parts(
-    left: tuple[list[NormalEquations], Clock], right: tuple[list[NormalEquations], Clock]
-) -> tuple[list[NormalEquations], Clock]:
-    (sums, clock), (others, other) = left, right
-    clock.charge(other)
-    return [own + their for own, their in zip(sums, others, strict=True)], clock
 
 
 def _matrix(features: Any, n: int) -> FloatArray:
@@ -392,6 +332,4 @@ def design_of(X: Rows, features: Any, device: Device | None = None) -> Design:
     formed = getattr(features, "formed_", None)
     if isinstance(formed, FormedFeatures) and formed.rows is X:
         return FormedDesign(formed)
-    own = getattr(features, "design", None)
-    design = Design(X, features) if own is None else own(X)
-    return design
+    return Design(X, features)

@@ -17,7 +17,7 @@ from rfbench.compute.ridge import RidgePath
 from rfbench.compute.row_side import ColumnSpectrum, DualPath, RowSpectrum, solve_dual
 from rfbench.errors import MethodError
 from rfbench.memory import check_fits
-from rfbench.parameters import NOTHING, TRUTH, estimator, one_of, parameter, whole
+from rfbench.parameters import TRUTH, estimator, one_of, parameter
 from rfbench.solvers.base import LOO, LinearModel, PenalisedSolver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.declaration import solver
@@ -44,9 +44,6 @@ class _Ridge(LinearModel, PenalisedSolver):
 
     Parameters
     ----------
-    partitions : int, optional
-        Parts of the rows, whose Gram matrices are added up in a tree: by the workers of a run. The
-        sums depend on the number of parts in their last digits, on the workers not at all.
     device : {'cpu', 'cuda', 'torch-cpu'}
         Where features are formed and summed: by numpy, or through torch on a GPU. There the p x p
         system of the columns is always the one that is solved, and the penalty is fixed or chosen
@@ -58,7 +55,6 @@ class _Ridge(LinearModel, PenalisedSolver):
     leaves_one_out: ClassVar[bool] = True
     solves_smaller_side: ClassVar[bool] = True
 
-    partitions: int | None = parameter(None, whole(1) | NOTHING)
     device: str = parameter(CPU, one_of(*DEVICES))
     tf32: bool = parameter(False, TRUTH)
 
@@ -68,14 +64,13 @@ class _Ridge(LinearModel, PenalisedSolver):
         if self.device == CPU and self.tf32:
             raise MethodError("TF32 is for a device, and device is cpu.", "", "Take device: cuda.")
         reasons = {
-            "partitions are for the CPU": self.partitions is not None,
             f"selection is '{self.selection}'": self.selection in ("test", LOO),
         }
         for reason in (reason for reason, holds in reasons.items() if holds and self.device != CPU):
             raise MethodError(
                 f"device is {self.device}, and {reason}.",
                 "A device serves fixed penalties, and those chosen by validation or in folds.",
-                "Take device: cpu, or selection: cv5 without partitions.",
+                "Take device: cpu, or selection: cv5.",
             )
 
     def _design(self, X: Rows, features: Any) -> Design:

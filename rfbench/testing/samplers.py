@@ -168,24 +168,6 @@ class SamplerContract:
         else:
             assert np.mean(np.abs(first - second)) > 1e-3
 
-    def test_larger_draw_begins_with_the_smaller(self, feature_map: str) -> None:
-        """With `has_prefixes`, a larger M begins with the features of a smaller one, up
-        to one factor.
-
-        To do: Draw frequencies row by row, or set `has_prefixes = False`.
-        """
-        if not self.sampler.has_prefixes:
-            pytest.skip("no prefix property is claimed")
-        big = 13
-        larger = self.features(n_components=big, feature_map=feature_map)
-        for size in (1, 4, 7):
-            smaller = self.features(n_components=size, feature_map=feature_map)
-            same = np.arange(size)
-            if self.expected_columns(1, feature_map) == 2:
-                same = np.concatenate([same, same + big])
-            common = np.sum(larger[:, same] * smaller) / np.sum(smaller**2)
-            assert_allclose(larger[:, same], common * smaller, atol=1e-12)
-
     def test_rows_on_disk_give_the_same_features(self, feature_map: str, tmp_path: Path) -> None:
         """Rows that are read block by block give the features of rows in memory.
 

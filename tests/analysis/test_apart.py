@@ -8,7 +8,6 @@ from scipy import stats
 
 from rfbench.analysis.apart import side_by_side
 from rfbench.analysis.frame import of
-from rfbench.pages import apart
 from rfbench.results import Results
 from tests.support.frames import results
 
@@ -47,19 +46,3 @@ def test_only_results_that_differ_in_the_split_alone_are_held_together() -> None
     blocks = folder(BLOCKS, HIGH, "blocks")
     for every in ([other, blocks], [blocks], [other], [smoke, blocks], []):
         assert side_by_side(of(every)).empty
-        assert apart.gather(of(every)) == []
-
-
-def test_the_page_says_nothing_learnt_only_if_the_rows_do(tmp_path: Path) -> None:
-    random = folder(RANDOM, LOW, "random", r2=0.5)
-    better = {"r2": -0.5, "rmse": 1.5**0.5}  # half of the test rows are in each class
-    for changes in ({"r2": -0.5}, {"r2": 0.2}, {"r2": ""}, better):
-        said = changes == {"r2": -0.5}
-        every = apart.gather(of([random, folder(BLOCKS, HIGH, "blocks", **changes)]))
-        (one,) = every
-        assert (one.dataset, one.description, one.best_r2) == (
-            "eeg[100 rows]",
-            "blocks",
-            -0.5 if said else None,
-        )
-        assert ("Nothing is learnt" in apart.page(every, tmp_path)) == said

@@ -314,8 +314,6 @@ def test_times_are_cpu_seconds_of_isolated_trials() -> None:
     outcome = verdict(claim_of(**part), results(made, **PAPER))
     assert (outcome.verdict, outcome.inside) == ("shown", len(outcome.comparisons))
     assert outcome.effect == pytest.approx(2.04, abs=0.01)
-    shared = [{**row, "timing": "shared"} for row in made]
-    assert verdict(claim_of(**part), results(shared, name="shared", **PAPER)).verdict == "not run"
 
 
 def test_a_slope_over_d_joins_trials_whose_data_differ() -> None:

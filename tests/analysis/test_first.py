@@ -3,7 +3,6 @@
 import math
 from typing import Any
 
-from rfbench.analysis.faults import too_few
 from rfbench.analysis.first import answers
 from rfbench.analysis.frame import of
 from rfbench.analysis.naming import shown_name
@@ -75,12 +74,3 @@ def test_rows_are_named_only_where_they_were_cut() -> None:
     for n_train, n_test, name in ((125, 53, "wine"), (350, 150, "wine[500 rows]")):
         read = results([facts | {"n_train": n_train, "n_test": n_test}])
         assert shown_name(summarise(read)) == name
-
-
-def test_sizes_that_a_method_cannot_have_are_no_failures() -> None:
-    bad = {"sampler": "moment-matching", "status": "failed", "error": ""}
-    why = {"message": "Too few. Raise n_components to 153 or more."}
-    rows = [bad | why | {"M": 50, "trial": t} for t in (0, 1)]
-    mixed = [bad | why | {"M": 100}, bad | {"M": 100, "trial": 1, "message": "no memory"}]
-    wrong = [bad | why | {"M": 200}]
-    assert too_few(results(rows + mixed + wrong)) == {("digits", "moment-matching", 50): 153}

@@ -23,7 +23,6 @@ from rfbench.analysis.leaderboard import (
     twins_as_one,
 )
 from rfbench.datasets import catalog
-from rfbench.results import community
 from tests.support.comparisons import rows
 from tests.support.frames import results
 
@@ -275,20 +274,6 @@ def test_only_trials_that_both_have_are_compared():
     line = next(each for each in board.largest.lines if each.method == "orf")
     expected = math.sqrt(1.0 * (3.75 / 7.75))
     assert line.ratio == pytest.approx(expected)
-
-
-def test_rows_of_others_stand_apart(monkeypatch):
-    mine = results(rows(errors_of(20), 3, scaling="standard"), "leaderboard_x")
-    theirs = results(rows({("d0", "orf", 100): 0.1, ("d0", "rks", 100): 1}, 3), "leaderboard_o")
-    origin = community.Origin(
-        author="A", method="m", labels=["orf"], rows=6, failed=0, replayed=2, seed=0, version="1"
-    )
-    monkeypatch.setattr(
-        community, "origin_of", lambda folder: origin if folder == theirs.folder else None
-    )
-    board = leaderboard.gather(of([mine, theirs]))
-    assert board.community == (("A", "m", theirs.path, 6, 2),)
-    assert board.folders == (mine.path,)
 
 
 def test_from_how_many_data_sets_on_a_method_is_named():

@@ -24,7 +24,6 @@ def test_controls_and_kernel_errors_are_not_measured(invented):
     for experiment in planned(invented).experiments:
         assert [spec.label for spec in experiment.samplers] == ["rks", "orf", "eerf"]
         assert experiment.kernel_error_rows is None
-        assert experiment.timing == "shared"
 
 
 def test_known_options_that_cannot_be_run_are_dropped(invented, monkeypatch):

@@ -15,7 +15,7 @@ from rfbench.errors import ConfigError
 from rfbench.experiment import trial as trials
 from rfbench.experiment.context import Context
 from rfbench.experiment.footprint import estimate
-from rfbench.experiment.plan import Job, plan, shares_work
+from rfbench.experiment.plan import Job, plan
 from rfbench.experiment.replay import trials_like
 from rfbench.experiment.seeds import integer_for
 from rfbench.experiment.trial import run_job, run_trial

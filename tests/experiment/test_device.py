@@ -54,7 +54,6 @@ def test_in_less_the_device_is_part_of_the_identity():
         ({"device": "cuda", "samplers": ["nystroem"]}, "nystroem cannot be computed on a device"),
         ({"device": "cuda", "solver": {**CONFIG["solver"], "selection": "loo"}}, "'loo'"),
         ({"device": "cuda", "solver": {**CONFIG["solver"], "selection": "test"}}, "'test'"),
-        ({"device": "cuda", "solver": {"partitions": 3}}, "partitions"),
         ({"device": "gpu"}, "device"),
         ({"solver": {"name": "ridge", "device": "cuda"}}, "`device` stands in `solver`"),
     ],
@@ -117,12 +116,9 @@ def test_a_row_is_repeated_on_its_device_or_on_another(folders):
     assert replay(torch, "1").again["device"] == "torch-cpu"
     assert replay(torch, "1", device="cpu").agrees
     rows = rows_of(folders["cpu"])
-    # The small ones are cut from the largest of their curve, on a device too.
-    assert ("5", "12") in {(row["M"], row["shared_M"]) for row in rows}
     for row in rows:
         other = replay(folders["cpu"], row["trial_id"], device="torch-cpu")
         assert (other.agrees, other.again["device"]) == (True, "torch-cpu"), other.differences
-        assert other.again["shared_M"] == (int(row["shared_M"]) if row["shared_M"] else None)
     import torch as library
 
     if not library.cuda.is_available():

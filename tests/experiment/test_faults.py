@@ -237,19 +237,3 @@ main()
     assert summary.found >= kept
     assert summary.found + summary.done == 8
     assert len({row["trial_id"] for row in rows_of(folder)}) == len(rows_of(folder)) == 8
-
-
-@pytest.mark.parametrize("left", [{"4"}, {"8"}, {"4", "8"}, {"16"}])
-def test_the_sizes_that_a_run_left_are_those_of_a_run_in_one_piece(experiment_of, tmp_path, left):
-    experiment = experiment_of(SMALL.replace("[4, 8]", "[4, 8, 16]"))
-    folder = tmp_path / "r"
-    runner.run(plan_run([experiment], folder))
-    whole = without_times(folder)
-    assert {row["shared_M"] for row in whole} == {"16"}
-    lines = (folder / "trials.csv").read_text().splitlines(keepends=True)
-    rows = zip(lines[1:], rows_of(folder), strict=True)
-    (folder / "trials.csv").write_text(
-        "".join([lines[0], *(line for line, row in rows if row["M"] not in left)])
-    )
-    assert runner.run(plan_run([experiment], folder)).done == 4 * len(left)
-    assert without_times(folder) == whole

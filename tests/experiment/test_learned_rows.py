@@ -93,14 +93,6 @@ def test_learning_is_time_of_training_in_every_row_that_uses_it(experiment_of):
     assert min(row["t_train"] for row in rows) >= round(learning, 6)
 
 
-def test_sizes_share_the_metric_and_rows_are_those_of_each_alone(experiment_of):
-    shared = measured(experiment_of(SMALL, DIAGONAL, "samplers=rks", "trials=1"))
-    alone = measured(experiment_of(SMALL, DIAGONAL, "samplers=rks", "trials=1", "timing=isolated"))
-    for key in ("error", "alpha", "selection_loss"):
-        by_size = [{row["M"]: row[key] for row in rows} for rows in (shared, alone)]
-        assert by_size[0] == pytest.approx(by_size[1])
-
-
 @pytest.mark.parametrize("sampler", ["rks", "orf", "qmc", "nystroem", "eerf"])
 def test_samplers_that_draw_by_a_kernel_run_in_a_full_metric(experiment_of, sampler):
     name = f"[{{{sampler}: {{pool_size: 40}}}}]" if sampler == "eerf" else sampler

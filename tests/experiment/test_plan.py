@@ -1,9 +1,7 @@
 import pytest
 
 from rfbench import solvers
-from rfbench.errors import ConfigError
 from rfbench.experiment.plan import jobs, plan
-from rfbench.experiment.run_plan import plan_run
 from rfbench.samplers import EERF
 
 from .conftest import SMALL
@@ -106,36 +104,3 @@ def test_a_job_is_one_sampler_in_one_trial(experiment_of):
     for job in gathered:
         assert len({(trial.sampler.label, trial.number) for trial in job.trials}) == 1
         assert [trial.M for trial in job.trials] == [4, 8]
-
-
-MOMENTS = """\
-dataset: {sphere: {d: [3, 16], n_train: 60, n_test: 30}}
-bandwidth: 1.0
-M: [4, 20, 30]
-samplers:
-  - moment-matching
-  - low-precision: {base: moment-matching}
-  - rks
-solver: {name: ridge, alphas: 1}
-trials: 2
-"""
-
-
-def test_sizes_that_a_sampler_cannot_serve_are_left_out_and_named(experiment_of):
-    experiment = experiment_of(MOMENTS)
-    work = plan_run([experiment], None)
-    planned = {t.id for t in work.trials}
-    left = [t for t in plan(experiment) if t.id not in planned]
-    assert {t.sampler.label for t in left} == {"moment-matching", "low-precision"}
-    assert {(t.dataset.parameters["d"], t.M) for t in left} == {(16, 4)}
-    assert len(left) == 2 * 2
-    assert len(work.left_out) == 2
-    assert work.left_out[0].startswith("moment-matching needs M >= 20 on sphere ")
-    assert work.left_out[0].endswith(": 1 of 6 sizes")
-    assert plan_run([experiment_of(MOMENTS, "M=20")], None).left_out == ()
-
-
-def test_a_plan_of_nothing_but_sizes_that_are_too_small_is_refused(experiment_of):
-    text = MOMENTS.replace("  - rks\n", "").replace("[3, 16]", "16")
-    with pytest.raises(ConfigError, match="M >= 20"):
-        plan_run([experiment_of(text, "M=4,8")], None)

@@ -6,7 +6,7 @@ import pytest
 
 from rfbench import datasets
 from rfbench.errors import ConfigError, MethodError
-from rfbench.experiment import run_plan, runner
+from rfbench.experiment import runner
 from rfbench.experiment.environment import blas
 from rfbench.experiment.replay import (
     CHANGED,
@@ -131,24 +131,6 @@ def test_ten_cheap_published_rows_come_out_again():
     ]
     assert [each.agrees for each in repeated] == [True] * 10
     assert {each.folder for each in repeated} == set(FOLDERS)
-    assert any(each.row["shared_M"] not in ("", each.row["M"]) for each in repeated)
-
-
-def test_a_row_of_a_curve_is_cut_from_it_beside_a_sampler_without_prefixes(experiment_of, tmp_path):
-    """Its times were shared when every sampler of the run could; now one cannot."""
-    text = SMALL.replace("- eerf: {pool_size: 40, score_rows: 1.0}", "- ses")
-    shared, isolated = (
-        plan_run([experiment_of(text, "M=4,64", f"samplers=[{names}]")], tmp_path / names)
-        for names in ("rks", "rks, ses")
-    )
-    assert {t.id for t in shared.trials} < {t.id for t in isolated.trials}
-    runner.run(shared)
-    content = manifests.read(shared.folder)
-    manifests.write(shared.folder, content | run_plan.manifest(isolated))
-    rows = rows_of(shared.folder)
-    assert {(row["M"], row["shared_M"]) for row in rows} == {("4", "64"), ("64", "64")}
-    for row in rows:
-        assert replay(shared.folder, row["trial_id"]).agrees
 
 
 @pytest.mark.parametrize(("dtype", "within"), [("float64", 1e-9), ("float32", 1e-4)])

@@ -17,9 +17,8 @@ from .conftest import SMALL
 ASKED = SMALL + "train_error: true\n"
 
 
-@pytest.mark.parametrize("timing", ["shared", "isolated"])
-def test_the_training_error_by_hand(experiment_of, timing):
-    for trial in plan(experiment_of(ASKED, f"timing={timing}")):
+def test_the_training_error_by_hand(experiment_of):
+    for trial in plan(experiment_of(ASKED)):
         if trial.sampler.name != "rks":
             continue
         row = run_trial(trial, Context())
@@ -41,14 +40,13 @@ def test_of_a_real_target_it_is_the_relative_squared_error():
     assert training_error(solver, prepared) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("timing", ["shared", "isolated"])
-def test_no_second_is_booked_for_it(experiment_of, monkeypatch, timing):
+def test_no_second_is_booked_for_it(experiment_of, monkeypatch):
     """Every look at the clock is a second, so that times are whole numbers of looks."""
 
     def times(text):
         monkeypatch.setattr(time, "perf_counter", itertools.count().__next__)
         fixed = ("solver.alphas=0.1", "solver.selection=fixed")
-        trials = plan(experiment_of(text, f"timing={timing}", *fixed))
+        trials = plan(experiment_of(text, *fixed))
         chosen = [t for t in trials if t.number == 0 and t.sampler.name == "rks"]
         rows = list(run_job(Job(tuple(chosen))))
         assert [row["status"] for row in rows] == ["ok", "ok"]

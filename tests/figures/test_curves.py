@@ -139,19 +139,6 @@ def test_the_time_of_lkrf2016_is_with_testing(write: Write) -> None:
     assert figure.axes[0].get_ylabel() == "wall time with testing (s)"
 
 
-def test_shared_times_are_called_upper_bounds(write: Write) -> None:
-    def caption(name: str, timing: tuple[str, str]) -> str:
-        folder = write(sweep(timing=timing[0]) + sweep(sampler="lkrf", timing=timing[1]), name)
-        figures = drawn(folder)
-        assert "bound" not in figures["error_vs_M"].get_supxlabel()
-        said = {figures[stem].get_supxlabel() for stem in ("error_vs_time", "time_vs_M")}
-        return " ".join(min(said, key=len).split())
-
-    assert "bound" not in caption("a", ("isolated", "isolated"))
-    assert "the times are upper bounds" in caption("b", ("shared", "shared"))
-    assert "the times of rks, eerf are upper bounds" in caption("c", ("shared", "isolated"))
-
-
 @pytest.mark.parametrize(
     ("parameters", "estimates"),
     [

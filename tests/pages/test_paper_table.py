@@ -111,14 +111,6 @@ def test_what_stands_in_the_cells_of_eerf2018() -> None:
     assert "≤" not in text
 
 
-def test_shared_times_are_upper_bounds_in_every_format() -> None:
-    text = rendered(eerf(timing="shared"), "eerf2018", "table3")
-    assert cells(text, "adult")[4:9] == ["≤0.250", "≤1.75", "≤0.125", "1.75", "0.125"]
-    latex = rendered(eerf(timing="shared"), "eerf2018", "table3", "latex")
-    assert r"$\le$0.250 & $\le$1.75" in latex
-    assert latex.isascii()
-
-
 def test_tables_of_lkrf2016_have_rows_dimension_and_the_best_size() -> None:
     rows = trials(84.0, **A9A, sampler="lkrf") + trials(83.0, **A9A | {"M": 200}, sampler="lkrf")
     rows += trials(82.0, **A9A | {"M": 300}, n=5)
@@ -164,8 +156,6 @@ def test_times_of_liu2020_have_three_digits_and_a_spread() -> None:
     assert cells(text, "14 (d)")[0] == "68.00±0.50 (0.405±0.005)"
     assert cells(text, "28 (2d)")[1:] == [DASH] * 3
     assert "milliseconds" in text
-    text = rendered(liu(timing="shared"), "liu2020", "table3")
-    assert cells(text, "14 (d)")[0] == "68.00±0.50 (≤0.405±0.005)"
 
 
 def test_a_data_set_where_all_failed_is_not_called_not_run() -> None:
@@ -191,7 +181,7 @@ def test_latex_is_balanced_and_escaped(paper: str, item: str) -> None:
     cpu = {"dataset": "cpu", "M": 2048, "rmse": 4.5, "n_train": 6554}
     of_paper = {"liu2020": EEG, "orf2016": A9A | letter, "fastfood2013": A9A | cpu}
     rows = trials(68.0, **of_paper.get(paper, A9A))
-    rows += [row | {"sampler": "lkrf", "timing": "shared", "n_train": 5000} for row in rows]
+    rows += [row | {"sampler": "lkrf", "n_train": 5000} for row in rows]
     latex = rendered(rows, paper, item, "latex")
     plain = re.sub(r"\\[{}%_&$#]", "", latex.partition("\n")[2])
     assert plain.count("{") == plain.count("}")
@@ -251,4 +241,3 @@ def test_an_error_has_the_decimals_of_its_value(value: float, spread: float, sai
 )
 def test_a_time_has_three_digits(value: float, spread: float, said: str) -> None:
     assert seconds(value, spread) == said
-    assert seconds(value, spread, shared=True) == f"≤{said}"

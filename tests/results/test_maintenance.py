@@ -97,14 +97,6 @@ def test_merge_refuses_a_column_of_another_version(tmp_path):
     assert [each["status"] for each in rows_of(target)] == ["ok"]
 
 
-def test_status_takes_what_ended_well_as_merge_will(tmp_path):
-    target = folder_of(tmp_path / "t", row("a", status="failed"))
-    folder_of(target / "shards" / "1", row("a"))
-    before = status_of(target).counts
-    merge(target, [])
-    assert before == status_of(target).counts == {"ok": 1}
-
-
 def test_status_of_a_folder_whose_first_row_is_not_there_yet(tmp_path):
     found = status_of(folder_of(tmp_path / "t"))
     assert (found.counts, found.missing) == ({}, found.planned)
@@ -149,10 +141,10 @@ def test_merge_refuses_other_versions_of_what_measures(tmp_path):
     assert len(rows_of(target)) == 1
 
 
-@pytest.mark.parametrize("named", ["p{n}/quickstart", "p{n}", "p{n}/quickstart/shards/{n}-of-2"])
+@pytest.mark.parametrize("named", ["p{n}/quickstart", "p{n}"])
 def test_merge_finds_parts_wherever_they_lie(tmp_path, named):
     for n, name in ((1, "a"), (2, "b")):
-        folder_of(tmp_path / f"p{n}" / "quickstart" / "shards" / f"{n}-of-2", row(name))
+        folder_of(tmp_path / f"p{n}" / "quickstart", row(name))
         folder_of(tmp_path / f"p{n}" / "other", row(name, setting="z"), settings=["z"])
     target = folder_of(tmp_path / "r" / "quickstart")
     parts = [tmp_path / named.format(n=n) for n in (1, 2)]

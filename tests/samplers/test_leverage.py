@@ -3,11 +3,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.linear_model import Ridge
 
 from rfbench import kernels
 from rfbench.errors import MethodError
-from rfbench.samplers import ORCCA, RKS, LeverageRFF, SurrogateLeverage
+from rfbench.samplers import LeverageRFF, SurrogateLeverage
 from rfbench.samplers.leverage import ridge_leverage
 from rfbench.testing.samplers import NEW_ROWS, ROWS, TARGET
 
@@ -71,42 +70,6 @@ def test_keep_largest_takes_the_largest_scores_in_their_order(per_column: bool) 
     assert_allclose(largest.transform(NEW_ROWS), expected, atol=1e-12)
     with pytest.raises(MethodError, match="without replacement"):
         LeverageRFF(12, pool_size=11, keep="largest").check_parameters()
-
-
-@pytest.mark.parametrize("labels", [TARGET, np.arange(len(ROWS)) % 3])
-def test_orcca_scores_are_those_of_the_definition(labels: Any) -> None:
-    Y = labels[:, None] if labels is TARGET else np.eye(3)[labels]
-    Y = Y - Y.mean(axis=0)
-    words: dict[str, Any] = {"alpha": 0.02, "target_alpha": 1e-4, **PAIRED}
-    sampler = ORCCA(9, pool_size=25, **words).fit(ROWS, labels)
-    whole = LeverageRFF(25, resample=False, **PAIRED).fit(ROWS)
-    Z = unnormalised(whole) / 5.0
-    Z = Z - Z.mean(axis=0)
-    outer = np.linalg.inv(Z.T @ Z + 60 * 0.02 * np.eye(50)) @ Z.T @ Y
-    p = np.diag(outer @ np.linalg.inv(Y.T @ Y + 60 * 1e-4 * np.eye(Y.shape[1])) @ Y.T @ Z)
-    assert_allclose(sampler.scores_, fold(p), rtol=1e-8)
-    order = np.argsort(-fold(p))[:9]
-    assert_allclose(
-        sampler.transform(NEW_ROWS),
-        np.hstack([unnormalised(whole, NEW_ROWS)[:, order + part] for part in (0, 25)]) / 3.0,
-        atol=1e-10,
-    )
-
-
-def test_the_default_penalty_of_orcca_sees_more_than_the_largest_directions() -> None:
-    """With alpha = 0.05 the geometric mean over eight seeds is 0.60 of random kitchen sinks."""
-    rows, new = np.random.default_rng(0).standard_normal((2, 600, 5))
-
-    def target(X: Any) -> Any:
-        return X[:, 0] + 0.3 * X[:, 1] ** 2 + 0.2 * np.sin(4 * X[:, 2])
-
-    def error(sampler: Any) -> float:
-        fit = Ridge(1e-3).fit(sampler.fit(rows, target(rows)).transform(rows), target(rows))
-        return float(np.mean((fit.predict(sampler.transform(new)) - target(new)) ** 2))
-
-    words: list[dict[str, Any]] = [{"bandwidth": 1.5, "random_state": seed} for seed in range(8)]
-    ratios = [error(ORCCA(40, pool_size=400, **w)) / error(RKS(40, **w)) for w in words]
-    assert np.exp(np.mean(np.log(ratios))) < 0.45
 
 
 @pytest.mark.parametrize("target", ["binary", "classes"])

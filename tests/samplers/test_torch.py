@@ -60,7 +60,7 @@ def test_a_sampler_from_elsewhere_has_a_form_only_if_it_says_so():
 
 def test_the_samplers_without_are_those_that_are_not_waves():
     without = {name for name, cls in SAMPLERS.items() if not cls.has_torch_form}
-    assert without == {"low-precision", "nystroem", "oprf", "positive", "random-binning"}
+    assert without == {"low-precision", "nystroem"}
 
 
 @pytest.mark.parametrize("kernel", ["arc-cosine-0", "arc-cosine-1", "arc-cosine-2", "linear"])

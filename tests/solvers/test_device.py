@@ -183,7 +183,6 @@ def test_tf32_keeps_ten_bits_and_rounds_ties_to_even():
     [
         ({"alphas": ALPHAS, "selection": "loo"}, "selection is 'loo'"),
         ({"alphas": ALPHAS, "selection": "test"}, "selection is 'test'"),
-        ({"partitions": 2}, "partitions are for the CPU"),
     ],
 )
 def test_what_a_device_cannot_serve_is_refused_without_data(parameters, message):

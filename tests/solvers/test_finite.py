@@ -2,14 +2,10 @@
 
 import numpy as np
 import pytest
-import sklearn
 from sklearn.linear_model import LinearRegression
 
-from rfbench.clock import Clock
 from rfbench.errors import MethodError
-from rfbench.samplers import RKS
-from rfbench.solvers import ExternalSolver, make
-from rfbench.solvers.curve import Curve, Prefix
+from rfbench.solvers import ExternalSolver
 from rfbench.solvers.design import Design
 from rfbench.testing.solvers import Spoilt
 
@@ -19,15 +15,6 @@ def test_an_estimator_from_elsewhere_is_given_finite_features(regression):
     X[57, 0] = 101.0
     with pytest.raises(MethodError, match="not finite"):
         ExternalSolver(LinearRegression(), classification=False).fit(X, y, features=Spoilt(np.nan))
-
-
-@pytest.mark.parametrize("name", ["ridge", "svm"])
-def test_the_shared_features_of_a_curve_are_refused(binary, name):
-    X, y = binary
-    sampler = RKS(8, bandwidth=1.0, random_state=0).fit(X)
-    X[57, 2] = np.nan
-    with sklearn.config_context(assume_finite=True), pytest.raises(MethodError, match="not finite"):
-        make(name).fit(X, y, features=Prefix(Curve(sampler, Clock(), X), 4))
 
 
 def test_large_features_whose_sum_overflows_are_finite():

@@ -5,7 +5,6 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from rfbench.clock import Clock
-from rfbench.compute.partitions import in_turn
 from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier, RidgeRegressor
 from rfbench.solvers.design import Design
@@ -106,16 +105,3 @@ def test_no_gram_matrix_of_the_columns_is_made(monkeypatch):
     RidgeClassifier(ALPHAS, selection="loo").fit(X, y)
     with pytest.raises(AssertionError, match="p x p"):
         RidgeClassifier(ALPHAS, random_state=0).fit(X[:, :29], y)
-
-
-def test_parts_of_the_rows_are_for_gram_matrices():
-    X, y = problem(30, 90, "real")
-    called = []
-
-    def add_up(calls, add):
-        called.append(1)
-        return in_turn(calls, add)
-
-    parted = RidgeRegressor(1.0, partitions=3).fit(X, y, add_up=add_up)
-    np.testing.assert_array_equal(parted.coef_, RidgeRegressor(1.0).fit(X, y).coef_)
-    assert not called

@@ -3,14 +3,13 @@
 from concurrent.futures import Future
 
 from rfbench.experiment import children
-from rfbench.experiment.executors import Executor
 
 
 class Lost(Exception):
     """A worker is gone."""
 
 
-class Fake(Executor):
+class Fake:
     """Runs jobs in this process.
 
     `lose` maps the number of a submission to what is done in its place: a call with the words of
