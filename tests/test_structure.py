@@ -159,27 +159,16 @@ OPENS = re.compile(
 )
 OPENERS = {
     "rfbench.figures.known": {"read_bytes"},  # the code of the package
-    "rfbench.choosing.export": {"write_bytes"},  # where the person says
     "rfbench.choosing.menu": {"read_bytes"},
-    "rfbench.pages.archive": {"read_bytes", "write_bytes", "write_text"},
-    "rfbench.results.archive": {"read_bytes"},
-    "rfbench.results.community": {"read_bytes", "copyfile"},
-    "rfbench.pages.choose": {"read_text"},
-    "rfbench.pages.glossary": {"read_text"},
     "rfbench.pages.rules": {"read_text"},
-    "rfbench.pages.html.page": {"read_text", "write_text"},
-    "rfbench.pages.html.site": {"read_text", "write_text"},
-    "rfbench.pages.html.verdicts": {"read_text"},
 }
 OTHER_WRITERS = {
     "rfbench.files",
     "rfbench.cli",  # streams that were closed
-    "rfbench.cli.menu",
     "rfbench.cli.running",
     "rfbench.datasets.fetch",
     "rfbench.datasets.hashes",
     "rfbench.datasets.packed",
-    "rfbench.experiment.clusters",
     "rfbench.experiment.environment",
     "rfbench.experiment.journal",
     "rfbench.experiment.worker",

@@ -441,7 +441,6 @@ class Experiment(Section):
     plugins: list[str] = []
     dtype: Literal["float64", "float32", "tf32"] = "float64"
     device: Literal["cpu", "cuda", "torch-cpu"] = "cpu"
-    timing: Literal["isolated"] = "isolated"
     threads: Annotated[int, Field(ge=1, le=1024)] = 1
     checks: list[CheckSpec] = []
 
@@ -489,6 +488,16 @@ class Experiment(Section):
         if self.test_rows is not None:
             test = min(test, self.test_rows)
         return n, max(1, train), test, d
+
+    @model_validator(mode="before")
+    @classmethod
+    def _timed_alone(cls, value: Any) -> Any:
+        """Accept `timing: isolated` of earlier versions, which says what is done now."""
+        if not isinstance(value, dict) or "timing" not in value:
+            return value
+        if value["timing"] != ISOLATED:
+            raise ValueError("every trial is timed alone: take the key `timing` out")
+        return {key: item for key, item in value.items() if key != "timing"}
 
     @model_validator(mode="before")
     @classmethod

@@ -93,8 +93,6 @@ def _everything(*, covtype: bool) -> Iterator[Case]:
     if covtype:
         yield covtype_case()
     yield runs.workers_case(n=40_000, d=20, M=1000, trials=10)
-    yield runs.curve_case(n=100_000, d=10, M=1000, points=20, selection="test")
-    yield runs.curve_case(n=100_000, d=10, M=1000, points=20, selection="cv5")
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ class Case:
         What it is compared with, and its time `reference_seconds`.
     limit_seconds : float or None
         The least time that the same work can take, see `scripts.bench.limit` (of a pool: the time
-        of projecting it; of a curve: the time of its last point).
+        of projecting it).
     gigabytes : float or None
         Peak resident memory.
     note : str

@@ -128,9 +128,8 @@ def test_a_choice_on_the_test_rows_has_their_smallest_error(experiment_of):
 
 
 def test_the_row_is_that_of_the_chosen_bandwidth_alone(experiment_of):
-    """Each size chooses for itself, in spite of shared timing; one trial alone gives the same."""
+    """Each size chooses for itself; one trial alone gives the same."""
     for trial, row in ok(TUNED, experiment_of):
-        assert not shares_work(trial)
         assert row["timing"] == "isolated"
         alone = run_trial(trial, Context())
         fixed = experiment_of(TUNED, "samplers=rks", f"bandwidth={row['bandwidth']}")
@@ -164,7 +163,7 @@ def test_the_search_is_time_of_training(experiment_of, monkeypatch):
     """Every look at the clock is a second."""
     monkeypatch.setattr("time.perf_counter", itertools.count().__next__)
     trial = plan(experiment_of(TUNED, "samplers=rks"))[0]
-    twin = plan(experiment_of(TUNED, "samplers=rks", "bandwidth=1", "timing=isolated"))[0]
+    twin = plan(experiment_of(TUNED, "samplers=rks", "bandwidth=1"))[0]
     row, fixed = run_trial(trial, Context()), run_trial(twin, Context())
     for part in ("t_pp", "t_features", "t_test"):
         assert row[part] == fixed[part]
@@ -222,6 +221,6 @@ def test_one_penalty_and_no_word_on_selection_is_chosen_by_five_folds(experiment
 def test_no_bandwidth_is_searched_for_a_method_without_one(experiment_of, monkeypatch):
     monkeypatch.setattr("time.perf_counter", itertools.count().__next__)
     trial = plan(experiment_of(TUNED, "samplers=swim"))[0]
-    twin = plan(experiment_of(TUNED, "samplers=swim", "bandwidth=1", "timing=isolated"))[0]
+    twin = plan(experiment_of(TUNED, "samplers=swim", "bandwidth=1"))[0]
     row, fixed = run_trial(trial, Context()), run_trial(twin, Context())
     assert (row["error"], row["t_train"]) == (fixed["error"], fixed["t_train"])

@@ -154,9 +154,9 @@ solver: {alphas: [0.1, 1], selection: cv3}
 
 FOLDS = "solver: {alphas: [0.1, 1], selection: cv5}\n"
 LARGE = {
-    "five": f"M: 1400\nsamplers: [rks]\ntiming: isolated\n{FOLDS}",
+    "five": f"M: 1400\nsamplers: [rks]\n{FOLDS}",
     "curve": f"M: [700, 1500]\nsamplers: [rks]\n{FOLDS}",
-    "rows": f"M: 3000\nsamplers: [rks]\ntiming: isolated\n{FOLDS}",
+    "rows": f"M: 3000\nsamplers: [rks]\n{FOLDS}",
     "loo": "M: 1400\nsamplers: [rks]\nsolver: {alphas: [0.1, 1], selection: loo}\n",
     "svm": "M: 3000\nsamplers: [rks]\nsolver: {name: svm, alphas: 1, max_iter: 2}\n",
 }

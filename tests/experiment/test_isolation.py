@@ -24,7 +24,7 @@ def rows_of(experiment_of, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def run(samplers, *overrides):
-        own = (f"samplers={samplers}", "timing=isolated", "kernel_error_rows=17", *overrides)
+        own = (f"samplers={samplers}", "kernel_error_rows=17", *overrides)
         return of_trials(experiment_of(SMALL, *own, allow_imports=True))
 
     return run

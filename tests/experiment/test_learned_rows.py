@@ -82,9 +82,7 @@ def test_on_noise_what_chooses_has_not_been_seen(experiment_of, noise, kind):
 
 
 def test_learning_is_time_of_training_in_every_row_that_uses_it(experiment_of):
-    experiment = experiment_of(
-        SMALL, DIAGONAL, "trials=1", "timing=isolated", "samplers=[rks, orf]"
-    )
+    experiment = experiment_of(SMALL, DIAGONAL, "trials=1", "samplers=[rks, orf]")
     context = Context()
     rows = [run_trial(trial, context) for trial in plan(experiment)]
     assert {row["status"] for row in rows} == {"ok"}

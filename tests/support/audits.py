@@ -30,7 +30,6 @@ M: [10, 40]
 samplers: [rks, orf, {eerf: {pool_size: 80}}, {ses: {label: control}}]
 solver: {alphas: 1e-3}
 trials: 2
-timing: isolated
 kernel_error_rows: 50
 """
 PAPER = """\
