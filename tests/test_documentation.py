@@ -45,7 +45,6 @@ PARSED = {
     "rfbench export": "its model is that of choose; tests/choosing writes it",
     "rfbench predict": "its model is that of choose; tests/choosing runs it",
     "rfbench data fetch": "a network",
-    "rfbench data add": "a file that was downloaded",
     "rfbench replay": "the machine that measured the row",
 }
 # Run, but with less to do.

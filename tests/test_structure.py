@@ -167,7 +167,6 @@ OTHER_WRITERS = {
     "rfbench.cli",  # streams that were closed
     "rfbench.cli.running",
     "rfbench.datasets.fetch",
-    "rfbench.datasets.hashes",
     "rfbench.datasets.packed",
     "rfbench.experiment.environment",
     "rfbench.experiment.journal",

@@ -35,7 +35,7 @@ NAME: dict[str, Any] = {"shell_complete": _complete_dataset, "metavar": "NAME"}
 
 @click.group()
 def data() -> None:
-    """List, fetch, check and add data sets.
+    """List, fetch, check and pack data sets.
 
     A data set is looked for in the folder named by RFBENCH_DATA, then in data/, one sub-folder per
     data set; what is missing is downloaded into data/ and checked against its known hash.
@@ -128,21 +128,6 @@ def verify(names: tuple[str, ...]) -> None:
                 echo(f"{'':15} {'':32} expected  sha256 {check.expected}")
     if wrong:
         raise click.exceptions.Exit(1)
-
-
-@data.command()
-@click.argument("name", **NAME)
-@click.argument("file", type=THERE)
-def add(name: str, file: Path) -> None:
-    """Copy a FILE that you downloaded yourself to where the data set NAME is looked for.
-
-    \b
-    Example:
-      rfbench data add letter ~/Downloads/letter+recognition.zip
-    """
-    from rfbench import datasets
-
-    echo(f"{name}: {datasets.add(name, file)}")
 
 
 @data.command()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfbench.datasets.catalog import Entry, names, source_of, suites
 from rfbench.datasets.dataset import Dataset, data_sha256, entry, load
-from rfbench.datasets.fetch import add, fetch
+from rfbench.datasets.fetch import fetch
 from rfbench.datasets.hashes import data_folder
 from rfbench.datasets.locate import FileCheck, on_disk, paths, verify
 from rfbench.datasets.prepare import Prepared, prepare
@@ -26,7 +26,6 @@ __all__ = [
     "Prepared",
     "RankScaler",
     "SmoothClipScaler",
-    "add",
     "data_folder",
     "data_sha256",
     "entry",

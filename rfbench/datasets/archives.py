@@ -20,10 +20,11 @@ from typing import IO, Any
 from rfbench.errors import DataError
 
 LIMIT = 1 << 30
-"""The most bytes that one member may hold once unpacked."""
+"""The most bytes that a download, or one of its members once unpacked, may hold."""
 
 MOST_NAMED = 8
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2")
+Files = list[tuple[str, bytes]]
 
 
 def _open_zip(path: Path, mode: str = "rb", **kwargs: Any) -> Any:
@@ -65,10 +66,27 @@ class FoundFiles:
 
         DataError if one cannot be read or is too large, or if the number is wrong.
         """
-        files = [file for path in self.paths for file in _read(path, self.pattern, limit)]
+        files: Files = []
+        inside: list[str] = []
+        for path in self.paths:
+            try:
+                if path.name.endswith(_ARCHIVES):
+                    with path.open("rb") as stream:
+                        files += _search(stream, path.name, self.pattern, limit, inside)
+                else:
+                    with opened(path) as stream:
+                        name = path.stem if path.suffix in UNPACK else path.name
+                        files.append((name, _bounded(stream, path.name, limit)))
+            except (DataError, MemoryError):
+                raise
+            except Exception as error:  # damaged archives make the libraries raise almost anything
+                raise DataError(
+                    f"{path} cannot be read.",
+                    f"{type(error).__name__}: {error}.",
+                    "Remove the file and get it again.",
+                ) from error
         if len(files) != self.count:
             where = ", ".join(map(str, self.paths[:3]))
-            inside = [name for path in self.paths for name in _names_in(path)]
             more = f" and {len(inside) - MOST_NAMED:,} more" if len(inside) > MOST_NAMED else ""
             holds = f" It has {', '.join(inside[:MOST_NAMED])}{more}." if inside else ""
             raise DataError(
@@ -80,71 +98,54 @@ class FoundFiles:
         return dict(sorted(files))
 
 
-def _read(path: Path, pattern: str, limit: int) -> list[tuple[str, bytes]]:
-    try:
-        if path.name.endswith(_ARCHIVES):
-            with path.open("rb") as stream:
-                return _search(stream, path.name, pattern, limit)
-        with opened(path) as stream:
-            name = path.stem if path.suffix in UNPACK else path.name
-            return [(name, _bounded(stream, path.name, limit))]
-    except (DataError, MemoryError):
-        raise
-    except Exception as error:  # damaged archives make the libraries raise almost anything
-        raise DataError(
-            f"{path} cannot be read.",
-            f"{type(error).__name__}: {error}.",
-            "Remove the file and get it again.",
-        ) from error
-
-
 def _search(
-    stream: IO[bytes], archive: str, pattern: str, limit: int, nested: bool = False
-) -> list[tuple[str, bytes]]:
-    """Read the members that match; where there is none, look into the archives inside."""
-    files = []
+    stream: IO[bytes], archive: str, pattern: str, limit: int, names: list[str], depth: int = 1
+) -> Files:
+    """Read the members that match; where there is none, look into the archives inside.
+
+    The names of all members are added to `names`.
+    """
+    files: Files = []
+    inner = []
     for name, opener in _members(stream, archive):
         path = PurePosixPath(name)
+        names.append(name)
         if path.match(pattern) and not path.name.startswith("._"):
-            with opener() as member:
-                files.append((path.name, _bounded(member, name, limit)))
-    if files or nested:
-        return files
-    for suffix in _ARCHIVES:
-        stream.seek(0)
-        for name, content in _search(stream, archive, f"*{suffix}", limit, nested=True):
-            files += _search(io.BytesIO(content), name, pattern, limit, nested=True)
+            files.append((path.name, _bounded(opener(), name, limit)))
+        elif name.endswith(_ARCHIVES) and not path.name.startswith("._"):
+            inner.append((name, opener))
+    if not files and depth:
+        for name, opener in inner:
+            content = io.BytesIO(_bounded(opener(), name, limit))
+            files += _search(content, name, pattern, limit, [], depth - 1)
     return files
 
 
 def _members(stream: IO[bytes], archive: str) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield the files of an archive, no links or devices, each with what opens it."""
     if archive.endswith(".zip"):
-        with zipfile.ZipFile(stream) as packed:
-            for info in packed.infolist():
-                if not info.is_dir():
-                    yield info.filename, partial(packed.open, info)
+        packed = zipfile.ZipFile(stream)
+        for info in packed.infolist():
+            if not info.is_dir():
+                yield info.filename, partial(packed.open, info)
     else:
-        with tarfile.open(fileobj=stream) as tape:
-            for member in tape:
-                if member.isreg():
-                    yield member.name, partial(tape.extractfile, member)
-
-
-def _names_in(path: Path) -> list[str]:
-    """Return the names of an archive's files; none if it is no archive."""
-    if not path.name.endswith(_ARCHIVES):
-        return []
-    with path.open("rb") as stream:
-        return [name for name, _ in _members(stream, path.name)]
+        tape = tarfile.open(fileobj=stream)  # noqa: SIM115
+        for member in tape:
+            if member.isreg():
+                yield member.name, partial(tape.extractfile, member)
 
 
 def _bounded(stream: IO[bytes], name: str, limit: int) -> bytes:
     content = stream.read(limit + 1)
     if len(content) > limit:
-        raise DataError(
-            f"'{name}' holds more than {limit:,} bytes.",
-            "No file in the catalogue is that large.",
-            "Remove the file and get it again from its original home.",
-        )
+        raise too_large(f"'{name}'", limit)
     return content
+
+
+def too_large(what: str, limit: int) -> DataError:
+    """Return the error for a file beyond the bound."""
+    return DataError(
+        f"{what} holds more than {limit:,} bytes.",
+        "No file in the catalogue is that large.",
+        "Remove the file and get it again from its original home.",
+    )

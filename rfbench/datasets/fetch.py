@@ -1,22 +1,21 @@
-"""Downloading the files of a data set, or taking in those that a person has downloaded."""
+"""Downloading the files of a data set: pooch carries the bytes.
+
+Which file, from which address, and whether it is the right one is said here.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import http.client
 import logging
 import os
-import shutil
 import tempfile
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from socket import gaierror
+from typing import Any
 
 import rfbench
-from rfbench.datasets import catalog
+from rfbench.datasets import archives, catalog
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Entry, Member
 from rfbench.datasets.hashes import data_folder
@@ -38,6 +37,7 @@ RETRIES = 2
 """How often a download from one address is tried again, after 1 and 2 seconds."""
 SILENCE = 30
 """Seconds without an answer after which there is none."""
+CHUNK = 1 << 16
 
 
 def fetch(name: str, *, progress: bool = False) -> list[Path]:
@@ -62,104 +62,94 @@ def obtain(entry: Entry, *, progress: bool = False) -> list[FileCheck]:
 
 def _download(entry: Entry, member: Member, progress: bool) -> str:
     """Fetch the first of a file's downloads that can be had, and return its name."""
-    downloads = entry.downloads_of(member)
-    if not downloads:
-        raise missing(entry, member, "It was not found on disk.")
+    addresses = [(each.name, url) for each in entry.downloads_of(member) for url in each.urls]
+    if not addresses:
+        raise missing(entry, member)
     folder = data_folder() / entry.folder
     reasons = []
-    try:
-        for download, url in ((each, url) for each in downloads for url in each.urls):
-            try:
-                with _staged(entry, download.name) as stage:
-                    _copy(url, stage, progress)
-                return download.name
-            except (OSError, http.client.HTTPException, DataError) as error:
-                log.info("%s from %s: %s", download.name, url, error)
-                reasons.append(f"{url}: {_reason(error)}")
-    finally:
-        with contextlib.suppress(OSError):
-            folder.rmdir()  # only where nothing is in it
+    for name, url in addresses:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
+                path = Path(stage) / name
+                _copy(url, path, progress)
+                _check(entry, path)
+                os.replace(path, folder / name)
+            return name
+        except (OSError, ValueError, DataError) as error:
+            log.info("%s from %s: %s", name, url, error)
+            reasons.append(f"{url}: {_reason(error)}")
+            with contextlib.suppress(OSError):
+                folder.rmdir()  # only where nothing is in it
     raise missing(entry, member, f"The download failed ({'; '.join(reasons)}).")
 
 
-@contextlib.contextmanager
-def _staged(entry: Entry, name: str) -> Iterator[Path]:
-    """Give a place to write a file to; once it is checked it takes its place, whole."""
-    folder = data_folder() / entry.folder
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
-        path = Path(stage) / name
-        yield path
-        for member in entry.files:
-            one_of_many = member.count > 1 and path.match(member.name)
-            if not one_of_many and any(path.match(each) for each in member.names):
-                source = FoundFiles((path,), member.pattern, member.count)
-                refuse_mismatch(entry, check(entry, member, source))
-        os.replace(path, folder / name)
+def _check(entry: Entry, path: Path) -> None:
+    """Refuse a download that is not, or does not hold, what the catalogue says."""
+    for member in entry.files:
+        one_of_many = member.count > 1 and path.match(member.name)
+        if not one_of_many and any(path.match(each) for each in member.names):
+            source = FoundFiles((path,), member.pattern, member.count)
+            refuse_mismatch(entry, check(entry, member, source))
 
 
 def _reason(error: Exception) -> str:
     """Return in a few words why a download failed."""
-    if isinstance(error, urllib.error.HTTPError):
-        return f"the server answered {error.code}"
-    cause = getattr(error, "reason", error)
-    if isinstance(cause, TimeoutError):
-        return "no answer in time"
-    if isinstance(cause, ConnectionError | gaierror):
-        return "no connection"
-    return str(cause)
+    from requests import exceptions
+
+    reasons = {
+        exceptions.ChunkedEncodingError: "the answer broke off",
+        exceptions.SSLError: "no secure connection",
+        exceptions.Timeout: "no answer in time",
+        exceptions.ConnectionError: "no connection",
+    }
+    if isinstance(error, exceptions.HTTPError):
+        return f"the server answered {getattr(error.response, 'status_code', 'nothing')}"
+    return next((text for kind, text in reasons.items() if isinstance(error, kind)), str(error))
 
 
 def _copy(url: str, path: Path, progress: bool) -> None:
     """Download a file; what a server or the way to it spoils is asked for again."""
+    import pooch
+    from requests import RequestException
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-    # Some servers refuse Python's own name.
-    agent = {"User-Agent": f"rfbench/{rfbench.__version__}"}
-    request = urllib.request.Request(url, headers=agent)
+    # Some servers refuse Python's own name, and some would pack a file a second time.
+    headers = {"User-Agent": f"rfbench/{rfbench.__version__}", "Accept-Encoding": "identity"}
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
     for attempt in range(1 + RETRIES):
         bar = Progress(*columns, console=Console(stderr=True), disable=not progress)
+        meter = _Meter(bar, bar.add_task(path.name, total=None))
+        carrier = pooch.HTTPDownloader(meter, CHUNK, timeout=SILENCE, headers=headers)
         try:
-            with urllib.request.urlopen(request, timeout=SILENCE) as answer, bar:
-                size = answer.length
-                with path.open("wb") as file:
-                    shutil.copyfileobj(
-                        bar.wrap_file(answer, size or 0, description=path.name), file
-                    )
-            if size is not None and path.stat().st_size != size:
-                raise http.client.IncompleteRead(b"", size - path.stat().st_size)
+            with bar:
+                carrier(url, str(path), None)
             return
-        except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
-            code = getattr(error, "code", 500)
+        except RequestException as error:
+            code = getattr(error.response, "status_code", 500)
             if attempt == RETRIES or code < 500:
                 raise
             time.sleep(2**attempt)
 
 
-def add(name: str, file: Path) -> Path:
-    """Copy a file that the user has downloaded to where it is looked for; return the copy.
+@dataclass
+class _Meter:
+    """What pooch tells its progress to: it moves a bar, and ends a download that is too large."""
 
-    It is one of the data set's files, or an archive with them, under its original name. DataError
-    if it is not, or has the wrong hash.
-    """
-    entry, file = catalog.entry(name), Path(file)
-    if not file.is_file():
-        raise DataError(f"{file} is not a file.", todo="Check the path.")
-    names = [download.name for download in entry.downloads]
-    names += [each for member in entry.files for each in member.names]
-    if not any(file.match(each) for each in names):
-        raise DataError(
-            f"'{file.name}' is none of the files of {entry.name}.",
-            todo=f"Rename it to one of: {', '.join(dict.fromkeys(names))}.",
-        )
-    folder = data_folder() / entry.folder
-    try:
-        with _staged(entry, file.name) as stage:
-            shutil.copyfile(file, stage)
-    except OSError as error:
-        raise DataError(
-            f"{file} cannot be copied to {folder}.", f"{error}.", "Check the folder's permissions."
-        ) from error
-    return folder / file.name
+    bar: Any
+    task: Any
+    total: int = 0  # bytes that the server promises, 0 where it does not
+    done: int = 0
+
+    def update(self, n: int) -> None:
+        self.done += n
+        if max(self.done, self.total) > archives.LIMIT:
+            raise archives.too_large("The download", archives.LIMIT)
+        self.bar.update(self.task, completed=self.done, total=self.total or None)
+
+    def reset(self) -> None:
+        self.done = 0  # at its end pooch counts all bytes anew
+
+    def close(self) -> None:
+        pass

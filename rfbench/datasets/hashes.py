@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
-from uuid import uuid4
 
 from pydantic import Field
 
+from rfbench import files
 from rfbench.datasets.archives import FoundFiles
+from rfbench.errors import ResultsError
 
 log = logging.getLogger(__name__)
 
@@ -43,8 +44,7 @@ def user_folder() -> Path:
 def recall(key: str) -> str | None:
     """Return what is remembered under a key; None if nothing is, or if it was damaged."""
     try:
-        with open(_memory(key), encoding="utf-8") as file:
-            value, check = file.read().split(" ")
+        value, check = _memory(key).read_text("utf-8").split(" ")
     except (OSError, ValueError):
         return None
     return value if check == _digest(key, value) else None
@@ -52,7 +52,7 @@ def recall(key: str) -> str | None:
 
 def remember(key: str, value: str) -> None:
     """Remember a word under a key, with a check of both, in a file of its own."""
-    write_whole(_memory(key), f"{value} {_digest(key, value)}")
+    write(_memory(key), f"{value} {_digest(key, value)}")
 
 
 def _memory(key: str) -> Path:
@@ -63,15 +63,12 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode(errors="surrogateescape")).hexdigest()
 
 
-def write_whole(path: Path, text: str) -> None:
+def write(path: Path, text: str) -> None:
     """Write a file, whole or not at all; where it cannot be written, a warning says so."""
-    stage = path.with_name(f".{path.name}-{uuid4().hex}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        stage.write_text(text, encoding="utf-8")
-        os.replace(stage, path)
-    except OSError as error:
-        log.warning("%s cannot be written: %s", path, error)
+        files.replace(path, text.encode())
+    except ResultsError as error:
+        log.warning("%s", error)
 
 
 def remembered(key: str, compute: Callable[[], str]) -> str:
@@ -90,8 +87,7 @@ def content_sha256(source: FoundFiles) -> str:
     """
 
     def compute() -> str:
-        files = source.read().items()
-        digests = {name: hashlib.sha256(content).hexdigest() for name, content in files}
+        digests = {n: hashlib.sha256(content).hexdigest() for n, content in source.read().items()}
         if len(digests) == 1:
             return next(iter(digests.values()))
         return _digest(*(f"{digest} {name}" for name, digest in digests.items()), "")

@@ -45,26 +45,21 @@ class FileCheck:
         return self.source.paths[0] if self.source else None
 
 
-def search_folders() -> list[Path]:
-    """Return the folders that are searched, in order: the one in RFBENCH_DATA, the data folder.
+def locate(entry: Entry) -> list[FoundFiles | None]:
+    """Return where each file of an entry stands, or None where it is nowhere.
 
-    DataError if RFBENCH_DATA names something that is not a folder.
+    The folder in RFBENCH_DATA is searched, then the data folder. DataError if that is no folder.
     """
     given = os.environ.get("RFBENCH_DATA")
-    if not given:
-        return [data_folder()]
-    if not Path(given).is_dir():
+    if given and not Path(given).is_dir():
         raise DataError(
             f"RFBENCH_DATA names {given}, which is not a folder.",
             "Data sets are searched there first.",
             "Correct the variable, or unset it.",
         )
-    return [Path(given), data_folder()]
-
-
-def locate(entry: Entry) -> list[FoundFiles | None]:
-    """Return where each file of an entry stands, or None where it is nowhere."""
-    folders = [folder / entry.folder for folder in search_folders()]
+    folders = [
+        folder / entry.folder for folder in ([Path(given)] if given else []) + [data_folder()]
+    ]
     return [
         next(filter(None, (_in_folder(folder, member) for folder in folders)), None)
         for member in entry.files
@@ -76,10 +71,8 @@ def _in_folder(folder: Path, member: Member) -> FoundFiles | None:
     loose = sorted(path for path in folder.glob(member.name) if path.is_file())
     if len(loose) == member.count:
         return FoundFiles(tuple(loose), member.name, member.count)
-    for name in member.names[1:]:
-        if (folder / name).is_file():
-            return FoundFiles((folder / name,), member.pattern, member.count)
-    return None
+    packed = (folder / name for name in member.names[1:] if (folder / name).is_file())
+    return next((FoundFiles((path,), member.pattern, member.count) for path in packed), None)
 
 
 def on_disk(name: str) -> bool:
@@ -100,14 +93,14 @@ def files_of(checks: list[FileCheck]) -> list[Path]:
     return list(dict.fromkeys(path for each in checks if each.source for path in each.source.paths))
 
 
-def missing(entry: Entry, member: Member, why: str) -> DataError:
+def missing(entry: Entry, member: Member, why: str = "It was not found on disk.") -> DataError:
     """Return the error for a file that cannot be had: what it is, where to get and to put it."""
     urls = _homes(entry, member)
     return DataError(
         f"'{(member.sources or (member.name,))[0]}' of {entry.name} is missing.",
         why,
         f"{f'Get it from {urls} and' if urls else 'It cannot be downloaded:'} put it into "
-        f"{data_folder() / entry.folder}, or run `rfbench data add {entry.name} FILE`.",
+        f"{data_folder() / entry.folder}, under its own name.",
     )
 
 
@@ -131,7 +124,7 @@ def right(entry: Entry) -> list[FileCheck]:
     checks = verify(entry.name)
     for each in checks:
         if each.status == "missing":
-            raise missing(entry, each.member, "It was not found on disk.")
+            raise missing(entry, each.member)
         refuse_mismatch(entry, each)
     return checks
 
@@ -185,7 +178,7 @@ def pin(entry: Entry, checks: list[FileCheck]) -> None:
     }
     if new:
         text = json.dumps(_pins() | new, indent=1, sort_keys=True)
-        hashes.write_whole(data_folder() / "pins.json", text)
+        hashes.write(data_folder() / "pins.json", text)
         log.info("pinned: %s", new)
 
 

@@ -1,5 +1,6 @@
 """A server that misbehaves in every way: one sentence each, and nothing half-written stays."""
 
+import contextlib
 import errno
 import http.server
 import importlib
@@ -9,6 +10,7 @@ import socket
 import pytest
 
 from rfbench import datasets
+from rfbench.datasets import archives
 from rfbench.errors import DataError
 from tests.support.data_files import LETTERS, letters, sha256, zipped
 from tests.support.server import serving
@@ -58,6 +60,21 @@ def other_content(handler):
     answer(handler, BODY + b"x")
 
 
+def without_end(handler):
+    answer(handler)
+    with contextlib.suppress(OSError):
+        while True:
+            handler.wfile.write(bytes(2**16))
+
+
+def too_much(handler):
+    answer(handler, bytes(2**16), Content_Length="100001")
+
+
+def no_length(handler):
+    answer(handler, BODY, Content_Length="many")
+
+
 def nothing(handler):
     answer(handler)
 
@@ -67,12 +84,15 @@ def an_archive_without_it(handler):
 
 
 WAYS = {
-    cut_in_the_middle: "download failed",
+    cut_in_the_middle: "the answer broke off",
     cut_before_the_answer: "no connection",
     redirect_to_an_error_page: "download failed",
     redirect_in_a_circle: "download failed",
     not_found: "the server answered 404",
     broken_inside: "the server answered 500",
+    without_end: "holds more than 100,000 bytes",
+    too_much: "holds more than 100,000 bytes",
+    no_length: "download failed",
     other_content: "sha256|hash",
     nothing: "sha256|hash",
     an_archive_without_it: "sha256|hash",
@@ -102,7 +122,6 @@ def assert_one_sentence(home, address, sentence):
     assert "letters.zip" in text
     assert address in text
     assert str(home / "letters") in text
-    assert "rfbench data add letters FILE" in text
     assert "Traceback" not in text
     assert "object at 0x" not in text
     folder = home / "letters"
@@ -112,9 +131,27 @@ def assert_one_sentence(home, address, sentence):
 @pytest.mark.parametrize(
     ("address", "sentence"), WAYS.items(), indirect=["address"], ids=[w.__name__ for w in WAYS]
 )
-def test_each_way_is_one_sentence(home, catalogue, address, sentence):
+def test_each_way_is_one_sentence(home, catalogue, address, sentence, monkeypatch):
+    monkeypatch.setattr(archives, "LIMIT", 100_000)
     catalogue(letters([address], sha256(BODY)))
     assert_one_sentence(home, address, sentence)
+
+
+@pytest.mark.parametrize("address", [cut_in_the_middle], indirect=True)
+def test_half_of_a_file_whose_hash_is_not_known_is_no_file(home, catalogue, address):
+    catalogue(letters([address]))
+    assert_one_sentence(home, address, "the answer broke off")
+
+
+def test_a_proxy_is_taken_from_the_environment(home, catalogue, site, monkeypatch):
+    place = site.folder / "http:" / "far.example"  # a proxy is asked for whole addresses
+    place.mkdir(parents=True)
+    (place / "l.data").write_bytes(LETTERS)
+    monkeypatch.setenv("http_proxy", site.address)
+    catalogue(letters(["http://far.example/l.data"], sha256(LETTERS), archive=False))
+    (path,) = datasets.fetch("letters")
+    assert path.read_bytes() == LETTERS
+    assert site.asked == ["http://far.example/l.data"]
 
 
 def test_no_network(home, catalogue, monkeypatch):

@@ -114,7 +114,6 @@ class TestLookup:
             str(home / "letters"),
         ):
             assert part in text
-        assert "rfbench data add letters FILE" in text
 
     def test_what_needs_no_file_is_always_there(self, home):
         for name in ("digits", "sphere"):
@@ -263,49 +262,6 @@ class TestFetch:
         (path,) = datasets.fetch("letters")
         assert path.stat().st_mode & 0o777 == 0o644
         assert capfd.readouterr() == ("", "")
-
-
-class TestAdd:
-    def test_a_file_is_copied_to_where_it_is_looked_for(self, home, tmp_path, catalogue):
-        catalogue(letters(["https://x"], sha256(LETTERS)))
-        mine = put(tmp_path / "mine", "letters.data", LETTERS)
-        assert datasets.add("letters", mine) == home / "letters" / "letters.data"
-        assert mine.exists()
-        assert datasets.load("letters").y.tolist() == [0, 1]
-
-    def test_an_archive_is_taken_as_it_is(self, home, tmp_path, catalogue):
-        catalogue(letters(["https://x"], sha256(LETTERS)))
-        archive = zipped([("letters.data", LETTERS)])
-        added = datasets.add("letters", put(tmp_path, "letters.zip", archive))
-        assert added.read_bytes() == archive
-
-    def test_an_unknown_name_is_refused_with_the_right_ones(self, home, tmp_path, catalogue):
-        catalogue(letters(["https://x"]))
-        with pytest.raises(DataError, match=r"letters\.zip, letters\.data"):
-            datasets.add("letters", put(tmp_path, "other.data", LETTERS))
-
-    @pytest.mark.parametrize(
-        ("name", "content"),
-        [
-            ("letters.data", LETTERS + b"\n"),
-            ("letters.data.gz", gzip.compress(LETTERS)[:-4]),
-            ("letters.zip", zipped([("letters.data", b"")])),
-            ("letters.zip", zipped([("else", LETTERS)])),
-        ],
-    )
-    def test_a_wrong_file_is_refused_and_not_copied(self, home, tmp_path, catalogue, name, content):
-        catalogue(letters(["https://x"], sha256(LETTERS)))
-        with pytest.raises(DataError, match="is not the expected"):
-            datasets.add("letters", put(tmp_path, name, content))
-        assert list((home / "letters").iterdir()) == []
-
-    def test_what_is_no_file_is_refused(self, home, tmp_path):
-        with pytest.raises(DataError, match="is not a file"):
-            datasets.add("letter", tmp_path / "nothing")
-
-    def test_one_of_many_files_can_be_added(self, home, tmp_path):
-        day = put(tmp_path, "blogData_test-2012.02.01.00_00.csv", b"1")
-        assert datasets.add("blogfeedback", day).name == day.name
 
 
 def test_a_real_entry_reads_its_original_archive(home, catalogue):
