@@ -1,14 +1,20 @@
-"""Rows in a folder of `.npy` files with a manifest of their hashes: packed data, and the cache."""
+"""Rows in a folder of `.npy` files: packed data, and the cache of what was parsed.
+
+`X.npy` (`X.npz` where the rows are sparse), `y.npy` and, where there are groups, `groups.npy` are
+numpy's own; `facts.json` says what a catalogue's entry would.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import glob
+import hashlib
+import json
 import logging
 import os
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, Any, Literal
 from uuid import uuid4
@@ -22,23 +28,23 @@ from rfbench.arrays import FloatArray
 from rfbench.datasets import hashes
 from rfbench.datasets.catalog import Task
 from rfbench.datasets.columns import Parsed
-from rfbench.datasets.hashes import Sha256, file_sha256, sha256_of
+from rfbench.datasets.hashes import file_sha256, sha256_of
 from rfbench.datasets.tables import Schema
 from rfbench.errors import DataError
 from rfbench.rows import RowSource
 
 log = logging.getLogger(__name__)
 
-MANIFEST = "packed.json"
-_CSR = ("data", "indices", "indptr")
+FACTS = "facts.json"
+_NAMES = (FACTS, "X.npy", "X.npz", "y.npy", "groups.npy")
 _OLD_SECONDS = 3600
 
 
-class _Facts(BaseModel):
+class _Strict(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class About(_Facts):
+class About(_Strict):
     """What a catalogue's entry would say of data of one's own."""
 
     kind: Literal["own"] = "own"
@@ -49,23 +55,14 @@ class About(_Facts):
     columns: PositiveInt | None = None
     train_rows: PositiveInt | None = None
     sparse: bool = False
-    fills_gaps: Literal[False] = False  # of manifests that were written before there were tables
 
 
-class Manifest(_Facts):
-    """What `packed.json` says.
+class Facts(_Strict):
+    """What `facts.json` says: the first `train_rows` rows train, `table` names the columns."""
 
-    `files` are the hashes of ``NAME.npy``: rows, or data, indices and indptr of sparse ones;
-    target; groups and table (the JSON of a `Schema`, as bytes), where there are such. `source` is,
-    in the cache, the identity of the data, which is made of the hashes of its files.
-    """
-
-    version: Literal[2] = 2
-    columns: PositiveInt
     train_rows: PositiveInt | None
     about: About | None
-    source: Sha256 | None = None
-    files: dict[Literal["rows", "data", "indices", "indptr", "target", "groups", "table"], Sha256]
+    table: Schema | None
 
 
 def write(folder: Path, data: Parsed, *, dtype: str = "float64", source: str | None = None) -> None:
@@ -79,33 +76,24 @@ def write(folder: Path, data: Parsed, *, dtype: str = "float64", source: str | N
     """
     stage = folder.with_name(f".{folder.name}-{uuid4().hex}")
     X: Any = data.X
-    arrays = {"target": data.y} | ({} if data.groups is None else {"groups": data.groups})
-    if data.schema is not None:
-        arrays["table"] = np.frombuffer(data.schema.model_dump_json().encode(), dtype=np.uint8)
+    about = None if data.about is None else About(**data.about)
+    facts = Facts(train_rows=data.n_given_train, about=about, table=data.schema)
     try:
         _sweep(folder)
         stage.mkdir(parents=True)
         if hasattr(X, "tocsr"):
-            arrays |= {name: getattr(X, name) for name in _CSR}
-            columns = X.shape[1]
+            sparse.save_npz(stage / "X.npz", sparse.csr_array(X), compressed=False)
         elif isinstance(X, np.ndarray):
-            arrays["rows"] = X.astype(dtype, copy=False)
-            columns = X.shape[1]
+            np.save(stage / "X.npy", X.astype(dtype, copy=False))
         else:
-            with (stage / "rows.npy").open("wb") as file:
-                columns = _stream(file, X, len(data.y), np.dtype(dtype), gaps="table" in arrays)
-        for name, array in arrays.items():
-            np.save(stage / f"{name}.npy", array)
-        manifest = Manifest(
-            columns=columns,
-            train_rows=data.n_given_train,
-            about=None if data.about is None else About(**data.about),
-            source=source,
-            files={path.stem: sha256_of(path) for path in sorted(stage.iterdir())},  # type: ignore[misc]
-        )
-        (stage / MANIFEST).write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
+            with (stage / "X.npy").open("wb") as file:
+                _stream(file, X, len(data.y), np.dtype(dtype), gaps=data.schema is not None)
+        np.save(stage / "y.npy", data.y)
+        if data.groups is not None:
+            np.save(stage / "groups.npy", data.groups)
+        (stage / FACTS).write_text(facts.model_dump_json(indent=1), encoding="utf-8")
         if source:
-            hashes.remember(f"cache|{source}", sha256_of(stage / MANIFEST))
+            hashes.remember(f"cache|{source}", identity(stage, sha256_of))
         if source and folder.exists() and not _believed(folder, source):
             _remove(folder)
         os.replace(stage, folder)
@@ -115,13 +103,12 @@ def write(folder: Path, data: Parsed, *, dtype: str = "float64", source: str | N
 
 def _stream(
     file: IO[bytes], blocks: Iterable[FloatArray], n: int, dtype: np.dtype[Any], *, gaps: bool
-) -> int:
-    """Write blocks as one array of n rows; return the number of columns."""
-    rows = columns = 0
+) -> None:
+    """Write blocks as one array of n rows: through a map a full disk would end the process."""
+    rows = 0
     for block in blocks:
-        if not columns:
-            columns = block.shape[1]
-            header = {"descr": dtype.str, "fortran_order": False, "shape": (n, columns)}
+        if not file.tell():
+            header = {"descr": dtype.str, "fortran_order": False, "shape": (n, block.shape[1])}
             np.lib.format.write_array_header_1_0(file, header)
         with np.errstate(over="ignore"):
             cast = np.ascontiguousarray(block, dtype=dtype)
@@ -131,7 +118,6 @@ def _stream(
         rows += len(cast)
     if rows != n:
         raise ValueError(f"{rows} rows have {n} targets")
-    return columns
 
 
 def _sweep(folder: Path) -> None:
@@ -149,20 +135,21 @@ def _remove(folder: Path) -> None:
         folder.unlink()
 
 
-def identity(folder: Path) -> str:
-    """Return the identity of packed data, the hash of their manifest; DataError without one."""
-    _manifest(folder)
-    return sha256_of(folder / MANIFEST)
+def identity(folder: Path, sha256: Callable[[Path], str] = file_sha256) -> str:
+    """Return the hash of all that packed data say; DataError if there are none."""
+    _facts(folder)
+    digests = {name: sha256(folder / name) for name in _NAMES if (folder / name).is_file()}
+    return hashlib.sha256(json.dumps(digests).encode()).hexdigest()
 
 
-def _manifest(folder: Path) -> Manifest:
+def _facts(folder: Path) -> Facts:
     try:
-        return Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+        return Facts.model_validate_json((folder / FACTS).read_bytes())
     except (OSError, ValueError) as error:
-        if (folder / "rows-00000.npy").exists():
+        if (folder / "packed.json").exists():
             raise DataError(
-                f"{folder} was packed by an earlier version of rfbench, in parts.",
-                "Rows are one file now.",
+                f"{folder} was packed by an earlier version of rfbench.",
+                "Rows are plain .npy files now.",
                 "Pack its file again: `rfbench data pack FILE NEW_FOLDER --target COLUMN`.",
             ) from None
         why = str(error)
@@ -171,7 +158,7 @@ def _manifest(folder: Path) -> Manifest:
             why = " ".join([*map(str, first["loc"]), first["msg"]])[:200]
         raise DataError(
             f"{folder} holds no packed data.",
-            f"{MANIFEST} cannot be read: {why}.",
+            f"{FACTS} cannot be read: {why}.",
             "Correct the path, or pack a file: `rfbench data pack FILE FOLDER`.",
         ) from error
 
@@ -179,18 +166,10 @@ def _manifest(folder: Path) -> Manifest:
 def read(folder: Path, *, on_disk: bool = True) -> Parsed:
     """Return rows that `write` wrote: as a source that stays on disk, or as arrays.
 
-    The hash of every file is compared with the manifest's, and remembered while the file stays.
-    DataError if there is no manifest, or a file is missing, has another hash, or does not fit.
+    DataError if there are no facts, or a file is missing, of another size than it says, of other
+    types, or does not fit the others. Nothing is unpickled.
     """
-    facts = _manifest(folder)
-    for name, expected in facts.files.items():
-        path = folder / f"{name}.npy"
-        if not path.is_file() or file_sha256(path) != expected:
-            raise DataError(
-                f"{path} is {'damaged' if path.is_file() else 'missing'}.",
-                f"{MANIFEST} says that its hash is {expected[:16]}...",
-                "Pack the data again, into a new folder.",
-            )
+    facts = _facts(folder)
     try:
         return _arrays(folder, facts, on_disk)
     except MemoryError:
@@ -203,35 +182,37 @@ def read(folder: Path, *, on_disk: bool = True) -> Parsed:
         ) from error
 
 
-def _arrays(folder: Path, facts: Manifest, on_disk: bool) -> Parsed:
-    def load(name: str, mode: Literal["r"] | None = "r") -> NDArray[Any]:
-        if name not in facts.files:
-            raise ValueError(f"There is no {name}")
-        return np.asarray(np.load(folder / f"{name}.npy", mmap_mode=mode, allow_pickle=False))
+def _mapped(path: Path) -> NDArray[Any]:
+    array: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+    _fits(array.offset + array.nbytes == path.stat().st_size, f"{array.shape} in {path.name}")
+    return np.asarray(array)
 
-    y, groups = load("target"), load("groups") if "groups" in facts.files else None
-    n, d, train, about = len(y), facts.columns, facts.train_rows, facts.about
-    if "rows" in facts.files or on_disk:
-        X: Any = load("rows")
-        _fits(X.shape == (n, d) and X.dtype.kind in "fiu", f"a table of {n} rows and {d} columns")
+
+def _arrays(folder: Path, facts: Facts, on_disk: bool) -> Parsed:
+    y = _mapped(folder / "y.npy")
+    groups = _mapped(folder / "groups.npy") if (folder / "groups.npy").exists() else None
+    n, train, about, schema = len(y), facts.train_rows, facts.about, facts.table
+    if on_disk or not (folder / "X.npz").exists():
+        X: Any = _mapped(folder / "X.npy")
+        _fits(X.ndim == 2 and X.dtype.kind in "fiu", "a table of numbers")
     else:
-        X = sparse.csr_array(tuple(load(name, None) for name in _CSR), shape=(n, d))
+        X = sparse.load_npz(folder / "X.npz")
+    d = X.shape[1]
+    _fits(len(y.shape) == 1 and X.shape[0] == n, "as many rows as targets")
     _fits(train is None or train <= n, f"a training part of {train} rows")
     _fits(groups is None or (groups.dtype.kind, groups.shape) == ("i", (n,)), "a group per row")
     if about is None:
         return Parsed(X, y, train, groups)
-    schema = None
-    if "table" in facts.files:
-        schema = Schema.model_validate_json(load("table").tobytes())
+    if schema is not None:
         _fits(len(schema.names) == d and set(schema.words) <= set(schema.names), "these columns")
     if about.task == "regression":
         _fits(y.dtype == np.float64 and np.isfinite(y).all(), "a finite target")
     else:
         codes = y.dtype == np.int64 and 0 <= y.min() <= y.max() < len(about.classes)
         _fits(codes, "a target of class codes")
-    fields = about.model_dump(exclude={"fills_gaps"})
+    fields = about.model_dump()
     if on_disk:
-        X = RowSource(folder / "rows.npy", d, np.arange(n))
+        X = RowSource(folder / "X.npy", d, np.arange(n))
         fields |= {"rows": n, "columns": about.columns or d, "train_rows": train}
     return Parsed(X, y, train, groups, fields, schema)
 
@@ -262,17 +243,17 @@ def store(folder: Path, parsed: Parsed, source: str) -> Parsed:
 
 
 def _believed(folder: Path, source: str) -> bool:
-    """Whether this user has written a cache of this source with this manifest.
+    """Whether this user has written just this as the cache of a source.
 
     A cache may have come with somebody else's files: what it says of itself is no proof.
     """
-    with contextlib.suppress(OSError):
-        return hashes.recall(f"cache|{source}") == sha256_of(folder / MANIFEST)
+    with contextlib.suppress(OSError, DataError):
+        return hashes.recall(f"cache|{source}") == identity(folder)
     return False
 
 
 def cached(folder: Path, source: str) -> Parsed | None:
-    """Return what `store` wrote; None if this user did not, or, and it is removed, if it broke."""
+    """Return what `store` wrote; None if this user did not, or if it is no longer the same."""
     if not folder.exists() or not _believed(folder, source):
         return None
     try:

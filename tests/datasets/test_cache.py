@@ -1,5 +1,4 @@
 import hashlib
-import json
 import os
 import threading
 
@@ -52,8 +51,8 @@ def names(folder):
 BOTH = pytest.mark.parametrize(
     ("parsed", "files"),
     [
-        (DENSE, {"rows.npy", "groups.npy"}),
-        (SPARSE, {"data.npy", "indices.npy", "indptr.npy"}),
+        (DENSE, {"X.npy", "groups.npy"}),
+        (SPARSE, {"X.npz"}),
     ],
     ids=["dense", "sparse"],
 )
@@ -64,7 +63,7 @@ def test_what_is_stored_comes_back(tmp_path, parsed, files):
     place = tmp_path / "deep" / "x"
     same(store(place, parsed), parsed)
     same(cached(place), parsed)
-    assert set(names(place)) == {"packed.json", "target.npy", *files}
+    assert set(names(place)) == {"facts.json", "y.npy", *files}
     assert names(place.parent) == ["x"]
 
 
@@ -93,21 +92,11 @@ def empty(path):
 @BOTH
 def test_a_torn_cache_is_not_used_and_made_anew(tmp_path, parsed, files, damage):
     place = tmp_path / "x"
-    for file in ("packed.json", "target.npy", *files):
+    for file in ("facts.json", "y.npy", *files):
         store(place, parsed)
         damage(place / file)
         assert cached(place) is None
-        assert place.exists() == (file == "packed.json")  # what that is of nobody knows
     same(store(place, parsed), parsed)
-
-
-@pytest.mark.parametrize("key", ["files", "train_rows", "columns", "about"])
-def test_a_manifest_without_a_key_is_not_used(tmp_path, key):
-    store(tmp_path / "x", DENSE)
-    manifest = tmp_path / "x" / packed.MANIFEST
-    facts = json.loads(manifest.read_text())
-    manifest.write_text(json.dumps({k: v for k, v in facts.items() if k != key}))
-    assert cached(tmp_path / "x") is None
 
 
 def test_a_place_that_cannot_be_written_is_passed_over(tmp_path, caplog):

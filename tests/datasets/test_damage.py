@@ -83,24 +83,17 @@ def test_damage_anywhere_changes_no_number(data, caplog):
 
 
 class TestAStrangersCache:
-    """A clone with the right source and a cache of reversed rows, whose hashes all fit."""
+    """A clone with the right source and a cache of reversed rows."""
 
     @staticmethod
     def reverse(cache):
-        np.save(cache / "rows.npy", np.load(cache / "rows.npy")[::-1])
-        facts = json.loads((cache / packed.MANIFEST).read_text())
-        facts["files"]["rows"] = hashes.sha256_of(cache / "rows.npy")
-        (cache / packed.MANIFEST).write_text(json.dumps(facts, indent=1))
+        np.save(cache / "X.npy", np.load(cache / "X.npy")[::-1])
 
     @pytest.mark.parametrize("user", ["same", "new"])
     @pytest.mark.parametrize("place", ["there", "cloned"])
     def test_its_rows_are_never_measured(self, data, tmp_path, monkeypatch, user, place):
         before = rows()
-        caches = list((data / "cache").iterdir())
-        assert {json.loads((c / packed.MANIFEST).read_text())["source"] for c in caches} == {
-            sha for sha, *_ in before
-        }
-        for cache in caches:
+        for cache in (data / "cache").iterdir():
             self.reverse(cache)
         if place == "cloned":
             shutil.copytree(data, tmp_path / "clone" / "data")
@@ -146,66 +139,51 @@ class TestPacked:
     @pytest.mark.parametrize(
         "change",
         [
-            *({"columns": value} for value in ("2", 2.5, 3, 0, None)),
-            *({"train_rows": value} for value in (True, 9, "1")),
+            *({"train_rows": value} for value in (True, 9, "1", 0)),
             *({"about": {**ABOUT, **more}} for more in ({"task": "guess"}, {"more": 1})),
             *({"about": {**ABOUT, "classes": value}} for value in ([], {"a": "2"}, {"a": 4})),
-            *({"files": value} for value in ([], {}, {"rows": "0"}, {"../target": "0" * 64})),
-            *({"version": value} for value in ("2", 3)),
+            *({"table": value} for value in ([], {"names": ["a"], "words": {}, "categories": []})),
             {"about": []},
             {"more": 1},
-            {"source": 5},
         ],
     )
-    def test_a_manifest_of_other_types_is_refused(self, folder, change):
-        facts = json.loads((folder / packed.MANIFEST).read_text())
-        (folder / packed.MANIFEST).write_text(json.dumps({**facts, **change}))
-        with pytest.raises(DataError, match="holds no packed|do not fit|missing|damaged"):
+    def test_facts_of_other_types_are_refused(self, folder, change):
+        facts = json.loads((folder / packed.FACTS).read_text())
+        (folder / packed.FACTS).write_text(json.dumps({**facts, **change}))
+        with pytest.raises(DataError, match="holds no packed|do not fit"):
             own.read("d", {"path": str(folder)})
 
     @pytest.mark.parametrize("text", ["", "null", "[]", "3", '"x"', "{", '{"version": 2}', "\0"])
-    def test_a_manifest_that_is_none_is_refused(self, folder, text):
-        (folder / packed.MANIFEST).write_text(text)
-        with pytest.raises(DataError, match=r"holds no packed data\. packed\.json cannot be read"):
+    def test_facts_that_are_none_are_refused(self, folder, text):
+        (folder / packed.FACTS).write_text(text)
+        with pytest.raises(DataError, match=r"holds no packed data\. facts\.json cannot be read"):
             own.read("d", {"path": str(folder)})
 
     @pytest.mark.parametrize(
         ("name", "array"),
         [
-            ("target", np.array([0, 1, 2, 1])), ("target", np.array([0, -1, 0, 1])),
-            ("target", np.array([0.0, 1, 0, 1])), ("target", np.array([0, 1, 0])),
-            ("target", np.array(3)), ("target", np.array([0])), ("rows", np.ones(8)),
-            ("rows", np.ones((4, 3))), ("rows", np.full((4, 2), "a")),
+            ("y", np.array([0, 1, 2, 1])), ("y", np.array([0, -1, 0, 1])),
+            ("y", np.array([0.0, 1, 0, 1])), ("y", np.array([0, 1, 0])),
+            ("y", np.array(3)), ("y", np.array([0])), ("X", np.ones(8)),
+            ("X", np.ones((3, 2))), ("X", np.full((4, 2), "a")),
         ],
     )  # fmt: skip
     def test_arrays_that_do_not_fit_are_refused(self, folder, name, array):
         np.save(folder / f"{name}.npy", array)
-        facts = json.loads((folder / packed.MANIFEST).read_text())
-        facts["files"][name] = hashes.sha256_of(folder / f"{name}.npy")
-        (folder / packed.MANIFEST).write_text(json.dumps(facts))
         with pytest.raises(DataError, match="do not fit together"):
             own.read("d", {"path": str(folder)})
 
-    def test_one_of_version_0_1_0_is_refused_with_the_command_that_makes_it_anew(self, tmp_path):
-        """As `rfbench data pack` wrote it then, in parts."""
-        arrays = {
-            "rows-00000": np.ones((3, 2)),
-            "rows-00001": np.ones((1, 2)),
-            "target": np.ones(4),
-        }
-        for name, array in arrays.items():
-            np.save(tmp_path / f"{name}.npy", array)
-        files = {f"{n}.npy": hashes.sha256_of(tmp_path / f"{n}.npy") for n in arrays}
-        facts = {"version": 1, "parts": [3, 1], "columns": 2, "dtype": "float64"}
-        facts |= {"train_rows": None, "about": ABOUT, "files": files}
-        (tmp_path / packed.MANIFEST).write_text(json.dumps(facts, indent=1))
+    @pytest.mark.parametrize("rows", ["rows", "rows-00000"])
+    def test_one_of_an_earlier_version_is_refused_with_what_makes_it_anew(self, tmp_path, rows):
+        np.save(tmp_path / f"{rows}.npy", np.ones((3, 2)))
+        (tmp_path / "packed.json").write_text('{"version": 2}')
         with pytest.raises(DataError, match="earlier version.*`rfbench data pack FILE NEW_FOLDER"):
             own.read("d", {"path": str(tmp_path)})
 
-    def test_a_cache_of_version_0_1_0_is_passed_over(self, data):
+    def test_a_cache_of_an_earlier_version_is_passed_over(self, data):
         before = rows()
         for cache in (data / "cache").iterdir():
-            (cache / packed.MANIFEST).write_text('{"version": 1, "parts": [2]}')
+            (cache / packed.FACTS).rename(cache / "packed.json")
         assert rows() == before
 
 

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import json
 import zipfile
 
 import numpy as np
@@ -183,7 +182,7 @@ def test_interrupted_packing_leaves_nothing(home, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         packed.write(tmp_path / "packed", Parsed(blocks(), np.ones(9)))
     assert list(tmp_path.iterdir()) == [home]
-    with pytest.raises(DataError, match=r"packed\.json"):
+    with pytest.raises(DataError, match=r"facts\.json"):
         own.read("d", {"path": str(tmp_path / "packed")})
 
 
@@ -195,35 +194,40 @@ class TestPacked:
         packed.write(tmp_path / "packed", data)
         return tmp_path / "packed"
 
-    @pytest.mark.parametrize("name", ["rows.npy", "target.npy"])
-    def test_a_changed_or_missing_file_is_found(self, folder, name):
+    @pytest.mark.parametrize("name", ["X.npy", "y.npy"])
+    def test_a_torn_long_or_missing_file_is_found(self, folder, name):
         datasets.load("d", parameters={"path": str(folder)})
-        content = bytearray((folder / name).read_bytes())
-        content[-1] ^= 1
-        (folder / name).write_bytes(content)
-        with pytest.raises(DataError, match=f"{name} is damaged"):
-            datasets.load("d", parameters={"path": str(folder)})
+        content = (folder / name).read_bytes()
+        for other in (content[:-1], content + b"1", content[:40], b""):
+            (folder / name).write_bytes(other)
+            with pytest.raises(DataError, match="do not fit together"):
+                datasets.load("d", parameters={"path": str(folder)})
         (folder / name).unlink()
-        with pytest.raises(DataError, match=f"{name} is missing"):
+        with pytest.raises(DataError, match="do not fit together.*No such file"):
             datasets.load("d", parameters={"path": str(folder)})
 
-    def test_the_identity_is_that_of_the_manifest(self, folder):
+    @pytest.mark.parametrize("name", ["X.npy", "y.npy", packed.FACTS])
+    def test_the_identity_is_that_of_the_content(self, folder, name):
         before = datasets.data_sha256("d", {"path": str(folder)})
         moved = folder.rename(folder.with_name("elsewhere"))
         assert datasets.data_sha256("e", {"path": str(moved)}) == before
-        facts = json.loads((moved / packed.MANIFEST).read_text())
-        facts["files"]["target"] = "0" * 64
-        (moved / packed.MANIFEST).write_text(json.dumps(facts))
-        with pytest.raises(DataError, match="damaged"):
-            datasets.data_sha256("d", {"path": str(moved)})
+        changed = (moved / name).read_bytes().replace(b'"note": ""', b'"note": "other"')
+        changed = changed if name == packed.FACTS else changed[:-1] + b"\x01"
+        (moved / name).write_bytes(changed)
+        assert datasets.data_sha256("d", {"path": str(moved)}) != before
+
+    def test_nothing_is_unpickled(self, folder):
+        np.save(folder / "X.npy", np.array([[{}]] * 6), allow_pickle=True)
+        with pytest.raises(DataError, match="do not fit together"):
+            datasets.load("d", parameters={"path": str(folder)})
 
     def test_a_folder_is_not_written_over(self, folder, tmp_path):
-        before = (folder / packed.MANIFEST).read_bytes()
+        before = (folder / packed.FACTS).read_bytes()
         with pytest.raises(DataError, match="there already"):
             pack(written(frame(), tmp_path / "a.csv"), folder, target="price")
         with pytest.raises(OSError, match="not empty"):
             packed.write(folder, Parsed(np.ones((2, 1)), np.ones(2)))
-        assert (folder / packed.MANIFEST).read_bytes() == before
+        assert (folder / packed.FACTS).read_bytes() == before
 
     def test_what_float32_cannot_hold_is_refused(self, tmp_path):
         data = Parsed(iter([np.full((2, 1), 1e300)]), np.ones(2))
@@ -237,5 +241,5 @@ def test_the_command_says_what_it_made_of_the_file(home, tmp_path):
     output = call(*words, "--drop", "sex", "--dtype", "float32")
     assert f"{N} rows" in output
     assert "town (4)" in output
-    assert np.load(tmp_path / "packed" / "rows.npy").dtype == np.float32
+    assert np.load(tmp_path / "packed" / "X.npy").dtype == np.float32
     call(*words, code=2)
