@@ -108,7 +108,7 @@ def read_table(
 
 def read_rows(path: Path, **options: Any) -> tuple[pd.DataFrame, Any]:
     """Read the rows of a file, and the target where the format has it apart."""
-    X, y = files.read(path, **{key: v for key, v in options.items() if v is not None})
+    X, y, _ = files.read(path, **{key: v for key, v in options.items() if v is not None})
     X = _dense(path.name, X)
     X.columns = pd.Index([str(column).strip() for column in X.columns])
     return X, y

@@ -1,4 +1,4 @@
-"""How a file of text is written: its encoding, separator and decimal sign, from its first lines."""
+"""How a file is read; of a file of text its separator and signs are told by its first lines."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rfbench.datasets.archives import opened
 
@@ -26,18 +27,28 @@ _POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True)
-class Dialect:
-    """What `pandas.read_csv` has to know of a file."""
+class Reading:
+    """How a file was read: by it another file is read in the same way, whatever is in that one.
 
-    encoding: str
-    separator: str
-    decimal: str
+    The fields are plain values, so that a record can be stored as JSON. What a format does not
+    have, an index base of a CSV say, is None.
+    """
+
+    format: str
+    separator: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None  # what stands between thousands, where numbers have such a mark
+    encoding: str | None = None  # where it was given; else it is found out for each file
+    header: bool = True
+    width: int = 0  # number of columns, of svmlight without the target
+    index_base: int | None = None  # of svmlight: the number of the first column, 0 or 1
+    target: str | int | None = None  # place of the target: a name, or a number from 0 on
 
     @property
-    def options(self) -> dict[str, str]:
-        """The parameters of `pandas.read_csv`."""
+    def options(self) -> dict[str, Any]:
+        """The parameters of `pandas.read_csv`, but for the encoding."""
         separator = r"\s+" if self.separator == " " else self.separator
-        return {"sep": separator, "decimal": self.decimal, "encoding": self.encoding}
+        return {"sep": separator, "decimal": self.decimal, "header": 0 if self.header else None}
 
 
 def dialect(
@@ -47,14 +58,13 @@ def dialect(
     decimal: str | None = None,
     encoding: str | None = None,
     likely: str = ",",
-) -> Dialect:
-    """Return how a file is written; what is given is not found out.
+) -> Reading:
+    """Return how a file of text is written; what is given is not found out.
 
     Of two separators that fit as well, and where none fits, `likely` is taken. UnicodeDecodeError
     or LookupError if the given encoding is not that of the file.
     """
-    encoding = encoding or encoding_of(path)
-    with opened(path, "rt", encoding=encoding) as stream:
+    with opened(path, "rt", encoding=encoding or encoding_of(path)) as stream:
         top = stream.read(TOP_CHARACTERS)
     lines = [line for line in top.splitlines() if line.strip()][:TOP_LINES]
     if len(top) == TOP_CHARACTERS and len(lines) > 1:
@@ -62,14 +72,19 @@ def dialect(
     if separator is None:
         marks = [likely, *(mark for mark in SEPARATORS if mark != likely)]
         separator = max(marks, key=lambda mark: _score(lines, mark))
+    fields = [field for row in _split(lines, separator) for field in row]
     if decimal is None:
-        fields = [field for row in _split(lines, separator) for field in row]
         # Between commas 1,234 may be a thousand; with another separator it is a decimal comma.
         number = _SHORT_COMMA if separator == "," else _COMMA
         commas = any(number.fullmatch(field) for field in fields)
         points = any(_POINT.fullmatch(field) for field in fields)
         decimal = "," if commas and not points else "."
-    return Dialect(encoding, separator, decimal)
+    # Of 1.234 alone nobody knows; 1.234,5 and 1.234.567 have thousands.
+    mark = "." if decimal == "," else ","
+    group, fraction = rf"{re.escape(mark)}\d{{3}}", rf"{re.escape(decimal)}\d+"
+    grouped = re.compile(rf"[-+]?\d{{1,3}}({group})+({group}|{fraction})", re.ASCII)
+    thousands = mark if any(grouped.fullmatch(field) for field in fields) else None
+    return Reading("csv", separator, decimal, thousands, encoding)
 
 
 def encoding_of(path: Path) -> str:

@@ -10,10 +10,10 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,8 @@ from scipy import sparse
 from rfbench.arrays import Rows
 from rfbench.datasets import columns
 from rfbench.datasets.archives import UNPACK, opened
-from rfbench.datasets.dialect import SEPARATORS, dialect
+from rfbench.datasets.dialect import SEPARATORS, Reading, dialect, encoding_of
+from rfbench.datasets.values import as_numbers, is_number, text_of
 from rfbench.errors import DataError, RfbenchError, nearest
 from rfbench.memory import GIB, free_bytes
 
@@ -59,20 +60,76 @@ def find(path: str, folder: Path | None) -> Path:
     )
 
 
-def read(path: Path, **options: Any) -> Table:
-    """Return the columns of a file and, where the format has it apart, the target.
+class Read(NamedTuple):
+    """The columns of a file, the target where the format has it apart, and how it was read."""
 
-    It is CSV, TSV (also packed), Parquet, NPY, NPZ, svmlight, ARFF or Excel, by its suffix or its
-    content. `header`, `separator`, `decimal` and `encoding` are those of a CSV; the last three are
-    found out where they are not given. `target` names the array of the target of an NPZ. DataError
-    if it cannot be read.
+    X: pd.DataFrame | Rows
+    y: pd.Series[Any] | None
+    how: Reading
+
+
+def read(path: Path, *, like: Reading | None = None, **options: Any) -> Read:
+    """Read a file: CSV, TSV (also packed), Parquet, NPY, NPZ, svmlight, ARFF or Excel.
+
+    Parameters
+    ----------
+    path : Path
+        Its suffix says the format, or else its first line.
+    like : Reading, optional
+        How another file was read, for one of the same format: nothing is found out anew, so that
+        its columns mean the same. Where columns have no names, the target may be absent.
+    **options : Any
+        `header`, `separator`, `decimal` and `encoding` of a CSV; the last three are found out where
+        they are not given. `target` names the array of the target of an NPZ, and is recorded.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, or has other columns than `like` where they have no names.
     """
     with answered(path):
         if path.stat().st_size == 0:
             raise pd.errors.EmptyDataError
         _check_unpacked(path)
-        (table,) = _READERS[format_of(path)](path, None, **options)
-        return table
+        if like is not None and like.format != format_of(path):
+            like = replace(Reading(format_of(path)), width=like.width, target=like.target)
+            how = reading_of(path, **options)
+        else:
+            how = like or reading_of(path, **options)
+        ((X, y, how),) = _READERS[how.format](path, None, how)
+    if like is not None:
+        return Read(_alike(path.name, X, like), y, like)
+    width, target = X.shape[1], how.target
+    target = target % width if isinstance(target, int) else target
+    return Read(X, y, replace(how, width=width, target=target))
+
+
+def reading_of(path: Path, **options: Any) -> Reading:
+    """Return how a file is to be read, as far as its first lines and the options say."""
+    form = format_of(path)
+    given = {key: options[key] for key in ("header", "target") if options.get(key) is not None}
+    if form not in ("csv", "tsv"):
+        return Reading(form, **given)
+    marks = {key: options.get(key) for key in ("separator", "decimal", "encoding")}
+    how = dialect(path, likely="\t" if form == "tsv" else ",", **marks)
+    return replace(how, format=form, **given)
+
+
+def _alike(name: str, X: Any, like: Reading) -> Any:
+    """Hold the columns of a file against those of another one; the target may be absent."""
+    if isinstance(X, pd.DataFrame) and not pd.api.types.is_integer_dtype(X.columns):
+        return X  # by names
+    places = list(range(like.width))
+    if X.shape[1] == like.width - 1 and isinstance(like.target, int):
+        places.remove(like.target)
+        return X.set_axis(pd.Index(places), axis=1)
+    if X.shape[1] != like.width:
+        raise DataError(
+            f"{name} has {X.shape[1]} columns.",
+            f"They have no names, and the file that it is read like has {like.width}.",
+            "Bring a file with the same columns.",
+        )
+    return X
 
 
 def _check_unpacked(path: Path) -> None:
@@ -104,7 +161,9 @@ def pieces(path: Path, *, rows: int = ROWS_AT_ONCE, **options: Any) -> Iterator[
     zeros.
     """
     with answered(path):
-        yield from _READERS[format_of(path)](path, rows, **options)
+        how = reading_of(path, **options)
+        for X, y, _ in _READERS[how.format](path, rows, how):
+            yield X, y
 
 
 def content_sha256(path: Path) -> str:
@@ -237,23 +296,13 @@ def _nominal(values: pd.Series[Any], kind: str) -> pd.Series[Any]:
 # Each yields the tables of a file, of so many rows at most; None: the whole file at once.
 
 
-def _csv(
-    path: Path,
-    rows: int | None,
-    header: bool = True,
-    separator: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    **_: Any,
-) -> Iterator[Table]:
-    likely = "\t" if format_of(path) == "tsv" else ","
-    how = dialect(path, separator=separator, decimal=decimal, encoding=encoding, likely=likely)
+def _csv(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
     with (
         no_losses(),
         delimited(
             path,
             **how.options,
-            header=0 if header else None,
+            encoding=how.encoding or encoding_of(path),
             na_values=["?"],
             low_memory=False,
             chunksize=rows and _at_once(rows, _line_bytes(path)),
@@ -263,16 +312,29 @@ def _csv(
         for table in tables:
             if table.shape[1] == 1:
                 shown = str(table.columns[0]) + str(table.iloc[:1, 0].to_list())
-                _refuse_one_column(path, shown, how.separator)
+                _refuse_one_column(path, shown, str(how.separator))
             number = r"-?\d+([.,]\d+)*(e[-+]?\d+)?"
-            if header and all(re.fullmatch(number, str(c)) for c in table.columns):
+            if how.header and all(re.fullmatch(number, str(c)) for c in table.columns):
                 raise DataError(
                     f"The first line of {path.name} holds numbers and no names.",
                     "It would be taken for the names of the columns.",
                     "Write `header: false`, and the target as a number: 0 is the first, "
                     "-1 the last.",
                 )
-            yield table, None
+            yield Read(_without_thousands(table, how), None, how)
+
+
+def _without_thousands(table: pd.DataFrame, how: Reading) -> pd.DataFrame:
+    """Make numbers of columns of words that are numbers in groups, 1.234,5 say."""
+    if how.thousands is None:
+        return table
+    mark, decimal = re.escape(how.thousands), re.escape(str(how.decimal))
+    number = rf"\s*[-+]?(\d{{1,3}}({mark}\d{{3}})+|\d+)({decimal}\d+)?\s*"
+    for at, dtype in enumerate(table.dtypes):
+        text = table.iloc[:, at]
+        if not is_number(dtype) and text.dropna().astype(str).str.fullmatch(number).all():
+            table.isetitem(at, as_numbers(text_of(text), comma=how.decimal == ","))
+    return table
 
 
 def _refuse_one_column(path: Path, text: str, separator: str) -> None:
@@ -285,7 +347,7 @@ def _refuse_one_column(path: Path, text: str, separator: str) -> None:
     raise DataError(f"{path.name} has one column only.", f"Its separator is not {shown}.", todo)
 
 
-def _parquet(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
+def _parquet(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
     try:
         from pyarrow import parquet
     except ImportError:
@@ -295,38 +357,38 @@ def _parquet(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
             "Run `pip install 'rfbench[parquet]'`, or save the data as CSV.",
         ) from None
     if rows is None:
-        yield pd.read_parquet(path), None
+        yield Read(pd.read_parquet(path), None, how)
         return
     file = parquet.ParquetFile(path)
     for batch in file.iter_batches(batch_size=_at_once(rows, 8 * len(file.schema_arrow.names))):
-        yield batch.to_pandas(), None
+        yield Read(batch.to_pandas(), None, how)
 
 
-def _excel(path: Path, rows: int | None, header: bool = True, **_: Any) -> Iterator[Table]:
+def _excel(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
     try:
-        table = pd.read_excel(path, header=0 if header else None, na_values=["?"])
+        table = pd.read_excel(path, header=0 if how.header else None, na_values=["?"])
     except ImportError:
-        package = "openpyxl" if format_of(path) == "xlsx" else "xlrd"
+        package = "openpyxl" if how.format == "xlsx" else "xlrd"
         raise DataError(
             f"{path.name} is an Excel file, and {package} is not installed.",
             "rfbench reads files of text without it.",
             f"Run `pip install {package}`, or save the sheet as CSV.",
         ) from None
-    yield table, None
+    yield Read(table, None, how)
 
 
-def _npy(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
+def _npy(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
     array = np.load(path, mmap_mode="r", allow_pickle=False)
     if array.ndim != 2:
         raise ValueError(f"Its shape is {array.shape}; it has to be a table of rows and columns")
     at_once = _at_once(rows, array.shape[1] * array.itemsize) if rows else max(1, len(array))
     for start in range(0, max(1, len(array)), at_once):
-        yield pd.DataFrame(np.array(array[start : start + at_once])), None
+        yield Read(pd.DataFrame(np.array(array[start : start + at_once])), None, how)
 
 
-def _npz(path: Path, rows: int | None, target: Any = None, **_: Any) -> Iterator[Table]:
+def _npz(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
     with np.load(path, allow_pickle=False) as stored:
-        names = list(stored)
+        names, target = list(stored), how.target
         pairs = [("X", "y"), ("data", "target"), ("x", "y")]
         if target is not None:
             if target not in names:
@@ -335,21 +397,36 @@ def _npz(path: Path, rows: int | None, target: Any = None, **_: Any) -> Iterator
             pairs = [(others[0], str(target))] if len(others) == 1 else [("X", str(target))]
         for X, y in pairs:
             if X in names and y in names:
-                yield columns.tabled(path.name, stored[X], stored[y])
+                yield Read(*columns.tabled(path.name, stored[X], stored[y]), how)
                 return
         raise ValueError(f"It holds the arrays {', '.join(names)}, and X and y are looked for")
 
 
-def _svmlight(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
+def _svmlight(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
     if rows is None:
+        known = {} if how.index_base is None else {"n_features": how.width + how.index_base}
         with opened(path) as stream:
-            yield columns.tabled(path.name, *svmlight(stream))
+            X, y = svmlight(stream, zero_based=True, **known)
+        first = _first_index(X) if how.index_base is None else how.index_base
+        table = columns.tabled(path.name, _from(X, first, X.shape[1] - first), y)
+        yield Read(*table, replace(how, index_base=first))
         return
     rows = _at_once(rows, _line_bytes(path))
     first, width = _svmlight_columns(path, rows)
     for X, y in _svmlight_pieces(path, rows):
-        held = (X.data, X.indices - first, X.indptr)
-        yield columns.tabled(path.name, sparse.csr_array(held, (len(y), width)), y)
+        yield Read(*columns.tabled(path.name, _from(X, first, width), y), how)
+
+
+def _first_index(X: Any) -> int:
+    """Return the number of the first column, 0 if any column has it, else 1."""
+    return int(X.indices.min(initial=1))
+
+
+def _from(X: Any, first: int, width: int) -> Any:
+    """Return sparse rows whose first column has this number."""
+    if first and X.indices.min(initial=1) < first:
+        raise ValueError("A column has the number 0, and the first one is 1")
+    return sparse.csr_array((X.data, X.indices - first, X.indptr), (X.shape[0], width))
 
 
 def _svmlight_pieces(path: Path, rows: int) -> Iterator[tuple[Any, Any]]:
@@ -360,29 +437,27 @@ def _svmlight_pieces(path: Path, rows: int) -> Iterator[tuple[Any, Any]]:
                 yield X, y
 
 
-@cache
 def _svmlight_columns(path: Path, rows: int) -> tuple[int, int]:
-    """Return the first index that is used (0 or 1) and the number of columns."""
-    least, most, stored, n = 1, 0, 0, 0
+    """Return the number of the first column, and how many columns there are."""
+    first, most, stored, n = 1, 0, 0, 0
     for X, _ in _svmlight_pieces(path, rows):
-        least = min(least, int(X.indices.min(initial=1)))
-        most = max(most, X.shape[1])
+        first, most = min(first, _first_index(X)), max(most, X.shape[1])
         stored, n = stored + X.nnz, n + X.shape[0]
-    if stored < n * (most - least) / columns.DENSE:
+    if stored < n * (most - first) / columns.DENSE:
         raise DataError(
-            f"{path.name} is sparse: {stored / n:.0f} values per row, of {most - least} columns.",
+            f"{path.name} is sparse: {stored / n:.0f} values per row, of {most - first} columns.",
             "Packed rows are dense.",
             "Use the file as it is: `dataset: {file: ...}`.",
         )
-    return least, most - least
+    return first, most - first
 
 
-def _arff(path: Path, rows: int | None, **_: Any) -> Iterator[Table]:
+def _arff(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
     with opened(path) as stream:
-        yield arff(stream.read()), None
+        yield Read(arff(stream.read()), None, how)
 
 
-_READERS: dict[str, Callable[..., Iterator[Table]]] = {
+_READERS: dict[str, Callable[[Path, int | None, Reading], Iterator[Read]]] = {
     "csv": _csv,
     "tsv": _csv,
     "parquet": _parquet,

@@ -174,8 +174,8 @@ def _read(parameters: Options, folder: Path | None) -> Parsed:
     if source == "file":
         reading = {key: parameters[key] for key in READING if key in parameters}
         path = files.find(what, folder)
-        X, y = files.read(path, target=shaping.get("target"), **reading)
-        if files.format_of(path) == "npz":
+        X, y, how = files.read(path, target=shaping.get("target"), **reading)
+        if how.format == "npz":
             shaping.pop("target", None)  # it named the array
         return columns.parsed(path.name, X, y, **shaping)
     if source == "load":

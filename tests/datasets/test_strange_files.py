@@ -1,6 +1,8 @@
 """Files of strangers: each is taken at the first command, and the next month's file as well."""
 
 import io
+import json
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -116,7 +118,7 @@ def test_next_months_file_leaves_unchanged_rows_as_they_were(tmp_path):
     later = pd.concat([month, rooms(9, 1, ("Wien",)).drop(columns="price")], ignore_index=True)
     later = later.drop(columns="heated").assign(floor=3)
     (tmp_path / "next.csv").write_bytes(later.to_csv(sep=";", decimal=",").encode("utf-16"))
-    read, _ = files.read(tmp_path / "next.csv")
+    read, *_ = files.read(tmp_path / "next.csv")
     after = preparation.transform(read)
     names = list(preparation.get_feature_names_out())
     kept = [at for at, name in enumerate(names) if not name.startswith("heated")]
@@ -172,3 +174,59 @@ class TestCommand:
         for part in ('separator: ";"', 'decimal: ","', 'encoding: "latin-1"', 'missing: "drop"'):
             assert part in text
         assert io.StringIO(text).read().count("dataset:") == 1
+
+
+class TestLike:
+    """The record of one file by which another one is read in the same way."""
+
+    @staticmethod
+    def put(path, text):
+        path.write_text(text)
+        return path
+
+    def again(self, tmp_path, first, other, name="a.csv", **options):
+        """Read a file, then another one like it; return the record, and the other's columns."""
+        how = files.read(self.put(tmp_path / name, first), **options).how
+        how = type(how)(**json.loads(json.dumps(asdict(how))))
+        return how, files.read(self.put(tmp_path / f"other-{name}", other), like=how).X
+
+    def test_what_a_few_rows_do_not_show_is_taken_from_the_first_file(self, tmp_path):
+        first = "a;b\n1,5;1.234,5\n2,5;2.345,25\n"
+        how, X = self.again(tmp_path, first, "a;b\n1,234;2.345\n")
+        assert (how.separator, how.decimal, how.thousands, how.width) == (";", ",", ".", 2)
+        assert X.to_numpy().tolist() == [[1.234, 2345]]
+        assert files.read(tmp_path / "a.csv").X["b"].tolist() == [1234.5, 2345.25]
+        _, X = self.again(tmp_path, "a;b\n1;x\n2;y\n", "a;b\n1;x,y\n", separator=";")
+        assert X["b"].tolist() == ["x,y"]
+
+    def test_dates_among_thousands_stay_words(self, tmp_path):
+        text = "a;day\n1.234,5;31.01.2024\n2.345,5;01.02.2024\n"
+        assert files.read(self.put(tmp_path / "a.csv", text)).X["day"][0] == "31.01.2024"
+
+    @pytest.mark.parametrize(
+        ("target", "row", "names"),
+        [(0, "6,7", [1, 2]), (-1, "6,7", [0, 1]), (1, "6,0,7", [0, 1, 2])],
+    )
+    def test_without_names_the_target_may_be_absent(self, tmp_path, target, row, names):
+        how, X = self.again(tmp_path, "1,2,3\n4,5,6\n", f"{row}\n", header=False, target=target)
+        assert (how.header, how.width, how.target) == (False, 3, target % 3)
+        assert X.columns.tolist() == names
+        with pytest.raises(DataError, match="4 columns.*has 3"):
+            self.again(tmp_path, "1,2,3\n4,5,6\n", "1,2,3,4\n", header=False, target=target)
+
+    def test_an_index_keeps_its_column(self, tmp_path):
+        how, X = self.again(tmp_path, "1 1:5 3:7\n0 2:1\n", "0 2:4\n", "a.svm")
+        assert (how.index_base, how.width) == (1, 3)
+        assert X.toarray().tolist() == [[0, 4, 0]]
+        how, X = self.again(tmp_path, "1 0:5 3:7\n0 2:1\n", "0 2:4\n", "a.svm")
+        assert (how.index_base, how.width) == (0, 4)
+        assert X.toarray().tolist() == [[0, 0, 4, 0]]
+        for other in ("0 0:1\n", "0 4:1\n"):
+            with pytest.raises(DataError, match="cannot be read"):
+                self.again(tmp_path, "1 1:5 3:7\n0 2:1\n", other, "a.svm")
+
+    def test_another_format_is_read_by_its_own_signs(self, tmp_path):
+        how = files.read(self.put(tmp_path / "a.csv", "a;b\n1,5;2\n")).how
+        rooms()[["area", "price"]].to_parquet(tmp_path / "b.parquet")
+        assert files.read(tmp_path / "b.parquet", like=how).X.shape == (N, 2)
+        assert files.read(self.put(tmp_path / "c.tsv", "a\tb\n1.5\t2\n"), like=how).X["a"][0] == 1.5
