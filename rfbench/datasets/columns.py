@@ -104,8 +104,8 @@ def parsed(
     `note` says in sentences what is done. TableFault if a column is not there, or cannot be used as
     it is: all such faults at once.
     """
-    table = chosen(name, X, y, **special)
     faults = TableFaults(name)
+    table = chosen(name, X, y, faults=faults, **special)
     with faults.gathered():
         table.complete(missing)
     if min(table.X.shape[0] - 1, table.X.shape[1]) < 1:
@@ -201,8 +201,13 @@ def chosen(
     drop: Sequence[str | int] | str | int = (),
     groups: str | int | None = None,
     part: str | int | None = None,
+    faults: TableFaults | None = None,
 ) -> Table:
-    """Return the columns that are features, with the target and the other columns; see `parsed`."""
+    """Return the columns that are features, with the target and the other columns; see `parsed`.
+
+    Faults are raised, or, unless there is no target, left in `faults`.
+    """
+    gathered = TableFaults(name) if faults is None else faults
     special: dict[str, pd.Series[Any]] = {}
     if y is not None and target is not None:
         raise DataError(
@@ -214,22 +219,21 @@ def chosen(
         X.columns = pd.Index([str(column).strip() for column in X.columns])
         for twice in X.columns[X.columns.duplicated()][:1]:
             raise DataError(f"{name} has two columns '{twice}'.", "", "Rename one of them.")
-        faults = TableFaults(name)
         listed = [drop] if isinstance(drop, str | int) else list(drop)
         dropped = []
         for column in listed:
-            with faults.gathered():
+            with gathered.gathered():
                 dropped.append(column_named(name, X, column, "drop"))
-        for fault in faults.faults:  # what to drop instead is all of it, the right names as well
+        for fault in gathered.faults:  # what to drop instead is all of it, the right names as well
             fault.options = {"drop": [*dropped, *fault.options.values()]}
         wanted = {"groups": groups, "part": part} | ({"target": target} if y is None else {})
         for key, given in wanted.items():
             if given is not None:
-                with faults.gathered():
+                with gathered.gathered():
                     special[key] = X[column_named(name, X, given, key)]
         if y is None and target is None:
             last = X.columns[-1]
-            faults.faults.append(
+            gathered.faults.append(
                 TableFault(
                     f"The target of {name} is not named.",
                     f"It has the columns {named(list(X.columns))}.",
@@ -237,7 +241,8 @@ def chosen(
                     {"target": last},
                 )
             )
-        faults.raise_all()
+        if faults is None or (y is None and "target" not in special):
+            gathered.raise_all()
         check_apart(name, {key: str(column.name) for key, column in special.items()})
         X = X.drop(columns=[*dropped, *(str(column.name) for column in special.values())])
     elif drop or groups is not None or part is not None:

@@ -1,4 +1,7 @@
-"""The files of the catalogue's data sets to arrays, with errors that name the file and the line."""
+"""The files of the catalogue's data sets to arrays, with errors that name the file.
+
+Their hashes are known, so that hardly one is broken.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,9 @@ import io
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,15 +25,13 @@ from rfbench.datasets.catalog import Entry
 from rfbench.datasets.columns import Parsed
 from rfbench.errors import DataError
 
-Result = TypeVar("Result")
 _FAULTS = ValueError, OverflowError, pd.errors.ParserWarning
 
 
-def broken(name: str, line: int | None, reason: str) -> DataError:
+def broken(name: str, reason: str) -> DataError:
     """Return the error for a file that is not in its format."""
-    where = name if line is None else f"{name}, line {line}"
     return DataError(
-        f"{where}: {' '.join(reason.split()).rstrip('.')}.",
+        f"{name}: {' '.join(reason.split()).rstrip('.')}.",
         "The file is damaged or of another version.",
         "Remove the file and get it again.",
     )
@@ -41,32 +43,15 @@ def _contents(sources: Sequence[FoundFiles]) -> Iterator[tuple[str, bytes]]:
         yield from source.read().items()
 
 
-def _by_lines(name: str, content: bytes, read: Callable[[bytes], Result], first: int = 1) -> Result:
-    """Return what `read` makes of the lines of a file, of which the first has this number.
-
-    What it refuses is looked for in halves of halves, down to one line: DataError
-    names it. A second look is slow, and so taken only then.
-    """
+@contextmanager
+def _named(name: str, content: bytes) -> Iterator[None]:
+    """Name the file in what its readers refuse."""
     if not content.strip():
-        raise broken(name, None, "no rows")
+        raise broken(name, "no rows")
     try:
-        return read(content)
+        yield
     except _FAULTS as error:
-        reason = str(error)
-    lines = content.splitlines(keepends=True)
-    low, high = 0, len(lines)
-    while high - low > 1:
-        middle = (low + high) // 2
-        try:
-            read(b"".join(lines[low:middle]))
-            low = middle
-        except _FAULTS:
-            high = middle
-    try:
-        read(lines[low])
-    except _FAULTS as error:
-        raise broken(name, first + low, str(error)) from None
-    raise broken(name, None, reason)
+        raise broken(name, str(error)) from None
 
 
 def _table(
@@ -159,19 +144,12 @@ def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
             top, _, content = content.partition(b"\n")
             names = [field.strip() for field in top.decode("latin-1").split(separator)]
             if len(names) != fields:
-                reason = f"{len(names)} names where {fields} are expected"
-                raise broken(name, 1, reason)
+                raise broken(name, f"{len(names)} names where {fields} are expected")
         chosen = _chosen(entry, name, names)
-
-        def read(lines: bytes, chosen: Mapping[str, Any] = chosen) -> Parsed:
-            text = [
-                *chosen["drop"],
-                *chosen["words"],
-                *([chosen["target"]] if entry.classes else []),
-            ]
-            return _shaped(entry, _table(lines, fields, text=text, separator=separator), **chosen)
-
-        parts.append(_by_lines(name, content, read, 1 + bool(entry.options.get("header"))))
+        text = [*chosen["drop"], *chosen["words"], *([chosen["target"]] if entry.classes else [])]
+        with _named(name, content):
+            table = _table(content, fields, text=text, separator=separator)
+            parts.append(_shaped(entry, table, **chosen))
     return _join(entry, parts, sources[0].count)
 
 
@@ -182,7 +160,7 @@ def _chosen(entry: Entry, name: str, names: Sequence[Any]) -> dict[str, Any]:
         if isinstance(column, int):
             return column % len(names)
         if column not in names:
-            raise broken(name, 1, f"no column is named '{column}'")
+            raise broken(name, f"no column is named '{column}'")
         return names.index(column)
 
     options = entry.options
@@ -228,24 +206,17 @@ def read_arff(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     the numbers of rows that are no part of the data.
     """
     ((name, content),) = _contents(sources)
-    mark = re.search(rb"(?im)^[ \t]*@data[ \t]*\r?\n", content)
-    if mark is None:
-        raise broken(name, None, "no line '@DATA'")
-    top, body = content[: mark.end()], content[mark.end() :]
     fields = int(entry.options["fields"])
-
-    def read(lines: bytes) -> Parsed:
-        table = files.arff(top + lines)
-        if table.shape[1] != fields:
-            raise ValueError(f"{table.shape[1]} attributes where {fields} are expected")
+    chosen = _chosen(entry, name, range(fields))
+    text = [*chosen["words"], *([chosen["target"]] if entry.classes else [])]
+    with _named(name, content):
+        table = files.arff(content)
+        if table.shape[1] != fields or not len(table):
+            raise ValueError(f"{table.shape} attributes and rows where {fields} are expected")
         table.columns = pd.RangeIndex(fields)
-        chosen = _chosen(entry, name, range(fields))
-        text = [*chosen["words"], *([chosen["target"]] if entry.classes else [])]
         table = table.astype(dict.fromkeys(text, str))
         _finite(table.drop(columns=text).to_numpy(dtype=np.float64))
-        return _shaped(entry, table, **chosen)
-
-    parsed = _by_lines(name, body, read, 1 + top.count(b"\n"))
+        parsed = _shaped(entry, table, **chosen)
     rows = ~np.isin(np.arange(len(parsed.y)), entry.options.get("leave_out", ()))
     return Parsed(parsed.X[rows], parsed.y[rows])
 
@@ -260,25 +231,26 @@ def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     categories = dict(enumerate(adult.COLUMNS.values()))
     text = [column for column, values in categories.items() if values]
 
-    def read(lines: bytes) -> Parsed:
-        table = _table(lines, 15, text=[*text, 14], comment="|")
-        blocks = [
-            np.eye(len(values))[_codes(table[column], {v: code for code, v in enumerate(values)})]
-            if values
-            else table[[column]].to_numpy()
-            for column, values in categories.items()
-        ]
-        return Parsed(np.hstack(blocks), _codes(table[14], labels))
-
-    return _join(entry, [_by_lines(name, content, read) for name, content in _contents(sources)])
+    parts = []
+    for name, content in _contents(sources):
+        with _named(name, content):
+            table = _table(content, 15, text=[*text, 14], comment="|")
+            blocks = [
+                np.eye(len(values))[_codes(table[at], {v: code for code, v in enumerate(values)})]
+                if values
+                else table[[at]].to_numpy()
+                for at, values in categories.items()
+            ]
+            parts.append(Parsed(np.hstack(blocks), _codes(table[14], labels)))
+    return _join(entry, parts)
 
 
 def _read_svmlight(name: str, content: bytes, entry: Entry) -> Parsed:
     """Return sparse rows, indices from 1 to the entry's columns, with their labels as codes."""
     codes = {float(label): code for label, code in entry.codes.items()}
 
-    def read(lines: bytes) -> Parsed:
-        text = re.sub(rb"#.*", b"", lines)
+    with _named(name, content):
+        text = re.sub(rb"#.*", b"", content)
         if b"_" in text or b"qid" in text:  # Python's 1_000 is no number here
             raise ValueError("not of the form 'label index:value ...'")
         X, labels = files.svmlight(io.BytesIO(text), n_features=entry.columns, zero_based=False)
@@ -288,10 +260,8 @@ def _read_svmlight(name: str, content: bytes, entry: Entry) -> Parsed:
             for label in set(labels.tolist()) - codes.keys():
                 raise ValueError(f"{label:g} is not a known label")
             labels = np.array([codes[label] for label in labels.tolist()], dtype=np.int64)
-        arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        return Parsed(sparse.csr_array(arrays, shape=X.shape), labels)
-
-    return _by_lines(name, content, read)
+    arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return Parsed(sparse.csr_array(arrays, shape=X.shape), labels)
 
 
 def read_svmlight(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
@@ -309,18 +279,15 @@ def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     ((topics, content),) = _contents(sources[-1:])
     plain = entry.model_copy(update={"classes": {}})  # the labels are numbers of documents
 
-    def read(lines: bytes) -> pd.DataFrame:
-        table = _table(lines, 3, text=[0], separator=None)
+    with _named(topics, content):
+        table = _table(content, 3, text=[0], separator=None)
         _whole(table[1])
-        return table
-
-    table = _by_lines(topics, content, read)
     positive = table[1][table[0] == entry.options["topic"]]
     parts = []
     for name, content in _contents(sources[:-1]):
         part = _read_svmlight(name, content, plain)
         for document in part.y[~np.isin(part.y, table[1])][:1]:
-            raise broken(name, None, f"document {document:g} has no topic in {topics}")
+            raise broken(name, f"document {document:g} has no topic in {topics}")
         parts.append(replace(part, y=np.isin(part.y, positive).astype(np.int64)))
     return _join(entry, parts)
 
@@ -331,16 +298,15 @@ def read_har(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     for (name, rows), (of_labels, labels), (of_subjects, subjects) in zip(
         contents, contents, contents, strict=True
     ):
-        X = _by_lines(
-            name, rows, lambda lines: _table(lines, entry.columns, separator=None).to_numpy()
-        )
-        y = _by_lines(
-            of_labels, labels, lambda lines: _codes(_table(lines, 1, text=[0])[0], entry.codes)
-        )
-        groups = _by_lines(of_subjects, subjects, lambda lines: _whole(_table(lines, 1)[0]))
+        with _named(name, rows):
+            X = _table(rows, entry.columns, separator=None).to_numpy()
+        with _named(of_labels, labels):
+            y = _codes(_table(labels, 1, text=[0])[0], entry.codes)
+        with _named(of_subjects, subjects):
+            groups = _whole(_table(subjects, 1)[0])
         for other, values in ((of_labels, y), (of_subjects, groups)):
             if len(values) != len(X):
-                raise broken(other, None, f"{len(values)} rows, but {name} has {len(X)}")
+                raise broken(other, f"{len(values)} rows, but {name} has {len(X)}")
         parts.append(Parsed(np.ascontiguousarray(X), y, groups=groups))
     return _join(entry, parts)
 
@@ -351,11 +317,11 @@ def read_idx(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     for (name, content), (of_labels, other) in zip(contents, contents, strict=True):
         images, labels = _idx(content, name, 3), _idx(other, of_labels, 1)
         if len(images) != len(labels):
-            raise broken(name, None, f"{len(images)} images and {len(labels)} labels")
+            raise broken(name, f"{len(images)} images and {len(labels)} labels")
         if labels.max() >= len(entry.classes):
             row = int(np.argmax(labels >= len(entry.classes)))
             reason = f"label {labels[row]} of row {row + 1} is not below {len(entry.classes)}"
-            raise broken(of_labels, None, reason)
+            raise broken(of_labels, reason)
         parts.append(Parsed(images.reshape(len(images), -1), labels.astype(np.int64)))
     return _join(entry, parts)
 
@@ -363,16 +329,16 @@ def read_idx(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 def _idx(content: bytes, name: str, dimensions: int) -> NDArray[np.uint8]:
     start = 4 + 4 * dimensions
     if len(content) < start:
-        raise broken(name, None, f"{len(content)} bytes are too few for an idx file")
+        raise broken(name, f"{len(content)} bytes are too few for an idx file")
     magic, *shape = np.frombuffer(content, ">u4", 1 + dimensions).tolist()
     if magic != 0x800 + dimensions:
         reason = f"the magic number is {magic:#x}, not {0x800 + dimensions:#x}"
-        raise broken(name, None, reason)
+        raise broken(name, reason)
     values = np.frombuffer(content, np.uint8, offset=start)
     size = math.prod(shape)
     if values.size != size or size == 0:
         reason = f"{values.size} values where the shape {shape} needs {size}"
-        raise broken(name, None, reason)
+        raise broken(name, reason)
     return values.reshape(shape)
 
 
