@@ -68,10 +68,8 @@ OUT_OF_RANGE = {
     "ridge": {"alphas": (-1.0, True, []), "selection": ("cv1",)},
     "logistic": {"max_iter": POSITIVE, "tol": POSITIVE, "intercept": (-1, 0)},
     "svm": {"max_iter": (*POSITIVE, 2.5, True), "tol": POSITIVE, "intercept_scaling": POSITIVE},
-    "constrained": {"max_iter": POSITIVE, "tol": POSITIVE, "bounds": (0.0,), "normalised": (-1, 0)},
     "kernel-svm": {"cache_mb": POSITIVE, "memory_gib": POSITIVE, "max_iter": (0, -2)},
     "kernel-ridge": {"memory_gib": POSITIVE, "bandwidth": (*POSITIVE, "knn5")},
-    "falkon": {"max_iter": POSITIVE, "tol": POSITIVE, "alphas": (-1.0,)},
     "joint": {"max_iter": POSITIVE, "tol": POSITIVE, "rho": POSITIVE, "normalised": (-1, 0)},
 }
 
@@ -107,7 +105,6 @@ def test_what_is_chosen_from_holds_as_many_as_are_chosen(name, size, words):
     [
         ("ridge", {"multiclas": 1}, "Did you mean 'multiclass'"),
         ("ridge", {"multiclass": "one-vs-on"}, "Did you mean 'one-vs-one'"),
-        ("constrained", {"alphas": 1.0}, "no parameter 'alphas'"),
         ("logistic", {"alphas": 0.0}, "penalties above 0"),
         ("kernel-svm", {"intercept": False}, "cannot leave the constant out"),
         ("svm", {"task": "regression"}, "does not do regression"),

@@ -89,14 +89,6 @@ class NormalEquations:
             shift=self.shift[columns] * factor,
         )
 
-    def centred(self) -> tuple[Array, Array]:
-        """Return gram and moment of features and targets less their (weighted) means."""
-        means = self.column_sums / self.n
-        return (
-            self.gram - np.outer(means, self.column_sums),
-            self.moment - np.outer(means, self.target_sums),
-        )
-
     def intercepts(self, coef: Array) -> Array:
         """Return the best intercepts of coefficients, (..., p, t): the means of the residuals."""
         fitted = self.column_sums @ coef

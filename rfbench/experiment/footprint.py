@@ -116,7 +116,7 @@ def _fit_bytes(solver: Any, rows: RowSizes, p: int) -> float:
         return max(choice, row_side_bytes(rows.n, p) + 8.0 * p * columns * len(solver.grid()))
     if solver.chosen_selection() == LOO:
         return max(choice, 8.0 * p * (LEFT_OUT_MATRICES * p + BLOCK_ROWS))
-    matrices = solver.held_matrices or gram_matrices(groups, coding.k if coding.by_pairs else 1)
+    matrices = gram_matrices(groups, coding.k if coding.by_pairs else 1)
     return max(choice, 8.0 * p * (matrices * p + BLOCK_ROWS))
 
 

@@ -44,7 +44,6 @@ from rfbench.rows import some
 from rfbench.samplers import RandomFeatures
 from rfbench.samplers.base import looks_at_target
 from rfbench.samplers.lkrf import LKRF
-from rfbench.samplers.nystroem import Nystroem
 from rfbench.samplers.pool_cache import cached_pools
 from rfbench.solvers import Solver
 from rfbench.solvers.design import design_of
@@ -182,7 +181,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     solver = None if experiment.solver.name == NO_SOLVER else _solver(trial, prepared, bandwidth)
     features: Any = None
     if solver is None or solver.uses_features:
-        features, chosen = _fit_sampler(trial, context, bandwidth, solver, clock)
+        features, chosen = _fit_sampler(trial, context, bandwidth, clock)
         M = M or chosen
     design = design_of(X[:1], features)
     measured: dict[str, Any] = {
@@ -266,11 +265,11 @@ def _times_of_a_fit(
         solver = _solver(trial, prepared, bandwidth)
         features = None
         if solver.uses_features:
-            features, _ = _fit_sampler(trial, context, bandwidth, solver, clock)
+            features, _ = _fit_sampler(trial, context, bandwidth, clock)
     else:
         model = getattr(solver.estimator, "best_estimator_", solver.estimator)
         solver = type(solver)(clone(model), classification=solver.classification)
-        features, _ = _fit_sampler(trial, context, bandwidth, solver, clock)
+        features, _ = _fit_sampler(trial, context, bandwidth, clock)
     _fit(solver, features, prepared, clock, context, None)
     if (learned := context.learned_rows(trial)) is not None:
         clock.charge(learned.alone)
@@ -323,7 +322,7 @@ def _chosen_bandwidth(
     def measure_loss(value: float) -> None:
         solver, features = _solver(trial, prepared, value), None
         if solver.uses_features:
-            features, _ = _fit_sampler(trial, context, value, solver, spent)
+            features, _ = _fit_sampler(trial, context, value, spent)
         refit = _refit(trial, context, value, solver)
         _fit(solver, features, prepared, spent, context, refit)
         losses[value], folds[value] = float(solver.selection_loss_), solver.fold_losses_
@@ -354,7 +353,6 @@ def _fit_sampler(
     trial: Trial,
     context: Context,
     bandwidth: float | None,
-    solver: Any,
     clock: Clock,
     some_rows: tuple[Rows, Any] | None = None,
 ) -> tuple[Any, int]:
@@ -386,8 +384,6 @@ def _fit_sampler(
     # On a device features are formed there.
     forms = isinstance(sampler, RandomFeatures) and trial.experiment.compute_device is None
     fit = sampler.fit_forming if forms else sampler.fit
-    if isinstance(sampler, Nystroem) and getattr(solver, "takes_landmarks", False):
-        fit = sampler.fit_landmarks
     targets = (y,) if looks_at_target(sampler) else ()
     if not targets:
         _refuse_undeclared(trial.sampler.name, fit)
@@ -450,7 +446,7 @@ def _refit(trial: Trial, context: Context, bandwidth: float | None, solver: Any)
             rows, held_rows = learned.fold(rest, held, clock)
         with context.pools.forgetting():
             fit_on = rows, prepared.y_train[rest]
-            features, _ = _fit_sampler(trial, context, bandwidth, solver, clock, fit_on)
+            features, _ = _fit_sampler(trial, context, bandwidth, clock, fit_on)
         return Fold(rows, held_rows, features)
 
     return refit

@@ -113,12 +113,7 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     # One more when the solver measures something else: then its trials have new identities.
     revision: ClassVar[int] = 1
     uses_features: ClassVar[bool] = True
-    # Of landmarks, it takes the kernel and not the features.
-    takes_landmarks: ClassVar[bool] = False
-    # Square matrices that a fit holds where they are not one per group of rows.
-    held_matrices: ClassVar[int | None] = None
     matrix_copies: ClassVar[float] = 1.0
-    grid_name: ClassVar[str] = "alphas"
     # Has the leave-one-out error in closed form.
     leaves_one_out: ClassVar[bool] = False
     # With no more rows than columns it holds products of the rows, and no Gram matrix.
@@ -178,7 +173,7 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         super().check_parameters()
         if self.selection == "fixed" and len(self.grid()) > 1:
             raise MethodError(
-                f"There are {len(self.grid())} {self.grid_name} and selection is 'fixed'.",
+                f"There are {len(self.grid())} alphas and selection is 'fixed'.",
                 "A fixed one is a single number.",
                 "Give one, or selection: cv5, validation or test.",
             )

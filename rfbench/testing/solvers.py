@@ -77,7 +77,7 @@ class SolverContract:
     def make(self, values: Any = None, **kwargs: Any) -> Any:
         """Build the solver with one value, or a grid of them."""
         values = self.value if values is None else values
-        kwargs = {"random_state": 0, **self.options, self.solver.grid_name: values, **kwargs}
+        kwargs = {"random_state": 0, **self.options, "alphas": values, **kwargs}
         return self.solver(**kwargs)
 
     @property
@@ -232,8 +232,8 @@ class SolverContract:
         y = self.targets[-1]
         held = (ROWS[:9], y[:9]) if selection == "test" else None
         solver.fit(ROWS, y, features=FEATURES, evaluation=held, clock=clock)
-        (value,) = {getattr(solver, name, np.nan) for name in ("alpha_", "bound_")} & set(grid)
-        alone = self.fitted(y=y, values=value, features=FEATURES)
+        assert solver.alpha_ in grid
+        alone = self.fitted(y=y, values=solver.alpha_, features=FEATURES)
         self.assert_same(solver.decisions(NEW_ROWS), alone.decisions(NEW_ROWS))
         assert clock.wall["features"] > 0
         assert clock.wall["train"] > 0
@@ -246,7 +246,7 @@ class SolverContract:
 
         To do: Call the base class's `check_parameters`.
         """
-        with pytest.raises(MethodError, match=f"2 {self.solver.grid_name} .*'fixed'"):
+        with pytest.raises(MethodError, match=r"2 alphas .*'fixed'"):
             self.make([0.1, 1.0], selection="fixed").check_parameters()
         with pytest.raises(MethodError, match="no evaluation rows"):
             self.make([0.1, 1.0], selection="test").fit(ROWS, self.targets[0])

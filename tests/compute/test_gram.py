@@ -185,14 +185,6 @@ def test_a_subset_is_a_copy():
     assert not np.shares_memory(equations.subset(np.arange(4)).gram, equations.gram)
 
 
-def test_centred():
-    gram, moment = accumulate(wave, X, Y, P, weights=WEIGHTS).centred()
-    z = Z - np.average(Z, axis=0, weights=WEIGHTS)
-    y = Y - np.average(Y, axis=0, weights=WEIGHTS)
-    np.testing.assert_allclose(gram, (z * WEIGHTS[:, None]).T @ z, atol=1e-11)
-    np.testing.assert_allclose(moment, (z * WEIGHTS[:, None]).T @ y, atol=1e-11)
-
-
 def test_the_clock_books_both_parts():
     booked = []
 

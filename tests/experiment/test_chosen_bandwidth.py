@@ -147,12 +147,10 @@ def test_the_row_is_that_of_the_chosen_bandwidth_alone(experiment_of):
     ],
 )
 def test_every_method_can_have_its_bandwidth_chosen(experiment_of, solver, name):
-    alphas = "0.1,1"
     text = (
         TUNED.split("samplers:")[0] + f"samplers: [{name}]\nsolver: {{name: {solver}}}\ntrials: 1\n"
     )
-    overrides = [f"solver.alphas={alphas}"] if solver != "constrained" else []
-    trial = plan(experiment_of(text, "M=8", "bandwidth={cv: [1, 2]}", *overrides))[0]
+    trial = plan(experiment_of(text, "M=8", "bandwidth={cv: [1, 2]}", "solver.alphas=0.1,1"))[0]
     row = run_trial(trial, Context())
     assert row["status"] == "ok", row["message"]
     assert row["bandwidth"] in (1.0, 2.0)

@@ -39,7 +39,6 @@ def by_label(experiment):
         ("solver.selection=cv5", True),
         ("solver.selection=validation", True),
         ("solver={name: ridge, alphas: [0.01, 1.0]}", True),
-        ("solver={name: constrained, bounds: [1.0, 2.0]}", True),
         ("solver={name: ridge, alphas: 1.0}", False),
         ("solver.selection=test", False),
         ("solver={class: sklearn.linear_model.RidgeClassifierCV}", False),

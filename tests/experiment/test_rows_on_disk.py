@@ -69,13 +69,8 @@ def rows(folder, dataset, text):
         ("real", "samplers: [rks]\nscaling: rank"),
         ("real", "samplers: [rks]\nscaling: robust"),
         ("real", "samplers: [rks]\nscaling: row-standard\nbandwidth: knn50-sample"),
-        ("real", "samplers: [nystroem]\nsolver: {name: falkon, alphas: [0.1, 1.0]}"),
-        ("labels", "samplers: [rks]\nsolver: {name: constrained, bounds: [1.0, 9.0]}"),
     ],
-    ids=[
-        *("every sampler", "classes", "standard", "float32", "rank", "robust", "row-standard"),
-        *("falkon", "constrained"),
-    ],
+    ids=["every sampler", "classes", "standard", "float32", "rank", "robust", "row-standard"],
 )
 def test_trials_on_packed_rows_are_those_in_memory(data, name, text):
     expected, in_memory = rows(data, f"{{file: {name}.csv, target: y, task: {TASK[name]}}}", text)

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import lsq_linear, minimize
-from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
@@ -45,33 +43,6 @@ def svm(Z, f, y, seed, loss):
     return solver, *(svm_value(Z, y, alpha, *end, power) for end in ends)
 
 
-def constrained(Z, f, y, seed, _):
-    solver = solvers.make("constrained", "regression", bounds=(0.1, 1.0, 10.0, 100.0)[seed % 4])
-    solver.fit(Z, f)
-    limit = solver.bound_ / np.sqrt(Z.shape[1])
-    rival = lsq_linear(Z - Z.mean(0), f - f.mean(), (-limit, limit), method="bvls", tol=1e-14)
-    return solver, ((f - solver.predict(Z)) ** 2).sum(), 2 * rival.cost
-
-
-def constrained_logistic(Z, f, y, seed, _):
-    C = (0.1, 1.0, 10.0)[seed % 3]
-    solver = solvers.make("constrained", bounds=C, loss="logistic").fit(Z, y)
-    rows = np.column_stack([Z, np.ones(len(Z))])
-    limit = C / np.sqrt(Z.shape[1])
-    rival = minimize(
-        lambda x: (
-            np.logaddexp(0, -y * (rows @ x)).sum(),
-            -(rows.T @ (y * expit(-y * (rows @ x)))),
-        ),
-        np.zeros(rows.shape[1]),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(-limit, limit)] * Z.shape[1] + [(None, None)],
-        options={"maxiter": 2000, "ftol": 1e-15, "gtol": 1e-12},
-    )
-    return solver, np.logaddexp(0, -y * solver.decisions(Z)[:, 0]).sum(), rival.fun
-
-
 def logistic(Z, f, y, seed, _):
     alpha = 10.0 ** (1 - seed % 7)
     solver = solvers.make("logistic", alphas=alpha).fit(Z, y)
@@ -99,28 +70,14 @@ def kernel_svm(Z, f, y, seed, _):
     return solver, value, a.sum() - (a * y) @ K @ (a * y) / (2 * alpha)
 
 
-def falkon(Z, f, y, seed, _):
-    alpha = 10.0 ** (1 - seed % 7)
-    solver = solvers.make("falkon", "regression", alphas=alpha, random_state=0).fit(Z, f)
-    rival = solvers.make("ridge", "regression", alphas=alpha).fit(Z, f)
-    ends = (
-        ((f - model.predict(Z)) ** 2).sum() + alpha * (model.coef_**2).sum()
-        for model in (solver, rival)
-    )
-    return solver, *ends
-
-
 @pytest.mark.filterwarnings("ignore:Liblinear failed to converge")  # the rival
 @pytest.mark.parametrize(
     ("fit", "option", "fewest"),
     [
-        (constrained, None, 50),
-        (constrained_logistic, None, 50),
         (svm, "hinge", 50),
         (svm, "squared-hinge", 50),
         (logistic, None, 50),
         (kernel_svm, None, 45),
-        (falkon, None, 45),
     ],
 )
 def test_a_fit_is_at_its_optimum_or_says_that_it_is_not(fit, option, fewest):
@@ -143,15 +100,13 @@ def test_a_fit_is_at_its_optimum_or_says_that_it_is_not(fit, option, fewest):
         ("svm", {"loss": "hinge"}),
         ("svm", {"loss": "squared-hinge"}),
         ("logistic", {}),
-        ("constrained", {"loss": "logistic", "bounds": [30.0, 300.0]}),
         ("joint", {}),
     ],
     ids=str,
 )
 def test_a_fold_that_stopped_is_told(name, words):
     Z, _, y = problem(3)
-    grid = "bounds" if name == "constrained" else "alphas"
-    words = {grid: [0.01, 0.1], "selection": "cv3", "random_state": 0, **words}
+    words = {"alphas": [0.01, 0.1], "selection": "cv3", "random_state": 0, **words}
     whole = solvers.make(name, **words).fit(Z, y)
     short = solvers.make(name, max_iter=1, **words).fit(Z, y)
     assert whole.gap_folds_ <= 1e-4

@@ -4,7 +4,6 @@ from rfbench import solvers
 from rfbench.registry import SOLVERS
 from rfbench.testing.solvers import MANY_FITS, SolverContract
 
-TIGHT = {"check_regressors_train": "the default bound, C = 1, is too tight for its target"}
 # The solver, its options, the value of its grid at which it learns, and the checks that it fails.
 FORMS = (
     ("RidgeClassifier", {}, 0.5, {}),
@@ -16,11 +15,6 @@ FORMS = (
     ("SVMClassifier", {"tol": 1e-9, "max_iter": 100_000}, 0.5, MANY_FITS),
     ("KernelSVMClassifier", {"tol": 1e-9, "bandwidth": 3.0}, 0.5, MANY_FITS),
     ("JointClassifier", {"tol": 1e-9}, 0.5, MANY_FITS),
-    ("FalkonRegressor", {"tol": 1e-11, "max_iter": 500}, 0.5, MANY_FITS),
-    ("FalkonClassifier", {"tol": 1e-11, "max_iter": 500}, 0.5, MANY_FITS),
-    ("ConstrainedClassifier", {}, 100.0, MANY_FITS),
-    ("ConstrainedClassifier", {"loss": "logistic"}, 20.0, MANY_FITS),
-    ("ConstrainedRegressor", {}, 100.0, MANY_FITS | TIGHT),
 )
 for name, options, value, exceptions in FORMS:
     own = {"solver": getattr(solvers, name), "options": options, "value": value}

@@ -16,8 +16,6 @@ CUT_SHORT = [
     ("svm", {"max_iter": 1, "tol": 1e-10, "loss": "hinge"}),
     ("kernel-svm", {"max_iter": 1, "bandwidth": 1.0}),
     ("joint", {"max_iter": 1, "tol": 1e-10}),
-    ("constrained", {"max_iter": 1, "loss": "logistic", "bounds": 9.0, "tol": 1e-12}),
-    ("falkon", {"max_iter": 1}),
 ]
 
 

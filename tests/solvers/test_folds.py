@@ -135,19 +135,19 @@ def test_features_without_a_look_are_fitted_once_and_nothing_is_said():
     assert solver.selection_loss_ == pytest.approx(plain.selection_loss_, rel=1e-9)
 
 
-@pytest.mark.parametrize("name", ["logistic", "svm", "constrained", "falkon"])
+@pytest.mark.parametrize("name", ["logistic", "svm"])
 def test_every_solver_nests(name):
     X, y = noise(120)
     y = (y > 0).astype(int)
-    grid = {"bounds": ALPHAS} if name == "constrained" else {"alphas": ALPHAS}
-    solver = make(name, **grid, selection="cv3", random_state=0).fit(X, y, features=eerf(X, y))
+    solver = make(name, alphas=ALPHAS, selection="cv3", random_state=0).fit(
+        X, y, features=eerf(X, y)
+    )
     wrong = 0
-    folds, chosen = solver._groups("cv3", len(y)), next(iter(grid))
-    best = getattr(solver, "bound_" if chosen == "bounds" else "alpha_")
+    folds = solver._groups("cv3", len(y))
     for g in range(3):
         held = folds == g
         features = eerf(X[~held], y[~held])
-        alone = make(name, **{chosen: [best]}, selection="fixed", random_state=0)
+        alone = make(name, alphas=solver.alpha_, selection="fixed", random_state=0)
         alone.fit(X[~held], y[~held], features=features)
         wrong += int(np.sum(alone.predict(X[held]) != y[held]))
     assert solver.selection_loss_ == pytest.approx(wrong / len(y), abs=1.5 / len(y))
