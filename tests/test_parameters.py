@@ -107,6 +107,7 @@ def test_what_is_chosen_from_holds_as_many_as_are_chosen(name, size, words):
         ("ridge", {"multiclass": "one-vs-on"}, "Did you mean 'one-vs-one'"),
         ("logistic", {"alphas": 0.0}, "penalties above 0"),
         ("kernel-svm", {"intercept": False}, "cannot leave the constant out"),
+        ("svm", {"loss": "hinge"}, "^loss is 'hinge'. It must be squared-hinge"),
         ("svm", {"task": "regression"}, "does not do regression"),
     ],
 )

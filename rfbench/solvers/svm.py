@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -11,15 +10,14 @@ from scipy import linalg
 from rfbench.arrays import Array
 from rfbench.parameters import number, one_of, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
-from rfbench.solvers.box import HingeDual, minimise_in_box
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.declaration import solver
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.grouped_fits import join_columns
 from rfbench.solvers.newton import Newton, SquaredHinge
-from rfbench.solvers.regularization_path import CERTAIN, LinearPath
+from rfbench.solvers.regularization_path import LinearPath
 
-HINGE, SQUARED_HINGE = "hinge", "squared-hinge"
+SQUARED_HINGE = "squared-hinge"
 # With more features than this the Newton steps have a diagonal in place of a Hessian.
 LARGEST_FACTOR = 10_000
 
@@ -28,15 +26,15 @@ LARGEST_FACTOR = 10_000
 class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
     r"""Linear SVM: :math:`\sum_i \ell(y_i (z_i^\top\theta + b)) + \alpha (|\theta|^2 + b^2/s^2)/2`.
 
-    :math:`\ell(m) = \max(0, 1 - m)` or its square: the objective of liblinear and scikit-learn's
-    LinearSVC, whose C is 1/alpha, and which penalises the constant b as well: s is
-    `intercept_scaling`. The hinge is solved in the dual by an interior-point method, the squared
-    hinge by Newton's, until the distance to the optimum is proven to be small. It needs the whole
-    matrix of features in memory.
+    :math:`\ell(m) = \max(0, 1 - m)^2`: the objective of liblinear and scikit-learn's LinearSVC,
+    whose C is 1/alpha, and which penalises the constant b as well: s is `intercept_scaling`. Fitted
+    by Newton's method, see `rfbench.solvers.newton`, until the distance to the optimum is proven to
+    be small. It needs the whole matrix of features in memory.
 
     Parameters
     ----------
-    loss : {'hinge', 'squared-hinge'}
+    loss : {'squared-hinge'}
+        The hinge itself is that of scikit-learn's LinearSVC and of the solver kernel-svm.
     multiclass : {'one-vs-rest', 'one-vs-one'}
         See `rfbench.solvers.coding.Coding`. A column of which only one side has rows (in a fold)
         decides for that side.
@@ -51,8 +49,7 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
 
     References
     ----------
-    Fan et al., LIBLINEAR: A Library for Large Linear Classification, JMLR 2008. Ferris and Munson,
-    Interior-point methods for massive support vector machines, SIAM J. Optim. 2003. Keerthi and
+    Fan et al., LIBLINEAR: A Library for Large Linear Classification, JMLR 2008. Keerthi and
     DeCoste, A modified finite Newton method for fast solution of large scale linear SVMs, JMLR
     2005.
 
@@ -67,10 +64,10 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
 
     positive_alphas: ClassVar[bool] = True
     revision: ClassVar[int] = 2
-    # With the constant; times the signs; and with the weights of a step.
-    matrix_copies: ClassVar[float] = 3.0
+    # The rows of a pair, and these with the constant.
+    matrix_copies: ClassVar[float] = 2.0
 
-    loss: str = parameter(SQUARED_HINGE, one_of(HINGE, SQUARED_HINGE))
+    loss: str = parameter(SQUARED_HINGE, one_of(SQUARED_HINGE))
     multiclass: str = parameter(ONE_VS_REST, one_of(*MULTICLASS))
     intercept_scaling: float = parameter(1.0, number(above=0))
     max_iter: int = parameter(200, whole(1))
@@ -95,49 +92,19 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
         back = None
         if Z.shape[1] > len(Z):  # the coefficients are combinations of the rows: n of them do
             back, Z = _rotated(Z)
-        fit = self._hinge(Z, signs) if self.loss == HINGE else self._squared_hinge(Z, signs)
+        loss = SquaredHinge(signs[:, None])
+        newton = Newton(Z, loss, intercept=False, largest_factor=LARGEST_FACTOR)
+        start = np.zeros((Z.shape[1], 1))
         for i, alpha in enumerate(alphas):
-            theta, gap, reached = fit(alpha)
-            theta = theta if back is None else back @ theta
-            path.certify(i, gap)
-            if not reached:
+            fit = newton.minimise(alpha, start, tol=np.inf, gap=self.tol, max_iter=self.max_iter)
+            start = fit.theta
+            theta = start[:, 0] if back is None else back @ start[:, 0]
+            path.certify(i, fit.gap)
+            if not fit.converged:
                 path.stopped(i, f"no convergence in {self.max_iter} iterations")
             path.coefficients[i, :, 0] = theta[:p]
             path.intercepts[i, 0] = self.intercept_scaling * theta[p:].sum()
         return path
-
-    def _hinge(self, Z: Array, signs: Array) -> Callable[[float], tuple[Array, float, bool]]:
-        A, (n, p) = Z * signs[:, None], Z.shape
-        products = A @ A.T if n <= p else None
-        zeros, ones = np.zeros(n), np.ones(n)
-
-        def fit(alpha: float) -> tuple[Array, float, bool]:
-            dual = HingeDual(A, alpha, products)
-            result = minimise_in_box(
-                dual, zeros, ones, tol=self.tol, max_iter=self.max_iter, exact=False
-            )
-            reached = result.gap <= self.tol or (
-                result.gap <= CERTAIN and result.steps < self.max_iter
-            )
-            return dual.coefficients(result.x), result.gap, reached
-
-        return fit
-
-    def _squared_hinge(
-        self, Z: Array, signs: Array
-    ) -> Callable[[float], tuple[Array, float, bool]]:
-        newton = Newton(
-            Z, SquaredHinge(signs[:, None]), intercept=False, largest_factor=LARGEST_FACTOR
-        )
-        theta = np.zeros((Z.shape[1], 1))
-
-        def fit(alpha: float) -> tuple[Array, float, bool]:
-            nonlocal theta
-            result = newton.minimise(alpha, theta, tol=np.inf, gap=self.tol, max_iter=self.max_iter)
-            theta = result.theta
-            return theta[:, 0], result.gap, result.converged
-
-        return fit
 
 
 def _rotated(Z: Array) -> tuple[Array, Array]:
