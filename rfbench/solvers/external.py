@@ -25,7 +25,7 @@ from rfbench.solvers.grouped_fits import matrix_bytes
 USUAL_FOLDS, MOST_WITHOUT_STOPPING = 5, 10_000
 
 
-def converges(model: Any, Z: Array, y: Array) -> bool:
+def converges(model: Any, Z: Array, y: NDArray[Any]) -> bool:
     """Fit an estimator of scikit-learn's; return False where it warns that it did not converge."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

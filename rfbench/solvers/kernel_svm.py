@@ -2,44 +2,41 @@
 
 from __future__ import annotations
 
-import warnings
+from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
-from scipy import linalg
 from sklearn.svm import SVC
 
 from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError
 from rfbench.parameters import number, one_of, parameter, whole
-from rfbench.solvers.coding import MULTICLASS, ONE_VS_ONE, Targets
+from rfbench.solvers.coding import ONE_VS_ONE, Targets
 from rfbench.solvers.declaration import solver
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.external import converges
 from rfbench.solvers.kernel import KernelModel
-from rfbench.solvers.regularization_path import CERTAIN, KernelPath
-
-LEAST_TOL = 1e-12
+from rfbench.solvers.regularization_path import KernelPath
 
 
 @solver("kernel-svm", position=6)
 class KernelSVMClassifier(Classifier, KernelModel):
     r"""Kernel SVM: minimises :math:`\sum_i \max(0, 1 - y_i (f(x_i) + b)) + \alpha |f|_k^2 / 2`.
 
-    f is in the RKHS, b is not penalised. Fitted by libsvm through scikit-learn's SVC, whose C is
-    1/alpha, on the precomputed kernel matrix; memory 8 * 3 n^2 bytes.
+    f is in the RKHS, b is not penalised. It is scikit-learn's SVC, whose C is 1/alpha, on the
+    precomputed kernel matrix; of several classes one column per pair, and a vote (one-vs-one), see
+    `rfbench.solvers.coding.Coding`. Memory 8 * 3 n^2 bytes.
 
     Parameters
     ----------
-    multiclass : {'one-vs-rest', 'one-vs-one'}
-        See `rfbench.solvers.coding.Coding`. A column of which only one side has rows (in a fold)
-        decides for that side.
+    alpha_convention : {'absolute', 'per-sample'}
+        Under per-sample n is the number of rows of all classes.
     cache_mb : float
         libsvm's cache.
     max_iter : int
         Iterations of libsvm a penalty, -1 for no limit; a fit that stops there is noted.
     tol : float
-        libsvm's tolerance; it is lowered where the duality gap is still above 1e-4.
+        libsvm's tolerance, of a row's margin.
     intercept : bool
         True: libsvm always fits the constant.
 
@@ -58,11 +55,11 @@ class KernelSVMClassifier(Classifier, KernelModel):
 
     revision: ClassVar[int] = 2
     positive_alphas: ClassVar[bool] = True
+    multiclass: ClassVar[str] = ONE_VS_ONE
 
-    multiclass: str = parameter(ONE_VS_ONE, one_of(*MULTICLASS))
     cache_mb: float = parameter(200.0, number(above=0))
     max_iter: int = parameter(-1, whole(1) | one_of(-1))
-    tol: float = parameter(1e-3, number(above=0))
+    tol: float = parameter(1e-6, number(above=0))
 
     def check_parameters(self) -> None:
         """Check that a constant is asked for as well."""
@@ -75,84 +72,41 @@ class KernelSVMClassifier(Classifier, KernelModel):
             )
 
     def _path(self, K: Array, rows: Rows, targets: Targets) -> KernelPath:
-        t, a = targets.columns.shape[1], len(self.grid())
-        notes: list[list[str]] = [[] for _ in range(a)]
-        duals, converged = np.zeros((a, len(K), t)), np.ones(a, dtype=bool)
-        path = KernelPath(
-            duals, np.zeros((a, t)), rows, self.kernel_, notes, converged, np.zeros(a)
-        )
-        for column, signs in enumerate(targets.columns.T):
-            inside = np.flatnonzero(signs)
-            sides = np.unique(signs[inside])
-            if len(sides) < 2:
-                path.intercepts[:, column] = sides.sum()
-                continue
-            block = K if len(inside) == len(K) else K[np.ix_(inside, inside)]
-            for i, alpha in enumerate(self._absolute(len(inside))):
-                dual, constant, gap, reached = self._fit(block, signs[inside], alpha)
-                path.certify(i, gap)
-                if not reached:
-                    path.stopped(i, f"no convergence in {self.max_iter} iterations")
-                path.duals[i, inside, column] = dual
-                path.intercepts[i, column] = constant
-        return path
-
-    def _fit(self, K: Array, signs: Array, alpha: float) -> tuple[Array, float, float, bool]:
-        """Return dual coefficients, constant, relative duality gap, and whether libsvm converged.
-
-        libsvm's tolerance is that of a row's margin; it is lowered until the gap is small. It reads
-        the kernel in float32: what that leaves is taken away by a solution in float64, with the
-        same rows at their bounds.
-        """
-        tol, C = self.tol, 1.0 / alpha
-        while True:
+        codes, coding = targets.codes, targets.coding
+        assert codes is not None
+        assert coding is not None
+        alphas, t = self._absolute(len(K)), targets.columns.shape[1]
+        notes: list[list[str]] = [[] for _ in alphas]
+        duals, constants = np.zeros((len(alphas), len(K), t)), np.zeros((len(alphas), t))
+        converged = np.ones(len(alphas), dtype=bool)
+        path = KernelPath(duals, constants, rows, self.kernel_, notes, converged)
+        # A pair of which only one class has rows (in a fold) decides for that class.
+        constants[:] = np.sign(targets.columns.max(axis=0) + targets.columns.min(axis=0))
+        present = np.unique(codes)
+        if len(present) < 2:
+            return path
+        # libsvm's pairs decide for the first class where they are positive, but a single one.
+        sign = 1.0 if len(present) == 2 else -1.0
+        columns = {pair: column for column, pair in enumerate(coding.pairs)}
+        for i, alpha in enumerate(alphas):
             model = SVC(
-                C=C,
+                C=1.0 / alpha,
                 kernel="precomputed",
                 cache_size=self.cache_mb,
                 max_iter=self.max_iter,
-                tol=tol,
+                tol=self.tol,
             )
-            reached = converges(model, K, signs)
-            dual = np.zeros(len(K))
-            dual[model.support_] = model.dual_coef_[0]
-            constant = float(model.intercept_[0])
-            gap = _relative_gap(K, signs, alpha, dual, constant)
-            if reached and gap > CERTAIN:
-                solved = _solved(K, signs, C, dual)
-                again = _relative_gap(K, signs, alpha, *solved)
-                if again < gap:
-                    (dual, constant), gap = solved, again
-            if not reached or gap <= CERTAIN or tol <= LEAST_TOL:
-                return dual, constant, gap, reached
-            tol = max(tol * min(0.1, max(CERTAIN / gap / 2, 1e-3)), LEAST_TOL)
-
-
-def _relative_gap(K: Array, signs: Array, alpha: float, dual: Array, constant: float) -> float:
-    """Return the duality gap over the objective; `dual` is feasible."""
-    values = K @ dual
-    norm = alpha * float(dual @ values)
-    hinge = float(np.maximum(0.0, 1.0 - signs * (values + constant)).sum())
-    gap, objective = hinge + norm - alpha * float(np.abs(dual).sum()), hinge + norm / 2
-    return max(gap, 0.0) / objective if objective > 0 else float(gap > 0)
-
-
-def _solved(K: Array, signs: Array, C: float, dual: Array) -> tuple[Array, float]:
-    """Return the solution whose rows at the bounds 0 and C are those of `dual`; or `dual`, 0."""
-    size = np.abs(dual)
-    free = np.flatnonzero((size > 0) & (size < C))
-    held = np.where(size >= C, dual, 0.0)
-    k = len(free)
-    system = np.ones((k + 1, k + 1))
-    system[:k, :k], system[k, k] = K[np.ix_(free, free)], 0.0
-    sides = np.append(signs[free] - K[free] @ held, -held.sum())
-    try:
-        with warnings.catch_warnings():
-            # An ill-conditioned system is no fault: the gap says whether its solution is better.
-            warnings.simplefilter("ignore", linalg.LinAlgWarning)
-            solved = linalg.solve(system, sides, assume_a="sym", check_finite=False)
-    except linalg.LinAlgError:
-        return dual, 0.0
-    held[free] = solved[:k]
-    inside = (signs * held >= 0).all() and (np.abs(held) <= C).all()
-    return (held, float(solved[k])) if inside else (dual, 0.0)
+            if not converges(model, K, codes):
+                path.stopped(i, f"no convergence in {self.max_iter} iterations")
+            own = codes[model.support_]
+            for pair, (a, b) in enumerate(combinations(range(len(present)), 2)):
+                first, second = present[a], present[b]
+                column = columns[first, second]
+                constants[i, column] = sign * model.intercept_[pair]
+                # A row has one coefficient per other class, in the order of these.
+                for code, place in ((first, b - 1), (second, a)):
+                    chosen = own == code
+                    duals[i, model.support_[chosen], column] = (
+                        sign * model.dual_coef_[place, chosen]
+                    )
+        return path

@@ -5,8 +5,8 @@ import pytest
 from sklearn.svm import SVC, LinearSVC
 
 from rfbench.solvers import KernelSVMClassifier, SVMClassifier
-from rfbench.solvers.coding import Coding
-from rfbench.solvers.kernel_svm import _solved
+from rfbench.solvers.coding import Coding, Targets
+from rfbench.solvers.design import Design
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -63,9 +63,16 @@ def test_kernel_svm_equals_scikit_learn(several):
     np.testing.assert_allclose(two.decision_function(X), rival.decision_function(X), atol=1e-5)
 
 
-def test_an_ill_conditioned_system_of_the_kernel_svm_is_no_warning():
-    """Warnings are errors here; whether the solution is taken, its duality gap says."""
-    X = np.linspace(-1e-5, 1e-5, 8)[:, None]
-    K, signs = np.exp(-((X - X.T) ** 2) / 2), np.tile([-1.0, 1.0], 4)
-    dual, constant = _solved(K, signs, 1.0, 0.5 * signs)
-    assert np.isfinite([*dual, constant]).all()
+def test_a_pair_of_classes_of_which_one_has_no_rows_decides_for_the_other(several):
+    X, y = several
+    solver = KernelSVMClassifier([0.5, 5.0], bandwidth=2.0, selection="validation", random_state=0)
+    solver.fit(X, y)
+    coding, rest = solver.coding_, y != 3
+    columns = Targets(coding.columns(y), y, coding).take(rest)
+    path = solver._path(solver.kernel_(X[rest], X[rest]), X[rest], columns)
+    theirs = SVC(C=2.0, gamma=1 / 8, tol=1e-6, decision_function_shape="ovo").fit(X[rest], y[rest])
+    with_it = [pair for pair, (_, j) in enumerate(coding.pairs) if j == 3]
+    others = [pair for pair, (_, j) in enumerate(coding.pairs) if j < 3]
+    found = path.decisions(Design(X))[1]
+    np.testing.assert_array_equal(found[:, with_it], -1.0)
+    np.testing.assert_allclose(found[:, others], -theirs.decision_function(X), atol=1e-4)
