@@ -31,9 +31,6 @@ if TYPE_CHECKING:
         closed form: mean of the re-weighted kernel estimate over pools, four kernels, both maps
           tolerance: 4 standard errors of 400 pools; a wrong bandwidth or no weights fail
           tests/samplers/test_leverage.py::test_reweighted_draws_estimate_the_kernel_without_bias
-        brute force: the largest scores in their order (keep, largest)
-          tolerance: 1e-12
-          tests/samplers/test_leverage.py::test_keep_largest_takes_the_largest_scores_in_their_order
         """,
     # A small pool, or weights that are others: see test_leverage.
     contract={"unbiased": False},

@@ -17,7 +17,6 @@ from rfbench.samplers.feature_map import FeatureMap, FormedFeatures
 from rfbench.samplers.pool import ScoredFeatures, fold_pairs
 
 INVERSE = "inverse"
-DRAWN, LARGEST = "drawn", "largest"
 
 
 @estimator
@@ -41,10 +40,6 @@ class WeightedPool(ScoredFeatures):
         True: multiply by :math:`\sqrt{p_0/q_i}`, :math:`p_0` the uniform distribution (1/l, or
         1/(2l) over columns). ``inverse``: by :math:`1/\sqrt{q_i}`, larger by the square root of
         the number of candidates, which lowers a fixed penalty by that number. False: by 1.
-    keep : {'drawn', 'largest'}
-        ``largest``: the candidates with the largest scores, in that order, instead of drawn ones.
-        With ``reweight: false`` on `leverage-rff` these are the empirical leverage scores of
-        Shahrampour and Kolouri (2019). The pool must hold n_components.
     resample : bool
         False: draw nothing; keep every column of the pool, with :math:`1/\sqrt l`, and re-weight
         it. The number of columns then follows pool_size.
@@ -69,15 +64,13 @@ class WeightedPool(ScoredFeatures):
     pool_size: int | None = parameter(None, whole(1) | NOTHING)
     replace: bool = parameter(True, TRUTH)
     reweight: bool | str = parameter(True, one_of(True, False, INVERSE))
-    keep: str = parameter(DRAWN, one_of(DRAWN, LARGEST))
     resample: bool = parameter(True, TRUTH)
     per_column: bool = parameter(False, TRUTH)
 
     def check_parameters(self) -> None:
         """Check that the pool holds what is drawn from it without replacement."""
         super().check_parameters()
-        once = not self.replace or self.keep == LARGEST
-        if self.resample and once and self.n_components > self.n_drawn:
+        if self.resample and not self.replace and self.n_components > self.n_drawn:
             raise MethodError(
                 f"{self.n_components} features cannot be drawn without replacement from a pool of "
                 f"{self.n_drawn}.",
@@ -111,10 +104,7 @@ class WeightedPool(ScoredFeatures):
         if self.resample:
             candidates = pool.columns_apart() if self.per_column else pool
             count = self.n_components * (len(q) // pool.n_frequencies)
-            if self.keep == LARGEST:
-                chosen = np.argsort(-q, kind="stable")[:count]
-            else:
-                chosen = random.selection.choice(len(q), size=count, replace=self.replace, p=q)
+            chosen = random.selection.choice(len(q), size=count, replace=self.replace, p=q)
             columns = chosen if self.per_column else pool.columns_of(chosen)
             kept = candidates.take(chosen)
         scale = (self.n_components if self.resample else pool.n_frequencies) ** -0.5

@@ -26,7 +26,7 @@ RUNS = ("leaderboard_classification", "leaderboard_regression")
 def main() -> None:
     """Print a line for each data set."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("sampler", help="as in a configuration: rfm-rff, '{arff: {sweeps: 20}}'")
+    parser.add_argument("sampler", help="as in a configuration: rfm-rff, '{rfm-rff: {rounds: 5}}'")
     parser.add_argument("--metric", default="none", choices=("none", "diagonal", "full"))
     parser.add_argument("--M", type=int, default=400)
     parser.add_argument("--trials", type=int, default=3)

@@ -59,19 +59,6 @@ def test_leverage_of_a_singular_gram_matrix_takes_the_eigenvalues() -> None:
     assert_allclose(ridge_leverage(np.diag([4.0, 1.0]), 1.0), [0.8, 0.5])
 
 
-@pytest.mark.parametrize("per_column", [False, True])
-def test_keep_largest_takes_the_largest_scores_in_their_order(per_column: bool) -> None:
-    words: dict[str, Any] = {"pool_size": 30, "per_column": per_column, **PAIRED}
-    largest = LeverageRFF(7, keep="largest", reweight=False, **words).fit(ROWS)
-    order = np.argsort(-largest.scores_)[: 14 if per_column else 7]
-    whole = LeverageRFF(30, resample=False, reweight=False, **words).fit(ROWS).transform(NEW_ROWS)
-    columns = order if per_column else np.append(order, order + 30)
-    expected = whole[:, columns] * np.sqrt(30 / 7)
-    assert_allclose(largest.transform(NEW_ROWS), expected, atol=1e-12)
-    with pytest.raises(MethodError, match="without replacement"):
-        LeverageRFF(12, pool_size=11, keep="largest").check_parameters()
-
-
 @pytest.mark.parametrize("target", ["binary", "classes"])
 def test_surrogate_scores_are_those_of_the_definition(target: str) -> None:
     labels = TARGET if target == "binary" else np.arange(len(ROWS)) % 3
