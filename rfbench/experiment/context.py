@@ -1,4 +1,4 @@
-"""What the trials of a job share: prepared rows, bandwidth, the exact kernel matrix, pools."""
+"""What the trials of a job share: prepared rows, bandwidth, the exact kernel matrix."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from rfbench.experiment.seeds import generator_for, integer_for
 from rfbench.frozen import frozen
 from rfbench.kernels import Kernel
 from rfbench.registry import KERNELS
-from rfbench.samplers.pool_cache import PoolCache
 
 Value = TypeVar("Value")
 SHAPING_ROWS = {"split", "scaling", "target", "rows", "test_rows", "dtype", "seed"}
@@ -30,12 +29,10 @@ class Context:
     """Made for a job, and gone with it.
 
     Of each thing the last one is held, so that the trials that follow find it ready. The arrays are
-    read-only: no method can change what the next one sees. In `pools` samplers find pools that are
-    drawn already (their time is charged all the same).
+    read-only: no method can change what the next one sees.
     """
 
-    def __init__(self, pools: PoolCache | None = None) -> None:
-        self.pools = pools or PoolCache()
+    def __init__(self) -> None:
         self._held: dict[str, tuple[object, Any]] = {}
 
     def prepared(self, trial: Trial) -> Prepared:

@@ -44,7 +44,7 @@ from rfbench.rows import some
 from rfbench.samplers import RandomFeatures
 from rfbench.samplers.base import looks_at_target
 from rfbench.samplers.lkrf import LKRF
-from rfbench.samplers.pool_cache import cached_pools
+from rfbench.samplers.rfm import Metrics, remembering
 from rfbench.solvers import Solver
 from rfbench.solvers.design import design_of
 from rfbench.solvers.folds import NESTED, ONCE, Fold, Index, Refit
@@ -86,23 +86,22 @@ def run_job(job: Job, on_start: Callable[[str], None] | None = None) -> Iterator
     refuse_complex_numbers()
     warm_up()
     libraries = thread_pools(len(sys.modules))
-    with cached_pools() as pools:
-        context = Context(pools)
-        for trial in job.trials:
-            if on_start:
-                on_start(trial.id)
-            seed = integer_for(trial.experiment.seed, "globals", trial.number)
-            with (
-                isolation.contained(seed) as ruined,
-                libraries.limit(limits=trial.experiment.threads),
-                sklearn.config_context(assume_finite=True),
-            ):
-                row = run_trial(trial, context)
-            if ruined:
-                left = f"It left {', '.join(ruined)} behind; its worker was replaced."
-                row[isolation.RUINED] = ruined
-                row["message"] = "; ".join(filter(None, [row.get("message"), left]))
-            yield row
+    context = Context()
+    for trial in job.trials:
+        if on_start:
+            on_start(trial.id)
+        seed = integer_for(trial.experiment.seed, "globals", trial.number)
+        with (
+            isolation.contained(seed) as ruined,
+            libraries.limit(limits=trial.experiment.threads),
+            sklearn.config_context(assume_finite=True),
+        ):
+            row = run_trial(trial, context)
+        if ruined:
+            left = f"It left {', '.join(ruined)} behind; its worker was replaced."
+            row[isolation.RUINED] = ruined
+            row["message"] = "; ".join(filter(None, [row.get("message"), left]))
+        yield row
 
 
 def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
@@ -176,8 +175,9 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     if device is not None:
         device.begin(experiment.threads)
     X, clock = prepared.X_train, Clock()
-    shared: set[Any] = set()  # by the fits of the search, and charged to it once
-    bandwidth, at_edge, tried = _chosen_bandwidth(trial, context, clock, shared)
+    metrics: Metrics = {}  # learnt once in the search; the features below learn theirs anew
+    with remembering(metrics):
+        bandwidth, at_edge, tried = _chosen_bandwidth(trial, context, clock)
     solver = None if experiment.solver.name == NO_SOLVER else _solver(trial, prepared, bandwidth)
     features: Any = None
     if solver is None or solver.uses_features:
@@ -214,7 +214,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
             design_of(X, features).matrix()
     else:
         refit = _refit(trial, context, bandwidth, solver)
-        with context.pools.charged_once(shared):
+        with remembering(metrics):
             _fit(solver, features, prepared, clock, context, refit)
         noted = features.notes_ if isinstance(features, RandomFeatures) else []
         scores = score(solver, prepared, clock)
@@ -299,7 +299,7 @@ def lines_of(sampler: LKRF, trial: int) -> list[dict[str, Any]]:
 
 
 def _chosen_bandwidth(
-    trial: Trial, context: Context, clock: Clock, shared: set[Any]
+    trial: Trial, context: Context, clock: Clock
 ) -> tuple[float | None, bool | None, list[str]]:
     """Return the bandwidth with the smallest loss on the rows that choose the penalty.
 
@@ -335,13 +335,12 @@ def _chosen_bandwidth(
         return best
 
     listed = len(grid.values)
-    with context.pools.charged_once(shared):
-        for value in grid.values:
-            measure_loss(value)
-        best = best_of(losses)
-        while widened and (further := grid.wider(best)) is not None:
-            measure_loss(further)
-            grid, best = grid.with_value(further), best_of(losses)
+    for value in grid.values:
+        measure_loss(value)
+    best = best_of(losses)
+    while widened and (further := grid.wider(best)) is not None:
+        measure_loss(further)
+        grid, best = grid.with_value(further), best_of(losses)
     if widened and all(loss is not None for loss in folds.values()):
         best = nearest_to_rule(folds, grid.rule)
     clock.charge(spent, to="train")
@@ -377,9 +376,7 @@ def _fit_sampler(
 
     M = trial.M
     if M is None:
-        with context.pools.charged_once(set()):  # its time is not charged, so nothing is paid by it
-            M = int(built(trial.reference, 1).fit(X, y).kept_)
-    context.pools.settle(Clock())
+        M = int(built(trial.reference, 1).fit(X, y).kept_)
     sampler = built(trial.sampler, M)
     # On a device features are formed there.
     forms = isinstance(sampler, RandomFeatures) and trial.experiment.compute_device is None
@@ -389,7 +386,6 @@ def _fit_sampler(
         _refuse_undeclared(trial.sampler.name, fit)
     with clock.part("pp"):
         fit(X, *targets)
-    context.pools.settle(clock)
     return sampler, M
 
 
@@ -444,9 +440,8 @@ def _refit(trial: Trial, context: Context, bandwidth: float | None, solver: Any)
             rows, held_rows = some(prepared.X_train, rest), some(prepared.X_train, held)
         else:
             rows, held_rows = learned.fold(rest, held, clock)
-        with context.pools.forgetting():
-            fit_on = rows, prepared.y_train[rest]
-            features, _ = _fit_sampler(trial, context, bandwidth, clock, fit_on)
+        fit_on = rows, prepared.y_train[rest]
+        features, _ = _fit_sampler(trial, context, bandwidth, clock, fit_on)
         return Fold(rows, held_rows, features)
 
     return refit

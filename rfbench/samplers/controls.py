@@ -56,7 +56,7 @@ class UniformPool(PooledFeatures):
         self._check_pool_holds_components()
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
-        pool = self.pool(random, X.shape[1])
+        pool = self.draw_pool(random, X.shape[1])
         self._check_pool_holds_components(pool.n_frequencies)
         chosen = random.selection.permutation(pool.n_frequencies)[: self.n_components]
         return pool.take(chosen).times(self.n_components**-0.5)

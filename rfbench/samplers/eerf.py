@@ -12,7 +12,14 @@ from rfbench.parameters import one_of, parameter
 from rfbench.samplers.base import Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
-from rfbench.samplers.pool import CENTRING, SCORE_ROWS, PooledFeatures, centres, fold_pairs
+from rfbench.samplers.pool import (
+    CENTRING,
+    SCORE_ROWS,
+    PooledFeatures,
+    PoolScores,
+    centres,
+    fold_pairs,
+)
 from rfbench.samplers.ties import decreasing
 
 
@@ -96,9 +103,9 @@ class EERF(PooledFeatures):
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         assert targets is not None
-        scored = self.scored_pool(X, targets, random)
-        pool = scored.pool
+        pool = self.draw_pool(random, X.shape[1])
         self._check_pool_holds_components(pool.n_frequencies)
+        scored = PoolScores.of(pool, *self.scoring_rows(X, targets, random))
         centred = centres(self.center_target, targets)
         moments = scored.target_moments(centred=centred) / scored.n
         energy = np.stack([fold_pairs(pool, column**2) for column in moments.T], axis=1)

@@ -100,7 +100,7 @@ class Greedy(PooledFeatures):
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         assert targets is not None
-        pool = self.pool(random, X.shape[1])
+        pool = self.draw_pool(random, X.shape[1])
         self._check_pool_holds_components(pool.n_frequencies)
         rows, y = self.scoring_rows(X, targets, random)
         if self.center_target:

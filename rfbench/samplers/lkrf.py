@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -17,8 +16,7 @@ from rfbench.samplers.base import Streams, streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights, power_weights
 from rfbench.samplers.feature_map import FeatureMap
-from rfbench.samplers.pool import CENTRING, PooledFeatures, centres, fold_pairs
-from rfbench.samplers.pool_cache import PoolScores
+from rfbench.samplers.pool import CENTRING, PooledFeatures, PoolScores, centres, fold_pairs
 
 VALIDATION = "validation"
 PENALTIES = tuple(float(f"1e{power}") for power in range(-5, 6))
@@ -149,14 +147,13 @@ class LKRF(PooledFeatures):
 
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         assert targets is not None
-        again = replace(random, rows=deepcopy(random.rows))
-        scored = self.scored_pool(X, targets, random)
-        pool = scored.pool
+        pool = self.draw_pool(random, X.shape[1])
         if self.estimator == "top":
             self._check_pool_holds_components(pool.n_frequencies)
+        rows, y = self.scoring_rows(X, targets, random)
+        scored = PoolScores.of(pool, rows, y)
         self.penalty_: float | None = None
         if self.penalty == VALIDATION:
-            rows, y = self.scoring_rows(X, targets, again)
             self.penalty_ = self._validated_penalty(scored, rows, y, random.selection.spawn(1)[0])
         elif self.penalty is not None:
             self.penalty_ = float(self.penalty)
@@ -203,7 +200,7 @@ class LKRF(PooledFeatures):
             self.notes_.append("too few rows to choose the penalty by validation")
             return PENALTIES[-1]
         validation, training = ((some(rows, p), targets[p]) for p in (held, used))
-        v = self._alignments(scored.less(self._scores_of(scored.pool, *validation)))
+        v = self._alignments(scored.less(PoolScores.of(scored.pool, *validation)))
 
         def error(penalty: float) -> float:
             q = self._distribution(v, penalty)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,6 @@ from rfbench.errors import MethodError
 from rfbench.parameters import Rule, estimator, one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
-from rfbench.samplers.pool_cache import PoolScores, shared
 
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
@@ -84,6 +83,54 @@ def _is_share(value: Any) -> bool:
 
 
 SCORE_ROWS = Rule("a fraction of the training rows in (0, 1]", _is_share) | whole(1)
+
+
+@dataclass(frozen=True, eq=False)
+class PoolScores:
+    """A pool of candidates and what its features sum up to on the scoring rows.
+
+    Attributes
+    ----------
+    pool : FeatureMap
+    moments : array of shape (n_columns, k)
+        Z'Y.
+    sums : array of shape (n_columns,)
+        Z'1.
+    target_means : array of shape (k,)
+    n : int
+        Number of scoring rows.
+    rounding : array of shape (k,)
+        About the rounding error of the target moments.
+    """
+
+    pool: FeatureMap
+    moments: Array
+    sums: Array
+    target_means: Array
+    n: int
+    rounding: Array
+
+    @classmethod
+    def of(cls, pool: FeatureMap, rows: Rows, y: Array) -> PoolScores:
+        """Return the sums of a pool's features on some rows; their targets have shape (n, k)."""
+        sums = target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
+        means = y.mean(axis=0)
+        errors = rounding_of(sums, float(np.finfo(rows.dtype).eps), len(y))
+        rounding = errors[:-1] + errors[-1] * np.abs(means)
+        return cls(pool, sums[:, :-1], sums[:, -1], means, len(y), rounding)
+
+    def target_moments(self, *, centred: bool) -> Array:
+        """Return Z'Y, or Z'(Y - mean Y)."""
+        if not centred:
+            return self.moments
+        return self.moments - np.outer(self.sums, self.target_means)
+
+    def less(self, part: PoolScores) -> PoolScores:
+        """Return the scores on the other rows than those of a part."""
+        n = self.n - part.n
+        means = (self.n * self.target_means - part.n * part.target_means) / n
+        moments, sums = self.moments - part.moments, self.sums - part.sums
+        return PoolScores(self.pool, moments, sums, means, n, self.rounding)
 
 
 @estimator
@@ -161,39 +208,3 @@ class PooledFeatures(ScoredFeatures):
         if self.kernel_.feature == "coordinate" and self.pool_size >= d:
             return self.unit_map(np.arange(d)[:, None], random)
         return self.draw_unit_map(random, d, self.pool_size)
-
-    def pool(self, random: Streams, d: int) -> FeatureMap:
-        """Return the candidates for rows of d columns, drawn now or by another sampler.
-
-        Samplers of a trial with the same kernel, map, seed and pool_size share them, see
-        `rfbench.samplers.pool_cache`.
-        """
-        facts = ("pool", *self._pool_facts(), d)
-        return shared(facts, self.random_state, None, lambda: self.draw_pool(random, d))
-
-    def scored_pool(self, X: Rows, targets: Array, random: Streams) -> PoolScores:
-        """Return the candidates and the sums of their features on the scoring rows.
-
-        Shared as in `pool`, where score_rows is the same as well.
-        """
-        pool = self.pool(random, X.shape[1])
-
-        def make() -> PoolScores:
-            return self._scores_of(pool, *self.scoring_rows(X, targets, random))
-
-        content = hashlib.blake2b(np.ascontiguousarray(targets).tobytes()).digest()
-        how = (type(self).scoring_rows, self.score_rows, content)
-        return shared(("scores", *self._pool_facts(), *how), self.random_state, X, make)
-
-    @staticmethod
-    def _scores_of(pool: FeatureMap, rows: Rows, y: Array) -> PoolScores:
-        """Return the sums of a pool's features on some rows."""
-        sums = target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
-        means = y.mean(axis=0)
-        errors = rounding_of(sums, float(np.finfo(rows.dtype).eps), len(y))
-        rounding = errors[:-1] + errors[-1] * np.abs(means)
-        return PoolScores(pool, sums[:, :-1], sums[:, -1], means, len(y), rounding)
-
-    def _pool_facts(self) -> tuple[Any, ...]:
-        how = (type(self).draw_pool, type(self).unit_map)
-        return (how, self.kernel_, self.feature_map, self.pool_size)

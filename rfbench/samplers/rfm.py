@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -17,10 +20,25 @@ from rfbench.samplers.declaration import GAUSSIAN, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.metric import DIAGONAL, FULL, LearnedMetric, into
 from rfbench.samplers.pool import SCORE_ROWS, ScoredFeatures
-from rfbench.samplers.pool_cache import shared
 
-METRICS = 16  # that a trial keeps: more than the folds of a search and all rows
-METRIC_BYTES = 2**26  # that they take together, but for two
+METRIC_BYTES = 2**26  # of the metrics that a search remembers; one more may go beyond
+
+Metrics = dict[str, LearnedMetric]
+_remembered: ContextVar[Metrics | None] = ContextVar("metrics of a search", default=None)
+
+
+@contextmanager
+def remembering(metrics: Metrics) -> Iterator[None]:
+    """Let the fits inside learn the metric of the same rows once, and keep it in `metrics`.
+
+    It is the same for every bandwidth. The rows of a fold are copied anew for each of them, so
+    they are known by their content. What is found takes no time, and none is charged for it.
+    """
+    token = _remembered.set(metrics)
+    try:
+        yield
+    finally:
+        _remembered.reset(token)
 
 
 @sampler(
@@ -117,19 +135,17 @@ class RFMFeatures(ScoredFeatures):
         )
 
     def _learned(self, X: Rows, targets: Array | None, random: Streams) -> LearnedMetric:
-        """Return the metric of these rows: the same for every bandwidth, so a trial learns it once.
-
-        Folds are rows of their own, copied anew for every bandwidth: they are known by content.
-        """
-        metric = self._metric(X.shape[0], random.selection)
-        if isinstance(X, RowSource):
+        """Return the metric of these rows, learnt now or remembered."""
+        metric, known = self._metric(X.shape[0], random.selection), _remembered.get()
+        if known is None or isinstance(X, RowSource):
             return metric.fit(X, targets)
-        how = (self.metric, self.kernel, self.rounds, self.score_rows)
-        key = ("metric", *how, joblib.hash((X, targets)))
-        d = X.shape[1]
-        size = 16 * (d if self.metric == DIAGONAL else d**2)  # the metric and its root
-        kept = max(2, min(METRICS, METRIC_BYTES // size))
-        return shared(key, self.random_state, None, lambda: metric.fit(X, targets), kept)
+        key = joblib.hash((X, targets, metric.get_params()))
+        if key in known:
+            return known[key]
+        metric.fit(X, targets)
+        if sum(other.root_.nbytes for other in known.values()) < METRIC_BYTES:
+            known[key] = metric
+        return metric
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         learned = self._learned(X, targets, random)

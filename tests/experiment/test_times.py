@@ -7,9 +7,7 @@ import pytest
 from rfbench.clock import PARTS, Clock
 from rfbench.experiment.plan import jobs, plan
 from rfbench.experiment.trial import run_job
-from rfbench.samplers.pool_cache import PoolCache
-
-from .conftest import SMALL
+from rfbench.samplers.metric import LearnedMetric
 
 
 @pytest.fixture
@@ -38,14 +36,6 @@ def test_cpu_columns_hold_cpu_seconds_in_every_part(experiment_of, ticking):
             assert row[f"cpu_{part}"] == pytest.approx(10 * row[f"t_{part}"])
 
 
-def test_every_sampler_of_a_shared_pool_is_charged_for_it(experiment_of, ticking, monkeypatch):
-    monkeypatch.setattr(PoolCache, "get", spend(PoolCache.get))
-    rows = rows_of(experiment_of("features_in_folds: once\n" + SMALL))
-    times = {row["trial_id"]: row["t_pp"] for row in rows if row["sampler"] == "eerf"}
-    assert len(times) == 4
-    assert all(seconds >= 1000 for seconds in times.values())
-
-
 METRICS = """\
 dataset: {sphere: {d: 3, n_train: 60, n_test: 20}}
 scaling: none
@@ -61,24 +51,17 @@ def test_a_search_is_charged_once_for_each_metric_that_it_learns(
     experiment_of, ticking, monkeypatch
 ):
     """One of all rows and three of folds, for three bandwidths; and that of the features again."""
-    monkeypatch.setattr(PoolCache, "get", spend(PoolCache.get))
+    learn = LearnedMetric.fit
+
+    def slow(metric, *rows):
+        for _ in range(1000):
+            time.perf_counter()
+        return learn(metric, *rows)
+
+    monkeypatch.setattr(LearnedMetric, "fit", slow)
     (row,) = rows_of(experiment_of(METRICS))
     assert 1000 <= row["t_pp"] < 2000
     assert 4000 <= row["t_train"] < 5000
-
-
-def spend(get):
-    """Return a `PoolCache.get` whose first making of a value takes 1000 looks at the clock."""
-
-    def slow(self, key, X, make, size=None):
-        def made():
-            for _ in range(1000):
-                time.perf_counter()
-            return make()
-
-        return get(self, key, X, made, size)
-
-    return slow
 
 
 def test_what_is_charged_to_one_part_is_all_of_it(ticking):

@@ -1,14 +1,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
 from rfbench.errors import MethodError
 from rfbench.samplers import LKRF, RKS
 from rfbench.samplers.base import streams
 from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights, power_weights
-from rfbench.samplers.pool_cache import cached_pools
+from rfbench.samplers.pool import PoolScores
 from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET
 
 from .candidates import LABELS, candidates, frequencies
@@ -160,11 +159,28 @@ def test_features_are_those_of_the_chosen_penalty_given(estimator):
     found = make(penalty="validation", **words).fit(ROWS, TARGET)
     given = make(penalty=found.penalty_, **words).fit(ROWS, TARGET)
     assert_array_equal(found.transform(NEW_ROWS), given.transform(NEW_ROWS))
-    with cached_pools():
-        for cached in (given, found):  # the second one finds its pool scored
-            again = clone(cached).fit(ROWS, TARGET)
-            assert_array_equal(again.transform(NEW_ROWS), found.transform(NEW_ROWS))
-            assert again.penalty_ == found.penalty_
+
+
+def test_scores_less_a_part_are_those_of_the_other_rows():
+    """The target is not centred alike on both parts, and the features are not either."""
+    draws = np.random.default_rng(5)
+    Z, target = draws.standard_normal((30, 7)) + 1.0, draws.standard_normal((30, 2))
+    target[:, 0] += 3.0
+    target[:10] += 5.0
+
+    def scores(rows):
+        z, y = Z[rows], target[rows]
+        return PoolScores(None, z.T @ y, z.sum(axis=0), y.mean(axis=0), len(y), np.zeros(2))
+
+    left = scores(slice(None)).less(scores(slice(10)))
+    other = scores(slice(10, None))
+    assert left.n == other.n == 20
+    for name in ("moments", "sums", "target_means"):
+        np.testing.assert_allclose(getattr(left, name), getattr(other, name), atol=1e-12)
+    y = target[10:]
+    np.testing.assert_allclose(
+        left.target_moments(centred=True), Z[10:].T @ (y - y.mean(axis=0)), atol=1e-12
+    )
 
 
 def test_penalty_of_a_target_without_signal_is_the_flattest():

@@ -6,7 +6,7 @@ from scipy import sparse
 from rfbench.samplers import RKS, RFMFeatures
 from rfbench.samplers.base import streams
 from rfbench.samplers.metric import LearnedMetric
-from rfbench.samplers.pool_cache import cached_pools
+from rfbench.samplers.rfm import remembering
 from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS
 
 from .candidates import drawn
@@ -53,7 +53,7 @@ def test_a_constant_target_leaves_the_features_as_drawn(value):
     assert "do not vary" in sampler.notes_[0]
 
 
-def test_a_trial_learns_the_metric_of_some_rows_once(monkeypatch):
+def test_a_search_learns_the_metric_of_some_rows_once(monkeypatch):
     """It does not depend on the bandwidth; folds are copied anew, and are known by content."""
     draws = np.random.default_rng(4)
     X, y = draws.standard_normal((60, 3)), draws.standard_normal(60)
@@ -66,26 +66,24 @@ def test_a_trial_learns_the_metric_of_some_rows_once(monkeypatch):
 
     plain = [features(X, y, bandwidth) for bandwidth in (1.0, 2.0)]
     assert len(calls) == 2
-    with cached_pools() as cache:
+    metrics = {}
+    with remembering(metrics):
         together = [features(X.copy(), y, bandwidth) for bandwidth in (1.0, 2.0)]
-        with cache.forgetting():
-            features(sparse.csr_array(X), y), features(sparse.csr_array(X), y, 3.0)
-        assert len(calls) == 4
-        assert 0 < cache.owed.wall["pp"]
+        assert len(calls) == 3
         features(X, -y), features(X[1:], y[1:]), features(X, y, random_state=2)
-        features(X, y, rounds=1), features(X, y, score_rows=30)
-        assert len(calls) == 9
+        features(sparse.csr_array(X), y), features(X, y, rounds=1), features(X, y, score_rows=30)
         features(X, y, metric="full"), features(X, y, kernel="gaussian-unhalved")
         assert len(calls) == 11
-        for _ in range(2):  # as many as the folds of a search, in turn
-            for fold in range(10):
-                features(X[fold + 2 :], y[fold + 2 :])
-        assert len(calls) == 21
-        monkeypatch.setattr("rfbench.samplers.rfm.METRIC_BYTES", 3 * 16 * 9)
-        for _ in range(2):  # of large metrics not so many are kept
-            for fold in range(4):
-                features(X[fold + 2 :], y[fold + 2 :], metric="full")
-        assert len(calls) == 29
+        features(X, y, random_state=None), features(X, y, random_state=None)
+        assert len(calls) == 13
+        monkeypatch.setattr("rfbench.samplers.rfm.METRIC_BYTES", 0)
+        features(X[2:], y[2:]), features(X[2:], y[2:])  # where there is no room for more
+        assert len(calls) == 15
+    features(X, y)
+    assert len(calls) == 16
+    with remembering(metrics):
+        features(X, y, 3.0)
+    assert len(calls) == 16
     for one, other in zip(plain, together, strict=True):
         np.testing.assert_array_equal(one[0], other[0])
         np.testing.assert_array_equal(one[1], other[1])
