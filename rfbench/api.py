@@ -152,7 +152,7 @@ def run(
     out : path
         The rows land in ``OUT/NAME/trials.csv``; those of a smoke run in ``OUT/smoke/NAME``.
     n_jobs : int, optional
-        Worker processes, by default one per core, one on a GPU. The results do not depend on it.
+        Worker processes, by default one per core. The results do not depend on it.
     memory : str
         For all workers: a share of what is free, or GiB (``'6'``).
     timeout : float, optional
@@ -183,7 +183,7 @@ def run(
     folder = Path(out) / ("smoke" if smoke else "") / experiment.name
     with limited_to(memory_share(memory, 1)):  # data of one's own are read here
         plan = plan_run([experiment], folder, smoke=smoke).only(only)
-    workers = n_jobs or plan.default_jobs or os.cpu_count() or 1
+    workers = n_jobs or os.cpu_count() or 1
     summary = runner.run(
         plan,
         n_jobs=workers,

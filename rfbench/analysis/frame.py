@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rfbench.analysis.naming import canonical, parameters_of
-from rfbench.compute import CPU
 from rfbench.errors import ConfigError, ResultsError, nearest
 from rfbench.results import Results, reader
 from rfbench.results.schema import METRICS, TIMES
@@ -262,18 +261,9 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
         rows = experiments[0].rows.reset_index(drop=True)
         if rows["dataset"].dtype == "category":
             facts = facts.astype(dict.fromkeys(facts.columns[facts.dtypes == "str"], "category"))
-        return pd.concat([_with_devices(rows), facts.loc[of].reset_index(drop=True)], axis=1)
+        return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
     rows = pd.concat([result.rows for result in experiments], ignore_index=True)
-    return pd.concat([_with_devices(rows), facts.loc[of].reset_index(drop=True)], axis=1)
-
-
-def _with_devices(rows: pd.DataFrame) -> pd.DataFrame:
-    """Name the device beside the machine: its times are those of another one than the CPU's."""
-    elsewhere = ~rows["device"].isin(["", CPU])
-    if not elsewhere.any():
-        return rows
-    machines, devices = rows["machine"].astype("str"), rows["device"].astype("str")
-    return rows.assign(machine=machines.mask(elsewhere, machines + " " + devices))
+    return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
 
 
 def follows(result: Results) -> bool:

@@ -12,7 +12,6 @@ import click
 
 from rfbench.cli.options import AS_JSON, FOLDER, RESULTS_OR_USUAL, with_papers
 from rfbench.cli.terminal import echo, echo_json, failures, print_table
-from rfbench.compute import DEVICES
 from rfbench.pages.words import seconds
 
 if TYPE_CHECKING:
@@ -95,24 +94,21 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
 @click.command()
 @click.argument("results", type=FOLDER)
 @click.argument("row")
-@click.option("--device", type=click.Choice(DEVICES), help="Default: that of the row.")
 @with_papers
-def replay(results: Path, row: str, device: str | None, allow_imports: bool) -> None:
+def replay(results: Path, row: str, allow_imports: bool) -> None:
     """Measure one ROW of RESULTS again and compare: a number from 1, or a trial_id.
 
-    Exit code 1 if a metric differs by more than 1e-9 (features in float32: 1e-4, in TF32: 1e-2),
-    relative to 1 or its size. A row in float64 comes out the same on every device. Any hundred
-    rows: `rfbench verify RESULTS --replay 100`.
+    Exit code 1 if a metric differs by more than 1e-9 (features in float32: 1e-4), relative to 1 or
+    its size. Any hundred rows: `rfbench verify RESULTS --replay 100`.
 
     \b
     Example:
       rfbench replay results/quickstart 7
-      rfbench replay results/quickstart 7 --device cuda
     """
     from rfbench.experiment.replay import replay as repeat
     from rfbench.results.schema import METRICS
 
-    repeated = repeat(results, row, device=device, allow_imports=allow_imports)
+    repeated = repeat(results, row, allow_imports=allow_imports)
     then, now = repeated.row, repeated.again
     echo(f"{then['trial_id']}: {then['label']}, M {then['M']}, trial {then['trial']}")
     echo(f"{'':24} {'then':>18} {'now':>18}")

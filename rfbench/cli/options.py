@@ -19,7 +19,6 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from rfbench.cli.terminal import echo
-from rfbench.compute import DEVICES
 from rfbench.errors import DataError
 from rfbench.memory import limited_to
 
@@ -233,12 +232,7 @@ class RunOptions:
         "--jobs",
         type=WHOLE,
         envvar="RFBENCH_JOBS",
-        help="Worker processes; default: one per core, one on a GPU. Results do not depend on it.",
-    )
-    device: str | None = _option(
-        "--device",
-        type=click.Choice(DEVICES),
-        help="Where features and sums are computed, in place of the file's; cuda needs torch.",
+        help="Worker processes; default: one per core. Results do not depend on it.",
     )
     out: Path = field(metadata={"option": OUT})
     smoke: bool = _option(
@@ -304,7 +298,7 @@ class RunOptions:
     @property
     def overrides(self) -> list[str]:
         """What they set of a configuration."""
-        given = {"trials": self.trials, "device": self.device}
+        given = {"trials": self.trials}
         return [f"{key}={value}" for key, value in given.items() if value is not None]
 
     @property

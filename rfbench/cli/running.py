@@ -17,7 +17,6 @@ from rfbench.cli.memory import memory_lines, trials_without_data
 from rfbench.cli.options import RunOptions
 from rfbench.cli.progress import progress
 from rfbench.cli.terminal import echo, echo_json, print_text
-from rfbench.compute import CUDA
 from rfbench.config import Experiment
 from rfbench.errors import RfbenchError, WriteError
 from rfbench.experiment import runner
@@ -122,8 +121,7 @@ def say_what_would_run(work: Work | Audit, options: RunOptions) -> None:
 
     As JSON it is the first event of a run, with the data sets that would be downloaded.
     """
-    on_gpu = any(experiment.device == CUDA for experiment in work.experiments)
-    workers = options.jobs or (1 if on_gpu else os.cpu_count() or 1)
+    workers = options.jobs or os.cpu_count() or 1
     specs = {spec.name: spec for e in work.experiments for spec in e.dataset}
     absent = [n for n, spec in specs.items() if not (spec.own or datasets.on_disk(n))]
     if absent:
@@ -178,8 +176,7 @@ def _say_estimates(
 
 def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     """Run what is missing beside a progress bar; the first Ctrl-C is answered."""
-    jobs = options.jobs or plan.default_jobs
-    executor = Local(jobs or os.cpu_count() or 1)
+    executor = Local(options.jobs or os.cpu_count() or 1)
     workers = executor.workers()
     limits = options.limits(workers)
     missing = _missing(plan, options)

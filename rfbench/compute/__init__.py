@@ -16,9 +16,6 @@ from rfbench.errors import ConfigError
 log = logging.getLogger(__name__)
 
 NUMBA_SETTINGS = ".numba_config.yaml"
-CPU, CUDA, TORCH_CPU = "cpu", "cuda", "torch-cpu"
-# `cpu` is numpy, without torch; `torch-cpu` is for tests: what a GPU does, by torch on the CPU.
-DEVICES = (CPU, CUDA, TORCH_CPU)
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

@@ -115,7 +115,6 @@ def solver_of(
         own = {"selection": "cv5", **own}
     fixed: dict[str, Any] = {"random_state": random_state}
     if issubclass(cls, Solver):
-        fixed |= {"device": experiment.device, "tf32": experiment.dtype == "tf32"}
         return build(cls, spec.name, {**_taken(cls, fixed | _kernel(experiment, bandwidth)), **own})
     if not (hasattr(cls, "fit") and hasattr(cls, "predict")):
         raise MethodError(f"{spec.name} is not an estimator.", "It has no fit and predict.")

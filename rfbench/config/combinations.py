@@ -8,7 +8,6 @@ import re
 from typing import Any
 
 from rfbench import yamlfile
-from rfbench.compute import CPU
 from rfbench.config.build import class_of, sampler_of, solver_answers, solver_of
 from rfbench.config.messages import at
 from rfbench.config.schema import (
@@ -49,13 +48,6 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
                 "regression and classification data are mixed.",
                 "Their errors cannot stand in one table: make two configurations.",
             )
-    with at(document, "dtype"):
-        if experiment.dtype == "tf32" and experiment.device == CPU:
-            raise ConfigError(
-                "dtype is tf32, and device is cpu.",
-                "TF32 is a precision of products on a GPU.",
-                "Write `device: cuda`, or `dtype: float32`.",
-            )
     with at(document, "samplers"):
         _check_that_samplers_differ(experiment)
     solver = None
@@ -67,8 +59,6 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
                 "There is neither a solver nor a kernel error to measure.",
                 todo="Write `kernel_error_rows: 1000`, or name a solver.",
             )
-    with at(document, "device"):
-        _check_device(experiment, solver)
     with at(document, "bandwidth"):
         _check_bandwidths(experiment)
     with at(document, "kernel_metric"):
@@ -208,37 +198,6 @@ def _needs_memory(what: str, instead: str) -> ConfigError:
     )
 
 
-def check_device(experiment: Experiment, sampler: SamplerSpec) -> None:
-    """Refuse the device of an experiment that its solver or a sampler does not have.
-
-    Raises ConfigError or MethodError. For a configuration whose other parts were checked already.
-    """
-    solver = None
-    if experiment.solver.name != NO_SOLVER:
-        regression = {spec.entry.task == "regression" for spec in experiment.dataset} == {True}
-        task = "regression" if regression else "classification"
-        solver = solver_of(experiment, task=task, random_state=0)
-    _check_device(experiment, solver)
-    _check_torch_form(experiment, sampler, _built(experiment, sampler))
-
-
-def _check_device(experiment: Experiment, solver: Any) -> None:
-    """Refuse a device, or a precision, that the solver does not have."""
-    for key in ("device", "tf32"):
-        if key in experiment.solver.parameters and not experiment.solver.imported:
-            raise ConfigError(
-                f"`{key}` stands in `solver`.",
-                "It is said of the whole run.",
-                "Write `device: cuda`, and `dtype: tf32`, beside `solver`.",
-            )
-    if experiment.device != CPU and not hasattr(solver, "device"):
-        raise ConfigError(
-            f"device is {experiment.device}, and the solver is {experiment.solver.name}.",
-            "Ridge regression and classification run on a device.",
-            "Write `device: cpu`, or take the solver ridge.",
-        )
-
-
 def _check_bandwidths(experiment: Experiment) -> None:
     """Refuse a rule that needs all rows, and a choice that nothing makes or nothing heeds."""
     rule, solver = experiment.bandwidth, experiment.solver
@@ -326,7 +285,6 @@ def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> 
             f"{sampler.label} has no bandwidth that could be chosen.",
             todo="Write `bandwidth: median`, say.",
         )
-    _check_torch_form(experiment, sampler, built)
     if experiment.solver.selection == LOO and looks_at_target(built):
         raise ConfigError(
             f"{sampler.label} looks at the target, and selection is 'loo'.",
@@ -338,15 +296,6 @@ def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> 
             f"{sampler.label} does not approximate the kernel, and without a solver there is "
             "nothing else to measure.",
             todo="Take it out, or name a solver.",
-        )
-
-
-def _check_torch_form(experiment: Experiment, sampler: SamplerSpec, built: Any) -> None:
-    if experiment.device != CPU and not getattr(built, "has_torch_form", False):
-        raise ConfigError(
-            f"{sampler.label} cannot be computed on a device.",
-            "Waves, arc-cosine, tanh and coordinate features can, and projections of them.",
-            "Write `device: cpu`, or take it out.",
         )
 
 

@@ -25,13 +25,11 @@ from pydantic import (
 )
 
 from rfbench import bandwidths, grids
-from rfbench.compute import CPU
 from rfbench.errors import ConfigError, nearest
 from rfbench.escaping import one_line
 from rfbench.registry import SAMPLERS
 
 if TYPE_CHECKING:
-    from rfbench.compute.device import Device
     from rfbench.datasets import Entry
 
 MOST_SETTINGS, MOST_TRIALS = 50_000, 1_000_000
@@ -439,22 +437,9 @@ class Experiment(Section):
     refit_time: bool = False
     kept_features: bool = False
     plugins: list[str] = []
-    dtype: Literal["float64", "float32", "tf32"] = "float64"
-    device: Literal["cpu", "cuda", "torch-cpu"] = "cpu"
+    dtype: Literal["float64", "float32"] = "float64"
     threads: Annotated[int, Field(ge=1, le=1024)] = 1
     checks: list[CheckSpec] = []
-
-    @property
-    def row_dtype(self) -> str:
-        """The type of rows and features: those of TF32 are float32."""
-        return "float32" if self.dtype == "tf32" else self.dtype
-
-    @property
-    def compute_device(self) -> Device | None:
-        """Where features and sums are computed through torch; None: by numpy."""
-        from rfbench.compute.device import Device
-
-        return None if self.device == CPU else Device(self.device, self.dtype == "tf32")
 
     @property
     def learns_metric(self) -> bool:

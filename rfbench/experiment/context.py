@@ -142,6 +142,6 @@ def _prepare(trial: Trial) -> Prepared:
         generator=generator_for(experiment.seed, "split", number),
         rows=experiment.rows,
         test_rows=experiment.test_rows,
-        dtype=experiment.row_dtype,
+        dtype=experiment.dtype,
         trial=number,
     )

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rfbench.compute import CPU, CUDA
 from rfbench.config import NO_SOLVER, sampler_of, solver_of
 from rfbench.errors import RfbenchError
 from rfbench.experiment.plan import Trial
@@ -102,14 +101,11 @@ def _fit_bytes(solver: Any, rows: RowSizes, p: int) -> float:
     if not isinstance(solver, Solver):
         return every_feature
     groups = _groups(solver.chosen_selection())
-    device = getattr(solver, "device", CPU)
-    by_rows = solver.solves_smaller_side and p >= rows.n and device == CPU
+    by_rows = solver.solves_smaller_side and p >= rows.n
     coding = Coding(max(rows.classes, 2), getattr(solver, "multiclass", ONE_VS_REST))
     columns = len(coding.pairs) if coding.by_pairs else max(rows.classes, 1)
     scored = max(rows.n_test, rows.n // groups)
     choice = 8.0 * DECISIONS * scored * columns * len(solver.grid())
-    if device == CUDA:  # the matrices are there
-        return choice
     if not solver.streams:
         return max(choice, every_feature)
     if by_rows:
@@ -132,7 +128,7 @@ def row_sizes(trial: Trial) -> RowSizes:
     experiment = trial.experiment
     entry = trial.dataset.entry
     n, train, test, d = experiment.shape(trial.dataset)
-    itemsize = 4 if experiment.row_dtype == "float32" else 8
+    itemsize = 4 if experiment.dtype == "float32" else 8
     # Rows are read and scaled in float64, then cast.
     held = 0.0 if entry.sparse else 8.0 * d * (n + train + test)
     if trial.dataset.packed:

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 from rfbench import datasets, papers, plugins, solvers
-from rfbench.compute import CPU
 from rfbench.config import (
     ISOLATED,
     NO_SOLVER,
@@ -44,8 +43,6 @@ DESCRIPTIVE = (
 )
 # Part of the identity of the trials only that it makes a difference to.
 IN_FOLDS = "features_in_folds"
-# In float64 a device gives the numbers of the CPU; in less, its own.
-DEVICE = "device"
 JOBS_A_WORKER = 3
 LISTED = ("dataset", "samplers", "M", "trials")
 
@@ -72,7 +69,7 @@ class Trial:
     def setting(self) -> str:
         """Identity of what is measured, but for M and the trial's number."""
         shared = self.experiment.model_dump(
-            mode="json", exclude={*DESCRIPTIVE, *LISTED, IN_FOLDS, DEVICE}, exclude_defaults=True
+            mode="json", exclude={*DESCRIPTIVE, *LISTED, IN_FOLDS}, exclude_defaults=True
         )
         shared["timing"] = ISOLATED  # of rows before 0.3 there were others
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.heeds_bandwidth:
@@ -104,8 +101,6 @@ class Trial:
             identity["solver_revision"] = revision
         if self.features_in_folds == NESTED:
             identity[IN_FOLDS] = NESTED
-        if self.experiment.device != CPU and self.experiment.dtype != "float64":
-            identity[DEVICE] = self.experiment.device
         if self.folds_of_groups:
             identity["folds"] = "groups"
         if self.experiment.learns_metric and LearnedMetric.revision > 1:

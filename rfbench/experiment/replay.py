@@ -6,14 +6,12 @@ import random
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rfbench import datasets
-from rfbench.compute import CPU
 from rfbench.config import Experiment, KeptBy, from_manifest
-from rfbench.config.combinations import check_device
 from rfbench.errors import ResultsError, RfbenchError
 from rfbench.experiment.children import Local
 from rfbench.experiment.environment import blas
@@ -42,9 +40,7 @@ def trials_like(
     """
     trials = []
     for experiment in experiments_of(manifest, allow_imports):
-        # Rows of one folder may be of several devices: in float64 they are the same trials.
         update: dict[str, Any] = {
-            "device": row.get("device") or CPU,
             "dataset": [spec for spec in experiment.dataset if spec.name == data_of(row)],
             "trials": 1,
         }
@@ -117,15 +113,11 @@ class Passed:
     why: str
 
 
-def replay(
-    folder: Path, which: str, *, device: str | None = None, allow_imports: bool = False
-) -> Replay:
+def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
     """Measure a row again and compare its metrics.
 
     The row is named by its number (1 is the first), or by the beginning of its trial_id: 6 digits
-    or more. It is measured on its own device, or on another one, which a row in float64 does not
-    depend on. ResultsError if there is no such row, or it cannot be repeated, see `trial_of`;
-    ConfigError or MethodError if the device cannot serve it.
+    or more. ResultsError if there is no such row, or it cannot be repeated, see `trial_of`.
     """
     rows = rows_of(folder)
     if which.isdecimal() and len(which) < ID_DIGITS:
@@ -138,9 +130,7 @@ def replay(
             f"A row is named by its number, 1 to {len(rows)}, or by its trial_id.",
         )
     manifest = manifests.read(folder)
-    trial = _on(trial_of(named[0], manifest, allow_imports), device)
-    if (own := trial.experiment.compute_device) is not None:
-        own.check()
+    trial = trial_of(named[0], manifest, allow_imports)
     with _worker() as schedule:
         return _repeated(schedule, folder, named[0], trial, manifest)
 
@@ -155,9 +145,8 @@ def replay_any(
 ) -> Iterator[Replay | Passed]:
     """Measure `count` random rows of results folders again, each row as likely as any other.
 
-    Nothing is downloaded. A row is measured on its own device: its time there does not tell how
-    long it takes on another one. One that cannot be repeated here, or whose times add up to more
-    than `most_seconds`, is passed over, and another one is drawn.
+    Nothing is downloaded. One that cannot be repeated here, or whose times add up to more than
+    `most_seconds`, is passed over, and another one is drawn.
 
     Yields
     ------
@@ -176,8 +165,6 @@ def replay_any(
             try:
                 why = _not_here(row, read[folder], most_seconds, allow_imports)
                 trial = None if why else trial_of(row, read[folder], allow_imports)
-                if trial is not None and trial.experiment.compute_device is not None:
-                    trial.experiment.compute_device.check()
             except RfbenchError as error:
                 why, trial = error.why or error.what, None
             if trial is None:
@@ -185,21 +172,6 @@ def replay_any(
             else:
                 count -= 1
                 yield _repeated(schedule, folder, row, trial, read[folder])
-
-
-def _on(trial: Trial, device: str | None) -> Trial:
-    """Return a trial on another device; ResultsError where it would be another trial."""
-    changed = {} if device is None else {"device": device}
-    other = replace(trial, experiment=trial.experiment.model_copy(update=changed))
-    if other.id != trial.id:
-        raise ResultsError(
-            f"The row was measured in {trial.experiment.dtype} on {trial.experiment.device}.",
-            "Rows in float64 alone come out the same on every device.",
-            f"Take --device {trial.experiment.device}.",
-        )
-    if changed:
-        check_device(other.experiment, other.sampler)
-    return other
 
 
 def _not_here(

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import datasets
-from rfbench.compute import CUDA
 from rfbench.config import Experiment, KeptBy
 from rfbench.errors import ConfigError, nearest
 from rfbench.experiment import environment
@@ -30,11 +29,6 @@ class RunPlan:
     trials: list[Trial]  # to run
     planned: list[Trial]  # all trials of the experiments, of which --only may have picked some
     smoke: bool = False  # small, fast and meaningless; kept apart from real results
-
-    @property
-    def default_jobs(self) -> int | None:
-        """Worker processes where nobody says how many: one on a GPU; None: one per core."""
-        return 1 if any(experiment.device == CUDA for experiment in self.experiments) else None
 
     def only(self, conditions: Sequence[str]) -> RunPlan:
         """Return the plan of the trials that meet the conditions, see `meeting`."""

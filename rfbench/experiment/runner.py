@@ -57,13 +57,9 @@ def run(
     job begins after a trial that failed. `on_row` is called with each new row, `on_interrupt` at
     the first Ctrl-C.
 
-    ResultsError if another run is at work on the folder, or a row cannot be written; MethodError
-    if this machine does not have the device.
+    ResultsError if another run is at work on the folder, or a row cannot be written.
     """
     executor = executor or Local(n_jobs)
-    for device in {trial.experiment.compute_device for trial in plan.trials}:
-        if device is not None:
-            device.check()
     store = Store(plan.folder)
     with store.lock(), interrupts(on_interrupt) as (stopping, asked):
         store.mend()

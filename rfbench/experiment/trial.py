@@ -158,7 +158,6 @@ def describe(trial: Trial) -> dict[str, Any]:
         "split": json.dumps(experiment.split).strip('"'),
         "scaling": experiment.scaling,
         "dtype": experiment.dtype,
-        "device": experiment.device,
         "seed": experiment.seed,
         "timing": ISOLATED,
         "threads": experiment.threads,
@@ -171,9 +170,7 @@ def describe(trial: Trial) -> dict[str, Any]:
 def measure(trial: Trial, context: Context) -> dict[str, Any]:
     """Do the work of a trial and return the measured columns."""
     experiment, M = trial.experiment, trial.M
-    prepared, device = context.prepared(trial), experiment.compute_device
-    if device is not None:
-        device.begin(experiment.threads)
+    prepared = context.prepared(trial)
     X, clock = prepared.X_train, Clock()
     metrics: Metrics = {}  # learnt once in the search; the features below learn theirs anew
     with remembering(metrics):
@@ -240,7 +237,6 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
                 measured["train_error"] = training_error(solver, prepared)
     if (learned := context.learned_rows(trial)) is not None:
         clock.charge(learned.clock)
-    measured |= {} if device is None else device.facts()
     for part in PARTS:
         measured[f"t_{part}"] = round(clock.wall[part], 6)
         measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
@@ -378,9 +374,7 @@ def _fit_sampler(
     if M is None:
         M = int(built(trial.reference, 1).fit(X, y).kept_)
     sampler = built(trial.sampler, M)
-    # On a device features are formed there.
-    forms = isinstance(sampler, RandomFeatures) and trial.experiment.compute_device is None
-    fit = sampler.fit_forming if forms else sampler.fit
+    fit = sampler.fit_forming if isinstance(sampler, RandomFeatures) else sampler.fit
     targets = (y,) if looks_at_target(sampler) else ()
     if not targets:
         _refuse_undeclared(trial.sampler.name, fit)

@@ -20,7 +20,7 @@ from rfbench.results.lines import CHECK, cells_of, fits
 from rfbench.results.schema import BOOLEAN, INTEGER, NUMBER, REQUIRED, SCHEMA, TEXT, TIMES
 
 TRIALS = "trials.csv"
-NEEDED = ("trial_id", "setting", "protocol", "sampler", "label", "variant", "machine", "device")
+NEEDED = ("trial_id", "setting", "protocol", "sampler", "label", "variant", "machine")
 NAMED_LINES = 5
 PIECE = 1 << 22
 LONGEST_LINE = 1 << 24  # bytes; a row of rfbench has some hundred thousand at most

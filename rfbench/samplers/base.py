@@ -103,8 +103,6 @@ class RandomFeatures(
     unbiased: ClassVar[bool] = True
     keeps_some: ClassVar[bool] = False  # of what it draws; then it has `kept_`
     has_bandwidth: ClassVar[bool] = True
-    # Its map has, see `FittedMap.as_torch`: a method says so, as nothing tells what map it returns.
-    has_torch_form: ClassVar[bool] = False
     # Classes of kernels and kinds of features (`Kernel.feature`) that it is made for.
     kernels_served: ClassVar[Any] = Kernel
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")

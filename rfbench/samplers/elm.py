@@ -72,7 +72,6 @@ class ELM(RandomFeatures):
     (200, 10)
     """
 
-    has_torch_form: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
     has_bandwidth: ClassVar[bool] = False
 

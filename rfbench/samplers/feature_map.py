@@ -83,7 +83,7 @@ class FittedMap(ABC):
         raise MethodError(
             f"{type(self).__name__} cannot be computed by torch.",
             "Waves, arc-cosine, tanh and coordinate features can, and what is linear in them.",
-            "Take another sampler, or the device cpu.",
+            "Take another sampler.",
         )
 
     def transform(self, rows: Rows) -> FloatArray:
@@ -288,11 +288,14 @@ class FeatureMap(FittedMap):
 
 def torch_map(features: FeatureMap, matrix: FloatArray | None = None) -> Any:
     """Return features, times a matrix of shape (n_columns, l), as a module of torch."""
-    from rfbench.compute.device import require_torch
-
-    require_torch()
-    from rfbench.samplers.torch_map import TorchMap
-
+    try:
+        from rfbench.samplers.torch_map import TorchMap
+    except ImportError:
+        raise MethodError(
+            "torch is not installed.",
+            "Features as a module of torch are computed by it.",
+            "Run `pip install 'rfbench[torch]'`.",
+        ) from None
     return TorchMap(features, matrix)
 
 

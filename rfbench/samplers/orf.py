@@ -67,7 +67,6 @@ class ORF(RandomFeatures):
     (True, False)
     """
 
-    has_torch_form: ClassVar[bool] = True
     kernels_served: ClassVar[Any] = GaussianMeasure
 
     padded: bool = parameter(False, TRUTH)
@@ -129,7 +128,6 @@ class ColumnORF(RandomFeatures):
     (20, 7)
     """
 
-    has_torch_form: ClassVar[bool] = True
     kernels_served: ClassVar[Any] = GaussianMeasure
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:

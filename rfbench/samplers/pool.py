@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -179,8 +179,6 @@ class PooledFeatures(ScoredFeatures):
     score_rows : int or float
         Number, or fraction, of training rows that the candidates are scored on.
     """
-
-    has_torch_form: ClassVar[bool] = True
 
     pool_size: int = parameter(1000, whole(1))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -82,8 +82,6 @@ class ProjectedFeatures(RandomFeatures):
     feature_map : {'offset', 'paired'}
         That of F.
     """
-
-    has_torch_form: ClassVar[bool] = True
 
     base_size: int | None = parameter(None, whole(1) | NOTHING)
 

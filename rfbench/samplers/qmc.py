@@ -88,7 +88,6 @@ class QMC(RandomFeatures):
     (20, 50)
     """
 
-    has_torch_form: ClassVar[bool] = True
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine")
 
     @classmethod

@@ -19,7 +19,6 @@ from rfbench.samplers.orf import haar_rows
 
 
 class _GaussianRule(RandomFeatures):
-    has_torch_form: ClassVar[bool] = True
     kernels_served: ClassVar[Any] = GaussianMeasure
 
 

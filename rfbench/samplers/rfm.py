@@ -111,7 +111,6 @@ class RFMFeatures(ScoredFeatures):
     True
     """
 
-    has_torch_form: ClassVar[bool] = True
     needs_target: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
     kernels_served: ClassVar[Any] = Gaussian

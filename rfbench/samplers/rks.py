@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rfbench.arrays import Array, Rows
 from rfbench.parameters import number, parameter
 from rfbench.samplers.base import RandomFeatures, Streams
@@ -54,8 +52,6 @@ class RKS(RandomFeatures):
     >>> RKS(50, bandwidth=2.0, random_state=0).fit(X).transform(X).shape
     (20, 50)
     """
-
-    has_torch_form: ClassVar[bool] = True
 
     penalty_divisor: float = parameter(1.0, number(above=0))
 

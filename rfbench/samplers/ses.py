@@ -86,7 +86,6 @@ class SES(RandomFeatures):
     ((100, 20), True)
     """
 
-    has_torch_form: ClassVar[bool] = True
     unbiased: ClassVar[bool] = False
 
     equations: str = parameter("sketched", one_of("sketched", "exact"))

@@ -115,8 +115,6 @@ class StructuredFeatures(RandomFeatures):
         Written out at every access; `transform` does not need them.
     """
 
-    has_torch_form: ClassVar[bool] = True
-
     @abstractmethod
     def _projection(self, random: Streams, d: int) -> Projection:
         """Return at least M frequencies for rows of d columns."""

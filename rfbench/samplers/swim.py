@@ -85,7 +85,6 @@ class DataPairs(RandomFeatures):
     (200, 10)
     """
 
-    has_torch_form: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
     has_bandwidth: ClassVar[bool] = False
 

@@ -33,11 +33,6 @@ class TorchMap(torch.nn.Module):  # type: ignore[misc]
         frequencies: Any = features.frequencies
         if features.projection is not None:
             frequencies = features.projection.explicit()[:, frequencies]
-        # What a block of rows takes at once: the columns, copies of them, and their products.
-        copies = 2.0 if features.feature != "wave" or features.weights is not None else 1.0
-        copies = max(copies, 1.5) if self.paired else copies
-        products = 0 if matrix is None else matrix.shape[1]
-        self.columns_formed = int(copies * features.n_columns) + products
         arrays = {
             "frequencies": frequencies,
             "offsets": features.offsets,

@@ -87,7 +87,6 @@ class VariableProjection(ScoredFeatures):
     True
     """
 
-    has_torch_form: ClassVar[bool] = True
     needs_target: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
     features_served: ClassVar[tuple[str, ...]] = ("wave",)

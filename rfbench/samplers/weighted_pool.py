@@ -58,7 +58,6 @@ class WeightedPool(ScoredFeatures):
         q.
     """
 
-    has_torch_form: ClassVar[bool] = True
     revision: ClassVar[int] = 2
 
     pool_size: int | None = parameter(None, whole(1) | NOTHING)

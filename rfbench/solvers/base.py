@@ -256,8 +256,8 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         truth = None if evaluation is None else self._truth(evaluation[1])
         held = None
         if evaluation is not None:
-            held = self._design(self._rows(evaluation[0]), self.features_)
-        design = self._design(X, self.features_)
+            held = design_of(self._rows(evaluation[0]), self.features_)
+        design = design_of(X, self.features_)
         design.clock = clock
         self.notes_ = []
         folds = self._groups(selection, design.n, groups, targets.codes)
@@ -331,11 +331,11 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         for g in range(int(folds.max()) + 1):
             rest, held = np.flatnonzero(folds != g), np.flatnonzero(folds == g)
             fold = refit(rest, held, spent)
-            part = self._design(fold.rest, fold.features)
+            part = design_of(fold.rest, fold.features)
             part.clock = spent
             fitted = self._fits(part, targets.take(folds != g), None, spent).path
             with spent.part("train"):
-                decisions = fitted.decisions(self._design(fold.held, fold.features))
+                decisions = fitted.decisions(design_of(fold.held, fold.features))
                 sums.append(self._summed_losses(decisions, targets.truth[held]))
             partial.append(fitted)
         clock.charge(spent, to="train")
@@ -372,10 +372,6 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         if count > n:
             raise MethodError(f"{selection} needs at least {count} rows, there are {n}.")
         return np.asarray(order % count, dtype=np.intp)
-
-    def _design(self, X: Rows, features: Any) -> Design:
-        """Return rows as the solver sees them; a subclass may see them on a device."""
-        return design_of(X, features)
 
     def _rows(self, X: Rows) -> Rows:
         on_disk = isinstance(X, RowSource)
@@ -474,5 +470,5 @@ class LinearModel(Solver):
     def decisions(self, X: Rows) -> Array:
         """Return the decision values of the rows, shape (n, t)."""
         check_is_fitted(self, "coef_")
-        values = self._design(self._rows(X), self.features_).multiply(self.coef_.T)
+        values = design_of(self._rows(X), self.features_).multiply(self.coef_.T)
         return np.asarray(values + self.intercept_)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.compute import gram
-from rfbench.compute.device import Device, memory_errors, require_torch
 from rfbench.compute.gram import NormalEquations
 from rfbench.errors import MethodError
 from rfbench.kernels import dense
@@ -39,15 +38,12 @@ class Design:
     ----------
     clock : Clock or None
         Of training rows: where forming their features anew is booked, whatever it is for.
-    device : Device or None
-        Where equations and products are computed, through torch; None: by numpy.
     """
 
     def __init__(self, X: Rows, features: Any = None) -> None:
         self.X = X
         self.features = features
         self.clock: Clock | None = None
-        self.device: Device | None = None
         fitted = getattr(features, "feature_map_", None)
         self._map: FittedMap | None = fitted if isinstance(fitted, FittedMap) else None
         if features is None:
@@ -86,9 +82,7 @@ class Design:
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of some of the rows; it has no clock yet."""
-        part = Design(some(self.X, chosen), self.features)
-        part.device = self.device
-        return part
+        return Design(some(self.X, chosen), self.features)
 
     def matrix(self) -> FloatArray:
         """Return all features at once, shape (n, n_columns)."""
@@ -118,8 +112,6 @@ class Design:
         MemoryLimit
             They would not fit.
         """
-        if self.device is not None:
-            return self._sums_on_device(self.device, targets, groups, clock, matrices, centre)
         check_fits(
             8.0 * matrices * self.n_columns**2,
             f"{matrices} Gram matrices of {self.n_columns} columns",
@@ -147,34 +139,6 @@ class Design:
             n_groups=n_groups,
         )
 
-    def _sums_on_device(
-        self,
-        device: Device,
-        targets: Array,
-        groups: NDArray[np.intp],
-        clock: Clock,
-        matrices: int,
-        centre: bool,
-    ) -> list[NormalEquations]:
-        device.check_fits(self.n_columns, matrices)
-        with clock.part("features"):
-            transform = self._torch_map()
-        return device.accumulate_groups(
-            transform, self.X, targets, self.n_columns, groups, clock=clock, centre=centre
-        )
-
-    def _torch_map(self) -> Any:
-        """Return the features as a module of torch; MethodError where they have no such form."""
-        if self._map is not None:
-            return self._map.as_torch()
-        if self.features is None:
-            return require_torch().nn.Identity()
-        raise MethodError(
-            f"{type(self.features).__name__} cannot be computed on a device.",
-            "Features of a transformer from elsewhere are computed by its own code.",
-            "Take the device cpu.",
-        )
-
     def blocks(self, clock: Clock) -> Iterator[tuple[slice, Array]]:
         """Yield slices of the rows, and their features in float64; the array is used again."""
         step = self._block_rows()
@@ -189,13 +153,6 @@ class Design:
     def multiply(self, coefficients: FloatArray) -> Array:
         """Return Z @ coefficients for coefficients of shape (n_columns, k); shape (n, k)."""
         check_columns(self.n_columns, coefficients.shape[0])
-        if self.device is not None:
-            with nullcontext() if self.clock is None else self.clock.part("features"):
-                transform = self._torch_map()
-            with memory_errors():
-                return self.device.multiply(
-                    transform, self.X, coefficients, self.n_columns, self.clock
-                )
         # Not in float32: coefficients before a projection can be large, and amplify its rounding.
         # Nor for few rows: to project the coefficients takes as long as to project so many rows.
         double = self.X.dtype == np.float64
@@ -320,15 +277,8 @@ def check_columns(n_columns: int, expected: int) -> None:
         )
 
 
-def design_of(X: Rows, features: Any, device: Device | None = None) -> Design:
-    """Return the design of rows: the features' own, or of columns that are formed already.
-
-    On a device they are formed there.
-    """
-    if device is not None:
-        design = Design(X, features)
-        design.device = device
-        return design
+def design_of(X: Rows, features: Any) -> Design:
+    """Return the design of rows: the features' own, or of columns that are formed already."""
     formed = getattr(features, "formed_", None)
     if isinstance(formed, FormedFeatures) and formed.rows is X:
         return FormedDesign(formed)

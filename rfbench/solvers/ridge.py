@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.arrays import Array, Rows
+from rfbench.arrays import Array
 from rfbench.clock import Clock
-from rfbench.compute import CPU, DEVICES, gram
-from rfbench.compute.device import Device, memory_errors
-from rfbench.compute.device import solve_ridge as solve_ridge_on_device
+from rfbench.compute import gram
 from rfbench.compute.ridge import RidgePath
 from rfbench.compute.row_side import ColumnSpectrum, DualPath, RowSpectrum, solve_dual
 from rfbench.errors import MethodError
 from rfbench.memory import check_fits
-from rfbench.parameters import TRUTH, estimator, one_of, parameter
+from rfbench.parameters import estimator, one_of, parameter
 from rfbench.solvers.base import LOO, LinearModel, PenalisedSolver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.declaration import solver
-from rfbench.solvers.design import Design, design_of
+from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.grouped_fits import (
     LEFT_OUT_MATRICES,
@@ -31,9 +29,6 @@ from rfbench.solvers.grouped_fits import (
 )
 from rfbench.solvers.regularization_path import Fits, Groups, LinearPath
 
-# The note of a fit on a device where the CPU would have solved the other system.
-COLUMNS_SOLVED = "the system of the columns: near penalty 0 not the numbers of the CPU"
-
 
 @estimator
 class _Ridge(LinearModel, PenalisedSolver):
@@ -41,41 +36,10 @@ class _Ridge(LinearModel, PenalisedSolver):
 
     Where there are at least as many columns as rows, the n x n system of the rows is solved, from
     the whole matrix of features; else the p x p system of the columns, from streamed rows.
-
-    Parameters
-    ----------
-    device : {'cpu', 'cuda', 'torch-cpu'}
-        Where features are formed and summed: by numpy, or through torch on a GPU. There the p x p
-        system of the columns is always the one that is solved, and the penalty is fixed or chosen
-        by validation or in folds. 'torch-cpu' is for tests: what a GPU does, on the CPU.
-    tf32 : bool
-        On a device, rows in float32: products of features in TF32.
     """
 
     leaves_one_out: ClassVar[bool] = True
     solves_smaller_side: ClassVar[bool] = True
-
-    device: str = parameter(CPU, one_of(*DEVICES))
-    tf32: bool = parameter(False, TRUTH)
-
-    def check_parameters(self) -> None:
-        """Check that a device can serve the rest."""
-        super().check_parameters()
-        if self.device == CPU and self.tf32:
-            raise MethodError("TF32 is for a device, and device is cpu.", "", "Take device: cuda.")
-        reasons = {
-            f"selection is '{self.selection}'": self.selection in ("test", LOO),
-        }
-        for reason in (reason for reason, holds in reasons.items() if holds and self.device != CPU):
-            raise MethodError(
-                f"device is {self.device}, and {reason}.",
-                "A device serves fixed penalties, and those chosen by validation or in folds.",
-                "Take device: cpu, or selection: cv5.",
-            )
-
-    def _design(self, X: Rows, features: Any) -> Design:
-        device = None if self.device == CPU else Device(self.device, self.tf32)
-        return design_of(X, features, device)
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         by_pairs = targets.coding is not None and targets.coding.by_pairs
@@ -85,17 +49,12 @@ class _Ridge(LinearModel, PenalisedSolver):
                 "A row left out changes the fits of its pairs only.",
                 "Take multiclass: one-vs-rest, or selection: cv5.",
             )
-        if design.n_columns >= design.n and design.device is None:
+        if design.n_columns >= design.n:
             return self._row_side_fits(design, targets, groups, clock)
         if self.chosen_selection() == LOO:
             return self._left_out_fits(design, targets, clock)
         fit = pairwise_gram_fits if by_pairs else gram_fits
-        with memory_errors():
-            fits = fit(design, targets, groups, clock, self._solve, self.intercept)
-        if design.n_columns >= design.n:
-            for notes in fits.path.notes:
-                notes.append(COLUMNS_SOLVED)
-        return fits
+        return fit(design, targets, groups, clock, self._solve, self.intercept)
 
     @property
     def streams(self) -> bool:
@@ -104,8 +63,7 @@ class _Ridge(LinearModel, PenalisedSolver):
 
     def _solve(self, equations: gram.NormalEquations) -> LinearPath:
         alphas = self._absolute(equations.n)
-        solve = gram.solve_ridge if self.device == CPU else solve_ridge_on_device
-        return _linear(solve(equations, alphas, intercept=self.intercept))
+        return _linear(gram.solve_ridge(equations, alphas, intercept=self.intercept))
 
     def _left_out_fits(self, design: Design, targets: Targets, clock: Clock) -> Fits:
         """Fit all rows, and sum the losses of each by the fit without it, in a second pass."""

@@ -58,6 +58,17 @@ def test_lists_of_a_generators_parameter_are_data_sets(tmp_path):
     assert [spec.parameters["d"] for spec in experiment.dataset] == [2, 3, 4]
 
 
+def test_keys_of_earlier_versions_are_in_manifests_alone(tmp_path):
+    experiment = read(tmp_path, GOOD)
+    content = experiment.model_dump(mode="json") | {"device": "cuda", "timing": "shared"}
+    known = config.from_manifest(content, "manifest.json")
+    assert known.model_dump() == experiment.model_dump()
+    with pytest.raises(ConfigError, match="device"):
+        read(tmp_path, GOOD + "device: cuda\n")
+    with pytest.raises(ConfigError, match="dtype"):
+        read(tmp_path, GOOD + "dtype: tf32\n")
+
+
 def test_kept_by(tmp_path):
     text = changed("M: 10:30:10", "M: {kept_by: lkrf}").replace("- rks", "- lkrf")
     assert read(tmp_path, text).M == KeptBy(kept_by="lkrf")

@@ -6,13 +6,14 @@ from numpy.testing import assert_allclose
 
 from rfbench.errors import MethodError
 from rfbench.registry import SAMPLERS
-from rfbench.samplers import ORF, RKS, RandomFeatures
+from rfbench.samplers import ORF, RKS
 from rfbench.samplers.feature_map import OFFSET, PAIRED
 from rfbench.solvers import RidgeRegressor
 from rfbench.testing.samplers import NEW_ROWS, ROWS
 
 torch = pytest.importorskip("torch")
 LABELS = (ROWS[:, 0] > 0).astype(int)
+WITHOUT = ("low-precision", "nystroem")
 
 
 def fitted(name, kernel="gaussian", feature_map=OFFSET, M=6, **parameters):
@@ -31,7 +32,7 @@ def tensors(rows=NEW_ROWS, **kwargs):
 def test_every_sampler_has_its_features_or_says_that_it_has_none(name, feature_map):
     kernel = SAMPLERS[name].declaration.kernels[0]
     sampler = fitted(name, kernel, feature_map, M=12)
-    if not sampler.has_torch_form:
+    if name in WITHOUT:
         with pytest.raises(MethodError, match="cannot be computed by torch"):
             sampler.feature_map_.as_torch()
         return
@@ -39,7 +40,7 @@ def test_every_sampler_has_its_features_or_says_that_it_has_none(name, feature_m
     assert_allclose(features(tensors()).numpy(), sampler.transform(NEW_ROWS), atol=1e-13)
 
 
-@pytest.mark.parametrize("name", [n for n, cls in SAMPLERS.items() if cls.has_torch_form])
+@pytest.mark.parametrize("name", [name for name in SAMPLERS if name not in WITHOUT])
 @pytest.mark.parametrize("feature_map", [OFFSET, PAIRED])
 def test_features_of_rows_in_float32_are_in_float32(name, feature_map):
     kernel, rows = SAMPLERS[name].declaration.kernels[0], ROWS.astype(np.float32)
@@ -51,16 +52,6 @@ def test_features_of_rows_in_float32_are_in_float32(name, feature_map):
     assert made.dtype == torch.float32
     expected = sampler.transform(NEW_ROWS.astype(np.float32))
     assert_allclose(made.numpy(), expected, atol=1e-4)
-
-
-def test_a_sampler_from_elsewhere_has_a_form_only_if_it_says_so():
-    assert not type("Own", (RandomFeatures,), {}).has_torch_form
-    assert type("OwnWaves", (RKS,), {}).has_torch_form
-
-
-def test_the_samplers_without_are_those_that_are_not_waves():
-    without = {name for name, cls in SAMPLERS.items() if not cls.has_torch_form}
-    assert without == {"low-precision", "nystroem"}
 
 
 @pytest.mark.parametrize("kernel", ["arc-cosine-0", "arc-cosine-1", "arc-cosine-2", "linear"])
