@@ -160,6 +160,7 @@ OPENS = re.compile(
 OPENERS = {
     "rfbench.figures.known": {"read_bytes"},  # the code of the package
     "rfbench.choosing.menu": {"read_bytes"},
+    "rfbench.pages.html": {"read_text", "read_bytes"},  # template and style
     "rfbench.pages.rules": {"read_text"},
 }
 OTHER_WRITERS = {

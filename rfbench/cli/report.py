@@ -34,12 +34,19 @@ def known_of_data() -> Known:
 @click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE)
 @click.option("--out", type=FOLDER, default=RESULTS, show_default=True, help="Where the pages go.")
 @click.option(
+    "--html",
+    type=click.Path(path_type=Path),
+    metavar="FILE_OR_FOLDER",
+    help="Write HTML and nothing else: NAME.html has the tables and figures of RESULTS on one page "
+    "to look at and to send, another name is a folder for all pages.",
+)
+@click.option(
     "--audits",
     is_flag=True,
     help="Write the pages of the audits below RESULTS anew from their tables, and nothing else.",
 )
 @with_papers
-def report(folders: tuple[Path, ...], out: Path, audits: bool) -> None:
+def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool) -> None:
     """Write the pages that say what came out, from the CSVs alone; nothing is run.
 
     README.md: findings, and how many numbers and claims came out. papers/: a page per paper, its
@@ -52,6 +59,8 @@ def report(folders: tuple[Path, ...], out: Path, audits: bool) -> None:
       rfbench report
       rfbench report results/published --out results
       rfbench report results/quickstart results/mine --out pages
+      rfbench report results/quickstart --html report.html
+      rfbench report --html site
       rfbench report --audits
     """
     from rfbench.experiment.today import settings
@@ -63,9 +72,19 @@ def report(folders: tuple[Path, ...], out: Path, audits: bool) -> None:
 
         folders_of_audits = sorted({file.parent for path in paths for file in path.rglob(PAGE)})
         written = [save_again(folder) for folder in folders_of_audits]
-    else:
-        from rfbench.pages.report import publish
+    elif html and html.suffix == ".html":
+        from rfbench.pages.html import write_file
 
-        written = publish(paths, out, settings, known_of_data())
+        written = write_file(paths, html)
+    else:
+        from rfbench.pages import report as made
+
+        if html:
+            from rfbench.pages.html import write_folder
+
+            pages = made.pages(paths, out, settings, known_of_data())
+            written = write_folder(pages, out, paths, html)
+        else:
+            written = made.publish(paths, out, settings, known_of_data())
     for path in written:
         echo(path)

@@ -113,11 +113,15 @@ def figures_of(results: Results, width: float | None = None) -> Iterator[tuple[s
 
 
 def save(figure: Figure, file: Path) -> None:
-    """Write a figure as PNG, PDF or SVG, with its folder; the same figure gives the same bytes.
+    """Write a figure as PNG, PDF or SVG, with its folder; see `drawn`.
 
     Raises WriteError if the file cannot be written.
     """
-    form = file.suffix[1:]
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format=form, metadata=METADATA[form])
-    files.replace(file, drawn.getvalue())
+    files.replace(file, drawn(figure, file.suffix[1:]))
+
+
+def drawn(figure: Figure, form: str) -> bytes:
+    """Return a figure as PNG, PDF or SVG; the same figure gives the same bytes."""
+    stream = io.BytesIO()
+    figure.savefig(stream, format=form, metadata=METADATA[form])
+    return stream.getvalue()

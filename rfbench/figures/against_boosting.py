@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rfbench.analysis.leaderboard import Enough, TableRatio
-from rfbench.figures import METADATA
+from rfbench.figures import drawn
 from rfbench.figures.panels import new_figure
 from rfbench.figures.style import BLUE, GREY, VERMILLION, ink, settings
 
@@ -49,9 +48,7 @@ def draw(enough: Enough) -> Figure:
 def png(enough: Enough) -> bytes:
     """Return the figure as PNG; the same facts give the same bytes."""
     with settings():
-        stream = io.BytesIO()
-        draw(enough).savefig(stream, format="png", metadata=METADATA["png"])
-    return stream.getvalue()
+        return drawn(draw(enough), "png")
 
 
 def _shown(tick: float, tables: Sequence[TableRatio]) -> bool:

@@ -26,31 +26,53 @@ def publish(
     today: Today | None = None,
     known: leaderboard.Known | None = None,
 ) -> list[Path]:
-    """Write every page from the results folders at or below some; nothing is run.
+    """Write `pages`, and remove those of an earlier call that no result backs any more.
 
-    The same results give the same bytes. Pages of an earlier call that no result backs any more
-    are removed.
+    Raises ResultsError also if the folder has a ``README.md`` that is no page of an earlier call;
+    WriteError if a file cannot be written.
+    """
+    out = Path(out)
+    _check_front(out / "README.md")
+    written = pages(folders, out, today, known)
+    with writing(f"The report cannot be written to {out}", todo="Name another folder with --out."):
+        stale = _stale(out, written)
+        for path in (*stale, *written):
+            files.check(path, out)
+        for path in stale:
+            path.unlink()
+        for path, content in written.items():
+            files.replace(path, content if isinstance(content, bytes) else content.encode(), out)
+    return list(written)
+
+
+def pages(
+    folders: Sequence[str | Path],
+    out: Path,
+    today: Today | None = None,
+    known: leaderboard.Known | None = None,
+) -> dict[Path, str | bytes]:
+    """Return every page from the results folders at or below some; nothing is run.
+
+    The same results give the same bytes.
 
     Parameters
     ----------
     out : path
         The folder for ``README.md``, ``which_method.md`` with its facts in ``leaderboard.json``,
-        a page in ``papers/`` for each paper of which anything was run; all of them are returned.
+        a page in ``papers/`` for each paper of which anything was run.
     today : callable, optional
         What makes rows stale, see `rfbench.analysis.frame.collect`.
     known : optional
         What is known of data sets beside their rows.
 
-    Raises ResultsError if a path is not there, no results at all can be read, or the folder has a
-    ``README.md`` that is no page of an earlier call; WriteError if a file cannot be written.
+    Raises ResultsError if a path is not there, or no results at all can be read.
     """
-    out, paths = Path(out), list(map(Path, folders))
-    _check_front(out / "README.md")
+    paths = list(map(Path, folders))
     verification = verify_any(paths, today=today)
     collection = verification.selection.collection
     board = leaderboard.gather(collection, known)
     of_papers = out / PAPERS
-    pages: dict[Path, str | bytes] = {
+    return {
         **{
             of_papers / f"{name}.md": paper.page(verification, name, of_papers)
             for name in front.papers_with_pages(verification)
@@ -59,15 +81,6 @@ def publish(
         **{out / name: content for name, content in _facts(board).items()},
         out / "README.md": front.page(verification, board, paths, out),
     }
-    with writing(f"The report cannot be written to {out}", todo="Name another folder with --out."):
-        stale = _stale(out, pages)
-        for path in (*stale, *pages):
-            files.check(path, out)
-        for path in stale:
-            path.unlink()
-        for path, content in pages.items():
-            files.replace(path, content if isinstance(content, bytes) else content.encode(), out)
-    return list(pages)
 
 
 def _facts(board: leaderboard.Leaderboard | None) -> dict[str, bytes]:

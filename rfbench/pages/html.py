@@ -1,0 +1,242 @@
+"""Pages of Markdown as HTML: nothing in them runs, and nothing is fetched.
+
+Markup in the texts of others stays text, a link leads to a page of the same call or to the web, and
+figures are part of the page.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import posixpath
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from importlib import resources as package
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup
+
+from rfbench import figures, files, results
+from rfbench.analysis.frame import of
+from rfbench.errors import ResultsError, WriteError
+from rfbench.figures.style import settings
+from rfbench.pages import first, summary_table
+from rfbench.pages.front import machine
+from rfbench.pages.scoreboard import anchor
+from rfbench.pages.templates import bare, render
+from rfbench.results import Results
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+FRONT, INDEX = "README.md", "index.html"
+LONG = 30  # characters: a longer cell of a table may break over lines
+
+
+def write_file(folders: Sequence[str | Path], file: Path) -> list[Path]:
+    """Write one page with the tables and the figures of the results folders at or below some.
+
+    Raises ResultsError if there are no results or they cannot be read; WriteError if the file
+    cannot be written.
+    """
+    pictures: dict[str, bytes] = {}
+    sections = [_section(results.read(folder), pictures) for folder in results.find(folders)]
+    text = render("results.md.j2", sections=sections)
+    html = Html(text, lambda href: href if _elsewhere(href) else "", pictures)
+    page = _page(html, [(f"#{name}", text, False) for tag, name, text in html.heads if tag == "h2"])
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteError(
+            f"The page cannot be written to {file}: {error.strerror}.",
+            todo="Name another file with --html.",
+        ) from error
+    files.write_named(file, page)
+    return [file]
+
+
+def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
+    """Return what a page says of a results folder; its figures are added to `pictures`."""
+    drawn = []
+    with settings():
+        for name, figure in figures.figures_of(read):
+            address = f"{len(pictures)}.png"
+            pictures[address] = figures.drawn(figure, "png")
+            drawn.append((name.replace("_", " "), address))
+    title, _, table = summary_table.render(read, "markdown").partition("\n\n")
+    return {
+        "title": Markup(title.strip("*")),
+        "table": Markup(table),
+        "figures": drawn,
+        "answers": first.sentences(of([read]), read),
+        "machine": machine(read),
+        "results": read,
+    }
+
+
+def write_folder(
+    pages: Mapping[Path, str | bytes], top: Path, folders: Sequence[str | Path], out: Path
+) -> list[Path]:
+    """Write the pages of `rfbench report` as a folder of HTML, with the audits that they link to.
+
+    Parameters
+    ----------
+    pages : mapping
+        Of `rfbench.pages.report.pages`: Markdown and pictures by their places.
+    top : Path
+        The folder in which those places are.
+    folders : sequence of path
+        Where the results were read: a page of Markdown there that is linked to is taken in.
+    out : Path
+        A new or empty folder, or one of an earlier call, whose pages are replaced.
+
+    Raises ResultsError if the folder holds anything else; WriteError if a file cannot be written.
+    """
+    earlier = _earlier(out)
+    top, places = top.resolve(), [Path(folder).resolve() for folder in folders]
+    every = {top / file.resolve().relative_to(top): content for file, content in pages.items()}
+    texts = {file: text for file, text in every.items() if isinstance(text, str)}
+    names = {file: file.relative_to(top).with_suffix(".html").as_posix() for file in texts}
+    names[top / FRONT] = INDEX
+    bar = sorted(names, key=lambda file: (len(file.parts), file != top / FRONT))
+
+    def resolve(href: str, page: Path) -> str:
+        if _elsewhere(href):
+            return href
+        path, _, place = href.partition("#")
+        file = Path(os.path.normpath(page.parent / unquote(path)))
+        above = next((place for place in places if file.is_relative_to(place)), None)
+        if file not in names and file.suffix == ".md" and above and file.is_file():
+            texts[file] = files.read(file, above).decode(errors="replace")
+            same = sum(path.parent.name == file.parent.name for path in texts) - 1
+            names[file] = f"audits/{file.parent.name}{f'-{same + 1}' if same else ''}.html"
+        if file not in names:
+            return ""
+        target = posixpath.relpath(names[file], posixpath.dirname(names[page]) or ".")
+        return quote(target) + (f"#{place}" if place else "")
+
+    written: dict[Path, bytes] = {}
+    while waiting := [file for file in texts if out / names[file] not in written]:
+        for page in waiting:
+            pictures = {
+                posixpath.relpath(file, page.parent): content
+                for file, content in every.items()
+                if isinstance(content, bytes) and file.suffix == ".png"
+            }
+            html = Html(texts[page], partial(resolve, page=page), pictures)
+            links = [(resolve(str(file), page), file.stem, file == page) for file in bar]
+            written[out / names[page]] = _page(html, links)
+    for file in earlier - set(written):
+        file.unlink()
+    for file, content in written.items():
+        files.replace(file, content, out)
+    return list(written)
+
+
+def _earlier(out: Path) -> set[Path]:
+    """Return the pages of an earlier call; ResultsError if there are other files."""
+    start = (package.files(__package__) / "templates" / "page.html.j2").read_bytes().splitlines()[0]
+    there = {file for file in out.rglob("*") if file.is_symlink() or not file.is_dir()}
+    there |= {out} if out.exists() and not out.is_dir() else set()
+    for file in sorted(there):
+        if file == out or file.suffix != ".html" or not files.read(file, out).startswith(start):
+            raise ResultsError(
+                f"{file} is in the way.",
+                "Only pages that an earlier `rfbench report --html` wrote are replaced.",
+                "Name a new folder with --html.",
+            )
+    return there
+
+
+def _elsewhere(href: str) -> bool:
+    return href.startswith(("https://", "http://", "#"))
+
+
+def _page(html: Html, links: Sequence[tuple[str, str, bool]]) -> bytes:
+    """Return a whole page; of the bar above it address, name, and whether it is this page."""
+    style = (package.files(__package__) / "templates" / "page.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    facts = {"title": html.heads[0][2] if html.heads else "", "body": Markup(html.body)}
+    template = _template()
+    return str(template.render(style=Markup(style), digest=digest, links=links, **facts)).encode()
+
+
+@cache
+def _template() -> Template:
+    return bare(autoescape=True, keep_trailing_newline=True).get_template("page.html.j2")
+
+
+class Html:
+    """A text of Markdown as HTML.
+
+    Parameters
+    ----------
+    resolve : callable
+        Where a link leads, by what stands in the text; nothing is linked where it returns ``""``.
+    pictures : mapping
+        PNG by the address of a picture; of others there is their text alone.
+
+    Attributes
+    ----------
+    body : str
+        The HTML.
+    heads : list of (str, str, str)
+        Of each heading the tag, the anchor that Markdown gives it, and the text.
+    """
+
+    def __init__(
+        self, text: str, resolve: Callable[[str], str], pictures: Mapping[str, bytes]
+    ) -> None:
+        self.heads: list[tuple[str, str, str]] = []
+        parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+        tokens = parser.parse(text)
+        for token, after in pairwise([*tokens, Token("", "", 0)]):
+            right = "right" in str(token.attrs.pop("style", ""))  # the policy forbids styles
+            if token.type == "heading_open":
+                token.attrs["id"] = self._add(token.tag, after)
+            elif token.type in ("td_open", "th_open"):
+                length = "long" if len(after.content) > LONG else "short"
+                token.attrs["class"] = f"{length} number" if right else length
+            elif token.type == "inline":
+                token.children = _inline(token.children or [], resolve, pictures)
+        parser.add_render_rule("table_open", lambda *_: '<div class="scroll"><table>\n')
+        parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
+        self.body = str(parser.renderer.render(tokens, parser.options, {}))
+
+    def _add(self, tag: str, inline: Token) -> str:
+        heading = "".join(child.content for child in inline.children or ())
+        name, others = anchor(heading), {name for _, name, _ in self.heads}
+        name = f"{name}-{len(others)}" if name in others else name
+        self.heads.append((tag, name, heading))
+        return name
+
+
+def _inline(
+    children: list[Token], resolve: Callable[[str], str], pictures: Mapping[str, bytes]
+) -> list[Token]:
+    """Let links lead where they may, and put pictures in."""
+    result: list[Token] = []
+    links: list[bool] = []  # whether each link that is open leads anywhere
+    for token in children:
+        if token.type == "link_open":
+            target = resolve(str(token.attrs["href"]))
+            links.append(bool(target))
+            token.attrs = {"href": target}
+        elif token.type == "image":
+            picture = pictures.get(str(token.attrs["src"]))
+            if picture is None:
+                token = Token("text", "", 0, content=token.content)
+            else:
+                data = base64.b64encode(picture).decode()
+                token.attrs["src"] = f"data:image/png;base64,{data}"
+        if not (token.type.startswith("link_") and not links[-1]):
+            result.append(token)
+        if token.type == "link_close":
+            links.pop()
+    return result

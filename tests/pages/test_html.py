@@ -1,0 +1,140 @@
+"""Pages as HTML: nothing live in them, links that lead somewhere, figures inside."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from rfbench import figures
+from rfbench.errors import ResultsError, WriteError
+from rfbench.pages.html import Html, write_file
+from tests.support.command_line import call
+from tests.support.papers import PAPER, eeg
+from tests.support.results import write_folder
+
+HOSTILE = "</title><script>bad()</script>[x](javascript:bad()) ![y](http://z/y.png) <b onclick=b()>"
+SHORT = "<script>bad()</script>[x](javascript:b) <b onclick=b()>"  # a longer label has no figures
+LIVE = {"script", "iframe", "object", "embed", "link", "form", "base", "b"}
+
+
+class Page(HTMLParser):
+    """What a browser would find in a page."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.feed(file.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def of(self, name: str) -> list[str]:
+        return [value for key, value in self.attributes if key == name]
+
+
+def harmless(page: Page) -> bool:
+    """Return whether a page runs nothing, fetches nothing, and links to pages and the web alone."""
+    schemes = [re.match(r"([a-z]+):", address) for address in page.of("href")]
+    return (
+        not LIVE & set(page.tags)
+        and not [key for key, _ in page.attributes if key.startswith("on") or key == "style"]
+        and all(address.startswith("data:image/png;") for address in page.of("src"))
+        and {scheme[1] for scheme in schemes if scheme} <= {"http", "https"}
+        and "default-src 'none'; img-src data:; style-src 'sha256-" in page.of("content")[0]
+    )
+
+
+@pytest.fixture
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"sampler": "rks", "label": label, "M": M, "columns": M, "trial": t, "error": 100 / M + t}
+        for label in ("rks", SHORT)
+        for M in (10, 20, 50)
+        for t in range(3)
+    ]
+    failed = {"label": "broken", "M": 10, "status": "failed", "message": HOSTILE, "error": None}
+    config = {"name": "mine", "title": HOSTILE, "description": HOSTILE}
+    manifest = {"config": config, "machine": {"cpu": HOSTILE}}
+    write_folder(tmp_path / "results/mine", [*rows, failed], manifest)
+    methods = eeg(rks=68.5, qmc=69.2)
+    write_folder(tmp_path / "results/paper", methods, {"config": {"name": "paper", **PAPER}})
+    return tmp_path
+
+
+def test_one_page_has_tables_and_figures_and_nothing_live(top: Path) -> None:
+    assert call("report", "results/mine", "--html", "deep/page.html").split() == ["deep/page.html"]
+    assert [path.name for path in Path("deep").iterdir()] == ["page.html"]
+    page = Page(Path("deep/page.html"))
+    assert harmless(page)
+    assert len(page.of("src")) == 3  # error and time over M, error over time
+    assert {"h1", "table", "style"} <= set(page.tags)
+    assert ">11.00 ± 0.58</td>" in Path("deep/page.html").read_text(encoding="utf-8")
+    assert Path("deep/page.html").stat().st_size < 2_000_000
+
+
+def test_a_page_of_several_folders_leads_to_each(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "drawn", lambda *_: b"")
+    (file,) = write_file(["results/mine", "results/paper"], Path("page.html"))
+    page = Page(file)
+    assert harmless(page)
+    inside = [address[1:] for address in page.of("href") if address.startswith("#")]
+    assert len(inside) == 2
+    assert set(inside) <= set(page.of("id"))
+    before = file.read_bytes()
+    write_file(["results/mine", "results/paper"], file)
+    assert file.read_bytes() == before
+
+
+def test_the_pages_of_a_report_link_to_one_another(top: Path) -> None:
+    audit = Path("results/paper/notes.md")
+    audit.write_text("# Notes\n\n[rows](trials.csv)\n", encoding="utf-8")
+    Path("results/README.md").touch()  # what a link that leads outside would find
+    call("report", "results", "--html", "site")
+    files = {path.relative_to("site").as_posix() for path in Path("site").rglob("*.html")}
+    assert {"index.html", "which_method.html", "papers/liu2020.html"} <= files
+    assert not Path("results/papers").exists()
+    links = 0
+    for name in files:
+        page = Page(Path("site", name))
+        assert harmless(page)
+        for address in page.of("href"):
+            path, _, place = address.partition("#")
+            if not address.startswith("https:"):
+                links += 1
+                there = Path("site", name).parent / unquote(path) if path else Path("site", name)
+                assert there.is_file(), address
+                assert not place or place in Page(there).of("id")
+    assert links > 10
+
+
+def test_pages_of_an_earlier_call_are_replaced_and_others_refused(top: Path) -> None:
+    call("report", "results", "--html", "site")
+    call("report", "results/mine", "--html", "site")
+    assert not Path("site/papers/liu2020.html").exists()
+    Path("site/notes.html").write_text("<p>mine</p>")
+    assert "notes.html is in the way" in call("report", "--html", "site", code=2)
+    assert Path("site/index.html").exists()
+    Path("file").touch()
+    assert "file is in the way" in call("report", "--html", "file", code=2)
+    with pytest.raises(WriteError, match="--html"):
+        write_file(["results/mine"], Path("file/page.html"))
+    with pytest.raises(ResultsError):
+        write_file(["nowhere"], Path("page.html"))
+
+
+def test_markdown_becomes_html() -> None:
+    text = "# A *b*\n\n## A b\n\n[x](y.md) [z](no.md) ![p](p.png) ![q](q.png)\n\n"
+    text += "| a | b |\n|:--|--:|\n| 1 | 2 |\n"
+    html = Html(text, {"y.md": "y.html"}.get, {"p.png": b"abc"})  # type: ignore[arg-type]
+    assert html.heads == [("h1", "a-b", "A b"), ("h2", "a-b-1", "A b")]
+    assert '<a href="y.html">x</a> z ' in html.body
+    assert '<img src="data:image/png;base64,YWJj" alt="p" /> q' in html.body
+    assert '<td class="short number">2</td>' in html.body
