@@ -22,7 +22,7 @@ class Grid:
     rows: Sequence[Sequence[str]]  # each as long as the head
     title: str = ""  # what stands above it
     best: frozenset[tuple[int, int]] = frozenset()  # cells, row and column, that LaTeX has bold
-    over: tuple[str, int] = ("", 0)  # what stands over the heads of so many columns, names apart
+    over: Sequence[str] = ()  # what stands over each head; equal neighbours have it in common
     parts: frozenset[int] = frozenset()  # rows that hold a heading of those beneath
 
 

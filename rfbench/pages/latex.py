@@ -1,4 +1,4 @@
-"""Tables for an article: booktabs and siunitx, as wide as a column or a page."""
+"""Tables for an article by pandas: booktabs and siunitx, as wide as a column or a page."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from rfbench.pages.words import DASH
 PREAMBLE = r"% needs \usepackage{booktabs,siunitx}"
 # In points: one and both columns of an article of two (those of `article`; most are wider).
 COLUMN, PAGE = 229.0, 469.0
-# At \footnotesize: a usual letter of a name, a bold digit (cmbx8), the space between two columns.
-LETTER, DIGIT, SPACE = 4.4, 4.9, 6.0
-NAME = 34  # letters of the first column before it is broken over lines
+LETTER, SPACE = 4.6, 6.0  # at \footnotesize: a letter, the space between two columns
 NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?: ?± ?(\d+)(?:\.(\d+))?)?")
-SETTINGS = r"\sisetup{detect-weight=true,mode=text}"
+SETTINGS = r"\footnotesize\setlength{\tabcolsep}{3pt}\sisetup{detect-weight=true,mode=text}"
 
 
 def table(grid: Grid, caption: str = "", label: str = "", note: str = "") -> str:
@@ -30,33 +28,30 @@ def table(grid: Grid, caption: str = "", label: str = "", note: str = "") -> str
     caption, label, note : str
         One line above, the name for ``\\ref``, and what stands beneath in small letters.
     """
-    columns = [_Column(grid, j) for j in range(1, len(grid.head))]
-    first = min(NAME, max(map(len, [grid.head[0], *(row[0] for row in grid.rows)]), default=0))
-    names = first * LETTER + SPACE
-    width = names + sum(column.width for column in columns)
-    wide = width > COLUMN
-    float_ = "table*" if wide else "table"
-    limit = PAGE if wide else COLUMN
+    rows = [i for i in range(len(grid.rows)) if i not in grid.parts]
+    columns = [_Column(grid, j, rows) for j in range(1, len(grid.head))]
+    names = sum(
+        LETTER * max((len(grid.rows[i][0]) for i in some), default=0) + SPACE
+        for some in (rows, grid.parts)
+        if some
+    )
+    wide = names + sum(column.width for column in columns) > COLUMN
+    room = limit = (PAGE if wide else COLUMN) - names
     blocks: list[list[_Column]] = [[]]
-    room = limit - names
     for column in columns:
         if blocks[-1] and room < column.width:
             blocks.append([])
-            room = limit - names
+            room = limit
         blocks[-1].append(column)
         room -= column.width
-    longest = max((len(row[0]) for row in grid.rows), default=0)
-    names_column = f"p{{{names - SPACE:.0f}pt}}" if longest > NAME else "l"
-    lines = [rf"\begin{{{float_}}}", r"\centering"]
+    kind = "table*" if wide else "table"
+    lines = [rf"\begin{{{kind}}}", r"\centering"]
     lines += [rf"\caption{{{in_latex(caption)}}}"] if caption else []
     lines += [rf"\label{{{label}}}"] if label else []
-    lines += [r"\footnotesize", r"\setlength{\tabcolsep}{3pt}", SETTINGS]
-    for i, block in enumerate(blocks):
-        lines += [r"\par\medskip"] if i else []
-        lines += _tabular(grid, block, names_column)
+    lines += [SETTINGS, "\\par\\medskip\n".join(_tabular(grid, rows, block) for block in blocks)]
     if note:
         lines.append(rf"\par\smallskip\parbox{{\linewidth}}{{\scriptsize {in_latex(note)}}}")
-    return "\n".join([*lines, rf"\end{{{float_}}}", ""])
+    return "\n".join([*lines, rf"\end{{{kind}}}", ""])
 
 
 def label_of(text: str) -> str:
@@ -69,53 +64,63 @@ def label_of(text: str) -> str:
 
 
 class _Column:
-    """A column of numbers aligned at their points, or of texts."""
+    """A column: numbers aligned at their points, or texts."""
 
-    def __init__(self, grid: Grid, position: int) -> None:
-        self.position, self.head = position, grid.head[position]
-        cells = [row[position] for i, row in enumerate(grid.rows) if i not in grid.parts]
+    def __init__(self, grid: Grid, position: int, rows: Sequence[int]) -> None:
+        self.heads = [in_latex(level[position]) for level in (grid.over, grid.head) if any(level)]
+        cells = [grid.rows[i][position] for i in rows]
         matches = [NUMBER.fullmatch(cell) for cell in cells]
-        numbers = [match for match in matches if match]
-        self.aligned = bool(numbers)
-        if not numbers:
-            self.width = max(map(len, [*self.head.split(), *cells]), default=1) * LETTER + SPACE
-            self.format = "r"
-            return
-        others = [cell for cell, match in zip(cells, matches, strict=True) if not match]
-        whole = max(len(match[1]) + len(match[2]) for match in numbers)
-        decimals = max(len(match[3] or "") for match in numbers)
-        spread = max(len(_last_digits(match)) for match in numbers)
-        sign = "-" if any(match[1] for match in numbers) else ""
-        digits = whole - len(sign)
-        self.format = f"S[table-format={sign}{digits}.{decimals}{f'({spread})' if spread else ''}]"
-        size = whole + (decimals + 0.5 if decimals else 0) + (spread + 1.5 if spread else 0)
-        texts = max(map(len, [*self.head.split(), *others]), default=0)
-        self.width = max(size * DIGIT, texts * LETTER) + SPACE
+        self.format = _format([match for match in matches if match])
+        texts = [
+            _number(match) if match else cell for match, cell in zip(matches, cells, strict=True)
+        ]
+        self.width = LETTER * max(map(len, [grid.head[position], *texts])) + SPACE
+        self.cells = []
+        for i, match, text in zip(rows, matches, texts, strict=True):
+            bold = r"\bfseries " if (i, position) in grid.best else ""
+            braced = f"{{{in_latex(text)}}}" if self.format[0] == "S" and text else in_latex(text)
+            self.cells.append(bold + text if match else braced)
 
-    def title(self) -> str:
-        words, room = self.head.split(), max(self.width - SPACE, 1) / LETTER
-        lines: list[str] = []
-        for word in words:
-            if lines and len(lines[-1]) + 1 + len(word) <= room:
-                lines[-1] += f" {word}"
-            else:
-                lines.append(word)
-        cells = [in_latex(line) for line in lines]
-        if len(cells) > 1:
-            stacked = r"\\".join(cells)
-            return rf"{{\shortstack[r]{{{stacked}}}}}"
-        return f"{{{''.join(cells)}}}"
 
-    def cell(self, text: str, best: bool) -> str:
-        if not self.aligned:
-            return in_latex(text)
-        match = NUMBER.fullmatch(text)
-        if not match:
-            return f"{{{in_latex(text)}}}" if text else ""
-        spread = _last_digits(match)
-        number = match[1] + match[2] + (f".{match[3]}" if match[3] else "")
-        bold = r"\bfseries " if best else ""
-        return f"{bold}{number}" + (f"({spread})" if spread else "")
+def _tabular(grid: Grid, rows: Sequence[int], columns: Sequence[_Column]) -> str:
+    """Write the names of the rows, below the headings that they stand under, and some columns."""
+    import pandas as pd
+
+    names = [[in_latex(grid.rows[i][0].replace(DASH, "-")) for i in rows]]
+    if grid.parts:
+        above = [max((part for part in grid.parts if part < i), default=None) for i in rows]
+        names.insert(0, ["" if i is None else in_latex(grid.rows[i][0]) for i in above])
+    heads = [*zip(*(column.heads for column in columns), strict=True)]
+    corner = [*[""] * (len(heads) - 1), in_latex(grid.head[0])]
+    frame = pd.DataFrame([*zip(*(column.cells for column in columns), strict=True)])
+    frame.index = pd.MultiIndex.from_arrays(names) if grid.parts else pd.Index(names[0])
+    frame.columns = (
+        pd.MultiIndex.from_arrays(heads, names=corner)
+        if any(grid.over)
+        else pd.Index(heads[0], name=corner[0])
+    )
+    formats = "".join(["l" * len(names), *(column.format for column in columns)])
+    return frame.style.to_latex(
+        hrules=True,
+        siunitx=True,  # braces around heads
+        column_format=f"@{{}}{formats}@{{}}",
+        multicol_align="c",
+        multirow_align="naive",
+    ).rstrip()
+
+
+def _format(numbers: Sequence[re.Match[str]]) -> str:
+    if not numbers:
+        return "r"
+    parts = ((m[1], m[2], m[3] or "", _last_digits(m)) for m in numbers)
+    sign, whole, decimals, spread = (max(map(len, texts)) for texts in zip(*parts, strict=True))
+    return f"S[table-format={'-' * sign}{whole}.{decimals}{f'({spread})' if spread else ''}]"
+
+
+def _number(match: re.Match[str]) -> str:
+    spread = _last_digits(match)
+    number = match[1] + match[2] + (f".{match[3]}" if match[3] else "")
+    return number + (f"({spread})" if spread else "")
 
 
 def _last_digits(match: re.Match[str]) -> str:
@@ -123,26 +128,3 @@ def _last_digits(match: re.Match[str]) -> str:
     if match[4] is None:
         return ""
     return (match[4] + (match[5] or "")).lstrip("0") or "0"
-
-
-def _tabular(grid: Grid, columns: Sequence[_Column], names: str) -> list[str]:
-    count = 1 + len(columns)
-    lines = [rf"\begin{{tabular}}{{@{{}}{names}{''.join(c.format for c in columns)}@{{}}}}"]
-    head = [in_latex(grid.head[0]), *(column.title() for column in columns)]
-    over, spanned = grid.over
-    first = columns[0].position
-    spanned -= first - 1  # those that stand in an earlier block
-    lines.append(r"\toprule")
-    if (shown := min(spanned, len(columns))) > 0:
-        lines.append(rf" & \multicolumn{{{shown}}}{{c}}{{{in_latex(over)}}} \\")
-        lines.append(rf"\cmidrule(l){{2-{shown + 1}}}")
-    lines += [" & ".join(head) + r" \\", r"\midrule"]
-    for i, row in enumerate(grid.rows):
-        if i in grid.parts:
-            lines += [r"\addlinespace"] if i else []
-            lines.append(rf"\multicolumn{{{count}}}{{@{{}}l}}{{\emph{{{in_latex(row[0])}}}}} \\")
-            continue
-        cells = [column.cell(row[column.position], (i, column.position) in grid.best)
-                 for column in columns]  # fmt: skip
-        lines.append(" & ".join([in_latex(row[0].replace(DASH, "-")), *cells]) + r" \\")
-    return [*lines, r"\bottomrule", r"\end{tabular}"]

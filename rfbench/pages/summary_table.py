@@ -234,11 +234,11 @@ def _across(table: pd.DataFrame, results: Results, asked: _Asked) -> Grid:
         best |= {(len(rows), j) for j, line in enumerate(of_method, 1) if line and line["best"]}
         scores = [score(line, usual) for line in of_method]
         rows.append([str(method), *scores, *(cells[i] for cells in costs.values())])
-    at = f" at {varied} = {plain(last)}" if len(places) > 1 else ""
+    at = f"at {varied} = {plain(last)}" if len(places) > 1 else ""
     return Grid(
-        ["method", *heads, *(f"{name}{at}" for name in costs)],
+        ["method", *heads, *costs],
         rows,
-        over=(varied, len(heads)),
+        over=["", *[varied] * len(heads), *[at] * len(costs)],
         best=frozenset(best),
         parts=frozenset(parts),
     )

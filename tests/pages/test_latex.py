@@ -44,6 +44,7 @@ def test_one_column_then_both_then_a_second_block() -> None:
     assert r"\begin{table}" in few
     assert r"\begin{table*}" in more
     assert more.count(r"\begin{tabular}") == 1
+    assert r"{method} & {0} & {1} & {2} \\" in few
     assert many.count(r"\begin{tabular}") > 1
     assert many.count(r"\begin{table*}") == many.count(r"\caption") + 1 == 1
 
@@ -51,13 +52,12 @@ def test_one_column_then_both_then_a_second_block() -> None:
 def test_cells_that_are_best_are_bold_and_parts_have_headings() -> None:
     grid = Grid(
         ["method", "50"], [["digits", ""], ["rks", "1.0"], ["orf", "2.0"]],
-        best=frozenset({(1, 1)}), parts=frozenset({0}), over=("M", 1),
+        best=frozenset({(1, 1)}), parts=frozenset({0}), over=("", "M"),
     )  # fmt: skip
     text = table(grid, "A caption 5 %.", "tab:a", "A note.")
-    assert r"\multicolumn{2}{@{}l}{\emph{digits}}" in text
-    assert r"rks & \bfseries 1.0 \\" in text
-    assert r"orf & 2.0 \\" in text
-    assert r" & \multicolumn{1}{c}{M} \\" in text
+    assert r"digits & rks & \bfseries 1.0 \\" in text
+    assert r" & orf & 2.0 \\" in text
+    assert "{M} \\\\\n{} & {method} & {50} \\\\\n\\midrule" in text
     assert r"\caption{A caption 5 \%.}" in text
     assert text.index(r"\label{tab:a}") < text.index("A note.")
 
