@@ -41,10 +41,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def group_of(test: str) -> str:
-    """Return what a test belongs to: its file, its contract's form, or the files with workers."""
+    """Return what a test belongs to: its file, its method's form, or the files with workers."""
     file = test.partition("::")[0]
-    if file.endswith("s/test_contract.py"):  # as many classes as there are forms
-        return test.rpartition("::")[0]
+    if file.endswith("s/test_contract.py"):  # [FORM/CHECK]
+        return test.rpartition("/")[0] if "[" in test else file
     return "workers" if WITH_WORKERS.search(file) else file
 
 

@@ -30,8 +30,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("analysis",),
     ("figures",),
     ("pages",),
-    ("audit", "api", "choosing", "testing"),
+    ("audit", "api", "choosing"),
     ("cli",),
+    ("checking",),
     ("__main__",),
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
@@ -152,7 +153,7 @@ def test_only_the_results_open_their_files() -> None:
 
 
 # Rooms whose files lie in folders of ours go through `rfbench.files`, but for files of the package.
-BEHIND_THE_DOOR = ("results", "figures", "pages", "audit", "choosing", "analysis", "testing")
+BEHIND_THE_DOOR = ("results", "figures", "pages", "audit", "choosing", "analysis", "checking")
 OPENS = re.compile(
     r"\b(open|write_text|write_bytes|read_text|read_bytes|to_csv|to_json|savefig|dump|mkstemp"
     r"|os\.replace|copytree|copyfile)$"

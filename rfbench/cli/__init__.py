@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import logging
 import os
@@ -17,7 +18,6 @@ import click
 from rfbench import __version__
 from rfbench.cli.audit import audit
 from rfbench.cli.choose import choose, new
-from rfbench.cli.contract import test
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
 from rfbench.cli.maintenance import merge, replay, status
@@ -140,6 +140,7 @@ def main(debug: bool) -> None:
 
 for command in (
     run, sweep, plot, table, verify, audit, report, choose, predict, new,
-    status, merge, replay, data, list_, doctor, test,
+    status, merge, replay, data, list_, doctor,
+    importlib.import_module("rfbench.checking.command").test,
 ):  # fmt: skip
     main.add_command(command)

@@ -20,7 +20,7 @@ from rfbench.samplers.pool import PooledFeatures
           tests/samplers/test_eerf.py::test_whole_pool_is_the_pool_that_eerf_sees
         closed form: mean of the kernel estimate over seeds, all kernels, both maps
           tolerance: 4 standard errors of 200 seeds
-          tests/samplers/test_contract.py::SamplerContract::test_the_mean_over_seeds_is_the_kernel
+          tests/samplers/test_contract.py::test_a_sampler_keeps_its_promise
         """,
     contract={"kernel_sizes": (4, 40)},
     forms=(Form({"pool_size": 40}),),

@@ -27,9 +27,10 @@ ANY = tuple(KERNELS)
 
 
 class Form(NamedTuple):
-    """Parameters that the contract tests, small enough for 60 rows.
+    """Parameters that the checks are run with, small enough for 60 rows.
 
-    `contract` has attributes of `rfbench.testing.SamplerContract` that differ for this form alone.
+    `contract` has attributes of `rfbench.checking.samplers.SamplerSubject` that differ for this
+    form alone.
     """
 
     options: Mapping[str, Any] = NOTHING
@@ -84,9 +85,9 @@ def sampler(
     labels : mapping of str to str
         The same of its forms that a shipped comparison gives a label of their own.
     contract : mapping
-        Attributes of `rfbench.testing.SamplerContract` that differ for this sampler.
+        Attributes of `rfbench.checking.samplers.SamplerSubject` that differ for this sampler.
     forms : sequence of Form
-        What the contract tests; the bare class if nothing is said.
+        What the checks are run on; the bare class if nothing is said.
 
     Notes
     -----

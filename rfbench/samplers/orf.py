@@ -22,7 +22,7 @@ from rfbench.samplers.feature_map import FeatureMap
     verified="""
         closed form: mean of the kernel estimate over seeds, both maps
           tolerance: 4 standard errors of 200 seeds
-          tests/samplers/test_contract.py::SamplerContract::test_the_mean_over_seeds_is_the_kernel
+          tests/samplers/test_contract.py::test_a_sampler_keeps_its_promise
         closed form: directions are Haar distributed (first and fourth moments), orthogonal within a
             block
           tolerance: 4 standard errors; fourth moments 10 %; products 1e-12
@@ -100,7 +100,7 @@ class ORF(RandomFeatures):
           tests/samplers/test_orf.py::test_orthogonal_columns_have_gaussian_rows
         closed form: mean of the kernel estimate over seeds, all isotropic kernels, both maps
           tolerance: 4 standard errors of 200 seeds
-          tests/samplers/test_contract.py::SamplerContract::test_the_mean_over_seeds_is_the_kernel
+          tests/samplers/test_contract.py::test_a_sampler_keeps_its_promise
         """,
 )
 class ColumnORF(RandomFeatures):
@@ -152,7 +152,7 @@ class ColumnORF(RandomFeatures):
           tests/samplers/test_orf.py::test_simplex_directions_have_equal_angles
         closed form: mean of the kernel estimate over seeds, all isotropic kernels, both maps
           tolerance: 4 standard errors of 200 seeds
-          tests/samplers/test_contract.py::SamplerContract::test_the_mean_over_seeds_is_the_kernel
+          tests/samplers/test_contract.py::test_a_sampler_keeps_its_promise
         """,
 )
 class SimRF(ORF):

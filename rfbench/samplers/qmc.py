@@ -33,7 +33,7 @@ _EDGE = 2.0**-31
           tests/samplers/test_qmc.py::test_unscrambled_sequences_are_the_published_ones
         closed form: mean of the kernel estimate over scramblings, both sequences and maps
           tolerance: 4 standard errors of 200 seeds
-          tests/samplers/test_contract.py::SamplerContract::test_the_mean_over_seeds_is_the_kernel
+          tests/samplers/test_contract.py::test_a_sampler_keeps_its_promise
         closed form: generalised Halton points, digit by digit; without scrambling scipy's
           tolerance: 1e-12
           tests/samplers/test_qmc.py::test_generalized_halton_points_are_those_of_their_definition

@@ -21,7 +21,7 @@ from rfbench.samplers.feature_map import FeatureMap
     verified="""
         closed form: mean of the kernel estimate over seeds, all kernels, both maps
           tolerance: 4 standard errors of 200 seeds; a bandwidth wrong by sqrt 2 fails
-          tests/samplers/test_contract.py::SamplerContract::test_the_mean_over_seeds_is_the_kernel
+          tests/samplers/test_contract.py::test_a_sampler_keeps_its_promise
         """,
 )
 class RKS(RandomFeatures):

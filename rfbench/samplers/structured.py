@@ -356,7 +356,7 @@ class StackedCirculant(Projection):
           tests/samplers/test_circulant.py::test_is_the_product_of_its_matrices
         closed form: mean of the kernel estimate over seeds, all kernels but the linear one
           tolerance: 4 standard errors of 200 seeds
-          tests/samplers/test_contract.py::SamplerContract::test_the_mean_over_seeds_is_the_kernel
+          tests/samplers/test_contract.py::test_a_sampler_keeps_its_promise
         """,
     contract={"float32_tolerance": 1e-3},
 )

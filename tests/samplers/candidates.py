@@ -3,9 +3,9 @@
 import numpy as np
 
 from rfbench import kernels
+from rfbench.checking.samplers import ROWS
 from rfbench.samplers import RKS
 from rfbench.samplers.base import streams
-from rfbench.testing.samplers import ROWS
 
 TWO = np.column_stack([np.sin(ROWS[:, 0]) + 3.0, ROWS[:, 1] * ROWS[:, 2]])
 LABELS = np.digitize(ROWS[:, 0] + 0.3 * ROWS[:, 1], [-0.7, 0.2, 0.9])

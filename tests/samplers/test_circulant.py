@@ -3,8 +3,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import linalg, stats
 
+from rfbench.checking.samplers import NEW_ROWS, ROWS
 from rfbench.samplers import Circulant
-from rfbench.testing.samplers import NEW_ROWS, ROWS
 
 
 @pytest.mark.parametrize("d", [1, 3, 5, 8])

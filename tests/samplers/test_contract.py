@@ -1,31 +1,52 @@
-"""Every sampler keeps the contract of all, in each of the forms that its decorator names."""
+"""Every sampler keeps the promises of all, in each of the forms that its decorator names."""
 
 from functools import partial
 
 import pytest
 
 from rfbench import samplers
+from rfbench.checking import samplers as contract
+from rfbench.checking.promises import CheckFailed
 from rfbench.errors import MethodError
 from rfbench.registry import SAMPLERS, Registry, decorated
-from rfbench.testing.samplers import SamplerContract
+from tests.support import contracts
+from tests.support.nightly import NIGHTLY
 
 
-def contracts(registry):
-    """Return a class of tests for each form of each sampler, by the class's name."""
-    classes = {}
+def subjects(registry):
+    """Return each form of each sampler, by its name."""
+    found = {}
     for cls in registry.values():
         declared = cls.declaration
         for form in declared.forms:
-            name = "-".join((f"Test{cls.__name__}", *map(str, form.options.values())))
+            name = "-".join((cls.__name__, *map(str, form.options.values())))
+            assert name not in found, f"two forms of {cls.__name__} have one name"
             differs = {**declared.contract, **form.contract}
-            assert differs.keys() <= vars(SamplerContract).keys(), f"{name}: {differs}"
-            own = {"sampler": cls, "kernels_served": declared.kernels, "options": form.options}
-            assert name not in classes, f"two forms of {cls.__name__} have one name"
-            classes[name] = type(name, (SamplerContract,), own | differs)
-    return classes
+            found[name] = contract.SamplerSubject(cls, form.options, declared.kernels, **differs)
+    return found
 
 
-globals().update(contracts(SAMPLERS))
+SUBJECTS = subjects(SAMPLERS)
+
+
+def at_night(subject, check):
+    """By day the checks of scikit-learn run on the first form of each class."""
+    first = subject.thing.declaration.forms[0].options
+    return check is contract.passes_the_checks_of_scikit_learn and subject.options != first
+
+
+def by_day(subject, case):
+    """By day the kernel of a form is its first; of plain features each kernel is looked at."""
+    served = subject.kernels_served
+    return case.get("kernel") in (None, served[0]) or subject.thing is samplers.RKS
+
+
+@contracts.every_check(SUBJECTS, contract.CONTRACT, at_night)
+def test_a_sampler_keeps_its_promise(subject, check):
+    cases = contract.CONTRACT.cases(check)
+    if check is contract.the_mean_over_seeds_is_the_kernel and not NIGHTLY:
+        cases = [case for case in cases if by_day(subject, case)]
+    contracts.run_cases(check, cases, subject)
 
 
 INVENTED = """
@@ -72,16 +93,17 @@ def test_a_file_with_a_decorated_class_is_all_that_a_sampler_needs(folder):
     cls = found.find("made-up")
     assert found.of_module("rfbench.samplers", "Invented") is cls
     assert cls(7, bandwidth=2.0).n_components == 7
-    plain, wide = contracts(found).values()
-    assert (plain.__name__, wide.__name__) == ("TestInvented", "TestInvented-3.0")
+    forms = subjects(found)
+    assert list(forms) == ["Invented", "Invented-3.0"]
+    plain, wide = forms.values()
     assert (plain.sizes, plain.options, wide.options) == ((1, 2), {}, {"bandwidth": 3.0})
     assert (plain.float32_tolerance, wide.float32_tolerance) == (1e-4, 1e-3)
-    for test in plain(), wide():
-        test.test_has_exactly_the_columns_asked_for("paired")
-        test.test_serves_a_kernel_or_refuses_it_without_data("gaussian")
+    for subject in plain, wide:
+        contract.has_exactly_the_columns_asked_for(subject, "paired")
+        contract.serves_a_kernel_or_refuses_it_without_data(subject, "gaussian")
     # It says that it serves the Gaussian kernels alone, and its class serves every one.
-    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
-        plain().test_serves_a_kernel_or_refuses_it_without_data("laplacian")
+    with pytest.raises(CheckFailed, match="no MethodError is raised"):
+        contract.serves_a_kernel_or_refuses_it_without_data(plain, "laplacian")
 
 
 def test_the_files_of_a_folder_are_read_in_the_order_of_their_positions(folder):

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS, TARGET
 from rfbench.errors import MethodError
 from rfbench.samplers import EERF, UniformPool
 from rfbench.samplers.base import streams
-from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS, TARGET
 
 from .candidates import LABELS, candidates, frequencies
 

@@ -3,9 +3,9 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.neural_network import MLPRegressor
 
+from rfbench.checking.samplers import NEW_ROWS, ROWS
 from rfbench.samplers import ELM
 from rfbench.samplers.elm import torch_uniform
-from rfbench.testing.samplers import NEW_ROWS, ROWS
 
 
 @pytest.mark.parametrize("law", ["uniform", "normal"])

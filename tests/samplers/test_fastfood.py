@@ -4,8 +4,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.linalg import hadamard
 
+from rfbench.checking.samplers import NEW_ROWS, ROWS
 from rfbench.samplers import Fastfood
-from rfbench.testing.samplers import NEW_ROWS, ROWS
 
 
 @pytest.mark.parametrize("d", [1, 3, 5, 8])

@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from rfbench.checking.samplers import NEW_ROWS, ROWS
 from rfbench.samplers import RKS, SORF, SSR, TEFMG, Circulant, CompactFeatures, Nystroem
-from rfbench.testing.samplers import NEW_ROWS, ROWS
 
 EXACT = 1e-12
 

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import orthogonal_mp
 
+from rfbench.checking.samplers import ROWS, TARGET
 from rfbench.samplers import RKS, Greedy
-from rfbench.testing.samplers import ROWS, TARGET
 
 SMOOTH = np.sin(ROWS[:, 0]) + 0.5 * ROWS[:, 1] * ROWS[:, 2]
 

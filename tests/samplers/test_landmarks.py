@@ -10,10 +10,10 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 
 from rfbench import kernels
+from rfbench.checking.samplers import ROWS
 from rfbench.errors import MemoryLimit
 from rfbench.kernels import Kernel
 from rfbench.samplers import Nystroem, landmarks, rpcholesky
-from rfbench.testing.samplers import ROWS
 
 GAUSSIAN = kernels.make("gaussian", 2.0)
 FOUND = ("kmeans", "rpcholesky", "recursive-rls")

@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from rfbench import kernels
+from rfbench.checking.samplers import NEW_ROWS, ROWS, TARGET
 from rfbench.errors import MethodError
 from rfbench.samplers import LeverageRFF, SurrogateLeverage
 from rfbench.samplers.leverage import ridge_leverage
-from rfbench.testing.samplers import NEW_ROWS, ROWS, TARGET
 
 from .unbiased import LIMIT, assert_mean, points, z_scores
 

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from rfbench import kernels
+from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS
 from rfbench.samplers import RKS, LowPrecision
-from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS
 
 from .unbiased import estimates, points, z_scores
 

@@ -5,10 +5,10 @@ from scipy import sparse
 from sklearn.kernel_approximation import Nystroem as ReferenceNystroem
 
 from rfbench import kernels
+from rfbench.checking.samplers import NEW_ROWS, ROWS
 from rfbench.registry import KERNELS
 from rfbench.samplers import Nystroem
 from rfbench.samplers.landmarks import ridge_leverage_of_rows
-from rfbench.testing.samplers import NEW_ROWS, ROWS
 
 WAYS = ("uniform", "ridge-leverage", "kmeans", "rpcholesky", "recursive-rls")
 

@@ -4,10 +4,10 @@ from numpy.testing import assert_allclose
 from scipy.linalg import hadamard
 
 from rfbench import kernels
+from rfbench.checking.samplers import NEW_ROWS, ROWS
 from rfbench.samplers import ORF, ROM, SORF, ColumnORF, SimRF
 from rfbench.samplers.base import streams
 from rfbench.samplers.orf import haar_rows
-from rfbench.testing.samplers import NEW_ROWS, ROWS
 
 from .unbiased import assert_mean, estimates, points
 

@@ -5,9 +5,9 @@ from scipy import sparse
 from scipy.optimize import approx_fprime
 
 from rfbench import kernels
+from rfbench.checking.samplers import NEW_ROWS, ROWS
 from rfbench.samplers import ORF, RKS, OptimalPositiveFeatures, PositiveFeatures, SimRF
 from rfbench.samplers.declaration import GAUSSIAN
-from rfbench.testing.samplers import NEW_ROWS, ROWS
 
 from .unbiased import assert_unbiased, estimates, points
 

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import fft, linalg
 
 from rfbench import kernels
+from rfbench.checking.samplers import NEW_ROWS, ROWS
 from rfbench.errors import MethodError
 from rfbench.samplers import (
     RKS,
@@ -18,7 +19,6 @@ from rfbench.samplers import (
     tefm,
 )
 from rfbench.solvers.design import Design
-from rfbench.testing.samplers import NEW_ROWS, ROWS
 
 from .unbiased import assert_unbiased, points
 

@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from scipy.stats import qmc as stats_qmc
 
+from rfbench.checking.samplers import ROWS
 from rfbench.errors import MethodError
 from rfbench.samplers import QMC
 from rfbench.samplers.declaration import PRODUCT
 from rfbench.samplers.qmc import _generalized_halton
-from rfbench.testing.samplers import ROWS
 
 
 def frequencies(rows=ROWS, **words):

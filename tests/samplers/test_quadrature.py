@@ -7,11 +7,11 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from rfbench import kernels
+from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS
 from rfbench.errors import MethodError
 from rfbench.samplers import SSR, GaussianQuadrature
 from rfbench.samplers.declaration import GAUSSIAN
 from rfbench.samplers.quadrature import QuadratureMap, simplex_vertices
-from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS
 
 from .unbiased import assert_mean, estimates, points
 

@@ -3,11 +3,11 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
+from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS
 from rfbench.samplers import RKS, RFMFeatures
 from rfbench.samplers.base import streams
 from rfbench.samplers.metric import LearnedMetric
 from rfbench.samplers.rfm import remembering
-from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS
 
 from .candidates import drawn
 

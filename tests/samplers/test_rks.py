@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from rfbench.checking.samplers import NEW_ROWS, ROWS, TARGET
 from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier
-from rfbench.testing.samplers import NEW_ROWS, ROWS, TARGET
 
 
 @pytest.mark.parametrize("feature_map", ["offset", "paired"])

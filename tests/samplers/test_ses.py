@@ -4,9 +4,9 @@ from numpy.testing import assert_allclose
 from scipy.optimize import lsq_linear
 
 from rfbench import kernels
+from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS
 from rfbench.samplers import RKS, SES
 from rfbench.samplers.pair_equations import all_pairs, some_pairs
-from rfbench.testing.samplers import MAPS, NEW_ROWS, ROWS
 
 
 def unit_features(feature_map, size, kernel="gaussian"):

@@ -6,9 +6,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
+from rfbench.checking.samplers import NEW_ROWS, ROWS, TARGET
 from rfbench.samplers import SWIM, DataPairs
 from rfbench.samplers.swim import pair_weights
-from rfbench.testing.samplers import NEW_ROWS, ROWS, TARGET
 
 # swimnetworks 0.0.2 (MIT): Dense(layer_width=4, parameter_sampler="tanh", activation="tanh",
 # is_classifier=True, random_seed=5) on X with the classes 0, 1, 2, 0, 1, 2; and its

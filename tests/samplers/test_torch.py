@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from rfbench.checking.samplers import NEW_ROWS, ROWS
 from rfbench.errors import MethodError
 from rfbench.registry import SAMPLERS
 from rfbench.samplers import ORF, RKS
 from rfbench.samplers.feature_map import OFFSET, PAIRED
 from rfbench.solvers import RidgeRegressor
-from rfbench.testing.samplers import NEW_ROWS, ROWS
 
 torch = pytest.importorskip("torch")
 LABELS = (ROWS[:, 0] > 0).astype(int)

@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 from scipy.optimize import check_grad
 from sklearn.linear_model import Ridge
 
+from rfbench.checking.samplers import MAPS, ROWS, TARGET
 from rfbench.samplers import VariableProjection
 from rfbench.samplers.varpro import held_out_loss, reduced_loss, ridge
-from rfbench.testing.samplers import MAPS, ROWS, TARGET
 
 from .candidates import TWO, drawn
 

@@ -1,8 +1,9 @@
-"""Every solver keeps the contract of all, in each of its forms."""
+"""Every solver keeps the promises of all, in each of its forms."""
 
 from rfbench import solvers
+from rfbench.checking.solvers import CONTRACT, MANY_FITS, SolverSubject
 from rfbench.registry import SOLVERS
-from rfbench.testing.solvers import MANY_FITS, SolverContract
+from tests.support import contracts
 
 # The solver, its options, the value of its grid at which it learns, and the checks that it fails.
 FORMS = (
@@ -16,10 +17,17 @@ FORMS = (
     ("KernelSVMClassifier", {"tol": 1e-9, "bandwidth": 3.0}, 0.5, MANY_FITS),
     ("JointClassifier", {"tol": 1e-9}, 0.5, MANY_FITS),
 )
-for name, options, value, exceptions in FORMS:
-    own = {"solver": getattr(solvers, name), "options": options, "value": value}
-    form = "-".join((f"Test{name}", *map(str, options.values())))
-    globals()[form] = type(form, (SolverContract,), own | {"exceptions": exceptions})
+SUBJECTS = {
+    "-".join((name, *map(str, options.values()))): SolverSubject(
+        getattr(solvers, name), options, value, exceptions
+    )
+    for name, options, value, exceptions in FORMS
+}
+
+
+@contracts.every_check(SUBJECTS, CONTRACT)
+def test_a_solver_keeps_its_promise(subject, check):
+    contracts.run_cases(check, CONTRACT.cases(check), subject)
 
 
 def test_every_solver_has_its_line():

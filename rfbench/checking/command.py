@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +11,7 @@ from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError
 
 if TYPE_CHECKING:
-    from rfbench.testing import Promise
+    from rfbench.checking.promises import Promise
 
 
 @click.command("test")
@@ -24,7 +23,7 @@ def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
 
     Named is a class or function of a file, or package.module.Name. Each promise is a line; one
     that is not kept says what was expected, what came instead and what to do. Exit code 1 if one
-    is not kept. The contracts are the classes of rfbench.testing, which your own tests can inherit.
+    is not kept. Your own tests can call the same checks: see rfbench.checking.
 
     \b
     Examples:
@@ -33,8 +32,8 @@ def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
       rfbench test sklearn.kernel_approximation.Nystroem
     """
     from rfbench import plugins, yamlfile
+    from rfbench.checking.run import kernels_of, promises_of, untested_of
     from rfbench.permissions import check_permission
-    from rfbench.testing.run import check_class, kernels_of, untested_of
 
     options = {}
     for text in settings:
@@ -44,27 +43,25 @@ def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
         options[key] = yamlfile.scalar(value)
     check_permission(path, options, anything=allow_imports)
     thing = plugins.load_object(path)
-    checks = check_class(thing, options)
-    for check in checks:
-        _say(check)
-    if len(checks) > 1 and (served := kernels_of(thing)):
+    promises = promises_of(thing, options)
+    for promise in promises:
+        _say(promise)
+    if len(promises) > 1 and (served := kernels_of(thing)):
         echo(f"Tested with the kernels that it says it serves: {', '.join(served)}.")
         if untested := untested_of(thing):
             echo(f"Not tested: {untested}.")
-    failed = sum(bool(check.got) for check in checks)
-    echo(f"{path}: {len(checks) - failed} of {len(checks)} promises are kept")
+    failed = sum(bool(promise.got) for promise in promises)
+    echo(f"{path}: {len(promises) - failed} of {len(promises)} promises are kept")
     if failed:
         raise click.exceptions.Exit(1)
 
 
-def _say(check: Promise) -> None:
-    if not check.got:
-        word, colour = ("passed", "green") if check.cases else ("skipped", None)
-        echo(check.name, mark=f"{word:8}", colour=colour)
+def _say(promise: Promise) -> None:
+    if not promise.got:
+        word, colour = ("passed", "green") if promise.cases else ("skipped", None)
+        echo(promise.name, mark=f"{word:8}", colour=colour)
         return
-    cases = f" ({len(check.got)} of {check.cases} cases)" if check.cases > 1 else ""
-    echo(check.name + cases, mark=f"{'FAILED':8}")
-    for word, fact in (("expected", check.expected), ("got", check.got[0]), ("to do", check.todo)):
-        lines = [part for line in fact.splitlines() for part in textwrap.wrap(line, 78)]
-        for number, line in enumerate(lines):
-            echo(f"    {f'{word}:' if not number else '':10}{line}")
+    first, *others = promise.explanation().splitlines()
+    echo(first, mark=f"{'FAILED':8}")
+    for line in others:
+        echo(line)

@@ -1,0 +1,337 @@
+"""What every solver promises."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import sklearn
+from scipy import sparse
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
+
+from rfbench.checking.promises import (
+    Contract,
+    NotApplicable,
+    expect,
+    expect_refusal,
+    expect_same,
+    failed_of_scikit_learn,
+)
+from rfbench.clock import Clock
+from rfbench.errors import MethodError
+from rfbench.samplers import RKS
+from rfbench.solvers import Solver
+
+FEWEST_CHECKS = 53
+MANY_FITS = {
+    "check_non_transformer_estimators_n_iter": (
+        "n_iter_ is one number, and a fit is one for every penalty, fold and column; those that "
+        "stop at max_iter are named in notes_"
+    )
+}
+
+
+def _rows(n: int) -> tuple[Any, Any]:
+    """Return rows of 4 columns, not centred, and a number that they nearly decide."""
+    generator = np.random.default_rng(11)
+    X = generator.standard_normal((n, 4)) + 0.5
+    return X, X @ [1.0, -2.0, 0.5, 0.0] + 0.3 * generator.standard_normal(n)
+
+
+ROWS, REAL = _rows(90)
+NEW_ROWS = np.random.default_rng(12).standard_normal((20, 4)) + 0.5
+TWO = np.where(np.median(REAL) < REAL, "yes", "no")
+THREE = np.searchsorted(np.quantile(REAL, [1 / 3, 2 / 3]), REAL) * 10
+FEATURES = RKS(30, bandwidth=3.0, random_state=0).fit(ROWS)
+
+
+class Spoilt:
+    """A transformer that passes the rows on, with a hole in those that begin above 100."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def transform(self, X: Any) -> Any:
+        """Return the rows with the hole."""
+        Z = X.copy()
+        Z[X[:, 0] > 100, 1] = self.value
+        return Z
+
+
+@dataclass(frozen=True)
+class SolverSubject:
+    """A solver, how it is built, and in what it differs from others.
+
+    Attributes
+    ----------
+    thing : the class
+    options : parameters that make its fits exact enough to be compared
+    value : of its grid, at which it learns the targets of this file
+    exceptions : names of the checks of scikit-learn that it cannot pass, and why
+    tolerance : relative to the largest decision value, of two ways to the same fit
+    float32_tolerance : the same, of rows in float32
+    """
+
+    thing: type[Solver]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    value: float = 0.5
+    exceptions: Mapping[str, str] = field(default_factory=dict)
+    tolerance: float = 1e-6
+    float32_tolerance: float = 1e-3
+
+    def make(self, values: Any = None, **kwargs: Any) -> Any:
+        """Build the solver with one value, or a grid of them."""
+        values = self.value if values is None else values
+        return self.thing(
+            **{"random_state": 0, **self.options, "alphas": values, **kwargs}
+        )
+
+    @property
+    def targets(self) -> list[Any]:
+        """Targets that it can learn, with two classes first."""
+        if not is_classifier(self.thing()):
+            return [REAL, np.column_stack([REAL, -REAL])]
+        return [TWO, THREE] if self.thing.multi_class else [TWO]
+
+    def expect_same(
+        self, result: Any, expected: Any, what: str, tolerance: float | None = None
+    ) -> None:
+        """Compare two ways to the same decision values."""
+        scale = np.abs(expected).max()
+        expect_same(result, expected, what, (tolerance or self.tolerance) * scale)
+
+    def fitted(self, X: Any = ROWS, y: Any = None, *, values: Any = None, **kwargs: Any) -> Any:
+        """Build the solver and fit it."""
+        y = self.targets[0] if y is None else y
+        return self.make(values).fit(X, y, **kwargs)
+
+    def spoil(self, X: Any, value: float) -> tuple[Any, Any]:
+        """Return rows and the map that gives a value; exact kernels see the rows themselves."""
+        if self.thing.uses_features:
+            return X, Spoilt(value)
+        return np.where(X > 100, value, X), None
+
+
+def passes_the_checks_of_scikit_learn(subject: SolverSubject) -> None:
+    """It passes scikit-learn's `check_estimator`.
+
+    To do: Read the first line of what was got: it names the check.
+    """
+    failed = failed_of_scikit_learn(subject.thing(), FEWEST_CHECKS, subject.exceptions)
+    for name, why in failed.items():
+        expect(False, f"{name}: {why}")
+
+
+def predictions_look_like_the_target_and_follow_it(subject: SolverSubject) -> None:
+    """Predictions have the shape and the labels of the target, and learn an easy
+    problem.
+
+    To do: Compare `decisions`, `predict` and `classes_` with those of
+    `rfbench.solvers.Ridge`.
+    """
+    for y in subject.targets:
+        solver = subject.fitted(y=y, features=FEATURES)
+        predicted, decisions = solver.predict(ROWS), solver.decisions(ROWS)
+        columns = (1 if y is TWO else 3) if is_classifier(solver) else y.size // len(y)
+        for what, shape, expected in (
+            ("predictions", predicted.shape, y.shape),
+            ("decisions", decisions.shape, (len(ROWS), columns)),
+            ("predictions", solver.predict(NEW_ROWS).shape, (len(NEW_ROWS), *y.shape[1:])),
+        ):
+            expect(shape == expected, f"the shape of the {what} is {shape}, not {expected}")
+        seen = 30 if subject.thing.uses_features else len(ROWS)
+        expect(solver.n_columns_ == seen, f"n_columns_ is {solver.n_columns_}, not {seen}")
+        notes = all(isinstance(note, str) for note in solver.notes_)
+        expect(notes, f"notes_ has what is no text: {solver.notes_}")
+        if is_classifier(solver):
+            strange = sorted(set(predicted.tolist()) - set(y.tolist()))
+            expect(not strange, f"labels that the target does not have are predicted: {strange}")
+            labels = solver.classes_[solver.predict_codes(decisions)]
+            expect_same(labels, predicted, "classes_ at predict_codes, and what is predicted")
+            right = np.mean(predicted == y)
+            expect(right > 0.7, f"of an easy problem's training rows {right:.0%} are right")
+        else:
+            error = np.mean((predicted - y) ** 2) / np.mean((y - y.mean(axis=0)) ** 2)
+            expect(error < 0.5, f"of an easy problem {error:.0%} of the variance is not learnt")
+            if y.ndim == 2:
+                first, second = predicted.T
+                subject.expect_same(second, -first, "predictions of a target and its negative")
+
+
+def a_second_fit_forgets_the_first(subject: SolverSubject) -> None:
+    """A second fit gives what a first one would.
+
+    To do: Set every fitted attribute anew in `fit`.
+    """
+    first, last = subject.targets[0], subject.targets[-1]
+    solver = subject.fitted(y=first, features=FEATURES)
+    again = solver.fit(ROWS[:, :3], last).decisions(NEW_ROWS[:, :3])
+    only = subject.fitted(ROWS[:, :3], last).decisions(NEW_ROWS[:, :3])
+    expect_same(again, only, "the decisions of a second fit and of a first one")
+
+
+def clones_and_copies(subject: SolverSubject) -> None:
+    """It can be cloned unfitted and pickled fitted.
+
+    To do: Keep the constructor's parameters as they are; store no lambdas or open
+    files.
+    """
+    solver = subject.fitted(features=FEATURES)
+    copy = clone(solver)
+    expect(copy.get_params() == solver.get_params(), "a clone has other parameters")
+    with expect_refusal(NotFittedError, "an unfitted clone predicts"):
+        copy.predict(NEW_ROWS)
+    stored = pickle.loads(pickle.dumps(solver))
+    expect_same(stored.decisions(NEW_ROWS), solver.decisions(NEW_ROWS), "a pickle's decisions")
+
+
+def rows_in_float32(subject: SolverSubject) -> None:
+    """Rows in float32 give nearly the decisions of float64.
+
+    To do: Accumulate in float64, or widen `float32_tolerance`.
+    """
+    narrow = RKS(30, bandwidth=3.0, random_state=0).fit(ROWS.astype(np.float32))
+    single = subject.fitted(ROWS.astype(np.float32), features=narrow)
+    double = subject.fitted(features=FEATURES).decisions(NEW_ROWS)
+    decisions = single.decisions(NEW_ROWS.astype(np.float32))
+    subject.expect_same(decisions, double, "the decisions", subject.float32_tolerance)
+
+
+def sparse_rows_give_the_fit_of_dense_ones(subject: SolverSubject) -> None:
+    """CSR rows give the fit of the same dense rows.
+
+    To do: Read the rows through the design that the base class makes.
+    """
+    X, new = (np.where(np.abs(rows) > 0.8, rows, 0.0) for rows in (ROWS, NEW_ROWS))
+    for features in (None, FEATURES):
+        dense = subject.fitted(X, features=features).decisions(new)
+        for of in (sparse.csr_array, sparse.csr_matrix):
+            decisions = subject.fitted(of(X), features=features).decisions(of(new))
+            what = "rows" if features is None else "features of rows"
+            subject.expect_same(decisions, dense, f"the decisions on {what} in {of.__name__}")
+
+
+def rows_and_target_are_left_alone(subject: SolverSubject) -> None:
+    """`fit` writes neither into X nor into y.
+
+    To do: Copy before you centre or scale.
+    """
+    for y in subject.targets:
+        X, y = ROWS.copy(), y.copy()
+        X.flags.writeable = y.flags.writeable = False
+        subject.fitted(X, y).predict(X)
+        subject.fitted(X, y, values=[0.1, 1.0], features=FEATURES).predict(X)
+
+
+def features_that_are_streamed_are_the_matrix_of_them(subject: SolverSubject) -> None:
+    """Features streamed in blocks give the fit on their whole matrix.
+
+    To do: Sum over the blocks; nothing may depend on where one ends.
+    """
+    with mock.patch("rfbench.solvers.design.BLOCK_BYTES", 1):
+        for y in subject.targets:
+            streamed = subject.fitted(y=y, values=[0.1, 1.0], features=FEATURES)
+            if subject.thing.uses_features:
+                total = subject.fitted(FEATURES.transform(ROWS), y, values=[0.1, 1.0])
+                expected = total.decisions(FEATURES.transform(NEW_ROWS))
+            else:
+                expected = subject.fitted(y=y, values=[0.1, 1.0]).decisions(NEW_ROWS)
+            subject.expect_same(streamed.decisions(NEW_ROWS), expected, "the decisions")
+
+
+def a_grid_ends_in_the_fit_of_the_chosen_value(subject: SolverSubject, selection: str) -> None:
+    """A grid of penalties ends in the fit of the chosen one alone.
+
+    To do: Fit anew on all rows after the choice, and count the time to its part.
+    """
+    grid = [0.01, 0.1, 1.0]
+    clock, solver = Clock(), subject.make(grid, selection=selection)
+    expect(sorted(solver.grid()) == grid, f"grid() is {solver.grid()}, not {grid}")
+    y = subject.targets[-1]
+    held = (ROWS[:9], y[:9]) if selection == "test" else None
+    solver.fit(ROWS, y, features=FEATURES, evaluation=held, clock=clock)
+    value = solver.alpha_
+    expect(value in grid, "alpha_ is no value of the grid")
+    alone = subject.fitted(y=y, values=value, features=FEATURES).decisions(NEW_ROWS)
+    subject.expect_same(solver.decisions(NEW_ROWS), alone, f"the decisions for {value}")
+    for part in ("features", "train"):
+        expect(clock.wall[part] > 0, f"no time is counted to {part}")
+    counted = clock.wall["test"] > 0
+    expect(counted == (selection == "test"), f"time is counted to test: {counted}")
+    if held is not None:
+        decisions = solver.decisions(ROWS[:9])
+        subject.expect_same(solver.evaluation_decisions_, decisions, "evaluation_decisions_")
+
+
+def a_choice_needs_something_to_choose_by(subject: SolverSubject) -> None:
+    """Several penalties without a way to choose are refused.
+
+    To do: Call the base class's `check_parameters`.
+    """
+    words = "2 alphas .*'fixed'"
+    with expect_refusal(MethodError, "two penalties, and no way to choose", words):
+        subject.make([0.1, 1.0], selection="fixed").check_parameters()
+    with expect_refusal(MethodError, "a choice by rows that are not given", "no evaluation rows"):
+        subject.make([0.1, 1.0], selection="test").fit(ROWS, subject.targets[0])
+
+
+def more_columns_than_rows(subject: SolverSubject) -> None:
+    """More columns than rows give finite decisions.
+
+    To do: Add the penalty before you factorise.
+    """
+    X, y = FEATURES.transform(ROWS)[::8], subject.targets[0][::8]
+    decisions = subject.fitted(X, y).decisions(X)
+    expect(np.isfinite(decisions).all(), "decisions are NaN or infinite")
+
+
+def a_single_class_is_refused(subject: SolverSubject) -> None:
+    """One class only is refused, by name.
+
+    To do: Let the base class code the labels.
+    """
+    if not is_classifier(subject.thing()):
+        raise NotApplicable("it is no classifier")
+    with expect_refusal(MethodError, "a target of one class", "one class only: 7"):
+        subject.fitted(y=np.full(len(ROWS), 7))
+
+
+def features_that_are_not_finite_are_refused(subject: SolverSubject, value: float) -> None:
+    """Features with NaN or infinity are refused, in `fit` and in `decisions`.
+
+    To do: Check the sums of each block.
+    """
+    rows = ROWS.copy()
+    rows[57, 0] = 101.0
+    spoilt, features = subject.spoil(rows, value)
+    with sklearn.config_context(assume_finite=True), np.errstate(invalid="ignore"):  # as in a trial
+        with expect_refusal(MethodError, "`fit` takes them", "not finite"):
+            subject.fitted(spoilt, features=features)
+        solver = subject.fitted(features=features)
+        with expect_refusal(MethodError, "`decisions` takes them", "not finite"):
+            solver.decisions(spoilt)
+
+
+CONTRACT = Contract(
+    checks=(
+        passes_the_checks_of_scikit_learn,
+        predictions_look_like_the_target_and_follow_it,
+        a_second_fit_forgets_the_first,
+        clones_and_copies,
+        rows_in_float32,
+        sparse_rows_give_the_fit_of_dense_ones,
+        rows_and_target_are_left_alone,
+        features_that_are_streamed_are_the_matrix_of_them,
+        a_grid_ends_in_the_fit_of_the_chosen_value,
+        a_choice_needs_something_to_choose_by,
+        more_columns_than_rows,
+        a_single_class_is_refused,
+        features_that_are_not_finite_are_refused,
+    ),
+    values={"selection": ("cv3", "validation", "test"), "value": (np.nan, np.inf, -np.inf)},
+)
