@@ -87,9 +87,7 @@ class SolverSubject:
     def make(self, values: Any = None, **kwargs: Any) -> Any:
         """Build the solver with one value, or a grid of them."""
         values = self.value if values is None else values
-        return self.thing(
-            **{"random_state": 0, **self.options, "alphas": values, **kwargs}
-        )
+        return self.thing(**{"random_state": 0, **self.options, "alphas": values, **kwargs})
 
     @property
     def targets(self) -> list[Any]:
