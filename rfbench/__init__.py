@@ -14,12 +14,13 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from rfbench import slices
+
 if TYPE_CHECKING:
     from rfbench import datasets, kernels, samplers, solvers
     from rfbench.analysis.compare import compare
     from rfbench.analysis.summary import summarise
     from rfbench.api import RunResults, read_config, read_results, run
-    from rfbench.choosing import choose
     from rfbench.errors import RfbenchError
     from rfbench.figures import plot
     from rfbench.pages.report import publish as report
@@ -29,7 +30,6 @@ __version__ = "0.2.0"
 __all__ = [
     "RfbenchError",
     "RunResults",
-    "choose",
     "compare",
     "datasets",
     "kernels",
@@ -48,7 +48,6 @@ __all__ = [
 _PLACES = {
     "RfbenchError": "rfbench.errors:RfbenchError",
     "RunResults": "rfbench.api:RunResults",
-    "choose": "rfbench.choosing:choose",
     "compare": "rfbench.analysis.compare:compare",
     "plot": "rfbench.figures:plot",
     "read_config": "rfbench.api:read_config",
@@ -60,12 +59,18 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'rfbench' has no attribute '{name}'")
-    module, _, thing = _PLACES.get(name, f"rfbench.{name}").partition(":")
-    exported = importlib.import_module(module)
-    return getattr(exported, thing) if thing else exported
+    if name in _PLACES:
+        return slices.load(_PLACES[name])
+    if name in __all__:
+        return importlib.import_module(f"rfbench.{name}")
+    if name in (places := _of_slices()):
+        return slices.load(places[name])
+    raise AttributeError(f"module 'rfbench' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_of_slices()})
+
+
+def _of_slices() -> dict[str, str]:
+    return {name: place for names in slices.ask("public") for name, place in names.items()}

@@ -30,7 +30,7 @@ TINY = {
     "trials": 4,
 }
 PUBLIC = {
-    *("RfbenchError", "RunResults", "choose", "compare", "datasets", "kernels", "plot"),
+    *("RfbenchError", "RunResults", "compare", "datasets", "kernels", "plot"),
     *("read_config", "read_results", "report", "run", "samplers", "solvers", "summarise"),
 }
 

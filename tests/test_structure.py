@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import rfbench
+from rfbench.slices import SLICES
 
 PACKAGE = Path(rfbench.__file__).parent
 TESTS = Path(__file__).parent
@@ -18,7 +19,7 @@ TESTS = Path(__file__).parent
 # that need no order beyond having no circle.
 FLOORS: tuple[tuple[str, ...], ...] = (
     (
-        *("rfbench", "arrays", "errors", "clock", "metrics", "memory"),
+        *("rfbench", "arrays", "errors", "clock", "metrics", "memory", "slices"),
         *("docstrings", "escaping", "files", "frozen", "permissions", "shipped", "yamlfile"),
         *("kernels", "bandwidths", "parameters", "plugins", "registry", "grids", "rows", "compute"),
     ),
@@ -30,9 +31,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("analysis",),
     ("figures",),
     ("pages",),
-    ("audit", "api", "choosing"),
+    ("api", *SLICES),
     ("cli",),
-    ("checking",),
     ("__main__",),
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
@@ -50,9 +50,14 @@ MODULES = {name_of(file): file for file in sorted(PACKAGE.rglob("*.py"))}
 
 
 def room_of(module: str) -> str:
-    """Return the room of a module; what a paper's claims compare is run by the analysis."""
+    """Return the room of a module.
+
+    What a paper's claims compare is run by the analysis, a slice's command by the command line.
+    """
     if re.fullmatch(r"rfbench\.papers\.\w+\.claims", module):
         return "analysis"
+    if re.fullmatch(rf"rfbench\.({'|'.join(SLICES)})\.command", module):
+        return "cli"
     return module.split(".")[1] if "." in module else module
 
 
@@ -138,6 +143,56 @@ def test_the_ground_floor_imports_nothing_above_it() -> None:
     assert {(m, o) for m, others in ground.items() for o in others if o not in ground} == set()
 
 
+def slice_of(module: str) -> str | None:
+    """Return the slice in whose folder a module lies; None for the core."""
+    return next((name for name in SLICES if f"{module}.".startswith(f"rfbench.{name}.")), None)
+
+
+def test_the_core_imports_no_slice_and_no_slice_another() -> None:
+    across = {
+        (module, other)
+        for module, others in graph().items()
+        for other in others
+        if slice_of(other) not in (None, slice_of(module))
+    }
+    assert across == set()
+
+
+def test_the_core_reaches_slices_by_their_list_alone() -> None:
+    """No module of the core names one to import, whether early, late or as a type."""
+    named = re.compile(rf"rfbench(\.|/| import )({'|'.join(SLICES)})\b")
+    for module, file in MODULES.items():
+        if slice_of(module) is None and module != "rfbench.slices":
+            assert not named.search(file.read_text()), module
+    asking = {module for module, others in graph().items() if "rfbench.slices" in others}
+    assert {module for module in asking if room_of(module) != "cli"} == {
+        "rfbench",
+        "rfbench.analysis.verification",
+        "rfbench.pages.paper",
+        "rfbench.pages.report",
+    }
+
+
+def test_every_slice_answers_questions_that_the_core_asks() -> None:
+    asked = set()
+    for tree in trees().values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "slices.ask":
+                asked.add(ast.literal_eval(node.args[0]))
+    described = ast.get_docstring(trees()["rfbench.slices"]) or ""
+    assert set(re.findall(r"^``(\w+)\(", described, re.M)) == asked
+    for name in SLICES:
+        tree = trees()[f"rfbench.{name}.slice"]
+        public = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        assert {name for name in public if name[0] != "_"} <= asked
+
+
+@pytest.mark.parametrize("room", ["pages", "figures"])
+def test_facts_need_neither_words_nor_figures(room: str) -> None:
+    used = {o for m, others in graph().items() if room_of(m) == "analysis" for o in others}
+    assert {other for other in used if room_of(other) == room} == set()
+
+
 @pytest.mark.parametrize("reader", READERS)
 def test_what_is_made_from_rows_reads_nothing_else(reader: str) -> None:
     read = {o for m, others in graph().items() if room_of(m) == reader for o in others}
@@ -153,7 +208,7 @@ def test_only_the_results_open_their_files() -> None:
 
 
 # Rooms whose files lie in folders of ours go through `rfbench.files`, but for files of the package.
-BEHIND_THE_DOOR = ("results", "figures", "pages", "audit", "choosing", "analysis", "checking")
+BEHIND_THE_DOOR = ("results", "figures", "pages", "analysis", *SLICES)
 OPENS = re.compile(
     r"\b(open|write_text|write_bytes|read_text|read_bytes|to_csv|to_json|savefig|dump|mkstemp"
     r"|os\.replace|copytree|copyfile)$"

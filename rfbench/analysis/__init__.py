@@ -1,7 +1,7 @@
 """The numbers of the results: everything that a page, a table or a figure shows, and no words.
 
 Facts are frozen dataclasses or DataFrames, made from what lies in the results folders (rows,
-manifests, kept features, audits) and from `rfbench.papers` alone.
+manifests, kept features) and from `rfbench.papers` alone.
 
 One frame of all rows
 
@@ -18,7 +18,7 @@ The papers
   `claims.table` is their DataFrame.
 - `gains.gains(selection)`: what the papers' methods gain over others, published and measured.
 - `paper_table.rows(...)`: the cells of a table in the shape of the paper's own.
-- `audits`: what was searched over what a paper leaves open.
+- `unprinted`: what numbers and effects come to over the keys that a paper does not print.
 - `verdicts`: the rules and their constants. `kept`: where kept features lie. `chance`: the data
   that decide nothing.
 
@@ -30,9 +30,9 @@ One folder
 - `checks.checks(results)`: a `Check` per statement of the configuration about its rows.
 - `faults.faults(results)`: a `Fault` per failure or mixture among the rows.
 
-Which method
+Of all
 
-- `ranking.gather(collection)`: a `Comparison` of the methods over the data sets outside the papers.
+- `findings.gather(verification)`: what the rows say about papers and splits.
 - `apart`: test rows by whole groups or blocks, beside random splits.
-- `choice`: what it answers. `statistics`: the tests over trials and over data sets.
+- `statistics`: the tests over trials and over data sets.
 """

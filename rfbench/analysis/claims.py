@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 
 from rfbench import papers, plugins
 from rfbench.analysis import verdicts
-from rfbench.analysis.audits import AuditTable, EffectRange, effect_range
 from rfbench.analysis.chance import constant_kernel, doubt
 from rfbench.analysis.frame import KERNEL_ERRORS, REGRESSION, Collection
 from rfbench.analysis.outcomes import ClaimComparison, Gap, Outcome
 from rfbench.analysis.paired import PERCENT, Curve, OneOff, Pairing, Quantity, Values, paired
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import holm, paired_t, smallest_sign_p, trials_for
+from rfbench.analysis.unprinted import Effect, EffectRange, not_varied
 from rfbench.errors import ConfigError, MethodError, RfbenchError
 from rfbench.papers.models import PRINTED, Claim, Part, Source
 from rfbench.permissions import check_permission
 
 
 def evaluate(
-    selection: Selection, paper: str | None = None, audited: Sequence[AuditTable] = ()
+    selection: Selection, paper: str | None = None, unprinted: Effect = not_varied
 ) -> list[Outcome]:
     """Return the verdict on every claim, or on those of one paper, see `outcomes_of`.
 
@@ -33,11 +33,11 @@ def evaluate(
     """
     chosen = papers.papers() if paper is None else [papers.check_paper(paper)]
     wanted = [claim for claim in papers.claims() if claim.paper in chosen]
-    return [outcome for claim in wanted for outcome in outcomes_of(claim, selection, audited)]
+    return [outcome for claim in wanted for outcome in outcomes_of(claim, selection, unprinted)]
 
 
 def outcomes_of(
-    claim: Claim, selection: Selection, audited: Sequence[AuditTable] = ()
+    claim: Claim, selection: Selection, unprinted: Effect = not_varied
 ) -> list[Outcome]:
     """Return the verdict on one claim under each protocol that was run, or one 'not run'.
 
@@ -45,7 +45,7 @@ def outcomes_of(
     ends no other. Audits give the range of its effects over what the paper does not print.
     """
     try:
-        return _outcomes(claim, selection, audited)
+        return _outcomes(claim, selection, unprinted)
     except RfbenchError as error:
         items = [item for part in claim.parts for item in part.items]
         protocols = selection.protocols(claim.paper, items) or [""]
@@ -54,7 +54,7 @@ def outcomes_of(
         ]
 
 
-def _outcomes(claim: Claim, selection: Selection, audited: Sequence[AuditTable]) -> list[Outcome]:
+def _outcomes(claim: Claim, selection: Selection, unprinted: Effect) -> list[Outcome]:
     items = [item for part in claim.parts for item in part.items]
     outcomes = []
     for protocol in selection.protocols(claim.paper, items):
@@ -64,7 +64,7 @@ def _outcomes(claim: Claim, selection: Selection, audited: Sequence[AuditTable])
         if not own.quantities and not others.quantities and not undecided:
             continue
         names = tuple(dict.fromkeys(q.dataset for _, q in others.quantities))
-        outcome = judge(claim, protocol, own.quantities, own.gaps, audited)
+        outcome = judge(claim, protocol, own.quantities, own.gaps, unprinted)
         if not own.quantities and not own.undecided:
             outcome = replace(outcome, verdict=verdicts.NOT_RUN)
         outcomes.append(
@@ -209,7 +209,7 @@ def judge(
     protocol: str,
     quantities: Sequence[tuple[int, Quantity]],
     gaps: Sequence[Gap] = (),
-    audited: Sequence[AuditTable] = (),
+    unprinted: Effect = not_varied,
 ) -> Outcome:
     """Return the verdict on a claim from quantities, each with the number of its part."""
     tested = [_tested(claim.parts[number], number, quantity) for number, quantity in quantities]
@@ -219,7 +219,7 @@ def judge(
         for comparison, p in zip(tested, outside, strict=True)
     ]
     if protocol == PRINTED:  # under the others what the text leaves open was chosen, not read
-        comparisons = [_over_gaps(claim, comparison, audited) for comparison in comparisons]
+        comparisons = [_over_gaps(claim, comparison, unprinted) for comparison in comparisons]
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
     complete = wanted - {gap.dataset for gap in gaps}
     settled_by = _settled_by(claim, comparisons)
@@ -305,16 +305,14 @@ def interval(values: Values, share: bool = False) -> tuple[float, float]:
     return mean - half, mean + half
 
 
-def _over_gaps(
-    claim: Claim, comparison: ClaimComparison, audited: Sequence[AuditTable]
-) -> ClaimComparison:
+def _over_gaps(claim: Claim, comparison: ClaimComparison, unprinted: Effect) -> ClaimComparison:
     """Say what a comparison comes to over what the paper does not print, and what it hangs on."""
     part = claim.parts[comparison.part]
     span = None
     if comparison.against and comparison.x and part.along == "M" and part.scale == "difference":
         methods = part.method, comparison.against
         at = claim.paper, part.items, comparison.target
-        span = effect_range(audited, *at, methods, comparison.x, part.metric)
+        span = unprinted(*at, methods, comparison.x, part.metric)
     keys = [
         unprinted.key for unprinted in claim.depends_on
         if not unprinted.datasets or comparison.target in unprinted.datasets

@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from rfbench.analysis.audits import EffectRange
 from rfbench.analysis.paired import Quantity
+from rfbench.analysis.unprinted import EffectRange
 from rfbench.analysis.verdicts import CANNOT, FEWEST, lies_inside, lies_outside
 from rfbench.papers.models import Claim, Part
 

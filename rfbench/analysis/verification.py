@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
 
-from rfbench import papers
-from rfbench.analysis import audits, authors_rows, claims, verdicts
-from rfbench.analysis.audits import AuditTable
+from rfbench import papers, slices
+from rfbench.analysis import authors_rows, claims, verdicts
 from rfbench.analysis.frame import Today, collect
 from rfbench.analysis.outcomes import Outcome, Unit
 from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
+from rfbench.analysis.unprinted import Unprinted
 from rfbench.errors import ResultsError, nearest, unknown
 from rfbench.papers.models import PLAIN
 from rfbench.results import reader
@@ -31,9 +31,9 @@ class Verification:
     selection: Selection
     numbers: pd.DataFrame
     outcomes: tuple[Outcome, ...]
-    ranges: pd.DataFrame  # of numbers over what is not printed: `rfbench.analysis.audits.ranges`
-    audited: tuple[AuditTable, ...] = ()
+    ranges: pd.DataFrame  # of numbers over what is not printed: `rfbench.analysis.unprinted`
     authors: pd.DataFrame = field(default_factory=pd.DataFrame)  # `authors_rows.compare`
+    paths: tuple[Path, ...] = ()  # where the results were looked for
 
     @property
     def own(self) -> pd.DataFrame:
@@ -111,8 +111,9 @@ def verify(
 
     Raises ResultsError if a path is not there, or there is no such paper.
     """
-    paths = list(paths)
-    return of(Selection(collect(paths, today)), paper, audits.read_all(audits.near(paths)))
+    folders = tuple(map(Path, paths))
+    unprinted = next(iter(slices.ask("unprinted", folders)), Unprinted())
+    return replace(of(Selection(collect(folders, today)), paper, unprinted), paths=folders)
 
 
 def verify_any(
@@ -134,18 +135,18 @@ def verify_any(
 
 
 def of(
-    selection: Selection, paper: str | None = None, audited: Sequence[AuditTable] = ()
+    selection: Selection, paper: str | None = None, unprinted: Unprinted | None = None
 ) -> Verification:
     """Hold the published numbers and the claims against what was read."""
     numbers = published(selection, paper)
-    outcomes = claims.evaluate(selection, paper, audited)
+    unprinted = unprinted or Unprinted()
+    outcomes = claims.evaluate(selection, paper, unprinted.effect)
     differences = _differences(numbers)
     return Verification(
         selection,
         numbers,
         tuple(replace(outcome, differing=_differing(differences, outcome)) for outcome in outcomes),
-        audits.ranges(audited),
-        tuple(audited),
+        unprinted.ranges,
         authors_rows.compare(selection, paper),
     )
 

@@ -12,10 +12,11 @@ from typing import Any
 import pandas as pd
 
 from rfbench import __version__, files, papers
-from rfbench.analysis.audits import DISTANCE, MEASURED, TABLE, cell, off, read_all, worth
-from rfbench.analysis.audits import ranges as of_tables
+from rfbench.analysis.unprinted import off
 from rfbench.audit.choices import written
 from rfbench.audit.ranking import Ranking
+from rfbench.audit.tables import DISTANCE, MEASURED, TABLE, cell, read_all, worth
+from rfbench.audit.tables import ranges as of_tables
 from rfbench.config import KeptBy
 from rfbench.config.sweeps import Options, size
 from rfbench.errors import ResultsError
@@ -53,7 +54,7 @@ def render(ranking: Ranking, format: str, *, width: int | None = None) -> str:
     def plain(text: object) -> str:
         return in_markdown(text) if format == "markdown" else str(text)
 
-    return fill("audit.md.j2", **facts(ranking), table=table, plain=plain, form=format)
+    return fill("audit/audit.md.j2", **facts(ranking), table=table, plain=plain, form=format)
 
 
 def facts(ranking: Ranking) -> dict[str, Any]:
@@ -208,7 +209,7 @@ def save_again(folder: Path) -> Path:
         for published in [numbers[line["number"]]]
     ]
     content = fill(
-        "audit_kept.md.j2",
+        "audit/audit_kept.md.j2",
         audit=kept,
         first=first,
         tied=int((kept.table["place"] == 1).sum()),

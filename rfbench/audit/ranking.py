@@ -12,10 +12,10 @@ import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import frame
-from rfbench.analysis.audits import MEASURED, cell, places, worth
 from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
 from rfbench.audit.plan import Audit
+from rfbench.audit.tables import MEASURED, cell, places, worth
 from rfbench.errors import ResultsError
 from rfbench.experiment.plan import plan
 from rfbench.papers.models import PLAIN

@@ -15,14 +15,12 @@ from typing import Any
 
 import click
 
-from rfbench import __version__
-from rfbench.cli.audit import audit
-from rfbench.cli.choose import choose, new
+from rfbench import __version__, slices
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
 from rfbench.cli.maintenance import merge, replay, status
-from rfbench.cli.options import settings_of
-from rfbench.cli.predict import predict
+from rfbench.cli.new import new
+from rfbench.cli.options import run_settings
 from rfbench.cli.report import report
 from rfbench.cli.show import doctor, list_, plot, table
 from rfbench.cli.terminal import Printable, echo
@@ -33,7 +31,17 @@ from rfbench.escaping import printable
 
 
 class Commands(click.Group):
-    """A group of commands whose errors are sentences, not tracebacks."""
+    """A group of commands, those of the slices too, whose errors are sentences, not tracebacks."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        return sorted({*self.commands, *_of_slices()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; one of a slice is imported by now."""
+        if cmd_name not in self.commands and cmd_name in (places := _of_slices()):
+            self.add_command(slices.load(places[cmd_name]))
+        return super().get_command(ctx, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse words that no file or key can be called and no terminal can show."""
@@ -51,7 +59,7 @@ class Commands(click.Group):
         """Parse the command line; what it leaves open is as the person's settings say."""
         with _harmless():
             try:
-                kwargs.setdefault("default_map", settings_of(self.commands))
+                kwargs.setdefault("default_map", run_settings())
             except RfbenchError as error:
                 raise click.UsageError(" ".join(filter(None, (error.what, error.why)))) from None
             return super().make_context(*args, **kwargs)
@@ -77,6 +85,10 @@ class Commands(click.Group):
             for line in filter(None, (error.why, error.todo)):
                 echo(f"  {line}", err=True)
             ctx.exit(error.exit_code)
+
+
+def _of_slices() -> dict[str, str]:
+    return {name: place for places in slices.ask("commands") for name, place in places.items()}
 
 
 @contextlib.contextmanager
@@ -139,8 +151,6 @@ def main(debug: bool) -> None:
 
 
 for command in (
-    run, sweep, plot, table, verify, audit, report, choose, predict, new,
-    status, merge, replay, data, list_, doctor,
-    importlib.import_module("rfbench.checking.command").test,
+    run, sweep, plot, table, verify, report, new, status, merge, replay, data, list_, doctor,
 ):  # fmt: skip
     main.add_command(command)

@@ -196,22 +196,14 @@ def duration(text: str | float) -> float:
 SECONDS = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
-def settings_of(commands: Mapping[str, click.Command]) -> dict[str, Any]:
-    """Return the person's settings of options as click takes them, by command.
+def run_settings() -> dict[str, Any]:
+    """Return the person's settings of options as click takes them.
 
     Options stand before environment variables, which stand before settings.
     """
     from rfbench.permissions import RUN_SETTINGS, settings
 
-    given = {name: value for name, value in settings().items() if name in RUN_SETTINGS}
-    result: dict[str, Any] = dict(given)  # of the group, for `results_folder`
-    for name in RUNNING:
-        own = {parameter.name for parameter in commands[name].params}
-        result[name] = {key: value for key, value in given.items() if key in own}
-    return result
-
-
-RUNNING = ("run", "sweep", "audit")
+    return {name: value for name, value in settings().items() if name in RUN_SETTINGS}
 
 
 def _option(*names: str, **kwargs: Any) -> Any:
@@ -220,7 +212,7 @@ def _option(*names: str, **kwargs: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Which trials `rfbench run`, `sweep` and `audit` run, where and within what.
+    """Which trials a command runs, such as `rfbench run`, where and within what.
 
     Each field is an option of the command line.
     """
@@ -390,7 +382,17 @@ def note_faults() -> None:
 
 
 class Running(click.Command):
-    """A command of a configuration: a key of it that is taken for an option gets a hint."""
+    """A command of a configuration: the person's settings hold for it, see `run_settings`.
+
+    A key of the configuration that is taken for an option gets a hint.
+    """
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Parse the command line; what it leaves open is as the settings of the group say."""
+        parent: click.Context | None = kwargs.get("parent")
+        if parent is not None:
+            kwargs.setdefault("default_map", parent.default_map)
+        return super().make_context(*args, **kwargs)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the words of the command line."""

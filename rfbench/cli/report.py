@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from rfbench import slices
 from rfbench.cli.options import FILE, FOLDER, note_faults, with_papers
 from rfbench.cli.terminal import echo
-
-if TYPE_CHECKING:
-    from rfbench.analysis.leaderboard import Known
 
 RESULTS = Path("results")
 PUBLISHED = RESULTS / "published"
@@ -20,14 +17,6 @@ PUBLISHED = RESULTS / "published"
 def usual_folders(folders: tuple[Path, ...]) -> tuple[Path, ...]:
     """Return the folders that were named, or what comes with rfbench, or the folder results."""
     return folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
-
-
-def known_of_data() -> Known:
-    """Return what the catalogue knows of data sets and the leaderboard asks for."""
-    from rfbench.analysis.leaderboard import Known
-    from rfbench.datasets import catalog
-
-    return Known(catalog.set_aside(), catalog.TWINS, catalog.words())
 
 
 @click.command()
@@ -68,10 +57,7 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
     note_faults()
     paths = usual_folders(folders)
     if audits:
-        from rfbench.audit.page import PAGE, save_again
-
-        folders_of_audits = sorted({file.parent for path in paths for file in path.rglob(PAGE)})
-        written = [save_again(folder) for folder in folders_of_audits]
+        written = [path for made in slices.ask("remake", paths) for path in made]
     elif html and html.suffix == ".html":
         from rfbench.pages.html import write_file
 
@@ -82,9 +68,8 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
         if html:
             from rfbench.pages.html import write_folder
 
-            pages = made.pages(paths, out, settings, known_of_data())
-            written = write_folder(pages, out, paths, html)
+            written = write_folder(made.pages(paths, out, settings), out, paths, html)
         else:
-            written = made.publish(paths, out, settings, known_of_data())
+            written = made.publish(paths, out, settings)
     for path in written:
         echo(path)

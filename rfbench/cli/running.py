@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -30,9 +30,6 @@ from rfbench.results import manifest
 from rfbench.results.manifest import data_key
 from rfbench.results.reader import TRIALS
 from rfbench.results.store import Store
-
-if TYPE_CHECKING:
-    from rfbench.audit.plan import Audit
 
 
 class Work(NamedTuple):
@@ -107,7 +104,7 @@ def _errors_only() -> Iterator[None]:
         logging.disable(logging.NOTSET)
 
 
-def planned(work: Work | Audit, options: RunOptions, *, progress: bool = False) -> RunPlan:
+def planned(work: Work, options: RunOptions, *, progress: bool = False) -> RunPlan:
     """Return the trials that are asked for; data that are not here are downloaded first."""
     folder, smoke = options.base / work.folder, options.smoke
     plan = plan_run(
@@ -116,7 +113,7 @@ def planned(work: Work | Audit, options: RunOptions, *, progress: bool = False) 
     return plan.only(options.only)
 
 
-def say_what_would_run(work: Work | Audit, options: RunOptions) -> None:
+def say_what_would_run(work: Work, options: RunOptions) -> None:
     """Print what is done and would run, and the memory that it takes, for ``--dry-run``.
 
     As JSON it is the first event of a run, with the data sets that would be downloaded.

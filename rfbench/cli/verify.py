@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
+from rfbench import slices
 from rfbench.cli.maintenance import replay_rows
 from rfbench.cli.options import FILE, WHOLE, note_faults, results_folder, with_papers
-from rfbench.cli.report import known_of_data
 from rfbench.cli.terminal import echo, print_text
 from rfbench.pages.rules import rules
 
@@ -120,12 +120,12 @@ def verify(
 
 
 def _show_finding(folders: tuple[Path, ...], name: str) -> None:
-    from rfbench.analysis.leaderboard import gather
+    from rfbench.analysis.findings import gather
     from rfbench.analysis.verification import verify_any
     from rfbench.experiment.today import settings
     from rfbench.pages.findings import statements, text
 
     note_faults()
     held = verify_any(folders, today=settings)
-    board = gather(held.selection.collection, known_of_data())
-    print_text(text(statements(held, board), name))
+    of_slices = [each for found in slices.ask("findings", held) for each in found]
+    print_text(text([*of_slices, *statements(gather(held))], name))

@@ -7,9 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rfbench.analysis.findings import Finding, gather
-from rfbench.analysis.leaderboard import Leaderboard
-from rfbench.analysis.verification import Verification
+from rfbench.analysis.findings import Finding
 from rfbench.errors import ResultsError, unknown
 from rfbench.pages import grids
 from rfbench.pages.grids import Grid
@@ -31,12 +29,9 @@ class Statement:
         return self.finding.key
 
 
-def statements(verification: Verification, board: Leaderboard | None) -> list[Statement]:
-    """Write the findings that the rows carry."""
-    return [
-        Statement(finding, *lines("findings.j2", finding.key, f=finding.facts))
-        for finding in gather(verification, board)
-    ]
+def statements(every: Sequence[Finding], template: str = "findings.j2") -> list[Statement]:
+    """Write findings by a template that has a macro of the name of each."""
+    return [Statement(each, *lines(template, each.key, f=each.facts)) for each in every]
 
 
 def text(every: Sequence[Statement], key: str, width: int | None = None) -> str:

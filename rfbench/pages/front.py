@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,13 @@ from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.checks import Check, checks
 from rfbench.analysis.faults import wall_over_cpu
+from rfbench.analysis.findings import gather
 from rfbench.analysis.frame import Collection
-from rfbench.analysis.leaderboard import Leaderboard
 from rfbench.analysis.totals import Totals, totals
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import in_markdown
 from rfbench.pages import findings
+from rfbench.pages.additions import Addition
 from rfbench.pages.claims import verdict
 from rfbench.pages.grids import Grid
 from rfbench.pages.scoreboard import anchor
@@ -168,9 +169,16 @@ def statements(every: Sequence[Results]) -> list[tuple[Results, Check]]:
 
 
 def page(
-    verification: Verification, board: Leaderboard | None, paths: Sequence[Path], out: Path
+    verification: Verification,
+    paths: Sequence[Path],
+    out: Path,
+    pages: Container[str],
+    additions: Sequence[Addition] = (),
 ) -> str:
-    """Write ``README.md`` for a folder, from results below `paths`."""
+    """Write ``README.md`` for a folder, from results below `paths`.
+
+    `pages` names the papers that have one; `additions` are those of the slices.
+    """
     collection = verification.selection.collection
     every = collection.experiments
     spent = effort(collection)
@@ -180,11 +188,15 @@ def page(
         "front.md.j2",
         out=out,
         published=(out / "published").is_dir() and out.name == "results",
-        statements=findings.statements(verification, board),
+        statements=[
+            *(statement for addition in additions for statement in addition.findings),
+            *findings.statements(gather(verification)),
+        ],
+        look=[Markup(line) for addition in additions for line in addition.look],
         totals=counted,
         protocols=protocols_grid(counted),
         papers=[papers.paper(name) for name in papers.papers()],
-        pages=papers_with_pages(verification),
+        pages=pages,
         printed={number.paper for number in papers.published()},
         rules=verdicts,
         folders=" ".join(commands),
@@ -195,11 +207,3 @@ def page(
         unfinished=[results.name for results in every if unfinished(results)],
         collection=collection,
     )
-
-
-def papers_with_pages(verification: Verification) -> list[str]:
-    """Name the papers of which anything was run or audited."""
-    experiments = verification.selection.collection.experiments
-    names = {str(results.config.get("paper") or "") for results in experiments}
-    names |= {audit.place[0] for audit in verification.audited}
-    return [name for name in papers.papers() if name in names]

@@ -81,7 +81,7 @@ def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
 
 
 def write_folder(
-    pages: Mapping[Path, str | bytes], top: Path, folders: Sequence[str | Path], out: Path
+    pages: Mapping[Path, str | bytes | None], top: Path, folders: Sequence[str | Path], out: Path
 ) -> list[Path]:
     """Write the pages of `rfbench report` as a folder of HTML, with the audits that they link to.
 

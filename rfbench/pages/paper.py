@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from rfbench import papers
-from rfbench.analysis import audits, verdicts
+from rfbench import papers, slices
+from rfbench.analysis import verdicts
 from rfbench.analysis.gains import gains
 from rfbench.analysis.totals import totals
 from rfbench.analysis.verification import Verification
@@ -20,14 +20,28 @@ from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, signed
 
 
-def page(verification: Verification, name: str, out: Path, *, full: bool = False) -> str:
-    """Write the page of a paper for a folder; in full with quotes and the shape of its tables."""
+def page(
+    verification: Verification, name: str, out: Path, added: str = "", *, full: bool = False
+) -> str:
+    """Write the page of a paper for a folder; in full with quotes and the shape of its tables.
+
+    `added` is the Markdown of the slices, see `additions`.
+    """
     own = _own(verification, name)
     more: dict[str, Any] = {"tables": [], "quotes": []}
     if full:
         tables = paper_table.of_paper(own.selection, own.numbers, name)
         more = {"tables": list(map(Markup, tables)), "quotes": _quotes(own)}
-    return render("paper.md.j2", out=out, **facts(own, name), **more)
+    return render("paper.md.j2", out=out, added=Markup(added), **facts(own, name), **more)
+
+
+def additions(verification: Verification, out: Path) -> dict[str, str]:
+    """Return by paper the Markdown that the slices add to its page."""
+    added: dict[str, str] = {}
+    for texts in slices.ask("of_papers", verification, out):
+        for name, text in texts.items():
+            added[name] = added.get(name, "") + text
+    return added
 
 
 def only_claims(verification: Verification, name: str, out: Path) -> str:
@@ -41,7 +55,6 @@ def _own(verification: Verification, name: str) -> Verification:
         verification,
         numbers=numbers[numbers["paper"] == name],
         outcomes=tuple(o for o in verification.outcomes if o.claim.paper == name),
-        audited=tuple(a for a in verification.audited if a.place[0] == name),
         authors=runs[runs["paper"] == name] if len(runs) else runs,
     )
 
@@ -70,8 +83,6 @@ def facts(own: Verification, name: str) -> dict[str, Any]:
         "gains": front.gains_grid(gains(own.selection, name)),
         "gains_notes": [t.gains_note for t in papers.paper(name).tables.values() if t.gains_note],
         "statements": front.statements([collection.without_stale(r) for r in runs]),
-        "audits": audits.audits(own.audited),
-        "confirmed": audits.confirmed(own.audited),
         "runs": runs,
         **_claims(own, name),
     }

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rfbench import files, papers
-from rfbench.analysis import leaderboard
+from rfbench import files, papers, slices
 from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import verify_any
 from rfbench.errors import ResultsError, writing
-from rfbench.pages import (
-    front,
-    paper,
-    which_method,
-)
+from rfbench.pages import front, paper
+from rfbench.pages.additions import Addition
 
 PAPERS = "papers"
 TITLES = ("# The papers, reproduced", "# Results")  # the second stands before any report
@@ -24,7 +20,6 @@ def publish(
     folders: Sequence[str | Path],
     out: str | Path,
     today: Today | None = None,
-    known: leaderboard.Known | None = None,
 ) -> list[Path]:
     """Write `pages`, and remove those of an earlier call that no result backs any more.
 
@@ -33,10 +28,11 @@ def publish(
     """
     out = Path(out)
     _check_front(out / "README.md")
-    written = pages(folders, out, today, known)
+    made = pages(folders, out, today)
+    written = {file: content for file, content in made.items() if content is not None}
     with writing(f"The report cannot be written to {out}", todo="Name another folder with --out."):
-        stale = _stale(out, written)
-        for path in (*stale, *written):
+        stale = _stale(out, made) - written.keys()
+        for path in (*sorted(stale), *written):
             files.check(path, out)
         for path in stale:
             path.unlink()
@@ -49,42 +45,40 @@ def pages(
     folders: Sequence[str | Path],
     out: Path,
     today: Today | None = None,
-    known: leaderboard.Known | None = None,
-) -> dict[Path, str | bytes]:
+) -> dict[Path, str | bytes | None]:
     """Return every page from the results folders at or below some; nothing is run.
 
-    The same results give the same bytes.
+    The same results give the same bytes. None stands for a file that these results do not give.
 
     Parameters
     ----------
     out : path
-        The folder for ``README.md``, ``which_method.md`` with its facts in ``leaderboard.json``,
-        a page in ``papers/`` for each paper of which anything was run.
+        The folder for ``README.md``, a page in ``papers/`` for each paper of which anything was
+        run, and what the slices add.
     today : callable, optional
         What makes rows stale, see `rfbench.analysis.frame.collect`.
-    known : optional
-        What is known of data sets beside their rows.
 
     Raises ResultsError if a path is not there, or no results at all can be read.
     """
     paths = list(map(Path, folders))
     verification = verify_any(paths, today=today)
-    collection = verification.selection.collection
-    board = leaderboard.gather(collection, known)
+    additions: list[Addition] = slices.ask("report", verification, out)
+    added = {out / name: content for each in additions for name, content in each.files.items()}
     of_papers = out / PAPERS
+    on_papers = paper.additions(verification, of_papers)
+    collection = verification.selection.collection
+    names = {results.config.get("paper") for results in collection.experiments} | set(on_papers)
+    with_pages = [name for name in papers.papers() if name in names]
     return {
         **{
-            of_papers / f"{name}.md": paper.page(verification, name, of_papers)
-            for name in front.papers_with_pages(verification)
+            of_papers / f"{name}.md": paper.page(
+                verification, name, of_papers, on_papers.get(name, "")
+            )
+            for name in with_pages
         },
-        out / "which_method.md": which_method.page(board, out, list(collection.stale)),
-        **{out / name: content for name, content in _facts(board).items()},
-        out / "README.md": front.page(verification, board, paths, out),
+        **added,
+        out / "README.md": front.page(verification, paths, out, with_pages, additions),
     }
-
-
-def _facts(board: leaderboard.Leaderboard | None) -> dict[str, bytes]:
-    return which_method.files(board) if board else {}
 
 
 def _check_front(file: Path) -> None:
@@ -102,13 +96,13 @@ def _check_front(file: Path) -> None:
         )
 
 
-def _stale(out: Path, pages: Iterable[Path]) -> list[Path]:
-    """List the figures and pages of an earlier call that this one does not write."""
+def _stale(out: Path, made: Iterable[Path]) -> set[Path]:
+    """Return the files that this call, an earlier one or an earlier version makes and are there."""
     patterns = (
         *(f"{PAPERS}/{name}.md" for name in papers.papers()),
-        *("leaderboard.json", which_method.FIGURE),
         # Earlier versions wrote these.
         *("apart.md", "claims.md", "glossary.md", "scoreboard.md", "verdicts.json"),
         *(f"tables/{name}_*.md" for name in papers.papers()),
     )
-    return sorted({path for pattern in patterns for path in out.glob(pattern)} - set(pages))
+    there = {path for pattern in patterns for path in out.glob(pattern)}
+    return there | {path for path in made if path.exists()}

@@ -11,9 +11,10 @@ import pandas as pd
 from markupsafe import Markup
 
 from rfbench import papers
-from rfbench.analysis import audits, verdicts
+from rfbench.analysis import verdicts
 from rfbench.analysis.published import BEST, Line, by_data_set
 from rfbench.analysis.totals import APART, TABLE, counts
+from rfbench.analysis.unprinted import off
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import in_markdown
 from rfbench.pages import authors_rows
@@ -135,7 +136,7 @@ def _gaps(paper: str, item: str, dataset: str, ranges: list[Line]) -> Gaps:
 def range_of(line: Line, published: float, unit: str = PERCENT) -> str:
     """Write a range, and how far the published number lies outside of it."""
     decimals = 2 if unit == PERCENT else None
-    away = audits.off(published, line["low"], line["high"])
+    away = off(published, line["low"], line["high"])
     ends = f"{number(line['low'], decimals)} to {number(line['high'], decimals)}"
     return f"{ends}, off by {number(away, decimals)}" if away else ends
 

@@ -19,6 +19,7 @@ FILTERS = ("number", "signed", "p_value", "seconds", "count", "listing")
 def render(template: str, form: str = "markdown", **facts: Any) -> str:
     """Fill a template of `rfbench/pages/templates/` with facts; one that it lacks is an error.
 
+    A slice's own has its folder before its name: ``audit/audits.md.j2``.
     A template ``.md.j2`` writes Markdown, in which all facts are escaped, unless another form is
     asked for. The text ends with one line feed; runs of empty lines are one.
     """
@@ -59,10 +60,10 @@ def environment(escaped: bool = False) -> Environment:
 
 def bare(package: str = "rfbench.pages", folder: str = "templates", **kwargs: Any) -> Environment:
     """Return an environment with the filters of `rfbench.pages.words`, and Jinja's own `kwargs`."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     made = Environment(
-        loader=PackageLoader(package, folder),
+        loader=ChoiceLoader([PackageLoader(package, folder), PackageLoader("rfbench", "")]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

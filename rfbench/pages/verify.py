@@ -22,8 +22,11 @@ SHOWN = 3  # comparisons of a claim under one protocol; all of them are in the C
 
 def markdown(verification: Verification, claims_only: bool = False) -> str:
     """Write the pages of the papers, or their claims, with links relative to the folder here."""
-    write = paper.only_claims if claims_only else paper.page
-    return "\n".join(write(verification, name, Path()) for name in paper.asked(verification))
+    names, here = paper.asked(verification), Path()
+    if claims_only:
+        return "\n".join(paper.only_claims(verification, name, here) for name in names)
+    added = paper.additions(verification, here)
+    return "\n".join(paper.page(verification, name, here, added.get(name, "")) for name in names)
 
 
 def text(verification: Verification, claims_only: bool = False, width: int | None = None) -> str:

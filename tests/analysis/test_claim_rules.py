@@ -2,20 +2,18 @@
 
 import itertools
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
 from rfbench import papers
-from rfbench.analysis.audits import AuditTable
 from rfbench.analysis.claims import interval, judge, one_sided, one_sided_share, outcomes_of
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.paired import Quantity, stays_best
 from rfbench.analysis.statistics import trials_for
+from rfbench.analysis.unprinted import EffectRange
 from rfbench.analysis.verdicts import DEPENDS
 from rfbench.papers.models import Claim, Dependence, Part
 from tests.support.frames import results, selection
@@ -93,27 +91,26 @@ def test_what_hangs_on_something_that_is_not_printed_fails_under_printed_nowhere
 @pytest.mark.parametrize(
     ("span", "verdict"), [((-3.0, 0.5), DEPENDS), ((-3.0, -0.5), "fails"), (None, "fails")]
 )
-def test_a_claim_fails_only_under_every_key_that_an_audit_varied(
+def test_a_claim_fails_only_under_every_key_that_is_not_printed(
     span: tuple[float, float] | None, verdict: str
 ) -> None:
-    """The comparison lies below 0; an audit varied the intercept, to either side of 0 or not."""
-    choices = {"solver.intercept": ["true", "false"]}
-    table = pd.DataFrame(choices | {"as_configured": [True, False]})
-    if span:
-        table = table.assign(**{"measured a 7 error": span, "measured b 7 error": [0.0, 0.0]})
-    audit = AuditTable(Path("gaps_liu2020_table3_EEG") / "audit.csv", table)
+    """The comparison lies below 0; the intercept was varied, to either side of 0 or not."""
+    range_ = span and EffectRange(*span, 2, ("solver.intercept",))
+    asked = []
     z = np.linspace(-1, 1, 10)
     quantity = Quantity(z - 5, x=7, dataset="eeg", target="EEG", against="b")
     one = claim().parts[0].model_copy(update={"items": ["table3"]})
     outcome = judge(
-        claim().model_copy(update={"parts": [one]}), "printed", [(0, quantity)], (), [audit]
+        claim().model_copy(update={"parts": [one]}),
+        "printed",
+        [(0, quantity)],
+        (),
+        lambda *at: asked.append(at) or range_,
     )
+    assert asked == [("liu2020", ["table3"], "EEG", ("a", "b"), 7, "error")]
     assert outcome.verdict == verdict
     (comparison,) = outcome.comparisons
-    over = comparison.over_gaps
-    assert (over and (over.low, over.high, over.varied)) == (
-        span and (*span, ("solver.intercept",))
-    )
+    assert comparison.over_gaps == range_
     assert outcome.depends_on == (("solver.intercept",) if verdict == DEPENDS else ())
 
 

@@ -1,8 +1,6 @@
 """The findings: their numbers by other code, and that none stands on rows that do not carry it."""
 
 import csv
-import math
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,73 +8,16 @@ import pandas as pd
 import pytest
 
 from rfbench import papers
-from rfbench.analysis import findings, leaderboard, verdicts
+from rfbench.analysis import findings, verdicts
 from rfbench.analysis.frame import collect
 from rfbench.analysis.outcomes import Outcome
-from rfbench.errors import ResultsError
-from rfbench.pages.findings import Statement, text
-from rfbench.pages.templates import lines
+from rfbench.pages.findings import statements, text
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
-PARTS = ("", "references_exact_", "references_boosting_")
-FOLDERS = [
-    f"leaderboard_{part}{task}" for part in PARTS for task in ("classification", "regression")
-]
 APART = ["tuned_apart_har_random", "tuned_apart_har"]
 
 
-@pytest.fixture(scope="module")
-def published():
-    """The leaderboard's rows read by csv: errors by data set, trial, method and M; the findings."""
-    errors = {}
-    for name in FOLDERS:
-        with (PUBLISHED / name / "trials.csv").open(newline="") as file:
-            for row in csv.DictReader(file):
-                if row["status"] == "ok":
-                    half_a_row = 50 / float(row["n_test"])  # no error counts as smaller
-                    wrong = row["error"] and max(float(row["error"]), half_a_row)
-                    key = row["dataset"].partition("[")[0], row["trial"], row["label"], row["M"]
-                    errors[key] = wrong or float(row["relative_rmse"])
-    collection = collect([PUBLISHED / name for name in [*FOLDERS, *APART]])
-    board = leaderboard.gather(collection)
-    errors = {key: error for key, error in errors.items() if key[0] not in board.unlearnt}
-    of_board = [make(board) for make in (findings.methods, findings.exact, findings.more)]
-    apart = findings.apart(SimpleNamespace(selection=SimpleNamespace(collection=collection)))
-    every = {each.key: each for each in (*of_board, findings.boosting(board), apart) if each}
-    return SimpleNamespace(errors=errors, board=board, every=every)
-
-
-def quotient(errors, above, below):
-    """The geometric mean over data sets of the mean over trials, of two methods at their M."""
-    by_set = {}
-    for (dataset, trial, method, M), error in errors.items():
-        other = errors.get((dataset, trial, *below))
-        if (method, M) == above and other:
-            by_set.setdefault(dataset, []).append(math.log(error / other))
-    means = [sum(logs) / len(logs) for logs in by_set.values()]
-    return math.exp(sum(means) / len(means))
-
-
-def test_the_published_rows_carry_what_is_said_of_methods(published):
-    errors, every, M = published.errors, published.every, str(published.board.largest.M)
-    assert {"methods", "boosting", "exact", "more", "apart"} <= set(every)
-    for bar in every["methods"].bars:
-        assert bar.value == pytest.approx(quotient(errors, (bar.name, M), ("rks", M)))
-    assert every["methods"].facts["best"].method == every["methods"].bars[0].name
-    exact = {each[3] for each in errors if each[2] == "exact-kernel"}
-    for bar in every["exact"].bars:
-        own = ("rks", bar.name.removeprefix("M = "))
-        assert bar.value == pytest.approx(quotient(errors, own, ("exact-kernel", *exact)))
-    for bar, step in zip(every["more"].bars, every["more"].facts["steps"], strict=True):
-        sizes = ("rks", str(step.M)), ("rks", str(step.before))
-        assert bar.value == pytest.approx(quotient(errors, *sizes))
-        assert bar.high < 1
-    ratios = [bar.value for bar in every["boosting"].bars]
-    assert every["boosting"].facts["enough"].better == sum(ratio < 1 for ratio in ratios)
-    assert ratios == sorted(ratios)
-
-
-def test_the_published_rows_carry_what_is_said_of_splits(published):
+def test_the_published_rows_carry_what_is_said_of_splits():
     means = {}
     for name in APART:
         with (PUBLISHED / name / "trials.csv").open(newline="") as file:
@@ -84,41 +25,20 @@ def test_the_published_rows_carry_what_is_said_of_splits(published):
                 if row["status"] == "ok" and row["M"] == "400":
                     means.setdefault((name, row["label"]), []).append(float(row["error"]))
     means = {key: sum(values) / len(values) for key, values in means.items()}
-    bars = {bar.name.rpartition(", ")[2]: bar for bar in published.every["apart"].bars}
+    collection = collect([PUBLISHED / name for name in APART])
+    found = findings.apart(SimpleNamespace(selection=SimpleNamespace(collection=collection)))
+    assert found is not None
+    bars = {bar.name.rpartition(", ")[2]: bar for bar in found.bars}
     assert len(bars) == len(means) / 2
     for method, bar in bars.items():
         random, apart = (means[name, method] for name in APART)
         assert bar.value == pytest.approx(apart - random)
         assert bar.low > 0
-
-
-def test_few_data_sets_carry_nothing(published):
-    few = replace(published.board.largest, datasets=3)
-    board = replace(published.board, sizes=(*published.board.sizes[:-1], few))
-    makers = (findings.methods, findings.boosting, findings.exact, findings.more, findings.cost)
-    assert [make(board) for make in makers] == [None] * 5
-    assert None not in [make(published.board) for make in makers]
-
-
-def test_what_is_not_sure_at_every_step_is_not_said(published):
-    board = published.board
-    steps = [step for step in board.steps if step.method == "rks"]
-    unsure = replace(steps[0], interval=replace(steps[0].interval, high=1.01))
-    assert findings.more(board) is not None
-    assert findings.more(replace(board, steps=(unsure, *steps[1:]))) is None
-    turned = replace(board, sizes=(*board.sizes[:-2], board.sizes[-1], board.sizes[-2]))
-    assert findings.exact(turned) is None
-
-
-def test_the_cost_is_the_quotient_of_the_whole_searches(published):
-    size = published.board.largest
-    seconds = {size.best: 3.0, "rks": 2.0, "orf": 1.0}
-    lines_ = [replace(e, search=seconds[e.method]) for e in size.lines if e.method in seconds]
-    board = replace(published.board, sizes=(replace(size, lines=tuple(lines_)),))
-    finding = findings.cost(board)
-    assert finding.facts["times"] == 1.5
-    every = [(bar.name, bar.value) for bar in finding.bars]
-    assert every == [("orf", 0.5), ("rks", 1.0), (size.best, 1.5)]
+    (statement,) = statements([found])
+    assert statement.sentence.endswith(".")
+    printed = text([statement], "apart", 200)
+    assert statement.sentence[:60] in printed
+    assert all(f"{bar.value:.3g}" in printed for bar in found.bars)
 
 
 def own(rows):
@@ -184,18 +104,3 @@ def test_ranges_are_those_of_the_papers_own_data():
     )
     finding = findings.unprinted(SimpleNamespace(own=table, ranges=ranges))
     assert finding.facts == {"numbers": 2, "inside": 1, "median": 2.5, "most": 3.0}
-
-
-def test_every_finding_has_a_sentence_an_axis_a_figure_and_its_values(published):
-    every = [
-        Statement(finding, *lines("findings.j2", key, f=finding.facts))
-        for key, finding in published.every.items()
-    ]
-    for statement in every:
-        finding = statement.finding
-        assert statement.sentence.endswith(".")
-        printed = text(every, statement.key, 200)
-        assert statement.sentence[:60] in printed
-        assert all(f"{bar.value:.3g}" in printed for bar in finding.bars)
-    with pytest.raises(ResultsError, match="boosting"):
-        text(every, "bosting")

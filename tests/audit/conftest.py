@@ -6,7 +6,7 @@ from rfbench import config, results
 from rfbench.audit.ranking import rank
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
-from tests.support.audits import CONFIG, HIDDEN, found, planned, write_paper
+from tests.audit.invented import CONFIG, HIDDEN, found, planned, write_paper
 from tests.support.papers import read_from
 
 

@@ -5,6 +5,8 @@ import pytest
 from rfbench.audit import choices, target
 from rfbench.config import sweeps
 from rfbench.errors import ConfigError
+from tests.audit.invented import AIM, write_paper
+from tests.support.papers import read_from
 
 
 def grid(*texts):
@@ -82,3 +84,17 @@ def test_settings_of_absent_samplers_are_left_out():
 def test_what_is_no_choice_is_refused(text):
     with pytest.raises(ConfigError, match="KEY.PATH=VALUES"):
         choices.given(text, {})
+
+
+def test_open_choices_are_named_by_their_place(tmp_path):
+    root = write_paper(tmp_path, {("rks", 10): 9.0, ("rks", 40): 5.0})
+    open_choices = (
+        "all: {scaling: [none, standard]}\ntable1/Digits: {feature_map: [offset, paired]}\n"
+    )
+    (root / "invented2026" / "open_choices.yaml").write_text(open_choices)
+    with read_from(root):
+        known = choices.known(target.find(AIM))
+    assert {name: list(options) for name, options in known.items()} == {
+        "scaling": ["none", "standard"],
+        "feature_map": ["offset", "paired"],
+    }

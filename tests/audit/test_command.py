@@ -9,8 +9,8 @@ import pytest
 
 from rfbench.cli import running
 from rfbench.experiment import runner
+from tests.audit.invented import AIM, HIDDEN, VARY, found
 from tests.support import command_line
-from tests.support.audits import AIM, HIDDEN, VARY, found
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published" / "audits"
 

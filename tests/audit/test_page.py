@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 
 from rfbench import __version__
-from rfbench.analysis.audits import MEASURES
 from rfbench.audit import page
 from rfbench.audit.plan import Question
+from rfbench.audit.tables import MEASURES
 from rfbench.audit.target import Target
 from rfbench.pages.words import DASH
-from tests.support.audits import TWO, number, ranked, tied
+from tests.audit.invented import TWO, number, ranked, tied
 
 
 def cells(content, head):

@@ -8,8 +8,8 @@ from rfbench.audit.plan import Question, idle, plan
 from rfbench.audit.target import Target, find
 from rfbench.config import sweeps
 from rfbench.errors import ConfigError
-from tests.support.audits import AIM, TWO, number, planned
-from tests.support.audits import CONFIG as INVENTED
+from tests.audit.invented import AIM, TWO, number, planned
+from tests.audit.invented import CONFIG as INVENTED
 
 CONFIG = """\
 dataset: digits

@@ -9,7 +9,7 @@ from rfbench import papers, results
 from rfbench.audit import page
 from rfbench.audit.ranking import rank
 from rfbench.errors import ResultsError
-from tests.support.audits import (
+from tests.audit.invented import (
     HIDDEN,
     TEXTS,
     TIED,

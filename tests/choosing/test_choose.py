@@ -21,9 +21,13 @@ from rfbench.choosing.judging import Judged
 from rfbench.choosing.losses import Difference
 from rfbench.choosing.table import table_of
 from rfbench.errors import ConfigError, DataError, MemoryLimit
-from rfbench.pages.choose import text
+from rfbench.pages.templates import render
 from tests.choosing.conftest import FOREVER, towns
 from tests.support.command_line import call
+
+
+def text(choice):
+    return render("choosing/choose.txt.j2", choice=choice)
 
 
 @pytest.fixture(scope="module")

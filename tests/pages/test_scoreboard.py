@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from rfbench.analysis.audits import RANGES
 from rfbench.analysis.totals import counts
+from rfbench.analysis.unprinted import RANGES, off
 from rfbench.pages.paper import page
 from rfbench.pages.scoreboard import RANGE, anchor, measured, numbers_grid
 from rfbench.pages.templates import render
@@ -44,12 +44,18 @@ def test_a_subset_stands_apart_without_verdicts(changes: dict[str, Any]) -> None
     assert (line["compared"], line["stand_in"]) == (0, 1)
 
 
+def test_a_number_is_off_a_range_by_its_distance_to_it() -> None:
+    assert off(5.0, 4.0, 6.0) == 0
+    assert off(3.0, 4.0, 6.0) == 1
+    assert off(8.5, 4.0, 6.0) == 2.5
+
+
 def test_the_range_of_what_is_not_printed_stands_beside_our_reading() -> None:
     made = [row | {"protocol": "printed"} for row in eeg(rks=68.6, qmc=60.0)]
     found = verification(results(made, **PAPER))
     place = int(found.numbers.loc[found.numbers["method"] == "rks", "number"].iloc[0])
     line = (place, 60.0, 61.0, 62.5, 4, 2, ["solver.intercept"], Path("gaps/audit.md"))
-    (one,) = measured(replace(found, ranges=pd.DataFrame([line], columns=RANGES)))
+    (one,) = measured(replace(found, ranges=pd.DataFrame([line], columns=list(RANGES))))
     assert one.grids[0].head == ["accuracy", "published", "printed", RANGE]
     rows = {row[0]: row for row in one.grids[0].rows}
     assert rows["rks 14"][3] == "60.00 to 62.50, off by 5.95"

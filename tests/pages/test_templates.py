@@ -36,7 +36,7 @@ def test_every_template(everything: Verification, what: str, tmp_path: Path) -> 
     found = everything if what == "everything" else verification()
     for page in (
         paper.page(found, "liu2020", tmp_path, full=True),
-        front.page(found, None, [tmp_path], tmp_path),
+        front.page(found, [tmp_path], tmp_path, ["liu2020"]),
         verify.text(found, width=100),
         verify.text(found, claims_only=True, width=40),
         verify.markdown(found),

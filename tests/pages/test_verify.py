@@ -105,25 +105,6 @@ def test_one_claim_is_explained_by_what_decides_it(monkeypatch: pytest.MonkeyPat
     assert "S5" in other.stderr
 
 
-def test_a_folder_has_the_ranges_of_the_audits_beside_it() -> None:
-    """What `verify` prints of a folder is what the scoreboard of all of them says."""
-    audits = Path("audits/gaps_liu2020_table3_EEG")
-    audits.mkdir(parents=True)
-    head = (
-        "place,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells,trials,"
-        "tried,stand_in,as_configured,measured rks 14 accuracy"
-    )
-    lines = [f"{n},{on},1,1,1,1,2,2,False,{own},{value}" for n, on, own, value in
-             ((1, "true", False, 60.5), (2, "false", True, 59.25))]  # fmt: skip
-    (audits / "audit.csv").write_text("\n".join([head, *lines]) + "\n")
-    made = trials(80.0, protocol="printed")
-    write_folder(Path("as-printed"), made, {"config": {"name": "as-printed", **PAPER}})
-    printed = verify("as-printed").output
-    assert "59.25 to 60.50, off by 7.95" in printed
-    assert "2 combinations" in printed.replace("\n", " ")
-    assert "59.25 to 60.50, off by 7.95" in verify("as-printed", "--format", "markdown").output
-
-
 def test_a_finding_that_the_rows_do_not_carry_is_named() -> None:
     answer = verify("differs", "--finding", "methods")
     assert answer.exit_code == 2

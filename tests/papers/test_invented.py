@@ -180,17 +180,6 @@ def test_numbers_without_a_unit_are_judged_by_their_quotient(
             pass
 
 
-def test_open_choices_are_named_by_their_place(tmp_path: Path) -> None:
-    from rfbench.audit import choices, target
-
-    with read_from(write(tmp_path)):
-        known = choices.known(target.find("doe2030/table7/Digits"))
-    assert {name: list(options) for name, options in known.items()} == {
-        "scaling": ["none", "standard"],
-        "feature_map": ["offset", "paired"],
-    }
-
-
 def test_what_is_disputed_is_shown_and_counted_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rfbench.analysis.leaderboard import Enough, TableRatio
 from rfbench.figures import drawn
 from rfbench.figures.panels import new_figure
 from rfbench.figures.style import BLUE, GREY, VERMILLION, ink, settings
+from rfbench.leaderboard.facts import Enough, TableRatio
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

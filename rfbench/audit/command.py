@@ -14,6 +14,7 @@ from rfbench.errors import ConfigError
 
 if TYPE_CHECKING:
     from rfbench.audit.plan import Audit
+    from rfbench.cli.running import Work
 
 
 @click.command(cls=Running)
@@ -77,8 +78,8 @@ def audit(
       rfbench audit CONFIG --target PAPER/ITEM/DATASET --gaps
       rfbench audit CONFIG --target PAPER/ITEM,ITEM/DATASET --vary scaling=none,standard,minmax
     """
-    from rfbench.analysis.audits import confirmed, read_all
     from rfbench.audit.plan import Question, plan
+    from rfbench.audit.tables import confirmed, read_all
     from rfbench.audit.target import find
     from rfbench.cli import running
     from rfbench.config.sweeps import size
@@ -116,7 +117,7 @@ def audit(
                 echo(f"  {choice}: {', '.join(open_options)}")
             for why in planned.refused[:3]:
                 echo(f"cannot be run: {why}")
-        running.say_what_would_run(planned, options)
+        running.say_what_would_run(_work(planned), options)
     if options.dry_run or options.as_json or not confirm:
         return
     for line in confirmed(read_all(options.base / planned.folder for planned in audits)).to_dict(
@@ -129,6 +130,12 @@ def audit(
             )
 
 
+def _work(audit: Audit) -> Work:
+    from rfbench.cli.running import Work
+
+    return Work(audit.folder, audit.experiments, audit.variants)
+
+
 def _audit(audit: Audit, options: RunOptions) -> None:
     """Run and rank one audit; Exit with 1 if it was interrupted or a trial failed."""
     from rfbench import results
@@ -136,7 +143,7 @@ def _audit(audit: Audit, options: RunOptions) -> None:
     from rfbench.audit.ranking import rank
     from rfbench.cli import running
 
-    work = running.planned(audit, options, progress=True)
+    work = running.planned(_work(audit), options, progress=True)
     summary = running.measure(work, options)
     if options.smoke:
         why = "ranked: nothing, because the numbers of a smoke run mean nothing"

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from rfbench import shipped, yamlfile
-from rfbench.analysis import leaderboard
 from rfbench.analysis.frame import of
-from rfbench.analysis.leaderboard import Driver, Known, Leaderboard
-from rfbench.pages import which_method
+from rfbench.leaderboard import page as which_method
+from rfbench.leaderboard.board import gather
+from rfbench.leaderboard.facts import Driver, Known, Leaderboard
 from rfbench.registry import SAMPLERS
 from rfbench.results import Results
-from tests.support.comparisons import rows
+from tests.leaderboard.comparisons import rows
 from tests.support.frames import results
 
 
@@ -41,7 +41,7 @@ def boosting(n: int) -> Results:
 
 
 def board(*folders: Results, known: Known | None = None) -> Leaderboard:
-    made = leaderboard.gather(of(folders), known)
+    made = gather(of(folders), known)
     assert made is not None
     return made
 
@@ -251,8 +251,8 @@ def test_a_table_has_a_mark_where_the_rule_tells_a_method_from_the_baseline() ->
 
 def test_the_facts_are_written_as_json() -> None:
     made = board(folder(6, 0.5))
-    files = which_method.files(made)
-    assert files == which_method.files(made)
+    files = which_method.files(made, Path())
+    assert files == which_method.files(made, Path())
     assert [size["M"] for size in json.loads(files["leaderboard.json"])["sizes"]] == [50, 100]
 
 

@@ -2,9 +2,9 @@ import math
 
 import pytest
 
-from rfbench.analysis.leaderboard import Enough, Interval, TableRatio
-from rfbench.figures import against_boosting
 from rfbench.figures.style import BLUE, VERMILLION
+from rfbench.leaderboard import figure
+from rfbench.leaderboard.facts import Enough, Interval, TableRatio
 
 
 def table(name, ratio, low=math.nan, high=math.nan):
@@ -24,7 +24,7 @@ ENOUGH = Enough(
 
 
 def test_every_table_stands_where_its_quotient_is():
-    panel = against_boosting.draw(ENOUGH).axes[0]
+    panel = figure.draw(ENOUGH).axes[0]
     assert [label.get_text() for label in panel.get_yticklabels()] == ["smooth", "steps"]
     points = [line for line in panel.lines if line.get_marker() == "o"]
     assert [line.get_xdata()[0] for line in points] == [0.5, 1.25]
@@ -37,6 +37,6 @@ def test_every_table_stands_where_its_quotient_is():
 
 
 def test_the_same_facts_give_the_same_bytes():
-    first = against_boosting.png(ENOUGH)
-    assert first == against_boosting.png(ENOUGH)
+    first = figure.png(ENOUGH)
+    assert first == figure.png(ENOUGH)
     assert first.startswith(b"\x89PNG")

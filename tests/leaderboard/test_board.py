@@ -12,18 +12,15 @@ import pytest
 from scipy import stats
 from scipy.stats import rankdata, ttest_rel, wilcoxon
 
-from rfbench.analysis import leaderboard
 from rfbench.analysis.frame import collect, of
-from rfbench.analysis.leaderboard import (
-    Known,
-    bootstrap,
-    datasets_needed,
-    leave_one_out,
-    told_apart,
-    twins_as_one,
-)
 from rfbench.datasets import catalog
-from tests.support.comparisons import rows
+from rfbench.leaderboard.board import gather
+from rfbench.leaderboard.facts import Known, facts
+from rfbench.leaderboard.preparations import CHOSEN
+from rfbench.leaderboard.rows import planned, twins_as_one
+from rfbench.leaderboard.rule import bootstrap, datasets_needed, leave_one_out, told_apart
+from rfbench.leaderboard.sizes import runs_of
+from tests.leaderboard.comparisons import rows
 from tests.support.frames import results
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
@@ -144,12 +141,12 @@ def test_the_number_of_data_sets_is_that_at_which_the_rule_finds_a_difference():
 def test_runs_are_the_largest_of_which_no_two_are_apart():
     apart = np.zeros((4, 4), dtype=bool)
     apart[0, 3] = apart[3, 0] = apart[0, 2] = apart[2, 0] = True
-    assert leaderboard._runs(apart) == [range(2), range(1, 4)]
+    assert runs_of(apart) == [range(2), range(1, 4)]
 
 
 def board_of(errors, name="leaderboard_x", *more, trials=3, **keywords):
     folders = [results(rows(errors, trials, scaling="standard"), name), *more]
-    return leaderboard.gather(of(folders), **keywords)
+    return gather(of(folders), **keywords)
 
 
 def errors_of(n, M=100, factor=0.5):
@@ -218,10 +215,10 @@ def test_more_features_are_compared_in_the_same_trials():
 
 
 def test_how_much_is_planned_is_what_the_configuration_says():
-    names, trials = leaderboard.planned(Known())
+    names, trials = planned(Known())
     assert len(names) >= 60
     assert trials >= 3
-    without = leaderboard.planned(Known({"kin8nm": "x", "none": "y"}, {"digits": "optdigits"}))
+    without = planned(Known({"kin8nm": "x", "none": "y"}, {"digits": "optdigits"}))
     assert without == (names - {"kin8nm", "digits"}, trials)
     board = board_of(errors_of(5))
     assert board.planned == (len(names), trials)
@@ -258,11 +255,11 @@ def test_sets_that_stand_apart_and_twins():
 
 def test_only_rows_of_the_leaderboards_configurations_count():
     other = results(rows(errors_of(4), 3, scaling="standard"), "mine")
-    assert leaderboard.gather(of([other])) is None
+    assert gather(of([other])) is None
     assert board_of(errors_of(20), "leaderboard_y", other).largest.datasets == 20
     smoke = results(rows(errors_of(3), 3, scaling="standard"), "leaderboard_z", smoke=True)
-    assert leaderboard.gather(of([smoke])) is None
-    assert leaderboard.gather(of([])) is None
+    assert gather(of([smoke])) is None
+    assert gather(of([])) is None
 
 
 def test_only_trials_that_both_have_are_compared():
@@ -270,7 +267,7 @@ def test_only_trials_that_both_have_are_compared():
     made = rows({("a", "rks", 50): 10.0, ("a", "orf", 50): 10.0, ("b", "rks", 50): 8.0,
                  ("b", "orf", 50): 4.0}, 2, scaling="standard")  # fmt: skip
     made = [r for r in made if not (r["sampler"] == "rks" and r["trial"] == 1)]
-    board = leaderboard.gather(of([results(made, "leaderboard_a")]))
+    board = gather(of([results(made, "leaderboard_a")]))
     line = next(each for each in board.largest.lines if each.method == "orf")
     expected = math.sqrt(1.0 * (3.75 / 7.75))
     assert line.ratio == pytest.approx(expected)
@@ -306,7 +303,7 @@ def test_what_a_method_is_its_role_says_and_not_its_name_its_sizes_or_words():
         results(single, "leaderboard_mine"),
         results(models, "leaderboard_models"),
     ]
-    board = leaderboard.gather(of(folders))
+    board = gather(of(folders))
     assert board.baseline == "plain"
     assert board.unlearnt == ()
     found = {size.M: {line.method: line for line in size.lines} for size in board.sizes}
@@ -317,7 +314,7 @@ def test_what_a_method_is_its_role_says_and_not_its_name_its_sizes_or_words():
     assert (board.largest.best, board.largest.leader) == ("varpro", "varpro")
     for row in made:  # nobody says which one is the baseline: nothing is compared
         row["role"] = "method"
-    assert leaderboard.gather(of([results(made, "leaderboard_x"), *folders[1:]])) is None
+    assert gather(of([results(made, "leaderboard_x"), *folders[1:]])) is None
 
 
 def test_where_nothing_is_learnt_nothing_is_compared():
@@ -330,7 +327,7 @@ def test_where_nothing_is_learnt_nothing_is_compared():
         row["r2"] = {"d2": 0.049, "d3": 0.051}.get(row["dataset"])
         if row["dataset"] == "d1" and row["sampler"] == "qmc" and row["trial"] == 1:
             row["at_chance"] = False
-    board = leaderboard.gather(of([results(made, "leaderboard_x")]))
+    board = gather(of([results(made, "leaderboard_x")]))
     assert board.unlearnt == ("d0", "d2")
     assert (board.measured, board.largest.datasets) == (4, 4)
 
@@ -353,7 +350,7 @@ def test_twins_have_the_weight_of_one_in_every_mean():
         results(ranked, "leaderboard_rank"),
         results(boosting, "leaderboard_references_b"),
     ]
-    board = leaderboard.gather(of(folders), known=Known(twins={"b2": "b"}))
+    board = gather(of(folders), known=Known(twins={"b2": "b"}))
     line = next(each for each in board.largest.lines if each.method == "orf")
     assert line.ratio == pytest.approx(math.sqrt(0.5))
     step = next(each for each in board.steps if each.method == "rks")
@@ -377,9 +374,7 @@ def test_preparations_are_compared_and_the_folds_take_the_best():
     ranked = rows(other, 1, scaling="rank")
     for row in ranked:
         row["selection_loss"] = 0.1 if row["dataset"] == "a" else 0.3
-    board = leaderboard.gather(
-        of([results(made, "leaderboard_a"), results(ranked, "leaderboard_rank")])
-    )
+    board = gather(of([results(made, "leaderboard_a"), results(ranked, "leaderboard_rank")]))
     rank, best = board.preparations
     assert (rank.scaling, best.scaling) == ("rank", "best")
     assert rank.interval.ratio == pytest.approx(1.0)
@@ -401,7 +396,7 @@ def test_an_option_is_worth_what_it_changes_in_the_choice_of_the_folds():
         folders.append(results(made, f"leaderboard_{scaling}"))
     orf = rows({("a", "orf", 50): 9.0, ("b", "orf", 50): 19.0}, 1, scaling="standard")
     folders.append(results(orf, "leaderboard_orf"))
-    board = leaderboard.gather(of(folders))
+    board = gather(of(folders))
     rank, robust, best = (each for each in board.preparations if each.method == "rks")
     assert rank.interval.ratio == pytest.approx(math.sqrt(0.5 * 4))
     assert rank.choice.ratio == pytest.approx(math.sqrt(5 / 9))
@@ -421,8 +416,8 @@ def test_of_equal_losses_the_folds_take_z_scores():
             ("rank", ("rks",), 9.0), ("standard", ("rks", "orf"), 10.0), ("robust", ("rks",), 8.0)
         ]
     ]  # fmt: skip
-    board = leaderboard.gather(of(folders))
-    assert board.preparations[-1].scaling == leaderboard.CHOSEN
+    board = gather(of(folders))
+    assert board.preparations[-1].scaling == CHOSEN
     assert [each.interval.ratio for each in board.preparations] == pytest.approx([0.9, 0.8, 1.0])
 
 
@@ -436,7 +431,7 @@ def test_features_as_the_folds_choose_them_against_boosting():
         taken = (row["dataset"], row["sampler"]) in {("a", "rks"), ("b", "orf")}
         row["selection_loss"] = 0.1 if taken else 0.2
     boosting = rows({("a", "boosting", 1): 20.0, ("b", "boosting", 1): 3.0}, 2, scaling="standard")
-    board = leaderboard.gather(
+    board = gather(
         of([results(made, "leaderboard_a"), results(boosting, "leaderboard_references_b")])
     )
     first, second = board.enough.tables
@@ -459,7 +454,7 @@ def test_costs_are_of_the_data_sets_on_which_all_were_timed():
         row["cpu_train"] = row["cpu_pp"] = row["cpu_features"] = 100.0 if dear else 1.0
         if dear and row["sampler"] == "orf":
             row["cpu_train"] = row["cpu_pp"] = row["cpu_features"] = None
-    size = leaderboard.gather(of([results(made, "leaderboard_x")])).largest
+    size = gather(of([results(made, "leaderboard_x")])).largest
     assert (size.datasets, size.timed) == (6, 4)
     assert [line.search for line in size.lines] == pytest.approx([3.0] * 3)
 
@@ -474,7 +469,7 @@ def test_costs_are_of_the_latest_trial_that_has_all_methods():
         if (row["dataset"], row["sampler"], row["trial"]) == ("d0", "orf", 1):
             row["cpu_train"] = None
     folders = [results(made, "leaderboard_x"), results(boosted, "leaderboard_references_b")]
-    size = leaderboard.gather(of(folders)).largest
+    size = gather(of(folders)).largest
     assert size.timed == 6
     for line in size.lines:
         assert line.search == pytest.approx(9.0 if line.reference else 9.0 ** (1 / 6))
@@ -483,7 +478,7 @@ def test_costs_are_of_the_latest_trial_that_has_all_methods():
         if row["sampler"] == "orf" and row["cpu_train"]:
             row["cpu_train"] *= 2 + int(row["dataset"][1:])
     folders[0] = results(made, "leaderboard_x")
-    size = leaderboard.gather(of(folders)).largest
+    size = gather(of(folders)).largest
     assert (size.best, size.dearest) == ("orf", (2.0, 7.0))
     assert size.boosting == pytest.approx((9.0, 9.0))
     twice = rows({(f"d{i}", "boosting", 1): 10.0 for i in range(6)}, 3, scaling="standard")
@@ -491,17 +486,17 @@ def test_costs_are_of_the_latest_trial_that_has_all_methods():
         row |= {"cpu_train": 2.0 * 8.0 ** row["trial"], "cpu_pp": 0.0, "cpu_features": 0.0}
     twice = [row for row in twice if (row["dataset"], row["trial"]) != ("d3", 2)]
     folders[1] = results(twice, "leaderboard_references_b")
-    assert leaderboard.gather(of(folders)).largest.boosting == pytest.approx((2.0, 16.0))
+    assert gather(of(folders)).largest.boosting == pytest.approx((2.0, 16.0))
 
 
 def test_a_mean_is_given_without_the_data_sets_that_make_most_of_it():
     factors = [0.001, 0.01, 0.1, 0.9, 0.8, 1.0]
     errors = {(f"d{i}", "rks", 50): 50.0 for i in range(6)}
     errors |= {(f"d{i}", "orf", 50): 50.0 * factor for i, factor in enumerate(factors)}
-    size = leaderboard.gather(of([results(rows(errors, 1, n_test=10**6), "leaderboard_x")])).largest
+    size = gather(of([results(rows(errors, 1, n_test=10**6), "leaderboard_x")])).largest
     orf = next(line for line in size.lines if line.method == "orf")
     assert orf.trimmed == pytest.approx((0.9 * 0.8) ** (1 / 3))
-    board = leaderboard.gather(of([results(rows(errors, 2), "leaderboard_x")]))
+    board = gather(of([results(rows(errors, 2), "leaderboard_x")]))
     assert (board.trials, board.reference_trials) == ((2, 2), (0, 0))
 
 
@@ -519,7 +514,7 @@ def test_medians_and_both_kinds_of_tables_stand_beside_the_mean():
         )
         for metric in ("error", "relative_rmse")
     ]
-    size = leaderboard.gather(of(folders)).largest
+    size = gather(of(folders)).largest
     line = next(each for each in size.lines if each.method == "orf")
     assert line.median == pytest.approx(0.9)
     assert line.classification == pytest.approx(math.sqrt(0.1 * 0.8))
@@ -535,7 +530,7 @@ def test_quotients_of_few_wrong_rows_are_marked_and_left_out_of_a_second_mean():
     for row in boosted:
         row["error"] = 4.5 if row["dataset"] == "a" else 5.0
     folders = [results(made, "leaderboard_a"), results(boosted, "leaderboard_references_b")]
-    enough = leaderboard.gather(of(folders)).enough
+    enough = gather(of(folders)).enough
     assert {table.dataset: table.few for table in enough.tables} == {"a": True, "b": False}
     assert (enough.overall.datasets, enough.many.datasets) == (2, 1)
     (b,) = [table for table in enough.tables if table.dataset == "b"]
@@ -553,7 +548,7 @@ def test_what_may_decide_is_taken_from_the_catalogue_and_the_exact_kernel():
     known = Known(words={f"d{i}": i / 10 for i in range(8)})
     folders = [results(made, "leaderboard_a"), results(boosting, "leaderboard_references_b"),
                results(exact, "leaderboard_references_e")]  # fmt: skip
-    enough = leaderboard.gather(of(folders), known).enough
+    enough = gather(of(folders), known).enough
     tables = {table.dataset: table for table in enough.tables}
     assert tables["d1"].smoothness == pytest.approx(0.5)  # 1 over the root of 2 d
     assert tables["d1"].words == pytest.approx(0.1)
@@ -576,7 +571,7 @@ def test_the_linear_model_is_held_against_boosting_in_the_same_trials():
         row["error"] = 30.0 if row["trial"] == 0 else 90.0
     others = [results(boosting, "leaderboard_references_b"),
               results(linear, "leaderboard_references_l")]  # fmt: skip
-    (table,) = leaderboard.gather(of([made, *others])).enough.tables
+    (table,) = gather(of([made, *others])).enough.tables
     assert table.linear == pytest.approx(30.0 / boosting[0]["error"])
 
 
@@ -591,7 +586,7 @@ def test_held_out_tables_take_no_part_and_are_shown():
     ]
     board = board_of(errors, "leaderboard_x", results(made, "leaderboard_held_out_r"))
     alone = board_of(errors)
-    assert leaderboard.facts(board)["sizes"] == leaderboard.facts(alone)["sizes"]
+    assert facts(board)["sizes"] == facts(alone)["sizes"]
     assert (board.measured, board.folders) == (alone.measured, alone.folders)
     assert alone.held_out is None
     held = board.held_out
@@ -611,7 +606,7 @@ def test_held_out_tables_take_no_part_and_are_shown():
 
 def test_facts_are_json_and_say_their_rule():
     board = board_of(errors_of(5))
-    written = json.loads(json.dumps(leaderboard.facts(board), allow_nan=False))
+    written = json.loads(json.dumps(facts(board), allow_nan=False))
     assert written["rule"]["alpha"] == 0.05
     assert written["sizes"][-1]["lines"][0]["method"] == "orf"
     assert len(written["sizes"][-1]["lines"]) == 3
@@ -628,7 +623,7 @@ def test_published_rows_by_other_code_give_the_same_numbers():
                     value = float(row["error"] or row["relative_rmse"])
                     wrong = 50 / int(row["n_test"]) if row["error"] else 0  # half a wrong row
                     errors[row["dataset"], row["trial"], row["label"]] = max(value, wrong)
-    board = leaderboard.gather(collect(paths))
+    board = gather(collect(paths))
     by_set = {}
     for (dataset, trial, label), value in errors.items():
         if label == "swim" and dataset.partition("[")[0] not in board.unlearnt:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from rfbench import files as doors
 from rfbench import papers
+from rfbench.analysis.unprinted import RANGES, EffectRange
 from rfbench.papers.models import SECONDS, Published
 
 TABLE = "audit.csv"
@@ -29,7 +30,6 @@ COLUMNS = (
     "numbers", "trials", "stand_in", "choices",
 )  # fmt: skip
 CONFIRMED = ("page", "paper", "items", "chosen_on", "dataset", "shared", "distance", "place", "of")
-RANGES = ("number", "low", "reading", "high", "combinations", "trials", "varied", "page")
 
 
 @dataclass(frozen=True)
@@ -111,11 +111,6 @@ def places(distances: pd.Series[float]) -> pd.Series[int]:
     """Return one more than the number of smaller distances, for each."""
     rounded = distances.map(lambda distance: float(DISTANCE % distance))
     return rounded.rank(method="min").astype(int)
-
-
-def off(published: float, low: float, high: float) -> float:
-    """Return how far a published number lies outside a range: 0 within it."""
-    return max(low - published, published - high, 0.0)
 
 
 def audits(every: Iterable[AuditTable]) -> pd.DataFrame:
@@ -206,10 +201,7 @@ def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One line per number: ``number``, its place in `rfbench.papers.published`; ``low``,
-        ``reading`` (the configuration itself) and ``high`` of the means, in the paper's unit;
-        ``combinations`` and ``trials`` behind it; the names of the choices that were ``varied``;
-        ``page``.
+        See `rfbench.analysis.unprinted.Unprinted`.
     """
     lines = []
     for audit in every:
@@ -225,7 +217,7 @@ def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
                 means = here[name].min(), own[name].iloc[0], here[name].max()
                 behind = len(here), int(here["trials"].min()), varied
                 lines.append((index, *means, *behind, audit.page))
-    table = pd.DataFrame(lines, columns=RANGES).sort_values("combinations", kind="stable")
+    table = pd.DataFrame(lines, columns=list(RANGES)).sort_values("combinations", kind="stable")
     return table.drop_duplicates("number", keep="last").sort_values("number", ignore_index=True)
 
 
@@ -241,16 +233,6 @@ def over_gaps(audit: AuditTable) -> tuple[pd.DataFrame, list[str]]:
     printed = [name for name in audit.choices if name not in gaps]
     here = audit.table[(audit.table[printed] == own.iloc[0][printed]).all(axis=1)]
     return here, [name for name in audit.choices if here[name].nunique() > 1]
-
-
-@dataclass(frozen=True)
-class EffectRange:
-    """What the difference of two methods comes to over the keys that a paper does not print."""
-
-    low: float
-    high: float
-    combinations: int
-    varied: tuple[str, ...]
 
 
 def effect_range(

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from rfbench import papers
-from rfbench.analysis.audits import COLUMNS, audits, confirmed, off, ranges, read_all
+from rfbench.analysis.unprinted import EffectRange
+from rfbench.audit.tables import COLUMNS, audits, confirmed, effect_range, ranges, read_all
 from rfbench.pages.templates import render
 
 HEAD = (
@@ -69,7 +70,7 @@ def test_a_stand_in_and_a_single_number(tmp_path):
 def test_what_is_no_audit_is_passed_over(tmp_path, lines):
     found = overview(tmp_path, *lines)
     assert (list(found), len(found)) == (list(COLUMNS), 0)
-    assert render("audits.md.j2", audits=found, confirmed=[], out=tmp_path).strip() == ""
+    assert render("audit/audits.md.j2", audits=found, confirmed=[], out=tmp_path).strip() == ""
 
 
 def test_an_audit_in_a_folder_of_another_name_is_passed_over(tmp_path):
@@ -83,7 +84,7 @@ def test_an_audit_in_a_folder_of_another_name_is_passed_over(tmp_path):
 def test_the_page_links_each_audit_and_doubts_few_numbers(tmp_path, numbers, trials, few):
     line = NEAREST.replace("0.94,16,2,", f"0.94,{numbers},{trials},")
     found = overview(tmp_path, HEAD, line)
-    text = render("audits.md.j2", audits=found, confirmed=[], out=tmp_path / "results")
+    text = render("audit/audits.md.j2", audits=found, confirmed=[], out=tmp_path / "results")
     assert "(audits/audit_liu2020_table3%2Btable4_cod-RNA/audit.md): nearest of 9 " in text
     assert ("confirm nothing" in text) == few
 
@@ -141,7 +142,19 @@ def test_a_range_is_over_gaps_of_the_text_alone(tmp_path):
     assert (line["combinations"], line["trials"], line["varied"]) == (2, 4, ["solver.intercept"])
 
 
-def test_how_far_a_number_lies_outside_a_range():
-    assert off(5.0, 4.0, 6.0) == 0
-    assert off(3.0, 4.0, 6.0) == 1
-    assert off(8.5, 4.0, 6.0) == 2.5
+def test_the_difference_of_two_methods_ranges_over_the_gaps(tmp_path):
+    """By hand; of two audits that of more combinations; None where nothing of it was varied."""
+    head = "place,scaling,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells"
+    head += ",trials,tried,stand_in,as_configured,measured a 7 error,measured b 7 error"
+    own = "2,minmax,false,1,1,1,2,4,4,False,True,5.0,4.0"
+    other = "1,minmax,true,1,1,1,2,4,4,False,False,3.0,6.0"
+    write(tmp_path, "gaps_liu2020_table3_EEG", head, other, own)
+    write(tmp_path, "gaps_liu2020_table3_EEG_a", head, own)
+    every = read_all([tmp_path])
+    at = "liu2020", ["table3"], "EEG"
+    assert effect_range(every, *at, ("a", "b"), 7, "error") == EffectRange(
+        -3.0, 1.0, 2, ("solver.intercept",)
+    )
+    assert effect_range(every, *at, ("a", "c"), 7, "error") is None
+    assert effect_range(every, *at, ("a", "b"), 14, "error") is None
+    assert effect_range(every, "liu2020", ["table4"], "EEG", ("a", "b"), 7, "error") is None

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rfbench.analysis import leaderboard
-from rfbench.analysis.leaderboard import (
+from rfbench.analysis.verdicts import ALPHA, POWER
+from rfbench.leaderboard import figure
+from rfbench.leaderboard.boosting import FEW
+from rfbench.leaderboard.facts import (
     Enough,
     HeldOut,
     HeldOutTable,
@@ -18,14 +20,17 @@ from rfbench.analysis.leaderboard import (
     Line,
     PreparationGain,
     Size,
+    facts,
 )
-from rfbench.figures import against_boosting
+from rfbench.leaderboard.preparations import CHOSEN
+from rfbench.leaderboard.rule import LEVEL, SIGNS
+from rfbench.leaderboard.sizes import BEST
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number
 from rfbench.registry import SAMPLERS
 
-FIGURE = "which_method_boosting.png"
+PAGE, FACTS, FIGURE = "which_method.md", "leaderboard.json", "which_method_boosting.png"
 AS_FAST = 1.25  # times the shortest time to predict: about as fast
 PAYS = 0.99  # times the error with the best preparation alone: worth three times the search
 AS_CHEAP = 2  # times the baseline's search: little longer
@@ -41,24 +46,24 @@ REFERENCES = {
 
 
 def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str:
-    """Write the page for a folder, from `rfbench.analysis.leaderboard.gather`.
+    """Write the page for a folder, from `rfbench.leaderboard.board.gather`.
 
     `stale` names experiments with stale rows, see `rfbench.analysis.frame.Collection`.
     """
     if board is None:
-        return render("which_method.md.j2", board=None, go_on=GO_ON)
+        return render("leaderboard/which_method.md.j2", board=None, go_on=GO_ON)
     largest = board.largest
     lines = {line.method: line for line in largest.lines}
     with_best = [each for each in largest.lines if each.with_best and not each.reference]
     better = _of(largest, "better")
     good = [lines[name] for name in better] if largest.leader else with_best
     return render(
-        "which_method.md.j2",
+        "leaderboard/which_method.md.j2",
         board=board,
         largest=largest,
-        alpha=leaderboard.ALPHA,
-        power=leaderboard.POWER,
-        level=leaderboard.LEVEL,
+        alpha=ALPHA,
+        power=POWER,
+        level=LEVEL,
         go_on=GO_ON,
         run=RUN,
         out=out,
@@ -77,7 +82,7 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
             default=None,
         ),
         alike=[line.method for line in largest.lines if line.with_best and line.reference],
-        few_best=leaderboard.BEST,
+        few_best=BEST,
         n_methods=sum(not line.reference for line in largest.lines),
         as_fast=AS_FAST,
         better=better,
@@ -90,8 +95,8 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         ),
         as_cheap=AS_CHEAP,
         slower=_slower(board.sizes),
-        signs=leaderboard.SIGNS,
-        few=leaderboard.FEW,
+        signs=SIGNS,
+        few=FEW,
         worse=_of(largest, "worse"),
         references=[line for line in largest.lines if line.reference],
         steps=[step for step in board.steps if step.M == largest.M],
@@ -116,12 +121,14 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
     )
 
 
-def files(board: Leaderboard) -> dict[str, bytes]:
-    """Return the facts as JSON by the name of their file, and the figure where there is one."""
-    text = json.dumps(leaderboard.facts(board), indent=1, allow_nan=False) + "\n"
-    written = {"leaderboard.json": text.encode()}
-    if board.enough is not None:
-        written[FIGURE] = against_boosting.png(board.enough)
+def files(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> dict[str, Any]:
+    """Return page, facts as JSON and figure by the names of their files; None for one less."""
+    written: dict[str, Any] = {PAGE: page(board, out, stale), FACTS: None, FIGURE: None}
+    if board is not None:
+        text = json.dumps(facts(board), indent=1, allow_nan=False) + "\n"
+        written[FACTS] = text.encode()
+        if board.enough is not None:
+            written[FIGURE] = figure.png(board.enough)
     return written
 
 
@@ -220,7 +227,7 @@ def _preparations(board: Leaderboard) -> Grid | None:
         [
             each.method,
             str(each.M),
-            each.scaling if each.scaling != leaderboard.CHOSEN else "what the folds choose",
+            each.scaling if each.scaling != CHOSEN else "what the folds choose",
             _ratio(each.interval),
             DASH if each.choice is None else _ratio(each.choice),
             str(each.interval.datasets),
@@ -264,8 +271,8 @@ class PreparationAdvice:
 def _advised_preparation(board: Leaderboard) -> PreparationAdvice | None:
     M = max((each.M for each in board.preparations), default=0)
     gains = {(each.method, each.scaling): each for each in board.preparations if each.M == M}
-    others = sorted({scaling for _, scaling in gains} - {leaderboard.CHOSEN})
-    every = [*others, leaderboard.CHOSEN]
+    others = sorted({scaling for _, scaling in gains} - {CHOSEN})
+    every = [*others, CHOSEN]
     names = dict.fromkeys(method for method, _ in gains)
     methods = [name for name in names if all((name, scaling) in gains for scaling in every)]
     if not methods:
@@ -283,8 +290,8 @@ def _advised_preparation(board: Leaderboard) -> PreparationAdvice | None:
         options=len(every),  # z-scores too
         M=M,
         gains=[gains[name, tried] for name in methods],
-        chosen=[gains[name, leaderboard.CHOSEN].interval.ratio for name in methods],
-        choice_pays=logs[leaderboard.CHOSEN] < min(logs[tried], 0.0) + math.log(PAYS),
+        chosen=[gains[name, CHOSEN].interval.ratio for name in methods],
+        choice_pays=logs[CHOSEN] < min(logs[tried], 0.0) + math.log(PAYS),
     )
 
 

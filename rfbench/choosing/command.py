@@ -1,9 +1,8 @@
-"""`rfbench choose` and `rfbench new`: for data of one's own."""
+"""`rfbench choose` and `rfbench predict`: which model to take for a file, and what it predicts."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from pathlib import Path
@@ -15,9 +14,9 @@ from rfbench import files
 from rfbench.cli.options import (
     AS_JSON,
     DROP,
+    FILE,
     FOLDER,
     GROUPS,
-    MISSING,
     TARGET,
     TASK,
     WHOLE,
@@ -27,11 +26,9 @@ from rfbench.cli.options import (
     results_folder,
 )
 from rfbench.cli.terminal import echo, echo_json
-from rfbench.errors import ConfigError, unknown
 
+LEVELS = ("0.5", "0.8", "0.9", "0.95", "0.99")
 METRICS = ("error", "balanced-error", "log-loss", "auc", "rmse", "mae", "rmsle")
-
-DATA = click.argument("file", metavar="FILE")
 
 
 def size(text: str) -> float:
@@ -43,7 +40,7 @@ def size(text: str) -> float:
 
 
 @click.command()
-@DATA
+@click.argument("file", metavar="FILE")
 @TARGET
 @TASK
 @DROP
@@ -106,7 +103,7 @@ def choose(
     """
     started = time.monotonic()
     from rfbench import choosing
-    from rfbench.pages.choose import text
+    from rfbench.pages.templates import render
 
     stem = re.sub(r"[^A-Za-z0-9._+=-]", "-", Path(file).name)
 
@@ -128,76 +125,48 @@ def choose(
         answer = json.loads(files.read(folder / "answer.json"))
         echo_json({"folder": str(folder), **answer})
     else:
-        echo(text(choice), nl=False)
+        echo(render("choosing/choose.txt.j2", choice=choice), nl=False)
 
 
 @click.command()
-@DATA
-@TARGET
+@click.argument("model", type=FILE)
+@click.argument("file", metavar="FILE")
+@click.option("--out", type=FILE, required=True, help="The CSV to write.")
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The configuration to write; default: FILE's name with .yaml.",
+    "--level",
+    type=click.Choice(LEVELS),
+    default="0.9",
+    show_default=True,
+    help="Probability of the intervals, of a regression.",
 )
-@TASK
-@DROP
-@MISSING
+@click.option("--allow-imports", is_flag=True, help="Load a model of others: that runs its code.")
 @reads_a_table
-def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -> None:
-    """Write a commented configuration for FILE, ready for `rfbench run`.
+def predict(
+    model: Path, file: str, out: Path, level: str, allow_imports: bool, **reading: Any
+) -> None:
+    """Write what MODEL predicts of the rows of FILE.
+
+    Of classes with their probabilities, of numbers with an interval. Words that the training rows
+    did not have, and columns that are missing, are named. A model is a file that can run any code:
+    it is as trusted as its sender, and one that you did not make here asks for --allow-imports.
 
     \b
-    Examples:
-      rfbench new prices.csv --target price
-      rfbench new prices.csv --target price --out configs/prices.yaml
+    Example:
+      rfbench predict results/choose-prices.csv/model.joblib new.csv --out predictions.csv
     """
-    from pydantic import ValidationError
+    from rfbench.choosing.model import check_rows, load, predictions, read_card
+    from rfbench.choosing.table import read_new_rows
+    from rfbench.pages.templates import lines
 
-    from rfbench.config import DatasetSpec
-    from rfbench.pages.templates import render
-
-    path = out or Path(re.sub(r"[^A-Za-z0-9_+=-]", "-", Path(file).stem) + ".yaml")
-    if path.exists():
-        raise ConfigError(f"{path} is there already.", "", "Name another one: --out.")
-    value = _dataset(file, target=target, **reading)
-    if isinstance(value, str):
-        raise ConfigError(f"{value} is a name of the catalogue, not a file.", "", "")
-    try:
-        entry = DatasetSpec.model_validate(value).entry
-    except ValidationError as error:
-        what = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"{what}.", f"So {file} cannot be read.", "Change the option.") from None
-    train = max(10, round(0.75 * entry.rows))
-    text = render(
-        "new.yaml.j2",
-        entry=entry,
-        name=json.dumps(entry.title),
-        file=json.dumps(os.path.relpath(file, path.parent)),
-        target=json.dumps(value["target"]) if "target" in value else "",
-        reading={k: json.dumps(v) for k, v in value.items() if k not in ("file", "target", "task")},
-        least=min((count or 0 for count in entry.classes.values()), default=0),
-        sizes=[size for size in (50, 100, 200, 400) if size <= train] or [train // 2],
-    )
-    files.write_named(path, text.encode())
-    echo(f"{path}\nTry it: rfbench run {path} --smoke")
-
-
-def _dataset(file: str, **reading: Any) -> str | dict[str, Any]:
-    """Return the key `dataset` for a file, or for a name of the catalogue."""
-    from rfbench.datasets import names
-
-    given = {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in reading.items()
-        if value not in (None, ())
-    }
-    if "target" in given or (Path(file).exists() and file not in names()):
-        return {"file": file, **given}
-    if file not in names():
-        raise unknown("file or data set", file, names(), ConfigError)
-    if given:
-        raise ConfigError(
-            f"--{next(iter(given))} is for files, and {file} is a data set of the catalogue.",
-            todo="Leave it out.",
-        )
-    return file
+    model = model.resolve()
+    card = read_card(model)
+    for name, (then, now) in card.other_versions().items():
+        echo(f"note: the model was made with {name} {then}, and here is {now}", err=True)
+    fitted = load(model, card, allow_imports=allow_imports)
+    rows = read_new_rows(file, **reading)
+    check_rows(card, file, rows)
+    for line in lines("choosing/predict.j2", "differences", table=fitted.differences(rows)):
+        echo(f"note: {line}", err=True)
+    made = predictions(fitted, card, rows, float(level))
+    files.write_named(out, made.to_csv(index=False).encode())
+    echo(f"{out}: {len(made)} predictions")

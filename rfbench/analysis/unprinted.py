@@ -1,0 +1,53 @@
+"""What numbers and effects come to over the keys that a paper does not print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+RANGES = ("number", "low", "reading", "high", "combinations", "trials", "varied", "page")
+
+
+@dataclass(frozen=True)
+class EffectRange:
+    """What the difference of two methods comes to over the keys that a paper does not print."""
+
+    low: float
+    high: float
+    combinations: int
+    varied: tuple[str, ...]
+
+
+# Of a paper, its items, a data set, two methods, M and a metric: the range of the first method's
+# metric less the second's; None if it was not varied.
+Effect = Callable[[str, Sequence[str], str, tuple[str, str], int, str], EffectRange | None]
+
+
+def not_varied(*_: object) -> None:
+    """Return None: the `Effect` where nothing was varied."""
+
+
+@dataclass(frozen=True)
+class Unprinted:
+    """What is known of the keys that papers do not print; by default nothing.
+
+    Attributes
+    ----------
+    ranges : DataFrame
+        One line per number: ``number``, its place in `rfbench.papers.published`; ``low``,
+        ``reading`` (the configuration itself) and ``high`` of the means, in the paper's unit;
+        ``combinations`` and ``trials`` behind it; the names of the choices that were ``varied``;
+        ``page``, the file that says more.
+    effect : callable
+        See `Effect`.
+    """
+
+    ranges: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(RANGES)))
+    effect: Effect = not_varied
+
+
+def off(published: float, low: float, high: float) -> float:
+    """Return how far a published number lies outside a range: 0 within it."""
+    return max(low - published, published - high, 0.0)

@@ -1,0 +1,52 @@
+"""What the core asks of audits, see `rfbench.slices`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rfbench.analysis.unprinted import Unprinted
+    from rfbench.analysis.verification import Verification
+
+
+def commands() -> dict[str, str]:
+    """Name the command."""
+    return {"audit": "rfbench.audit.command:audit"}
+
+
+def unprinted(paths: Iterable[str | Path]) -> Unprinted:
+    """Return what the audits say that lie among or beside some results."""
+    from rfbench.analysis.unprinted import Unprinted
+    from rfbench.audit import tables
+
+    every = tables.read_all(tables.near(paths))
+    return Unprinted(tables.ranges(every), partial(tables.effect_range, every))
+
+
+def of_papers(verification: Verification, out: Path) -> dict[str, str]:
+    """Write by paper what came nearest in its audits, with links relative to a folder."""
+    from rfbench.audit import tables
+    from rfbench.pages.templates import render
+
+    every = tables.read_all(tables.near(verification.paths))
+    return {
+        paper: render(
+            "audit/audits.md.j2",
+            audits=tables.audits(own),
+            confirmed=tables.confirmed(own),
+            out=out,
+        )
+        for paper in dict.fromkeys(table.place[0] for table in every)
+        for own in [[table for table in every if table.place[0] == paper]]
+    }
+
+
+def remake(paths: Sequence[Path]) -> list[Path]:
+    """Write the page of each audit below some folders anew, from its table."""
+    from rfbench.audit.page import PAGE, save_again
+
+    folders = sorted({file.parent for path in paths for file in path.rglob(PAGE)})
+    return [save_again(folder) for folder in folders]

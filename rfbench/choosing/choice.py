@@ -1,0 +1,317 @@
+"""From a table to the model to take, within a budget: an answer, its statistics, a model file.
+
+A quarter of the rows is held out. On the others the search (`rfbench.choosing.search`) fits a
+constant, a linear model, gradient boosting, features of kernels, and averages of them, and takes
+one. Only then are the best of each kind measured on the rows held out, and compared there in pairs.
+The model that is taken is fitted again on all rows, unless that goes wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+
+from rfbench import files
+from rfbench.choosing.code import code_of
+from rfbench.choosing.judging import Contender, Judged, held_out, pipeline_of, searched
+from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS
+from rfbench.choosing.model import Card, Model, measured, save
+from rfbench.choosing.search import Candidate, LearningProblem
+from rfbench.choosing.table import LabelledTable, read_table, table_of
+from rfbench.datasets.preparation import Preparation
+from rfbench.datasets.values import DATE
+from rfbench.errors import ConfigError, unknown
+from rfbench.escaping import json_value
+from rfbench.memory import check_fits, limited_to
+
+__all__ = ["Choice", "Contender", "choose", "choose_from", "measured", "read_table", "table_of"]
+
+# Seconds of the budget that are kept for writing the files, and their share.
+WRITING, WRITING_SHARE = 1.0, 0.04
+RARE = 0.1  # a class of a smaller share is rare
+TABLES = 4  # copies of the rows: as read, prepared, and scaled in two ways
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen for a table, and what it is worth."""
+
+    folder: Path
+    data: str
+    notes: tuple[str, ...]  # what the target is
+    preparation: tuple[str, ...]  # what was done to the columns
+    metric: str
+    metric_given: bool
+    regression: bool
+    classes: tuple[str, ...]
+    shares: tuple[float, ...]  # of the classes
+    rare: bool  # a class is below a tenth
+    only_class: str  # that the model taken says for every row held out; or nothing
+    largest_model: float | None  # bytes, as given
+    too_large: Mapping[str, int]  # models that were left out for it, and their bytes
+    allow_rows: bool
+    log_tried: bool
+    log_target: bool
+    grouped: bool
+    in_time: bool  # the last rows were held out
+    dates: tuple[str, ...]  # columns of dates
+    rows: int
+    n_train: int  # rows that chose and trained
+    n_test: int  # rows held out
+    columns: int
+    nothing_learnt: bool
+    learnt_by: tuple[str, ...]  # other metrics in which the best is better than the constant
+    overturned: bool  # the rows held out said otherwise than those that chose
+    taken: Contender
+    contenders: tuple[Contender, ...]  # the best of each kind
+    tried: pd.DataFrame  # all candidates: label, family, M, loss, seconds, n_bytes
+    stopped: str  # what budget or memory cut off, see `Search.stopped`
+    budget: float
+    spent: float
+    seed: int
+    model: Model  # fitted on all rows, see `rfbench.choosing.judging.Judged.final`
+    others: Mapping[str, Model]  # of each kind, not fitted
+    card: Card
+    code: str  # Python that builds it, fits it on the training rows and prints its error
+
+    def contender(self, family: str) -> Contender | None:
+        """Return the best of a kind, if there is one."""
+        return next((c for c in self.contenders if c.family == family), None)
+
+
+def choose(
+    X: Any,
+    y: Any = None,
+    *,
+    target: str | int | None = None,
+    task: str | None = None,
+    drop: Sequence[str | int] = (),
+    groups: Any = None,
+    time: Any = None,
+    metric: str | None = None,
+    budget: float = 60.0,
+    n_jobs: int | None = None,
+    allow_rows: bool = True,
+    largest_model: float | None = None,
+    memory: float | None = None,
+    out: str | Path | None = None,
+    seed: int = 0,
+    on_candidate: Callable[[Candidate], None] | None = None,
+    started: float | None = None,
+    **reading: Any,
+) -> Choice:
+    """Choose a model for a table, and fit it.
+
+    Parameters
+    ----------
+    X : path, DataFrame, array or sparse matrix of shape (n, d)
+        A file, read with its column `target`; or rows in memory.
+    y : array of shape (n,), optional
+        Of rows in memory: labels (whole numbers, words) or numbers (floats).
+    task : {'classification', 'regression'}, optional
+        By default the target says it.
+    drop : sequence of str or int
+        Columns of a file to leave out.
+    groups : str, int or array of shape (n,), optional
+        Whose rows belong together: whole groups are held out. Of a file, a column.
+    time : str, int or array of shape (n,), optional
+        When the rows are, if later ones are to be predicted: the last ones are held out. Of a file,
+        a column, of dates or numbers.
+    metric : str, optional
+        See `rfbench.choosing.losses.loss`; by default ``error`` or ``rmse``.
+    budget : float
+        Seconds, for everything.
+    n_jobs : int, optional
+        Threads, by default one per core.
+    allow_rows : bool
+        Whether the model may hold training rows (landmarks).
+    largest_model : float, optional
+        Bytes of the model at most.
+    memory : float, optional
+        Bytes that this process may take, by default what is free. A number of features whose Gram
+        matrices do not fit is left out; a table that does not fit is an error.
+    out : path, optional
+        Folder of what is written: ``results/choose-NAME`` by default.
+    on_candidate : callable, optional
+        Called with each model that was fitted.
+    started : float, optional
+        When the budget began, in the seconds of `time.monotonic`; by default now.
+    **reading : Any
+        How a file is read, see `rfbench.datasets.files.read`.
+
+    Raises
+    ------
+    RfbenchError
+        The table cannot be read or learnt from, or a parameter is wrong.
+    """
+    started = monotonic() if started is None else started
+    with limited_to(memory):
+        if isinstance(X, str | Path):
+            table = read_table(
+                X, target=target, task=task, drop=drop, groups=groups, time=time, **reading
+            )
+        else:
+            table = table_of(X, y, task=task, groups=groups, time=time)
+        return choose_from(
+            table,
+            metric=metric,
+            budget=budget,
+            n_jobs=n_jobs,
+            allow_rows=allow_rows,
+            largest_model=largest_model,
+            out=Path(out) if out is not None else Path("results") / "choose",
+            seed=seed,
+            on_candidate=on_candidate,
+            started=started,
+        )
+
+
+def choose_from(
+    table: LabelledTable,
+    *,
+    metric: str | None = None,
+    budget: float = 60.0,
+    n_jobs: int | None = None,
+    allow_rows: bool = True,
+    largest_model: float | None = None,
+    out: Path,
+    seed: int = 0,
+    on_candidate: Callable[[Candidate], None] | None = None,
+    started: float | None = None,
+) -> Choice:
+    """Choose a model for a table that was read; see `choose`."""
+    started = monotonic() if started is None else started
+    allowed = NUMBER_METRICS if table.regression else CLASS_METRICS
+    if metric not in (None, *allowed):
+        kind = "numbers" if table.regression else "classes"
+        raise unknown(f"metric of {kind}", metric, allowed, ConfigError)
+    used = metric or allowed[0]
+    deadline = started + budget - max(WRITING, WRITING_SHARE * budget)
+    with threadpool_limits(n_jobs), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of solvers that stop early, and overflows in trials
+        problem = LearningProblem(
+            table.X, table.target, len(table.classes), table.groups, used, seed, table.time
+        )
+        train, test = held_out(problem, budget)
+        n, d = len(train) + len(test), table.X.shape[1]
+        check_fits(
+            TABLES * 8.0 * n * d,
+            f"To prepare {n:,} rows of {d:,} columns and to scale them",
+            "Allow more memory, of which Python itself takes about 0.3 GB, or take fewer columns.",
+        )
+        search = searched(
+            problem.take(train),
+            deadline,
+            allow_rows=allow_rows,
+            largest=np.inf if largest_model is None else largest_model,
+            on_candidate=on_candidate,
+        )
+        judged = Judged(search, problem, train, test)
+        taken, overturned, nothing = judged.decide()
+        model, fitted = judged.final(taken, table)
+        only = None if nothing else judged.only_class(taken)
+    judged.contenders[taken.family] = taken
+    contenders = tuple(judged.contender(c, taken) for c in judged.contenders.values())
+    winner = next(c for c in contenders if c.family == taken.family)
+    rows = out / "rows.npz"
+    card = save(
+        model,
+        out,
+        data=table.name,
+        data_sha256=table.sha256,
+        task="regression" if table.regression else "classification",
+        classes=[str(label) for label in table.classes],
+        columns=[str(column) for column in table.X.columns],
+        label=winner.label,
+        metric=used,
+        error=winner.error,
+        standard_error=winner.standard_error,
+        rows=fitted,
+        held_out=len(test),
+        holds_rows=winner.holds_rows,
+    )
+    np.savez(rows, train=train, test=test)
+    tried = pd.DataFrame(
+        [(c.label, c.family, c.M, c.loss.value, c.seconds, c.n_bytes) for c in search.candidates],
+        columns=["label", "family", "M", "loss", "seconds", "n_bytes"],
+    )
+    shares = np.bincount(table.target) / len(table.y) if not table.regression else np.empty(0)
+    choice = Choice(
+        folder=out,
+        data=table.name,
+        notes=table.notes,
+        preparation=described(model[0]),
+        metric=used,
+        metric_given=metric is not None,
+        regression=table.regression,
+        classes=tuple(card.classes),
+        shares=tuple(shares.tolist()),
+        rare=bool(len(shares) and shares.min() < RARE and shares.max() > 0.5),
+        only_class="" if only is None else str(table.classes[only]),
+        largest_model=largest_model,
+        too_large=judged.too_large,
+        allow_rows=allow_rows,
+        log_tried=judged.log_tried,
+        log_target=search.log,
+        grouped=table.groups is not None,
+        in_time=table.time is not None,
+        dates=tuple(column for column, kind in model[0].kinds_.items() if kind == DATE),
+        rows=len(table.y),
+        n_train=len(train),
+        n_test=len(test),
+        columns=table.X.shape[1],
+        nothing_learnt=nothing,
+        learnt_by=judged.learnt_by(),
+        overturned=overturned,
+        taken=winner,
+        contenders=contenders,
+        tried=tried.sort_values("loss", kind="stable", ignore_index=True),
+        stopped=search.stopped,
+        budget=budget,
+        spent=monotonic() - started,
+        seed=seed,
+        model=model,
+        others={
+            family: pipeline_of(candidate, regression=table.regression, log=search.log)
+            for family, candidate in judged.contenders.items()
+        },
+        card=card,
+        code=code_of(clone(model), table, rows, used),
+    )
+    _write(choice)
+    return choice
+
+
+def _write(choice: Choice) -> None:
+    """Write answer.json; WriteError if it cannot be written."""
+    facts = {
+        name: getattr(choice, name)
+        for name in Choice.__dataclass_fields__
+        if name not in ("model", "others", "card", "tried", "folder", "taken", "contenders")
+    }
+    answer = {
+        "take": asdict(choice.taken),
+        "contenders": [asdict(contender) for contender in choice.contenders],
+        **facts,
+        "model": choice.card.model_dump(),
+        "tried": choice.tried.to_dict("records"),
+    }
+    text = json.dumps(json_value(answer), indent=1) + "\n"
+    files.replace(choice.folder / "answer.json", text.encode())
+
+
+def described(preparation: Preparation) -> tuple[str, ...]:
+    """Return in sentences what was done to the columns."""
+    from rfbench.datasets.preparation import describe
+
+    return tuple(describe(preparation.notes_))

@@ -1,0 +1,88 @@
+"""`rfbench new`: a configuration for data of one's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rfbench import files
+from rfbench.cli.options import DROP, MISSING, TARGET, TASK, reads_a_table
+from rfbench.cli.terminal import echo
+from rfbench.errors import ConfigError, unknown
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@TARGET
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The configuration to write; default: FILE's name with .yaml.",
+)
+@TASK
+@DROP
+@MISSING
+@reads_a_table
+def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -> None:
+    """Write a commented configuration for FILE, ready for `rfbench run`.
+
+    \b
+    Examples:
+      rfbench new prices.csv --target price
+      rfbench new prices.csv --target price --out configs/prices.yaml
+    """
+    from pydantic import ValidationError
+
+    from rfbench.config import DatasetSpec
+    from rfbench.pages.templates import render
+
+    path = out or Path(re.sub(r"[^A-Za-z0-9_+=-]", "-", Path(file).stem) + ".yaml")
+    if path.exists():
+        raise ConfigError(f"{path} is there already.", "", "Name another one: --out.")
+    value = _dataset(file, target=target, **reading)
+    if isinstance(value, str):
+        raise ConfigError(f"{value} is a name of the catalogue, not a file.", "", "")
+    try:
+        entry = DatasetSpec.model_validate(value).entry
+    except ValidationError as error:
+        what = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"{what}.", f"So {file} cannot be read.", "Change the option.") from None
+    train = max(10, round(0.75 * entry.rows))
+    text = render(
+        "new.yaml.j2",
+        entry=entry,
+        name=json.dumps(entry.title),
+        file=json.dumps(os.path.relpath(file, path.parent)),
+        target=json.dumps(value["target"]) if "target" in value else "",
+        reading={k: json.dumps(v) for k, v in value.items() if k not in ("file", "target", "task")},
+        least=min((count or 0 for count in entry.classes.values()), default=0),
+        sizes=[size for size in (50, 100, 200, 400) if size <= train] or [train // 2],
+    )
+    files.write_named(path, text.encode())
+    echo(f"{path}\nTry it: rfbench run {path} --smoke")
+
+
+def _dataset(file: str, **reading: Any) -> str | dict[str, Any]:
+    """Return the key `dataset` for a file, or for a name of the catalogue."""
+    from rfbench.datasets import names
+
+    given = {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in reading.items()
+        if value not in (None, ())
+    }
+    if "target" in given or (Path(file).exists() and file not in names()):
+        return {"file": file, **given}
+    if file not in names():
+        raise unknown("file or data set", file, names(), ConfigError)
+    if given:
+        raise ConfigError(
+            f"--{next(iter(given))} is for files, and {file} is a data set of the catalogue.",
+            todo="Leave it out.",
+        )
+    return file

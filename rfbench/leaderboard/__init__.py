@@ -1,0 +1,1 @@
+"""Which method, how many features, at what cost: a comparison over many data sets."""

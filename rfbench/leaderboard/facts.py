@@ -1,0 +1,314 @@
+"""The facts of the leaderboard, as other files of this folder gather them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from rfbench.analysis.verdicts import ALPHA, POWER
+from rfbench.escaping import json_value
+from rfbench.leaderboard.rule import DRAWS, LEVEL, SEED, SIGNS
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a method is worth at one number of features.
+
+    Attributes
+    ----------
+    ratio, low, high : float
+        Geometric mean over data sets of the error over the baseline's, and the ends of its 90 %
+        bootstrap interval over data sets.
+    least, most : float
+        The smallest and largest mean with one data set left out.
+    trimmed : float
+        The mean without the `BEST` data sets that speak most for the method; NaN of so few.
+    median : float
+        The median over data sets, which a few nearly solved ones do not move.
+    regression, classification : float
+        Geometric means over the data sets of one kind; NaN if there are none.
+    wins : float
+        Share of data sets with a smaller error than the baseline; equal ones count half.
+    fit, search : float
+        CPU seconds, geometric mean over the data sets on which all were timed, in the latest such
+        trial: of one fit with its settings given, and of all that was done up to the fitted model.
+        NaN where not measured.
+    predict : float
+        CPU milliseconds per 1,000 rows.
+    feature_bytes : float
+        Of the features of one row, as the method stores them.
+    against : str
+        ``better``, ``worse`` or ``open``: what the rule says of it and the baseline.
+    with_best : bool
+        Whether it cannot be told apart from the smallest ratio.
+    reference : bool
+        Whether it has no features: the same model at every M.
+    """
+
+    method: str
+    ratio: float
+    low: float
+    high: float
+    least: float
+    most: float
+    trimmed: float
+    median: float
+    regression: float
+    classification: float
+    wins: float
+    fit: float
+    search: float
+    predict: float
+    feature_bytes: float
+    against: str
+    with_best: bool
+    reference: bool
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A geometric mean over data sets with its bootstrap interval."""
+
+    ratio: float
+    low: float
+    high: float
+    datasets: int
+
+
+@dataclass(frozen=True)
+class Size:
+    """The leaderboard at one number of features.
+
+    Attributes
+    ----------
+    timed, timed_classes : int
+        Data sets that the costs are means over, those on which every method was timed; and how many
+        of them have classes.
+    dearest : tuple of float
+        Of the time of the search of `best` over the baseline's, on these: the smallest and largest.
+    boosting : tuple of float
+        CPU seconds of the search of boosting on these, geometric means, in the trials that have
+        them all: the smallest and largest, since each trial draws its settings anew.
+    needed : int
+        Data sets from which on a method may be named, see `datasets_needed`.
+    leader : str
+        The method of the smallest ratio, if it is told apart from all others and there are data
+        sets enough; else empty.
+    best : str
+        The method with features of the smallest ratio.
+    stays : int
+        The number of data sets that can each be left out, and `best` stays the same.
+    advised : Interval
+        On each data set the error, over the baseline's, of the method with features that is best
+        on all others: what following the advice gives where nothing was seen.
+    apart : tuple of pairs of str
+        All pairs that are told apart, the better one first.
+    groups : tuple of tuples of str
+        Methods of which no two are told apart: the largest runs of methods in order of ratio.
+    """
+
+    M: int
+    datasets: int
+    timed: int
+    timed_classes: int
+    dearest: tuple[float, float]
+    boosting: tuple[float, float]
+    needed: int
+    best: str
+    leader: str
+    stays: int
+    advised: Interval
+    lines: tuple[Line, ...]
+    apart: tuple[tuple[str, str], ...]
+    groups: tuple[tuple[str, ...], ...]
+    left_out: tuple[str, ...]  # methods without a value on some data sets
+    gaps: tuple[str, ...]  # data sets without a value of some method
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are data sets enough to name a method."""
+        return self.datasets >= self.needed
+
+
+@dataclass(frozen=True)
+class Step:
+    """What more features give: a method's error at `M` over that at `before`."""
+
+    method: str
+    before: int
+    M: int
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class PreparationGain:
+    """What another preparation of the columns changes.
+
+    Attributes
+    ----------
+    method : str
+    M : int
+    scaling : str
+        Or ``best``: of all, in each trial, what the folds choose.
+    interval : Interval
+        Of its errors over those with z-scores.
+    choice : Interval or None
+        Of the errors of what the folds choose of all, over those of what they choose without it: an
+        option that is worse by itself can be worth having. None for ``best``.
+    """
+
+    method: str
+    M: int
+    scaling: str
+    interval: Interval
+    choice: Interval | None = None
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of data sets beside their rows, by their names.
+
+    Attributes
+    ----------
+    set_aside : dict
+        Why one does not count.
+    twins : dict
+        The one that it is a twin of.
+    words : dict
+        The share of a table's columns that hold words.
+    """
+
+    set_aside: Mapping[str, str] = field(default_factory=dict)
+    twins: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TableRatio:
+    """One data set: features at their best, as the folds say, against searched boosting."""
+
+    dataset: str
+    n_train: int
+    columns: int
+    method: str  # chosen most often
+    M: int
+    ratio: float  # geometric mean over trials of the error over boosting's
+    low: float  # 90 % interval over trials; NaN for one trial
+    high: float
+    trials: int
+    few: bool  # whether one of both has fewer than `FEW` wrong test rows in a trial
+    linear: float  # error of the linear model over boosting's
+    words: float  # share of the table's columns that hold words; NaN if not known
+    # Bandwidth that the exact kernel chose, over the root mean squared distance of z-scored rows:
+    # the larger, the smoother what is learnt; NaN if not measured.
+    smoothness: float
+
+
+@dataclass(frozen=True)
+class Driver:
+    """Spearman's correlation over data sets of a property with features / boosting."""
+
+    name: str
+    rho: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Enough:
+    """When random features are enough."""
+
+    tables: tuple[TableRatio, ...]
+    overall: Interval
+    better: int  # tables on which features have the smaller error
+    many: Interval  # over the tables that have not `few` wrong rows
+    drivers: tuple[Driver, ...]
+
+
+@dataclass(frozen=True)
+class HeldOutTable:
+    """One data set that takes no part in the leaderboard."""
+
+    dataset: str
+    n_train: int
+    columns: int
+    trials: int
+    ratios: Mapping[str, float]  # by method: geometric mean over trials, relative to the baseline
+    deviations: Mapping[str, float]  # over trials, of the logarithm; NaN for one trial
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What the leaderboard's methods do on data sets that take no part in it, at one M."""
+
+    M: int
+    ratios: Mapping[str, float]  # by method: geometric mean over tables, the smallest first
+    tables: tuple[HeldOutTable, ...]
+
+    def of(self, method: str) -> list[float]:
+        """Return a method's numbers, one per table, in order of size."""
+        return sorted(table.ratios[method] for table in self.tables)
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """All facts.
+
+    Attributes
+    ----------
+    baseline : str
+        The method of the rows whose role is ``baseline``: all errors are divided by its errors.
+    trials, reference_trials : tuple of int
+        The fewest and most trials of a data set, of methods with features and of those without.
+    planned : tuple of int
+        Data sets and trials per data set that the configuration asks for; zeros if not known.
+    measured : int
+        Data sets that count, twins as one.
+    missing : tuple of str
+        Data sets that are planned and not measured.
+    set_aside : dict
+        Data sets that do not count, by why.
+    unlearnt : tuple of str
+        Data sets on which no method learns anything.
+    edge : float
+        Share of trials whose bandwidth is at an edge of those tried; NaN if not recorded.
+    """
+
+    baseline: str
+    folders: tuple[str, ...]
+    trials: tuple[int, int]
+    reference_trials: tuple[int, int]
+    planned: tuple[int, int]
+    measured: int
+    set_aside: Mapping[str, str]
+    unlearnt: tuple[str, ...]
+    edge: float
+    sizes: tuple[Size, ...]
+    steps: tuple[Step, ...] = ()
+    preparations: tuple[PreparationGain, ...] = ()
+    enough: Enough | None = None
+    held_out: HeldOut | None = None
+    missing: tuple[str, ...] = ()
+    verified: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def largest(self) -> Size:
+        """The size at which a method is named."""
+        return self.sizes[-1]
+
+
+def facts(board: Leaderboard) -> dict[str, Any]:
+    """Return the facts as JSON has them: what is not finite is None."""
+    return dict(json_value({"rule": RULE, **asdict(board)}))
+
+
+RULE = {
+    "test": "sign flips over data sets of the largest sum of signed ranks of all pairs",
+    "alpha": ALPHA,
+    "interval": LEVEL,
+    "draws": DRAWS,
+    "signs": SIGNS,
+    "seed": SEED,
+    "power": POWER,
+}

@@ -1,0 +1,75 @@
+"""What the leaderboard says about the field, each left out where its rows do not carry it."""
+
+from __future__ import annotations
+
+import itertools
+
+from rfbench.analysis.findings import Bar, Finding
+from rfbench.leaderboard.facts import Leaderboard
+from rfbench.leaderboard.rows import BOOSTING, EXACT
+
+
+def gather(board: Leaderboard) -> list[Finding]:
+    """Return the findings that the rows carry, in the order of the page."""
+    every = (make(board) for make in (methods, boosting, exact, more, cost))
+    return [finding for finding in every if finding is not None]
+
+
+def methods(board: Leaderboard) -> Finding | None:
+    """Return which method has the smallest mean error, if there are data sets enough to say so."""
+    size = board.largest
+    lines = [line for line in size.lines if not line.reference]
+    best = min(lines, key=lambda line: line.ratio)
+    alike = [line.method for line in lines if line.with_best and line.method != best.method]
+    facts = {"size": size, "best": best, "alike": alike, "others": len(lines) - 1,
+             "plain": board.baseline in alike}  # fmt: skip
+    bars = [Bar(line.method, line.ratio, line.low, line.high) for line in lines]
+    return Finding("methods", facts, tuple(bars), 1.0, True) if size.enough else None
+
+
+def boosting(board: Leaderboard) -> Finding | None:
+    """Return how features at their best compare with searched boosting."""
+    enough = board.enough
+    if enough is None or not board.largest.enough:
+        return None
+    tables = sorted(enough.tables, key=lambda table: table.ratio)
+    bars = [Bar(table.dataset, table.ratio, table.low, table.high) for table in tables]
+    return Finding("boosting", {"enough": enough, "name": BOOSTING}, tuple(bars), 1.0, True)
+
+
+def exact(board: Leaderboard) -> Finding | None:
+    """Return how plain features come nearer to the exact kernel, if they do at every step."""
+    lines = [(size.M, line) for size in board.sizes for line in size.lines if line.method == EXACT]
+    if len(lines) < 2 or not board.largest.enough:
+        return None
+    bars = tuple(Bar(f"M = {M}", 1 / line.ratio, 1 / line.high, 1 / line.low) for M, line in lines)
+    facts = {"first": bars[0], "last": bars[-1], "datasets": board.largest.datasets}
+    if any(after.value >= before.value for before, after in itertools.pairwise(bars)):
+        return None
+    return Finding("exact", facts, bars, 1.0, True)
+
+
+def more(board: Leaderboard) -> Finding | None:
+    """Return what more plain features give, if every step is sure to give something."""
+    steps = [step for step in board.steps if step.method == board.baseline]
+    bars = tuple(
+        Bar(f"M = {s.before} to {s.M}", s.interval.ratio, s.interval.low, s.interval.high)
+        for s in steps
+    )
+    if not bars or not board.largest.enough or not all(bar.high < 1 for bar in bars):
+        return None
+    return Finding("more", {"steps": steps}, bars, 1.0, True)
+
+
+def cost(board: Leaderboard) -> Finding | None:
+    """Return what the smallest mean error costs, in CPU time of the whole search."""
+    lines = {line.method: line for line in board.largest.lines if not line.reference}
+    plain, best = lines.get(board.baseline), lines[board.largest.best]
+    timed = [line for line in lines.values() if line.search > 0]
+    if plain is None or not {plain.method, best.method} <= {line.method for line in timed}:
+        return None
+    timed.sort(key=lambda line: line.search)
+    bars = tuple(Bar(line.method, line.search / plain.search) for line in timed)
+    facts = {"best": best, "plain": plain, "times": best.search / plain.search,
+             "timed": board.largest.timed}  # fmt: skip
+    return Finding("cost", facts, bars, 1.0, True) if board.largest.enough else None

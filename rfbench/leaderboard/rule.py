@@ -1,0 +1,124 @@
+"""The rule of the leaderboard: which methods are told apart, and what an interval covers.
+
+Errors of one data set are held against those of the baseline in the same trial, at the same number
+of features. A method's number is the geometric mean of these quotients over data sets. Two methods
+are told apart where a test over data sets that knows of all pairs says so, see `told_apart`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rfbench.analysis.verdicts import ALPHA, POWER
+
+LEVEL = 0.9  # of the intervals
+DRAWS, SIGNS = 2_000, 20_000  # of the bootstrap; of the signs, so that verdicts hardly move
+EQUAL = 1e-12  # differences of logarithms that are rounding
+BLOCK = 100  # draws that are in memory at a time
+SEED = 0
+Values = NDArray[np.float64]
+Logs = pd.DataFrame  # natural logarithms of quotients: a row per data set, a column per method
+
+
+def told_apart(logs: Logs, alpha: float = ALPHA, draws: int = SIGNS, seed: int = SEED) -> Values:
+    r"""Return which pairs of methods are told apart, a matrix of shape (k, k) of 0 and 1.
+
+    Of each pair, the differences of the logarithms over data sets are ranked by size, and z is the
+    sum of the ranks with the signs of the differences (Wilcoxon's), over its standard deviation. A
+    difference counts by its rank, since a few data sets have very large ones: in a t-test they
+    would hide what all the others say. Where two methods do equally well, their difference on a
+    data set is as likely to have either sign. So the differences of each data set get one random
+    sign for all pairs, often; a pair is told apart if its \|z\| lies above the 1 - `alpha` quantile
+    of the largest one of any pair, and its mean has the same sign. Where all methods are equal, any
+    pair is told apart with probability `alpha` at most: hence so is a leader named. One test for
+    all pairs of one size.
+    """
+    from scipy.stats import rankdata
+
+    X, k = logs.to_numpy(dtype=np.float64), logs.shape[1]
+    pairs = np.array(list(itertools.combinations(range(k), 2)), dtype=np.intp).reshape(-1, 2)
+    apart = np.zeros((k, k))
+    n = len(X)
+    if n < 2 or not len(pairs):
+        return apart
+    D = X[:, pairs[:, 0]] - X[:, pairs[:, 1]]
+    D[np.abs(D) < EQUAL] = 0.0
+    # Equal errors have a rank, and no sign (Pratt 1959).
+    ranks = np.sign(D) * rankdata(np.abs(D), axis=0)
+    z = ranks / np.sqrt(np.maximum((ranks**2).sum(axis=0), 1.0))
+    generator = np.random.default_rng(seed)
+    largest = np.concatenate(
+        [
+            np.abs(generator.choice([-1.0, 1.0], (min(BLOCK, draws - start), n)) @ z).max(axis=1)
+            for start in range(0, draws, BLOCK)
+        ]
+    )
+    # The values as they are are one of the draws: so the level holds for any number of them.
+    own = z.sum(axis=0)
+    share = (1 + (largest[None, :] >= np.abs(own)[:, None] * (1 - 1e-12)).sum(axis=1)) / (1 + draws)
+    agree = own * D.mean(axis=0) > 0
+    for (a, b), p, same in zip(pairs, share, agree, strict=True):
+        apart[a, b] = apart[b, a] = float(p <= alpha and same)
+    return apart
+
+
+@cache
+def datasets_needed(methods: int, alpha: float = ALPHA, power: float = POWER) -> int:
+    r"""Return from how many data sets on the rule finds a difference with the power asked for.
+
+    One that is as large as its standard deviation over data sets: with fewer, a name would be
+    luck. The largest \|t\| of all pairs nearly follows Tukey's studentised range q over the root of
+    2, with n - 1 degrees of freedom. So n is the smallest with q / sqrt(2) + z <= sqrt(n), z the
+    normal quantile of the power; signed ranks need pi / 3 times as many, where differences are
+    normal, and fewer where they have heavy tails.
+    """
+    from scipy.special import ndtri
+    from scipy.stats import studentized_range
+
+    def enough(n: int) -> bool:
+        q = math.sqrt(2) * (math.sqrt(n) - float(ndtri(power)))
+        return q > 0 and bool(studentized_range.cdf(q, methods, n - 1) >= 1 - alpha)
+
+    by_t = next(n for n in itertools.count(3) if methods < 2 or enough(n))
+    return math.ceil(by_t * math.pi / 3)
+
+
+def bootstrap(
+    logs: Values, level: float = LEVEL, draws: int = DRAWS, seed: int = SEED
+) -> tuple[float, float]:
+    """Return the interval of a geometric mean: percentiles over data sets drawn with repetition.
+
+    `logs` has shape (n,); NaN for no data sets.
+    """
+    n = len(logs)
+    if not n:
+        return math.nan, math.nan
+    means = np.asarray(logs)[np.random.default_rng(seed).integers(n, size=(draws, n))].mean(axis=1)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return float(np.exp(low)), float(np.exp(high))
+
+
+def leave_one_out(logs: Values) -> Values:
+    """Return the geometric mean without each data set in turn, shape (n,); NaN of a single one."""
+    n = len(logs)
+    if n < 2:
+        return np.full(n, math.nan)
+    return np.asarray(np.exp((logs.sum() - logs) / (n - 1)))
+
+
+def over_trials(logs: Values) -> tuple[float, float]:
+    """Return Student's interval of a geometric mean over the trials of one data set."""
+    from scipy.special import stdtrit
+
+    n = len(logs)
+    if n < 2:
+        return math.nan, math.nan
+    half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * float(logs.std(ddof=1)) / math.sqrt(n)
+    mean = float(logs.mean())
+    return math.exp(mean - half), math.exp(mean + half)

@@ -1,0 +1,177 @@
+"""The leaderboard at one number of features, and what more features give."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rfbench.leaderboard.facts import Line, Size, Step
+from rfbench.leaderboard.rows import (
+    BOOSTING,
+    baseline_of,
+    interval,
+    log_ratios,
+    twins_as_one,
+    without_gaps,
+)
+from rfbench.leaderboard.rule import Values, bootstrap, datasets_needed, leave_one_out, told_apart
+
+BEST = 3  # data sets that are left out together, to see how much of a mean they make
+
+
+def size_of(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
+    """Compare the methods at M; None where the baseline has no other beside it."""
+    every = log_ratios(rows, M)
+    if every.empty:
+        return None
+    every, baseline = twins_as_one(every, twins), str(baseline_of(rows))
+    logs = without_gaps(every, baseline)
+    if logs.empty or baseline not in logs or logs.shape[1] < 2:
+        return None
+    order = logs.sort_index(axis=1).mean().sort_values(kind="stable").index
+    logs = logs[list(order)]
+    names, references = list(map(str, logs)), set(rows.loc[rows["reference"], "method"])
+    apart = told_apart(logs) > 0
+    methods = [name for name in names if name not in references]
+    best, base = names.index(methods[0]), names.index(baseline)
+    n, needed = len(logs), datasets_needed(len(names))
+    sole = len(methods) > 1 and all(apart[best, names.index(other)] for other in methods[1:])
+    without = {name: leave_one_out(logs[name].to_numpy(dtype=np.float64)) for name in names}
+    leaders = np.argmin(np.array([without[name] for name in methods]), axis=0)
+    here = rows[((rows["M"] == M) | rows["reference"]) & rows["dataset"].notna()]
+    timed = _timed(here[here["dataset"].isin(logs.index)], names)
+    costs, on = _costs(timed), timed["dataset"].unique()
+    boosted = here[(here["method"] == BOOSTING) & here["dataset"].isin(on) & (here["search"] > 0)]
+    by_trial = np.log(boosted.set_index(["trial", "dataset"])["search"]).unstack().dropna()
+    searches = timed.groupby(["method", "dataset"])["search"].mean()
+    dearer = searches.get(methods[0], math.nan) / searches.get(baseline, math.nan)
+    classes = set(rows.loc[rows["classes"], "dataset"])
+    kinds = {kind: logs.index.isin(list(classes)) == kind for kind in (True, False)}
+    lines = []
+    for position, name in enumerate(names):
+        values = logs[name].to_numpy(dtype=np.float64)
+        verdict = "open"
+        if apart[position, base]:
+            verdict = "better" if values.mean() < 0 else "worse"
+        low, high = bootstrap(values)
+        cost = {column: float(means.get(name, math.nan)) for column, means in costs.items()}
+        lines.append(
+            Line(
+                method=name,
+                ratio=float(np.exp(values.mean())),
+                low=low,
+                high=high,
+                least=float(np.min(without[name])),
+                most=float(np.max(without[name])),
+                trimmed=float(np.exp(np.sort(values)[BEST:].mean())) if n > BEST else math.nan,
+                median=float(np.exp(np.median(values))),
+                regression=interval(values[kinds[False]]).ratio,
+                classification=interval(values[kinds[True]]).ratio,
+                wins=float(((values < 0) + 0.5 * (values == 0)).mean()),
+                fit=cost["fit"],
+                search=cost["search"],
+                predict=cost["predict"],
+                feature_bytes=cost["feature_bytes"],
+                against=verdict,
+                with_best=not apart[position, best],
+                reference=name in references,
+            )
+        )
+    return Size(
+        M=M,
+        datasets=n,
+        timed=len(on),
+        timed_classes=len(classes.intersection(on)),
+        dearest=(float(np.min(dearer)), float(np.max(dearer))),
+        boosting=_ends(np.exp(by_trial.mean(axis=1).to_numpy(dtype=np.float64))),
+        needed=needed,
+        best=methods[0],
+        leader=methods[0] if sole and n >= needed else "",
+        stays=int((leaders == 0).sum()),
+        advised=interval(
+            logs[methods].to_numpy(dtype=np.float64)[np.arange(n), leaders]
+            if n > 1
+            else np.array([])
+        ),
+        lines=tuple(lines),
+        apart=tuple(
+            (names[i], names[j])
+            for i, j in itertools.combinations(range(len(names)), 2)
+            if apart[i, j]
+        ),
+        groups=tuple(tuple(names[i] for i in run) for run in runs_of(apart)),
+        left_out=tuple(sorted(set(map(str, every)) - set(names))),
+        gaps=tuple(sorted(set(map(str, every.index)) - set(map(str, logs.index)))),
+    )
+
+
+def steps_of(
+    rows: pd.DataFrame, methods: Sequence[str], sizes: Sequence[int], twins: Mapping[str, str]
+) -> tuple[Step, ...]:
+    """Compare each number of features with the one before, in the same trials."""
+    steps = []
+    for method in dict.fromkeys(methods):
+        own = rows[rows["method"] == method]
+        errors = own.pivot_table(index=["dataset", "trial"], columns="M", values="error")
+        for before, M in itertools.pairwise(sizes):
+            if before in errors and M in errors:
+                both = errors[[before, M]].dropna()
+                logs = pd.DataFrame({"log": np.log(both[M] / both[before])})
+                logs = twins_as_one(logs.groupby("dataset").mean(), twins)
+                steps.append(Step(method, before, M, interval(logs["log"].to_numpy())))
+    return tuple(steps)
+
+
+def runs_of(apart: NDArray[np.bool_]) -> list[range]:
+    """Return the largest runs of methods, in order, of which no two are told apart."""
+    k = len(apart)
+    runs: list[range] = []
+    for start in range(k):
+        stop = start + 1
+        while stop < k and not apart[start : stop + 1, start : stop + 1].any():
+            stop += 1
+        if stop - start > 1 and (not runs or stop > runs[-1].stop):
+            runs.append(range(start, stop))
+    return runs
+
+
+def _timed(rows: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+    """Return the rows that costs are means over, so that they can be compared.
+
+    Those of the data sets on which all of the `methods` that were ever timed have a time, those
+    with features in one trial, the references in one trial. The latest of such trials counts.
+    """
+    rows = rows[(rows["search"] > 0) & rows["method"].isin(list(methods))]
+    if rows.empty:
+        return rows
+    latest = pd.concat([_latest(part) for _, part in rows.groupby("reference")])
+    count = latest.groupby("dataset")["method"].transform("nunique")
+    return latest[count == rows["method"].nunique()]
+
+
+def _ends(values: Values) -> tuple[float, float]:
+    """Return the smallest and largest of some values; NaN of none."""
+    return (float(values.min()), float(values.max())) if len(values) else (math.nan, math.nan)
+
+
+def _costs(rows: pd.DataFrame) -> dict[str, pd.Series[float]]:
+    """Return by method the geometric means of the costs over data sets."""
+    costs = {}
+    for name in ("fit", "search", "predict", "feature_bytes"):
+        values = rows[name].where(rows[name] > 0)
+        logs = pd.Series(np.log(values.to_numpy(dtype=np.float64)), rows.index)
+        means = logs.groupby([rows["method"], rows["dataset"]]).mean()
+        costs[name] = pd.Series(np.exp(means.groupby("method").mean()))
+    return costs
+
+
+def _latest(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return each data set's rows of its latest trial that has all the methods."""
+    timed = rows.groupby(["dataset", "trial"])["method"].transform("nunique")
+    whole = rows[timed == rows["method"].nunique()]
+    return whole[whole["trial"] == whole.groupby("dataset")["trial"].transform("max")]

@@ -1,0 +1,71 @@
+"""What the core's commands and pages say of the leaderboard."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rfbench.pages.report import publish
+from tests.leaderboard.comparisons import rows
+from tests.support.command_line import call
+from tests.support.papers import tuned
+from tests.support.results import write_folder
+
+FILES = {"which_method.md", "leaderboard.json", "which_method_boosting.png"}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_folder(Path("results/many"), tuned(), {"config": {"name": "many"}})
+
+
+def compared() -> None:
+    """Write a comparison over many data sets, gradient boosting among the methods."""
+    errors = {}
+    for i in range(20):
+        for method, M in (("rks", 100), ("orf", 100), ("boosting", 1)):
+            errors[f"d{i}", method, M] = (10.0 + i) * (0.5 if method == "orf" else 1.0)
+    made = rows(errors, scaling="standard", selection_loss=0.1)
+    write_folder(Path("results/ours"), made, {"config": {"name": "leaderboard_x"}})
+
+
+def written() -> set[str]:
+    return FILES & {file.name for file in publish(["results"], "pages")}
+
+
+def test_page_facts_and_figure_are_written_while_rows_back_them() -> None:
+    compared()
+    assert written() == FILES
+    front = Path("pages/README.md").read_text(encoding="utf-8")
+    assert "- [which_method.md](which_method.md): which method to take" in front
+    assert "(methods)" in front
+    size = json.loads(Path("pages/leaderboard.json").read_text())["sizes"][-1]
+    assert size["best"] == "orf"
+    Path("results/ours/trials.csv").unlink()
+    assert written() == {"which_method.md"}
+    assert FILES & {file.name for file in Path("pages").iterdir()} == {"which_method.md"}
+    assert "(methods)" not in Path("pages/README.md").read_text(encoding="utf-8")
+
+
+def test_a_finding_shows_its_values() -> None:
+    compared()
+    assert "orf" in call("verify", "results", "--finding", "methods")
+
+
+def test_the_readme_says_what_the_published_facts_say() -> None:
+    root = Path(__file__).parents[2]
+    text = " ".join((root / "README.md").read_text(encoding="utf-8").split()[:600])
+    board = json.loads((root / "results/leaderboard.json").read_text())
+    assert f"{board['measured']} tables" in text
+    largest = board["sizes"][-1]
+    leader = (
+        f"`{largest['leader']}` leads" if largest["leader"] else "no method with features leads"
+    )
+    assert leader in text
+    varpro, boosting = (
+        next(line for line in largest["lines"] if line["method"] == name)
+        for name in ("varpro", "boosting")
+    )
+    assert "{ratio:.2f} (90 % interval {low:.2f} to {high:.2f})".format(**varpro) in text
+    assert "{ratio:.2f} ({low:.2f} to {high:.2f})".format(**boosting) in text

@@ -1,0 +1,90 @@
+"""Each slice can be taken away: the core works on, and what it would have said is left out."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rfbench
+from rfbench import slices
+from tests.support.runs import MOST_SECONDS
+
+ROOT = Path(rfbench.__file__).parents[1]
+PUBLISHED = ROOT / "results" / "published"
+ROWS = ("quickstart", "liu2020_table3_eeg.printed")
+AUDITS = ("audits/audit_liu2020_table3_EEG", "audits/gaps_liu2020_table3_EEG")
+# What the core does, and by slice what it says with that slice and without it no more.
+COMMANDS = (
+    "run quickstart --smoke --jobs 1 --out mine",
+    "plot mine/smoke/quickstart",
+    "table mine/smoke/quickstart",
+    "verify results",
+    "report results --out pages",
+    "--help",
+)
+SAID = {
+    "leaderboard": ("- [which_method.md](which_method.md)",),
+    "choosing": ("  choose ", "  predict "),
+    "audit": ("  audit ", "## Audits", "range over the unprinted keys |"),
+}
+
+
+def ran(place: Path, package: Path) -> str:
+    """Run the commands with a copy of the package, and return what they said and wrote."""
+    environment = os.environ | {"PYTHONPATH": str(package), "HOME": str(place)}
+    script = (
+        "import sys; from rfbench.cli import main\n"
+        "for words in sys.argv[1:]:\n"
+        "    print(words)\n"
+        "    if code := main(words.split(), standalone_mode=False):\n"
+        "        sys.exit(code)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *COMMANDS],
+        cwd=place, env=environment, capture_output=True, text=True, timeout=MOST_SECONDS,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = sorted((place / "pages").rglob("*.md"))
+    return "\n".join([done.stdout, *(page.read_text(encoding="utf-8") for page in pages)])
+
+
+@pytest.mark.parametrize("name", slices.SLICES)
+def test_without_a_slice_the_core_says_all_the_rest(name: str, tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    shutil.copytree(ROOT / "rfbench", package / "rfbench")
+    (package / "rfbench" / "configs").mkdir()  # as in a wheel
+    shutil.copy(ROOT / "configs" / "quickstart.yaml", package / "rfbench" / "configs")
+    shutil.rmtree(package / "rfbench" / name)
+    for rows in ROWS:
+        shutil.copytree(PUBLISHED / rows, tmp_path / "results" / rows)
+    for audit in AUDITS:
+        shutil.copytree(PUBLISHED / audit, tmp_path / audit)
+    said = ran(tmp_path, package)
+    assert (tmp_path / "mine/smoke/quickstart/trials.csv").exists()
+    assert list((tmp_path / "mine/smoke/quickstart").glob("*.png"))
+    assert (tmp_path / "pages" / "papers" / "liu2020.md").exists()
+    for other, texts in SAID.items():
+        assert [text for text in texts if text in said] == ([] if other == name else list(texts))
+
+
+def test_the_list_has_every_slice() -> None:
+    assert {file.parent.name for file in (ROOT / "rfbench").glob("*/slice.py")} == {*slices.SLICES}
+
+
+def test_what_breaks_inside_a_slice_is_not_taken_for_its_absence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "__init__.py").touch()
+    (tmp_path / "broken" / "slice.py").write_text("import no_such_module")
+    monkeypatch.setattr(rfbench, "__path__", [*rfbench.__path__, str(tmp_path)])
+    monkeypatch.setattr(slices, "SLICES", ("nowhere", "broken"))
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        slices.ask("commands")
+    (tmp_path / "broken" / "slice.py").write_text("def commands():\n    return {'a': 'b:c'}\n")
+    sys.modules.pop("rfbench.broken.slice", None)
+    assert slices.ask("commands") == [{"a": "b:c"}]
+    assert slices.ask("report", None) == []
