@@ -321,11 +321,14 @@ def _csv(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
                     "Write `header: false`, and the target as a number: 0 is the first, "
                     "-1 the last.",
                 )
-            yield Read(_without_thousands(table, how), None, how)
+            yield Read(_without_thousands(table, how) if how.width else table, None, how)
 
 
 def _without_thousands(table: pd.DataFrame, how: Reading) -> pd.DataFrame:
-    """Make numbers of columns of words that are numbers in groups, 1.234,5 say."""
+    """Make numbers of columns of words that are numbers in groups, as the record has them.
+
+    Of a file by itself they stay words until a `Preparation` reads them, column by column.
+    """
     if how.thousands is None:
         return table
     mark, decimal = re.escape(how.thousands), re.escape(str(how.decimal))
@@ -389,6 +392,9 @@ def _npy(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
 def _npz(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
     with np.load(path, allow_pickle=False) as stored:
         names, target = list(stored), how.target
+        if how.width and len(names) == 1:  # like another file, whose target is absent here
+            yield Read(*columns.tabled(path.name, stored[names[0]], None), how)
+            return
         pairs = [("X", "y"), ("data", "target"), ("x", "y")]
         if target is not None:
             if target not in names:

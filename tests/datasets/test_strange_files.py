@@ -195,13 +195,16 @@ class TestLike:
         how, X = self.again(tmp_path, first, "a;b\n1,234;2.345\n")
         assert (how.separator, how.decimal, how.thousands, how.width) == (";", ",", ".", 2)
         assert X.to_numpy().tolist() == [[1.234, 2345]]
-        assert files.read(tmp_path / "a.csv").X["b"].tolist() == [1234.5, 2345.25]
+        preparation = Preparation().fit(files.read(tmp_path / "a.csv").X)
+        assert preparation.transform(X).tolist() == [[1.234, 2345]]
         _, X = self.again(tmp_path, "a;b\n1;x\n2;y\n", "a;b\n1;x,y\n", separator=";")
         assert X["b"].tolist() == ["x,y"]
 
     def test_dates_among_thousands_stay_words(self, tmp_path):
         text = "a;day\n1.234,5;31.01.2024\n2.345,5;01.02.2024\n"
-        assert files.read(self.put(tmp_path / "a.csv", text)).X["day"][0] == "31.01.2024"
+        _, X = self.again(tmp_path, text, text)
+        assert X["day"].tolist() == ["31.01.2024", "01.02.2024"]
+        assert X["a"].tolist() == [1234.5, 2345.5]
 
     @pytest.mark.parametrize(
         ("target", "row", "names"),
@@ -224,6 +227,16 @@ class TestLike:
         for other in ("0 0:1\n", "0 4:1\n"):
             with pytest.raises(DataError, match="cannot be read"):
                 self.again(tmp_path, "1 1:5 3:7\n0 2:1\n", other, "a.svm")
+
+    def test_arrays_may_come_without_their_target(self, tmp_path):
+        X = np.arange(6.0).reshape(3, 2)
+        np.savez(tmp_path / "a.npz", X=X, y=np.arange(3))
+        np.savez(tmp_path / "b.npz", X=X)
+        how = files.read(tmp_path / "a.npz").how
+        rows, target, _ = files.read(tmp_path / "b.npz", like=how)
+        assert (rows.to_numpy().tolist(), target) == (X.tolist(), None)
+        with pytest.raises(DataError, match="X and y are looked for"):
+            files.read(tmp_path / "b.npz")
 
     def test_another_format_is_read_by_its_own_signs(self, tmp_path):
         how = files.read(self.put(tmp_path / "a.csv", "a;b\n1,5;2\n")).how
