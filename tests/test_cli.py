@@ -197,8 +197,8 @@ def test_failed_trials_end_with_exit_code_1(here):
         (["plot", ".", "--style", "no such"], "no such"),
         (["table", "."], "holds no results"),
         (["table", "tiny.yaml"], "tiny.yaml"),
-        (["data", "path", "digitz"], "Did you mean 'digits'"),
-        (["data", "add", "letter", "missing.data"], "does not exist"),
+        (["data", "fetch", "digitz"], "Did you mean 'digits'"),
+        (["data", "pack", "missing.data", "p"], "does not exist"),
         (["list", "nothing"], "is not one of"),
         (["list", "samplers", "erf"], "Did you mean 'eerf'?"),
         (["rnu"], "No such command"),
@@ -210,7 +210,7 @@ def test_wrong_usage_ends_with_a_sentence_and_exit_code_2(here, words, sentence)
 
 @pytest.mark.parametrize("word", ["a\0b", "a\udc80b"])
 def test_words_that_are_no_text_end_with_a_sentence_and_exit_code_2(here, word):
-    for words in ([], ["run"], ["run", "tiny.yaml", "--set"], ["sweep", "--M"], ["data", "path"]):
+    for words in ([], ["run"], ["run", "tiny.yaml", "--set"], ["sweep", "--M"], ["data", "fetch"]):
         assert "is not UTF-8 text" in call(*words, word, code=2)
 
 

@@ -75,7 +75,7 @@ def list_data(form: str) -> None:
 @click.argument("names", nargs=-1, **NAME)
 @click.option("--suite", metavar="NAME", help="All data sets of a collection: tables.")
 def fetch(names: tuple[str, ...], suite: str | None) -> None:
-    """Download data sets, or check them if they are there.
+    """Download data sets, or check them if they are there, and say where they are.
 
     \b
     Examples:
@@ -92,16 +92,6 @@ def fetch(names: tuple[str, ...], suite: str | None) -> None:
     for name in chosen:
         for path in datasets.fetch(name, progress=True):
             echo(f"{name}: {path}")
-
-
-@data.command()
-@click.argument("name", **NAME)
-def path(name: str) -> None:
-    """Print where the files of a data set are."""
-    from rfbench import datasets
-
-    for path in datasets.paths(name):
-        echo(path)
 
 
 @data.command()

@@ -8,7 +8,7 @@ from rfbench.datasets.catalog import Entry, names, source_of, suites
 from rfbench.datasets.dataset import Dataset, data_sha256, entry, load
 from rfbench.datasets.fetch import fetch
 from rfbench.datasets.hashes import data_folder
-from rfbench.datasets.locate import FileCheck, on_disk, paths, verify
+from rfbench.datasets.locate import FileCheck, on_disk, verify
 from rfbench.datasets.prepare import Prepared, prepare
 from rfbench.datasets.split import split_rows
 
@@ -33,7 +33,6 @@ __all__ = [
     "load",
     "names",
     "on_disk",
-    "paths",
     "prepare",
     "source_of",
     "split_rows",

@@ -22,7 +22,6 @@ from rfbench.datasets.hashes import data_folder
 from rfbench.datasets.locate import (
     FileCheck,
     check,
-    files_of,
     locate,
     missing,
     pin,
@@ -45,7 +44,8 @@ def fetch(name: str, *, progress: bool = False) -> list[Path]:
 
     `progress` shows a bar. DataError if a file cannot be had, or is not the right one.
     """
-    return files_of(obtain(catalog.entry(name), progress=progress))
+    sources = [each.source for each in obtain(catalog.entry(name), progress=progress)]
+    return list(dict.fromkeys(path for source in sources if source for path in source.paths))
 
 
 def obtain(entry: Entry, *, progress: bool = False) -> list[FileCheck]:

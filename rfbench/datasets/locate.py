@@ -80,19 +80,6 @@ def on_disk(name: str) -> bool:
     return None not in locate(catalog.entry(name))
 
 
-def paths(name: str) -> list[Path]:
-    """Return the files of a data set, each once; none if it needs no file.
-
-    DataError if one is missing or not the right one.
-    """
-    return files_of(right(catalog.entry(name)))
-
-
-def files_of(checks: list[FileCheck]) -> list[Path]:
-    """Return the files behind some checks, each once."""
-    return list(dict.fromkeys(path for each in checks if each.source for path in each.source.paths))
-
-
 def missing(entry: Entry, member: Member, why: str = "It was not found on disk.") -> DataError:
     """Return the error for a file that cannot be had: what it is, where to get and to put it."""
     urls = _homes(entry, member)

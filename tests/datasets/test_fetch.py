@@ -40,12 +40,12 @@ class TestLookup:
     ):
         catalogue(letters())
         here = put(home / "letters", "letters.data", LETTERS)
-        assert datasets.paths("letters") == [here]
+        assert datasets.fetch("letters") == [here]
         there = put(tmp_path / "shared" / "letters", "letters.data", LETTERS)
         monkeypatch.setenv("RFBENCH_DATA", str(tmp_path / "shared"))
-        assert datasets.paths("letters") == [there]
+        assert datasets.fetch("letters") == [there]
         there.unlink()
-        assert datasets.paths("letters") == [here]
+        assert datasets.fetch("letters") == [here]
 
     def test_a_wrong_file_there_is_an_error_even_if_a_right_one_is_elsewhere(
         self, home, tmp_path, monkeypatch, catalogue
@@ -105,7 +105,7 @@ class TestLookup:
     def test_a_missing_file_is_named_with_its_home_and_its_place(self, home, catalogue):
         catalogue(letters(["https://one/l.zip", "https://two/l.zip"]))
         with pytest.raises(DataError) as caught:
-            datasets.paths("letters")
+            datasets.data_sha256("letters")
         text = str(caught.value)
         for part in (
             "letters.zip",
@@ -118,7 +118,7 @@ class TestLookup:
     def test_what_needs_no_file_is_always_there(self, home):
         for name in ("digits", "sphere"):
             assert datasets.on_disk(name)
-            assert datasets.paths(name) == datasets.fetch(name) == datasets.verify(name) == []
+            assert datasets.fetch(name) == datasets.verify(name) == []
 
     def test_loose_files_of_a_pattern_have_to_be_complete(self, home):
         for day in range(59):
