@@ -23,6 +23,7 @@ _BOMS = {
 }
 _COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 _SHORT_COMMA = re.compile(r"[-+]?\d+,(\d{1,2}|\d{4,})")
+_GROUPED_COMMA = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+", re.ASCII)  # 1.234,5
 _POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")
 
 
@@ -76,7 +77,7 @@ def dialect(
     if decimal is None:
         # Between commas 1,234 may be a thousand; with another separator it is a decimal comma.
         number = _SHORT_COMMA if separator == "," else _COMMA
-        commas = any(number.fullmatch(field) for field in fields)
+        commas = any(number.fullmatch(f) or _GROUPED_COMMA.fullmatch(f) for f in fields)
         points = any(_POINT.fullmatch(field) for field in fields)
         decimal = "," if commas and not points else "."
     # Of 1.234 alone nobody knows; 1.234,5 and 1.234.567 have thousands.

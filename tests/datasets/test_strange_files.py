@@ -75,6 +75,7 @@ def test_each_way_to_write_a_file_gives_the_same_rows(home, tmp_path, options, e
         ("1,5;2,5;3,5\n1,5;2,5;3,5\n", ";", ","),
         ('a,b\n"1,5","2,25"\n', ",", ","),
         ('a,b\n"1,234",2\n', ",", "."),
+        ("a;b\n1.234,5;2\n", ";", ","),
         ("a;t\n1,5;hello, world\n2,5;x\n", ";", ","),
         ('name,note\nx,"one; two; three"\ny,"a;b;c"\n', ",", "."),
         ('a;b\n"two\nlines";2\nx;3\n', ";", "."),
