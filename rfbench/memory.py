@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from rfbench.errors import MemoryLimit
 
 GIB = 2**30
-# Of features that are computed at a time, see `rfbench.compute.blocks`, for a large Gram matrix.
-BLOCK_ROWS = 1024
 # Features larger than this are not held: they are formed anew, block by block.
 MATRIX_BYTES = 2**30
 MATRIX_SHARE = 0.25

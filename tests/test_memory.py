@@ -1,6 +1,7 @@
+import numpy as np
 import pytest
 
-from rfbench import memory
+from rfbench import memory, samplers
 from rfbench.errors import MemoryLimit
 from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier
@@ -25,9 +26,16 @@ def test_what_does_not_fit_is_refused_with_its_numbers(no_memory):
 
 
 def test_ridge_refuses_gram_matrices_that_do_not_fit(no_memory):
-    import numpy as np
-
     X = np.random.default_rng(0).standard_normal((30, 2))
     features = RKS(10, bandwidth=1.0, random_state=0).fit(X)
     with pytest.raises(MemoryLimit, match="8 Gram matrices of 10 columns"):
         RidgeClassifier([1.0, 2.0]).fit(X, np.arange(30) % 2, features=features)
+
+
+@pytest.mark.parametrize("name", ["leverage-rff", "greedy", "svd"])
+def test_a_pool_whose_gram_matrix_does_not_fit_is_refused(no_memory, name):
+    words = {"base_size": 40} if name == "svd" else {"pool_size": 40}
+    sampler = samplers.make(name, n_components=5, bandwidth=3.0, random_state=0, **words)
+    X = np.random.default_rng(0).standard_normal((900, 6))
+    with pytest.raises(MemoryLimit, match="40 columns"):
+        sampler.fit(X, X[:, 0])

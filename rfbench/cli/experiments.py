@@ -101,8 +101,7 @@ def _with_data(experiments: list[Experiment]) -> list[Experiment]:
 
 def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> list[Experiment]:
     """Leave out the experiments that have no trial for ``--only``."""
-    from rfbench.cli.memory import trials_without_data
-    from rfbench.experiment.run_plan import meeting
+    from rfbench.experiment.run_plan import meeting, trials_without_data
 
     of_all = [text for text in conditions if not text.startswith("trial=")]
     met = meeting(trials_without_data(experiments), of_all, each=True)

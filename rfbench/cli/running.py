@@ -13,7 +13,6 @@ import click
 
 from rfbench import datasets, results
 from rfbench.analysis import frame
-from rfbench.cli.memory import memory_lines, trials_without_data
 from rfbench.cli.options import RunOptions
 from rfbench.cli.progress import progress
 from rfbench.cli.terminal import echo, echo_json, print_text
@@ -22,7 +21,12 @@ from rfbench.errors import RfbenchError, WriteError
 from rfbench.experiment import runner
 from rfbench.experiment.children import Local
 from rfbench.experiment.plan import Trial
-from rfbench.experiment.run_plan import RunPlan, plan_run, smoke_variant
+from rfbench.experiment.run_plan import (
+    RunPlan,
+    plan_run,
+    smoke_variant,
+    trials_without_data,
+)
 from rfbench.experiment.worker import Limits
 from rfbench.memory import GIB
 from rfbench.pages import first, summary_table
@@ -114,11 +118,11 @@ def planned(work: Work, options: RunOptions, *, progress: bool = False) -> RunPl
 
 
 def say_what_would_run(work: Work, options: RunOptions) -> None:
-    """Print what is done and would run, and the memory that it takes, for ``--dry-run``.
+    """Print what is done and would run, for ``--dry-run``.
 
     As JSON it is the first event of a run, with the data sets that would be downloaded.
     """
-    workers = options.jobs or os.cpu_count() or 1
+    options.limits(options.jobs or os.cpu_count() or 1)  # which refuses a wrong --memory
     specs = {spec.name: spec for e in work.experiments for spec in e.dataset}
     absent = [n for n, spec in specs.items() if not (spec.own or datasets.on_disk(n))]
     if absent:
@@ -144,7 +148,6 @@ def say_what_would_run(work: Work, options: RunOptions) -> None:
             f"{len(plan.trials) - len(missing)} are done, {len(missing)} would run, "
             f"into {plan.folder}/trials.csv."
         )
-    _say_estimates(work.experiments[0], missing, workers, options.limits(workers))
 
 
 def _own_data(plan: RunPlan) -> Iterator[str]:
@@ -163,14 +166,6 @@ def _missing(plan: RunPlan, options: RunOptions) -> list[Trial]:
     return [t for t in plan.trials if t.id not in done or done[t.id] in options.retry]
 
 
-def _say_estimates(
-    experiment: Experiment, missing: list[Trial], workers: int, limits: Limits
-) -> None:
-    """Print the memory that trials take."""
-    for line in memory_lines(missing, workers, limits.memory):
-        echo(line)
-
-
 def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     """Run what is missing beside a progress bar; the first Ctrl-C is answered."""
     executor = Local(options.jobs or os.cpu_count() or 1)
@@ -180,7 +175,6 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     done = len(plan.trials) - len(missing)
     if options.as_json:
         return _events(plan, options, executor, limits, missing)
-    _say_estimates(plan.experiments[0], missing, workers, limits)
     if options.verbose and not options.quiet:
         memory = "any memory" if limits.memory is None else f"{limits.memory / GIB:.1f} GiB"
         seconds = "any time" if limits.timeout is None else f"{limits.timeout:g} s per trial"

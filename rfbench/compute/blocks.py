@@ -9,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from rfbench.memory import BLOCK_ROWS, free_bytes
+from rfbench.memory import free_bytes
 
 _BLOCK_BYTES = 5 * 2**17
 _L3_BYTES = 2**24
 _MEMORY_SHARE = 1 / 16
 _LEAST_ROWS = 16
+# For a large Gram matrix, and for a smaller one.
+_LARGE_ROWS, _SMALL_ROWS = 1024, 384
 
 
 def default_block_rows(n_columns: int, itemsize: int = 8) -> int:
@@ -26,7 +28,7 @@ def default_block_rows(n_columns: int, itemsize: int = 8) -> int:
     a sixteenth of the free memory holds, but 16 in any case.
     """
     row_bytes = itemsize * max(n_columns, 1)
-    floor = BLOCK_ROWS if 8 * n_columns**2 > _L3_BYTES else 384
+    floor = _LARGE_ROWS if 8 * n_columns**2 > _L3_BYTES else _SMALL_ROWS
     wanted = max(_BLOCK_BYTES // row_bytes, floor)
     return max(_LEAST_ROWS, min(wanted, int(_MEMORY_SHARE * free_bytes()) // row_bytes))
 

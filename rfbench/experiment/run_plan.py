@@ -97,6 +97,17 @@ def plan_run(
     return RunPlan(folder, chosen, planned, planned, smoke)
 
 
+def trials_without_data(experiments: Sequence[Experiment]) -> list[Trial]:
+    """Return one trial of every data set, sampler and M, with no identity of the data."""
+    return [
+        Trial(e, dataset, "", sampler, M, 0)
+        for e in experiments
+        for dataset in e.dataset
+        for sampler in e.samplers
+        for M in e.sizes
+    ]
+
+
 def smoke_variant(experiment: Experiment) -> Experiment:
     """Return the experiment made small: few rows, two sizes, one trial, small pools."""
     samplers = []

@@ -187,33 +187,6 @@ class RandomFeatures(
         """Whether `fit` needs all rows in memory; otherwise it takes a `rfbench.rows.RowSource`."""
         return False
 
-    @property
-    def n_drawn(self) -> int:
-        """Number of frequencies that are drawn, of which those of the features are chosen."""
-        return self.n_components
-
-    def planned_columns(self) -> int | None:
-        """Return how many real columns `fit` will give; None where the data decide."""
-        return self._columns(self.n_components)
-
-    def scratch_bytes(self, n: int, d: int, k: int = 1, row_bytes: float = 0.0) -> float:
-        """Return about the bytes that `fit` holds for a while, beside rows and frequencies.
-
-        Parameters
-        ----------
-        n, d : int
-            Rows and their columns.
-        k : int
-            Columns of the target.
-        row_bytes : float
-            Of the copy of a row; 0: copies of rows are not counted.
-        """
-        return 0.0
-
-    def _columns(self, frequencies: int) -> int:
-        waves = KERNELS.find(self.kernel).feature == "wave"
-        return frequencies * (2 if waves and self.feature_map == PAIRED else 1)
-
     def _validated(self, X: Rows, *, reset: bool) -> Rows:
         return validate_data(
             self,

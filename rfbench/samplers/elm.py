@@ -79,10 +79,6 @@ class ELM(RandomFeatures):
     weights: str = parameter(UNIFORM, one_of(UNIFORM, NORMAL))
     torch_seed: int | None = parameter(None, whole(0) | NOTHING)
 
-    def planned_columns(self) -> int:
-        """Return M."""
-        return self.n_components
-
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         d, m = X.shape[1], self.n_components
         if self.torch_seed is not None:

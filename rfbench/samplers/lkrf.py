@@ -141,10 +141,6 @@ class LKRF(PooledFeatures):
         if self.estimator == "top":
             self._check_pool_holds_components()
 
-    def planned_columns(self) -> int | None:
-        """Return the columns of M features, or None where q decides how many there are."""
-        return None if self.estimator in ("all", "paper") else super().planned_columns()
-
     def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
         assert targets is not None
         pool = self.draw_pool(random, X.shape[1])

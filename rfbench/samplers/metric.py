@@ -136,7 +136,7 @@ class LearnedMetric(
     n_rows: int = parameter(3000, whole(2))
     random_state: RandomState = parameter(None, RANDOM_STATE)
 
-    def scratch_bytes(self, n: int, d: int, k: int = 1, row_bytes: float | None = None) -> float:
+    def _bytes(self, n: int, d: int, k: int, row_bytes: float | None) -> float:
         """Return about the bytes that `fit` holds for a while, beside n rows of d columns.
 
         The rows that are looked at, of `row_bytes` each (None: dense ones), as drawn, in two parts
@@ -181,7 +181,7 @@ class LearnedMetric(
         entries: Any = X
         row_bytes = SPARSE_ENTRY * entries.nnz / n if sparse.issparse(X) else None
         check_fits(
-            self.scratch_bytes(n, d, targets.shape[1], row_bytes),
+            self._bytes(n, d, targets.shape[1], row_bytes),
             f"A {self.kind} metric of {d:,} columns",
             "Take fewer columns, or no metric.",
         )

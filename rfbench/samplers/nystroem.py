@@ -24,8 +24,6 @@ from rfbench.samplers.projected import row_blocks
 UNIFORM, RIDGE_LEVERAGE, RECURSIVE_RLS = "uniform", "ridge-leverage", "recursive-rls"
 KMEANS, RPCHOLESKY = "kmeans", "rpcholesky"
 FLOOR = 1e-12
-# Matrices m x m of the inverse root: the kernel's, its eigenvectors, two products of them.
-ROOT = 4
 
 
 @dataclass(frozen=True)
@@ -201,10 +199,6 @@ class Nystroem(ScoredFeatures):
     score_rows: int | float = parameter(1000, SCORE_ROWS)
     block_size: int | None = parameter(None, whole(1) | NOTHING)
 
-    def planned_columns(self) -> int:
-        """Return m."""
-        return self.n_components
-
     @property
     def holds_rows(self) -> bool:
         """Whether the scores are made from a kernel matrix of all rows."""
@@ -213,12 +207,6 @@ class Nystroem(ScoredFeatures):
     @property
     def _proposals(self) -> int:
         return max(10, self.n_components // 10) if self.block_size is None else self.block_size
-
-    def scratch_bytes(self, n: int, d: int, k: int = 1, row_bytes: float = 0.0) -> float:
-        """Return the bytes of the inverse root, or of the factor of 'rpcholesky' with a block."""
-        m = self.n_components
-        pivoted = min(n, rpcholesky.most_rows(m)) if self.landmarks == RPCHOLESKY else 0
-        return 8.0 * max(ROOT * m**2, pivoted * (m + 3 * self._proposals))
 
     def fit_landmarks(self, X: Rows, y: Any = None) -> Nystroem:
         """Fit, and leave the inverse root, O(m^3), until rows go through.

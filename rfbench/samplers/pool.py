@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from rfbench.arrays import Array, FloatArray, Rows
-from rfbench.compute.blocks import default_block_rows
 from rfbench.errors import MethodError
 from rfbench.parameters import Rule, estimator, one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
@@ -150,13 +149,6 @@ class ScoredFeatures(RandomFeatures):
         asked: Any = self.score_rows
         return min(n, int(asked) if not isinstance(asked, float) else max(1, round(asked * n)))
 
-    def fit_bytes(self, n: int, d: int, k: int, row_bytes: float) -> tuple[float, float]:
-        """Return the bytes of the scoring rows with their targets, and of a ridge fit on them."""
-        p, scored = self._columns(self.n_components), self.n_scored(n)
-        copied = scored * (row_bytes + 8.0 * k) if scored < n else 0.0
-        fit = 8.0 * (3.0 * p**2 + min(scored, default_block_rows(p)) * (p + d))
-        return 9.0 * n * k + copied, fit
-
     def scoring_rows(self, X: Rows, targets: Array, random: Streams) -> tuple[Rows, Array]:
         """Return the random subset of rows, and their targets, that the scores are made from."""
         n = X.shape[0]
@@ -191,11 +183,6 @@ class PooledFeatures(ScoredFeatures):
                 + ("." if size == self.pool_size else ", and there are only so many coordinates."),
                 "Raise pool_size or lower M." if size == self.pool_size else "Lower M.",
             )
-
-    @property
-    def n_drawn(self) -> int:
-        """Number of candidates."""
-        return self.pool_size
 
     def draw_pool(self, random: Streams, d: int) -> FeatureMap:
         """Draw the candidates: i.i.d. features with scale sqrt(2) or 1.

@@ -99,10 +99,6 @@ class PositiveFeatures(RandomFeatures):
 
     base: str = parameter("rks", one_of(*BASES))
 
-    def planned_columns(self) -> int:
-        """Return M."""
-        return self.n_components
-
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         assert isinstance(self.kernel_, Gaussian)
         m, spread = self.n_components, self.kernel_.spread

@@ -12,8 +12,9 @@ import numpy as np
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.errors import MethodError
 from rfbench.parameters import NOTHING, estimator, parameter, whole
+from rfbench.registry import KERNELS
 from rfbench.samplers.base import RandomFeatures, Streams
-from rfbench.samplers.feature_map import FeatureMap, FittedMap, torch_map
+from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap, torch_map
 
 BLOCK_BYTES = 2**23
 
@@ -88,7 +89,8 @@ class ProjectedFeatures(RandomFeatures):
     def check_parameters(self) -> None:
         """Check that F has at least as many columns as come out."""
         super().check_parameters()
-        columns = self._columns(self.n_drawn)
+        waves = KERNELS.find(self.kernel).feature == "wave"
+        columns = self.n_drawn * (2 if waves and self.feature_map == PAIRED else 1)
         if self.n_components > columns:
             raise MethodError(
                 f"base_size {self.base_size} gives {columns} columns and n_components is "
@@ -96,10 +98,6 @@ class ProjectedFeatures(RandomFeatures):
                 "A projection cannot make columns out of fewer.",
                 "Raise base_size or lower n_components.",
             )
-
-    def planned_columns(self) -> int:
-        """Return l."""
-        return self.n_components
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FittedMap:
         base = self._base(random, X.shape[1])

@@ -120,10 +120,6 @@ class RFMFeatures(ScoredFeatures):
     metric: str = parameter(DIAGONAL, one_of(DIAGONAL, FULL))
     score_rows: int | float = parameter(3000, SCORE_ROWS)
 
-    def scratch_bytes(self, n: int, d: int, k: int = 1, row_bytes: float = 0.0) -> float:
-        """Return the bytes of learning the metric."""
-        return self._metric(n).scratch_bytes(n, d, k, row_bytes)
-
     def _metric(self, n: int, random_state: Any = None) -> LearnedMetric:
         return LearnedMetric(
             kind=self.metric,

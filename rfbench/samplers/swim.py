@@ -13,7 +13,7 @@ from rfbench.parameters import number, one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import PLAIN, FeatureMap
-from rfbench.samplers.projected import block_bytes, row_blocks
+from rfbench.samplers.projected import row_blocks
 
 # tanh of it is one half.
 HALF = float(np.arctanh(0.5))
@@ -90,15 +90,6 @@ class DataPairs(RandomFeatures):
 
     pairs_per_row: int = parameter(5, whole(1))
     scale: float = parameter(HALF, number(above=0))
-
-    def planned_columns(self) -> int:
-        """Return M."""
-        return self.n_components
-
-    def scratch_bytes(self, n: int, d: int, k: int = 1, row_bytes: float = 0.0) -> float:
-        """Return the bytes of the pool, and of a block of its distances or of the drawn pairs."""
-        size = self.pairs_per_row * n
-        return 56.0 * size + max(4.0 * block_bytes(size, d), 24.0 * self.n_components * d)
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         n = X.shape[0]
@@ -177,11 +168,6 @@ class SWIM(DataPairs):
     needs_target: ClassVar[bool] = True
 
     target_norm: str = parameter(MAX, one_of(MAX, L2))
-
-    def scratch_bytes(self, n: int, d: int, k: int = 1, row_bytes: float = 0.0) -> float:
-        """Return the same, or the bytes of the pool's changes of the target."""
-        changes = 8.0 * self.pairs_per_row * n * (10 + 2 * k)
-        return 9.0 * n * k + max(super().scratch_bytes(n, d, k, row_bytes), changes)
 
     def _probabilities(self, pairs: Numbers, distances: Array, targets: Array | None) -> Array:
         assert targets is not None

@@ -16,10 +16,7 @@ from rfbench.samplers.base import Streams
 from rfbench.samplers.declaration import WAVES, Form, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
 from rfbench.samplers.pool import ScoredFeatures
-from rfbench.samplers.projected import block_bytes, row_blocks
-
-# Bytes per number that is trained: ten steps with their gradients, their copies, what is tried.
-OPTIMISER = 384.0
+from rfbench.samplers.projected import row_blocks
 
 
 @sampler(
@@ -94,15 +91,6 @@ class VariableProjection(ScoredFeatures):
     iterations: int = parameter(50, whole(1))
     patience: int = parameter(5, whole(1))
     alpha: float = parameter(1e-3, number(above=0))
-
-    def scratch_bytes(self, n: int, d: int, k: int = 1, row_bytes: float = 0.0) -> float:
-        """Return the bytes of the rows, in two parts; of L-BFGS; of a fit or of the gradients."""
-        rows, fit = self.fit_bytes(n, d, k, row_bytes)
-        p, scored = self._columns(self.n_components), self.n_scored(n)
-        block = block_bytes(scored, p)
-        gradients = block * (3.1 + (d + 3.0 * k) / p)
-        parts = scored * (row_bytes + 8.0 * k)
-        return rows + parts + OPTIMISER * self.n_components * (d + 1) + max(fit, gradients)
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         assert targets is not None

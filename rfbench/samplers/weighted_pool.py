@@ -77,10 +77,6 @@ class WeightedPool(ScoredFeatures):
                 "Raise pool_size or lower n_components.",
             )
 
-    def planned_columns(self) -> int:
-        """Return the columns that are drawn, or those of the whole pool."""
-        return self._columns(self.n_components if self.resample else self.n_drawn)
-
     @property
     def n_drawn(self) -> int:
         """Number of candidates, l."""

@@ -116,8 +116,6 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     matrix_copies: ClassVar[float] = 1.0
     # Has the leave-one-out error in closed form.
     leaves_one_out: ClassVar[bool] = False
-    # With no more rows than columns it holds products of the rows, and no Gram matrix.
-    solves_smaller_side: ClassVar[bool] = False
 
     selection: str | None = parameter(None, SELECTION)
     intercept: bool = parameter(True, TRUTH)

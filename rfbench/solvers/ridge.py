@@ -39,7 +39,6 @@ class _Ridge(LinearModel, PenalisedSolver):
     """
 
     leaves_one_out: ClassVar[bool] = True
-    solves_smaller_side: ClassVar[bool] = True
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         by_pairs = targets.coding is not None and targets.coding.by_pairs

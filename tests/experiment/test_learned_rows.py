@@ -8,7 +8,6 @@ from rfbench.config import Experiment
 from rfbench.datasets import Dataset
 from rfbench.errors import ConfigError
 from rfbench.experiment.context import Context
-from rfbench.experiment.footprint import estimate
 from rfbench.experiment.plan import plan
 from rfbench.experiment.seeds import integer_for
 from rfbench.experiment.trial import run_trial
@@ -116,15 +115,6 @@ def test_the_metric_is_part_of_the_identity_and_none_is_not(experiment_of):
     assert plain == same
     assert not plain & other
     assert Experiment.model_fields["kernel_metric"].default == "none"
-
-
-def test_a_full_metric_of_many_columns_is_part_of_the_estimate(experiment_of):
-    own = ("dataset={sphere: {d: 2000, n_train: 120, n_test: 60}}", "samplers=rks", "M=8")
-    bytes_of = {
-        kind: estimate(plan(experiment_of(SMALL, *own, f"kernel_metric={kind}"))[0])
-        for kind in ("none", "diagonal", "full")
-    }
-    assert bytes_of["none"] < bytes_of["diagonal"] < bytes_of["full"] - 8 * 2000**2
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from rfbench.config import read
 from rfbench.datasets.pack import pack
 from rfbench.errors import ConfigError
 from rfbench.experiment.context import Context
-from rfbench.experiment.footprint import row_sizes
 from rfbench.experiment.plan import plan
 from rfbench.experiment.trial import run_trial
 from rfbench.rows import RowSource
@@ -106,15 +105,6 @@ def test_what_needs_all_rows_is_refused_before_the_run(data, text, match):
         read(data / "c.yaml")
     (data / "c.yaml").write_text(f"{text}\nrows: 100")
     read(data / "c.yaml")
-
-
-def test_the_estimate_of_memory_does_not_count_rows_on_disk(data):
-    def held(text):
-        (data / "c.yaml").write_text(f"{text}\n{COMMON}samplers: [rks]")
-        return row_sizes(plan(read(data / "c.yaml"))[0]).held
-
-    of_each = held("dataset: {path: real}")
-    assert held("dataset: {path: real}\nrows: 50") == of_each + 8 * D * (50 + 21)
 
 
 def test_a_run_of_packed_data_says_what_it_will_do(data, no_pictures):
