@@ -48,8 +48,7 @@ def accumulate_groups(
     weights: npt.ArrayLike | None = None,
     dtype: npt.DTypeLike = np.float64,
     clock: Clock | None = None,
-    centre: bool | FloatArray = False,
-    n_groups: int | None = None,
+    centre: bool = False,
 ) -> list[NormalEquations]:
     """Sum the normal equations over blocks of rows.
 
@@ -76,11 +75,9 @@ def accumulate_groups(
     clock : Clock, optional
         Booked the reading of rows and the features, and the training. None: all of it counts where
         the call is timed, as part of a sampler's fit, say.
-    centre : bool or array of shape (p,)
-        Sum features less the mean row of the first block, or less this row, for fits with an
-        intercept. It need not be the mean of all rows: the equations correct for the difference.
-    n_groups : int, optional
-        G, where these rows may not have all groups.
+    centre : bool
+        Sum features less the mean row of the first block, for fits with an intercept. It need not
+        be the mean of all rows: the equations correct for the difference.
 
     Returns
     -------
@@ -101,15 +98,14 @@ def accumulate_groups(
     codes = None if groups is None else _codes(groups, n)
     rows = default_block_rows(n_columns, kind.itemsize)
     buffer = np.empty((min(rows, max(n, 1)), n_columns), kind)
-    if n_groups is None:
-        n_groups = 1 if codes is None else int(codes.max(initial=-1)) + 1
+    n_groups = 1 if codes is None else int(codes.max(initial=-1)) + 1
     check_fits(
         8.0 * n_groups * n_columns**2,
         f"The Gram matrices of {n_columns} columns, {n_groups} of them,",
         "Take fewer features or a smaller pool, or raise --memory.",
     )
     sums = [_Sums(n_columns, targets.shape[1]) for _ in range(n_groups)]
-    shift = None if isinstance(centre, bool) else centre
+    shift: FloatArray | None = None
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
     for group, picked in blocks(n, codes, rows):
         with Clock.part_of(clock, "features"):
@@ -117,7 +113,7 @@ def accumulate_groups(
             features = buffer[: block.shape[0]]
             transform(block, features)
         with Clock.part_of(clock, "train"):
-            if centre is True and shift is None:
+            if centre and shift is None:
                 shift = mean_row(features)
             if shift is not None:
                 with np.errstate(invalid="ignore", over="ignore"):

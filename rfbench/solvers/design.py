@@ -117,16 +117,6 @@ class Design:
             f"{matrices} Gram matrices of {self.n_columns} columns",
             "Take fewer features or folds, a fixed penalty, or raise --memory.",
         )
-        return self._sums(targets, groups, clock, centre)
-
-    def _sums(
-        self,
-        targets: Array,
-        groups: NDArray[np.intp],
-        clock: Clock,
-        centre: bool | FloatArray,
-        n_groups: int | None = None,
-    ) -> list[NormalEquations]:
         return gram.accumulate_groups(
             self.transform_into,
             self.X,
@@ -136,7 +126,6 @@ class Design:
             dtype=self.X.dtype,
             clock=clock,
             centre=centre,
-            n_groups=n_groups,
         )
 
     def blocks(self, clock: Clock) -> Iterator[tuple[slice, Array]]:

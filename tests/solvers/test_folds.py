@@ -20,6 +20,7 @@ from rfbench.samplers import EERF, RKS
 from rfbench.samplers.base import looks_at_target
 from rfbench.solvers import ExternalSolver, RidgeClassifier, RidgeRegressor, make
 from rfbench.solvers.folds import whole_groups
+from tests.support.nightly import at_night
 
 ALPHAS = [1e-3, 1e-1, 1e1]
 
@@ -154,6 +155,7 @@ def test_every_solver_nests(name):
 
 
 LOOKING = [name for name, cls in SAMPLERS.items() if cls.needs_target]
+BY_DAY = ["eerf", "lkrf", "swim"]
 POOLS = {"lkrf": 2000, "eerf": 2000, "greedy": 400}
 
 
@@ -178,7 +180,7 @@ def excess(name, how):
     return apart / seeds**0.5
 
 
-@pytest.mark.parametrize("name", LOOKING)
+@pytest.mark.parametrize("name", [*BY_DAY, *at_night(*sorted({*LOOKING} - {*BY_DAY}))])
 def test_on_noise_the_loss_is_the_truth(name):
     assert abs(excess(name, "nested")) < 3
 
