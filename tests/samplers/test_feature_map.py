@@ -1,6 +1,7 @@
 """Each kind of fitted feature map keeps the promises of all."""
 
 import pickle
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from rfbench.checking.samplers import NEW_ROWS, ROWS
+from rfbench.errors import MethodError
 from rfbench.samplers import RKS, SORF, SSR, TEFMG, Circulant, CompactFeatures, Nystroem
 
 EXACT = 1e-12
@@ -119,3 +121,11 @@ def test_the_constant_of_some_of_a_quadrature_is_their_own(numbers: Any) -> None
     taken, constant = fitted.take(numbers), 1 - np.mean(fitted.weights[numbers] ** 2)
     assert_allclose(taken.kernel_constant, constant, atol=EXACT)
     assert_allclose(taken.astype(np.float32).kernel_constant, constant, atol=1e-6)
+
+
+def test_without_torch_a_module_of_it_is_refused_with_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "rfbench.samplers.torch_map", raising=False)
+    fitted = RKS(3, bandwidth=1.0, random_state=0).fit(np.eye(3)).feature_map_
+    with pytest.raises(MethodError, match=r"torch is not installed.*rfbench\[torch\]"):
+        fitted.as_torch()
