@@ -5,13 +5,12 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from numbers import Integral, Real
 from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 
-from rfbench.docstrings import complete
 from rfbench.errors import MethodError, nearest
 
 LARGEST_WHOLE = 2**31 - 1
@@ -106,12 +105,20 @@ def ruled(rule: Rule) -> dict[str, Rule]:
 def estimator(cls: type[Class]) -> type[Class]:
     """Make the annotated fields of a class its constructor's parameters, after those of its bases.
 
-    A dataclass that leaves comparison and representation to scikit-learn's BaseEstimator. What the
-    bases say of inherited parameters and attributes is added to its docstring.
+    A dataclass that leaves comparison and representation to scikit-learn's BaseEstimator.
     """
-    made = dataclass(eq=False, repr=False, kw_only=True)(cls)
-    complete(made)
-    return made
+    return dataclass(eq=False, repr=False, kw_only=True)(cls)
+
+
+def described(cls: type[Any]) -> list[str]:
+    """Return a line per parameter of an `estimator`: its name, its default and its rule."""
+    lines = []
+    for declared in fields(cls):
+        if declared.init:
+            default = "" if declared.default is MISSING else f" = {declared.default!r}"
+            rule = declared.metadata.get("rule")
+            lines.append(f"{declared.name}{default}{f': {rule.words}' if rule else ''}")
+    return lines
 
 
 class Checked:

@@ -45,7 +45,7 @@ class BuildWithConfigs(build_py):
             for file in CONFIGS.glob("*.yaml"):
                 shutil.copy(file, target)
             for room, registry in (("samplers", SAMPLERS), ("solvers", SOLVERS)):
-                every = [cls for e in registry.entries.values() for cls in e.classes.values()]
+                every = [(module, name) for name, module in registry.classes().items()]
                 file = Path(self.build_lib, "rfbench", room, "__init__.pyi")
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(stub(Path("rfbench", room), sorted(every)), encoding="utf-8")

@@ -290,13 +290,13 @@ def test_a_configuration_is_run_by_its_name_where_there_is_no_such_file(here):
     ("what", "name", "words"),
     [
         ("columns", "t_pp", ["(s)", "number"]),
-        ("samplers", "rff", ["RKS:", "n_components = 100"]),
+        ("samplers", "rff", ["RKS\n", "n_components = 100"]),
         (
             "samplers",
             "lkrf",
-            ["estimator = 'top'", "pool_size = 1000", "v_m = (Σ_i y_i φ(x_i, w_m))²"],
+            ["estimator = 'top': one of draw", "pool_size = 1000", "Radius of the ball"],
         ),
-        ("solvers", "ridge", ["multiclass = 'one-vs-rest'", "RidgeClassifier:"]),
+        ("solvers", "ridge", ["multiclass = 'one-vs-rest'", "RidgeClassifier\n"]),
         ("kernels", "gaussian", ["exp(-|x - y|^2 / (2 s^2))"]),
         ("datasets", "eeg", ["rows: 14980", "files: EEG Eye State.arff"]),
         ("configs", "quickstart", ["dataset: digits"]),

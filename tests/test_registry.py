@@ -1,9 +1,45 @@
+import importlib
+from pathlib import Path
+
 import pytest
 
+from rfbench import samplers, solvers
 from rfbench.errors import MethodError
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 from rfbench.samplers import RKS, RandomFeatures
 from rfbench.solvers import Solver
+
+
+def declared(package, decorator):
+    """Return the classes that a decorator stands above, in any file of a package."""
+    files = sorted(Path(package.__file__).parent.glob("*.py"))
+    names = [file.stem for file in files if f"\n@{decorator}(" in file.read_text()]
+    modules = [importlib.import_module(f"{package.__name__}.{name}") for name in names]
+    return [
+        cls
+        for module in modules
+        for cls in vars(module).values()
+        if isinstance(cls, type) and cls.__module__ == module.__name__
+    ]
+
+
+def test_the_dictionaries_say_what_the_decorators_say():
+    classes = [cls for cls in declared(samplers, "sampler") if "declaration" in vars(cls)]
+    assert {cls.declaration.name: cls for cls in classes} == dict(SAMPLERS)
+    assert len(classes) == len(SAMPLERS)
+    named = [cls for cls in declared(solvers, "solver") if "published_name" in vars(cls)]
+    listed = {(name, cls) for name, tasks in SOLVERS.items() for cls in tasks.values()}
+    assert {(cls.published_name, cls) for cls in named} == listed
+    for _, cls in listed:
+        assert (cls in [tasks.get("regression") for tasks in SOLVERS.values()]) == (
+            cls.__name__.endswith("Regressor")
+        )
+
+
+def test_an_alias_stands_for_one_thing():
+    for registry in (SAMPLERS, SOLVERS, KERNELS):
+        assert set(registry.aliases.values()) <= set(registry)
+        assert not set(registry.aliases) & set(registry)
 
 
 def test_every_name_leads_to_a_class():

@@ -20,7 +20,7 @@ TESTS = Path(__file__).parent
 FLOORS: tuple[tuple[str, ...], ...] = (
     (
         *("rfbench", "arrays", "errors", "clock", "metrics", "memory", "slices"),
-        *("docstrings", "escaping", "files", "frozen", "permissions", "shipped", "yamlfile"),
+        *("escaping", "files", "frozen", "permissions", "shipped", "yamlfile"),
         *("kernels", "bandwidths", "parameters", "plugins", "registry", "grids", "rows", "compute"),
     ),
     ("samplers",),

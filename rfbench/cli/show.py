@@ -6,6 +6,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,8 @@ from rfbench.cli.options import (
     with_papers,
 )
 from rfbench.cli.terminal import echo, echo_json, failures, print_table, print_text
-from rfbench.docstrings import readable
 from rfbench.errors import ConfigError, RfbenchError, nearest
+from rfbench.parameters import described
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 
 MOST_TABLES = 3
@@ -308,7 +309,7 @@ def list_(what: str, name: str | None, form: str) -> None:
             print_table(rows)
         return
     if what == "samplers":
-        name, label = SAMPLERS.of_label(SAMPLERS.published(name)), name
+        name, label = _of_label(name), name
     names = list(_configurations()) if what == "configs" else [row[0] for row in rows]
     if name not in names:
         raise ConfigError(
@@ -316,8 +317,8 @@ def list_(what: str, name: str | None, form: str) -> None:
             todo=f"`rfbench list {what}` has them all.",
         )
     text = _whole(what, name).rstrip("\n")
-    if what == "samplers" and label in SAMPLERS.entries[name].labels:
-        text = f"{label}: {SAMPLERS.entries[name].labels[label]}\n\n{text}"
+    if what == "samplers" and label in (labels := SAMPLERS[name].declaration.labels):
+        text = f"{label}: {labels[label]}\n\n{text}"
     if form == "json":
         echo_json({"name": name, "text": text})
     else:
@@ -327,15 +328,14 @@ def list_(what: str, name: str | None, form: str) -> None:
 def _whole(what: str, name: str) -> str:
     """Return all that can be said of one thing."""
     from rfbench import datasets, papers
-    from rfbench.pages import method
     from rfbench.results import schema
 
     if what == "samplers":
-        return method.text(SAMPLERS[name])
+        return _of_class(SAMPLERS[name])
     if what == "solvers":
-        return "\n".join(method.text(cls) for cls in dict.fromkeys(SOLVERS[name].values()))
+        return "\n\n".join(_of_class(cls) for cls in SOLVERS[name].values())
     if what == "kernels":
-        return method.text(KERNELS[name])
+        return _of_class(KERNELS[name])
     if what == "datasets":
         entry = datasets.entry(name)
         facts = entry.model_dump(
@@ -350,6 +350,19 @@ def _whole(what: str, name: str) -> str:
         column = schema.SCHEMA[name]
         return f"{column.title}\n{column.kind}"
     return _configurations()[name]()
+
+
+def _of_class(cls: type[Any]) -> str:
+    """Return the parameters of a class, with their defaults and rules, and its docstring."""
+    declared = described(cls) if is_dataclass(cls) else []
+    lines = [f"{cls.__module__}.{cls.__name__}", *(f"  {line}" for line in declared)]
+    return "\n".join([*lines, "", inspect.getdoc(cls) or ""])
+
+
+def _of_label(name: str) -> str:
+    """Return the sampler that a comparison gives this label, or the published name of a name."""
+    name = SAMPLERS.published(name)
+    return next((own for own, cls in SAMPLERS.items() if name in cls.declaration.labels), name)
 
 
 def _yaml(content: Any) -> str:
@@ -400,9 +413,9 @@ def _listed(what: str) -> list[tuple[str, ...]]:
 
 
 def _first_line(thing: object) -> str:
-    """Return the first sentence of a docstring without its markup."""
+    """Return the first sentence of a docstring, without a formula after a colon."""
     line = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
-    return readable(line)
+    return re.sub(r":[a-z ]* :math:`[^`]*`|``", "", line)
 
 
 @click.command()

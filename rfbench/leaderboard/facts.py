@@ -290,7 +290,6 @@ class Leaderboard:
     enough: Enough | None = None
     held_out: HeldOut | None = None
     missing: tuple[str, ...] = ()
-    verified: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def largest(self) -> Size:

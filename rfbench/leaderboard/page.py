@@ -342,21 +342,9 @@ def _with_deviation(table: HeldOutTable, method: str, baseline: str) -> str:
 
 def _methods(names: Iterable[str]) -> Grid:
     about = {
-        label: (text, name)
-        for name, entry in SAMPLERS.entries.items()
-        for label, text in ({name: entry.about} | dict(entry.labels)).items()
+        label: text
+        for name, cls in SAMPLERS.items()
+        for label, text in ({name: cls.declaration.about} | dict(cls.declaration.labels)).items()
     }
-    rows = []
-    for label in names:
-        text, sampler = about.get(label, (REFERENCES.get(label, DASH), ""))
-        rows.append([label, text or DASH, _verified(sampler)])
-    return Grid(["method", "what it is", "verified against"], rows)
-
-
-def _verified(sampler: str) -> str:
-    """Return what a sampler was verified against, as its declaration names it."""
-    if not sampler:
-        return DASH
-    text = SAMPLERS.find(sampler).declaration.verified
-    named = [line.partition(":")[0] for line in text.splitlines() if line and line[0] != " "]
-    return ", ".join(dict.fromkeys(named)) or DASH
+    rows = [[label, about.get(label) or REFERENCES.get(label, DASH)] for label in names]
+    return Grid(["method", "what it is"], rows)

@@ -1,6 +1,6 @@
 """The samplers: each is a scikit-learn transformer, found by its published name.
 
-A class is imported when it is first asked for; `rfbench.registry` finds it by its decorator.
+A class is imported when it is first asked for; `rfbench.registry` says where it is.
 """
 
 from __future__ import annotations

@@ -72,19 +72,10 @@ class HadamardMap(FittedMap):
 
 @sampler(
     "comp",
-    position=18,
     kernels=ANY,
     about=(
         "more features of rks, projected onto M by a random matrix that knows nothing of the data"
     ),
-    verified="""
-        closed form: mean of the kernel estimate over seeds, both projections and maps
-          tolerance: 4 standard errors of 300 seeds
-          tests/samplers/test_projected.py::test_comp_estimates_the_kernel_without_bias
-        brute force: features of the explicit subsampled Hadamard projection (scipy's hadamard)
-          tolerance: 1e-12
-          tests/samplers/test_projected.py::test_srht_is_the_explicit_matrix
-        """,
     contract={"columns_per_component": 1},
     forms=(
         Form(),
@@ -103,6 +94,7 @@ class CompactFeatures(ProjectedFeatures):
         S, the orthonormal Walsh-Hadamard matrix H of the power of two p >= D (F padded with
         zeros), and R l of its p columns drawn without replacement; applied to a row by the fast
         transform, p log p additions in place of D l multiplications.
+    Other parameters: those of `ProjectedFeatures`.
 
     Notes
     -----

@@ -11,17 +11,8 @@ from rfbench.samplers.pool import PooledFeatures
 
 @sampler(
     "uniform-pool",
-    position=21,
     kernels=ANY,
     about="M features drawn uniformly from a random pool: the control for methods with a pool",
-    verified="""
-        brute force: the whole pool, which is that of eerf
-          tolerance: 1e-14
-          tests/samplers/test_eerf.py::test_whole_pool_is_the_pool_that_eerf_sees
-        closed form: mean of the kernel estimate over seeds, all kernels, both maps
-          tolerance: 4 standard errors of 200 seeds
-          tests/samplers/test_contract.py::test_a_sampler_keeps_its_promise
-        """,
     contract={"kernel_sizes": (4, 40)},
     forms=(Form({"pool_size": 40}),),
 )
@@ -40,6 +31,7 @@ class UniformPool(PooledFeatures):
         Number of candidates.
     score_rows : int or float
         Without effect; there so that a configuration differs from a scored one in the name only.
+    Other parameters: those of `PooledFeatures`.
 
     Examples
     --------

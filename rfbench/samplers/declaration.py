@@ -1,12 +1,7 @@
-"""What a sampler says of itself, beside its class: the lists, tests and pages come from it.
-
-`rfbench.registry` reads names, positions and texts from the text of the file, so that a list of all
-samplers imports none. Everything that a new sampler needs is in its file.
-"""
+"""What a sampler says of itself, beside its class: tests and pages come from it."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -39,10 +34,12 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True)
 class Declaration:
-    """What the decorator `sampler` says that only tests and `rfbench list` need."""
+    """What the decorator `sampler` says; the attributes are its parameters."""
 
+    name: str
     kernels: Sequence[str]
-    verified: str
+    about: str
+    labels: Mapping[str, str]
     contract: Mapping[str, Any]
     forms: Sequence[Form]
 
@@ -51,35 +48,21 @@ class Declaration:
 def sampler(
     name: str,
     *,
-    position: int,
     kernels: Sequence[str],
-    verified: str,
-    aliases: Sequence[str] = (),
     about: str = "",
     labels: Mapping[str, str] = NOTHING,
     contract: Mapping[str, Any] = NOTHING,
     forms: Sequence[Form] = (Form(),),
 ) -> Callable[[type[Class]], type[Class]]:
-    """Register a class as a sampler, and make it an `rfbench.parameters.estimator`.
+    """Declare a class as a sampler, and make it an `rfbench.parameters.estimator`.
 
     Parameters
     ----------
     name : str
-        The published name, as configurations and rows have it.
-    position : int
-        The place in tables and legends, from which its look follows: a new one takes the next
-        number, so that no other changes.
+        The published name, as configurations and rows have it. `rfbench.registry.SAMPLERS` leads
+        from it to the class; so does an entry point of another package.
     kernels : sequence of str
         The kernels that it serves; the contract holds that it refuses all others.
-    verified : str
-        What it was verified against, three lines for each comparison that a test holds:
-        ``AGAINST: WHAT IS COMPARED``, ``tolerance: IN WORDS``, ``tests/FILE::FUNCTION``. Against:
-        ``closed form``, ``brute force`` (the definition written out in the test), ``published``
-        (numbers that the authors print), or other people's code, repository@commit or a package
-        and its version; then its licence stands in brackets behind the tolerance. No code is taken
-        from any.
-    aliases : sequence of str
-        Other names that a configuration may have for it.
     about : str
         What it is in one line, for the page that compares methods.
     labels : mapping of str to str
@@ -91,13 +74,12 @@ def sampler(
 
     Notes
     -----
-    The name, position, aliases, about and labels are literals, see `rfbench.registry.decorated`.
     The source is in the docstring of the class, under References.
     """
 
     def declare(cls: type[Class]) -> type[Class]:
         made = estimator(cls)
-        declaration = Declaration(kernels, inspect.cleandoc(verified), contract, forms)
+        declaration = Declaration(name, kernels, about, labels, contract, forms)
         made.declaration = declaration  # type: ignore[attr-defined]
         return made
 

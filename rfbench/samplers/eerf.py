@@ -25,17 +25,8 @@ from rfbench.samplers.ties import decreasing
 
 @sampler(
     "eerf",
-    position=13,
     kernels=ANY,
     about="the M features of a random pool that correlate most with the target",
-    verified="""
-        brute force: the pool's largest scores in their order, and the features of new rows
-          tolerance: relative 1e-9; 1e-12
-          tests/samplers/test_eerf.py::test_keeps_the_largest_scores_in_their_order
-        brute force: scores of several classes, joined in three ways
-          tolerance: relative 1e-9
-          tests/samplers/test_eerf.py::test_scores_of_several_classes_are_joined
-        """,
     forms=(
         Form({"pool_size": 40, "score_rows": 1.0}),
         Form({"pool_size": 40, "score_rows": 0.5, "center_target": True, "multiclass": "max"}),
@@ -66,6 +57,7 @@ class EERF(PooledFeatures):
         maximum, or taking the best of each class in turn. Not settled by the text: a choice.
     feature_map : {'offset', 'paired'}
         In the paired map the score of a frequency is the norm over its cos and sin columns.
+    Other parameters: those of `PooledFeatures`.
 
     Attributes
     ----------

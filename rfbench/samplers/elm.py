@@ -17,21 +17,8 @@ UNIFORM, NORMAL = "uniform", "normal"
 
 @sampler(
     "elm",
-    position=34,
     kernels=ANY,
     about="tanh features with independent weights, the layer that swim is held against",
-    verified="""
-        closed form: uniform and normal weights have mean 0 and variance scale^2 / (3 d)
-          tolerance: 4 standard errors of 40,000 draws
-          tests/samplers/test_elm.py::test_weights_and_offsets_have_their_law
-        scikit-learn: the hidden layer of an MLPRegressor with the same weights
-          tolerance: relative 1e-12 (BSD-3)
-          tests/samplers/test_elm.py::test_features_are_the_hidden_layer_of_scikit_learns_network
-        torch: numbers that torch.rand prints after torch.manual_seed(42) and (0), and their order
-            in nn.Linear
-          tolerance: 4 digits (BSD-3)
-          tests/samplers/test_elm.py::test_weights_are_those_of_torch
-        """,
     contract={"columns_per_component": 1},
     forms=(Form({"scale": 3.0}), Form({"weights": NORMAL})),
 )
@@ -56,6 +43,7 @@ class ELM(RandomFeatures):
         not begin with those of a smaller M.
     kernel, bandwidth, feature_map
         Without effect: there is no kernel.
+    Other parameters: those of `RandomFeatures`.
 
     References
     ----------

@@ -16,20 +16,11 @@ from rfbench.samplers.pool import PooledFeatures, fold_pairs
 
 @sampler(
     "greedy",
-    position=23,
     kernels=ANY,
     about=(
         "the M features of a random pool that orthogonal matching pursuit takes, one after"
         " the other"
     ),
-    verified="""
-        scikit-learn (installed version): candidates taken in normalised pursuit (orthogonal_mp)
-          tolerance: the same candidates (BSD-3-Clause)
-          tests/samplers/test_greedy.py::test_normalized_is_the_pursuit_of_scikit_learn
-        brute force: candidates where every step solves its least squares anew
-          tolerance: the same candidates
-          tests/samplers/test_greedy.py::test_takes_what_brute_force_takes
-        """,
     forms=(
         Form({"pool_size": 40}),
         Form({"pool_size": 40, "normalize": True, "center_target": True}),
@@ -61,6 +52,7 @@ class Greedy(PooledFeatures):
     feature_map : {'offset', 'paired'}
         In the paired map the squares of the cos and sin columns are added, and both columns are
         taken. With several target columns the squares are added over them. Both are choices.
+    Other parameters: those of `PooledFeatures`.
 
     Attributes
     ----------

@@ -21,17 +21,8 @@ if TYPE_CHECKING:
 
 @sampler(
     "leverage-rff",
-    position=14,
     kernels=ANY,
     about="features drawn from a pool by their ridge leverage scores",
-    verified="""
-        brute force: scores by an explicit inverse
-          tolerance: relative 1e-9
-          tests/samplers/test_leverage.py::test_leverage_scores_are_those_of_the_definition
-        closed form: mean of the re-weighted kernel estimate over pools, four kernels, both maps
-          tolerance: 4 standard errors of 400 pools; a wrong bandwidth or no weights fail
-          tests/samplers/test_leverage.py::test_reweighted_draws_estimate_the_kernel_without_bias
-        """,
     # A small pool, or weights that are others: see test_leverage.
     contract={"unbiased": False},
     forms=(
@@ -61,6 +52,7 @@ class LeverageRFF(WeightedPool):
     ----------
     alpha : float
         The :math:`\lambda` of the score, in the convention n lambda.
+    Other parameters: those of `WeightedPool`.
 
     References
     ----------
@@ -90,20 +82,11 @@ class LeverageRFF(WeightedPool):
 
 @sampler(
     "surrogate-leverage",
-    position=15,
     kernels=ANY,
     about="features drawn from a pool by a cheap stand-in for their ridge leverage scores",
     labels={
         "surrogate-leverage-kept": "all features of the pool, weighted by these scores; none drawn",
     },
-    verified="""
-        brute force: scores of equations 12 and 14 written out
-          tolerance: relative 1e-9
-          tests/samplers/test_leverage.py::test_surrogate_scores_are_those_of_the_definition
-        closed form: mean of the re-weighted kernel estimate over pools
-          tolerance: 4 standard errors of 400 pools
-          tests/samplers/test_leverage.py::test_reweighted_draws_estimate_the_kernel_without_bias
-        """,
     # A small pool, or weights that are others: see test_leverage.
     contract={"unbiased": False},
     forms=(
@@ -135,6 +118,7 @@ class SurrogateLeverage(WeightedPool):
         the cos and sin parts).
     center_target : bool
         Subtract the mean of the target in the score. Not settled by the text: a choice.
+    Other parameters: those of `WeightedPool`.
 
     Notes
     -----

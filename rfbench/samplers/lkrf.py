@@ -25,7 +25,6 @@ RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
 
 @sampler(
     "lkrf",
-    position=12,
     kernels=ANY,
     about="features drawn from, or weighted by, the kernel that is best aligned with the target",
     labels={
@@ -34,20 +33,6 @@ RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
             " eerf, and not what Sinha and Duchi do"
         )
     },
-    verified="""
-        scipy (installed version): weights in the divergence ball (SLSQP), of two divergences
-          tolerance: 2e-5 per weight, relative 1e-7 in the objective (BSD-3-Clause)
-          tests/samplers/test_divergence_ball.py::test_agrees_with_a_general_convex_solver
-        brute force: weights by the bisection of the paper's Algorithm 1
-          tolerance: 1e-6
-          tests/samplers/test_divergence_ball.py::test_agrees_with_the_published_bisection
-        brute force: columns of each estimator, from the pool written out
-          tolerance: 1e-12
-          tests/samplers/test_lkrf.py::test_top_and_all_are_columns_of_the_pool
-        published: test errors of the authors' example, which print .355 random and .143 optimised
-          tolerance: between .28 and .38, between .10 and .17
-          tests/samplers/test_lkrf.py::test_example_of_the_authors
-        """,
     forms=(
         Form({"pool_size": 40, "rho": 2.0}),
         Form({"pool_size": 40, "rho": 2.0, "estimator": "draw", "score_rows": 0.5}),

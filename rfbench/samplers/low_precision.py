@@ -79,17 +79,8 @@ def _row_keys(rows: Any) -> NDArray[np.uint64]:
 
 @sampler(
     "low-precision",
-    position=10,
     kernels=WAVES,
     about="the features of rks, or of another sampler, rounded to a few bits without bias",
-    verified="""
-        closed form: mean of the kernel estimate over seeds, 2 bits; the gain of the diagonal
-          tolerance: 5 standard errors of 400 seeds; the gain is above 0 and at most 2/(2^b - 1)^2
-          tests/samplers/test_low_precision.py::test_rounding_is_unbiased_and_adds_to_the_diagonal
-        brute force: levels, and the features of a row in any block and order
-          tolerance: exact
-          tests/samplers/test_low_precision.py::test_a_row_is_rounded_alike_in_any_block
-        """,
     # A step of 8 bits: rows in float32 are other rows.
     contract={"float32_tolerance": 1.01 / 255},
     forms=(
@@ -112,6 +103,7 @@ class LowPrecision(RandomFeatures):
         b.
     base : str
         The sampler whose features are rounded, with its defaults; that of the paper is circulant.
+    Other parameters: those of `RandomFeatures`.
 
     Notes
     -----

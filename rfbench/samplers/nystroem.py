@@ -78,7 +78,6 @@ class NystroemMap(KernelColumns):
 
 @sampler(
     "nystroem",
-    position=22,
     kernels=ANY,
     about="kernel values at M landmarks among the training rows, drawn uniformly",
     labels={
@@ -87,35 +86,6 @@ class NystroemMap(KernelColumns):
         "nystroem-rpcholesky": "as nystroem, the landmarks are random pivots of a Cholesky factor",
         "nystroem-recursive-rls": "as nystroem, the landmarks drawn by recursive leverage scores",
     },
-    verified="""
-        scikit-learn (installed version): features of new rows at the same landmarks (Nystroem)
-          tolerance: 1e-9 (BSD-3-Clause)
-          tests/samplers/test_nystroem.py::test_is_the_nystroem_of_scikit_learn
-        closed form: the exact kernel where every row is a landmark, all kernels
-          tolerance: 1e-9
-          tests/samplers/test_nystroem.py::test_exact_when_every_row_is_a_landmark
-        brute force: ridge leverage scores by an explicit inverse, from all rows
-          tolerance: relative 1e-8
-          tests/samplers/test_nystroem.py::test_ridge_leverage_from_all_rows_is_the_definition
-        eepperly/Randomly-Pivoted-Cholesky@b7ea228: pivots of rpcholesky, one by one and in blocks
-            of 10, with the same random numbers
-          tolerance: the same rows (MIT)
-          tests/samplers/test_landmarks.py::test_pivots_are_those_of_the_reference
-        closed form: law of two pivots of four rows, both forms
-          tolerance: chi-square of 20,000 draws, one in a thousand
-          tests/samplers/test_landmarks.py::test_the_law_of_two_pivots_of_four_rows
-        brute force: pivots by explicit inverses, with the same random numbers
-          tolerance: the same rows
-          tests/samplers/test_landmarks.py::test_pivots_are_those_of_explicit_inverses
-        axelv/recursive-nystrom@4e50162: landmarks and scores of recursive-rls, with the same random
-            numbers
-          tolerance: the same rows; relative 1e-9 (MIT)
-          tests/samplers/test_landmarks.py::test_recursive_leverage_is_that_of_the_reference
-        scikit-learn (installed version): sum of squares of kmeans with the best of 20 starts
-            (KMeans)
-          tolerance: 10 % (BSD-3-Clause)
-          tests/samplers/test_landmarks.py::test_centroids_are_a_fixed_point_of_k_means
-        """,
     contract={"columns_per_component": 1},
     forms=(
         Form(),
@@ -164,6 +134,7 @@ class Nystroem(ScoredFeatures):
         the same law.
     feature_map : {'offset', 'paired'}
         Without effect: there are no frequencies.
+    Other parameters: those of `ScoredFeatures`.
 
     Attributes
     ----------

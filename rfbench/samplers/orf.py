@@ -16,24 +16,8 @@ from rfbench.samplers.feature_map import FeatureMap
 
 @sampler(
     "orf",
-    position=2,
     kernels=ISOTROPIC,
     about="random frequencies that are orthogonal to one another within a block",
-    verified="""
-        closed form: mean of the kernel estimate over seeds, both maps
-          tolerance: 4 standard errors of 200 seeds
-          tests/samplers/test_contract.py::test_a_sampler_keeps_its_promise
-        closed form: directions are Haar distributed (first and fourth moments), orthogonal within a
-            block
-          tolerance: 4 standard errors; fourth moments 10 %; products 1e-12
-          tests/samplers/test_orf.py::test_signs_are_fixed_so_that_the_matrix_is_haar
-        closed form: mean and variance of the squared lengths of the frequencies
-          tolerance: 5 standard errors; 6 % of the variance
-          tests/samplers/test_orf.py::test_lengths_are_those_of_gaussian_vectors
-        closed form: frequencies of padded rows are orthogonal in 8 dimensions, N(0, I) in 5
-          tolerance: 1e-12 at the edge of a block; 4 standard errors of 2,000 seeds
-          tests/samplers/test_orf.py::test_padded_frequencies_are_parts_of_longer_ones
-        """,
 )
 class ORF(RandomFeatures):
     r"""Gaussian frequencies that are orthogonal to one another within a block.
@@ -50,6 +34,7 @@ class ORF(RandomFeatures):
     padded : bool
         Draw for rows that are padded with zeros to a power of two, as the experiments of the paper
         and SORF do: then blocks are larger.
+    Other parameters: those of `RandomFeatures`.
 
     References
     ----------
@@ -91,17 +76,8 @@ class ORF(RandomFeatures):
 
 @sampler(
     "orf-columns",
-    position=35,
     kernels=ISOTROPIC,
     about="random frequencies whose coordinates are orthogonal over all of them",
-    verified="""
-        closed form: products of the columns of unit lengths; mean and variance of squared lengths
-          tolerance: 1e-12; 5 standard errors
-          tests/samplers/test_orf.py::test_orthogonal_columns_have_gaussian_rows
-        closed form: mean of the kernel estimate over seeds, all isotropic kernels, both maps
-          tolerance: 4 standard errors of 200 seeds
-          tests/samplers/test_contract.py::test_a_sampler_keeps_its_promise
-        """,
 )
 class ColumnORF(RandomFeatures):
     r"""Gaussian frequencies whose matrix has orthogonal columns, but for the lengths of its rows.
@@ -113,6 +89,8 @@ class ColumnORF(RandomFeatures):
     N(0, sigma^2 I) and the kernel estimate is unbiased. Coordinates are orthogonal here, over all
     frequencies; in ORF frequencies are, within blocks of d. For M of at most d both are the same.
     Costs O(M d^2).
+
+    Its parameters are those of `RandomFeatures`.
 
     References
     ----------
@@ -143,17 +121,8 @@ class ColumnORF(RandomFeatures):
 
 @sampler(
     "simrf",
-    position=33,
     kernels=ISOTROPIC,
     about="random Fourier features in the directions of a simplex",
-    verified="""
-        closed form: products of the directions of a block, -1/(d - 1), and 0 as their sum
-          tolerance: 1e-12
-          tests/samplers/test_orf.py::test_simplex_directions_have_equal_angles
-        closed form: mean of the kernel estimate over seeds, all isotropic kernels, both maps
-          tolerance: 4 standard errors of 200 seeds
-          tests/samplers/test_contract.py::test_a_sampler_keeps_its_promise
-        """,
 )
 class SimRF(ORF):
     r"""Gaussian frequencies whose directions are the vertices of a simplex, block by block.
@@ -163,6 +132,8 @@ class SimRF(ORF):
     :math:`-1/(d - 1)`. Lengths are independent :math:`\chi_d`, as in ORF. Every single frequency is
     exactly N(0, sigma^2 I), so the kernel estimate is unbiased. The coupling is the best one for
     positive features; with cosines and sines ORF has the smaller variance. Costs O(M d^2).
+
+    Its parameters are those of `ORF`.
 
     References
     ----------

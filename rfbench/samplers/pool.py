@@ -140,6 +140,7 @@ class ScoredFeatures(RandomFeatures):
     ----------
     score_rows : int or float
         Number, or fraction, of training rows that the scores are made from.
+    Other parameters: those of `RandomFeatures`.
     """
 
     score_rows: int | float = parameter(1.0, SCORE_ROWS)
@@ -170,6 +171,7 @@ class PooledFeatures(ScoredFeatures):
         Number of candidate frequencies.
     score_rows : int or float
         Number, or fraction, of training rows that the candidates are scored on.
+    Other parameters: those of `ScoredFeatures`.
     """
 
     pool_size: int = parameter(1000, whole(1))

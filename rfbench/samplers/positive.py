@@ -50,18 +50,8 @@ class PositiveMap(FeatureMap):
 
 @sampler(
     "positive",
-    position=31,
     kernels=GAUSSIAN,
     about="positive features of the Gaussian kernel, as attention uses them",
-    verified="""
-        closed form: mean of the kernel estimate over seeds, three ways to draw, both Gaussian
-            kernels
-          tolerance: 4 standard errors of 400 seeds; a wrong bandwidth fails
-          tests/samplers/test_positive.py::test_positive_features_are_unbiased
-        brute force: features of given frequencies, from the formula
-          tolerance: relative 1e-12
-          tests/samplers/test_positive.py::test_features_are_the_formula
-        """,
     contract={"columns_per_component": 1},
 )
 class PositiveFeatures(RandomFeatures):
@@ -79,6 +69,7 @@ class PositiveFeatures(RandomFeatures):
         How the frequencies are drawn; FAVOR+ takes orthogonal ones.
     feature_map
         Without effect.
+    Other parameters: those of `RandomFeatures`.
 
     References
     ----------
@@ -126,18 +117,8 @@ class PositiveFeatures(RandomFeatures):
 
 @sampler(
     "oprf",
-    position=32,
     kernels=GAUSSIAN,
     about="the same, with the smallest variance",
-    verified="""
-        closed form: mean of the kernel estimate over seeds, three ways to draw, both Gaussian
-            kernels
-          tolerance: 4 standard errors of 400 seeds; a wrong bandwidth fails
-          tests/samplers/test_positive.py::test_positive_features_are_unbiased
-        closed form: A minimises the variance of the estimate at the mean |x + y|^2
-          tolerance: gradient below 1e-6 of the curvature
-          tests/samplers/test_positive.py::test_the_curvature_minimises_the_variance
-        """,
     contract={"columns_per_component": 1},
     forms=(Form({"base": "orf"}),),
 )
@@ -149,6 +130,8 @@ class OptimalPositiveFeatures(PositiveFeatures):
     :math:`|x + y|^2 / (s^2 d)` over pairs of training rows,
     :math:`A = (1 - 2\phi - \sqrt{(2\phi + 1)^2 + 8\phi}) / 16 \le 0`. For ridge regression they are
     expected to lose against cosines.
+
+    Its parameters are those of `PositiveFeatures`.
 
     Attributes
     ----------

@@ -82,6 +82,7 @@ class ProjectedFeatures(RandomFeatures):
         kitchen sinks with M = base_size have these D columns, and M = l has 2l in the paired map.)
     feature_map : {'offset', 'paired'}
         That of F.
+    Other parameters: those of `RandomFeatures`.
     """
 
     base_size: int | None = parameter(None, whole(1) | NOTHING)

@@ -24,20 +24,8 @@ _EDGE = 2.0**-31
 
 @sampler(
     "qmc",
-    position=4,
     kernels=PRODUCT,
     about="frequencies from a low-discrepancy sequence instead of independent draws",
-    verified="""
-        closed form: the first points of the Sobol and Halton sequences through the normal quantiles
-          tolerance: 1e-12
-          tests/samplers/test_qmc.py::test_unscrambled_sequences_are_the_published_ones
-        closed form: mean of the kernel estimate over scramblings, both sequences and maps
-          tolerance: 4 standard errors of 200 seeds
-          tests/samplers/test_contract.py::test_a_sampler_keeps_its_promise
-        closed form: generalised Halton points, digit by digit; without scrambling scipy's
-          tolerance: 1e-12
-          tests/samplers/test_qmc.py::test_generalized_halton_points_are_those_of_their_definition
-        """,
     forms=(
         Form(),
         Form({"sequence": "halton"}),
@@ -66,6 +54,7 @@ class QMC(RandomFeatures):
         permutations of the digits. Without it the frequencies are the same for all seeds, and the
         coordinates of Halton points are nearly equal to one another for d above about 40 (a
         warning is logged): only to repeat published numbers.
+    Other parameters: those of `RandomFeatures`.
 
     Notes
     -----

@@ -24,20 +24,8 @@ class _GaussianRule(RandomFeatures):
 
 @sampler(
     "gaussian-quadrature",
-    position=8,
     kernels=ISOTROPIC,
     about="coordinates of frequencies drawn from the three nodes of Gauss-Hermite quadrature",
-    verified="""
-        closed form: moments of the nodes up to degree 2L - 1, and how often each node is drawn
-          tolerance: 1e-9; chi-square p above 1e-3 of 20,000 draws
-          tests/samplers/test_quadrature.py::test_moments_of_the_nodes_are_exact
-        closed form: mean of the kernel estimate over seeds, L = 2 and 3, both maps
-          tolerance: 5 standard errors of 400 seeds; the kernel itself fails for L = 2
-          tests/samplers/test_quadrature.py::test_bias_of_gaussian_quadrature_is_the_stated_one
-        brute force: the mean with arc-cosine features, over all nodes of the grid
-          tolerance: 5 standard errors of 400 seeds; the kernel itself fails
-          tests/samplers/test_quadrature.py::test_bias_with_arc_cosine_features_is_that_of_the_grid
-        """,
 )
 class GaussianQuadrature(_GaussianRule):
     r"""Coordinates drawn from the nodes of Gauss-Hermite quadrature, in proportion to its weights.
@@ -54,6 +42,7 @@ class GaussianQuadrature(_GaussianRule):
     ----------
     points : int
         L.
+    Other parameters: those of `RandomFeatures`.
 
     References
     ----------
@@ -99,27 +88,11 @@ class QuadratureMap(FeatureMap):
 
 @sampler(
     "ssr",
-    position=6,
     kernels=ISOTROPIC,
     about=(
         "spherical-radial quadrature: random rotations of a regular simplex at random "
         "radii, with weights"
     ),
-    verified="""
-        maremun/quffka@2d935b4: stored kernel estimate of given radii, with its constant and without
-            rotation
-          tolerance: 1e-12 (no licence found)
-          tests/samplers/test_quadrature.py::test_estimate_of_given_radii_is_that_of_the_authors
-        closed form: mean of the kernel estimate with its constant over seeds, both maps, cut blocks
-          tolerance: 5 standard errors of 400 seeds; a wrong bandwidth fails
-          tests/samplers/test_quadrature.py::test_ssr_is_unbiased_with_its_constant
-        closed form: the same with arc-cosine features, and a frequency beside its opposite
-          tolerance: 5 standard errors of 400 seeds; 0
-          tests/samplers/test_quadrature.py::test_ssr_takes_opposites_for_arc_cosine_features
-        closed form: weighted second moments of whole blocks, and the estimate at distance 0
-          tolerance: 1e-12
-          tests/samplers/test_quadrature.py::test_ssr_with_its_constant_is_exact_to_the_third_degree
-        """,
     contract={"refuses": "needs 3 columns"},
 )
 class SSR(_GaussianRule):
@@ -140,6 +113,8 @@ class SSR(_GaussianRule):
     those of rks with the weights :math:`\sqrt d / \rho_j`; the constant, which an intercept takes
     up, is no column and counts in the errors of the kernel alone. Costs O(M d^2) to draw. Not for
     d of 1 and 2, where the variance of the weights is infinite.
+
+    Its parameters are those of `RandomFeatures`.
 
     Notes
     -----

@@ -43,23 +43,8 @@ def remembering(metrics: Metrics) -> Iterator[None]:
 
 @sampler(
     "rfm-rff",
-    position=27,
     kernels=GAUSSIAN,
     about="random Fourier features of a metric that is learnt from the gradients of a few fits",
-    verified="""
-        brute force: gradient outer product by finite differences of kernel regressions
-          tolerance: relative 1e-5
-          tests/samplers/test_metric.py::test_outer_product_is_that_of_finite_differences
-        brute force: metric and losses of the recursion written out, with fits of scikit-learn
-          tolerance: relative 1e-4
-          tests/samplers/test_metric.py::test_rounds_are_the_recursion_written_out
-        xrfm 0.4.5: three outer products and the roots between them, two kernels, both kinds
-          tolerance: relative 1e-6 (MIT)
-          tests/samplers/test_metric.py::test_three_outer_products_are_those_of_xrfm
-        closed form: features are plain ones of the rows in the metric, both maps
-          tolerance: 1e-10
-          tests/samplers/test_rfm.py::test_features_are_plain_ones_of_rows_in_the_metric
-        """,
     contract={"float32_tolerance": 1e-3},
     forms=(
         Form({"rounds": 2}),
@@ -86,6 +71,7 @@ class RFMFeatures(ScoredFeatures):
         Weights of the columns, or any linear map of them.
     score_rows : int or float
         Number, or fraction, of training rows that the metric is learnt from.
+    Other parameters: those of `ScoredFeatures`.
 
     Attributes
     ----------

@@ -11,18 +11,11 @@ from rfbench.samplers.feature_map import FeatureMap
 
 @sampler(
     "rks",
-    position=1,
-    aliases=("rff",),
     kernels=ANY,
     about=(
         "independent random frequencies from the kernel's spectral measure: plain random "
         "Fourier features, the baseline"
     ),
-    verified="""
-        closed form: mean of the kernel estimate over seeds, all kernels, both maps
-          tolerance: 4 standard errors of 200 seeds; a bandwidth wrong by sqrt 2 fails
-          tests/samplers/test_contract.py::test_a_sampler_keeps_its_promise
-        """,
 )
 class RKS(RandomFeatures):
     r"""I.i.d. frequencies from the spectral measure of the kernel.
@@ -38,6 +31,7 @@ class RKS(RandomFeatures):
         c: every column times sqrt(c), so that a ridge penalty lambda acts like lambda / c on the
         plain features. A control for methods that rescale their features; c times the kernel is
         estimated.
+    Other parameters: those of `RandomFeatures`.
 
     References
     ----------

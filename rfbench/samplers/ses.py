@@ -18,18 +18,8 @@ PENALTIES = tuple(float(10.0**e) for e in range(-6, 3))
 
 @sampler(
     "ses",
-    position=11,
     kernels=ANY,
     about="the features of rks, re-weighted to approximate the kernel on the data",
-    verified="""
-        scipy (installed version): weights of the least squares over all pairs of rows (lsq_linear,
-            bvls)
-          tolerance: 1e-8 (BSD-3-Clause)
-          tests/samplers/test_ses.py::test_exact_weights_are_explicit_least_squares
-        brute force: normal equations of all pairs of rows, written out
-          tolerance: relative 1e-10
-          tests/samplers/test_ses.py::test_equations_are_those_of_all_pairs
-        """,
     forms=(
         Form(),
         Form({"equations": "exact", "weights": "clipped"}),
@@ -66,6 +56,7 @@ class SES(RandomFeatures):
         ``validated``: of 1e-6, 1e-5, ..., 100 the one with the smallest error on held-out pairs (a
         fifth of the drawn ones; in ``exact``, 10 M pairs or a fifth of all); the weights are then
         fitted on all pairs.
+    Other parameters: those of `RandomFeatures`.
 
     Attributes
     ----------

@@ -109,6 +109,8 @@ def _as_slice(numbers: NDArray[Any]) -> Any:
 class StructuredFeatures(RandomFeatures):
     """Base of the samplers whose frequencies are a projection: a method writes `_projection`.
 
+    Its parameters are those of `RandomFeatures`.
+
     Attributes
     ----------
     frequencies_ : array of shape (M, d)
@@ -139,6 +141,8 @@ class HadamardFeatures(StructuredFeatures):
 
     The kernels are those with an isotropic Gaussian measure: the Gaussian ones, and arc-cosine
     (beyond the papers, a choice).
+
+    Its parameters are those of `StructuredFeatures`.
     """
 
     kernels_served: ClassVar[Any] = GaussianMeasure
@@ -159,17 +163,8 @@ class HadamardFeatures(StructuredFeatures):
 
 @sampler(
     "fastfood",
-    position=19,
     kernels=ISOTROPIC,
     about="frequencies that are products of Hadamard matrices, a permutation and diagonals",
-    verified="""
-        brute force: features of the explicit product of its matrices (scipy's hadamard)
-          tolerance: 1e-12
-          tests/samplers/test_fastfood.py::test_is_the_product_of_its_matrices
-        closed form: distribution of the entries and lengths of the frequencies (Kolmogorov-Smirnov)
-          tolerance: p above 1e-3 over 400 seeds
-          tests/samplers/test_fastfood.py::test_every_frequency_is_a_gaussian_vector
-        """,
 )
 class Fastfood(HadamardFeatures):
     r"""Frequencies that are products of Hadamard matrices, a permutation and diagonals.
@@ -181,6 +176,8 @@ class Fastfood(HadamardFeatures):
     for the Gaussian kernel; stacked and cut to exactly M. Every single frequency is exactly
     N(0, sigma^2 I), so the kernel estimate is unbiased, but frequencies of a block depend on each
     other and the variance is larger than that of i.i.d. ones. Costs O(M log d) per row.
+
+    Its parameters are those of `HadamardFeatures`.
 
     Notes
     -----
@@ -211,18 +208,8 @@ class Fastfood(HadamardFeatures):
 
 @sampler(
     "sorf",
-    position=3,
     kernels=ISOTROPIC,
     about="as orf, but from fast Hadamard transforms",
-    verified="""
-        brute force: features of the explicit product of Hadamard and sign matrices (scipy's
-            hadamard)
-          tolerance: 1e-12
-          tests/samplers/test_orf.py::test_sorf_and_rom_are_the_products_of_their_matrices
-        closed form: kernel estimate in 200 dimensions, where the known bias is small
-          tolerance: 0.01
-          tests/samplers/test_orf.py::test_sorf_is_nearly_unbiased_in_many_dimensions
-        """,
 )
 class SORF(HadamardFeatures):
     r"""Structured orthogonal random features: Hadamard transforms in place of a Haar matrix.
@@ -238,6 +225,7 @@ class SORF(HadamardFeatures):
     ----------
     blocks : int
         k, the number of factors HD.
+    Other parameters: those of `HadamardFeatures`.
 
     Notes
     -----
@@ -271,20 +259,10 @@ class SORF(HadamardFeatures):
 
 @sampler(
     "rom",
-    position=7,
     kernels=ISOTROPIC,
     about=(
         "as sorf with one Hadamard transform, or as many as it is told: frequencies of random signs"
     ),
-    verified="""
-        brute force: features of the explicit product of Hadamard and sign matrices (scipy's
-            hadamard)
-          tolerance: 1e-12
-          tests/samplers/test_orf.py::test_sorf_and_rom_are_the_products_of_their_matrices
-        closed form: mean of the kernel estimate of one block over seeds, a product of cosines
-          tolerance: 5 standard errors of 400 seeds; the kernel itself fails
-          tests/samplers/test_orf.py::test_bias_of_one_block_is_the_stated_one
-        """,
 )
 class ROM(SORF):
     r"""Random orthogonal matrices of signs: SORF with k factors HD, by default one.
@@ -292,6 +270,8 @@ class ROM(SORF):
     With k = 1 a frequency is a vector of independent signs, whose estimate has the mean
     :math:`\prod_j \cos(\sigma (x_j - y_j))` for every M; each further factor brings a frequency
     nearer to a Gaussian one of the same length (k = 3: SORF).
+
+    Its parameters are those of `SORF`.
 
     References
     ----------
@@ -347,17 +327,8 @@ class StackedCirculant(Projection):
 
 @sampler(
     "circulant",
-    position=9,
     kernels=(*PRODUCT, "laplacian-l2"),
     about="frequencies that are the cyclic shifts of a few random ones, with random signs",
-    verified="""
-        brute force: features of the explicit circulant matrices (scipy's circulant) and signs
-          tolerance: 1e-12
-          tests/samplers/test_circulant.py::test_is_the_product_of_its_matrices
-        closed form: mean of the kernel estimate over seeds, all kernels but the linear one
-          tolerance: 4 standard errors of 200 seeds
-          tests/samplers/test_contract.py::test_a_sampler_keeps_its_promise
-        """,
     contract={"float32_tolerance": 1e-3},
 )
 class Circulant(StructuredFeatures):
@@ -368,6 +339,8 @@ class Circulant(StructuredFeatures):
     the spectral measure, so the kernel estimate is unbiased; a block stores 2d numbers in place of
     d^2 and costs O(d log d) per row. The kernels are those whose measure no shift and no change of
     signs of the coordinates alters.
+
+    Its parameters are those of `StructuredFeatures`.
 
     Notes
     -----

@@ -24,20 +24,8 @@ Numbers = NDArray[np.intp]
 
 @sampler(
     "pairs",
-    position=24,
     kernels=ANY,
     about="as swim, the pairs drawn uniformly: the control that sees no target",
-    verified="""
-        swimnetworks 0.0.2: stored weights and offsets of given pairs (tanh)
-          tolerance: relative 1e-12 (MIT)
-          tests/samplers/test_swim.py::test_weights_and_probabilities_are_those_of_swimnetworks
-        brute force: law of the drawn pairs, over all 20 ordered pairs of 5 rows (chi-square)
-          tolerance: p above 1e-3 of 20,000 draws
-          tests/samplers/test_swim.py::test_law_of_the_pairs_is_that_of_the_enumeration
-        closed form: -1/2 and 1/2 at the two rows, constant across the line through them
-          tolerance: 1e-12
-          tests/samplers/test_swim.py::test_columns_are_minus_a_half_and_a_half_at_their_two_rows
-        """,
     contract={"columns_per_component": 1, "float32_tolerance": 1e-3},
 )
 class DataPairs(RandomFeatures):
@@ -60,6 +48,7 @@ class DataPairs(RandomFeatures):
         s: a column is -tanh s and tanh s at its two rows, before the division.
     kernel, bandwidth, feature_map
         Without effect: there is no kernel.
+    Other parameters: those of `RandomFeatures`.
 
     Attributes
     ----------
@@ -123,20 +112,11 @@ class DataPairs(RandomFeatures):
 
 @sampler(
     "swim",
-    position=25,
     kernels=ANY,
     about=(
         "tanh features between pairs of training rows, drawn where the target changes "
         "most; no kernel and no bandwidth"
     ),
-    verified="""
-        swimnetworks 0.0.2: stored weights, offsets and probabilities of given pairs (tanh)
-          tolerance: relative 1e-12 (MIT)
-          tests/samplers/test_swim.py::test_weights_and_probabilities_are_those_of_swimnetworks
-        brute force: law of the drawn pairs, over all 20 ordered pairs of 5 rows (chi-square)
-          tolerance: p above 1e-3 of 20,000 draws; probabilities without the distance fail
-          tests/samplers/test_swim.py::test_law_of_the_pairs_is_that_of_the_enumeration
-        """,
     contract={"columns_per_component": 1, "float32_tolerance": 1e-3},
     forms=(Form({"pairs_per_row": 3, "target_norm": "l2"}),),
 )
@@ -150,6 +130,7 @@ class SWIM(DataPairs):
     ----------
     target_norm : {'max', 'l2'}
         The norm of :math:`t_2 - t_1` over the columns; the authors take the maximum.
+    Other parameters: those of `DataPairs`.
 
     References
     ----------

@@ -20,14 +20,8 @@ STRIP_BYTES = 2**27
 
 @sampler(
     "tefm-g",
-    position=16,
     kernels=ANY,
     about="more features of rks, projected onto M by a Gaussian sketch of the training rows",
-    verified="""
-        brute force: inner products from the explicit sketch and its QR decomposition, powers 0 to 2
-          tolerance: 1e-8
-          tests/samplers/test_projected.py::test_tefm_g_is_the_explicit_computation
-        """,
     contract={"columns_per_component": 1},
     forms=(
         Form(),
@@ -49,6 +43,7 @@ class TEFMG(ProjectedFeatures):
     ----------
     power : {0, 1, 2}
         q. Not stated for the figures of the paper: a choice.
+    Other parameters: those of `ProjectedFeatures`.
 
     Notes
     -----
@@ -89,14 +84,8 @@ class TEFMG(ProjectedFeatures):
 
 @sampler(
     "tefm-s",
-    position=17,
     kernels=ANY,
     about="more features of rks, projected onto M by a fast sketch of the training rows",
-    verified="""
-        brute force: inner products from the explicit sketch (scipy's hadamard and dct)
-          tolerance: 1e-9
-          tests/samplers/test_projected.py::test_tefm_s_is_the_explicit_computation
-        """,
     contract={"columns_per_component": 1},
     forms=(
         Form(),
@@ -116,6 +105,7 @@ class TEFMS(ProjectedFeatures):
     sketch : {'hadamard', 'dct'}
         Walsh-Hadamard, the rows padded with zeros to a power of two; or the discrete cosine
         transform, which needs no padding.
+    Other parameters: those of `ProjectedFeatures`.
 
     References
     ----------
@@ -173,16 +163,10 @@ class TEFMS(ProjectedFeatures):
 
 @sampler(
     "svd",
-    position=20,
     kernels=ANY,
     about=(
         "more features of rks, projected onto their M leading singular vectors on the training rows"
     ),
-    verified="""
-        numpy (installed version): right singular vectors of the explicit features
-          tolerance: 1e-8 (BSD-3-Clause)
-          tests/samplers/test_projected.py::test_svd_is_that_of_the_features_and_its_sign_is_fixed
-        """,
     contract={"columns_per_component": 1, "float32_tolerance": 1e-2},
 )
 class TruncatedSVD(ProjectedFeatures):
@@ -192,6 +176,8 @@ class TruncatedSVD(ProjectedFeatures):
     :math:`F F^\top` better on these rows. From :math:`F^\top F` and its eigenvectors, so directions
     with singular values below 1e-8 of the largest are arbitrary (their columns are as small). Costs
     O(n D^2 + D^3); applied to a row it costs as much as the D features do.
+
+    Its parameters are those of `ProjectedFeatures`.
 
     Notes
     -----

@@ -21,17 +21,11 @@ from rfbench.samplers.projected import row_blocks
 
 @sampler(
     "varpro",
-    position=28,
     kernels=WAVES,
     about=(
         "random Fourier features whose frequencies are trained by gradients, the "
         "coefficients solved out"
     ),
-    verified="""
-        brute force: loss of a ridge fit of scikit-learn, and its gradient by finite differences
-          tolerance: relative 1e-9; 1e-5
-          tests/samplers/test_varpro.py::test_loss_and_gradient_are_those_of_scikit_learn_and_of_differences
-        """,
     contract={"float32_tolerance": 1e-3},
     forms=(Form({"iterations": 3}),),
 )
@@ -60,6 +54,7 @@ class VariableProjection(ScoredFeatures):
         Penalty while training, in the convention n alpha.
     score_rows : int or float
         Number, or fraction, of training rows that the frequencies are trained on.
+    Other parameters: those of `ScoredFeatures`.
 
     Attributes
     ----------

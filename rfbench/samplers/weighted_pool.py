@@ -48,6 +48,7 @@ class WeightedPool(ScoredFeatures):
         2 n_components columns are drawn. Only the paired map knows the difference.
     score_rows : int or float
         n in the scores is the number of rows that are scored.
+    Other parameters: those of `ScoredFeatures`.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 """The solvers: what is fitted on the features, found by name and task.
 
-A class is imported when it is first asked for; `rfbench.registry` finds it by its decorator.
+A class is imported when it is first asked for; `rfbench.registry` says where it is.
 """
 
 from __future__ import annotations

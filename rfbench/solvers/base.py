@@ -398,6 +398,7 @@ class PenalisedSolver(Solver):
         for the logistic loss and the support vector machines. 'per-sample': n alpha stands in the
         place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
         classes.
+    Other parameters: those of `Solver`.
 
     Attributes
     ----------
@@ -444,6 +445,8 @@ class LinearModel(Solver):
     """Base of the solvers whose decisions are linear in the features.
 
     Unless a subclass writes `_fits`, its `_path` is handed the whole matrix of features.
+
+    Its parameters are those of `Solver`.
 
     Attributes
     ----------

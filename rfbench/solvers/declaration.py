@@ -12,18 +12,19 @@ Class = TypeVar("Class")
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
-def solver(name: str, *, position: int) -> Callable[[type[Class]], type[Class]]:
-    """Register a class as a solver, and make it an `rfbench.parameters.estimator`.
-
-    Both are read from the text of the file, see `rfbench.registry.decorated`. A class whose name
-    ends in ``Regressor`` does regression, any other classification; the two of one method have one
-    name and one position.
+def solver(name: str) -> Callable[[type[Class]], type[Class]]:
+    """Declare a class as a solver, and make it an `rfbench.parameters.estimator`.
 
     Parameters
     ----------
     name : str
-        The published name, as configurations and rows have it.
-    position : int
-        The place in lists; a new one takes the next number.
+        The published name, as configurations and rows have it. `rfbench.registry.SOLVERS` leads
+        from it to the classes, one per task.
     """
-    return estimator
+
+    def declare(cls: type[Class]) -> type[Class]:
+        made = estimator(cls)
+        made.published_name = name  # type: ignore[attr-defined]
+        return made
+
+    return declare

@@ -20,7 +20,7 @@ from rfbench.solvers.interior_point import solve_saddle
 from rfbench.solvers.regularization_path import Fits, Groups, LinearPath, Path
 
 
-@solver("joint", position=7)
+@solver("joint")
 class JointClassifier(Classifier, LinearModel, PenalisedSolver):
     r"""Joint optimisation of a distribution over random features and of an SVM (problem 9).
 
@@ -48,6 +48,7 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
         The relative duality gap to reach.
     max_iter : int
         Steps a penalty.
+    Other parameters: those of `PenalisedSolver`.
 
     Attributes
     ----------

@@ -34,6 +34,7 @@ class KernelModel(PenalisedSolver):
     memory_gib : float or None
         What the matrices may take; None: what the machine has free. More rows are refused before
         anything is computed.
+    Other parameters: those of `PenalisedSolver`.
 
     Attributes
     ----------

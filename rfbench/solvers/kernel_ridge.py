@@ -39,13 +39,15 @@ def _noise(K: Array) -> float:
     return len(K) * float(np.finfo(np.float64).eps)
 
 
-@solver("kernel-ridge", position=5)
+@solver("kernel-ridge")
 class KernelRidgeRegressor(Regressor, _KernelRidge):
     r"""Kernel ridge regression: :math:`|y - f - b|^2 + \alpha |f|_k^2` over f in the RKHS.
 
     What ridge regression on features of the kernel approximates. One Cholesky factorisation of the
     (centred) kernel matrix per penalty; with the selection 'loo' one eigendecomposition for all of
     them. Memory 8 * 3 n^2 bytes.
+
+    Its parameters are those of `KernelModel`.
 
     Examples
     --------
@@ -58,14 +60,13 @@ class KernelRidgeRegressor(Regressor, _KernelRidge):
     """
 
 
-@solver("kernel-ridge", position=5)
+@solver("kernel-ridge")
 class KernelRidgeClassifier(Classifier, _KernelRidge):
     r"""Kernel ridge regression on labels coded -1 and +1: :math:`|y - f - b|^2 + \alpha |f|_k^2`.
 
     Two classes: the sign. More: one column per class, the largest wins.
 
-    Parameters
-    ----------
+    Its parameters are those of `KernelModel`.
     """
 
     fits_coded_labels: ClassVar[bool] = True

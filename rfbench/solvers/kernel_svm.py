@@ -19,7 +19,7 @@ from rfbench.solvers.kernel import KernelModel
 from rfbench.solvers.regularization_path import KernelPath
 
 
-@solver("kernel-svm", position=6)
+@solver("kernel-svm")
 class KernelSVMClassifier(Classifier, KernelModel):
     r"""Kernel SVM: minimises :math:`\sum_i \max(0, 1 - y_i (f(x_i) + b)) + \alpha |f|_k^2 / 2`.
 

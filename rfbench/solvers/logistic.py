@@ -24,7 +24,7 @@ from rfbench.solvers.regularization_path import CERTAIN, Fits, Groups, LinearPat
 HESSIANS = 4
 
 
-@solver("logistic", position=2)
+@solver("logistic")
 class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
     r"""Logistic regression: :math:`\sum_i \ell(y_i, z_i^\top\theta + b) + \alpha|\theta|^2/2`.
 
@@ -41,6 +41,7 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
     tol : float
         Largest entry of the gradient, relative to that of the gradient at zero, at which the steps
         stop.
+    Other parameters: those of `PenalisedSolver`.
 
     Examples
     --------

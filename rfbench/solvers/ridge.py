@@ -36,6 +36,8 @@ class _Ridge(LinearModel, PenalisedSolver):
 
     Where there are at least as many columns as rows, the n x n system of the rows is solved, from
     the whole matrix of features; else the p x p system of the columns, from streamed rows.
+
+    Other parameters: those of `PenalisedSolver`.
     """
 
     leaves_one_out: ClassVar[bool] = True
@@ -164,7 +166,7 @@ def _linear(solved: RidgePath) -> LinearPath:
     return LinearPath(solved.coef, solved.intercept, notes)
 
 
-@solver("ridge", position=1)
+@solver("ridge")
 class RidgeRegressor(Regressor, _Ridge):
     r"""Ridge regression: minimises :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
@@ -174,6 +176,8 @@ class RidgeRegressor(Regressor, _Ridge):
 
     With the selection 'loo' the penalty has the smallest leave-one-out error, in closed form: one
     eigendecomposition and a second pass over the rows.
+
+    Its parameters are those of `_Ridge`, its base.
 
     Examples
     --------
@@ -185,7 +189,7 @@ class RidgeRegressor(Regressor, _Ridge):
     """
 
 
-@solver("ridge", position=1)
+@solver("ridge")
 class RidgeClassifier(Classifier, _Ridge):
     r"""Least squares on labels coded -1 and +1: :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
@@ -201,6 +205,7 @@ class RidgeClassifier(Classifier, _Ridge):
     multiclass : {'one-vs-rest', 'one-vs-one'}
         See `rfbench.solvers.coding.Coding` for the vote and its ties. Under the per-sample
         convention n is the number of rows of the pair.
+    Other parameters: those of `_Ridge`, its base.
 
     Examples
     --------

@@ -22,7 +22,7 @@ SQUARED_HINGE = "squared-hinge"
 LARGEST_FACTOR = 10_000
 
 
-@solver("svm", position=3)
+@solver("svm")
 class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
     r"""Linear SVM: :math:`\sum_i \ell(y_i (z_i^\top\theta + b)) + \alpha (|\theta|^2 + b^2/s^2)/2`.
 

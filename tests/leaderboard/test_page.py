@@ -259,8 +259,8 @@ def test_the_facts_are_written_as_json() -> None:
 def test_every_method_that_is_compared_is_explained_by_its_own_line() -> None:
     """No two forms of a sampler have one description."""
     about: dict[str, str] = {}
-    for name, entry in SAMPLERS.entries.items():
-        about |= {name: entry.about} | dict(entry.labels)
+    for name, cls in SAMPLERS.items():
+        about |= {name: cls.declaration.about} | dict(cls.declaration.labels)
     samplers = yamlfile.load(shipped.locate("leaderboard")).value["samplers"]
     labels = []
     for spec in samplers:
@@ -270,5 +270,4 @@ def test_every_method_that_is_compared_is_explained_by_its_own_line() -> None:
     assert len({about[label] for label in labels}) == len(labels)
     assert "uniform" not in about["nystroem-kmeans"]
     grid = which_method._methods([*labels, "boosting"])
-    assert all(row[2] for row in grid.rows)
-    assert next(row for row in grid.rows if row[0] == "nystroem-kmeans")[2] != "–"
+    assert all(len(row) == 2 and row[1] not in ("", "–") for row in grid.rows)

@@ -9,6 +9,7 @@ from rfbench.samplers import Circulant
 
 @pytest.mark.parametrize("d", [1, 3, 5, 8])
 def test_is_the_product_of_its_matrices(d):
+    """Against explicit circulant matrices (of scipy) and signs, to 1e-12."""
     rows, new = (part[:, np.arange(d) % 5] for part in (ROWS, NEW_ROWS))
     sampler = Circulant(19, bandwidth=3.0, random_state=2).fit(rows)
     projection = sampler.feature_map_.projection

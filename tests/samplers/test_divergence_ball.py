@@ -73,6 +73,7 @@ def scores(n, seed=0):
 @pytest.mark.parametrize("rho", RADII)
 @pytest.mark.parametrize("n", [2, 3, 10, 200])
 def test_agrees_with_the_published_bisection(n, rho):
+    """Against the bisection of Sinha and Duchi's Algorithm 1, to 1e-6."""
     if rho < n - 1:
         v = scores(n)
         assert_allclose(chi_square_weights(v, rho), published_bisection(v, rho), atol=1e-6)
@@ -81,6 +82,7 @@ def test_agrees_with_the_published_bisection(n, rho):
 @pytest.mark.parametrize("rho", RADII)
 @pytest.mark.parametrize("power", [2.0, 3.0])
 def test_agrees_with_a_general_convex_solver(rho, power):
+    """Against SLSQP of scipy: weights to 2e-5, the objective to 1e-7 relative."""
     for seed in range(3):
         v = scores(8, seed)
         found = minimize(

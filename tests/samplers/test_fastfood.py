@@ -10,6 +10,7 @@ from rfbench.samplers import Fastfood
 
 @pytest.mark.parametrize("d", [1, 3, 5, 8])
 def test_is_the_product_of_its_matrices(d):
+    """Against the explicit product (Hadamard matrix of scipy), to 1e-12."""
     rows = ROWS[:, np.arange(d) % 5]
     sampler = Fastfood(19, bandwidth=3.0, random_state=2).fit(rows)
     p = 1 << (d - 1).bit_length()
@@ -31,6 +32,7 @@ def test_is_the_product_of_its_matrices(d):
     ("kernel", "spread"), [("gaussian", 1 / 3), ("gaussian-unhalved", np.sqrt(2) / 3)]
 )
 def test_every_frequency_is_a_gaussian_vector(kernel, spread):
+    """Entries and lengths by Kolmogorov-Smirnov over 400 seeds, p above 1e-3."""
     rows = np.eye(8)
     draws = np.array(
         [

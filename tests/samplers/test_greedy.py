@@ -37,6 +37,7 @@ def pursuit(Z: Any, Y: Any, steps: int, groups: int, *, normalize: bool) -> list
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("target", ["smooth", "binary", "classes"])
 def test_takes_what_brute_force_takes(feature_map: str, normalize: bool, target: str) -> None:
+    """Against a least-squares fit made anew in every step."""
     y = {"smooth": SMOOTH, "binary": TARGET, "classes": np.arange(len(ROWS)) % 3}[target]
     Y = np.eye(3)[y] if target == "classes" else y[:, None]
     sampler = Greedy(
@@ -58,6 +59,7 @@ def test_takes_what_brute_force_takes(feature_map: str, normalize: bool, target:
 
 
 def test_normalized_is_the_pursuit_of_scikit_learn() -> None:
+    """Against the candidates that orthogonal_mp takes."""
     Z = pool(80, "offset")
     unit = Z / np.linalg.norm(Z, axis=0)
     for steps in (1, 5, 12):

@@ -71,7 +71,7 @@ def test_smaller_error_than_uniform_landmarks(found: str) -> None:
 
 
 def test_centroids_are_a_fixed_point_of_k_means() -> None:
-    """Each is the mean of the rows that are nearest to it, and k-means++ begins."""
+    """Each is the mean of the rows nearest to it, its loss within 10 % of KMeans."""
     rows = np.random.default_rng(1).standard_normal((500, 3))
     sampler = fitted(rows, 6, "kmeans")
     found = sampler.feature_map_.landmarks
@@ -155,6 +155,7 @@ def test_the_law_of_two_pivots_of_four_rows(
 
 
 def test_pivots_are_those_of_explicit_inverses() -> None:
+    """With the same random numbers, the same rows."""
     K = GAUSSIAN(ROWS, ROWS)
     generator, expected = np.random.default_rng(5), []
     for _ in range(15):
@@ -166,7 +167,7 @@ def test_pivots_are_those_of_explicit_inverses() -> None:
 
 
 def test_pivots_are_those_of_the_reference() -> None:
-    """Stored numbers of eepperly/Randomly-Pivoted-Cholesky, with these generators."""
+    """Stored numbers of eepperly/Randomly-Pivoted-Cholesky@b7ea228 (MIT), with these generators."""
     one_by_one = [153, 43, 92, 249, 166, 228, 91, 87, 29, 56, 232, 139]
     in_blocks = [153, 285, 43, 284, 248, 122, 164, 8, 221]
     in_blocks += [85, 145, 288, 163, 48, 292, 189, 256, 175]
@@ -230,7 +231,7 @@ def test_pivots_are_of_a_sample_where_the_factor_would_be_large(
 
 
 def test_recursive_leverage_is_that_of_the_reference() -> None:
-    """Stored numbers of axelv/recursive-nystrom, with this generator."""
+    """Stored numbers of axelv/recursive-nystrom@4e50162 (MIT), with this generator."""
     chosen, scores = landmarks.recursive_leverage(
         GAUSSIAN, REFERENCE_ROWS, 20, np.random.RandomState(1)
     )

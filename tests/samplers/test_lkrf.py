@@ -41,6 +41,7 @@ def test_distribution_is_that_of_the_alignments(feature_map):
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("estimator", ["top", "all"])
 def test_top_and_all_are_columns_of_the_pool(feature_map, weighted, estimator):
+    """Against the pool written out, to 1e-12."""
     words = {"rho": 3.0, "feature_map": feature_map, "weighted": weighted, "estimator": estimator}
     sampler = make(n_components=5, **words).fit(ROWS, TARGET)
     q = sampler.pool_weights_

@@ -14,6 +14,7 @@ from .unbiased import estimates, points, z_scores
 @pytest.mark.parametrize("bits", [1, 2, 4, 8])
 @pytest.mark.parametrize("feature_map", MAPS)
 def test_a_row_is_rounded_alike_in_any_block(bits: int, feature_map: str) -> None:
+    """Exactly, in any block and order."""
     words: dict[str, Any] = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 4}
     sampler = LowPrecision(9, bits=bits, **words).fit(ROWS)
     whole = sampler.transform(NEW_ROWS)
@@ -38,6 +39,7 @@ def test_bytes_of_a_row_are_its_bits(bits: int, sizes: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("feature_map", MAPS)
 def test_rounding_is_unbiased_and_adds_to_the_diagonal(feature_map: str) -> None:
+    """To 5 standard errors of 400 seeds; the gain is in (0, 2/(2^b - 1)^2]."""
     rows, bits = points(5), 2
 
     def make(seed: int) -> Any:

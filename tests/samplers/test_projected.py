@@ -106,6 +106,7 @@ def test_blocks_of_rows_and_columns_give_the_same(
 
 @pytest.mark.parametrize("power", [0, 1, 2])
 def test_tefm_g_is_the_explicit_computation(power: int) -> None:
+    """Inner products from the explicit sketch and its QR decomposition, to 1e-8."""
     rows = problem(40)
     words: dict[str, Any] = {"bandwidth": 3.0, "random_state": 1}
     sampler = TEFMG(5, power=power, **words).fit(rows)
@@ -117,6 +118,7 @@ def test_tefm_g_is_the_explicit_computation(power: int) -> None:
 
 
 def test_tefm_s_is_the_explicit_computation() -> None:
+    """Inner products from the explicit sketch (hadamard and dct of scipy), to 1e-9."""
     rows = problem(50)
     words: dict[str, Any] = {"bandwidth": 3.0, "random_state": 1}
     F = RKS(20, **words).fit(rows).transform(rows)
@@ -136,6 +138,7 @@ def test_tefm_s_is_the_explicit_computation() -> None:
 
 
 def test_svd_is_that_of_the_features_and_its_sign_is_fixed() -> None:
+    """Against the SVD of numpy of explicit features, to 1e-8."""
     rows = problem(60)
     words: dict[str, Any] = {"bandwidth": 3.0, "random_state": 1}
     F = RKS(20, **words).fit(rows).transform(rows)
@@ -163,6 +166,7 @@ def test_tefm_lies_between_the_svd_and_comp(seed: int) -> None:
 @pytest.mark.parametrize(("cls", "options"), OBLIVIOUS, ids=str)
 @pytest.mark.parametrize("feature_map", ["offset", "paired"])
 def test_comp_estimates_the_kernel_without_bias(cls: Any, options: Any, feature_map: str) -> None:
+    """To 4 standard errors of 300 seeds."""
     rows = points(5)
 
     def make(seed: int) -> Any:

@@ -18,6 +18,7 @@ Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 0] * X[:, 1]])
 @pytest.mark.parametrize("feature_map", MAPS)
 @pytest.mark.parametrize("metric", ["full", "diagonal"])
 def test_features_are_plain_ones_of_rows_in_the_metric(feature_map, metric):
+    """To 1e-10."""
     words = {"bandwidth": 2.0, "random_state": 0, "feature_map": feature_map}
     sampler = RFMFeatures(20, rounds=2, metric=metric, **words).fit(X, Y)
     learned = LearnedMetric(kind=metric, rounds=2, random_state=streams(0).selection).fit(X, Y)

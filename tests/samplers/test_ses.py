@@ -29,6 +29,7 @@ def every_pair(n):
 @pytest.mark.parametrize("feature_map", MAPS)
 @pytest.mark.parametrize("block", [1024, 17])
 def test_equations_are_those_of_all_pairs(kernel, feature_map, block, monkeypatch):
+    """Against all pairs of rows written out, to 1e-10 relative."""
     monkeypatch.setattr("rfbench.samplers.pair_equations.BLOCK_ROWS", block)
     unit, features = unit_features(feature_map, 6, kernel)
     target = kernels.make(kernel, 2.0)
@@ -46,6 +47,7 @@ def test_equations_are_those_of_all_pairs(kernel, feature_map, block, monkeypatc
 @pytest.mark.parametrize("weights", ["nonnegative", "clipped"])
 @pytest.mark.parametrize("penalty", [0.0, 1e-3, 0.3])
 def test_exact_weights_are_explicit_least_squares(feature_map, weights, penalty):
+    """Against lsq_linear of scipy over all pairs of rows, to 1e-8."""
     _, features = unit_features(feature_map, 8)
     pairs = every_pair(len(ROWS))
     matrix = design(features, 8, pairs)

@@ -41,6 +41,7 @@ THEIR_PROBABILITIES = [
 
 
 def test_weights_and_probabilities_are_those_of_swimnetworks() -> None:
+    """Stored values of swimnetworks 0.0.2 (MIT, tanh), to 1e-12 relative."""
     weights, offsets = pair_weights(X, THEIR_PAIRS)
     assert_allclose(weights, THEIR_WEIGHTS, rtol=1e-12)
     assert_allclose(offsets, THEIR_OFFSETS, rtol=1e-12)
@@ -50,6 +51,7 @@ def test_weights_and_probabilities_are_those_of_swimnetworks() -> None:
 
 @pytest.mark.parametrize("cls", [SWIM, DataPairs])
 def test_columns_are_minus_a_half_and_a_half_at_their_two_rows(cls: Any) -> None:
+    """To 1e-12; constant across the line through them."""
     sampler = cls(9, random_state=0).fit(ROWS, TARGET)
     features = 3.0 * sampler.transform(ROWS)
     first, second = sampler.pairs_.T
