@@ -278,8 +278,7 @@ def _built(experiment: Experiment, sampler: SamplerSpec) -> Any:
 def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> None:
     """Refuse a sampler where it cannot be used."""
     if _on_disk(experiment) and getattr(built, "holds_rows", True):
-        instead = "score_rows: 10000" if hasattr(built, "score_rows") else "rks"
-        raise _needs_memory(sampler.label, instead)
+        raise _needs_memory(sampler.label, "rks")
     if isinstance(experiment.bandwidth, BandwidthGrid) and not hasattr(built, "bandwidth"):
         raise ConfigError(
             f"{sampler.label} has no bandwidth that could be chosen.",

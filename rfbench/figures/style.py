@@ -115,7 +115,6 @@ METHODS = {
     "svd": Style(GREEN, "h", True, "-."),
     "uniform-pool": Style(BLACK, "v", False, "-."),
     "nystroem": Style(GREEN, "P", False, "--"),
-    "nystroem-leverage": Style(ORANGE, "p", False, "--"),
     "greedy": Style(PURPLE, "<", True, "-."),
     # Controls, by their labels: the colour is that of the sampler.
     "rks-2s": Style(BLACK, "d", False, "--"),

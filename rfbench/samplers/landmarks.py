@@ -39,15 +39,6 @@ def unexplained(kernel: Kernel, X: Rows, sample: Rows, shifts: Any) -> Array:
     return diagonal(kernel, X) - explained
 
 
-def ridge_leverage_of_rows(kernel: Kernel, X: Rows, sample: Rows, alpha: float) -> Array:
-    """Return the ridge leverage scores of the rows X as a sample of them shows them, shape (n,).
-
-    Scores below machine epsilon are raised to it, so that every row can be drawn.
-    """
-    scores = unexplained(kernel, X, sample, sample.shape[0] * alpha) / (X.shape[0] * alpha)
-    return np.asarray(np.maximum(scores, np.finfo(float).eps))
-
-
 def recursive_leverage(
     kernel: Kernel, X: Rows, m: int, generator: Any
 ) -> tuple[NDArray[np.intp], Array]:

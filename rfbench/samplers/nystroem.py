@@ -12,16 +12,15 @@ from scipy import linalg
 
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.kernels import Kernel
-from rfbench.parameters import NOTHING, number, one_of, parameter, whole
+from rfbench.parameters import NOTHING, one_of, parameter, whole
 from rfbench.samplers import rpcholesky
-from rfbench.samplers.base import Streams
+from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FittedMap
-from rfbench.samplers.landmarks import centroids, recursive_leverage, ridge_leverage_of_rows
-from rfbench.samplers.pool import SCORE_ROWS, ScoredFeatures
+from rfbench.samplers.landmarks import centroids, recursive_leverage
 from rfbench.samplers.projected import row_blocks
 
-UNIFORM, RIDGE_LEVERAGE, RECURSIVE_RLS = "uniform", "ridge-leverage", "recursive-rls"
+UNIFORM, RECURSIVE_RLS = "uniform", "recursive-rls"
 KMEANS, RPCHOLESKY = "kmeans", "rpcholesky"
 FLOOR = 1e-12
 
@@ -81,7 +80,6 @@ class NystroemMap(KernelColumns):
     kernels=ANY,
     about="kernel values at M landmarks among the training rows, drawn uniformly",
     labels={
-        "nystroem-leverage": "as nystroem, the landmarks drawn by their leverage scores",
         "nystroem-kmeans": "as nystroem, the landmarks are the centres that k-means gives",
         "nystroem-rpcholesky": "as nystroem, the landmarks are random pivots of a Cholesky factor",
         "nystroem-recursive-rls": "as nystroem, the landmarks drawn by recursive leverage scores",
@@ -89,14 +87,13 @@ class NystroemMap(KernelColumns):
     contract={"columns_per_component": 1},
     forms=(
         Form(),
-        Form({"landmarks": "ridge-leverage", "score_rows": 30}),
         Form({"landmarks": "kmeans"}),
         Form({"landmarks": "rpcholesky"}),
         Form({"landmarks": "rpcholesky", "block_size": 1}),
         Form({"landmarks": "recursive-rls"}),
     ),
 )
-class Nystroem(ScoredFeatures):
+class Nystroem(RandomFeatures):
     r"""Features :math:`k(x, x_S) K_{SS}^{-1/2}` of m landmarks S: training rows, or centroids.
 
     Their inner products are :math:`K_{nS} K_{SS}^{+} K_{Sn}`. Eigenvalues of :math:`K_{SS}` below
@@ -107,16 +104,11 @@ class Nystroem(ScoredFeatures):
     n_components : int
         m, the number of landmarks and of columns. Where there are fewer different ones, they are
         taken again, which adds columns but changes no inner product.
-    landmarks : {'uniform', 'ridge-leverage', 'recursive-rls', 'rpcholesky', 'kmeans'}
+    landmarks : {'uniform', 'recursive-rls', 'rpcholesky', 'kmeans'}
         'uniform': rows drawn without replacement.
 
-        'ridge-leverage': the same, with probabilities in proportion to approximate ridge leverage
-        scores (a choice; one level of Musco & Musco's recursion): from a uniform sample T of rows,
-        :math:`l_i = (k_{ii} - k_{iT} (K_{TT} + |T| \alpha I)^{-1} k_{Ti}) / (n \alpha)`, which is
-        the diagonal of :math:`K (K + n \alpha I)^{-1}` where T is all rows. Costs O(n |T|^2).
-
-        'recursive-rls': the same with the whole recursion, whose penalty follows from m, see
-        `rfbench.samplers.landmarks.recursive_leverage`. Costs O(n m^2).
+        'recursive-rls': the same, with probabilities in proportion to approximate ridge leverage
+        scores, see `rfbench.samplers.landmarks.recursive_leverage`. Costs O(n m^2).
 
         'rpcholesky': rows drawn one after the other, by what the others leave of them, see
         `rfbench.samplers.rpcholesky.pivots`. Costs O(n m^2) and 8 n m bytes; of more rows than
@@ -125,23 +117,19 @@ class Nystroem(ScoredFeatures):
         'kmeans': centroids of k-means, on at most max(m, 20,000) rows (Zhang, Tsang and Kwok,
         section 4). They are dense, and means of the rows as they are for every kernel. Costs at
         most 20 times O(n m d).
-    alpha : float
-        The penalty of 'ridge-leverage', in the convention n alpha.
-    score_rows : int or float
-        The size of T for 'ridge-leverage', as a number or a fraction of the rows.
     block_size : int or None
         Rows that 'rpcholesky' proposes at a time; None: max(10, m / 10). 1: one by one, which has
         the same law.
     feature_map : {'offset', 'paired'}
         Without effect: there are no frequencies.
-    Other parameters: those of `ScoredFeatures`.
+    Other parameters: those of `RandomFeatures`.
 
     Attributes
     ----------
     landmark_rows_ : array of shape (n_components,) or None
         Numbers of the training rows; None for centroids.
     scores_ : array of shape (n,)
-        The approximate ridge leverage scores, where they were asked for.
+        The approximate ridge leverage scores of 'recursive-rls'.
 
     References
     ----------
@@ -163,17 +151,8 @@ class Nystroem(ScoredFeatures):
 
     _root_later = False
 
-    landmarks: str = parameter(
-        UNIFORM, one_of(UNIFORM, RIDGE_LEVERAGE, RECURSIVE_RLS, RPCHOLESKY, KMEANS)
-    )
-    alpha: float = parameter(1e-3, number(above=0))
-    score_rows: int | float = parameter(1000, SCORE_ROWS)
+    landmarks: str = parameter(UNIFORM, one_of(UNIFORM, RECURSIVE_RLS, RPCHOLESKY, KMEANS))
     block_size: int | None = parameter(None, whole(1) | NOTHING)
-
-    @property
-    def holds_rows(self) -> bool:
-        """Whether the scores are made from a kernel matrix of all rows."""
-        return self.landmarks == RIDGE_LEVERAGE and self.score_rows == 1.0
 
     @property
     def _proposals(self) -> int:
@@ -207,18 +186,14 @@ class Nystroem(ScoredFeatures):
 
     def _rows(self, X: Rows, random: Streams) -> NDArray[np.intp]:
         """Return the numbers of the different landmarks, at most m."""
-        n, p = X.shape[0], None
+        n = X.shape[0]
         m = min(self.n_components, n)
         if self.landmarks == RPCHOLESKY:
             return self._pivots(X, random)
         if self.landmarks == RECURSIVE_RLS and m < n:
             chosen, self.scores_ = recursive_leverage(self.kernel_, X, m, random.selection)
             return chosen
-        if self.landmarks == RIDGE_LEVERAGE:
-            sample, _ = self.scoring_rows(X, np.empty((n, 0)), random)
-            self.scores_ = ridge_leverage_of_rows(self.kernel_, X, sample, self.alpha)
-            p = self.scores_ / self.scores_.sum()
-        return np.asarray(random.selection.choice(n, size=m, replace=False, p=p))
+        return np.asarray(random.selection.choice(n, size=m, replace=False))
 
     def _pivots(self, X: Rows, random: Streams) -> NDArray[np.intp]:
         n, m = X.shape[0], self.n_components

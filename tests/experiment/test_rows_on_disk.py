@@ -21,7 +21,7 @@ EVERY = """
 samplers:
   [rks, orf, qmc, sorf, uniform-pool, eerf: {pool_size: 20}, lkrf: {pool_size: 20},
    lkrf: {pool_size: 20, penalty: validation, label: v}, greedy: {pool_size: 20},
-   leverage-rff, surrogate-leverage, ses, tefm-g: {power: 1}, svd, nystroem, nystroem: {landmarks: ridge-leverage, score_rows: 50, label: l}]
+   leverage-rff, surrogate-leverage, ses, tefm-g: {power: 1}, svd, nystroem, nystroem: {landmarks: recursive-rls, label: l}]
 """  # noqa: E501
 TASK = {"real": "regression", "labels": "classification"}
 SAME = ("error", "relative_squared_error", "rmse", "alpha", "bandwidth", "n_train", "columns",
@@ -94,7 +94,6 @@ def test_some_rows_are_held_in_memory(data):
         ("samplers: [rks]\nsolver: kernel-ridge", "solver kernel-ridge needs all rows.*`rows:`"),
         ("samplers: [rks]\nsolver: logistic", "solver logistic needs all rows"),
         ("samplers: [rks, tefm-s]", "tefm-s needs all rows"),
-        ("samplers: [nystroem: {landmarks: ridge-leverage, score_rows: 1.0}]", "score_rows: 10000"),
         ("samplers: [class: sklearn.kernel_approximation.RBFSampler]", "needs all rows"),
     ],
 )

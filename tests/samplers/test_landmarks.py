@@ -53,7 +53,7 @@ def test_fewer_different_landmarks_than_asked_for_are_noted(found: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("found", ["ridge-leverage", *FOUND])
+@pytest.mark.parametrize("found", FOUND)
 def test_smaller_error_than_uniform_landmarks(found: str) -> None:
     """Blobs of very different sizes, of which uniform landmarks miss the small ones."""
     generator = np.random.default_rng(0)

@@ -90,7 +90,7 @@ def test_matrix_is_orthonormal_also_with_few_rows(cls: Any, options: Any, n: int
     assert_allclose(matrix.T @ matrix, np.eye(8), atol=1e-10)
 
 
-BY_BLOCKS = [*POWERS, *SKETCHES, *OBLIVIOUS, (Nystroem, {"landmarks": "ridge-leverage"})]
+BY_BLOCKS = [*POWERS, *SKETCHES, *OBLIVIOUS, (Nystroem, {"landmarks": "recursive-rls"})]
 
 
 @pytest.mark.parametrize(("cls", "options"), BY_BLOCKS, ids=str)
