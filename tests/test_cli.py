@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ from click.testing import CliRunner
 
 from rfbench import figures, shipped, yamlfile
 from rfbench.cli import main
+from rfbench.results.store import Store
 from tests.support.command_line import call
 from tests.support.methods import BAD
 
@@ -124,8 +126,25 @@ def test_quiet_prints_errors_only_and_verbose_what_is_decided(done):
 
 def test_a_dry_run_writes_nothing(here):
     output = call("run", "tiny.yaml", "--dry-run")
-    assert "8 trials of rks, eerf on digits; 0 are done, 8 would run" in output
+    assert "8 trials of rks, eerf on digits; 0 are there, 0 failed; 8 would run" in output
     assert sorted(path.name for path in here.iterdir()) == ["tiny.yaml"]
+
+
+def test_a_dry_run_counts_what_is_there_failed_and_missing(done):
+    store = Store(done / "results" / "tiny")
+    first, *rows, last = store.rows()
+    store.csv.unlink()
+    for row in ({**first, "status": "failed"}, *rows):
+        store.append(row)
+    output = call("run", "tiny.yaml", "--dry-run")
+    assert "8 trials of rks, eerf on digits; 7 are there, 1 failed; 1 would run" in output
+    words = ("run", "tiny.yaml", "--dry-run", "--retry", "failed", "--format", "json")
+    event = json.loads(call(*words))
+    assert [event[key] for key in ("trials", "done", "failed")] == [8, 6, 1]
+    call("run", "tiny.yaml", "--jobs", 1, "--retry", "failed")
+    assert {row["trial_id"] for row in store.rows()} == {
+        row["trial_id"] for row in (first, *rows, last)
+    }
 
 
 def test_a_dry_run_says_what_it_would_download(here, monkeypatch):

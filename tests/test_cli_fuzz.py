@@ -9,7 +9,7 @@ from rfbench.cli import main
 from rfbench.results import reader
 
 WORDS = [
-    "run", "sweep", "plot", "table", "status", "merge", "replay", "data", "list", "verify",
+    "run", "sweep", "plot", "table", "merge", "replay", "data", "list", "verify",
     "fetch", "path", "add", "samplers", "kernels", "configs", "digits", "sphere", "tiny.yaml",
     "broken.yaml", "missing.yaml", ".", "results", "--M", "50:1000", "log:1:10:3", "9:1", "--set",
     "M=5", "M", "seed=x", "samplers.rks.kernel=cauchy", "samplers.0.a=1", "a.b.c.d=1", "--trials",

@@ -41,7 +41,6 @@ COMMAND = re.compile(r"^    ((?:rfbench|scripts/|python|pip|dask|source) ?(?:\\\
 # Only parsed, and why.
 PARSED = {
     "rfbench choose": "it takes its budget; tests/choosing runs it",
-    "rfbench export": "its model is that of choose; tests/choosing writes it",
     "rfbench predict": "its model is that of choose; tests/choosing runs it",
     "rfbench data fetch": "a network",
     "rfbench replay": "the machine that measured the row",

@@ -80,7 +80,6 @@ def hostile(folder: Path, payload: str) -> Path:
 
 
 COMMANDS = [
-    ["status", "results"],
     ["table", "results"],
     *(["table", "results", "--format", form] for form in ("markdown", "latex", "csv")),
     *(["verify", "results", "--format", form] for form in ("text", "markdown", "csv")),

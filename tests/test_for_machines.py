@@ -1,8 +1,7 @@
-"""What programs read and set: JSON, settings, durations, completion."""
+"""What programs read and set: JSON, settings, durations."""
 
 import json
 import math
-import os
 import shutil
 from pathlib import Path
 
@@ -14,13 +13,7 @@ from click.testing import CliRunner
 
 from rfbench import permissions
 from rfbench.cli import main
-from rfbench.cli.options import (
-    complete_columns,
-    complete_config,
-    complete_key,
-    complete_methods,
-    duration,
-)
+from rfbench.cli.options import duration
 from rfbench.cli.terminal import echo_json
 from tests.support.command_line import call
 from tests.support.results import Write
@@ -68,8 +61,6 @@ def test_a_run_prints_a_line_per_event_and_nothing_else(config: Path, tmp_path: 
     }  # fmt: skip
     (again, end) = map(json.loads, out(*words).splitlines())
     assert (again["trials"], again["done"], end["run"]) == (4, 4, 0)
-    (status,) = json.loads(out("status", tmp_path / "out", "--format", "json"))
-    assert (status["planned"], status["missing"], status["counts"]) == (4, 0, {"ok": 4})
 
 
 @pytest.mark.parametrize("what", ["samplers", "solvers", "papers", "columns", "datasets"])
@@ -135,7 +126,7 @@ def test_results_are_looked_for_where_runs_write_them(
     tmp_path: Path, settings: Path, monkeypatch: pytest.MonkeyPatch, write: Write
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for command in ("status", "table", "plot"):
+    for command in ("table", "plot"):
         assert "results, which is not here" in call(command, code=2)
     write([{"M": 10}], "a")
     settings.write_text(f"out: {tmp_path / 'set'}\n")
@@ -156,19 +147,3 @@ def test_a_key_that_is_taken_for_an_option_gets_a_hint() -> None:
     assert "--set seed=3" in call("run", "quickstart", "--seed", 3, code=2)
     assert "--set bandwidth=2" in call("sweep", "quickstart", "--bandwidth=2", code=2)
     assert "No such option" in call("run", "quickstart", "--sede", 3, code=2)
-
-
-def test_completion() -> None:
-    def values(complete, start):  # type: ignore[no-untyped-def]
-        return [item.value for item in complete(None, None, start)]
-
-    assert "quickstart" in values(complete_config, "quick")
-    assert values(complete_methods, "rks,eer") == ["rks,eerf"]
-    assert "error,t_total" in values(complete_columns, "error,t_to")
-    assert values(complete_key, "bandw")[0] == "bandwidth="
-    environment = os.environ | {
-        "_RFBENCH_COMPLETE": "bash_complete", "COMP_WORDS": "rfbench list samplers eer",
-        "COMP_CWORD": "3",
-    }  # fmt: skip
-    result = CliRunner().invoke(main, env=environment, prog_name="rfbench")
-    assert result.stdout.split() == ["plain,eerf"]

@@ -17,7 +17,7 @@ import click
 from rfbench import __version__, slices
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
-from rfbench.cli.maintenance import merge, replay, status
+from rfbench.cli.maintenance import merge, replay
 from rfbench.cli.new import new
 from rfbench.cli.options import run_settings
 from rfbench.cli.report import report
@@ -150,6 +150,6 @@ def main(debug: bool) -> None:
 
 
 for command in (
-    run, sweep, plot, table, verify, report, new, status, merge, replay, data, list_, doctor,
+    run, sweep, plot, table, verify, report, new, merge, replay, data, list_, doctor,
 ):  # fmt: skip
     main.add_command(command)

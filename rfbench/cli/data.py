@@ -24,15 +24,6 @@ from rfbench.errors import DataError, unknown
 THERE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-def _complete_dataset(ctx: click.Context, param: click.Parameter, start: str) -> list[str]:
-    from rfbench import datasets
-
-    return [name for name in datasets.names() if name.startswith(start)]
-
-
-NAME: dict[str, Any] = {"shell_complete": _complete_dataset, "metavar": "NAME"}
-
-
 @click.group()
 def data() -> None:
     """List, fetch, check and pack data sets.
@@ -72,7 +63,7 @@ def list_data(form: str) -> None:
 
 
 @data.command()
-@click.argument("names", nargs=-1, **NAME)
+@click.argument("names", nargs=-1, metavar="NAME")
 @click.option("--suite", metavar="NAME", help="All data sets of a collection: tables.")
 def fetch(names: tuple[str, ...], suite: str | None) -> None:
     """Download data sets, or check them if they are there, and say where they are.
@@ -95,7 +86,7 @@ def fetch(names: tuple[str, ...], suite: str | None) -> None:
 
 
 @data.command()
-@click.argument("names", nargs=-1, **NAME)
+@click.argument("names", nargs=-1, metavar="NAME")
 def verify(names: tuple[str, ...]) -> None:
     """Check the files of data sets (default: all) against their known hashes.
 

@@ -13,7 +13,6 @@ from rfbench.cli.options import (
     RUN,
     Running,
     RunOptions,
-    complete_config,
     run_options,
     setting,
 )
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Running)
-@click.argument("configs", nargs=-1, required=True, type=FILE, shell_complete=complete_config)
+@click.argument("configs", nargs=-1, required=True, type=FILE)
 @setting("overrides", "KEY.PATH=VALUE", "Change a key of the configuration")
 @click.option("--run", "runs", multiple=True, metavar="NAME", help=f"{RUN}; may be repeated.")
 @click.option(
@@ -110,7 +109,7 @@ def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> li
 
 
 @click.command(cls=Running)
-@click.argument("config", required=False, type=FILE, shell_complete=complete_config)
+@click.argument("config", required=False, type=FILE)
 @click.option(
     "--M", "sizes", metavar="VALUES", help="Values of M: 50:1000, 50,100 or log:50:1000:8."
 )

@@ -1,61 +1,17 @@
-"""`rfbench status`, `merge` and `replay`: results that exist already."""
+"""`rfbench merge` and `replay`: results that exist already."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from rfbench.cli.options import AS_JSON, FOLDER, RESULTS_OR_USUAL, with_papers
-from rfbench.cli.terminal import echo, echo_json, failures, print_table
-from rfbench.pages.words import seconds
-
-if TYPE_CHECKING:
-    from rfbench.cli.terminal import Cell
+from rfbench.cli.options import FOLDER, with_papers
+from rfbench.cli.terminal import echo
 
 MOST_LINES = 5
-
-
-@click.command()
-@RESULTS_OR_USUAL
-@AS_JSON
-def status(folders: tuple[Path, ...], form: str) -> None:
-    """Say how far each results folder at or below RESULTS is, by default below results.
-
-    \b
-    Examples:
-      rfbench status
-      rfbench status results/quickstart --format json
-    """
-    from rfbench.results.maintenance import started, status_of
-
-    statuses = [status_of(folder) for folder in started(folders)]
-    if form == "json":
-        echo_json(map(asdict, statuses))
-        return
-    ends = sorted({word for status in statuses for word in status.counts} - {"ok"})
-    columns: dict[str, list[Cell]] = {
-        "folder": [str(status.folder) for status in statuses],
-        "planned": [str(status.planned) for status in statuses],
-        "ok": [str(status.counts.get("ok", 0)) for status in statuses],
-        **{word: [failures(status.counts.get(word, 0)) for status in statuses] for word in ends},
-        "missing": [str(status.missing) for status in statuses],
-    }
-    if any(status.older for status in statuses):
-        columns["of earlier configurations"] = [str(status.older) for status in statuses]
-    if any(status.missing and status.seconds_left is not None for status in statuses):
-        columns["left on one worker"] = [
-            seconds(status.seconds_left) if status.missing else "" for status in statuses
-        ]
-    rows = list(zip(*columns.values(), strict=True))
-    print_table(rows, list(columns), numbers=range(1, len(columns)))
-    for status in statuses:
-        for note in status.notes:
-            echo(f"{status.folder}: {note}")
 
 
 @click.command()

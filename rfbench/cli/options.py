@@ -8,7 +8,7 @@ import math
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
-from click.shell_completion import CompletionItem
 
 from rfbench.cli.terminal import echo
 from rfbench.errors import DataError
@@ -48,64 +47,10 @@ def comma_list(text: str | tuple[str, ...]) -> tuple[str, ...]:
 def setting(name: str, description: str, help: str, option: str = "--set") -> Callable[..., Any]:
     """Return an option `KEY=...` that may be repeated."""
     help = f"{help}; may be repeated."
-    return click.option(
-        option,
-        name,
-        multiple=True,
-        metavar=description,
-        help=help,
-        shell_complete=complete_key,
-    )
+    return click.option(option, name, multiple=True, metavar=description, help=help)
 
 
-def complete_config(
-    context: click.Context, parameter: click.Parameter, start: str
-) -> list[CompletionItem]:
-    """Return the configurations that come with rfbench, and the files that begin so."""
-    from rfbench import shipped
-
-    shipped_names = [path.stem for path in shipped.every() if path.stem.startswith(start)]
-    return [*map(CompletionItem, shipped_names), CompletionItem(start, type="file")]
-
-
-def complete_key(
-    context: click.Context, parameter: click.Parameter, start: str
-) -> list[CompletionItem]:
-    """Return the keys of a configuration that begin so, ready for a value."""
-    from rfbench.config import Experiment
-
-    return [CompletionItem(f"{key}=") for key in Experiment.model_fields if key.startswith(start)]
-
-
-def _complete_last(names: Callable[[], Iterable[str]]) -> Callable[..., list[CompletionItem]]:
-    """Complete the last name of a list with commas."""
-
-    def complete(
-        context: click.Context, parameter: click.Parameter, start: str
-    ) -> list[CompletionItem]:
-        before, comma, last = start.rpartition(",")
-        fitting = [name for name in names() if name.startswith(last)]
-        return [CompletionItem(f"{before}{comma}{name}") for name in fitting]
-
-    return complete
-
-
-def _methods() -> Iterable[str]:
-    from rfbench.registry import SAMPLERS
-
-    return list(SAMPLERS)
-
-
-def _table_columns() -> Iterable[str]:
-    from rfbench.pages.summary_table import COSTS
-    from rfbench.results.schema import METRICS
-
-    return [*METRICS, *COSTS]
-
-
-complete_methods, complete_columns = _complete_last(_methods), _complete_last(_table_columns)
-
-CONFIG = click.argument("config", type=FILE, shell_complete=complete_config)
+CONFIG = click.argument("config", type=FILE)
 TARGET = click.option("--target", type=column, help="The column to predict.")
 TASK = click.option(
     "--task",
@@ -267,7 +212,9 @@ class RunOptions:
     )
     fail_fast: bool = _option("--fail-fast", is_flag=True, help="Stop at the first failed trial.")
     dry_run: bool = _option(
-        "--dry-run", is_flag=True, help="Say what would run; write and download nothing."
+        "--dry-run",
+        is_flag=True,
+        help="Say what is there, failed and missing; write and download nothing.",
     )
     quiet: bool = _option("--quiet", "-q", is_flag=True, help="Print errors only.")
     form: str = _option(

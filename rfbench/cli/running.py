@@ -118,7 +118,7 @@ def planned(work: Work, options: RunOptions, *, progress: bool = False) -> RunPl
 
 
 def say_what_would_run(work: Work, options: RunOptions) -> None:
-    """Print what is done and would run, for ``--dry-run``.
+    """Print what is there, failed and is missing, for ``--dry-run``.
 
     As JSON it is the first event of a run, with the data sets that would be downloaded.
     """
@@ -130,13 +130,15 @@ def say_what_would_run(work: Work, options: RunOptions) -> None:
         chosen = [smoke_variant(e) for e in work.experiments] if smoke else work.experiments
         trials = trials_without_data(chosen)
         plan = RunPlan(options.base / work.folder, chosen, trials, trials, smoke).only(options.only)
-        missing = plan.trials
     else:
         plan = planned(work, options)
-        missing = _missing(plan, options)
+    done = Store(plan.folder).done()
+    found = [done[trial.id] for trial in plan.trials if trial.id in done]
+    failed = len(found) - found.count("ok")
+    missing = [t for t in plan.trials if t.id not in done or done[t.id] in options.retry]
     if options.as_json:
-        done = len(plan.trials) - len(missing)
-        facts = {"trials": len(plan.trials), "done": done, "downloads": absent}
+        counts = {"trials": len(plan.trials), "done": len(plan.trials) - len(missing)}
+        facts = {**counts, "failed": failed, "downloads": absent}
         echo_json(_event("planned", plan, **facts), indent=None)
         return
     if absent:
@@ -145,7 +147,7 @@ def say_what_would_run(work: Work, options: RunOptions) -> None:
         labels = ", ".join(spec.label for spec in plan.experiments[0].samplers)
         echo(
             f"{work.folder}: {len(plan.trials)} trials of {labels} on {', '.join(specs)}; "
-            f"{len(plan.trials) - len(missing)} are done, {len(missing)} would run, "
+            f"{len(found)} are there, {failed} failed; {len(missing)} would run, "
             f"into {plan.folder}/trials.csv."
         )
 

@@ -20,8 +20,6 @@ from rfbench.cli.options import (
     PAPERS,
     RESULTS_OR_USUAL,
     comma_list,
-    complete_columns,
-    complete_methods,
     more_papers,
     note_faults,
     with_papers,
@@ -184,7 +182,6 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     "--methods",
     type=comma_list,
     default=(),
-    shell_complete=complete_methods,
     metavar="NAMES",
     help="Only these, in this order: rks,eerf.",
 )
@@ -192,7 +189,6 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     "--columns",
     type=comma_list,
     default=(),
-    shell_complete=complete_columns,
     metavar="NAMES",
     help="A metric, and costs: error,t_total,columns. Of csv: its columns.",
 )
@@ -269,16 +265,9 @@ def table(
         echo(text.rstrip("\n"))
 
 
-def _complete_thing(ctx: click.Context, param: click.Parameter, start: str) -> list[str]:
-    """Return the names of `rfbench list WHAT` that begin so."""
-    what = ctx.params.get("what")
-    listed = _configurations() if what == "configs" else [row[0] for row in _listed(str(what))]
-    return [name for name in listed if name.startswith(start)]
-
-
 @click.command("list")
 @click.argument("what", type=click.Choice(LISTS))
-@click.argument("name", required=False, shell_complete=_complete_thing)
+@click.argument("name", required=False)
 @AS_JSON
 @with_papers
 def list_(what: str, name: str | None, form: str) -> None:

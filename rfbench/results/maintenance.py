@@ -1,9 +1,9 @@
-"""Results that exist already: how far they are, and joining them."""
+"""Results that exist already: joining them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,8 @@ from typing import Any
 from rfbench.errors import ResultsError
 from rfbench.results import kept_features
 from rfbench.results import manifest as manifests
-from rfbench.results.reader import TRIALS, no_rows, read_rows
-from rfbench.results.schema import METRICS, TIMES, close
+from rfbench.results.reader import TRIALS
+from rfbench.results.schema import METRICS, close
 from rfbench.results.store import Store, check_columns
 
 
@@ -28,54 +28,6 @@ def rows_of(folder: Path) -> list[dict[str, str]]:
         )
     check_columns(folder / TRIALS, rows[0])
     return rows
-
-
-def started(paths: Iterable[Path]) -> list[Path]:
-    """Return the results folders at or below paths.
-
-    Raises ResultsError: there are none at or below a path.
-    """
-    folders_found: set[Path] = set()
-    for path in paths:
-        folders = {file.parent for file in path.rglob(manifests.MANIFEST)}
-        folders |= {file.parent for file in path.rglob(TRIALS)}
-        if not folders:
-            raise ResultsError(f"{path} holds no results.", "", "Name what `rfbench run` wrote.")
-        folders_found |= folders
-    return sorted(folders_found)
-
-
-@dataclass(frozen=True)
-class Status:
-    """How far a results folder is."""
-
-    folder: Path
-    planned: int  # trials of the last configuration
-    missing: int  # those without a row
-    counts: dict[str, int]  # number of rows of the last configuration by status
-    older: int  # rows of earlier configurations
-    seconds_left: float | None  # missing trials times the mean time of a trial, on one worker
-    notes: list[str]  # lines that could not be read
-
-
-def status_of(folder: Path) -> Status:
-    """Return the state of a results folder, from its files alone."""
-    manifest = manifests.read(folder)
-    notes: list[str] = []
-    columns = ("trial_id", "setting", "status", *TIMES[:4])
-    rows = read_rows(folder, notes, columns) if (folder / TRIALS).exists() else no_rows()
-    current = rows[rows["setting"].isin(manifest["settings"])]
-    seconds = current.loc[current["status"] == "ok", TIMES[:4]].sum(axis=1)
-    missing = len(set(manifest["trials"]) - set(current["trial_id"]))
-    return Status(
-        folder,
-        len(set(manifest["trials"])),
-        missing,
-        dict(Counter(current["status"])),
-        len(rows) - len(current),
-        missing * float(seconds.mean()) if len(seconds) else None,
-        notes,
-    )
 
 
 @dataclass

@@ -6,7 +6,6 @@ from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.results import find
 from rfbench.results.log import LOG, note
-from rfbench.results.maintenance import started, status_of
 from tests.support.methods import BAD
 
 from .conftest import SMALL
@@ -36,7 +35,6 @@ def test_a_run_and_its_resumption_are_logged(experiment_of, tmp_path):
     runner.run(work)
     assert events(folder) == [*first, "started", "to run", "ended"]
     assert find([tmp_path]) == [folder]
-    assert (started([tmp_path]), status_of(folder).notes) == ([folder], [])
 
 
 def test_a_log_that_cannot_be_written_ends_nothing(experiment_of, tmp_path):

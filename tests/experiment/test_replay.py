@@ -1,4 +1,3 @@
-import re
 import shutil
 from pathlib import Path
 
@@ -33,35 +32,6 @@ from .conftest import SMALL
 def first(finished, tmp_path):
     """Return a copy of a run's folder, to change."""
     return shutil.copytree(finished, tmp_path / "copy")
-
-
-def shown(folder):
-    """Return what `rfbench status` has of one folder, by column."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COLUMNS", "400")
-        lines = call("status", folder).splitlines()
-    head, cells = (re.split(" {2,}", line) for line in lines[:2])
-    return dict(zip(head, cells, strict=True))
-
-
-def test_status_has_a_column_for_each_way_to_end(first):
-    manifest = manifests.read(first)
-    manifest["trials"] += [f"{number:064}" for number in range(5)]
-    manifests.write(first, manifest)
-    for row, end in zip(rows_of(first), ("timeout", "failed"), strict=False):
-        Store(first).append({**row, "status": end})
-    said = shown(first)
-    assert (said["planned"], said["missing"], said["ok"]) == ("13", "5", "6")
-    assert (said["failed"], said["timeout"]) == ("1", "1")
-    assert "crashed" not in said
-    manifest["settings"] = manifest["settings"][:1]
-    manifests.write(first, manifest)
-    assert shown(first)["of earlier configurations"] == "4"
-
-
-def test_status_of_a_folder_without_a_manifest(first):
-    (first / "manifest.json").unlink()
-    assert "manifest" in call("status", first, code=2)
 
 
 @pytest.mark.parametrize("which", [1, 2, 3, 8])

@@ -3,7 +3,7 @@ import pytest
 from rfbench.errors import ResultsError
 from rfbench.results import read
 from rfbench.results.lines import check_of
-from rfbench.results.maintenance import merge, rows_of, status_of
+from rfbench.results.maintenance import merge, rows_of
 from rfbench.results.manifest import data_key
 from rfbench.results.store import Store
 from tests.support.command_line import call
@@ -24,25 +24,6 @@ def row(trial_id, **changes):
 
 def folder_of(top, *rows, **changes):
     return write_folder(top, rows, MANIFEST | changes)
-
-
-def test_status_counts_by_hand(tmp_path):
-    rows = [row("a"), row("b", status="memory"), row("old", setting="before"), row("c", t_pp=1.25)]
-    found = status_of(folder_of(tmp_path / "r", *rows))
-    assert (found.planned, found.missing, found.older) == (4, 1, 1)
-    assert found.counts == {"ok": 2, "memory": 1}
-    # One trial is missing; those that ended well took .25 + .5 + 1.25 + .125 s, and 1 s more.
-    assert found.seconds_left == 2.625
-    assert found.notes == []
-
-
-def test_status_counts_a_damaged_row_as_missing_and_names_it(tmp_path):
-    folder = folder_of(tmp_path / "r", row("a"), row("b"))
-    csv = Store(folder).csv
-    csv.write_bytes(csv.read_bytes().replace(b",10.0,", b",10.1,", 1))
-    found = status_of(folder)
-    assert (found.missing, found.counts) == (3, {"ok": 1})
-    assert "line 2" in found.notes[0]
 
 
 def test_merge_adds_what_is_missing_and_what_failed_here(tmp_path):
@@ -95,11 +76,6 @@ def test_merge_refuses_a_column_of_another_version(tmp_path):
     with pytest.raises(ResultsError, match="column colour"):
         merge(target, [other])
     assert [each["status"] for each in rows_of(target)] == ["ok"]
-
-
-def test_status_of_a_folder_whose_first_row_is_not_there_yet(tmp_path):
-    found = status_of(folder_of(tmp_path / "t"))
-    assert (found.counts, found.missing) == ({}, found.planned)
 
 
 def test_merge_compares_what_is_in_both(tmp_path):
