@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array
+from rfbench.compute.ridge import solve_shifted
 
 ROWS_AT_ONCE = 4096
 # Added to the diagonal of the landmarks' kernel matrix, relative to its mean.
@@ -68,10 +69,13 @@ class FeatureRidge(BaseEstimator):  # type: ignore[misc]
             root = linalg.cholesky(K, lower=True)
             gram = _whitened(root, _whitened(root, gram).T)
             moments = _whitened(root, moments)
-        path: Array = np.empty((len(alphas), *np.shape(moments)))
-        for coef, alpha in zip(path, alphas, strict=True):
-            coef[...] = _solved(gram, n * alpha, moments)
-            if root is not None:
+        noise, largest = len(gram) * float(np.finfo(np.float64).eps), float(np.diag(gram).max())
+        penalties = n * np.asarray(alphas, dtype=np.float64)
+        path, _ = solve_shifted(
+            lambda work: np.copyto(work, gram.T), moments, penalties, noise, largest
+        )
+        if root is not None:
+            for coef in path:
                 coef[...] = linalg.solve_triangular(root, coef, lower=True, trans="T")
         return path
 
@@ -220,19 +224,6 @@ def fitted_link(scores: Array, codes: Any) -> tuple[float, float]:
 
 def _blocks(n: int) -> Iterator[slice]:
     return (slice(start, start + ROWS_AT_ONCE) for start in range(0, n, ROWS_AT_ONCE))
-
-
-def _solved(gram: Array, penalty: float, moments: Array) -> Array:
-    """Solve the normal equations, with a larger penalty where rounding left them indefinite."""
-    while True:
-        penalised = gram.copy()
-        penalised[np.diag_indices_from(penalised)] += penalty
-        try:
-            factor = linalg.cho_factor(penalised, lower=True, overwrite_a=True)
-        except linalg.LinAlgError:
-            penalty *= 10
-        else:
-            return np.asarray(linalg.cho_solve(factor, moments))
 
 
 def _whitened(root: Array, matrix: Array) -> Array:

@@ -8,7 +8,6 @@ it.
 
 from __future__ import annotations
 
-import itertools
 import pickle
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -30,14 +29,6 @@ from sklearn.ensemble import (
     VotingRegressor,
 )
 from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.model_selection import (
-    GroupKFold,
-    GroupShuffleSplit,
-    KFold,
-    ShuffleSplit,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
@@ -54,12 +45,15 @@ from rfbench.choosing.parts import (
     fitted_link,
     linked,
 )
+from rfbench.datasets.dataset import Dataset
 from rfbench.datasets.preparation import Preparation
 from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
+from rfbench.datasets.split import in_time, split_rows
 from rfbench.errors import ConfigError
 from rfbench.memory import free_bytes
 from rfbench.samplers import RKS, Nystroem, VariableProjection
 from rfbench.samplers.metric import ONE_THREAD, LearnedMetric
+from rfbench.solvers.folds import whole_groups
 
 CONSTANT, LINEAR, BOOSTING, FEATURES, BLEND = "constant", "linear", "boosting", "features", "blend"
 VALIDATION, FOLDS = 0.2, 3
@@ -111,47 +105,30 @@ class LearningProblem:
         Whole groups stay together; the classes' shares are kept where each has rows enough. Rows
         with times are predicted by earlier ones. ConfigError if there are none.
         """
-        n, y, groups, stratify = len(self.y), self.y, self.groups, None
+        n, y, groups = len(self.y), self.y, self.groups
+        size = max(1, min(round(share * n), n if most is None else most))
         if self.time is not None:
-            return self._split_in_time(round(share * n), n if most is None else most, folds)
+            return self._split_in_time(size, folds)
+        counts = np.bincount(y) if self.n_classes else np.zeros(0, dtype=np.int64)
+        if folds > 1 and (groups is None or len(np.unique(groups)) >= folds):
+            codes = y if self.n_classes else None
+            return _folds(np.arange(n) if groups is None else groups, codes, folds, self.seed)
+        rule: dict[str, Any] = {"test_size": size}
         if groups is not None:
-            count = len(np.unique(groups))
-            splitter: Any = (
-                GroupShuffleSplit(1, test_size=share, random_state=self.seed)
-                if folds == 1 or count < folds
-                else GroupKFold(folds, shuffle=True, random_state=self.seed)
-            )
-        else:
-            if self.n_classes and np.bincount(y).min() >= max(folds, 2):
-                stratify = y
-            size = round(share * n) if most is None else min(round(share * n), most)
-            size = max(size, self.n_classes if stratify is not None else 1)
-            once, often = (
-                (ShuffleSplit, KFold)
-                if stratify is None
-                else (StratifiedShuffleSplit, StratifiedKFold)
-            )
-            splitter = (
-                once(1, test_size=size, random_state=self.seed)
-                if folds == 1
-                else often(folds, shuffle=True, random_state=self.seed)
-            )
-        return [(np.sort(a), np.sort(b)) for a, b in splitter.split(self.X, y, groups)]
+            rule = {"leave_groups": share}
+        elif len(counts) and counts.min() >= 2:
+            rule = {"stratified": max(size, self.n_classes)}
+        task = "multiclass" if self.n_classes else "regression"
+        rows = Dataset("the table", self.X, y, task, (), None, groups, "")
+        return [split_rows(rows, rule, np.random.default_rng(self.seed))]
 
     def _split_in_time(
-        self, size: int, most: int, folds: int
+        self, size: int, folds: int
     ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Return the last rows, or the last folds, each with all rows before it."""
-        time, size = np.asarray(self.time), max(1, min(size, most))
-        ordered = np.sort(time)
-        bounds = [*(ordered[len(time) - fold * size] for fold in range(folds, 0, -1)), np.inf]
-        parts = [
-            (np.flatnonzero(time < begin), np.flatnonzero((begin <= time) & (time < end)))
-            for begin, end in itertools.pairwise(bounds)
-        ]
         parts = [
             (fit, held)
-            for fit, held in parts
+            for fit, held in in_time(np.asarray(self.time), size, folds)
             if len(held) and len(np.unique(self.y[fit])) >= min(2, self.n_classes or 1)
         ]
         if not parts:
@@ -768,12 +745,12 @@ class Search:
             members=rounded,
         )
 
-    def _halves(self, n: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield two halves of the rows that choose, both ways around; whole groups."""
-        groups, splitter = self.groups, KFold(2, shuffle=True, random_state=self.problem.seed)
-        if groups is not None and len(np.unique(groups)) > 1:
-            splitter = GroupKFold(2)
-        yield from splitter.split(np.empty(n), groups=groups)
+    def _halves(self, n: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Return two halves of the rows that choose, both ways around; whole groups."""
+        groups = self.groups
+        if groups is None or len(np.unique(groups)) < 2:
+            groups = np.arange(n)
+        return _folds(groups, None, 2, self.problem.seed)
 
     # What was found.
 
@@ -844,6 +821,15 @@ def scores_of(fitted: Any, X: Any, n_classes: int) -> Array:
 def averaged(scores: Sequence[Array], weights: Sequence[float]) -> Array:
     """Return the weighted mean of scores."""
     return np.asarray(np.average(np.stack(scores), axis=0, weights=weights))
+
+
+def _folds(
+    groups: NDArray[Any], codes: NDArray[Any] | None, count: int, seed: int
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Return rows to fit and to predict, fold by fold, see `rfbench.solvers.folds.whole_groups`."""
+    numbers = whole_groups(groups, codes, count, seed)
+    folds = range(int(numbers.max()) + 1)
+    return [(np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold)) for fold in folds]
 
 
 def _weights(scores: Array, target: Array) -> Array:

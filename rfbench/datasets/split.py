@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -183,8 +184,22 @@ def _evenly(classes: NDArray[Any], offset: float) -> Index:
 
 def _last(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     n = len(dataset.y)
-    n_test = _amount(rule["last"], n, "last")
-    return np.arange(n)[:-n_test], np.arange(n)[-n_test:]
+    ((train, test),) = in_time(np.arange(n), _amount(rule["last"], n, "last"))
+    return train, test
+
+
+def in_time(times: NDArray[Any], size: int, folds: int = 1) -> list[Sides]:
+    """Return about the `size` last rows with all rows before them, or so many folds of such rows.
+
+    Rows of one time stay together: a side may have more rows, or none. `times` has shape (n,).
+    """
+    ordered, n = np.sort(times), len(times)
+    starts = [max(0, n - fold * size) for fold in range(folds, 0, -1)]
+    ends = [*(times < ordered[start] for start in starts), np.ones(n, dtype=bool)]
+    return [
+        (np.flatnonzero(before), np.flatnonzero(until & ~before))
+        for before, until in itertools.pairwise(ends)
+    ]
 
 
 def _groups(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:

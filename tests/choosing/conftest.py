@@ -1,4 +1,4 @@
-"""A search that is over soon: few sizes, one kernel, no other settings of boosting."""
+"""A search that is over soon."""
 
 import numpy as np
 import pandas as pd
@@ -9,14 +9,19 @@ from rfbench.choosing import menu
 FOREVER = 900.0
 
 
+def shortened(**changes):
+    """Return a menu of few landmarks and one kernel, with nothing that is learnt or trained."""
+    own = menu.shipped()
+    landmarks = own.landmarks.model_copy(update={"small": 20, "middle": 40, "largest": 80})
+    few = {"metrics": [], "boosting": [], "trained": 0, "landmarks": landmarks}
+    return own.model_copy(update=few | {"kernels": {"gaussian": (0.5, 1.0, 2.0)}} | changes)
+
+
 @pytest.fixture(scope="session")
 def short():
-    own = menu.shipped()
+    few = shortened()
     with pytest.MonkeyPatch.context() as patch:
-        landmarks = own.landmarks.model_copy(update={"small": 20, "middle": 40, "largest": 80})
-        update = {"metrics": ["diagonal"], "boosting": [], "landmarks": landmarks}
-        update["kernels"] = {"gaussian": (0.5, 1.0, 2.0)}
-        patch.setattr(menu, "shipped", lambda: own.model_copy(update=update))
+        patch.setattr(menu, "shipped", lambda: few)
         yield
 
 

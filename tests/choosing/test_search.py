@@ -10,6 +10,7 @@ from rfbench.choosing import choose, menu, search
 from rfbench.choosing.search import LearningProblem, Recipe, Search
 from rfbench.errors import ConfigError, DataError
 from tests.choosing.conftest import FOREVER
+from tests.support.nightly import at_night, nightly
 
 
 def problem(y, *, X=None, n_classes=0, time=None):
@@ -107,11 +108,12 @@ def test_weights_of_an_average_are_the_best_that_add_up_to_one():
     assert average.loss.value < min(member.loss.value for member in members)
 
 
-def test_an_average_is_judged_on_rows_that_its_weights_were_not_fitted_on():
+@pytest.mark.parametrize("tables", [40, *at_night(150)])
+def test_an_average_is_judged_on_rows_that_its_weights_were_not_fitted_on(tables):
     """Six models of noise: what the average says of itself is not better than on new rows."""
     random = np.random.default_rng(0)
     gaps = []
-    for _ in range(150):
+    for _ in range(tables):
         by = searched_by(random.standard_normal(60))
         n = len(by.truth)
         members = [
@@ -124,7 +126,7 @@ def test_an_average_is_judged_on_rows_that_its_weights_were_not_fitted_on():
             new = random.standard_normal((5000, len(weights))) @ weights
             gaps.append(np.sqrt(np.mean((new - random.standard_normal(5000)) ** 2)))
             gaps[-1] -= average.loss.value
-    assert len(gaps) > 100
+    assert len(gaps) > tables / 2
     assert np.mean(gaps) < 3 * np.std(gaps, ddof=1) / np.sqrt(len(gaps))
 
 
@@ -204,10 +206,11 @@ def test_metrics_are_learnt_for_kernels_near_the_best_while_they_gain(losses, wi
     assert not by.stopped
 
 
-def test_a_metric_is_learnt_in_as_many_rounds_as_gain():
-    """Two of 30 columns count, which the first rounds hardly see; of noise they end early."""
+@pytest.mark.parametrize(("n", "columns"), [(500, 8), pytest.param(4500, 30, marks=nightly)])
+def test_a_metric_is_learnt_in_as_many_rounds_as_gain(n, columns):
+    """Two of many columns count, which the first rounds hardly see; of noise they end early."""
     random = np.random.default_rng(0)
-    X = random.standard_normal((4500, 30))
+    X = random.standard_normal((n, columns))
     y = np.sin(2 * X[:, 0]) * X[:, 1]
     own = menu.shipped().model_copy(
         update={
@@ -226,4 +229,4 @@ def test_a_metric_is_learnt_in_as_many_rounds_as_gain():
     metric = clone(best.estimator[1])
     assert {recipe.metric_landmarks for recipe in results} == set(search.METRIC_LANDMARKS)
     assert len(metric.fit(X, y).losses_) > 3
-    assert len(metric.fit(X, random.standard_normal(4500)).losses_) < 7
+    assert len(metric.fit(X, random.standard_normal(n)).losses_) < 7

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import KFold
 
 from rfbench.datasets import Dataset, split_rows
-from rfbench.datasets.split import is_fixed, planned_rows, subset_rows
+from rfbench.datasets.split import in_time, is_fixed, planned_rows, subset_rows
 from rfbench.errors import DataError
 
 
@@ -305,3 +305,14 @@ def test_folds_are_those_of_scikit_learn_on_numpys_permuted_rows(first):
 def test_folds_need_rows_and_are_several(rule):
     with pytest.raises(DataError, match="folds is"):
         split_rows(dataset(20), rule, rng())
+
+
+def test_rows_of_one_time_stay_together_and_follow_all_that_come_before():
+    times = np.array([3, 1, 2, 2, 1, 3, 2, 4])
+    ((train, test),) = in_time(times, 2)
+    assert (train.tolist(), test.tolist()) == ([1, 2, 3, 4, 6], [0, 5, 7])
+    first, last = in_time(times, 3, folds=2)
+    assert [side.tolist() for side in first] == [[1, 4], [2, 3, 6]]
+    assert [side.tolist() for side in last] == [[1, 2, 3, 4, 6], [0, 5, 7]]
+    ((train, test),) = in_time(np.zeros(4), 1)
+    assert (train.tolist(), test.tolist()) == ([], [0, 1, 2, 3])
