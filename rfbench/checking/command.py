@@ -32,7 +32,7 @@ def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
       rfbench test sklearn.kernel_approximation.Nystroem
     """
     from rfbench import plugins, yamlfile
-    from rfbench.checking.run import kernels_of, promises_of, untested_of
+    from rfbench.checking.run import kernels_of, promises_of
     from rfbench.permissions import check_permission
 
     options = {}
@@ -48,8 +48,6 @@ def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
         _say(promise)
     if len(promises) > 1 and (served := kernels_of(thing)):
         echo(f"Tested with the kernels that it says it serves: {', '.join(served)}.")
-        if untested := untested_of(thing):
-            echo(f"Not tested: {untested}.")
     failed = sum(bool(promise.got) for promise in promises)
     echo(f"{path}: {len(promises) - failed} of {len(promises)} promises are kept")
     if failed:
@@ -58,8 +56,10 @@ def test(path: str, settings: tuple[str, ...], allow_imports: bool) -> None:
 
 def _say(promise: Promise) -> None:
     if not promise.got:
-        word, colour = ("passed", "green") if promise.cases else ("skipped", None)
-        echo(promise.name, mark=f"{word:8}", colour=colour)
+        if promise.cases:
+            echo(promise.name, mark=f"{'passed':8}", colour="green")
+        else:
+            echo(f"{promise.name}: {promise.why_not}", mark=f"{'skipped':8}")
         return
     first, *others = promise.explanation().splitlines()
     echo(first, mark=f"{'FAILED':8}")

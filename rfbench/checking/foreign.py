@@ -40,13 +40,32 @@ class ForeignSubject:
 class TransformerSubject(ForeignSubject):
     """A transformer of scikit-learn's interface; it gets n_components and random_state."""
 
+    target = TARGET
+
     def build(self) -> Any:
         """Build it with a seed."""
         return self.make(n_components=8, random_state=0)
 
-    def features(self, new: Any = NEW_ROWS) -> Any:
-        """Return the features of rows after a fit."""
-        return dense(self.build().fit(ROWS, TARGET).transform(new))
+    def use(self, fitted: Any, new: Any) -> Any:
+        """Return the features of rows."""
+        return dense(fitted.transform(new))
+
+    def results(self, new: Any = NEW_ROWS) -> Any:
+        """Return what rows give after a fit."""
+        return self.use(self.build().fit(ROWS, self.target), new)
+
+
+class PredictorSubject(TransformerSubject):
+    """A classifier or regressor of scikit-learn's interface; it gets random_state."""
+
+    @property
+    def target(self) -> Any:  # type: ignore[override]
+        """Labels for a classifier, else numbers."""
+        return TARGET if is_classifier(self.make()) else REAL_TARGET
+
+    def use(self, fitted: Any, new: Any) -> Any:
+        """Return what is predicted of rows."""
+        return np.asarray(fitted.predict(new))
 
 
 def features_are_a_matrix_of_finite_numbers(subject: TransformerSubject) -> None:
@@ -54,18 +73,32 @@ def features_are_a_matrix_of_finite_numbers(subject: TransformerSubject) -> None
 
     To do: return an array of shape (n, columns), without NaN or infinity.
     """
-    features = subject.features()
+    features = subject.results()
     right = features.ndim == 2 and len(features) == len(NEW_ROWS)
     expect(right, f"{len(NEW_ROWS)} rows give the shape {features.shape}")
     expect_finite(features)
 
 
-def same_seed_same_features(subject: TransformerSubject) -> None:
-    """The same random_state gives the same features.
+def predictions_have_the_form_of_the_target(subject: PredictorSubject) -> None:
+    """`predict` returns one label of the target, or one finite number, per row.
+
+    To do: a classifier inherits sklearn.base.ClassifierMixin, so that labels are asked of it.
+    """
+    predicted, target = subject.results(ROWS), subject.target
+    expect(predicted.shape == target.shape, f"the shape is {predicted.shape}, not {target.shape}")
+    if target is TARGET:
+        strange = sorted(set(predicted.tolist()) - set(TARGET.tolist()), key=str)
+        expect(not strange, f"labels that the target does not have are predicted: {strange[:5]}")
+    else:
+        expect(np.isfinite(predicted).all(), "predictions are NaN or infinite")
+
+
+def same_seed_same_results(subject: TransformerSubject | PredictorSubject) -> None:
+    """The same random_state gives the same features or predictions.
 
     To do: take a parameter `random_state`, and draw from a generator made of it in `fit`.
     """
-    expect_same(subject.features(), subject.features(), "the features of two fits")
+    expect_same(subject.results(), subject.results(), "the results of two fits")
 
 
 def features_are_a_function_of_each_row(subject: TransformerSubject) -> None:
@@ -73,7 +106,7 @@ def features_are_a_function_of_each_row(subject: TransformerSubject) -> None:
 
     To do: learn in `fit` whatever is a mean, a scale or a rank over rows.
     """
-    few, all_rows = subject.features(NEW_ROWS[3:9]), subject.features()[3:9]
+    few, all_rows = subject.results(NEW_ROWS[3:9]), subject.results()[3:9]
     expect_same(few, all_rows, "the features of six rows alone and among twenty", 1e-9)
 
 
@@ -83,56 +116,8 @@ def rows_are_left_alone(subject: TransformerSubject) -> None:
     To do: copy before you centre or scale.
     """
     rows = ROWS.copy()
-    subject.build().fit(rows, TARGET).transform(rows)
+    subject.use(subject.build().fit(rows, TARGET), rows)
     expect_same(rows, ROWS, "the rows after `fit` and `transform`")
-
-
-def clones_and_copies(subject: TransformerSubject) -> None:
-    """It can be cloned unfitted and pickled fitted.
-
-    To do: inherit sklearn.base.BaseEstimator, let the constructor only store its parameters,
-    and keep no lambdas or open files.
-    """
-    fitted = clone(subject.build()).fit(ROWS, TARGET)
-    copy = pickle.loads(pickle.dumps(fitted))
-    features, expected = (dense(made.transform(NEW_ROWS)) for made in (copy, fitted))
-    expect_same(features, expected, "the features of a pickle")
-
-
-class PredictorSubject(ForeignSubject):
-    """A classifier or regressor of scikit-learn's interface; it gets random_state."""
-
-    def predicted(self, target: Any = None, predictor: Any = None) -> Any:
-        """Return what a fit predicts."""
-        target = self.target if target is None else target
-        return (predictor or self.make(random_state=0)).fit(ROWS, target).predict(ROWS)
-
-    @property
-    def target(self) -> Any:
-        """Labels for a classifier, else numbers."""
-        return TARGET if is_classifier(self.make()) else REAL_TARGET
-
-
-def predictions_have_the_form_of_the_target(subject: PredictorSubject) -> None:
-    """`predict` returns one label of the target, or one finite number, per row.
-
-    To do: a classifier inherits sklearn.base.ClassifierMixin, so that labels are asked of it.
-    """
-    predicted, target = np.asarray(subject.predicted()), subject.target
-    expect(predicted.shape == target.shape, f"the shape is {predicted.shape}, not {target.shape}")
-    if target is TARGET:
-        strange = sorted(set(predicted.tolist()) - set(TARGET.tolist()), key=str)
-        expect(not strange, f"labels that the target does not have are predicted: {strange[:5]}")
-    else:
-        expect(np.isfinite(predicted).all(), "predictions are NaN or infinite")
-
-
-def same_seed_same_predictions(subject: PredictorSubject) -> None:
-    """The same random_state gives the same predictions.
-
-    To do: take a parameter `random_state`, and draw from a generator made of it in `fit`.
-    """
-    expect_same(subject.predicted(), subject.predicted(), "the predictions of two fits")
 
 
 def a_second_fit_forgets_the_first(subject: PredictorSubject) -> None:
@@ -140,21 +125,21 @@ def a_second_fit_forgets_the_first(subject: PredictorSubject) -> None:
 
     To do: set every fitted attribute anew in `fit`.
     """
-    made = subject.make(random_state=0)
-    subject.predicted(subject.target[::-1], made)
-    again = subject.predicted(predictor=made)
-    expect_same(again, subject.predicted(), "the predictions of a second fit and of a first one")
+    fitted = subject.build().fit(ROWS, subject.target[::-1]).fit(ROWS, subject.target)
+    again = subject.use(fitted, NEW_ROWS)
+    expect_same(again, subject.results(), "the predictions of a second fit and of a first one")
 
 
-def clones_and_pickles(subject: PredictorSubject) -> None:
+def clones_and_copies(subject: TransformerSubject | PredictorSubject) -> None:
     """It can be cloned unfitted and pickled fitted.
 
     To do: inherit sklearn.base.BaseEstimator, let the constructor only store its parameters,
     and keep no lambdas or open files.
     """
-    fitted = clone(subject.make()).fit(ROWS, subject.target)
+    fitted = clone(subject.build()).fit(ROWS, subject.target)
     copy = pickle.loads(pickle.dumps(fitted))
-    expect_same(copy.predict(NEW_ROWS), fitted.predict(NEW_ROWS), "the predictions of a pickle")
+    results, expected = (subject.use(made, NEW_ROWS) for made in (copy, fitted))
+    expect_same(results, expected, "the results of a pickle")
 
 
 class RowsSubject(ForeignSubject):
@@ -192,23 +177,6 @@ def it_returns_the_same_rows_again(subject: RowsSubject) -> None:
         expect_same(first, second, "the data of two calls")
 
 
-TRANSFORMER = Contract(
-    checks=(
-        features_are_a_matrix_of_finite_numbers,
-        same_seed_same_features,
-        features_are_a_function_of_each_row,
-        rows_are_left_alone,
-        clones_and_copies,
-    ),
-    values={},
-)
-PREDICTOR = Contract(
-    checks=(
-        predictions_have_the_form_of_the_target,
-        same_seed_same_predictions,
-        a_second_fit_forgets_the_first,
-        clones_and_pickles,
-    ),
-    values={},
-)
-ROWS_CONTRACT = Contract((it_returns_rows_and_a_target, it_returns_the_same_rows_again), {})
+TRANSFORMER = Contract.of(TransformerSubject)
+PREDICTOR = Contract.of(PredictorSubject)
+LOADER = Contract.of(RowsSubject)

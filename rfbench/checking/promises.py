@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import re
+import sys
 import textwrap
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,16 +37,30 @@ class NotApplicable(Exception):
 
 
 class Contract(NamedTuple):
-    """The checks of one kind of subject, and the values of their parameters."""
+    """The checks of one kind of subject, in order, and the values of their parameters."""
 
     checks: Sequence[Check]
     values: Mapping[str, Sequence[Any]]
+
+    @classmethod
+    def of(cls, subject: type[Any], **values: Sequence[Any]) -> Contract:
+        """Return the functions beside a class of subjects that take one first."""
+        here = vars(sys.modules[subject.__module__]).values()
+        functions = [f for f in here if inspect.isfunction(f) and subject.__name__ in _first(f)]
+        return cls(functions, values)
 
     def cases(self, check: Check) -> list[dict[str, Any]]:
         """Return the arguments of a check beside its subject, once for each case."""
         names = list(inspect.signature(check).parameters)[1:]
         every = itertools.product(*(self.values[name] for name in names))
         return [dict(zip(names, case, strict=True)) for case in every]
+
+
+def _first(function: Check) -> list[str]:
+    """Return the names of the types of a function's first parameter."""
+    for parameter in inspect.signature(function).parameters.values():
+        return str(parameter.annotation).split(" | ")
+    return []
 
 
 @dataclass
@@ -61,6 +76,8 @@ class Promise:
         Why it is not kept, once per case that failed; empty where it is.
     cases : int
         How many cases were run; 0 where the promise is not made.
+    why_not : str
+        Why one that was not run was not.
     """
 
     name: str
@@ -68,6 +85,7 @@ class Promise:
     todo: str = ""
     got: list[str] = field(default_factory=list)
     cases: int = 0
+    why_not: str = ""
 
     @classmethod
     def of(cls, check: Check) -> Promise:
@@ -87,21 +105,27 @@ class Promise:
 
 
 def run_checks(subject: Any, contract: Contract) -> list[Promise]:
-    """Run every case of every check on a subject."""
-    promises = []
+    """Run every case of every check on a subject.
+
+    The first check is one plain use. Where it fails, each other would by the same exception, and
+    none is run.
+    """
+    promises: list[Promise] = []
     for check in contract.checks:
-        promise = Promise.of(check)
+        promises.append(promise := Promise.of(check))
         for case in contract.cases(check):
             try:
                 check(subject, **case)
-            except NotApplicable:
+            except NotApplicable as error:
+                promise.why_not = promise.why_not or str(error)
                 continue
             except Exception as error:
                 words = (f"{name.replace('_', ' ')} {value}" for name, value in case.items())
                 prefix = f"with the {', the '.join(words)}: " if case else ""
                 promise.got.append(prefix + explained(error, subject.thing))
             promise.cases += 1
-        promises.append(promise)
+        if promises[0].got:
+            break
     return promises
 
 

@@ -1,4 +1,4 @@
-"""Finding the contract that fits a class, and running its checks."""
+"""Finding the checks that fit a class, and running them."""
 
 from __future__ import annotations
 
@@ -7,40 +7,21 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rfbench.checking import foreign, samplers, solvers
-from rfbench.checking.promises import (
-    CheckFailed,
-    Contract,
-    NotApplicable,
-    Promise,
-    expect_finite,
-    explained,
-    run_checks,
-)
+from rfbench.checking.promises import CheckFailed as CheckFailed
+from rfbench.checking.promises import NotApplicable as NotApplicable
+from rfbench.checking.promises import Promise, run_checks
 from rfbench.errors import MethodError
 from rfbench.registry import KERNELS
 from rfbench.samplers import RandomFeatures
 from rfbench.solvers import Solver
 
-__all__ = [
-    "CheckFailed",
-    "NotApplicable",
-    "Promise",
-    "check_predictor",
-    "check_rows",
-    "check_sampler",
-    "check_solver",
-    "check_transformer",
-    "promises_of",
-]
-
 Options = Mapping[str, Any] | None
-# Of each kind of subject: its contract, and one plain use of it.
-KINDS: dict[type[Any], tuple[Contract, Callable[[Any], Any]]] = {
-    samplers.SamplerSubject: (samplers.CONTRACT, lambda s: expect_finite(s.features())),
-    solvers.SolverSubject: (solvers.CONTRACT, lambda s: s.fitted()),
-    foreign.TransformerSubject: (foreign.TRANSFORMER, lambda s: expect_finite(s.features())),
-    foreign.PredictorSubject: (foreign.PREDICTOR, lambda s: s.predicted()),
-    foreign.RowsSubject: (foreign.ROWS_CONTRACT, lambda s: s.load()),
+CONTRACTS = {
+    samplers.SamplerSubject: samplers.CONTRACT,
+    solvers.SolverSubject: solvers.CONTRACT,
+    foreign.TransformerSubject: foreign.TRANSFORMER,
+    foreign.PredictorSubject: foreign.PREDICTOR,
+    foreign.RowsSubject: foreign.LOADER,
 }
 
 
@@ -51,24 +32,15 @@ def kernels_of(thing: Any) -> tuple[str, ...]:
     return tuple(name for name, kernel in KERNELS.items() if thing.serves(kernel))
 
 
-def untested_of(thing: Any) -> str:
-    """Return what the contract leaves out of a sampler's kernel, as a sentence; '' for nothing."""
-    if not (isinstance(thing, type) and issubclass(thing, RandomFeatures)):
-        return ""
-    if not thing.approximates_kernel:
-        return "that its features estimate a kernel: it says that they do not (approximates_kernel)"
-    return "" if thing.unbiased else "that its features estimate a kernel: it has a bias (unbiased)"
-
-
 def subject_of(thing: Any, options: Options = None) -> Any:
-    """Return a class or function as a subject of the contract that fits.
+    """Return a class or function as a subject of the checks that fit.
 
     Raises
     ------
     MethodError
         It is neither a sampler, a solver, a transformer, an estimator nor a function.
     """
-    options = dict(options or {})
+    options = options or {}
     if not isinstance(thing, type):
         if not callable(thing):
             raise MethodError(f"{thing!r} is no class and no function.")
@@ -102,44 +74,25 @@ def promises_of(thing: Any, options: Options = None) -> list[Promise]:
     Returns
     -------
     list of Promise
-        One per check; of what cannot be built and fitted at all, that alone.
+        One per check; of what cannot be built and used at all, the first alone.
 
     Raises
     ------
     MethodError
-        There is no contract for it.
+        There are no checks for it.
     """
-    return tested(subject_of(thing, options))
+    return _tested(subject_of(thing, options))
 
 
-def tested(subject: Any) -> list[Promise]:
-    """Return the promises of a subject, or that of one plain fit alone where that fails.
-
-    Each check would fail by the same exception, so it is shown once.
-    """
-    contract, plain = KINDS[type(subject)]
+def _tested(subject: Any) -> list[Promise]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            plain(subject)
-        except Exception as error:
-            return [
-                Promise(
-                    "one plain fit",
-                    "It can be built and fitted on 60 or 90 rows, and what it returns is finite.",
-                    "Correct this first: the promises are tested once it works.",
-                    [explained(error, subject.thing)],
-                    1,
-                )
-            ]
-        return run_checks(subject, contract)
+        return run_checks(subject, CONTRACTS[type(subject)])
 
 
 def _demand(subject: Any) -> None:
-    """Raise CheckFailed with every promise that is not kept."""
-    failed = [promise for promise in tested(subject) if promise.got]
-    if failed:
-        raise CheckFailed("\n\n".join(promise.explanation() for promise in failed))
+    if failed := [promise.explanation() for promise in _tested(subject) if promise.got]:
+        raise CheckFailed("\n\n".join(failed))
 
 
 def check_sampler(sampler: type[RandomFeatures], options: Options = None, **differs: Any) -> None:
@@ -173,16 +126,6 @@ def check_solver(solver: type[Solver], options: Options = None, **differs: Any) 
     _demand(solvers.SolverSubject(solver, options or {}, **differs))
 
 
-def check_transformer(transformer: type[Any], options: Options = None) -> None:
-    """Check what a benchmark relies on in a transformer from elsewhere, as `check_sampler` does."""
-    _demand(foreign.TransformerSubject(transformer, options or {}))
-
-
-def check_predictor(predictor: type[Any], options: Options = None) -> None:
-    """Check what a benchmark relies on in a classifier or regressor, as `check_sampler` does."""
-    _demand(foreign.PredictorSubject(predictor, options or {}))
-
-
-def check_rows(load: Callable[..., Any], options: Options = None) -> None:
-    """Check what a benchmark relies on in a function that returns data; `options` are its own."""
-    _demand(foreign.RowsSubject(load, options or {}))
+def check_foreign(thing: type[Any] | Callable[..., Any], options: Options = None) -> None:
+    """Check what a benchmark relies on in a class or function from elsewhere."""
+    _demand(subject_of(thing, options))

@@ -128,11 +128,21 @@ class SamplerSubject:
         NotApplicable
             There are none.
         """
+        if not self.thing.approximates_kernel:
+            raise NotApplicable("it says that it estimates no kernel (approximates_kernel)")
+        if not (self.thing.unbiased and self.unbiased):
+            raise NotApplicable("it says that its estimates have a bias (unbiased)")
         if kernel not in self.kernels_served:
             raise NotApplicable("it does not serve this kernel")
-        if not (self.thing.approximates_kernel and self.thing.unbiased and self.unbiased):
-            raise NotApplicable("no unbiased estimate of a kernel is claimed")
         return MAPS if KERNELS[kernel].feature == "wave" else MAPS[:1]
+
+
+def one_plain_fit(subject: SamplerSubject) -> None:
+    """It can be built and fitted on 60 rows, and its features are finite.
+
+    To do: correct this first; the other promises are tested once it works.
+    """
+    expect_finite(subject.features())
 
 
 def passes_the_checks_of_scikit_learn(subject: SamplerSubject) -> None:
@@ -374,23 +384,4 @@ def target_is_asked_for_where_it_is_needed(subject: SamplerSubject) -> None:
             subject.make().fit(ROWS, *target)
 
 
-CONTRACT = Contract(
-    checks=(
-        passes_the_checks_of_scikit_learn,
-        works_in_a_pipeline_with_frames_and_a_grid,
-        has_exactly_the_columns_asked_for,
-        same_seed_of_any_kind_same_features,
-        different_seeds_different_features,
-        rows_on_disk_give_the_same_features,
-        float32_in_float32_out,
-        finite_on_constant_columns,
-        fits_a_single_row,
-        sparse_rows_give_the_features_of_dense_ones,
-        serves_a_kernel_or_refuses_it_without_data,
-        the_mean_over_seeds_is_the_kernel,
-        the_error_of_the_kernel_falls_with_M,
-        wrong_parameters_are_refused_by_fit_too,
-        target_is_asked_for_where_it_is_needed,
-    ),
-    values={"feature_map": MAPS, "kernel": tuple(KERNELS)},
-)
+CONTRACT = Contract.of(SamplerSubject, feature_map=MAPS, kernel=tuple(KERNELS))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,8 +10,7 @@ from unittest import mock
 import numpy as np
 import sklearn
 from scipy import sparse
-from sklearn.base import clone, is_classifier
-from sklearn.exceptions import NotFittedError
+from sklearn.base import is_classifier
 
 from rfbench.checking.promises import (
     Contract,
@@ -28,12 +26,6 @@ from rfbench.samplers import RKS
 from rfbench.solvers import Solver
 
 FEWEST_CHECKS = 53
-MANY_FITS = {
-    "check_non_transformer_estimators_n_iter": (
-        "n_iter_ is one number, and a fit is one for every penalty, fold and column; those that "
-        "stop at max_iter are named in notes_"
-    )
-}
 
 
 def _rows(n: int) -> tuple[Any, Any]:
@@ -115,6 +107,14 @@ class SolverSubject:
         return np.where(X > 100, value, X), None
 
 
+def one_plain_fit(subject: SolverSubject) -> None:
+    """It can be built and fitted on 90 rows.
+
+    To do: correct this first; the other promises are tested once it works.
+    """
+    subject.fitted()
+
+
 def passes_the_checks_of_scikit_learn(subject: SolverSubject) -> None:
     """It passes scikit-learn's `check_estimator`.
 
@@ -171,21 +171,6 @@ def a_second_fit_forgets_the_first(subject: SolverSubject) -> None:
     again = solver.fit(ROWS[:, :3], last).decisions(NEW_ROWS[:, :3])
     only = subject.fitted(ROWS[:, :3], last).decisions(NEW_ROWS[:, :3])
     expect_same(again, only, "the decisions of a second fit and of a first one")
-
-
-def clones_and_copies(subject: SolverSubject) -> None:
-    """It can be cloned unfitted and pickled fitted.
-
-    To do: Keep the constructor's parameters as they are; store no lambdas or open
-    files.
-    """
-    solver = subject.fitted(features=FEATURES)
-    copy = clone(solver)
-    expect(copy.get_params() == solver.get_params(), "a clone has other parameters")
-    with expect_refusal(NotFittedError, "an unfitted clone predicts"):
-        copy.predict(NEW_ROWS)
-    stored = pickle.loads(pickle.dumps(solver))
-    expect_same(stored.decisions(NEW_ROWS), solver.decisions(NEW_ROWS), "a pickle's decisions")
 
 
 def rows_in_float32(subject: SolverSubject) -> None:
@@ -315,21 +300,6 @@ def features_that_are_not_finite_are_refused(subject: SolverSubject, value: floa
             solver.decisions(spoilt)
 
 
-CONTRACT = Contract(
-    checks=(
-        passes_the_checks_of_scikit_learn,
-        predictions_look_like_the_target_and_follow_it,
-        a_second_fit_forgets_the_first,
-        clones_and_copies,
-        rows_in_float32,
-        sparse_rows_give_the_fit_of_dense_ones,
-        rows_and_target_are_left_alone,
-        features_that_are_streamed_are_the_matrix_of_them,
-        a_grid_ends_in_the_fit_of_the_chosen_value,
-        a_choice_needs_something_to_choose_by,
-        more_columns_than_rows,
-        a_single_class_is_refused,
-        features_that_are_not_finite_are_refused,
-    ),
-    values={"selection": ("cv3", "validation", "test"), "value": (np.nan, np.inf, -np.inf)},
+CONTRACT = Contract.of(
+    SolverSubject, selection=("cv3", "validation", "test"), value=(np.nan, np.inf, -np.inf)
 )

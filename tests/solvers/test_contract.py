@@ -1,7 +1,7 @@
 """Every solver keeps the promises of all, in each of its forms."""
 
 from rfbench import solvers
-from rfbench.checking.solvers import CONTRACT, MANY_FITS, SolverSubject
+from rfbench.checking.solvers import CONTRACT, SolverSubject
 from rfbench.registry import SOLVERS
 from tests.support import contracts
 
