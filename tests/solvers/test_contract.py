@@ -5,6 +5,12 @@ from rfbench.checking.solvers import CONTRACT, SolverSubject
 from rfbench.registry import SOLVERS
 from tests.support import contracts
 
+MANY_FITS = {
+    "check_non_transformer_estimators_n_iter": (
+        "n_iter_ is one number, and a fit is one for every penalty, fold and column; those that "
+        "stop at max_iter are named in notes_"
+    )
+}
 # The solver, its options, the value of its grid at which it learns, and the checks that it fails.
 FORMS = (
     ("RidgeClassifier", {}, 0.5, {}),
