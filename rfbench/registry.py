@@ -157,20 +157,12 @@ SOLVERS: Registry[dict[str, type[Solver]]] = Registry(
         "ridge": {"classification": "ridge:RidgeClassifier", "regression": "ridge:RidgeRegressor"},
         "logistic": {"classification": "logistic:LogisticClassifier"},
         "svm": {"classification": "svm:SVMClassifier"},
-        "constrained": {
-            "classification": "constrained:ConstrainedClassifier",
-            "regression": "constrained:ConstrainedRegressor",
-        },
         "kernel-ridge": {
             "classification": "kernel_ridge:KernelRidgeClassifier",
             "regression": "kernel_ridge:KernelRidgeRegressor",
         },
         "kernel-svm": {"classification": "kernel_svm:KernelSVMClassifier"},
         "joint": {"classification": "joint:JointClassifier"},
-        "falkon": {
-            "classification": "falkon:FalkonClassifier",
-            "regression": "falkon:FalkonRegressor",
-        },
     },
     group="rfbench.solvers",
 )
