@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 from rfbench.errors import MethodError
 from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights, power_weights
+from tests.support.nightly import NIGHTLY
 
 RADII = (1e-3, 0.1, 0.5, 2.0, 10.0)
 
@@ -143,7 +144,7 @@ def test_radius_from_which_only_the_maximisers_are_left():
 vectors = st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=1, max_size=40)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=300 if NIGHTLY else 60)
 @given(vectors, st.floats(1e-6, 50.0), st.sampled_from([2.0, 2.5, 4.0]))
 def test_solution_satisfies_the_kkt_conditions(values, rho, power):
     v = np.array(values)

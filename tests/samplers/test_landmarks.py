@@ -14,6 +14,7 @@ from rfbench.checking.samplers import ROWS
 from rfbench.errors import MemoryLimit
 from rfbench.kernels import Kernel
 from rfbench.samplers import Nystroem, landmarks, rpcholesky
+from tests.support.nightly import at_night, nightly
 
 GAUSSIAN = kernels.make("gaussian", 2.0)
 FOUND = ("kmeans", "rpcholesky", "recursive-rls")
@@ -130,11 +131,12 @@ def left_of(K: Any, chosen: list[int]) -> Any:
     return np.maximum(left, 0.0)
 
 
-@pytest.mark.parametrize(("block_size", "draws"), [(1, 5_000), (3, 20_000)])
+@pytest.mark.parametrize("case", [(3, 5_000), *at_night((1, 5_000), (3, 20_000))])
 def test_the_law_of_two_pivots_of_four_rows(
-    block_size: int, draws: int, monkeypatch: pytest.MonkeyPatch
+    case: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every ordered pair against its exact probability."""
+    block_size, draws = case
     factor = np.random.default_rng(3).standard_normal((4, 3))
     K = factor @ factor.T + 0.2 * np.eye(4)
     law = {}
@@ -177,6 +179,7 @@ def test_pivots_are_those_of_the_reference() -> None:
         assert rpcholesky.pivots(*words).tolist() == pivots
 
 
+@nightly
 def test_both_forms_leave_the_same_trace() -> None:
     errors = {
         size: [
