@@ -11,8 +11,6 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -55,13 +53,22 @@ def one_line(text: object) -> str:
     return printable(text).replace("\n", "\\n")
 
 
-def in_markdown(text: object) -> Markup:
+class Markdown(str):
+    """A text that is Markdown already: `in_markdown` and Jinja leave it as it is."""
+
+    def __html__(self) -> str:
+        """Return the text; that there is this method tells Jinja that nothing is to be escaped."""
+        return self
+
+
+def in_markdown(text: object) -> Markdown:
     r"""Write a text within a line of Markdown; what is Markdown already stays as it is.
 
     >>> print(in_markdown(r"\<img onerror=x> [a](javascript:b)"))
     \\\<img onerror=x> \[a\](javascript:b)
     """
-    return text if isinstance(text, Markup) else Markup(printable(text).translate(MARKDOWN))
+    live = hasattr(text, "__html__")  # what a macro of Jinja made has it too
+    return Markdown(text if live else printable(text).translate(MARKDOWN))
 
 
 def in_latex(text: object) -> str:

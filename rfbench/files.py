@@ -8,9 +8,12 @@ links: these are the person's own.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -89,6 +92,22 @@ def read(file: Path, top: Path | None = None) -> bytes:
             "Move it away.",
         )
     return content
+
+
+@contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """Hold a file of ours against other processes; the system ends that with the process.
+
+    Raises BlockingIOError if another holds it; OSError if it cannot be written.
+    """
+    check(file)
+    handle = os.open(file, os.O_RDWR | os.O_CREAT | _SAFELY, 0o666)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        fcntl.flock(handle, fcntl.LOCK_UN)  # a child may have a copy of the handle
+        os.close(handle)
 
 
 def append(file: Path, content: bytes, header: bytes = b"") -> None:

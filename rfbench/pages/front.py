@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 
 from rfbench import papers
 from rfbench.analysis import verdicts
@@ -19,7 +18,7 @@ from rfbench.analysis.findings import gather
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.totals import Totals, totals
 from rfbench.analysis.verification import Verification
-from rfbench.escaping import in_markdown
+from rfbench.escaping import Markdown, in_markdown
 from rfbench.pages import findings
 from rfbench.pages.additions import Addition
 from rfbench.pages.claims import verdict
@@ -60,7 +59,7 @@ def claims_grid(verification: Verification) -> Grid:
     claims = {outcome.claim.key: outcome.claim for outcome in verification.outcomes}
     rows = [
         [
-            Markup(f"[{in_markdown(title)}](#{anchor(title)}) ") + in_markdown(claim.claim),
+            Markdown(f"[{in_markdown(title)}](#{anchor(title)}) {in_markdown(claim.claim)}"),
             *(
                 seen.get((claim.key, name), DASH).replace(verdicts.NOT_RUN, DASH)
                 for name in protocols
@@ -192,7 +191,7 @@ def page(
             *(statement for addition in additions for statement in addition.findings),
             *findings.statements(gather(verification)),
         ],
-        look=[Markup(line) for addition in additions for line in addition.look],
+        look=[Markdown(line) for addition in additions for line in addition.look],
         totals=counted,
         protocols=protocols_grid(counted),
         papers=[papers.paper(name) for name in papers.papers()],

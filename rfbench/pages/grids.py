@@ -7,9 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import StringIO
 
-from markupsafe import Markup
-
-from rfbench.escaping import in_markdown, one_line
+from rfbench.escaping import Markdown, in_markdown, one_line
 
 NARROW, ENDLESS = 24, 10_000
 
@@ -26,7 +24,7 @@ class Grid:
     parts: frozenset[int] = frozenset()  # rows that hold a heading of those beneath
 
 
-def markdown(grid: Grid) -> Markup:
+def markdown(grid: Grid) -> Markdown:
     """Write a Markdown table, numbers to the right; the title is not written."""
     lines = [[in_markdown(cell) for cell in line] for line in (grid.head, *grid.rows)]
     columns = zip(*lines, strict=True)
@@ -35,8 +33,8 @@ def markdown(grid: Grid) -> Markup:
     padded = [
         [first.ljust(widths[0]), *map(str.rjust, others, widths[1:])] for first, *others in lines
     ]
-    head, *rows = (Markup("| " + " | ".join(cells) + " |") for cells in padded)
-    return Markup("\n").join([head, Markup("|" + "|".join(rule) + "|"), *rows])
+    head, *rows = ("| " + " | ".join(cells) + " |" for cells in padded)
+    return Markdown("\n".join([head, "|" + "|".join(rule) + "|", *rows]))
 
 
 def text(grid: Grid, width: int) -> str:

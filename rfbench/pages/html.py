@@ -20,7 +20,6 @@ from urllib.parse import quote, unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from markupsafe import Markup
 
 from rfbench import figures, files, results
 from rfbench.analysis.frame import of
@@ -71,8 +70,8 @@ def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
             drawn.append((name.replace("_", " "), address))
     title, _, table = summary_table.render(read, "markdown").partition("\n\n")
     return {
-        "title": Markup(title.strip("*")),
-        "table": Markup(table),
+        "title": title.strip("*"),
+        "table": table,
         "figures": drawn,
         "answers": first.sentences(of([read]), read),
         "machine": machine(read),
@@ -162,9 +161,9 @@ def _page(html: Html, links: Sequence[tuple[str, str, bool]]) -> bytes:
     """Return a whole page; of the bar above it address, name, and whether it is this page."""
     style = (package.files(__package__) / "templates" / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    facts = {"title": html.heads[0][2] if html.heads else "", "body": Markup(html.body)}
+    facts = {"title": html.heads[0][2] if html.heads else "", "body": html.body}
     template = _template()
-    return str(template.render(style=Markup(style), digest=digest, links=links, **facts)).encode()
+    return str(template.render(style=style, digest=digest, links=links, **facts)).encode()
 
 
 @cache

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 
 from rfbench import papers, slices
 from rfbench.analysis import verdicts
 from rfbench.analysis.gains import gains
 from rfbench.analysis.totals import totals
 from rfbench.analysis.verification import Verification
+from rfbench.escaping import Markdown
 from rfbench.pages import authors_rows, claims, front, paper_table, scoreboard
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
@@ -31,8 +31,8 @@ def page(
     more: dict[str, Any] = {"tables": [], "quotes": []}
     if full:
         tables = paper_table.of_paper(own.selection, own.numbers, name)
-        more = {"tables": list(map(Markup, tables)), "quotes": _quotes(own)}
-    return render("paper.md.j2", out=out, added=Markup(added), **facts(own, name), **more)
+        more = {"tables": list(map(Markdown, tables)), "quotes": _quotes(own)}
+    return render("paper.md.j2", out=out, added=Markdown(added), **facts(own, name), **more)
 
 
 def additions(verification: Verification, out: Path) -> dict[str, str]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 
 from rfbench import papers
 from rfbench.analysis import verdicts
@@ -16,7 +15,7 @@ from rfbench.analysis.published import BEST, Line, by_data_set
 from rfbench.analysis.totals import APART, TABLE, counts
 from rfbench.analysis.unprinted import off
 from rfbench.analysis.verification import Verification
-from rfbench.escaping import in_markdown
+from rfbench.escaping import Markdown, in_markdown
 from rfbench.pages import authors_rows
 from rfbench.pages.grids import Grid
 from rfbench.pages.words import DASH, absent, number, plus_minus, span, spread
@@ -206,7 +205,7 @@ def numbers_grid(verification: Verification, linked: bool = False) -> Grid:
         own = any(cell not in {DASH, "stand-in"} for cell in cells)
         if linked and (own or "stand-in" in cells):
             heading = name if own else f"{name}: stand-in {used[paper, item, dataset]}"
-            name = Markup(f"[{in_markdown(name)}](#{anchor(heading)})")
+            name = Markdown(f"[{in_markdown(name)}](#{anchor(heading)})")
         rows.append([name, str(here["numbers"].iloc[0]), *cells])
     return Grid(["table, data set", "numbers", *protocols], rows)
 

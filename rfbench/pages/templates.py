@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
-from rfbench.escaping import in_markdown, one_line
+from rfbench.escaping import Markdown, in_markdown, one_line
 from rfbench.pages import grids, words
 
 if TYPE_CHECKING:
@@ -46,14 +44,14 @@ def environment(escaped: bool = False) -> Environment:
     """Return the environment of the templates, with the filters of `rfbench.pages.words`.
 
     With `escaped`, every text that a template writes is escaped as Markdown, unless it is Markdown
-    of ours (`markupsafe.Markup`): a link, a table, what a macro made.
+    of ours (`rfbench.escaping.Markdown`): a link, a table, what a macro made.
     """
     # Jinja's own escaping is for HTML. It never sees a bare text: those are Markdown by then.
     finalize = _escaped if escaped else None
     made = bare(keep_trailing_newline=True, autoescape=escaped, finalize=finalize)
     made.filters["table"] = grids.markdown
     # Within a block of code nothing is markup, and a backslash is one.
-    made.filters["code"] = lambda text: Markup(one_line(text))
+    made.filters["code"] = lambda text: Markdown(one_line(text))
     made.globals.update(spread=words.spread, span=words.span, link=words.link)
     return made
 

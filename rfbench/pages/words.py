@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from markupsafe import Markup
-
-from rfbench.escaping import in_markdown
+from rfbench.escaping import Markdown, in_markdown
 
 DASH = "\N{EN DASH}"
 
@@ -130,10 +128,10 @@ def listing(items: Iterable[Any], none: str = "none") -> str:
     return ", ".join(map(str, items)) or none
 
 
-def link(target: str | Path, page_folder: Path, name: str = "") -> Markup:
+def link(target: str | Path, page_folder: Path, name: str = "") -> Markdown:
     """Write a Markdown link to a file or folder, relative to the folder of the page."""
     import os
 
     there = Path(target).resolve()
     relative = Path(os.path.relpath(there, page_folder.resolve())).as_posix()
-    return Markup(f"[{in_markdown(name or there.name)}]({quote(relative)})")
+    return Markdown(f"[{in_markdown(name or there.name)}]({quote(relative)})")

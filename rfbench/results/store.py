@@ -6,11 +6,9 @@ import datetime
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
-
-from filelock import FileLock, Timeout
 
 from rfbench import files
 from rfbench.errors import ResultsError, WriteError, writing
@@ -42,11 +40,11 @@ class Store:
         lock, owner = self.folder / ".lock", self.folder / ".owner"
         for file in (self.csv, self.folder / TORN, lock, owner):
             files.check(file)
-        held = FileLock(lock)
+        held = ExitStack()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            held.acquire(timeout=0)
-        except Timeout:
+            held.enter_context(files.locked(lock))
+        except BlockingIOError:
             who = files.read(owner).decode().strip() if owner.exists() else "another run"
             raise ResultsError(
                 f"Another run is at work on {self.folder}: {who}.",
@@ -59,13 +57,13 @@ class Store:
                 "",
                 "Give another folder with --out.",
             ) from error
-        try:
+        with held:
             now = datetime.datetime.now().isoformat(" ", timespec="seconds")
             files.replace(owner, f"process {os.getpid()}, since {now}\n".encode())
-            yield
-        finally:
-            owner.unlink(missing_ok=True)
-            held.release()
+            try:
+                yield
+            finally:
+                owner.unlink(missing_ok=True)
 
     def keep_traceback(self, trial_id: str, text: str) -> None:
         """Write the traceback of a failed trial to `failures/TRIAL_ID.txt`."""

@@ -1,5 +1,7 @@
 import csv
 import os
+import subprocess
+import sys
 
 import pytest
 from hypothesis import example, given
@@ -178,6 +180,27 @@ def test_a_row_is_forced_to_the_disk_before_it_counts(tmp_path, monkeypatch):
         patch.setattr(os, "fsync", fsync)
         store.append(X)
     assert forced == [str(store.csv)]
+
+
+def test_a_folder_is_held_by_one_run_until_that_ends_however_it_ends(tmp_path):
+    with Store(tmp_path).lock():
+        assert f"process {os.getpid()}, since" in (tmp_path / ".owner").read_text()
+        with pytest.raises(ResultsError, match="Another run is at work"), Store(tmp_path).lock():
+            raise AssertionError
+    with pytest.raises(KeyError), Store(tmp_path).lock():
+        raise KeyError
+    code = "import sys; from pathlib import Path; from rfbench.results.store import Store\n"
+    code += "held = Store(Path(sys.argv[1])).lock(); held.__enter__(); print('held', flush=True)\n"
+    code += "sys.stdin.read()"
+    command = [sys.executable, "-c", code, tmp_path]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"held\n"
+        with pytest.raises(ResultsError, match=f"process {other.pid}"), Store(tmp_path).lock():
+            raise AssertionError
+        other.kill()
+    with Store(tmp_path).lock():
+        assert str(os.getpid()) in (tmp_path / ".owner").read_text()
+    assert not (tmp_path / ".owner").exists()
 
 
 def test_a_file_is_forced_to_the_disk_before_it_takes_the_place_of_another(tmp_path, monkeypatch):
