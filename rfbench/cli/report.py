@@ -59,16 +59,16 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
     if audits:
         written = [path for made in slices.ask("remake", paths) for path in made]
     elif html and html.suffix == ".html":
-        from rfbench.pages.html import write_file
+        from rfbench.pages.html import write_page
 
-        written = write_file(paths, html)
+        written = write_page(paths, html)
     else:
         from rfbench.pages import report as made
 
         if html:
-            from rfbench.pages.html import write_folder
+            from rfbench.pages.html import write_pages
 
-            written = write_folder(made.pages(paths, out, settings), out, paths, html)
+            written = write_pages(made.pages(paths, out, settings), out, paths, html)
         else:
             written = made.publish(paths, out, settings)
     for path in written:

@@ -38,7 +38,7 @@ FRONT, INDEX = "README.md", "index.html"
 LONG = 30  # characters: a longer cell of a table may break over lines
 
 
-def write_file(folders: Sequence[str | Path], file: Path) -> list[Path]:
+def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
     """Write one page with the tables and the figures of the results folders at or below some.
 
     Raises ResultsError if there are no results or they cannot be read; WriteError if the file
@@ -79,7 +79,7 @@ def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
     }
 
 
-def write_folder(
+def write_pages(
     pages: Mapping[Path, str | bytes | None], top: Path, folders: Sequence[str | Path], out: Path
 ) -> list[Path]:
     """Write the pages of `rfbench report` as a folder of HTML, with the audits that they link to.
@@ -98,8 +98,9 @@ def write_folder(
     Raises ResultsError if the folder holds anything else; WriteError if a file cannot be written.
     """
     earlier = _earlier(out)
-    top, places = top.resolve(), [Path(folder).resolve() for folder in folders]
-    every = {top / file.resolve().relative_to(top): content for file, content in pages.items()}
+    places = [Path(folder).resolve() for folder in folders]
+    every = {top.resolve() / file.relative_to(top): content for file, content in pages.items()}
+    top = top.resolve()
     texts = {file: text for file, text in every.items() if isinstance(text, str)}
     names = {file: file.relative_to(top).with_suffix(".html").as_posix() for file in texts}
     names[top / FRONT] = INDEX

@@ -10,7 +10,7 @@ import pytest
 
 from rfbench import figures
 from rfbench.errors import ResultsError, WriteError
-from rfbench.pages.html import Html, write_file
+from rfbench.pages.html import Html, write_page, write_pages
 from tests.support.command_line import call
 from tests.support.papers import PAPER, eeg
 from tests.support.results import write_folder
@@ -82,21 +82,20 @@ def test_a_page_of_several_folders_leads_to_each(
     top: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "drawn", lambda *_: b"")
-    (file,) = write_file(["results/mine", "results/paper"], Path("page.html"))
+    (file,) = write_page(["results/mine", "results/paper"], Path("page.html"))
     page = Page(file)
     assert harmless(page)
     inside = [address[1:] for address in page.of("href") if address.startswith("#")]
     assert len(inside) == 2
     assert set(inside) <= set(page.of("id"))
     before = file.read_bytes()
-    write_file(["results/mine", "results/paper"], file)
+    write_page(["results/mine", "results/paper"], file)
     assert file.read_bytes() == before
 
 
 def test_the_pages_of_a_report_link_to_one_another(top: Path) -> None:
-    audit = Path("results/paper/notes.md")
-    audit.write_text("# Notes\n\n[rows](trials.csv)\n", encoding="utf-8")
-    Path("results/README.md").touch()  # what a link that leads outside would find
+    Path("elsewhere.md").touch()
+    Path("results/README.md").symlink_to("../elsewhere.md")  # not read, not written
     call("report", "results", "--html", "site")
     files = {path.relative_to("site").as_posix() for path in Path("site").rglob("*.html")}
     assert {"index.html", "which_method.html", "papers/liu2020.html"} <= files
@@ -113,6 +112,21 @@ def test_the_pages_of_a_report_link_to_one_another(top: Path) -> None:
                 assert there.is_file(), address
                 assert not place or place in Page(there).of("id")
     assert links > 10
+    assert Path("elsewhere.md").read_bytes() == b""
+
+
+def test_a_page_that_is_linked_to_is_taken_in_from_the_results_alone(top: Path) -> None:
+    for place in ("results/a", "results/b", "."):
+        Path(place).mkdir(exist_ok=True)
+        text = f"# Audit {place}\n\n[rows](trials.csv) <script>bad()</script>\n"
+        Path(place, "audit.md").write_text(text, encoding="utf-8")
+    links = "[a](a/audit.md) [b](b/audit.md) [none](../audit.md) [gone](c/audit.md)"
+    pages: dict[Path, str | bytes] = {Path("results/README.md"): f"# All\n\n{links}\n"}
+    write_pages(pages, Path("results"), ["results"], Path("site"))
+    assert Page(Path("site/index.html")).of("href")[1:] == ["audits/a.html", "audits/b.html"]
+    page = Page(Path("site/audits/b.html"))
+    assert harmless(page)
+    assert page.of("href") == ["../index.html"]
 
 
 def test_pages_of_an_earlier_call_are_replaced_and_others_refused(top: Path) -> None:
@@ -125,9 +139,9 @@ def test_pages_of_an_earlier_call_are_replaced_and_others_refused(top: Path) -> 
     Path("file").touch()
     assert "file is in the way" in call("report", "--html", "file", code=2)
     with pytest.raises(WriteError, match="--html"):
-        write_file(["results/mine"], Path("file/page.html"))
+        write_page(["results/mine"], Path("file/page.html"))
     with pytest.raises(ResultsError):
-        write_file(["nowhere"], Path("page.html"))
+        write_page(["nowhere"], Path("page.html"))
 
 
 def test_markdown_becomes_html() -> None:
