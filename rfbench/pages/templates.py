@@ -56,12 +56,12 @@ def environment(escaped: bool = False) -> Environment:
     return made
 
 
-def bare(package: str = "rfbench.pages", folder: str = "templates", **kwargs: Any) -> Environment:
+def bare(**kwargs: Any) -> Environment:
     """Return an environment with the filters of `rfbench.pages.words`, and Jinja's own `kwargs`."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     made = Environment(
-        loader=ChoiceLoader([PackageLoader(package, folder), PackageLoader("rfbench", "")]),
+        loader=ChoiceLoader([PackageLoader("rfbench.pages"), PackageLoader("rfbench", "")]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
