@@ -41,6 +41,12 @@ class MemoryLimit(MethodError):
     """Work that would not fit into the memory allowed."""
 
 
+class ExecutorError(RfbenchError):
+    """Workers that cannot be had, or differ from this machine."""
+
+    exit_code = 1
+
+
 class ResultsError(RfbenchError):
     """A results folder that cannot be read, or that another run is at work on."""
 

@@ -32,7 +32,7 @@ SECRET = "0 secret line, x$(touch PWN)\n"
 OURS = (
     "trials.csv", "manifest.json", "rfbench.log", "trials.csv.torn", ".owner", ".lock", "kept.csv",
     "error_vs_M.png", "error_vs_time.png", ".figures.json", "audit.md", "audit.csv",
-    "failures", ".unfinished",
+    "failures", ".begun",
 )  # fmt: skip
 PAGES = ("README.md", "which_method.md", "verdicts.json", "papers")
 

@@ -225,8 +225,8 @@ OTHER_WRITERS = {
     "rfbench.cli.running",
     "rfbench.datasets.fetch",
     "rfbench.datasets.packed",
+    "rfbench.experiment.children",
     "rfbench.experiment.environment",
-    "rfbench.experiment.journal",
     "rfbench.experiment.worker",
 }
 

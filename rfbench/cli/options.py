@@ -189,7 +189,16 @@ class RunOptions:
         "--memory",
         default="80%",
         show_default=True,
-        help="Memory for all workers: a share of what is free, or GiB (6, 1.5).",
+        help="Memory for all workers: a share of what is free, or GiB (6, 1.5). With dask, GiB "
+        "for each trial at work.",
+    )
+    executor: str = _option(
+        "--executor",
+        default="local",
+        show_default=True,
+        envvar="RFBENCH_EXECUTOR",
+        metavar="WHERE",
+        help="local, or dask:ADDRESS of a scheduler: its workers run the trials.",
     )
     retry: tuple[str, ...] = _option(
         "--retry",
@@ -246,10 +255,13 @@ class RunOptions:
         return self.out / "smoke" if self.smoke else self.out
 
     def limits(self, workers: int) -> Limits:
-        """Return the limits of one of so many workers."""
+        """Return the limits of one of so many workers; one of dask has them for itself."""
         from rfbench.experiment.worker import Limits, memory_share
 
-        return Limits(memory_share(self.memory, workers), self.timeout)
+        if self.executor == "local":
+            return Limits(memory_share(self.memory, workers), self.timeout)
+        amount = None if self.memory.endswith("%") else memory_share(self.memory, 1)
+        return Limits(amount, self.timeout)
 
 
 def reads_a_table(command: Command) -> Command:

@@ -18,8 +18,7 @@ from rfbench.cli.progress import progress
 from rfbench.cli.terminal import echo, echo_json, print_text
 from rfbench.config import Experiment
 from rfbench.errors import RfbenchError, WriteError
-from rfbench.experiment import runner
-from rfbench.experiment.children import Local
+from rfbench.experiment import fanout, runner
 from rfbench.experiment.plan import Trial
 from rfbench.experiment.run_plan import (
     RunPlan,
@@ -170,8 +169,8 @@ def _missing(plan: RunPlan, options: RunOptions) -> list[Trial]:
 
 def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     """Run what is missing beside a progress bar; the first Ctrl-C is answered."""
-    executor = Local(options.jobs or os.cpu_count() or 1)
-    workers = executor.workers()
+    executor = fanout.find(options.executor, options.jobs)
+    workers = executor.workers
     limits = options.limits(workers)
     missing = _missing(plan, options)
     done = len(plan.trials) - len(missing)
@@ -183,7 +182,7 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
         others = len(plan.planned) - len(plan.trials)
         data = {t.dataset.name: t.data_sha256 for t in plan.trials}
         for line in (
-            f"workers: {workers}, each with {memory} and {seconds}",
+            f"workers: {workers} ({options.executor}), each with {memory} and {seconds}",
             f"cache:   {datasets.data_folder()}",
             *(f"data:    {name}, sha256 {sha256}" for name, sha256 in data.items()),
             f"left out: {done} trials with a row, {others} that were not asked for",
@@ -208,7 +207,11 @@ def _event(name: str, plan: RunPlan, **facts: Any) -> dict[str, Any]:
 
 
 def _events(
-    plan: RunPlan, options: RunOptions, executor: Local, limits: Limits, missing: list[Trial]
+    plan: RunPlan,
+    options: RunOptions,
+    executor: fanout.Executor,
+    limits: Limits,
+    missing: list[Trial],
 ) -> runner.Summary:
     """Run what is missing, and print a line of JSON at the start, per trial and at the end."""
 

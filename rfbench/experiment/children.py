@@ -1,244 +1,243 @@
-"""Processes of this machine for trials, by loky: a crash costs the child, never its parent.
+"""The processes of this machine that run trials: a crash costs the child, never its parent.
 
-Each child is an executor of joblib's loky with one worker, so that a crash breaks no other one.
-It has a session of its own: Ctrl-C is its parent's business, and what trials leave running ends
-with it. It ends when its parent does, and after a minute without work.
+A child has a session of its own: Ctrl-C is its parent's business, and what trials leave running
+ends with it. It ends when its parent does. Those without work are found by the next run.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
-import functools
-import multiprocessing
+import json
 import os
-import re
+import pickle
 import signal
+import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future
-from multiprocessing import util
-from pathlib import Path
+from multiprocessing.connection import wait
 from typing import Any
 
-import psutil
-from joblib.externals.loky import process_executor
-from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
+from rfbench.errors import ExecutorError
+from rfbench.experiment.plain import SPOILED
+from rfbench.experiment.plan import Job, Trial
+from rfbench.experiment.worker import IDLE_SECONDS, Assignment, Limits
+from rfbench.results import kept_features
+from rfbench.results.manifest import MACHINES
+from rfbench.results.store import what_does_not_fit
 
-from rfbench.errors import WriteError
-from rfbench.experiment.plan import Job
-from rfbench.experiment.worker import Limits, do_job, end
+Row = dict[str, Any]
+BEGIN = (
+    "import json, sys; path, parent, trace = map(json.loads, sys.argv[1:]); sys.path[:] = path; "
+    "from rfbench.experiment.worker import main; main(parent, trace)"
+)
+# So long a trial may go on after its time, in which its child writes down where it is.
+GRACE_SECONDS = 0.25
+LONGEST_ANSWER = 2**28
+STATUSES = ("ok", "failed", "memory")
+EXTRAS = {"traceback", kept_features.KEY}
 
-Rows = list[dict[str, Any]]
-IDLE_SECONDS = 60.0
-PARENT_CHECK_SECONDS = 1.0
-DEATH_CHECK_SECONDS = 0.2
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-OURS = "RFBENCH_"
 
+class Died(Exception):
+    """A child ended in a trial, or had to be ended.
 
-class ChildDied(Exception):
-    """The process ended before it had a result."""
+    `status` is that of the trial's row; `by_signal`: it was killed, and not by its parent.
+    """
+
+    def __init__(self, message: str, trace: str = "", *, by_signal: bool = False) -> None:
+        super().__init__(message)
+        self.trace, self.by_signal, self.status = trace, by_signal, "crashed"
 
 
 class Child:
-    """A process that does one call after the other; it begins with the first."""
+    """A process that runs one trial after the other.
 
-    def __init__(self, code: str) -> None:
-        self.code = code  # imported code that may have run in it
+    It is watched by a descriptor of the process: a process that a trial left behind may hold its
+    pipe open.
+    """
+
+    def __init__(self) -> None:
+        self.code = ""  # imported code that may have run in it
         self.idle_since = 0.0
-        self.process: Any = None
-        self._pool = ProcessPoolExecutor(
-            1, timeout=IDLE_SECONDS, initializer=_begin, initargs=(os.getpid(),)
-        )
-
-    def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
-        """Begin a call; BrokenProcessPool if the process has ended since the last one."""
-        # A daemon, as the workers of dask are, may begin no process; this one leaves none behind.
-        multiprocessing.current_process().daemon = False
-        folder = ""
-        with contextlib.suppress(OSError):  # it was removed
-            folder = os.getcwd()
-        variables = {name: value for name, value in os.environ.items() if name.startswith(OURS)}
-        future: Future[Any] = self._pool.submit(_do, folder, variables, function, args)
-        self.process = self.process or next(iter(self._pool._processes.values()), None)
-        return future
-
-    def kill(self) -> None:
-        """End the process, and those that trials left running in it, also if it has ended."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        if self.process.exitcode is None:  # it may have had no group yet
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.process.pid, signal.SIGKILL)
-
-
-_lock = threading.Lock()
-_busy: dict[Future[Any], tuple[Local, Child]] = {}
-_idle: list[Child] = []
-"""Children without work: those of a run are found by the next one in the same process."""
-
-
-class Local:
-    """So many processes of this machine."""
-
-    broken = (ChildDied,)
-
-    def __init__(self, n_jobs: int = 1) -> None:
-        self._n_jobs, self._killed = n_jobs, False
-
-    def submit(self, job: Job, folder: Path, limits: Limits) -> Future[Rows]:
-        """Begin a job in a process that has run no other code than the job names."""
-        return self.call(do_job, job, folder, limits, code=job.code)
-
-    def call(self, function: Callable[..., Any], *args: Any, code: str = "") -> Future[Any]:
-        """Begin a call; its future raises ChildDied if its process does not survive it.
-
-        `code` names what is imported by the call and is not rfbench's own. The child does no call
-        of other code from then on: what it left behind in the process is its own loss.
-        """
-        _watch()
-        outer: Future[Any] = Future()
-        # A signal reaches no child before it has a session of its own, and does not come between
-        # the start of a child and its entry among those that `kill` ends.
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        self._answers, self._spoiled = b"", False
+        self._trace = tempfile.TemporaryFile("ab+")  # noqa: SIM115
+        trace = self._trace.fileno()
+        words = [json.dumps(sys.path), str(os.getpid()), str(trace)]
         try:
-            inner = None
-            while inner is None:
-                child = _take(code)
-                with contextlib.suppress(BrokenProcessPool):  # it ended while it had no work
-                    inner = child.submit(function, *args)
-            _busy[outer] = self, child
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", BEGIN, *words],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+                pass_fds=[trace],
+            )
         except OSError as error:
-            raise WriteError(
+            self._trace.close()
+            raise ExecutorError(
                 f"No worker process could be started: {error.strerror or error}.",
                 "",
                 "Take fewer --jobs, or end other processes, and run the same command again.",
             ) from error
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        if self._killed:
-            child.kill()
-        inner.add_done_callback(functools.partial(_done, outer))
-        return outer
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._orders, self._pipe = self._process.stdin, self._process.stdout.fileno()
+        self._death = os.pidfd_open(self._process.pid)
+        os.set_blocking(self._pipe, False)
+        try:
+            self.machine = json.loads(self._answer())
+        except Died as death:
+            why = str(death) if not death.trace else death.trace.splitlines()[-1]
+            raise ExecutorError("No worker process could be started.", why) from death
 
-    def workers(self) -> int:
-        """Return the number of processes."""
-        return self._n_jobs
+    def begin(self, job: Job, limits: Limits) -> None:
+        """Send a job, whose trials are then measured one by one."""
+        self._order(Assignment.of(job, limits))
+
+    def measure(self, trial: Trial, timeout: float | None = None) -> Row:
+        """Begin the next trial of the job, and return its row.
+
+        Raises Died: the process ended in it, had no row within so many seconds, or returned what
+        is no row of this trial; the child is gone.
+        """
+        self._trace.truncate(0)
+        self._order(True)
+        line = self._answer(timeout)
+        try:
+            row = json.loads(line)
+            self._spoiled = bool(row.pop(SPOILED, False))
+            why = _what_is_wrong(row, trial)
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            why = f"{type(error).__name__}: {error}."
+        if why:
+            self.close()
+            raise Died(f"What the worker process returned is no row of its trial: {why}")
+        return {**row, MACHINES: self.machine}
+
+    def end_job(self) -> None:
+        """Let it forget what the trials of the job share."""
+        self._order(False)
+        self.idle_since = time.monotonic()
+
+    def is_sound(self) -> bool:
+        """Tell whether it can run another trial."""
+        return not (self._spoiled or wait([self._death], 0))
 
     def kill(self) -> None:
-        """End the processes that are at work."""
-        self._killed = True
-        for owner, child in list(_busy.values()):
-            if owner is self:
-                child.kill()
+        """End the process, and those that trials left running in it, also if it has ended."""
+        if self._process.returncode is None:  # else its number may be another one's
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """Leave the processes to the next run."""
+        """End the process, see that it is gone, and let go of what belongs to it."""
+        if self._trace.closed:
+            return
+        self.kill()
+        self._process.wait()
+        os.close(self._death)
+        self._trace.close()
+        with contextlib.suppress(BrokenPipeError), self._process:
+            pass  # closes its pipes
+
+    def _order(self, content: object) -> None:
+        try:
+            pickle.dump(content, self._orders)
+            self._orders.flush()
+        except BrokenPipeError:
+            raise self._died() from None
+
+    def _answer(self, seconds: float | None = None) -> bytes:
+        """Return the next line of its output."""
+        end = None if seconds is None else time.monotonic() + seconds + GRACE_SECONDS
+        while b"\n" not in self._answers:
+            left = None if end is None else max(0.0, end - time.monotonic())
+            ready = wait([self._pipe, self._death], left)
+            if not ready:
+                death = Died(f"It ran longer than it may: {seconds:g} s.", self._traced())
+                death.status = "timeout"
+                self.close()
+                raise death
+            piece = os.read(self._pipe, 2**20) if self._pipe in ready else b""
+            self._answers += piece
+            if not piece or len(self._answers) > LONGEST_ANSWER:
+                raise self._died()
+        line, _, self._answers = self._answers.partition(b"\n")
+        return line
+
+    def _died(self) -> Died:
+        """Say how it ended; where it has not, and its output is closed or endless, end it."""
+        alone = bool(wait([self._death], 1.0))
+        trace = self._traced()
+        self.close()
+        number = self._process.returncode
+        ended = f"by signal {-number}" if number < 0 else f"with exit code {number}"
+        first = next((line for line in trace.splitlines() if line.strip()), "")
+        message = f"The worker process ended {ended}." if alone else "It closed its output."
+        return Died(f"{message} {first}".strip(), trace or message, by_signal=alone and number < 0)
+
+    def _traced(self) -> str:
+        self._trace.seek(0)
+        return self._trace.read().decode(errors="backslashreplace")
 
 
-def _take(code: str) -> Child:
-    """Return an idle child that has run no other code, and will not end by itself, or a new one."""
-    latest = time.monotonic() - IDLE_SECONDS / 2
-    with _lock:
-        _idle[:] = [child for child in _idle if child.idle_since > latest]
-        for wanted in (code, ""):
-            for child in reversed(_idle):
-                if child.code == wanted:
-                    _idle.remove(child)
-                    child.code = code
-                    return child
-        # It takes the place of one that is idle: there are never more than are used at once.
-        if _idle:
-            _idle.pop(0).kill()
-    return Child(code)
+def _what_is_wrong(row: Row, trial: Trial) -> str:
+    """Say why an answer is no row of a trial; empty if it is one."""
+    from rfbench.experiment.trial import describe
+
+    if row.get("status") not in STATUSES:
+        return "It has no status of a row."
+    # Only code of others can have changed them.
+    known = describe(trial) if trial.code else {"trial_id": trial.id}
+    if any(row.get(name) != value for name, value in known.items()):
+        return "It is that of another trial."
+    lines = row.get(kept_features.KEY, [])
+    numbers = [value for line in lines for value in line.values()]
+    if not all(isinstance(value, int | float) for value in numbers):
+        return "Its features are no numbers."
+    return " ".join(what_does_not_fit({k: v for k, v in row.items() if k not in EXTRAS}))
 
 
-def _done(outer: Future[Any], inner: Future[Any]) -> None:
-    """Hand a result on; the child is ready for the next call by then."""
-    (_, child), error = _busy.pop(outer), inner.exception()
-    if isinstance(error, BrokenProcessPool):
-        child.kill()
-        outer.set_exception(ChildDied(_how(error)))
-        return
-    child.idle_since = time.monotonic()
-    with _lock:
-        _idle.append(child)
-    if error is None:
-        outer.set_result(inner.result())
-    else:
-        outer.set_exception(error)
+_lock = threading.Lock()
+_idle: list[Child] = []
 
 
-def _how(error: BaseException) -> str:
-    """Return in words how a process ended, from what loky says of it: ``EXIT(3)``."""
-    code = re.search(r"\((-?\d+)\)", str(error))
-    if code is None:
-        return f"The worker process ended: {str(error).splitlines()[0]}"
-    number = int(code[1])
-    died = f"by signal {-number}" if number < 0 else f"with exit code {number}"
-    return f"The worker process ended {died}."
+def take(code: str) -> Child:
+    """Return an idle child that has run no other code than this, or a new one.
 
-
-@functools.cache
-def _watch() -> None:
-    """End, from now on, what trials left running where their child has ended in a call.
-
-    loky sees the end of a child by a pipe, which they hold open: it would wait for them.
+    Code of a user's runs in a child that runs nothing else from then on. A new child takes the
+    place of an idle one: there are never more than are used at once.
     """
-
-    def look() -> None:
-        while True:
-            time.sleep(DEATH_CHECK_SECONDS)
-            for _, child in list(_busy.values()):
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    if psutil.Process(child.process.pid).status() == psutil.STATUS_ZOMBIE:
-                        child.kill()
-
-    threading.Thread(target=look, daemon=True).start()
-
-
-# What follows runs in the child.
-
-
-def _begin(parent: int) -> None:
-    """Make this process a child of `parent`, the id of the process that it serves."""
-    sys.addaudithook(functools.partial(_refuse, {parent, os.getpgrp()}))
-    os.setsid()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-    with open(os.devnull) as nothing:
-        os.dup2(nothing.fileno(), 0)
-    # loky ends a worker that has grown by 300 MB, with a warning in the parent; a child that holds
-    # a large data set would end again and again, and warnings as errors end loky's own thread.
-    process_executor._MAX_MEMORY_LEAK_SIZE = float("inf")
-    util.Finalize(None, end, exitpriority=1000)  # also where loky ends it
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    latest = time.monotonic() - IDLE_SECONDS / 2  # it ends by itself
+    with _lock:
+        for child in [c for c in _idle if c.idle_since < latest or not c.is_sound()]:
+            _idle.remove(child)
+            child.close()
+        fitting = [c for wanted in (code, "") for c in reversed(_idle) if c.code == wanted]
+        if fitting or _idle:
+            child = (fitting or _idle)[0]
+            _idle.remove(child)
+            if fitting:
+                child.code = code
+                return child
+            child.close()
+    child = Child()
+    child.code = code
+    return child
 
 
-def _refuse(run: set[int], event: str, args: Any) -> None:
-    """Refuse to ask the run to stop, which is its user's business alone.
-
-    Code that kills the run cannot be stopped, but the next run finds its trial. One that asks it to
-    stop would leave trials that nobody misses.
-    """
-    asks = event in ("os.kill", "os.killpg") and args[1] in SIGNALS
-    if asks and abs(args[0]) in run:
-        raise PermissionError("a trial may not send a signal to the run")
+def give_back(child: Child) -> None:
+    """End a child's job, and leave it to the next one, or to the next run of this process."""
+    with contextlib.suppress(Died):
+        child.end_job()
+        with _lock:
+            _idle.append(child)
 
 
-def _do(folder: str, variables: dict[str, str], function: Callable[..., Any], args: Any) -> Any:
-    """Do a call in the folder of the parent and with its variables of rfbench."""
-    for name in [name for name in os.environ if name.startswith(OURS)]:
-        del os.environ[name]
-    os.environ.update(variables)
-    with contextlib.suppress(OSError):
-        os.chdir(folder)
-    return function(*args)
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(PARENT_CHECK_SECONDS)
-    end()
+@atexit.register
+def end_idle() -> None:
+    """End the children without work."""
+    with _lock:
+        while _idle:
+            _idle.pop().close()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +11,9 @@ from typing import Any
 from rfbench import datasets
 from rfbench.config import Experiment, KeptBy, from_manifest
 from rfbench.errors import ResultsError, RfbenchError
-from rfbench.experiment.children import Local
 from rfbench.experiment.environment import blas
+from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.plan import Job, Trial, plan
-from rfbench.experiment.schedule import Schedule
 from rfbench.experiment.worker import Limits
 from rfbench.results import manifest as manifests
 from rfbench.results.maintenance import differences, rows_of
@@ -130,9 +127,7 @@ def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
             f"A row is named by its number, 1 to {len(rows)}, or by its trial_id.",
         )
     manifest = manifests.read(folder)
-    trial = trial_of(named[0], manifest, allow_imports)
-    with _worker() as schedule:
-        return _repeated(schedule, folder, named[0], trial, manifest)
+    return _repeated(folder, named[0], trial_of(named[0], manifest, allow_imports), manifest)
 
 
 def replay_any(
@@ -156,22 +151,21 @@ def replay_any(
     every = [(folder, row) for folder in folders for row in rows_of(folder)]
     random.Random(seed).shuffle(every)
     read: dict[Path, dict[str, Any]] = {}
-    with _worker() as schedule:
-        for folder, row in every:
-            if not count:
-                return
-            if folder not in read:
-                read[folder] = manifests.read(folder)
-            try:
-                why = _not_here(row, read[folder], most_seconds, allow_imports)
-                trial = None if why else trial_of(row, read[folder], allow_imports)
-            except RfbenchError as error:
-                why, trial = error.why or error.what, None
-            if trial is None:
-                yield Passed(folder, row, why)
-            else:
-                count -= 1
-                yield _repeated(schedule, folder, row, trial, read[folder])
+    for folder, row in every:
+        if not count:
+            return
+        if folder not in read:
+            read[folder] = manifests.read(folder)
+        try:
+            why = _not_here(row, read[folder], most_seconds, allow_imports)
+            trial = None if why else trial_of(row, read[folder], allow_imports)
+        except RfbenchError as error:
+            why, trial = error.why or error.what, None
+        if trial is None:
+            yield Passed(folder, row, why)
+        else:
+            count -= 1
+            yield _repeated(folder, row, trial, read[folder])
 
 
 def _not_here(
@@ -187,16 +181,10 @@ def _not_here(
     return "" if data_of(row) in own or datasets.on_disk(data_of(row)) else NO_DATA
 
 
-@contextmanager
-def _worker() -> Iterator[Schedule]:
-    with tempfile.TemporaryDirectory(prefix="rfbench-") as scratch:
-        yield Schedule(Path(scratch), Local(1), Limits())
-
-
-def _repeated(
-    schedule: Schedule, folder: Path, row: dict[str, str], trial: Trial, manifest: dict[str, Any]
-) -> Replay:
-    (again,) = schedule.rows([Job((trial,))])
+def _repeated(folder: Path, row: dict[str, str], trial: Trial, manifest: dict[str, Any]) -> Replay:
+    rows: list[dict[str, Any]] = []
+    FanOut(rows.append, Limits()).run([Job((trial,))])
+    (again,) = rows
     then_blas = manifests.machines(manifest).get(row["machine"], {}).get("blas")
     return Replay(folder, row, again, differences(row, again), (_cores(then_blas), _cores(blas())))
 

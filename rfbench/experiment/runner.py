@@ -10,12 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rfbench.experiment.children import Local
+from rfbench.experiment.begun import Begun
+from rfbench.experiment.fanout import Executor, FanOut
 from rfbench.experiment.interrupts import interrupts
-from rfbench.experiment.journal import leftovers, remove_folder, suspect
-from rfbench.experiment.plan import Job, jobs
+from rfbench.experiment.plan import jobs
 from rfbench.experiment.run_plan import RunPlan, manifest
-from rfbench.experiment.schedule import Schedule
 from rfbench.experiment.worker import Limits
 from rfbench.results import kept_features
 from rfbench.results import manifest as manifests
@@ -43,30 +42,30 @@ def run(
     plan: RunPlan,
     *,
     n_jobs: int = 1,
-    executor: Local | None = None,
+    executor: Executor | None = None,
     limits: Limits | None = None,
     retry: Collection[str] = (),
     fail_fast: bool = False,
     on_row: Callable[[dict[str, Any]], None] | None = None,
     on_interrupt: Callable[[], None] | None = None,
 ) -> Summary:
-    """Run the trials that have no row yet, and write each row as soon as its job is done.
+    """Run the trials that have no row yet, and write each row as soon as it is measured.
 
     Without an executor, `n_jobs` processes of this machine do it; the results do not depend on it.
     Trials with a status of `retry` are run again; the new row counts. With `fail_fast` no further
-    job begins after a trial that failed. `on_row` is called with each new row, `on_interrupt` at
-    the first Ctrl-C.
+    trial begins after one that failed. `on_row` is called with each new row, one at a time and in
+    any thread, `on_interrupt` at the first Ctrl-C.
 
-    ResultsError if another run is at work on the folder, or a row cannot be written.
+    ResultsError if another run is at work on the folder, or a row cannot be written; ExecutorError
+    if there are no workers.
     """
-    executor = executor or Local(n_jobs)
-    store = Store(plan.folder)
+    executor = executor or Executor(n_jobs)
+    store, begun = Store(plan.folder), Begun(plan.folder)
     with store.lock(), interrupts(on_interrupt) as (stopping, asked):
         store.mend()
-        planned = {trial.id for trial in plan.planned}
-        suspects = rescue(store, planned)
         done = store.done()
         missing = [t for t in plan.trials if t.id not in done or done[t.id] in retry]
+        suspects = begun.read() & {trial.id for trial in plan.planned} - done.keys()
         summary = Summary(plan.folder, planned=len(plan.trials))
         summary.found = summary.planned - len(missing)
         content = manifest(plan)
@@ -76,68 +75,45 @@ def run(
                 _say_which_machine(store, list(content["machines"]))
             content["machines"] = earlier | content["machines"]
             manifests.write(plan.folder, content)
-        workers = executor.workers()
+        workers = executor.workers
         versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items())
         note(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")
         note(plan.folder, f"to run: {len(missing)} of {summary.planned}, {workers} workers")
+        if suspects:
+            text = f"{len(suspects)} trials had begun when a run was cut off"
+            log.warning("%s: they come last.", text)
+            note(plan.folder, f"last: {text}")
+        recorded: set[str] = set()
+
+        def record(row: dict[str, Any]) -> None:
+            _record(store, summary, row, content["machines"])
+            recorded.add(row["trial_id"])
+            if on_row:
+                on_row(row)
+            if fail_fast and summary.failed:
+                stopping.set()
+
         limits = replace(limits or Limits(), workers=workers)
-        schedule = Schedule(plan.folder, executor, limits, stopping)
-        others = jobs([trial for trial in missing if trial.id not in suspects], workers)
-        last = [Job((trial,)) for trial in missing if trial.id in suspects]
+        fan_out = FanOut(record, limits, begun.add, stopping)
+        first = [trial for trial in missing if trial.id not in suspects]
+        last = [trial for trial in missing if trial.id in suspects]
         try:
-            for row in schedule.rows(others, last):
-                row.setdefault("workers", workers)  # of a trial whose worker is gone
-                _record(store, summary, row)
-                if on_row:
-                    on_row(row)
-                if fail_fast and summary.failed:
-                    stopping.set()
-            executor.close()
+            if executor.client is None:
+                left = fan_out.run(jobs(first, workers), last)
+            else:
+                fan_out.run_on(executor.client, [*first, *last])
+                left = []
         except BaseException as error:
             note(plan.folder, f"cut off: {error!r}")
-            executor.kill()
-            rescue(store, planned)
             raise
         finally:
-            remove_folder(store.folder)
+            executor.close()
+        begun.keep((suspects | {trial.id for trial in left}) - recorded)
         summary.left = len(missing) - summary.done
         summary.interrupted = asked.is_set()
         counts = f"{summary.done} run, {summary.failed} failed, {summary.left} left"
         note(plan.folder, f"{'interrupted' if summary.interrupted else 'ended'}: {counts}")
     return summary
-
-
-def rescue(store: Store, planned: Collection[str]) -> set[str]:
-    """Move finished rows from the journals of a run that was cut off to `trials.csv`.
-
-    Returns the planned trials that it had begun: one of them may have ended it. Call it with the
-    folder's lock held.
-    """
-    saved = changed = 0
-    begun: set[str] = set()
-    for journal in leftovers(store.folder):
-        rows, unfinished = journal.read()
-        changed += journal.changed
-        begun |= {unfinished} if unfinished else set()
-        done = store.done()
-        for row in rows:
-            if done.get(row["trial_id"]) != "ok":
-                _record(store, Summary(store.folder), row)
-                saved += 1
-        journal.remove()
-    if saved:
-        log.warning("%d finished rows of an interrupted run were saved.", saved)
-        note(store.folder, f"saved: {saved} finished rows of an interrupted run")
-    if changed:
-        log.warning("%d lines of an interrupted run are cut, or changed: left out.", changed)
-        note(store.folder, f"left out: {changed} lines of an interrupted run, cut or changed")
-    suspects = (begun & set(planned)) - set(store.done())
-    if suspects:
-        log.warning("%d trials had begun when a run was cut off: they come last.", len(suspects))
-        note(store.folder, f"last: {len(suspects)} trials that had begun when a run was cut off")
-    for trial_id in suspects:
-        suspect(store.folder, trial_id)
-    return suspects
 
 
 def _say_which_machine(store: Store, here: list[str]) -> None:
@@ -149,12 +125,14 @@ def _say_which_machine(store: Store, here: list[str]) -> None:
         note(store.folder, f"another machine: {message}")
 
 
-def _record(store: Store, summary: Summary, row: dict[str, Any]) -> None:
+def _record(store: Store, summary: Summary, row: dict[str, Any], machines: dict[str, Any]) -> None:
     trace = row.pop("traceback", None)
     if trace:
         store.keep_traceback(row["trial_id"], trace)
-    if machines := row.pop(manifests.MACHINES, None):
-        manifests.add_machines(store.folder, machines)
+    measured_on = row.pop(manifests.MACHINES, {})
+    if measured_on.keys() - machines:
+        manifests.add_machines(store.folder, measured_on)
+        machines |= measured_on
     lines = row.pop(kept_features.KEY, None)
     if lines:
         kept_features.write(store.folder, row["trial_id"], lines)

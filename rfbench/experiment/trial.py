@@ -6,6 +6,7 @@ import functools
 import inspect
 import itertools
 import json
+import random
 import signal
 import sys
 import warnings
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import joblib
 import numpy as np
 import sklearn
 from sklearn.base import clone
@@ -34,13 +36,13 @@ from rfbench.config import (
 )
 from rfbench.datasets import Prepared
 from rfbench.errors import MemoryLimit, MethodError, RfbenchError
-from rfbench.experiment import isolation
+from rfbench.experiment import plain
 from rfbench.experiment.context import Context
 from rfbench.experiment.environment import machine_id, peak_rss_mb, reset_peak_rss
 from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.seeds import integer_for
 from rfbench.results import kept_features
-from rfbench.rows import some
+from rfbench.rows import RowSource, some
 from rfbench.samplers import RandomFeatures
 from rfbench.samplers.base import looks_at_target
 from rfbench.samplers.lkrf import LKRF
@@ -81,53 +83,64 @@ def thread_pools(modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def run_job(job: Job, on_start: Callable[[str], None] | None = None) -> Iterator[dict[str, Any]]:
-    """Run the trials of a job, one row each; a trial that fails is a row that says so."""
+def run_job(job: Job) -> Iterator[dict[str, Any]]:
+    """Run the trials of a job, one row each; a trial that fails is a row that says so.
+
+    Python's and numpy's global generators begin alike in each: code that draws from them is as
+    repeatable as the rest.
+    """
     refuse_complex_numbers()
     warm_up()
     libraries = thread_pools(len(sys.modules))
     context = Context()
     for trial in job.trials:
-        if on_start:
-            on_start(trial.id)
         seed = integer_for(trial.experiment.seed, "globals", trial.number)
+        random.seed(seed)
+        np.random.seed(seed)  # noqa: NPY002
         with (
-            isolation.contained(seed) as ruined,
             libraries.limit(limits=trial.experiment.threads),
             sklearn.config_context(assume_finite=True),
         ):
             row = run_trial(trial, context)
-        if ruined:
-            left = f"It left {', '.join(ruined)} behind; its worker was replaced."
-            row[isolation.RUINED] = ruined
-            row["message"] = "; ".join(filter(None, [row.get("message"), left]))
         yield row
 
 
 def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
     """Return the row of a trial, whatever happens in it."""
-    row = describe(trial)
+    row, rows_before = describe(trial), ""
     # A worker ignores Ctrl-C: a KeyboardInterrupt there comes from the trial's own code.
     interrupts_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     reset_peak_rss()
     try:
+        if trial.code:
+            rows_before = _hash_of_rows(trial, context)
         measured = measure(trial, context)
         lines = measured.pop(kept_features.KEY, None)
-        row.update({column: isolation.plain(value) for column, value in measured.items()})
+        row.update({column: plain.plain(value) for column, value in measured.items()})
         row.update({kept_features.KEY: lines} if lines else {}, status="ok")
     except MemoryLimit as error:
-        row.update(status="memory", message=isolation.words(error))
+        row.update(status="memory", message=plain.words(error))
     except RfbenchError as error:
-        row.update(status="failed", message=isolation.words(error))
+        row.update(status="failed", message=plain.words(error))
     except MemoryError as error:
-        row.update(status="memory", message=f"Out of memory: {isolation.words(error)}")
+        row.update(status="memory", message=f"Out of memory: {plain.words(error)}")
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) and not interrupts_ignored:
             raise
-        row.update(status="failed", message=f"{type(error).__name__}: {isolation.words(error)}")
-        row["traceback"] = isolation.traceback_of(error)
+        row.update(status="failed", message=f"{type(error).__name__}: {plain.words(error)}")
+        row["traceback"] = plain.traceback_of(error)
     row["peak_rss_mb"] = round(peak_rss_mb(), 1)
+    if rows_before and _hash_of_rows(trial, context) != rows_before:
+        what = f"{trial.code} changed the prepared rows: its numbers are those of other data."
+        row = describe(trial) | {"status": "failed", "message": what, plain.SPOILED: True}
     return row
+
+
+def _hash_of_rows(trial: Trial, context: Context) -> str:
+    """Return what changes with the prepared rows of a trial; rows on disk are not read."""
+    rows = context.prepared(trial)
+    parts = (rows.X_train, rows.y_train, rows.X_test, rows.y_test)
+    return str(joblib.hash([part for part in parts if not isinstance(part, RowSource)]))
 
 
 def describe(trial: Trial) -> dict[str, Any]:

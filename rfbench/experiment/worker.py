@@ -1,25 +1,35 @@
-"""What happens inside a worker process: limits, one job after the other, rows safe at once."""
+"""What happens inside a worker process: its limits, and one trial after the other.
+
+`rfbench.experiment.children` starts it. Its input is pickles of its parent, its output lines of
+JSON: whatever a trial's code does to the process, nothing that comes back is run.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import faulthandler
+import json
+import math
 import os
+import pickle
 import resource
 import signal
+import threading
 import time
+import traceback
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
 
-from rfbench import files, memory
+from rfbench import memory
 from rfbench.errors import ConfigError
-from rfbench.experiment import environment
-from rfbench.experiment.journal import Journal
-from rfbench.experiment.plan import Job
-from rfbench.results.manifest import MACHINES
+
+if TYPE_CHECKING:
+    from rfbench.experiment.plan import Job
 
 LEAST_MEMORY = 400 * 2**20
+IDLE_SECONDS = 60.0
+PARENT_CHECK_SECONDS = 0.2
+OURS = "RFBENCH_"
 
 
 @dataclass(frozen=True)
@@ -27,22 +37,8 @@ class Limits:
     """What one worker may use."""
 
     memory: int | None = None  # bytes of its own memory; an allocation beyond them is a MemoryError
-    timeout: float | None = None  # seconds for one trial; the worker ends itself when they are over
-    # Moment of `time.monotonic`, which all processes of a machine share: no job begins after it,
-    # and trials end as with a timeout.
-    deadline: float | None = None
+    timeout: float | None = None  # seconds for one trial; its worker is killed when they are over
     workers: int | None = None  # of the run, which its rows say
-
-    def seconds(self) -> float | None:
-        """Return how long a trial may run that begins now."""
-        if self.deadline is None:
-            return self.timeout
-        left = max(self.deadline - time.monotonic(), 1e-3)
-        return left if self.timeout is None else min(left, self.timeout)
-
-    def over(self, by: float = 0.0) -> bool:
-        """Return whether the deadline has passed, by so many seconds."""
-        return self.deadline is not None and time.monotonic() >= self.deadline + by
 
 
 def memory_share(text: str, workers: int) -> int:
@@ -80,60 +76,103 @@ def memory_share(text: str, workers: int) -> int:
     return int(total / workers)
 
 
-def obey(limits: Limits) -> None:
-    """Set the memory that this process may use; a larger allocation is a MemoryError."""
-    memory.limit_to(limits.memory)
-    with contextlib.suppress(ValueError, OSError):
-        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        soft = hard if limits.memory is None else limits.memory
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+@dataclass(frozen=True)
+class Assignment:
+    """A job with what it needs of the parent, whose folder and variables may have changed."""
+
+    job: Job
+    limits: Limits
+    folder: str
+    variables: dict[str, str]  # those of rfbench
+
+    @classmethod
+    def of(cls, job: Job, limits: Limits) -> Assignment:
+        """Return a job as this process would do it."""
+        folder = ""
+        with contextlib.suppress(OSError):  # it was removed
+            folder = os.getcwd()
+        ours = {name: value for name, value in os.environ.items() if name.startswith(OURS)}
+        return cls(job, limits, folder, ours)
+
+    def obey(self) -> None:
+        """Take folder, variables and limits; an allocation beyond the memory is a MemoryError."""
+        with contextlib.suppress(OSError):
+            os.chdir(self.folder)
+        for name in [name for name in os.environ if name.startswith(OURS)]:
+            del os.environ[name]
+        os.environ.update(self.variables)
+        memory.limit_to(self.limits.memory)
+        with contextlib.suppress(ValueError, OSError):
+            hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+            soft = hard if self.limits.memory is None else self.limits.memory
+            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
-def end() -> None:
+def main(parent: int, trace: int) -> None:
+    """Assignment for the process `parent` until it ends, or has had no work for a minute.
+
+    `trace` is the descriptor of a file for the traceback of a crash or a timeout.
+    """
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a KeyboardInterrupt is the trial's own
+    faulthandler.enable(trace)
+    orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    with open(os.devnull) as nothing:  # a trial reads nothing, and what it prints is no answer
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    try:
+        _serve(orders, answers, trace)
+    except EOFError:
+        _end()
+    except BaseException:
+        with contextlib.suppress(OSError):  # a trial closed it
+            os.write(trace, traceback.format_exc().encode())
+    finally:
+        os._exit(1)  # not by way of what a trial has registered for the end
+
+
+def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
+    """Say what machine this is; then answer each trial with its row."""
+    from rfbench.experiment import environment
+    from rfbench.experiment.trial import run_job, warm_up
+
+    def answer(content: dict[str, Any]) -> None:
+        answers.write(json.dumps(content).encode() + b"\n")
+        answers.flush()
+
+    warm_up()
+    answer(environment.machine_by_id())
+    owner = os.getpid()
+    while True:
+        _Idle.until = time.monotonic() + IDLE_SECONDS
+        work: Assignment = pickle.load(orders)
+        _Idle.until = math.inf
+        work.obey()
+        rows = run_job(work.job)
+        # One order per trial: the row before it is on the disk. The last one ends the job.
+        while pickle.load(orders):
+            if work.limits.timeout is not None:
+                faulthandler.dump_traceback_later(work.limits.timeout, file=trace)
+            row = next(rows)
+            if os.getpid() != owner:  # a fork of this process that came out of the trial
+                os._exit(1)
+            faulthandler.cancel_dump_traceback_later()
+            answer(row)
+        del rows  # and what its trials share
+
+
+class _Idle:
+    """Until when this process waits for work."""
+
+    until = math.inf
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent and time.monotonic() < _Idle.until:
+        time.sleep(PARENT_CHECK_SECONDS)
+    _end()
+
+
+def _end() -> None:
     """End this process at once, and those that trials left running in it."""
     os.killpg(os.getpid(), signal.SIGKILL)
-
-
-def do_job(job: Job, folder: Path, limits: Limits) -> list[dict[str, Any]]:
-    """Run the trials of a job; each row is on the disk, in the job's journal, once it is there.
-
-    A worker that a trial left in a state of its own making ends; the parent goes on with the other
-    trials in a new one.
-    """
-    from rfbench.experiment.isolation import CLOSED, RUINED
-    from rfbench.experiment.trial import run_job
-
-    obey(limits)
-    rows: list[dict[str, Any]] = []
-    journal = Journal(folder, job.trials[0].id)
-    files.check(journal.trace, folder)
-    journal.trace.parent.mkdir(parents=True, exist_ok=True)
-    trace = journal.trace.open("w", encoding="utf-8")
-
-    def on_start(trial_id: str) -> None:
-        journal.begin(trial_id)
-        if (seconds := limits.seconds()) is not None:
-            faulthandler.dump_traceback_later(seconds, exit=True, file=trace)
-
-    faulthandler.enable(trace)
-    try:
-        for row in run_job(job, on_start):
-            ruined = row.pop(RUINED, None)
-            row["workers"] = limits.workers
-            if not rows:
-                row[MACHINES] = environment.machine_by_id()
-            if ruined and CLOSED in ruined:
-                end()  # a row might go to another file; the trial is repeated alone, and is known
-            try:
-                journal.add(row)
-            finally:
-                if ruined or journal.was_closed:
-                    end()
-            rows.append(row)
-    finally:
-        faulthandler.cancel_dump_traceback_later()
-        faulthandler.disable()
-        journal.close()
-        with contextlib.suppress(OSError):  # a trial closed it
-            trace.close()
-    return rows

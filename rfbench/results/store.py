@@ -13,7 +13,7 @@ from typing import Any
 from rfbench import files
 from rfbench.errors import ResultsError, WriteError, writing
 from rfbench.results import manifest as manifests
-from rfbench.results.lines import CHECK, cells_of, encoded, fits, with_check
+from rfbench.results.lines import CHECK, encoded, with_check
 from rfbench.results.log import note as write_note
 from rfbench.results.reader import TRIALS, parse, pieces, what_is_broken
 from rfbench.results.schema import COLUMNS, SCHEMA
@@ -150,32 +150,27 @@ def line_of(row: Mapping[str, Any]) -> bytes:
     A value that is not of its column's type, or that has no column, is left out, and its trial
     failed.
     """
-    cells = {name: _cell(row.get(name)) for name in COLUMNS if name != CHECK}
-    failed = [f"There is no column {name} in results/schema.py." for name in row.keys() - SCHEMA]
-    for name, cell in cells.items():
-        if not SCHEMA[name].accepts(cell):
-            failed.append(
-                f"Column {name} cannot hold {cell[:40]}, which is no {SCHEMA[name].kind}."
-            )
-            cells[name] = ""
-    if failed:
-        cells |= {"status": "failed", "message": " ".join(failed)}
+    cells, faults = _cells_of(row)
+    if faults:
+        cells |= {"status": "failed", "message": " ".join(faults)}
     return with_check(list(cells.values()))
 
 
-def row_of(line: bytes) -> dict[str, Any]:
-    """Return a row with its types, without empty cells, from its line of today's columns.
+def what_does_not_fit(row: Mapping[str, Any]) -> list[str]:
+    """Return a sentence per value that has no column, or is not of its column's type."""
+    return _cells_of(row)[1]
 
-    Raises ValueError: the line was changed, or is none.
-    """
-    cells = cells_of(line)
-    if not fits(line) or len(cells) != len(COLUMNS):
-        raise ValueError("This is no row of this version.")
-    row: dict[str, Any] = {}
-    for column, cell in zip(SCHEMA.values(), cells, strict=True):
-        if cell and column.name != CHECK:
-            row[column.name] = column.value(cell)
-    return row
+
+def _cells_of(row: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
+    cells = {name: _cell(row.get(name)) for name in COLUMNS if name != CHECK}
+    faults = [f"There is no column {name} in results/schema.py." for name in row.keys() - SCHEMA]
+    for name, cell in cells.items():
+        if not SCHEMA[name].accepts(cell):
+            faults.append(
+                f"Column {name} cannot hold {cell[:40]}, which is no {SCHEMA[name].kind}."
+            )
+            cells[name] = ""
+    return cells, faults
 
 
 def _cell(value: Any) -> str:

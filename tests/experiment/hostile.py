@@ -14,6 +14,16 @@ class ChangesRows(Project):
         return super().fit(X, y)
 
 
+class ForcesRows(Project):
+    """Changes its rows although they are read-only, in one size."""
+
+    def fit(self, X, y=None):
+        if self.n_components == 4:
+            X.setflags(write=True)
+            X[:, 0] += 10.0
+        return super().fit(X, y)
+
+
 class ChangesTarget(Project):
     """Turns every target into the first one."""
 

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from rfbench import datasets
 from rfbench.datasets import Dataset
+from rfbench.experiment.plain import SPOILED
 from tests.support.trials import measured as of_trials
 
 from .conftest import SMALL
@@ -55,6 +56,17 @@ def test_rows_that_a_plugin_changes_in_place_are_its_own_loss(rows_of, hostile):
     for row in measured(rows, "hostile").values():
         assert row["status"] == "failed"
         assert "read-only" in row["message"]
+
+
+def test_rows_that_are_changed_by_force_fail_that_trial_and_end_its_process(rows_of):
+    rows = rows_of("[{class: 'hostile.py:ForcesRows', label: hostile}]", "M=4")
+    for row in rows:
+        assert row["status"] == "failed"
+        assert "changed the prepared rows" in row["message"]
+        assert row[SPOILED]
+        assert "error" not in row
+    other = rows_of("[{class: 'hostile.py:ForcesRows', label: hostile}]", "M=8")
+    assert not any(SPOILED in row or row["status"] != "ok" for row in other)
 
 
 def test_a_real_target_and_sparse_rows_are_as_safe(rows_of, monkeypatch):

@@ -8,8 +8,7 @@ from rfbench import config
 from rfbench.errors import ConfigError, ResultsError, WriteError
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
-from rfbench.experiment.journal import Journal
-from rfbench.experiment.plan import jobs, plan
+from rfbench.experiment.plan import plan
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import lines_of, run_trial
 from rfbench.results import kept_features
@@ -119,15 +118,11 @@ def test_a_crash_between_lines_and_row_loses_and_doubles_nothing(
 ):
     folder = tmp_path / "r"
     work = plan_run([experiment_of(KEEPING)], folder)
-    job = jobs(work.trials)[0]
-    journal = Journal(folder, job.trials[0].id)
-    for trial in job.trials:
-        journal.add(run_trial(trial, Context()))
-    target = runner.Store if lost == "row" else kept_features
+    target, name = (runner.Store, "append") if lost == "row" else (kept_features, "write")
     with monkeypatch.context() as patch:
-        patch.setattr(target, "append" if lost == "row" else "write", _die)
+        patch.setattr(target, name, _die)
         with pytest.raises(KeyboardInterrupt):
-            runner.rescue(runner.Store(folder), ())
+            runner.run(work)
     assert not set(runner.Store(folder).done()) & trials_of(whole).keys()
     runner.run(work)
     assert in_order(folder) == in_order(whole)
@@ -136,19 +131,6 @@ def test_a_crash_between_lines_and_row_loses_and_doubles_nothing(
 
 def _die(*arguments):
     raise KeyboardInterrupt
-
-
-def test_a_finished_trial_in_the_journal_of_a_killed_run_has_its_lines(experiment_of, tmp_path):
-    work = plan_run([experiment_of(KEEPING)], tmp_path / "r")
-    trial = next(t for t in work.trials if t.sampler.name == "lkrf")
-    row = run_trial(trial, Context())
-    journal = Journal(tmp_path / "r", trial.id)
-    journal.add(row)
-    runner.rescue(runner.Store(tmp_path / "r"), ())
-    (lines,) = kept_features.by_trial(tmp_path / "r").values()
-    assert [float(line["weight"]) for line in lines] == [
-        one["weight"] for one in row[kept_features.KEY]
-    ]
 
 
 def test_merge_takes_the_lines_along(experiment_of, tmp_path, whole):

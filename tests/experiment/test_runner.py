@@ -91,21 +91,6 @@ def test_only_leaves_the_other_rows_in_the_results(experiment_of, folder):
     assert len(results.read(folder).rows) == 8
 
 
-def test_a_repeated_trial_of_a_run_that_was_killed_is_rescued(experiment_of, tmp_path):
-    from rfbench.experiment.journal import Journal
-    from rfbench.results.store import Store
-
-    work = plan_run([experiment_of()], tmp_path / "r")
-    trial = work.trials[0]
-    store = Store(tmp_path / "r")
-    store.folder.mkdir()
-    store.append({"trial_id": trial.id, "status": "failed"})
-    journal = Journal(store.folder, trial.id)
-    journal.add(run_trial(trial, Context()))
-    runner.rescue(store, ())
-    assert store.done() == {trial.id: "ok"}
-
-
 def test_kernel_errors_and_no_solver(experiment_of):
     text = SMALL.replace(
         "solver: {name: ridge, alphas: [0.01, 1.0], selection: cv5}", "solver: none"

@@ -1,0 +1,261 @@
+"""One fan-out: `joblib.Parallel` over jobs, each driven by `run_job` in a child process.
+
+Here the backend is `threading`: a thread holds one child, so a crash costs a trial and no worker.
+Elsewhere it is joblib's own `dask`: the same `run_job` runs there, and a job is one trial.
+
+Here a row is on the disk before the next trial of its job begins. A trial whose child was killed
+by a signal may not be to blame: it is repeated last, with no other beside it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import pickle
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from joblib import Parallel, delayed, parallel_config
+
+from rfbench.errors import ConfigError, ExecutorError, RfbenchError, nearest
+from rfbench.experiment import environment
+from rfbench.experiment.children import Child, Died, Row, give_back, take
+from rfbench.experiment.plan import Job, Trial
+from rfbench.experiment.worker import Limits
+from rfbench.results.manifest import MEASURING
+
+CONNECT_SECONDS = 10
+
+
+class FanOut:
+    """Runs jobs, and hands each row to `record` when it comes: one at a time, from any thread.
+
+    `begin` is called with the identity of a trial before it begins here. Once `stopping` is set
+    no trial begins; those at work are finished.
+    """
+
+    def __init__(
+        self,
+        record: Callable[[Row], None],
+        limits: Limits,
+        begin: Callable[[str], None] = lambda trial_id: None,
+        stopping: threading.Event | None = None,
+    ) -> None:
+        self.limits, self.begin = limits, begin
+        self.stopping = stopping or threading.Event()
+        self.killed = False
+        self.at_work: set[Child] = set()
+        self._record, self._lock = record, threading.Lock()
+        self._error: BaseException | None = None
+
+    def run(self, jobs: Iterable[Job], suspects: Sequence[Trial] = ()) -> list[Trial]:
+        """Run the jobs, then those that are suspect one by one; return suspects that are left.
+
+        Raises what `record` and the start of a child raise, once all trials at work are ended.
+        """
+        calls = (delayed(self._guarded)(job) for job in self._until_stopped(jobs))
+        n = self.limits.workers or 1
+        left = deque(suspects)
+        try:
+            with parallel_config(backend="threading"):
+                for died in _parallel(n, calls):
+                    left += died
+            while left and not self.stopping.is_set():
+                self._guarded(Job((left[0],)), alone=True)
+                if not self.stopping.is_set():
+                    left.popleft()
+        except BaseException:
+            self.kill()
+            raise
+        if self._error is not None:
+            raise self._error
+        return list(left)
+
+    def run_on(self, client: Any, trials: Iterable[Trial]) -> None:
+        """Run the trials on the workers of dask.
+
+        Raises ExecutorError: a worker is of another version, or cannot run a trial.
+        """
+        jobs = self._until_stopped(Job((trial,)) for trial in trials)
+        calls = (
+            delayed(run_remotely)(versions(), pickle.dumps((job, self.limits))) for job in jobs
+        )
+        with parallel_config(backend="dask", client=client):
+            try:
+                for rows in _parallel(self.limits.workers or 1, calls):
+                    for row in rows:
+                        self.record(row)
+            except (RfbenchError, OSError):
+                raise
+            except Exception as error:
+                raise ExecutorError(
+                    "A worker could not run a trial.",
+                    f"{type(error).__name__}: {error}",
+                    "Rows that came back are on the disk: run the same command again.",
+                ) from error
+
+    def record(self, row: Row) -> None:
+        """Hand a row on; none after `kill`."""
+        with self._lock:
+            if not self.killed:
+                self._record({"workers": self.limits.workers, **row})
+
+    def kill(self) -> None:
+        """End the children that are at work."""
+        self.killed = True
+        self.stopping.set()
+        for child in list(self.at_work):
+            child.kill()
+
+    def _until_stopped(self, jobs: Iterable[Job]) -> Iterator[Job]:
+        for job in jobs:
+            if self.stopping.is_set():
+                return
+            yield job
+
+    def _guarded(self, job: Job, *, alone: bool = False) -> list[Trial]:
+        """Run a job; what is raised ends the run, and not a thread of joblib's alone."""
+        try:
+            return run_job(job, self, alone=alone)
+        except BaseException as error:
+            self._error = self._error or error
+            self.kill()
+            return []
+
+    @contextlib.contextmanager
+    def child(self, code: str) -> Iterator[Child]:
+        """Lend a child; it is ended where an exception is raised, or a trial has spoiled it."""
+        child = take(code)
+        self.at_work.add(child)
+        try:
+            if self.killed:  # before it was among those that are ended
+                raise Died("The run was ended.")
+            yield child
+        except BaseException:
+            child.close()
+            raise
+        finally:
+            self.at_work.discard(child)
+        if child.is_sound():
+            give_back(child)
+        else:
+            child.close()
+
+
+def _parallel(n: int, calls: Iterable[Any]) -> Any:
+    """Yield the results of joblib's delayed calls as they come, with at most n of them begun."""
+    return Parallel(n, return_as="generator_unordered", batch_size=1, pre_dispatch=n)(calls)
+
+
+def run_job(job: Job, run: FanOut, *, alone: bool = False) -> list[Trial]:
+    """Run the trials of a job in a child of this process, and record their rows.
+
+    When it dies the other trials go on in a new one. Returns the trials in which it was killed by
+    a signal; those that are repeated `alone` are to blame.
+    """
+    left, suspects = deque(job.trials), []
+    while left and not run.stopping.is_set():
+        trial = None
+        try:
+            with run.child(job.code) as child:
+                child.begin(Job(tuple(left)), run.limits)
+                while left and child.is_sound() and not run.stopping.is_set():
+                    trial = left.popleft()
+                    run.begin(trial.id)
+                    run.record(child.measure(trial, run.limits.timeout))
+                    trial = None
+        except Died as death:
+            if run.killed or not (trial or left):
+                continue
+            trial = trial or left.popleft()  # which it could not even begin
+            if death.by_signal and not alone:
+                suspects.append(trial)
+            else:
+                run.record(verdict(trial, death))
+    return suspects
+
+
+def verdict(trial: Trial, death: Died) -> Row:
+    """Return the row of a trial in which its child died."""
+    from rfbench.experiment.trial import describe
+
+    row = {**describe(trial), "status": death.status, "message": str(death)}
+    return {**row, "traceback": death.trace} if death.trace else row
+
+
+# Workers of other machines.
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that numbers depend on."""
+    return {name: environment.versions()[name] for name in MEASURING}
+
+
+def run_remotely(wanted: dict[str, str], content: bytes) -> list[Row]:
+    """Run a pickled job with its limits in a child of this process, and return the rows.
+
+    Raises ExecutorError: the versions here are not those `wanted`.
+    """
+    for name, version in versions().items():
+        if version != wanted[name]:
+            raise ExecutorError(
+                f"A worker has {name} {version}, and this machine has {wanted[name]}.",
+                "Other versions may give other numbers.",
+                "Install the same versions everywhere.",
+            )
+    job, limits = pickle.loads(content)
+    rows: list[Row] = []
+    FanOut(rows.append, replace(limits, workers=1)).run([job])
+    return [{**row, "workers": limits.workers} for row in rows]
+
+
+@dataclass(frozen=True)
+class Executor:
+    """Who runs jobs: so many children of this process, or the workers of a client of dask."""
+
+    workers: int
+    client: Any = None
+
+    def close(self) -> None:
+        """Leave the scheduler; it goes on."""
+        if self.client is not None:
+            self.client.close()
+
+
+def find(text: str = "local", n_jobs: int | None = None) -> Executor:
+    """Return the executor that ``--executor`` names: ``local`` or ``dask:ADDRESS``.
+
+    `n_jobs` trials are at work; None: one per core here, or per thread of dask's workers.
+    ConfigError if it is none of these, ExecutorError if there is no scheduler, or no dask.
+    """
+    kind, _, address = text.partition(":")
+    if text == "local":
+        return Executor(n_jobs or os.cpu_count() or 1)
+    if kind != "dask" or not address:
+        raise ConfigError(
+            f"--executor {text} is no executor.{nearest(kind, ['local', 'dask'])}",
+            "",
+            "Write local or dask:ADDRESS.",
+        )
+    try:
+        import distributed
+    except ImportError as error:
+        raise ExecutorError(
+            "dask is not installed.", "", "Install it: pip install 'rfbench[dask]'."
+        ) from error
+    # What a scheduler that is gone means for the run is said once, and not by a traceback.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+    library: Any = distributed
+    try:
+        client = library.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        return Executor(n_jobs or max(1, sum(client.nthreads().values())), client)
+    except (OSError, ValueError) as error:  # TimeoutError is an OSError
+        raise ExecutorError(
+            f"There is no dask scheduler at {address}.",
+            f"{type(error).__name__}: {error}.",
+            "Start it, or correct it.",
+        ) from error

@@ -1,0 +1,415 @@
+"""Who is to blame when a child dies, and what becomes of the other trials.
+
+The children here are small programs that speak as `rfbench.experiment.worker` does and measure
+nothing, so that one starts in a moment.
+"""
+
+import errno
+import os
+import signal
+import threading
+
+import psutil
+import pytest
+
+from rfbench.errors import ConfigError, ExecutorError, WriteError
+from rfbench.experiment import begun, children, fanout, plain, runner, worker
+from rfbench.experiment.fanout import FanOut
+from rfbench.experiment.interrupts import interrupts
+from rfbench.experiment.plan import Job, jobs
+from rfbench.experiment.run_plan import plan_run
+from rfbench.experiment.trial import describe
+from rfbench.experiment.worker import Limits
+from tests.support.runs import FAULTY, wait_until
+
+from .conftest import SMALL
+
+CHILD = """
+import json, os, pickletools, signal, sys, time
+class Pipe:  # which cannot tell where it is
+    read, readline = sys.stdin.buffer.read, sys.stdin.buffer.readline
+def order():
+    return [code.name for code, *_ in pickletools.genops(Pipe)]
+def say(row):
+    print(json.dumps(row), flush=True)
+say({})
+while order():  # a job
+    while "NEWTRUE" in order():  # a trial
+        trial = open(%(now)r).read()
+        row = {"trial_id": trial, "status": "ok"}
+        exec(%(acts)r.get(trial, ""))
+        say(row)
+"""
+FORK = "if os.fork() == 0: time.sleep(600); os._exit(0)\n"
+
+
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory):
+    """Eight trials."""
+    from rfbench import config
+
+    path = tmp_path_factory.mktemp("trials") / "tiny.yaml"
+    path.write_text(SMALL)
+    return plan_run([config.read(path)], None).trials
+
+
+class Run:
+    """A fan-out over one child at a time that does what `acts` says in a trial, by its identity."""
+
+    def __init__(self, folder, monkeypatch):
+        self.now = folder / "now"
+        self.events, self.rows, self.starts, self.patch = [], {}, [], monkeypatch
+        popen = children.subprocess.Popen
+
+        def start(*args, **keywords):
+            self.starts.append(popen(*args, **keywords))
+            return self.starts[-1]
+
+        monkeypatch.setattr(children.subprocess, "Popen", start)
+        self.made = FanOut(self.record, Limits(), self.begin)
+
+    def acts(self, **acts):
+        text = CHILD % {"now": str(self.now), "acts": acts}
+        self.patch.setattr(children, "BEGIN", text)
+
+    def begin(self, trial_id):
+        self.now.write_text(trial_id)
+        self.events.append(("begun", trial_id))
+
+    def record(self, row):
+        self.events.append(("row", row["trial_id"]))
+        self.rows[row["trial_id"]] = row
+
+    def notes_what_begins(self):
+        """See what a run of `runner` begins."""
+        add = begun.Begun.add
+        self.patch.setattr(begun.Begun, "add", lambda *words: (self.begin(words[1]), add(*words)))
+
+    @property
+    def statuses(self):
+        return {trial_id: row["status"] for trial_id, row in self.rows.items()}
+
+    def order(self):
+        return [trial_id for what, trial_id in self.events if what == "begun"]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    children.end_idle()
+    made = Run(tmp_path, monkeypatch)
+    made.acts()
+    yield made
+    children.end_idle()
+
+
+def all_ok(trials, **others):
+    return {trial.id: others.get(trial.id, "ok") for trial in trials}
+
+
+def test_each_row_is_recorded_before_the_next_trial_begins_and_children_are_kept(run, trials):
+    for _ in range(3):
+        assert run.made.run([Job(tuple(trials))]) == []
+    once = [event for t in trials for event in (("begun", t.id), ("row", t.id))]
+    assert run.events == once * 3
+    assert len(run.starts) == 1
+
+
+def test_three_runs_start_no_more_children_than_workers(run, trials):
+    run.made.limits = Limits(workers=2)
+    run.made.begin = lambda trial_id: None
+    run.acts(**{t.id: "" for t in trials})
+    run.now.write_text("x")
+    lock, at_work = threading.Lock(), set()
+    run.patch.setattr(
+        fanout, "run_job", lambda job, made, alone=False: one_of(job, made, lock, at_work)
+    )
+    for _ in range(3):
+        assert run.made.run([Job((t,)) for t in trials]) == []
+    assert len(run.starts) <= 2
+    assert len(at_work) == 8
+
+
+def one_of(job, made, lock, at_work):
+    with made.child(job.code), lock:
+        at_work.add(job.trials[0].id)
+    return []
+
+
+def test_a_child_that_exits_costs_its_trial_at_once(run, trials):
+    guilty = trials[1].id
+    run.acts(**{guilty: "os._exit(7)"})
+    run.made.run([Job(tuple(trials))])
+    assert run.statuses == all_ok(trials, **{guilty: "crashed"})
+    assert "exit code 7" in run.rows[guilty]["message"]
+    assert run.order() == [t.id for t in trials]
+    assert len(run.starts) == 2
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_trial_in_which_the_child_was_killed_is_repeated_last_and_alone(
+    run, trials, tmp_path, again
+):
+    suspect, once = trials[1].id, tmp_path / "once"
+    kill = "os.kill(os.getpid(), signal.SIGKILL)"
+    first = f"if not os.path.exists({str(once)!r}): open({str(once)!r}, 'w'); {kill}"
+    run.acts(**{suspect: kill if again else first})
+    assert run.made.run([Job(tuple(trials[:4])), Job(tuple(trials[4:]))]) == []
+    assert run.statuses == all_ok(trials, **{suspect: "crashed"} if again else {})
+    assert run.order() == [t.id for t in trials] + [suspect]
+    assert not again or "signal 9" in run.rows[suspect]["message"]
+
+
+def test_the_death_of_a_child_is_seen_though_another_process_holds_its_pipe(run, trials):
+    guilty = trials[0].id
+    run.acts(**{guilty: FORK + "os._exit(7)", trials[1].id: FORK + "row = []"})
+    run.made.run([Job(tuple(trials))])
+    assert run.statuses == all_ok(trials, **dict.fromkeys([guilty, trials[1].id], "crashed"))
+    for child in run.starts[:2]:  # and the process that held it is gone
+        wait_until(lambda group=child.pid: not members(group))
+
+
+def members(group):
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except (ProcessLookupError, psutil.NoSuchProcess):
+            pass
+    return found
+
+
+def test_a_trial_that_is_too_long_is_no_crash(run, trials):
+    guilty = trials[2].id
+    run.made.limits = Limits(timeout=0.5)
+    run.acts(**{guilty: f"os.write({'int(sys.argv[3])'}, b'where it was'); time.sleep(600)"})
+    run.made.run([Job(tuple(trials))])
+    statuses = run.statuses
+    assert statuses[guilty] == "timeout"
+    assert run.order().count(guilty) == 1
+    assert run.rows[guilty]["traceback"] == "where it was"
+    assert "longer than it may: 0.5 s" in run.rows[guilty]["message"]
+
+
+NO_ROWS = {
+    "row = 'ok'": "AttributeError",
+    "row = {**row, 'status': 'fine'}": "no status",
+    "row = {**row, 'trial_id': 'another'}": "another trial",
+    "row = {**row, 'nonsense': 1}": "no column nonsense",
+    "row = {**row, 'error': 'low'}": "Column error cannot hold low",
+    "row = {**row, 'error': 1e999}": "Column error cannot hold inf",
+    "row = {**row, 'kept_features': [{'w1': 'x'}]}": "features are no numbers",
+    "print('{', flush=True); time.sleep(600)": "JSONDecodeError",
+    "print('[' * 100000, flush=True); time.sleep(600)": "RecursionError",
+    "os.write(1, b'x' * 5000); time.sleep(600)": "closed its output",
+    "os.close(1); time.sleep(600)": "closed its output",
+}
+
+
+@pytest.mark.parametrize("act", NO_ROWS)
+def test_an_answer_that_is_no_row_is_a_crash_and_the_child_is_replaced(run, trials, act):
+    if "5000" in act:
+        run.patch.setattr(children, "LONGEST_ANSWER", 4000)
+    run.acts(**{trials[0].id: act})
+    run.made.run([Job(tuple(trials[:2]))])
+    assert run.statuses == all_ok(trials[:2], **{trials[0].id: "crashed"})
+    assert NO_ROWS[act] in run.rows[trials[0].id]["message"]
+    assert len(run.starts) == 2
+
+
+def test_code_of_others_may_change_nothing_that_is_known_before(run, experiment_of):
+    own = SMALL.replace("- rks", f"- {{class: '{FAULTY}:Faulty', label: own}}")
+    plan = plan_run([experiment_of(own, "trials=1", "M=4", allow_imports=True)], None)
+    (trial,) = (t for t in plan.trials if t.code)
+    row = describe(trial) | {"status": "ok", "error": 1.5}
+    run.acts(**{trial.id: f"row = {row!r}"})
+    run.made.run([Job((trial,))])
+    assert run.statuses == {trial.id: "ok"}
+    run.acts(**{trial.id: f"row = {row | {'label': 'rks'}!r}"})
+    children.end_idle()
+    run.made.run([Job((trial,))])
+    assert run.statuses == {trial.id: "crashed"}
+
+
+def test_a_child_that_says_that_it_is_spoiled_is_replaced(run, trials):
+    run.acts(**{trials[0].id: f"row[{plain.SPOILED!r}] = True"})
+    run.made.run([Job(tuple(trials))])
+    assert run.statuses == all_ok(trials)
+    assert plain.SPOILED not in run.rows[trials[0].id]
+    assert len(run.starts) == 2
+
+
+def test_a_child_that_ran_code_of_others_runs_nothing_else(run):
+    def lent(code):
+        with run.made.child(code) as child:
+            return child
+
+    first = lent("")
+    assert lent("a.py:A") is first  # it had run nothing else
+    assert lent("a.py:A") is first
+    other, ours = lent("b.py:B"), lent("")
+    assert len({first, other, ours}) == 3
+    assert len(children._idle) == 1  # there is one worker at a time
+    os.kill(run.starts[-1].pid, signal.SIGKILL)
+    wait_until(lambda: not ours.is_sound())
+    assert lent("") is not ours  # an idle child that was killed costs nothing
+
+
+def test_once_it_is_stopping_no_trial_begins_and_suspects_are_left(run, trials):
+    run.acts(**{trials[0].id: "os.kill(os.getpid(), signal.SIGSEGV)"})
+
+    def begin(trial_id):
+        run.begin(trial_id)
+        run.made.stopping.set()
+
+    run.made.begin = begin
+    assert run.made.run([Job(tuple(trials))], trials[5:6]) == [trials[5], trials[0]]
+    assert run.order() == [trials[0].id]
+    assert run.rows == {}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("error", [WriteError("full"), KeyboardInterrupt()])
+def test_what_recording_raises_ends_the_run_and_the_children(run, trials, workers, error):
+    run.made.limits = Limits(workers=workers)
+
+    def fail(row):
+        raise error
+
+    made = FanOut(fail, Limits(workers=workers), run.begin)
+    with pytest.raises(type(error)):
+        made.run([Job((t,)) for t in trials])
+    assert not made.at_work
+    for child in run.starts:
+        wait_until(lambda group=child.pid: not members(group))
+
+
+def test_a_run_that_is_ended_records_nothing_more(run, trials):
+    def begin(trial_id):
+        run.begin(trial_id)
+        run.made.kill()
+
+    run.made.begin = begin
+    run.acts(**{t.id: "time.sleep(600)" for t in trials})
+    run.made.run([Job(tuple(trials))])
+    run.made.record({"trial_id": "late"})
+    assert run.rows == {}
+    with pytest.raises(children.Died), run.made.child(""):
+        pass
+
+
+def test_no_process_no_worker_and_a_sentence(run, trials, monkeypatch):
+    run.patch.setattr(children, "BEGIN", "import os; os._exit(5)")
+    with pytest.raises(ExecutorError, match="exit code 5"):
+        run.made.run([Job(tuple(trials))])
+    made = FanOut(run.record, Limits())
+
+    def refuse(*args, **kwargs):
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(children.subprocess, "Popen", refuse)
+    with pytest.raises(ExecutorError, match="Resource temporarily"):
+        made.run([Job(tuple(trials))])
+
+
+def test_trials_that_had_begun_when_a_run_was_cut_off_come_last(run, trials, tmp_path):
+    plan = runner.RunPlan(tmp_path / "r", [trials[0].experiment], trials, trials)
+    plan.folder.mkdir()
+    (plan.folder / begun.FILE).write_text(f"{trials[0].id}\n{trials[5].id}\nelsewhere\ncu")
+    run.notes_what_begins()
+    summary = runner.run(plan)
+    assert (summary.done, summary.failed, summary.left) == (8, 0, 0)
+    assert run.order()[-2:] == [trials[0].id, trials[5].id]
+    assert not (plan.folder / begun.FILE).exists()
+
+
+def test_suspects_that_a_stopped_run_did_not_repeat_are_kept_in_mind(run, trials, tmp_path):
+    plan = runner.RunPlan(tmp_path / "r", [trials[0].experiment], trials, trials)
+    plan.folder.mkdir()
+    (plan.folder / begun.FILE).write_text(trials[3].id)
+    failed = {
+        "status": "failed",
+        "message": "on purpose",
+        "label": "rks",
+        "trial": 0,
+        "dataset": "d",
+    }
+    run.acts(**{trials[0].id: f"row |= {failed!r}"})
+    run.notes_what_begins()
+    summary = runner.run(plan, fail_fast=True)
+    assert (summary.done, summary.failed, summary.left) == (1, 1, 7)
+    assert begun.Begun(plan.folder).read() == {trials[3].id}
+
+
+def test_a_second_signal_while_the_first_is_handled_stops_at_once(monkeypatch):
+    class Interrupted(threading.Event):
+        def set(self):
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(threading, "Event", Interrupted)
+    with interrupts() as (stopping, _), pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    assert not stopping.is_set()
+
+
+PARENT = """
+import os, signal, subprocess, sys, time
+CHILD = '''
+import os, sys, time
+from rfbench.experiment import worker
+def serve(*words):
+    os.fork()
+    os.write(2, (str(os.getpid()) + os.linesep).encode())
+    time.sleep(600)
+worker._serve = serve
+worker.main(int(sys.argv[1]), 2)
+'''
+words = [sys.executable, "-c", CHILD, str(os.getpid())]
+child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, start_new_session=True)
+for _ in range(2):
+    print(int(child.stderr.readline()), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_child_ends_with_its_parent_and_so_does_what_it_started():
+    words = [children.sys.executable, "-c", PARENT]
+    found = children.subprocess.run(words, stdout=children.subprocess.PIPE, text=True, check=False)
+    assert found.returncode == -signal.SIGKILL
+    processes = {int(word) for word in found.stdout.split()}
+    assert len(processes) == 2
+    wait_until(lambda: not any(map(psutil.pid_exists, processes)))
+
+
+def test_a_child_follows_its_parent_to_another_folder_and_other_data(trials, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RFBENCH_ONE", "1")
+    work = worker.Assignment.of(jobs(trials)[0], Limits())
+    monkeypatch.chdir("/")
+    monkeypatch.delenv("RFBENCH_ONE")
+    monkeypatch.setenv("RFBENCH_TWO", "2")
+    work.obey()
+    assert os.getcwd() == str(tmp_path)
+    assert (os.environ["RFBENCH_ONE"], "RFBENCH_TWO" in os.environ) == ("1", False)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("nobody", ConfigError),
+        ("dask:", ConfigError),
+        ("dsk:tcp://10.0.0.1:8786", ConfigError),
+        ("module:factory", ConfigError),
+        ("dask:no-scheme://x", ExecutorError),
+    ],
+)
+def test_what_is_no_executor_is_refused(text, error):
+    with pytest.raises(error):
+        fanout.find(text)
+
+
+def test_a_worker_of_another_version_refuses_before_it_reads_the_job():
+    for name in fanout.versions():
+        with pytest.raises(ExecutorError, match=f"{name} .* 0.0.0"):
+            fanout.run_remotely(fanout.versions() | {name: "0.0.0"}, b"unreadable")
