@@ -53,12 +53,7 @@ OUT_OF_RANGE = {
     "greedy": {"center_target": (2,)},
     "leverage-rff": {"alpha": (0.0,), "pool_size": (0,), "score_rows": (1.5,)},
     "surrogate-leverage": {"equation": (13,), "score_rows": (1.5,)},
-    "nystroem": {
-        "alpha": (-1.0,),
-        "score_rows": (0,),
-        "landmarks": ("k-means",),
-        "block_size": (0,),
-    },
+    "nystroem": {"landmarks": ("k-means",), "block_size": (0,)},
     "tefm-g": {"power": (3,), "base_size": (0,)},
     "swim": {"pairs_per_row": (0,), "target_norm": ("l1",)},
     "rfm-rff": {"rounds": (0,), "metric": ("none",)},

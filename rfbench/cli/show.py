@@ -26,7 +26,6 @@ from rfbench.cli.options import (
 )
 from rfbench.cli.terminal import echo, echo_json, failures, print_table, print_text
 from rfbench.errors import ConfigError, RfbenchError, nearest
-from rfbench.parameters import described
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 
 MOST_TABLES = 3
@@ -343,6 +342,8 @@ def _whole(what: str, name: str) -> str:
 
 def _of_class(cls: type[Any]) -> str:
     """Return the parameters of a class, with their defaults and rules, and its docstring."""
+    from rfbench.parameters import described
+
     declared = described(cls) if is_dataclass(cls) else []
     lines = [f"{cls.__module__}.{cls.__name__}", *(f"  {line}" for line in declared)]
     return "\n".join([*lines, "", inspect.getdoc(cls) or ""])

@@ -92,9 +92,6 @@ def test_exponent_is_the_slope(monkeypatch):
 
 
 def test_runs():
-    case = runs.curve_case(60, 3, 8, 4, "test", rounds=1)
-    check(case, compared=False, limited=True)
-    assert [bar.number for bar in case.bars] == [3]
     case = runs.workers_case(60, 3, 8, 4)
     check(case, compared=True, limited=False)
     assert case.sound
