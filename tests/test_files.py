@@ -34,6 +34,10 @@ OURS = (
     "error_vs_M.png", "error_vs_time.png", ".figures.json", "audit.md", "audit.csv",
     "failures", ".begun",
 )  # fmt: skip
+# What pages are made of; by day the other names are tried without the commands that write pages.
+READ_BY_PAGES = (
+    "trials.csv", "manifest.json", "kept.csv", "error_vs_M.png", "audit.md", "audit.csv",
+)  # fmt: skip
 PAGES = ("README.md", "which_method.md", "verdicts.json", "papers")
 
 
@@ -112,18 +116,18 @@ def test_what_lies_in_a_results_folder_leads_nowhere(name, kind, measured, tmp_p
     before = listed(outside)
     other = tmp_path / "other"
     shutil.copytree(ready, other)
+    pages = tmp_path / "pages"
+    of_pages = (("verify", folder), ("report", folder, "--out", pages))
     for words in (
         ("run", config, "--out", folder.parent, "--jobs", "1", "--trials", "3"),
         ("plot", folder),
         ("table", folder),
-        ("verify", folder),
-        ("report", folder, "--out", tmp_path / "pages"),
+        *(of_pages if NIGHTLY or name in READ_BY_PAGES else ()),
         ("merge", folder, other),
     ):
         output = answer(*words)
         assert "secret" not in output, words
         assert listed(outside) == before, words
-    pages = tmp_path / "pages"
     assert b"secret" not in b"".join(listed(pages).values())
 
 
