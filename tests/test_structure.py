@@ -225,6 +225,7 @@ OTHER_WRITERS = {
     "rfbench.cli.running",
     "rfbench.datasets.fetch",
     "rfbench.datasets.packed",
+    "rfbench.experiment.begun",
     "rfbench.experiment.children",
     "rfbench.experiment.environment",
     "rfbench.experiment.worker",

@@ -20,27 +20,20 @@ class Begun:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
-        self._descriptor: int | None = None
 
     def read(self) -> set[str]:
         """Return the identities that an earlier run left."""
-        if not os.path.lexists(self.path):
-            return set()
-        return set(files.read(self.path).decode(errors="replace").split())
+        there = os.path.lexists(self.path)
+        return set(files.read(self.path).decode(errors="replace").split()) if there else set()
 
     def add(self, trial_id: str) -> None:
         """Write down that a trial begins. No disk is forced: the line outlives the process."""
-        if self._descriptor is None:
-            files.check(self.path)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-            self._descriptor = os.open(self.path, flags, 0o666)
-        os.write(self._descriptor, f"{trial_id}\n".encode())
+        files.check(self.path)
+        with self.path.open("a") as file:
+            file.write(f"{trial_id}\n")
 
     def keep(self, left: Collection[str]) -> None:
         """End the run: only these trials stay suspects."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
         if left:
             files.replace(self.path, "".join(f"{trial_id}\n" for trial_id in left).encode())
         else:

@@ -23,7 +23,7 @@ from typing import Any
 from rfbench.errors import ExecutorError
 from rfbench.experiment.plain import SPOILED
 from rfbench.experiment.plan import Job, Trial
-from rfbench.experiment.worker import IDLE_SECONDS, Assignment, Limits
+from rfbench.experiment.worker import Limits, surroundings
 from rfbench.results import kept_features
 from rfbench.results.manifest import MACHINES
 from rfbench.results.store import what_does_not_fit
@@ -43,57 +43,52 @@ EXTRAS = {"traceback", kept_features.KEY}
 class Died(Exception):
     """A child ended in a trial, or had to be ended.
 
-    `status` is that of the trial's row; `by_signal`: it was killed, and not by its parent.
+    `status` and `trace` are those of the trial's row; `by_signal`: not by its parent's.
     """
 
-    def __init__(self, message: str, trace: str = "", *, by_signal: bool = False) -> None:
+    def __init__(
+        self, message: str, status: str = "crashed", trace: str = "", *, by_signal: bool = False
+    ) -> None:
         super().__init__(message)
-        self.trace, self.by_signal, self.status = trace, by_signal, "crashed"
+        self.status, self.trace, self.by_signal = status, trace, by_signal
 
 
 class Child:
     """A process that runs one trial after the other.
 
     It is watched by a descriptor of the process: a process that a trial left behind may hold its
-    pipe open.
+    pipe open. Raises ExecutorError if it does not begin.
     """
 
     def __init__(self) -> None:
         self.code = ""  # imported code that may have run in it
-        self.idle_since = 0.0
         self._answers, self._spoiled = b"", False
         self._trace = tempfile.TemporaryFile("ab+")  # noqa: SIM115
-        trace = self._trace.fileno()
-        words = [json.dumps(sys.path), str(os.getpid()), str(trace)]
+        words = [json.dumps(sys.path), str(os.getpid()), str(self._trace.fileno())]
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", BEGIN, *words],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 start_new_session=True,
-                pass_fds=[trace],
+                pass_fds=[self._trace.fileno()],
             )
-        except OSError as error:
+            assert self._process.stdout is not None
+            self._pipe = self._process.stdout.fileno()
+            self._death = os.pidfd_open(self._process.pid)
+            os.set_blocking(self._pipe, False)
+            self.machine = json.loads(self._answer())
+        except (OSError, Died) as error:
             self._trace.close()
             raise ExecutorError(
-                f"No worker process could be started: {error.strerror or error}.",
-                "",
+                "No worker process could be started.",
+                f"{getattr(error, 'strerror', None) or error}",
                 "Take fewer --jobs, or end other processes, and run the same command again.",
             ) from error
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._orders, self._pipe = self._process.stdin, self._process.stdout.fileno()
-        self._death = os.pidfd_open(self._process.pid)
-        os.set_blocking(self._pipe, False)
-        try:
-            self.machine = json.loads(self._answer())
-        except Died as death:
-            why = str(death) if not death.trace else death.trace.splitlines()[-1]
-            raise ExecutorError("No worker process could be started.", why) from death
 
     def begin(self, job: Job, limits: Limits) -> None:
         """Send a job, whose trials are then measured one by one."""
-        self._order(Assignment.of(job, limits))
+        self._order((job, limits, surroundings()))
 
     def measure(self, trial: Trial, timeout: float | None = None) -> Row:
         """Begin the next trial of the job, and return its row.
@@ -111,14 +106,12 @@ class Child:
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             why = f"{type(error).__name__}: {error}."
         if why:
-            self.close()
-            raise Died(f"What the worker process returned is no row of its trial: {why}")
+            raise self._ended(f"What the worker process returned is no row of its trial: {why}")
         return {**row, MACHINES: self.machine}
 
     def end_job(self) -> None:
         """Let it forget what the trials of the job share."""
         self._order(False)
-        self.idle_since = time.monotonic()
 
     def is_sound(self) -> bool:
         """Tell whether it can run another trial."""
@@ -132,21 +125,19 @@ class Child:
 
     def close(self) -> None:
         """End the process, see that it is gone, and let go of what belongs to it."""
-        if self._trace.closed:
-            return
-        self.kill()
-        self._process.wait()
-        os.close(self._death)
-        self._trace.close()
-        with contextlib.suppress(BrokenPipeError), self._process:
-            pass  # closes its pipes
+        if not self._trace.closed:
+            self.kill()
+            self._trace.close()
+            with contextlib.suppress(BrokenPipeError), self._process:
+                os.close(self._death)
 
     def _order(self, content: object) -> None:
+        assert self._process.stdin is not None
         try:
-            pickle.dump(content, self._orders)
-            self._orders.flush()
+            pickle.dump(content, self._process.stdin)
+            self._process.stdin.flush()
         except BrokenPipeError:
-            raise self._died() from None
+            raise self._ended() from None
 
     def _answer(self, seconds: float | None = None) -> bytes:
         """Return the next line of its output."""
@@ -155,45 +146,37 @@ class Child:
             left = None if end is None else max(0.0, end - time.monotonic())
             ready = wait([self._pipe, self._death], left)
             if not ready:
-                death = Died(f"It ran longer than it may: {seconds:g} s.", self._traced())
-                death.status = "timeout"
-                self.close()
-                raise death
+                raise self._ended(f"It ran longer than it may: {seconds:g} s.", "timeout")
             piece = os.read(self._pipe, 2**20) if self._pipe in ready else b""
             self._answers += piece
             if not piece or len(self._answers) > LONGEST_ANSWER:
-                raise self._died()
+                raise self._ended()
         line, _, self._answers = self._answers.partition(b"\n")
         return line
 
-    def _died(self) -> Died:
-        """Say how it ended; where it has not, and its output is closed or endless, end it."""
-        alone = bool(wait([self._death], 1.0))
-        trace = self._traced()
+    def _ended(self, why: str = "", status: str = "crashed") -> Died:
+        """End it, and say how it ended by itself where there is no other reason."""
+        by_itself = not why and bool(wait([self._death], 1.0))
+        self._trace.seek(0)
+        trace = self._trace.read().decode(errors="backslashreplace")
         self.close()
         number = self._process.returncode
-        ended = f"by signal {-number}" if number < 0 else f"with exit code {number}"
-        first = next((line for line in trace.splitlines() if line.strip()), "")
-        message = f"The worker process ended {ended}." if alone else "It closed its output."
-        return Died(f"{message} {first}".strip(), trace or message, by_signal=alone and number < 0)
-
-    def _traced(self) -> str:
-        self._trace.seek(0)
-        return self._trace.read().decode(errors="backslashreplace")
+        if by_itself:
+            how = f"by signal {-number}" if number < 0 else f"with exit code {number}"
+            why = f"The worker process ended {how}. {trace.partition(chr(10))[0]}".rstrip()
+        by_signal = by_itself and number < 0
+        return Died(why or "It closed its output.", status, trace, by_signal=by_signal)
 
 
 def _what_is_wrong(row: Row, trial: Trial) -> str:
     """Say why an answer is no row of a trial; empty if it is one."""
     from rfbench.experiment.trial import describe
 
-    if row.get("status") not in STATUSES:
-        return "It has no status of a row."
-    # Only code of others can have changed them.
+    # Only code of others can have changed the rest of what is known before.
     known = describe(trial) if trial.code else {"trial_id": trial.id}
-    if any(row.get(name) != value for name, value in known.items()):
-        return "It is that of another trial."
-    lines = row.get(kept_features.KEY, [])
-    numbers = [value for line in lines for value in line.values()]
+    if row.get("status") not in STATUSES or any(row.get(key) != known[key] for key in known):
+        return "It has another status or trial."
+    numbers = [value for line in row.get(kept_features.KEY, []) for value in line.values()]
     if not all(isinstance(value, int | float) for value in numbers):
         return "Its features are no numbers."
     return " ".join(what_does_not_fit({k: v for k, v in row.items() if k not in EXTRAS}))
@@ -209,26 +192,25 @@ def take(code: str) -> Child:
     Code of a user's runs in a child that runs nothing else from then on. A new child takes the
     place of an idle one: there are never more than are used at once.
     """
-    latest = time.monotonic() - IDLE_SECONDS / 2  # it ends by itself
     with _lock:
-        for child in [c for c in _idle if c.idle_since < latest or not c.is_sound()]:
+        for child in [c for c in _idle if not c.is_sound()]:
             _idle.remove(child)
             child.close()
         fitting = [c for wanted in (code, "") for c in reversed(_idle) if c.code == wanted]
-        if fitting or _idle:
-            child = (fitting or _idle)[0]
-            _idle.remove(child)
-            if fitting:
-                child.code = code
-                return child
-            child.close()
-    child = Child()
+        if fitting:
+            _idle.remove(fitting[0])
+        elif _idle:
+            _idle.pop(0).close()
+    child = fitting[0] if fitting else Child()
     child.code = code
     return child
 
 
 def give_back(child: Child) -> None:
-    """End a child's job, and leave it to the next one, or to the next run of this process."""
+    """End a child's job, and leave it to the next one; one that is not sound ends."""
+    if not child.is_sound():
+        child.close()
+        return
     with contextlib.suppress(Died):
         child.end_job()
         with _lock:

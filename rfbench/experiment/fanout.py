@@ -9,14 +9,14 @@ by a signal may not be to blame: it is repeated last, with no other beside it.
 
 from __future__ import annotations
 
-import contextlib
+import itertools
 import logging
 import os
 import pickle
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
@@ -29,6 +29,47 @@ from rfbench.experiment.worker import Limits
 from rfbench.results.manifest import MEASURING
 
 CONNECT_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Executor:
+    """Who runs trials: so many children of this process, or workers of a client of dask."""
+
+    workers: int
+    client: Any = None
+
+    def close(self) -> None:
+        """Leave the scheduler; it goes on."""
+        if self.client is not None:
+            self.client.close()
+
+
+def find(text: str = "local", n_jobs: int | None = None) -> Executor:
+    """Return the executor that ``--executor`` names: ``local`` or ``dask:ADDRESS``.
+
+    `n_jobs` trials are at work; None: one per core here, or per thread of dask's workers.
+    ConfigError if it is none of these, ExecutorError if there is no scheduler, or no dask.
+    """
+    kind, _, address = text.partition(":")
+    if text == "local":
+        return Executor(n_jobs or os.cpu_count() or 1)
+    if kind != "dask" or not address:
+        hint = nearest(kind, ["local", "dask"])
+        raise ConfigError(f"--executor {text} is no executor.{hint}", "", "Write dask:ADDRESS.")
+    # What a scheduler that is gone means for the run is said once, and not by a traceback.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+    try:
+        import distributed
+
+        library: Any = distributed
+        client = library.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        return Executor(n_jobs or max(1, sum(client.nthreads().values())), client)
+    except (ImportError, OSError, ValueError) as error:  # TimeoutError is an OSError
+        raise ExecutorError(
+            f"There is no dask scheduler at {address}, or no dask here.",
+            f"{type(error).__name__}: {error}.",
+            "Start it, or correct it; dask comes with pip install 'rfbench[dask]'.",
+        ) from error
 
 
 class FanOut:
@@ -45,29 +86,27 @@ class FanOut:
         begin: Callable[[str], None] = lambda trial_id: None,
         stopping: threading.Event | None = None,
     ) -> None:
-        self.limits, self.begin = limits, begin
+        self.limits, self.begin, self._record = limits, begin, record
         self.stopping = stopping or threading.Event()
         self.killed = False
         self.at_work: set[Child] = set()
-        self._record, self._lock = record, threading.Lock()
+        self._lock = threading.Lock()
         self._error: BaseException | None = None
 
-    def run(self, jobs: Iterable[Job], suspects: Sequence[Trial] = ()) -> list[Trial]:
-        """Run the jobs, then those that are suspect one by one; return suspects that are left.
+    def run(
+        self, jobs: Iterable[Job], suspects: Sequence[Trial] = (), n_jobs: int = 1
+    ) -> list[Trial]:
+        """Run the jobs, then the trials that are suspect one by one; return those that are left.
 
         Raises what `record` and the start of a child raise, once all trials at work are ended.
         """
-        calls = (delayed(self._guarded)(job) for job in self._until_stopped(jobs))
-        n = self.limits.workers or 1
         left = deque(suspects)
         try:
             with parallel_config(backend="threading"):
-                for died in _parallel(n, calls):
+                for died in self._parallel(self._guarded, ((job,) for job in jobs), n_jobs):
                     left += died
             while left and not self.stopping.is_set():
-                self._guarded(Job((left[0],)), alone=True)
-                if not self.stopping.is_set():
-                    left.popleft()
+                self._guarded(Job((left.popleft(),)), alone=True)
         except BaseException:
             self.kill()
             raise
@@ -75,34 +114,32 @@ class FanOut:
             raise self._error
         return list(left)
 
-    def run_on(self, client: Any, trials: Iterable[Trial]) -> None:
+    def run_on(self, executor: Executor, trials: Iterable[Trial]) -> None:
         """Run the trials on the workers of dask.
 
         Raises ExecutorError: a worker is of another version, or cannot run a trial.
         """
-        jobs = self._until_stopped(Job((trial,)) for trial in trials)
-        calls = (
-            delayed(run_remotely)(versions(), pickle.dumps((job, self.limits))) for job in jobs
-        )
-        with parallel_config(backend="dask", client=client):
-            try:
-                for rows in _parallel(self.limits.workers or 1, calls):
+        here = versions()
+        calls = ((here, pickle.dumps((Job((trial,)), self.limits))) for trial in trials)
+        try:
+            with parallel_config(backend="dask", client=executor.client):
+                for rows in self._parallel(run_remotely, calls, executor.workers):
                     for row in rows:
                         self.record(row)
-            except (RfbenchError, OSError):
-                raise
-            except Exception as error:
-                raise ExecutorError(
-                    "A worker could not run a trial.",
-                    f"{type(error).__name__}: {error}",
-                    "Rows that came back are on the disk: run the same command again.",
-                ) from error
+        except (RfbenchError, OSError):
+            raise
+        except Exception as error:
+            raise ExecutorError(
+                "A worker could not run a trial.",
+                f"{type(error).__name__}: {error}",
+                "Rows that came back are on the disk: run the same command again.",
+            ) from error
 
     def record(self, row: Row) -> None:
         """Hand a row on; none after `kill`."""
         with self._lock:
             if not self.killed:
-                self._record({"workers": self.limits.workers, **row})
+                self._record(row)
 
     def kill(self) -> None:
         """End the children that are at work."""
@@ -111,11 +148,11 @@ class FanOut:
         for child in list(self.at_work):
             child.kill()
 
-    def _until_stopped(self, jobs: Iterable[Job]) -> Iterator[Job]:
-        for job in jobs:
-            if self.stopping.is_set():
-                return
-            yield job
+    def _parallel(self, function: Callable[..., Any], calls: Iterable[Any], n: int) -> Any:
+        """Yield what the calls return as they end; at most n of them are begun."""
+        calls = itertools.takewhile(lambda _: not self.stopping.is_set(), calls)
+        parallel = Parallel(n, return_as="generator_unordered", batch_size=1, pre_dispatch=n)
+        return parallel(delayed(function)(*words) for words in calls)
 
     def _guarded(self, job: Job, *, alone: bool = False) -> list[Trial]:
         """Run a job; what is raised ends the run, and not a thread of joblib's alone."""
@@ -126,30 +163,6 @@ class FanOut:
             self.kill()
             return []
 
-    @contextlib.contextmanager
-    def child(self, code: str) -> Iterator[Child]:
-        """Lend a child; it is ended where an exception is raised, or a trial has spoiled it."""
-        child = take(code)
-        self.at_work.add(child)
-        try:
-            if self.killed:  # before it was among those that are ended
-                raise Died("The run was ended.")
-            yield child
-        except BaseException:
-            child.close()
-            raise
-        finally:
-            self.at_work.discard(child)
-        if child.is_sound():
-            give_back(child)
-        else:
-            child.close()
-
-
-def _parallel(n: int, calls: Iterable[Any]) -> Any:
-    """Yield the results of joblib's delayed calls as they come, with at most n of them begun."""
-    return Parallel(n, return_as="generator_unordered", batch_size=1, pre_dispatch=n)(calls)
-
 
 def run_job(job: Job, run: FanOut, *, alone: bool = False) -> list[Trial]:
     """Run the trials of a job in a child of this process, and record their rows.
@@ -159,23 +172,30 @@ def run_job(job: Job, run: FanOut, *, alone: bool = False) -> list[Trial]:
     """
     left, suspects = deque(job.trials), []
     while left and not run.stopping.is_set():
-        trial = None
+        child, trial = take(job.code), left[0]
+        run.at_work.add(child)
         try:
-            with run.child(job.code) as child:
-                child.begin(Job(tuple(left)), run.limits)
-                while left and child.is_sound() and not run.stopping.is_set():
-                    trial = left.popleft()
-                    run.begin(trial.id)
-                    run.record(child.measure(trial, run.limits.timeout))
-                    trial = None
+            child.begin(Job(tuple(left)), run.limits)
+            while left and child.is_sound() and not run.stopping.is_set():
+                trial = left[0]
+                run.begin(trial.id)
+                run.record(child.measure(trial, run.limits.timeout))
+                left.popleft()
         except Died as death:
-            if run.killed or not (trial or left):
-                continue
-            trial = trial or left.popleft()  # which it could not even begin
+            if run.killed:
+                break
+            left.popleft()
             if death.by_signal and not alone:
                 suspects.append(trial)
             else:
                 run.record(verdict(trial, death))
+        except BaseException:
+            child.close()
+            raise
+        else:
+            give_back(child)
+        finally:
+            run.at_work.discard(child)
     return suspects
 
 
@@ -209,53 +229,5 @@ def run_remotely(wanted: dict[str, str], content: bytes) -> list[Row]:
             )
     job, limits = pickle.loads(content)
     rows: list[Row] = []
-    FanOut(rows.append, replace(limits, workers=1)).run([job])
-    return [{**row, "workers": limits.workers} for row in rows]
-
-
-@dataclass(frozen=True)
-class Executor:
-    """Who runs jobs: so many children of this process, or the workers of a client of dask."""
-
-    workers: int
-    client: Any = None
-
-    def close(self) -> None:
-        """Leave the scheduler; it goes on."""
-        if self.client is not None:
-            self.client.close()
-
-
-def find(text: str = "local", n_jobs: int | None = None) -> Executor:
-    """Return the executor that ``--executor`` names: ``local`` or ``dask:ADDRESS``.
-
-    `n_jobs` trials are at work; None: one per core here, or per thread of dask's workers.
-    ConfigError if it is none of these, ExecutorError if there is no scheduler, or no dask.
-    """
-    kind, _, address = text.partition(":")
-    if text == "local":
-        return Executor(n_jobs or os.cpu_count() or 1)
-    if kind != "dask" or not address:
-        raise ConfigError(
-            f"--executor {text} is no executor.{nearest(kind, ['local', 'dask'])}",
-            "",
-            "Write local or dask:ADDRESS.",
-        )
-    try:
-        import distributed
-    except ImportError as error:
-        raise ExecutorError(
-            "dask is not installed.", "", "Install it: pip install 'rfbench[dask]'."
-        ) from error
-    # What a scheduler that is gone means for the run is said once, and not by a traceback.
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-    library: Any = distributed
-    try:
-        client = library.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-        return Executor(n_jobs or max(1, sum(client.nthreads().values())), client)
-    except (OSError, ValueError) as error:  # TimeoutError is an OSError
-        raise ExecutorError(
-            f"There is no dask scheduler at {address}.",
-            f"{type(error).__name__}: {error}.",
-            "Start it, or correct it.",
-        ) from error
+    FanOut(rows.append, limits).run([job])
+    return rows

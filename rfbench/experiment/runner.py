@@ -6,7 +6,7 @@ import logging
 import shlex
 import sys
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +86,7 @@ def run(
         recorded: set[str] = set()
 
         def record(row: dict[str, Any]) -> None:
+            row = {**row, "workers": workers}
             _record(store, summary, row, content["machines"])
             recorded.add(row["trial_id"])
             if on_row:
@@ -93,15 +94,14 @@ def run(
             if fail_fast and summary.failed:
                 stopping.set()
 
-        limits = replace(limits or Limits(), workers=workers)
-        fan_out = FanOut(record, limits, begun.add, stopping)
+        fan_out = FanOut(record, limits or Limits(), begun.add, stopping)
         first = [trial for trial in missing if trial.id not in suspects]
         last = [trial for trial in missing if trial.id in suspects]
         try:
             if executor.client is None:
-                left = fan_out.run(jobs(first, workers), last)
+                left = fan_out.run(jobs(first, workers), last, workers)
             else:
-                fan_out.run_on(executor.client, [*first, *last])
+                fan_out.run_on(executor, [*first, *last])
                 left = []
         except BaseException as error:
             note(plan.folder, f"cut off: {error!r}")

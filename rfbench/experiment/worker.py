@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import json
-import math
 import os
 import pickle
 import resource
@@ -18,16 +17,12 @@ import threading
 import time
 import traceback
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from rfbench import memory
 from rfbench.errors import ConfigError
 
-if TYPE_CHECKING:
-    from rfbench.experiment.plan import Job
-
 LEAST_MEMORY = 400 * 2**20
-IDLE_SECONDS = 60.0
 PARENT_CHECK_SECONDS = 0.2
 OURS = "RFBENCH_"
 
@@ -38,7 +33,6 @@ class Limits:
 
     memory: int | None = None  # bytes of its own memory; an allocation beyond them is a MemoryError
     timeout: float | None = None  # seconds for one trial; its worker is killed when they are over
-    workers: int | None = None  # of the run, which its rows say
 
 
 def memory_share(text: str, workers: int) -> int:
@@ -76,44 +70,32 @@ def memory_share(text: str, workers: int) -> int:
     return int(total / workers)
 
 
-@dataclass(frozen=True)
-class Assignment:
-    """A job with what it needs of the parent, whose folder and variables may have changed."""
+def surroundings() -> tuple[str, dict[str, str]]:
+    """Return the folder of this process, empty if it was removed, and its variables of rfbench."""
+    folder = os.getcwd() if os.path.exists(".") else ""
+    return folder, {name: value for name, value in os.environ.items() if name.startswith(OURS)}
 
-    job: Job
-    limits: Limits
-    folder: str
-    variables: dict[str, str]  # those of rfbench
 
-    @classmethod
-    def of(cls, job: Job, limits: Limits) -> Assignment:
-        """Return a job as this process would do it."""
-        folder = ""
-        with contextlib.suppress(OSError):  # it was removed
-            folder = os.getcwd()
-        ours = {name: value for name, value in os.environ.items() if name.startswith(OURS)}
-        return cls(job, limits, folder, ours)
-
-    def obey(self) -> None:
-        """Take folder, variables and limits; an allocation beyond the memory is a MemoryError."""
-        with contextlib.suppress(OSError):
-            os.chdir(self.folder)
-        for name in [name for name in os.environ if name.startswith(OURS)]:
-            del os.environ[name]
-        os.environ.update(self.variables)
-        memory.limit_to(self.limits.memory)
-        with contextlib.suppress(ValueError, OSError):
-            hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-            soft = hard if self.limits.memory is None else self.limits.memory
-            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+def obey(limits: Limits, folder: str, variables: dict[str, str]) -> None:
+    """Take over limits and surroundings; an allocation beyond the memory is a MemoryError."""
+    with contextlib.suppress(OSError):
+        os.chdir(folder)
+    for name in surroundings()[1].keys() - variables:
+        del os.environ[name]
+    os.environ.update(variables)
+    memory.limit_to(limits.memory)
+    with contextlib.suppress(ValueError, OSError):
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        soft = hard if limits.memory is None else limits.memory
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def main(parent: int, trace: int) -> None:
-    """Assignment for the process `parent` until it ends, or has had no work for a minute.
+    """Work for the process `parent` until it ends.
 
     `trace` is the descriptor of a file for the traceback of a crash or a timeout.
     """
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a KeyboardInterrupt is the trial's own
     faulthandler.enable(trace)
     orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -144,15 +126,13 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
     answer(environment.machine_by_id())
     owner = os.getpid()
     while True:
-        _Idle.until = time.monotonic() + IDLE_SECONDS
-        work: Assignment = pickle.load(orders)
-        _Idle.until = math.inf
-        work.obey()
-        rows = run_job(work.job)
+        job, limits, surrounding = pickle.load(orders)
+        obey(limits, *surrounding)
+        rows = run_job(job)
         # One order per trial: the row before it is on the disk. The last one ends the job.
         while pickle.load(orders):
-            if work.limits.timeout is not None:
-                faulthandler.dump_traceback_later(work.limits.timeout, file=trace)
+            if limits.timeout is not None:
+                faulthandler.dump_traceback_later(limits.timeout, file=trace)
             row = next(rows)
             if os.getpid() != owner:  # a fork of this process that came out of the trial
                 os._exit(1)
@@ -161,14 +141,8 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
         del rows  # and what its trials share
 
 
-class _Idle:
-    """Until when this process waits for work."""
-
-    until = math.inf
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent and time.monotonic() < _Idle.until:
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
         time.sleep(PARENT_CHECK_SECONDS)
     _end()
 

@@ -16,7 +16,7 @@ from rfbench.errors import ConfigError, ExecutorError, WriteError
 from rfbench.experiment import begun, children, fanout, plain, runner, worker
 from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.interrupts import interrupts
-from rfbench.experiment.plan import Job, jobs
+from rfbench.experiment.plan import Job
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import describe
 from rfbench.experiment.worker import Limits
@@ -115,24 +115,17 @@ def test_each_row_is_recorded_before_the_next_trial_begins_and_children_are_kept
 
 
 def test_three_runs_start_no_more_children_than_workers(run, trials):
-    run.made.limits = Limits(workers=2)
-    run.made.begin = lambda trial_id: None
-    run.acts(**{t.id: "" for t in trials})
-    run.now.write_text("x")
-    lock, at_work = threading.Lock(), set()
-    run.patch.setattr(
-        fanout, "run_job", lambda job, made, alone=False: one_of(job, made, lock, at_work)
-    )
+    def instant(job, made, alone=False):
+        child = children.take(job.code)
+        made.record({"trial_id": job.trials[0].id})
+        children.give_back(child)
+        return []
+
+    run.patch.setattr(fanout, "run_job", instant)
     for _ in range(3):
-        assert run.made.run([Job((t,)) for t in trials]) == []
+        assert run.made.run([Job((t,)) for t in trials], n_jobs=2) == []
     assert len(run.starts) <= 2
-    assert len(at_work) == 8
-
-
-def one_of(job, made, lock, at_work):
-    with made.child(job.code), lock:
-        at_work.add(job.trials[0].id)
-    return []
+    assert len(run.events) == 3 * 8
 
 
 def test_a_child_that_exits_costs_its_trial_at_once(run, trials):
@@ -193,8 +186,8 @@ def test_a_trial_that_is_too_long_is_no_crash(run, trials):
 
 NO_ROWS = {
     "row = 'ok'": "AttributeError",
-    "row = {**row, 'status': 'fine'}": "no status",
-    "row = {**row, 'trial_id': 'another'}": "another trial",
+    "row = {**row, 'status': 'fine'}": "another status or trial",
+    "row = {**row, 'trial_id': 'another'}": "another status or trial",
     "row = {**row, 'nonsense': 1}": "no column nonsense",
     "row = {**row, 'error': 'low'}": "Column error cannot hold low",
     "row = {**row, 'error': 1e999}": "Column error cannot hold inf",
@@ -241,8 +234,8 @@ def test_a_child_that_says_that_it_is_spoiled_is_replaced(run, trials):
 
 def test_a_child_that_ran_code_of_others_runs_nothing_else(run):
     def lent(code):
-        with run.made.child(code) as child:
-            return child
+        children.give_back(child := children.take(code))
+        return child
 
     first = lent("")
     assert lent("a.py:A") is first  # it had run nothing else
@@ -271,15 +264,14 @@ def test_once_it_is_stopping_no_trial_begins_and_suspects_are_left(run, trials):
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("error", [WriteError("full"), KeyboardInterrupt()])
 def test_what_recording_raises_ends_the_run_and_the_children(run, trials, workers, error):
-    run.made.limits = Limits(workers=workers)
-
     def fail(row):
         raise error
 
-    made = FanOut(fail, Limits(workers=workers), run.begin)
+    made = FanOut(fail, Limits(), run.begin)
     with pytest.raises(type(error)):
-        made.run([Job((t,)) for t in trials])
+        made.run([Job((t,)) for t in trials], n_jobs=workers)
     assert not made.at_work
+    children.end_idle()  # those that had begun nothing
     for child in run.starts:
         wait_until(lambda group=child.pid: not members(group))
 
@@ -294,8 +286,6 @@ def test_a_run_that_is_ended_records_nothing_more(run, trials):
     run.made.run([Job(tuple(trials))])
     run.made.record({"trial_id": "late"})
     assert run.rows == {}
-    with pytest.raises(children.Died), run.made.child(""):
-        pass
 
 
 def test_no_process_no_worker_and_a_sentence(run, trials, monkeypatch):
@@ -385,11 +375,11 @@ def test_a_child_ends_with_its_parent_and_so_does_what_it_started():
 def test_a_child_follows_its_parent_to_another_folder_and_other_data(trials, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RFBENCH_ONE", "1")
-    work = worker.Assignment.of(jobs(trials)[0], Limits())
+    there = worker.surroundings()
     monkeypatch.chdir("/")
     monkeypatch.delenv("RFBENCH_ONE")
     monkeypatch.setenv("RFBENCH_TWO", "2")
-    work.obey()
+    worker.obey(Limits(), *there)
     assert os.getcwd() == str(tmp_path)
     assert (os.environ["RFBENCH_ONE"], "RFBENCH_TWO" in os.environ) == ("1", False)
 

@@ -120,7 +120,7 @@ def test_the_words_of_a_machine_come_with_its_rows(experiment_of, tmp_path):
     runner.run(plan_run([experiment_of(SMALL, "trials=1")], folder))
     first = {**rows_of(folder)[0], "trial_id": "x", "machine": machine_id(FACTS)}
     runner._record(
-        Store(folder), runner.Summary(folder), first | {"machines": {machine_id(FACTS): FACTS}}
+        Store(folder), runner.Summary(folder), first | {"machines": {machine_id(FACTS): FACTS}}, {}
     )
     assert read(folder).machines[machine_id(FACTS)] == FACTS
     assert rows_of(folder)[-1]["machine"] == machine_id(FACTS)

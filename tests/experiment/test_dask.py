@@ -1,0 +1,98 @@
+"""Workers of dask: a scheduler with two of them on the loopback interface."""
+
+import os
+import signal
+
+import pytest
+
+from rfbench.errors import ExecutorError
+from rfbench.experiment import fanout, runner
+from rfbench.experiment.run_plan import plan_run
+from rfbench.experiment.worker import Limits
+from tests.support.command_line import call
+from tests.support.nightly import nightly
+from tests.support.runs import FAULTY, rows_of, without_times
+
+from .conftest import SMALL
+
+distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    words = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**words) as found:
+        yield found
+
+
+def pids(cluster):
+    with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+        return set(client.run(os.getpid).values())
+
+
+def run(plan, cluster, **keywords):
+    executor = fanout.find(f"dask:{cluster.scheduler_address}")
+    assert executor.workers == 2
+    return runner.run(plan, executor=executor, **keywords)
+
+
+def test_rows_are_the_local_ones_and_a_worker_that_is_killed_costs_none(
+    experiment_of, tmp_path, cluster, finished
+):
+    plan = plan_run([experiment_of()], tmp_path / "r")
+    victims = iter(pids(cluster))
+
+    def kill(row):
+        if len(rows_of(plan.folder)) == 2:
+            os.kill(next(victims), signal.SIGKILL)
+
+    summary = run(plan, cluster, on_row=kill)
+    assert (summary.done, summary.failed, summary.left) == (8, 0, 0)
+    assert next(victims, None) is not None  # one of two
+    assert without_times(plan.folder) == without_times(finished)
+    assert {row["workers"] for row in rows_of(plan.folder)} == {"2"}
+
+
+@nightly
+def test_a_fault_costs_its_trial_and_no_worker(experiment_of, tmp_path, cluster):
+    faults = {"exit": "crashed", "memory": "memory", "segfault": "crashed", "sleep": "timeout"}
+    methods = "".join(f"  - {{class: '{FAULTY}:Faulty', label: {f}, fault: {f}}}\n" for f in faults)
+    text = SMALL.replace("solver:", methods + "solver:")
+    plan = plan_run([experiment_of(text, "trials=1", allow_imports=True)], tmp_path / "r")
+    before = pids(cluster)
+    assert run(plan, cluster, limits=Limits(2 * 2**30, 20.0)).failed == len(faults)
+    assert pids(cluster) == before
+    bad = {(r["label"], r["M"]): r["status"] for r in rows_of(plan.folder) if r["status"] != "ok"}
+    assert bad == {(name, "8"): status for name, status in faults.items()}
+
+
+@nightly
+def test_a_scheduler_that_is_gone_ends_the_run_and_another_one_goes_on(
+    experiment_of, tmp_path, cluster
+):
+    plan = plan_run([experiment_of(SMALL, "trials=10")], tmp_path / "r")
+    words = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with distributed.LocalCluster(processes=False, protocol="tcp://", **words) as own:
+
+        def stop(row):
+            if len(rows_of(plan.folder)) == 4:
+                own.close()
+
+        with pytest.raises(ExecutorError):
+            run(plan, own, on_row=stop)
+    found = len(rows_of(plan.folder))
+    assert 4 <= found < 40
+    summary = run(plan, cluster)
+    assert (summary.found, summary.done, summary.failed) == (found, 40 - found, 0)
+    assert len({row["trial_id"] for row in rows_of(plan.folder)}) == len(rows_of(plan.folder)) == 40
+
+
+@nightly
+def test_on_the_command_line(tmp_path, cluster, no_pictures):
+    path = tmp_path / "tiny.yaml"
+    path.write_text(SMALL)
+    words = ("run", path, "--out", tmp_path, "--trials", "1")
+    said = call(*words, "--executor", f"dask:{cluster.scheduler_address}")
+    assert "4 run, 0 failed" in said
+    assert "4 were there already" in call(*words)
