@@ -1,4 +1,4 @@
-"""The best distribution near the uniform one, for divergences t^k - 1 and for a penalty.
+"""The best distribution near the uniform one: within a chi-square ball, or with a penalty.
 
 Each function takes the scores v, shape (N,), and returns q, shape (N,), in their order: not
 negative, and summing to one. MethodError is raised where there are no scores, or a NaN or an
@@ -8,15 +8,10 @@ Random Features, NIPS 2016.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from scipy.optimize import brentq
 
 from rfbench.arrays import Array
 from rfbench.errors import MethodError
-
-_FARTHEST = 2.0**50
 
 
 def chi_square_weights(scores: Array, rho: float) -> Array:
@@ -75,63 +70,14 @@ def chi_square_weights(scores: Array, rho: float) -> Array:
     return q
 
 
-def power_weights(scores: Array, rho: float, power: float) -> Array:
-    r"""Return the distribution q that maximises q'v within a ball of the divergence t^k - 1.
-
-    .. math:: \max_q q^\top v \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1,\;
-              \frac1N \sum_i (N q_i)^k - 1 \le \rho
-
-    Problem (4). The Karush-Kuhn-Tucker conditions give
-    :math:`q_i \propto (v_i - \tau)_+^{1/(k-1)}`. Algorithm 1 bisects on the multiplier of the
-    ball, and for each on tau until q sums to one; here q is divided by its sum, which leaves one
-    unknown: the divergence grows with tau, and tau is its root where it equals rho.
-
-    Parameters
-    ----------
-    scores : array of shape (N,)
-    rho : float
-        Radius of the ball. At most 0 (or all scores tied): the uniform distribution. From
-        (N/m)^(k-1) - 1 on, where m candidates share the maximum: uniform over those.
-    power : float
-        k, above 1.
-    """
-    v = _checked(scores, rho)
-    n, exponent = len(v), 1.0 / (power - 1.0)
-    span = v.max() - v.min()
-    if rho <= 0 or span == 0:
-        return np.full(n, 1.0 / n)
-    below = (v.max() - v) / span
-    tied = below == 0
-    radius = np.log1p(rho)
-    if radius >= (power - 1.0) * np.log(n / np.count_nonzero(tied)):
-        return np.asarray(tied / np.count_nonzero(tied))
-
-    def weights(depth: float) -> Array:
-        unscaled = np.maximum(1.0 - below / depth, 0.0) ** exponent
-        return np.asarray(unscaled / unscaled.sum())
-
-    def excess(log_depth: float) -> float:
-        ratios = n * weights(np.exp(log_depth))
-        most = ratios.max()
-        return float(power * np.log(most) + np.log(np.mean((ratios / most) ** power)) - radius)
-
-    depth = 1.0
-    while excess(np.log(depth)) > 0:
-        depth *= 4.0
-        if depth > _FARTHEST:
-            return np.full(n, 1.0 / n)
-    return weights(np.exp(_root(excess, np.log(below[~tied].min() / 2.0), np.log(depth))))
-
-
-def penalised_weights(scores: Array, penalty: float, power: float = 2.0) -> Array:
+def penalised_weights(scores: Array, penalty: float) -> Array:
     r"""Return the distribution q that maximises q'v less a penalised divergence.
 
-    .. math:: \max_q q^\top v - \lambda \Big(\frac1N \sum_i (N q_i)^k - 1\Big)
+    .. math:: \max_q q^\top v - \lambda (N |q|^2 - 1)
               \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1
 
-    with v divided by its maximum. :math:`q_i = N^{-1} ((v_i - \tau)_+ / (k \lambda))^{1/(k-1)}`,
-    tau such that q sums to one (the paper's solution of problem (8) lacks the factor k). For
-    k = 2 this is the projection of :math:`1/N + v / (2 \lambda N)` on the simplex.
+    with v divided by its maximum: the projection of :math:`1/N + v / (2 \lambda N)` on the simplex
+    (the paper's solution of problem (8) lacks the factor 2).
 
     Parameters
     ----------
@@ -139,29 +85,16 @@ def penalised_weights(scores: Array, penalty: float, power: float = 2.0) -> Arra
         v, non-negative.
     penalty : float
         lambda, above 0. Large: the uniform distribution; small: uniform over the maximisers.
-    power : float
-        k, above 1.
 
     Notes
     -----
     Problem (8). Dividing by the maximum is a choice.
     """
     v = _checked(scores, penalty)
-    n, exponent = len(v), 1.0 / (power - 1.0)
+    n = len(v)
     if v.max() <= 0:
         return np.full(n, 1.0 / n)
-    below = 1.0 - v / v.max()
-    slope = power * penalty
-    if power == 2:
-        return _on_simplex(-below / (slope * n))
-
-    def weights(depth: float) -> Array:
-        return np.asarray((np.maximum(depth - below, 0.0) / slope) ** exponent / n)
-
-    # At depth k lambda all of q sum to 1 at most; at k lambda N^(k-1) the best one alone has 1.
-    least, most = np.log(slope), np.log(slope) + (power - 1.0) * np.log(n)
-    q = weights(np.exp(_root(lambda x: float(weights(np.exp(x)).sum()) - 1.0, least - 1, most + 1)))
-    return np.asarray(q / q.sum())
+    return _on_simplex(-(1.0 - v / v.max()) / (2.0 * penalty * n))
 
 
 def _on_simplex(point: Array) -> Array:
@@ -171,10 +104,6 @@ def _on_simplex(point: Array) -> Array:
     k = int(np.flatnonzero(ranked > threshold)[-1])
     kept = np.maximum(point - threshold[k], 0.0)
     return np.asarray(kept / kept.sum())
-
-
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    return float(brentq(function, low, high, xtol=1e-15, rtol=1e-15, maxiter=500))
 
 
 def _checked(scores: Array, number: float) -> Array:

@@ -12,7 +12,7 @@ from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import PLAIN, FeatureMap
 
-UNIFORM, NORMAL = "uniform", "normal"
+UNIFORM = "uniform"
 
 
 @sampler(
@@ -20,14 +20,13 @@ UNIFORM, NORMAL = "uniform", "normal"
     kernels=ANY,
     about="tanh features with independent weights, the layer that swim is held against",
     contract={"columns_per_component": 1},
-    forms=(Form({"scale": 3.0}), Form({"weights": NORMAL})),
+    forms=(Form({"scale": 3.0}),),
 )
 class ELM(RandomFeatures):
     r"""Columns :math:`\tanh(s (w^\top x + b)) / \sqrt M` of independent w and b.
 
     Every entry of w and b is uniform on :math:`[-1/\sqrt d, 1/\sqrt d]`, as torch's ``nn.Linear``
-    begins, or normal with the same variance :math:`1 / (3 d)`: an extreme learning machine's hidden
-    layer. Costs O(M d).
+    begins: an extreme learning machine's hidden layer. Costs O(M d).
 
     Parameters
     ----------
@@ -35,7 +34,7 @@ class ELM(RandomFeatures):
         M, the number of columns.
     scale : float
         s.
-    weights : {'uniform', 'normal'}
+    weights : {'uniform'}
         The law of the entries.
     torch_seed : int, optional
         Take the weights that ``torch.manual_seed(torch_seed)`` gives to ``torch.nn.Linear(d, M)``
@@ -64,7 +63,7 @@ class ELM(RandomFeatures):
     has_bandwidth: ClassVar[bool] = False
 
     scale: float = parameter(1.0, number(above=0))
-    weights: str = parameter(UNIFORM, one_of(UNIFORM, NORMAL))
+    weights: str = parameter(UNIFORM, one_of(UNIFORM))
     torch_seed: int | None = parameter(None, whole(0) | NOTHING)
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
@@ -74,15 +73,9 @@ class ELM(RandomFeatures):
             frequencies, offsets = drawn[: d * m].reshape(m, d).T, drawn[d * m :]
             frequencies = np.ascontiguousarray(frequencies)
             return FeatureMap("tanh", PLAIN, frequencies, offsets, scale=m**-0.5)
-
-        def draw(generator: np.random.Generator, *shape: int) -> Array:
-            if self.weights == NORMAL:
-                return np.asarray(generator.normal(0.0, self.scale / np.sqrt(3.0 * d), shape))
-            bound = self.scale / np.sqrt(d)
-            return np.asarray(generator.uniform(-bound, bound, shape))
-
-        frequencies = draw(random.frequencies, m, d).T
-        offsets = draw(random.offsets, m)
+        bound = self.scale / np.sqrt(d)
+        frequencies = random.frequencies.uniform(-bound, bound, (m, d)).T
+        offsets = random.offsets.uniform(-bound, bound, m)
         return FeatureMap("tanh", PLAIN, np.ascontiguousarray(frequencies), offsets, scale=m**-0.5)
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from rfbench.arrays import Array, Rows
-from rfbench.parameters import TRUTH, parameter
+from rfbench.parameters import TRUTH, one_of, parameter
 from rfbench.samplers.base import Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
@@ -23,7 +23,7 @@ from rfbench.samplers.pool import PooledFeatures, fold_pairs
     ),
     forms=(
         Form({"pool_size": 40}),
-        Form({"pool_size": 40, "normalize": True, "center_target": True}),
+        Form({"pool_size": 40, "center_target": True}),
     ),
 )
 class Greedy(PooledFeatures):
@@ -44,9 +44,8 @@ class Greedy(PooledFeatures):
         M0, the number of candidates.
     score_rows : int or float
         Number, or fraction, of training rows that the pursuit sees.
-    normalize : bool
-        Divide :math:`z_m^\top R` by :math:`|z_m|`, as orthogonal matching pursuit does where the
-        columns have not the same norm. False by default: a choice.
+    normalize : {False}
+        :math:`z_m^\top R` is not divided by :math:`|z_m|`: a choice.
     center_target : bool
         Subtract the mean of the target. Not settled by the text: a choice.
     feature_map : {'offset', 'paired'}
@@ -82,7 +81,7 @@ class Greedy(PooledFeatures):
     needs_target: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
 
-    normalize: bool = parameter(False, TRUTH)
+    normalize: bool = parameter(False, one_of(False))
     center_target: bool = parameter(False, TRUTH)
 
     def check_parameters(self) -> None:
@@ -101,12 +100,11 @@ class Greedy(PooledFeatures):
         pursuit = Pursuit(equations.gram, equations.moment)
         self.chosen_ = np.empty(self.n_components, dtype=np.intp)
         free = np.ones(pool.n_frequencies, dtype=bool)
-        # Rounding of a correlation: that of a sum of n products, or of it over the column's norm.
+        # Of a correlation, a sum of n products.
         rounding = 4 * float(np.finfo(rows.dtype).eps * np.linalg.norm(y))
-        if not self.normalize:
-            rounding *= float(np.diag(equations.gram).max()) ** 0.5
+        rounding *= float(np.diag(equations.gram).max()) ** 0.5
         for step in range(self.n_components):
-            energy = fold_pairs(pool, pursuit.energies(normalize=bool(self.normalize)))
+            energy = fold_pairs(pool, pursuit.energies())
             taken = first_of_largest(np.where(free, np.sqrt(energy), -np.inf), rounding)
             for column in pool.columns_of(np.array([taken])):
                 pursuit.take(int(column))
@@ -144,12 +142,9 @@ class Pursuit:
         self._basis = np.empty((16, len(gram)))
         self._size = 0
 
-    def energies(self, *, normalize: bool) -> Array:
+    def energies(self) -> Array:
         """Return |z_m'R|^2, or that over |z_m|^2, for every column; shape (p,)."""
-        energy = np.asarray((self._correlations**2).sum(axis=1))
-        if normalize:
-            energy /= np.where(self._squares > 0, self._squares, 1.0)
-        return energy
+        return np.asarray((self._correlations**2).sum(axis=1))
 
     def take(self, column: int) -> None:
         """Let a column enter the fit."""

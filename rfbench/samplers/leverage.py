@@ -90,9 +90,7 @@ class LeverageRFF(WeightedPool):
     # A small pool, or weights that are others: see test_leverage.
     contract={"unbiased": False},
     forms=(
-        Form(
-            {"pool_size": 30, "replace": False, "center_target": True}, {"float32_tolerance": 1e-3}
-        ),
+        Form({"pool_size": 30, "center_target": True}, {"float32_tolerance": 1e-3}),
         Form({"pool_size": 30, "equation": 12, "per_column": True}),
     ),
 )

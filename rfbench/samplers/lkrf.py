@@ -14,7 +14,7 @@ from rfbench.parameters import NOTHING, TRUTH, number, one_of, parameter
 from rfbench.rows import some
 from rfbench.samplers.base import Streams, streams
 from rfbench.samplers.declaration import ANY, Form, sampler
-from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights, power_weights
+from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import CENTRING, PooledFeatures, PoolScores, centres, fold_pairs
 
@@ -36,7 +36,7 @@ RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
     forms=(
         Form({"pool_size": 40, "rho": 2.0}),
         Form({"pool_size": 40, "rho": 2.0, "estimator": "draw", "score_rows": 0.5}),
-        Form({"pool_size": 40, "penalty": 0.5, "power": 3.0, "weighted": False}),
+        Form({"pool_size": 40, "penalty": 0.5, "weighted": False}),
         Form({"pool_size": 40, "penalty": "validation", "estimator": "draw", "score_rows": 0.5}),
     ),
 )
@@ -45,9 +45,8 @@ class LKRF(PooledFeatures):
 
     Candidate m of the pool gets the score :math:`v_m = (\sum_i y_i \phi(x_i, w_m))^2`; the
     distribution q maximises :math:`q^\top v` within the ball :math:`N_w |q|^2 - 1 \le \rho`
-    (problem 4), see `chi_square_weights`. With a `power` k above 2 the ball is
-    :math:`N_w^{-1} \sum_m (N_w q_m)^k - 1 \le \rho`, see `power_weights`; with a `penalty` lambda
-    the divergence is subtracted lambda times instead, see `penalised_weights`.
+    (problem 4), see `chi_square_weights`. With a `penalty` lambda the divergence is subtracted
+    lambda times instead, see `penalised_weights`.
 
     Parameters
     ----------
@@ -56,9 +55,7 @@ class LKRF(PooledFeatures):
     pool_size : int
         N_w. The pool of the linear kernel is each coordinate once where pool_size is d or more.
     rho : float
-        Radius of the ball; for power 2, N_w / (1 + rho) features or more are kept.
-    power : float
-        k of the divergence f(t) = t^k - 1, at least 2.
+        Radius of the ball; N_w / (1 + rho) features or more are kept.
     penalty : float or 'validation', optional
         lambda, above 0; takes the place of rho. The scores are divided by their maximum first, so
         that lambda means the same on every data set: a choice. ``validation``: the one of 1e-5,
@@ -114,7 +111,6 @@ class LKRF(PooledFeatures):
     keeps_some: ClassVar[bool] = True
 
     rho: float = parameter(10.0, number(least=0) | one_of(np.inf))
-    power: float = parameter(2.0, number(least=2))
     penalty: float | str | None = parameter(None, number(above=0) | one_of(VALIDATION) | NOTHING)
     estimator: str = parameter("top", one_of("draw", "top", "all", "paper"))
     weighted: bool = parameter(True, TRUTH)
@@ -208,10 +204,8 @@ class LKRF(PooledFeatures):
         self, scores: NDArray[np.float64], penalty: float | None
     ) -> NDArray[np.float64]:
         if penalty is not None:
-            return penalised_weights(scores, penalty, self.power)
-        if self.power == 2:
-            return chi_square_weights(scores, self.rho)
-        return power_weights(scores, self.rho, self.power)
+            return penalised_weights(scores, penalty)
+        return chi_square_weights(scores, self.rho)
 
 
 def ridge_error(

@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.kernels import dense
 from rfbench.parameters import one_of, parameter
-from rfbench.registry import SAMPLERS
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import WAVES, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 
-BASES = ("rks", "orf", "sorf", "qmc", "rom", "gaussian-quadrature", "circulant")
 _KEY_ROWS = 1024
 
 
@@ -80,16 +78,13 @@ def _row_keys(rows: Any) -> NDArray[np.uint64]:
 @sampler(
     "low-precision",
     kernels=WAVES,
-    about="the features of rks, or of another sampler, rounded to a few bits without bias",
+    about="the features of rks, rounded to a few bits without bias",
     # A step of 8 bits: rows in float32 are other rows.
     contract={"float32_tolerance": 1.01 / 255},
-    forms=(
-        Form({"bits": 8}),
-        Form({"bits": 8, "base": "circulant"}),
-    ),
+    forms=(Form({"bits": 8}),),
 )
 class LowPrecision(RandomFeatures):
-    r"""Features of another sampler, each rounded without bias to b bits.
+    r"""Random kitchen sinks, each column rounded without bias to b bits.
 
     With c the largest value of a feature, :math:`\sqrt{2/M}` or in the paired map
     :math:`\sqrt{1/M}`, the step :math:`h = 2c / (2^b - 1)` and u uniform on [0, 1), z becomes
@@ -101,16 +96,14 @@ class LowPrecision(RandomFeatures):
     ----------
     bits : {1, 2, 4, 8}
         b.
-    base : str
-        The sampler whose features are rounded, with its defaults; that of the paper is circulant.
     Other parameters: those of `RandomFeatures`.
 
     Notes
     -----
     u is a function of the seed, the column and the content of the row: equal rows are rounded
     alike. Features are rounded to their levels, and held as floating-point numbers; `feature_bytes`
-    of a row counts the bits. The frequencies, M d numbers once (about 2M for circulant ones), are
-    not in it.
+    of a row counts the bits. The frequencies, M d numbers once, are not in it; those of the paper
+    are circulant, about 2M numbers.
 
     References
     ----------
@@ -130,22 +123,10 @@ class LowPrecision(RandomFeatures):
     features_served: ClassVar[tuple[str, ...]] = ("wave",)
 
     bits: int = parameter(4, one_of(1, 2, 4, 8))
-    base: str = parameter("rks", one_of(*BASES))
-
-    def check_parameters(self) -> None:
-        """Check the parameters of the base as well."""
-        super().check_parameters()
-        self._base().check_parameters()
-
-    def _base(self) -> RandomFeatures:
-        return SAMPLERS[self.base](
-            self.n_components, kernel=self.kernel, feature_map=self.feature_map
-        )
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
-        base = self._base()
-        base.kernel_ = self.kernel_
-        unit = base._draw(X, None, random)
+        unit = self.draw_unit_map(random, X.shape[1], self.n_components)
         key = int(random.rows.integers(2**62))
         numbers = np.arange(self.n_components)
-        return RoundedMap(**vars(unit), bits=self.bits, key=key, numbers=numbers)
+        drawn = unit.times(self.n_components**-0.5)
+        return RoundedMap(**vars(drawn), bits=self.bits, key=key, numbers=numbers)

@@ -12,7 +12,7 @@ from scipy import linalg
 
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.kernels import Kernel
-from rfbench.parameters import NOTHING, one_of, parameter, whole
+from rfbench.parameters import one_of, parameter
 from rfbench.samplers import rpcholesky
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
@@ -89,7 +89,6 @@ class NystroemMap(KernelColumns):
         Form(),
         Form({"landmarks": "kmeans"}),
         Form({"landmarks": "rpcholesky"}),
-        Form({"landmarks": "rpcholesky", "block_size": 1}),
         Form({"landmarks": "recursive-rls"}),
     ),
 )
@@ -117,9 +116,6 @@ class Nystroem(RandomFeatures):
         'kmeans': centroids of k-means, on at most max(m, 20,000) rows (Zhang, Tsang and Kwok,
         section 4). They are dense, and means of the rows as they are for every kernel. Costs at
         most 20 times O(n m d).
-    block_size : int or None
-        Rows that 'rpcholesky' proposes at a time; None: max(10, m / 10). 1: one by one, which has
-        the same law.
     feature_map : {'offset', 'paired'}
         Without effect: there are no frequencies.
     Other parameters: those of `RandomFeatures`.
@@ -152,11 +148,6 @@ class Nystroem(RandomFeatures):
     _root_later = False
 
     landmarks: str = parameter(UNIFORM, one_of(UNIFORM, RECURSIVE_RLS, RPCHOLESKY, KMEANS))
-    block_size: int | None = parameter(None, whole(1) | NOTHING)
-
-    @property
-    def _proposals(self) -> int:
-        return max(10, self.n_components // 10) if self.block_size is None else self.block_size
 
     def fit_landmarks(self, X: Rows, y: Any = None) -> Nystroem:
         """Fit, and leave the inverse root, O(m^3), until rows go through.
@@ -202,7 +193,9 @@ class Nystroem(RandomFeatures):
             sample = np.sort(random.rows.choice(n, rpcholesky.most_rows(m), replace=False))
         rows = X[:] if len(sample) == n else X[sample]
         m = min(m, len(sample))
-        found = rpcholesky.pivots(self.kernel_, rows, m, self._proposals, random.selection)
+        found = rpcholesky.pivots(
+            self.kernel_, rows, m, max(10, self.n_components // 10), random.selection
+        )
         self._note(len(found), len(sample), n)
         return np.asarray(sample[found])
 

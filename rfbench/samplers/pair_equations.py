@@ -12,10 +12,8 @@ from scipy.optimize import nnls
 from rfbench.arrays import Array, Rows
 from rfbench.kernels import Kernel
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
-from rfbench.samplers.pool import fold_pairs
 
 BLOCK_PAIRS = 128
-BLOCK_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -44,24 +42,21 @@ class PairEquations:
             self.gram + other.gram, self.moment + other.moment, self.square + other.square
         )
 
-    def times(self, factor: float) -> PairEquations:
-        """Return the equations with every pair counted `factor` times."""
-        return PairEquations(self.gram * factor, self.moment * factor, self.square * factor)
-
     def less(self, other: PairEquations) -> PairEquations:
         """Return the equations without a part of the pairs."""
-        return self.plus(other.times(-1.0))
+        return PairEquations(
+            self.gram - other.gram, self.moment - other.moment, self.square - other.square
+        )
 
     def error(self, beta: Array) -> float:
         """Return the sum of squares that the weights leave."""
         return float(beta @ (self.gram @ beta) - 2.0 * (beta @ self.moment) + self.square)
 
-    def solver(self, weights: str) -> Callable[[float], Array]:
+    def solver(self) -> Callable[[float], Array]:
         """Return the function from the penalty to the weights; one eigendecomposition for all.
 
-        The penalty is relative to the mean diagonal element of A'A. ``nonnegative`` hands
-        `scipy.optimize.nnls` a square root of the normal equations, M x M; ``clipped`` sets
-        negative weights to zero.
+        The penalty is relative to the mean diagonal element of A'A. `scipy.optimize.nnls` is
+        handed a square root of the normal equations, M x M.
         """
         values, vectors = np.linalg.eigh(self.gram)
         projected = vectors.T @ self.moment
@@ -72,8 +67,6 @@ class PairEquations:
             present = shifted > len(values) * np.finfo(np.float64).eps * shifted.max()
             roots = np.sqrt(np.where(present, shifted, 1.0))
             image = np.where(present, projected / roots, 0.0)
-            if weights == "clipped":
-                return np.maximum(vectors @ (image / roots), 0.0)
             factor = np.where(present, roots, 0.0)[:, None] * vectors.T
             return np.asarray(nnls(factor, image, maxiter=30 * len(values))[0])
 
@@ -94,27 +87,6 @@ def some_pairs(unit: FeatureMap, kernel: Kernel, X: Rows, pairs: NDArray[np.intp
         moment += products.T @ wanted
         square += float(wanted @ wanted)
     return PairEquations(gram, moment, square)
-
-
-def all_pairs(unit: FeatureMap, kernel: Kernel, X: Rows) -> PairEquations:
-    """Return the equations of all n^2 pairs, from blocks of the kernel and of the features."""
-    m, n = unit.n_frequencies, X.shape[0]
-    inner = np.zeros((unit.n_columns, unit.n_columns))
-    moment, square = np.zeros(unit.n_columns), 0.0
-    for i in range(0, n, BLOCK_ROWS):
-        left = X[i : i + BLOCK_ROWS]
-        own = _features(unit, left)
-        inner += own.T @ own
-        for j in range(i, n, BLOCK_ROWS):
-            right = X[j : j + BLOCK_ROWS]
-            other = own if j == i else _features(unit, right)
-            wanted, times = kernel(left, right), 1.0 if j == i else 2.0
-            moment += times * np.einsum("im,im->m", own, wanted @ other)
-            square += times * float(np.vdot(wanted, wanted))
-    squared = inner**2
-    if unit.layout == PAIRED:
-        squared = squared[:m, :m] + squared[:m, m:] + squared[m:, :m] + squared[m:, m:]
-    return PairEquations(squared, fold_pairs(unit, moment), square)
 
 
 def _features(unit: FeatureMap, rows: Rows) -> Array:

@@ -7,14 +7,14 @@ from typing import ClassVar
 import numpy as np
 from scipy import linalg
 
-from rfbench.arrays import Array, FloatArray, Rows
+from rfbench.arrays import Array, Rows
 from rfbench.parameters import one_of, parameter
 from rfbench.samplers.base import Streams
-from rfbench.samplers.declaration import ANY, Form, sampler
+from rfbench.samplers.declaration import ANY, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.projected import ProjectedFeatures, row_blocks
 
-HADAMARD, DCT = "hadamard", "dct"
+HADAMARD = "hadamard"
 STRIP_BYTES = 2**27
 
 
@@ -23,26 +23,21 @@ STRIP_BYTES = 2**27
     kernels=ANY,
     about="more features of rks, projected onto M by a Gaussian sketch of the training rows",
     contract={"columns_per_component": 1},
-    forms=(
-        Form(),
-        Form({"power": 2}, {"float32_tolerance": 1e-2}),
-    ),
 )
 class TEFMG(ProjectedFeatures):
     r"""Random kitchen sinks projected by a Gaussian sketch of their training rows (TEFM-G).
 
     With F the n x D random features of the training rows and Theta n x l with entries N(0, 1),
 
-    .. math:: Y = (F^\top F)^q F^\top \Theta, \qquad Q = \operatorname{qr}(Y), \qquad Z = F Q,
+    .. math:: Y = F^\top \Theta, \qquad Q = \operatorname{qr}(Y), \qquad Z = F Q.
 
-    Y re-orthonormalised after every power. F and Theta are streamed: the powers come from one
-    pass that sums F'F. Costs O(n D l), and O(n D^2) for q > 0; applied to a row it costs as much as
-    the D features do.
+    F and Theta are streamed. Costs O(n D l); applied to a row it costs as much as the D features
+    do.
 
     Parameters
     ----------
-    power : {0, 1, 2}
-        q. Not stated for the figures of the paper: a choice.
+    power : {0}
+        Of F'F, before the sketch. Not stated for the figures of the paper: a choice.
     Other parameters: those of `ProjectedFeatures`.
 
     Notes
@@ -59,13 +54,13 @@ class TEFMG(ProjectedFeatures):
     >>> import numpy as np
     >>> from rfbench.samplers import TEFMG
     >>> X = np.random.default_rng(0).standard_normal((200, 3))
-    >>> TEFMG(10, power=1, bandwidth=2.0, random_state=0).fit(X).transform(X).shape
+    >>> TEFMG(10, bandwidth=2.0, random_state=0).fit(X).transform(X).shape
     (200, 10)
     """
 
     unbiased: ClassVar[bool] = False
 
-    power: int = parameter(0, one_of(0, 1, 2))
+    power: int = parameter(0, one_of(0))
 
     def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> Array:
         base = base.astype(X.dtype)
@@ -74,12 +69,7 @@ class TEFMG(ProjectedFeatures):
             features = base.transform(X[block])
             theta = random.selection.standard_normal((len(features), self.n_components))
             sketch += features.T @ theta.astype(X.dtype, copy=False)
-        basis = np.linalg.qr(sketch).Q
-        if self.power:
-            gram = base.equations(X).gram
-            for _ in range(self.power):
-                basis = np.linalg.qr(gram @ basis).Q
-        return np.asarray(basis)
+        return np.asarray(np.linalg.qr(sketch).Q)
 
 
 @sampler(
@@ -87,24 +77,19 @@ class TEFMG(ProjectedFeatures):
     kernels=ANY,
     about="more features of rks, projected onto M by a fast sketch of the training rows",
     contract={"columns_per_component": 1},
-    forms=(
-        Form(),
-        Form({"sketch": "dct"}),
-    ),
 )
 class TEFMS(ProjectedFeatures):
     r"""Random kitchen sinks projected by a fast sketch of their training rows (TEFM-S).
 
-    As `TEFMG` with q = 0 and Theta a subsampled randomised transform along the n training rows:
+    As `TEFMG` with Theta a subsampled randomised transform along the n training rows:
     random signs, an orthonormal transform, and l of its rows drawn without replacement. (The factor
     of Theta drops out in Q.) Worked through a strip of the columns of F at a time. Costs
     O(n D log n + l^2 D); applied to a row it costs as much as the D features do.
 
     Parameters
     ----------
-    sketch : {'hadamard', 'dct'}
-        Walsh-Hadamard, the rows padded with zeros to a power of two; or the discrete cosine
-        transform, which needs no padding.
+    sketch : {'hadamard'}
+        The transform: Walsh-Hadamard, the rows padded with zeros to a power of two.
     Other parameters: those of `ProjectedFeatures`.
 
     References
@@ -117,13 +102,13 @@ class TEFMS(ProjectedFeatures):
     >>> import numpy as np
     >>> from rfbench.samplers import TEFMS
     >>> X = np.random.default_rng(0).standard_normal((200, 3))
-    >>> TEFMS(10, sketch="dct", bandwidth=2.0, random_state=0).fit(X).transform(X).shape
+    >>> TEFMS(10, bandwidth=2.0, random_state=0).fit(X).transform(X).shape
     (200, 10)
     """
 
     unbiased: ClassVar[bool] = False
 
-    sketch: str = parameter(HADAMARD, one_of(HADAMARD, DCT))
+    sketch: str = parameter(HADAMARD, one_of(HADAMARD))
 
     @property
     def holds_rows(self) -> bool:
@@ -131,10 +116,10 @@ class TEFMS(ProjectedFeatures):
         return True
 
     def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> Array:
-        from rfbench.compute.hadamard import padded_length
+        from rfbench.compute.hadamard import fwht_inplace, padded_length
 
         n = X.shape[0]
-        length = padded_length(n) if self.sketch == HADAMARD else n
+        length = padded_length(n)
         kept = min(self.n_components, length)
         chosen = np.sort(random.selection.choice(length, size=kept, replace=False))
         signs = random.selection.choice([-1.0, 1.0], size=(n, 1)).astype(X.dtype)
@@ -146,19 +131,10 @@ class TEFMS(ProjectedFeatures):
             for rows in row_blocks(n, piece.n_columns):
                 piece.transform_into(X[rows], strip[rows])
             strip[:n] *= signs
-            sketched[columns, :kept] = self._transformed(strip)[chosen].T
+            fwht_inplace(strip, 0)
+            sketched[columns, :kept] = strip[chosen].T
             first += piece.n_frequencies
         return np.asarray(np.linalg.qr(sketched).Q)
-
-    def _transformed(self, strip: FloatArray) -> FloatArray:
-        if self.sketch == DCT:
-            from scipy import fft
-
-            return np.asarray(fft.dct(strip, axis=0, norm="ortho", overwrite_x=True))
-        from rfbench.compute.hadamard import fwht_inplace
-
-        fwht_inplace(strip, 0)
-        return strip
 
 
 @sampler(

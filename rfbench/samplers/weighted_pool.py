@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 
 from rfbench.arrays import Array, FloatArray, Rows
-from rfbench.errors import MethodError
 from rfbench.memory import may_hold
 from rfbench.parameters import NOTHING, TRUTH, estimator, one_of, parameter, whole
 from rfbench.samplers.base import Streams
@@ -33,13 +32,12 @@ class WeightedPool(ScoredFeatures):
         s.
     pool_size : int or None
         l; None: n_components, as in the experiments of Liu et al. (2020).
-    replace : bool
-        Draw with replacement. Without it the weights stay the same (a choice) and the estimate is
-        no longer unbiased; the pool must hold n_components.
-    reweight : bool or 'inverse'
+    replace : {True}
+        Draws are with replacement.
+    reweight : {True, 'inverse'}
         True: multiply by :math:`\sqrt{p_0/q_i}`, :math:`p_0` the uniform distribution (1/l, or
         1/(2l) over columns). ``inverse``: by :math:`1/\sqrt{q_i}`, larger by the square root of
-        the number of candidates, which lowers a fixed penalty by that number. False: by 1.
+        the number of candidates, which lowers a fixed penalty by that number.
     resample : bool
         False: draw nothing; keep every column of the pool, with :math:`1/\sqrt l`, and re-weight
         it. The number of columns then follows pool_size.
@@ -62,29 +60,14 @@ class WeightedPool(ScoredFeatures):
     revision: ClassVar[int] = 2
 
     pool_size: int | None = parameter(None, whole(1) | NOTHING)
-    replace: bool = parameter(True, TRUTH)
-    reweight: bool | str = parameter(True, one_of(True, False, INVERSE))
+    replace: bool = parameter(True, one_of(True))
+    reweight: bool | str = parameter(True, one_of(True, INVERSE))
     resample: bool = parameter(True, TRUTH)
     per_column: bool = parameter(False, TRUTH)
 
-    def check_parameters(self) -> None:
-        """Check that the pool holds what is drawn from it without replacement."""
-        super().check_parameters()
-        if self.resample and not self.replace and self.n_components > self.n_drawn:
-            raise MethodError(
-                f"{self.n_components} features cannot be drawn without replacement from a pool of "
-                f"{self.n_drawn}.",
-                "Every candidate can be drawn once.",
-                "Raise pool_size or lower n_components.",
-            )
-
-    @property
-    def n_drawn(self) -> int:
-        """Number of candidates, l."""
-        return self.n_components if self.pool_size is None else self.pool_size
-
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
-        pool = self.draw_unit_map(random, X.shape[1], self.n_drawn)
+        size = self.n_components if self.pool_size is None else self.pool_size
+        pool = self.draw_unit_map(random, X.shape[1], size)
         none = np.empty((X.shape[0], 0))
         rows, y = self.scoring_rows(X, none if targets is None else targets, random)
         formed = self._room_for(pool, X) if rows is X and self._holds_formed else None
@@ -100,7 +83,7 @@ class WeightedPool(ScoredFeatures):
         if self.resample:
             candidates = pool.columns_apart() if self.per_column else pool
             count = self.n_components * (len(q) // pool.n_frequencies)
-            chosen = random.selection.choice(len(q), size=count, replace=self.replace, p=q)
+            chosen = random.selection.choice(len(q), size=count, p=q)
             columns = chosen if self.per_column else pool.columns_of(chosen)
             kept = candidates.take(chosen)
         scale = (self.n_components if self.resample else pool.n_frequencies) ** -0.5
@@ -124,8 +107,6 @@ class WeightedPool(ScoredFeatures):
         """Return p for every column of the unnormalised pool; its features left in `formed`."""
 
     def _weights(self, q: Array) -> Array:
-        if not self.reweight:
-            return np.ones_like(q)
         return np.asarray((q if self.reweight == INVERSE else len(q) * q) ** -0.5)
 
 

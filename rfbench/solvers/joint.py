@@ -10,7 +10,7 @@ import numpy as np
 from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.memory import check_fits
-from rfbench.parameters import TRUTH, number, parameter, whole
+from rfbench.parameters import number, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.declaration import solver
@@ -31,7 +31,8 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
     :math:`\sum_i \max(0, 1 - y_i (\phi_i^\top w + b)) + \alpha \sum_m w_m^2 / (2 q_m)`. The
     features are the pool: N of them, not weighted (the sampler rks with M = N, say). The decision
     is :math:`\sum_m q_m g_m \phi_m(x) + b`, b from the optimality of the hinge losses. Binary
-    only.
+    only. The features z carry a factor 1/sqrt(N), as those of the samplers do, and
+    :math:`\phi = \sqrt N z`: the uniform q gives the SVM of the features as they come.
 
     Solved by an interior-point method until the relative duality gap is below `tol`; the gap that
     was reached is noted, and is proven by a primal and a dual feasible point. A step costs
@@ -41,9 +42,6 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
     ----------
     rho : float
         Radius of the chi-square ball, above 0.
-    normalised : bool
-        The features z carry a factor 1/sqrt(N), as those of the samplers do; phi = sqrt(N) z, so
-        that the uniform q gives the SVM of the features as they come. False: phi = z.
     tol : float
         The relative duality gap to reach.
     max_iter : int
@@ -77,7 +75,6 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
     matrix_copies: ClassVar[float] = 2.0
 
     rho: float = parameter(10.0, number(above=0))
-    normalised: bool = parameter(True, TRUTH)
     tol: float = parameter(1e-4, number(above=0))
     max_iter: int = parameter(200, whole(1))
 
@@ -96,7 +93,7 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
         if len(np.unique(y)) == 1:
             path.intercepts[:] = y[0]
             return path
-        factor = float(np.sqrt(N)) if self.normalised else 1.0
+        factor = float(np.sqrt(N))
         A = Z * (factor * y[:, None])
         for i, alpha in enumerate(alphas):
             saddle = solve_saddle(

@@ -14,8 +14,8 @@ N, N_TEST, M = 120, 60, 8
 RIDGE = "{name: ridge, alphas: [0.01, 1.0], selection: cv5}"
 # Beside each: the candidates, and the frequencies of the paired map that come of them.
 SAMPLERS = [
-    ("leverage-rff: {replace: true}", M, M),
-    ("leverage-rff: {pool_size: 4*M, reweight: false}", 4 * M, M),
+    ("leverage-rff: {alpha: 0.05}", M, M),
+    ("leverage-rff: {pool_size: 4*M, reweight: inverse}", 4 * M, M),
     ("surrogate-leverage: {equation: 12, per_column: true}", M, 2 * M),
     ("surrogate-leverage: {resample: false, per_column: true, reweight: inverse}", M, M),
     ("surrogate-leverage: {equation: 12, resample: false, pool_size: 600}", 600, 600),

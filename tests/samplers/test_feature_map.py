@@ -11,7 +11,7 @@ from scipy import sparse
 
 from rfbench.checking.samplers import NEW_ROWS, ROWS
 from rfbench.errors import MethodError
-from rfbench.samplers import RKS, SORF, SSR, TEFMG, Circulant, CompactFeatures, Nystroem
+from rfbench.samplers import RKS, SORF, SSR, TEFMG, Circulant, Nystroem
 
 EXACT = 1e-12
 
@@ -34,7 +34,6 @@ PARTED = {  # which can be taken apart into their frequencies
 }
 WHOLE = {
     "projected": lambda: map_of(TEFMG),
-    "hadamard": lambda: map_of(CompactFeatures, projection="srht"),
     "nystroem": lambda: map_of(Nystroem),
 }
 

@@ -3,7 +3,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.linear_model import orthogonal_mp
 
 from rfbench.checking.samplers import ROWS, TARGET
 from rfbench.samplers import RKS, Greedy
@@ -16,15 +15,13 @@ def pool(size: int, feature_map: str) -> Any:
     return sampler.fit(ROWS).transform(ROWS)
 
 
-def pursuit(Z: Any, Y: Any, steps: int, groups: int, *, normalize: bool) -> list[int]:
+def pursuit(Z: Any, Y: Any, steps: int, groups: int) -> list[int]:
     """Return what matching pursuit takes when every step solves its least squares anew."""
     taken: list[int] = []
     residual = Y
     columns = np.arange(Z.shape[1]).reshape(-1, groups)
     for _ in range(steps):
         correlation = Z.T @ residual
-        if normalize:
-            correlation = correlation / np.linalg.norm(Z, axis=0)[:, None]
         energy = (correlation**2).sum(axis=1)[columns].sum(axis=0)
         energy[taken] = -1.0
         taken.append(int(energy.argmax()))
@@ -34,21 +31,19 @@ def pursuit(Z: Any, Y: Any, steps: int, groups: int, *, normalize: bool) -> list
 
 
 @pytest.mark.parametrize("feature_map", ["offset", "paired"])
-@pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("target", ["smooth", "binary", "classes"])
-def test_takes_what_brute_force_takes(feature_map: str, normalize: bool, target: str) -> None:
+def test_takes_what_brute_force_takes(feature_map: str, target: str) -> None:
     """Against a least-squares fit made anew in every step."""
     y = {"smooth": SMOOTH, "binary": TARGET, "classes": np.arange(len(ROWS)) % 3}[target]
     Y = np.eye(3)[y] if target == "classes" else y[:, None]
     sampler = Greedy(
         18,
         pool_size=80,
-        normalize=normalize,
         bandwidth=2.0,
         feature_map=feature_map,
         random_state=0,
     ).fit(ROWS, y)
-    expected = pursuit(pool(80, feature_map), Y, 18, 80, normalize=normalize)
+    expected = pursuit(pool(80, feature_map), Y, 18, 80)
     assert_array_equal(sampler.chosen_, expected)
     kept = pool(80, feature_map)
     columns = sampler.feature_map_.columns_of(np.arange(18)) if feature_map == "paired" else None
@@ -56,17 +51,6 @@ def test_takes_what_brute_force_takes(feature_map: str, normalize: bool, target:
         sampler.chosen_ if columns is None else np.append(sampler.chosen_, sampler.chosen_ + 80)
     )
     assert_allclose(sampler.transform(ROWS), kept[:, picked] * np.sqrt(80 / 18), atol=1e-12)
-
-
-def test_normalized_is_the_pursuit_of_scikit_learn() -> None:
-    """Against the candidates that orthogonal_mp takes."""
-    Z = pool(80, "offset")
-    unit = Z / np.linalg.norm(Z, axis=0)
-    for steps in (1, 5, 12):
-        sampler = Greedy(steps, pool_size=80, normalize=True, bandwidth=2.0, random_state=0)
-        chosen = sampler.fit(ROWS, SMOOTH).chosen_
-        expected = np.flatnonzero(orthogonal_mp(unit, SMOOTH, n_nonzero_coefs=steps))
-        assert_array_equal(np.sort(chosen), expected)
 
 
 def test_more_features_than_rows_are_different_candidates() -> None:
@@ -91,6 +75,5 @@ def test_of_candidates_that_differ_by_rounding_the_first_is_taken() -> None:
         random = np.random.default_rng(seed)
         column = random.standard_normal(200)
         rows = np.column_stack([random.permutation(column) for _ in range(8)])
-        for normalize in (False, True):
-            sampler = Greedy(1, pool_size=8, kernel="linear", normalize=normalize)
-            assert sampler.fit(rows, np.ones(200)).chosen_[0] == 0
+        sampler = Greedy(1, pool_size=8, kernel="linear")
+        assert sampler.fit(rows, np.ones(200)).chosen_[0] == 0

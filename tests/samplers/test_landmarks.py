@@ -14,7 +14,7 @@ from rfbench.checking.samplers import ROWS
 from rfbench.errors import MemoryLimit
 from rfbench.kernels import Kernel
 from rfbench.samplers import Nystroem, landmarks, rpcholesky
-from tests.support.nightly import at_night, nightly
+from tests.support.nightly import at_night
 
 GAUSSIAN = kernels.make("gaussian", 2.0)
 FOUND = ("kmeans", "rpcholesky", "recursive-rls")
@@ -177,33 +177,6 @@ def test_pivots_are_those_of_the_reference() -> None:
         generator = np.random.default_rng(1)
         words = (GAUSSIAN, REFERENCE_ROWS, len(pivots), block_size, generator)
         assert rpcholesky.pivots(*words).tolist() == pivots
-
-
-@nightly
-def test_both_forms_leave_the_same_trace() -> None:
-    errors = {
-        size: [
-            trace_error(
-                REFERENCE_ROWS, fitted(REFERENCE_ROWS, 30, "rpcholesky", s, block_size=size)
-            )
-            for s in range(40)
-        ]
-        for size in (1, 15)
-    }
-    means = {size: np.mean(values) for size, values in errors.items()}
-    spread = np.sqrt(sum(np.var(values, ddof=1) / 40 for values in errors.values()))
-    assert abs(means[1] - means[15]) < 3 * spread < 0.05 * means[1]
-
-
-def test_more_pivots_leave_less() -> None:
-    sampler = fitted(ROWS, 40, "rpcholesky", block_size=1)
-    left = [
-        left_of(GAUSSIAN(ROWS, ROWS), list(sampler.landmark_rows_[:m])).sum() for m in range(40)
-    ]
-    assert (np.diff(left) < 0).all()
-    assert left[-1] == pytest.approx(
-        trace_error(ROWS, fitted(ROWS, 39, "rpcholesky", block_size=1))
-    )
 
 
 def test_it_stops_where_nothing_is_left() -> None:

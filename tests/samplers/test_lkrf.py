@@ -7,7 +7,7 @@ from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS, TARGET
 from rfbench.errors import MethodError
 from rfbench.samplers import LKRF, RKS
 from rfbench.samplers.base import streams
-from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights, power_weights
+from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights
 from rfbench.samplers.pool import PoolScores
 
 from .candidates import LABELS, candidates, frequencies
@@ -27,9 +27,7 @@ def test_distribution_is_that_of_the_alignments(feature_map):
     v = alignment(feature_map, TARGET[:, None])
     cases = [
         ({"rho": 3.0}, chi_square_weights(v, 3.0)),
-        ({"rho": 3.0, "power": 4.0}, power_weights(v, 3.0, 4.0)),
         ({"penalty": 0.2}, penalised_weights(v, 0.2)),
-        ({"penalty": 0.2, "power": 3.0}, penalised_weights(v, 0.2, 3.0)),
     ]
     for words, q in cases:
         sampler = make(n_components=5, feature_map=feature_map, **words).fit(ROWS, TARGET)
@@ -54,7 +52,7 @@ def test_top_and_all_are_columns_of_the_pool(feature_map, weighted, estimator):
     assert_allclose(sampler.transform(NEW_ROWS), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("words", [{"rho": 0.0}, {"rho": 9.0}, {"penalty": 0.01, "power": 3.0}])
+@pytest.mark.parametrize("words", [{"rho": 0.0}, {"rho": 9.0}, {"penalty": 0.01}])
 def test_top_breaks_ties_of_q_by_the_score(words):
     scores = np.einsum("n,knm->km", TARGET, candidates(40))[0] ** 2
     sampler = make(n_components=30, weighted=False, **words).fit(ROWS, TARGET)
@@ -107,7 +105,7 @@ def brute_force_errors(rows, target, words, generator, scoring):
     v = (columns[used].T @ scored) ** 2
     errors = {}
     for power in range(-5, 6):
-        q = penalised_weights(v, 10.0**power, words.get("power", 2.0))
+        q = penalised_weights(v, 10.0**power)
         generator.bit_generator.state = state
         if words["estimator"] == "draw":
             chosen = generator.choice(40, size=12, p=q)
@@ -129,7 +127,6 @@ def brute_force_errors(rows, target, words, generator, scoring):
     [
         {"estimator": "draw"},
         {"estimator": "draw", "center_target": True, "score_rows": 200},
-        {"estimator": "draw", "power": 3.0},
         {"estimator": "top"},
         {"estimator": "all"},
     ],

@@ -62,12 +62,6 @@ def test_other_kernels(kernel):
     assert_allclose(features.numpy(), sampler.transform(rows), atol=1e-13)
 
 
-def test_compact_features_with_a_hadamard_matrix():
-    sampler = fitted("comp", projection="srht")
-    features = sampler.feature_map_.as_torch()(tensors())
-    assert_allclose(features.numpy(), sampler.transform(NEW_ROWS), atol=1e-13)
-
-
 def test_its_arrays_are_buffers_of_its_own_type_and_nothing_is_trained():
     features = RKS(4, bandwidth=2.0).fit(ROWS.astype(np.float32)).feature_map_.as_torch()
     assert list(features.parameters()) == []
