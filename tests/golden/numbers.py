@@ -18,6 +18,7 @@ import pandas as pd
 
 from rfbench import datasets, samplers, solvers
 from rfbench.config import Experiment, from_manifest
+from rfbench.config.build import solver_answers
 from rfbench.experiment.plan import Trial, plan
 from rfbench.registry import SAMPLERS, SOLVERS
 
@@ -47,7 +48,20 @@ def _identities_of(folder: Path) -> str:
 
 def planned(folder: Path, experiments: Sequence[Experiment]) -> list[str]:
     """Return the identities of all trials, see `trials`."""
-    return [trial.id for trial in trials(folder, experiments)]
+    known: dict[int, dict[str, Any]] = {}
+
+    def answers(experiment: Experiment) -> dict[str, Any]:
+        # Each experiment is asked once: it is the same for all of its trials.
+        if id(experiment) not in known:
+            known[id(experiment)] = solver_answers(experiment)
+        return known[id(experiment)]
+
+    every = trials(folder, experiments)
+    with (
+        mock.patch("rfbench.config.build.solver_answers", answers),
+        mock.patch("rfbench.experiment.plan.solver_answers", answers),
+    ):
+        return [trial.id for trial in every]
 
 
 def trials(folder: Path, experiments: Sequence[Experiment]) -> list[Trial]:
