@@ -214,7 +214,6 @@ OPENS = re.compile(
     r"|os\.replace|copytree|copyfile)$"
 )
 OPENERS = {
-    "rfbench.figures.known": {"read_bytes"},  # the code of the package
     "rfbench.choosing.menu": {"read_bytes"},
     "rfbench.pages.html": {"read_text", "read_bytes"},  # template and style
     "rfbench.pages.rules": {"read_text"},

@@ -98,8 +98,7 @@ def plot(
     Each results folder at or below RESULTS gets its figures, as PNG; with kernel errors, or a
     kept.csv, there are figures of those as well. Axes are those of the paper that it names. Times
     are CPU times, or wall times where CPU time was not measured. Each data set has its own panels;
-    of more than twelve the geometric mean over data sets is drawn, relative to rks. Figures whose
-    rows, configuration and style have not changed since they were drawn stay as they are.
+    of more than twelve the geometric mean over data sets is drawn, relative to rks.
 
     The figures of a results folder that is itself named go beside its rows; those of folders below
     RESULTS into RESULTS/figures, one sub-folder each; with --out, all go into sub-folders of OUT.

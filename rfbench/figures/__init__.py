@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfbench import files
-from rfbench.figures import curves, kept, known
+from rfbench.figures import curves, kept
 from rfbench.figures.measured import Measured, measure
 from rfbench.figures.style import settings
 from rfbench.results import Results
@@ -62,8 +62,7 @@ def plot(
     more than `rfbench.figures.curves.MOST_DATASETS` data sets the geometric mean relative to the
     baseline is drawn, with standard errors over the data sets.
     Time is CPU time, or wall time where a method has none. The same rows and the same style give
-    the same bytes; where nothing has changed that a figure shows, the files of an earlier call
-    stay as they are, see `rfbench.figures.known`.
+    the same bytes.
 
     Parameters
     ----------
@@ -87,9 +86,6 @@ def plot(
     folder, written = folder or results.folder, []
     captions = []
     with settings(style, article=width is not None):
-        record = known.digest(results, [*formats, *([f"{width:g}"] if width else [])])
-        if (there := known.files(folder, record)) is not None:
-            return there
         for stem, figure in figures_of(results, width):
             captions.append(f"{stem}: {figure.get_label()}\n")
             for form in formats:
@@ -98,8 +94,6 @@ def plot(
     if width and written:
         written.append(folder / CAPTIONS)
         files.replace(written[-1], "\n".join(captions).encode())
-    if written:
-        known.write(folder, record, written)
     return written
 
 
