@@ -25,7 +25,7 @@ PLACE = ["paper", "item", "dataset"]
 
 @dataclass(frozen=True)
 class Bar:
-    """A line of a figure: a value and the ends of what it ranges over, NaN where there are none."""
+    """A value behind a finding and the ends of what it ranges over, NaN where there are none."""
 
     name: str
     value: float
@@ -35,16 +35,11 @@ class Bar:
 
 @dataclass(frozen=True)
 class Finding:
-    """A statement: what its sentence takes, and the lines of its figure.
-
-    `origin` is the value at which nothing differs; ratios stand on a logarithmic axis.
-    """
+    """A statement: what its sentence takes, and the values behind it."""
 
     key: str
     facts: Mapping[str, Any]
     bars: tuple[Bar, ...]
-    origin: float = 0.0
-    ratios: bool = False
 
 
 def gather(verification: Verification) -> list[Finding]:

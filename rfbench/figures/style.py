@@ -178,32 +178,6 @@ def ink() -> str:
     return to_hex(rcParams["text.color"])
 
 
-PLOTLY: dict[Marker, str] = {
-    "o": "circle", "D": "diamond", "v": "triangle-down", "P": "cross", "X": "x",
-    "^": "triangle-up", "s": "square", "*": "star", "p": "pentagon", "h": "hexagon",
-    "H": "hexagon2", "<": "triangle-left", ">": "triangle-right", "d": "diamond-tall",
-    "x": "x-thin-open", "+": "cross-thin-open", "|": "line-ns-open", "_": "line-ew-open",
-    "1": "y-down-open", "2": "y-up-open", "3": "y-left-open", "4": "y-right-open",
-    "8": "octagon", (3, 1, 0): "star-triangle-up", (4, 1, 0): "star-diamond",
-    (4, 1, 45): "star-square", (5, 2, 0): "asterisk-open", (6, 1, 0): "hexagram",
-}  # fmt: skip
-PLOTLY_DASHES = dict(zip(DASHES, ("solid", "dash", "dashdot", "dot"), strict=True))
-
-
-def in_plotly(style: Style) -> dict[str, str]:
-    """Return colour, symbol and dashes as plotly names them.
-
-    >>> in_plotly(METHODS["orf"])
-    {'colour': '#56B4E9', 'symbol': 'diamond', 'dash': 'solid'}
-    """
-    symbol = PLOTLY[style.marker]
-    if not style.filled and not symbol.endswith("-open"):
-        symbol += "-open"
-    dash = style.dash
-    dashes = PLOTLY_DASHES[dash] if isinstance(dash, str) else ",".join(f"{n:g}px" for n in dash[1])
-    return {"colour": style.colour, "symbol": symbol, "dash": dashes}
-
-
 def _shade(colour: str, position: int, count: int) -> str:
     """Mix a colour with white, less and less from the first place to the last, which has none."""
     white = LIGHTEST * (count - 1 - position) / max(count - 1, 1)

@@ -24,7 +24,7 @@ def methods(board: Leaderboard) -> Finding | None:
     facts = {"size": size, "best": best, "alike": alike, "others": len(lines) - 1,
              "plain": board.baseline in alike}  # fmt: skip
     bars = [Bar(line.method, line.ratio, line.low, line.high) for line in lines]
-    return Finding("methods", facts, tuple(bars), 1.0, True) if size.enough else None
+    return Finding("methods", facts, tuple(bars)) if size.enough else None
 
 
 def boosting(board: Leaderboard) -> Finding | None:
@@ -34,7 +34,7 @@ def boosting(board: Leaderboard) -> Finding | None:
         return None
     tables = sorted(enough.tables, key=lambda table: table.ratio)
     bars = [Bar(table.dataset, table.ratio, table.low, table.high) for table in tables]
-    return Finding("boosting", {"enough": enough, "name": BOOSTING}, tuple(bars), 1.0, True)
+    return Finding("boosting", {"enough": enough, "name": BOOSTING}, tuple(bars))
 
 
 def exact(board: Leaderboard) -> Finding | None:
@@ -46,7 +46,7 @@ def exact(board: Leaderboard) -> Finding | None:
     facts = {"first": bars[0], "last": bars[-1], "datasets": board.largest.datasets}
     if any(after.value >= before.value for before, after in itertools.pairwise(bars)):
         return None
-    return Finding("exact", facts, bars, 1.0, True)
+    return Finding("exact", facts, bars)
 
 
 def more(board: Leaderboard) -> Finding | None:
@@ -58,7 +58,7 @@ def more(board: Leaderboard) -> Finding | None:
     )
     if not bars or not board.largest.enough or not all(bar.high < 1 for bar in bars):
         return None
-    return Finding("more", {"steps": steps}, bars, 1.0, True)
+    return Finding("more", {"steps": steps}, bars)
 
 
 def cost(board: Leaderboard) -> Finding | None:
@@ -72,4 +72,4 @@ def cost(board: Leaderboard) -> Finding | None:
     bars = tuple(Bar(line.method, line.search / plain.search) for line in timed)
     facts = {"best": best, "plain": plain, "times": best.search / plain.search,
              "timed": board.largest.timed}  # fmt: skip
-    return Finding("cost", facts, bars, 1.0, True) if board.largest.enough else None
+    return Finding("cost", facts, bars) if board.largest.enough else None

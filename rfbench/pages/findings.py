@@ -1,4 +1,4 @@
-"""The findings in words: a sentence, the axis of its figure, and the command that shows it."""
+"""The findings in words: a sentence, the axis of its values, and the command that shows it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Statement:
 
     finding: Finding
     sentence: str
-    axis: str  # what its figure shows
+    axis: str  # what its values are
 
     @property
     def key(self) -> str:
@@ -35,7 +35,7 @@ def statements(every: Sequence[Finding], template: str = "findings.j2") -> list[
 
 
 def text(every: Sequence[Statement], key: str, width: int | None = None) -> str:
-    """Write one of the findings with the values of its figure, for a terminal.
+    """Write one of the findings with the values behind it, for a terminal.
 
     Raises ResultsError if it is none of these.
     """

@@ -6,33 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from rfbench import papers, slices
 from rfbench.analysis import verdicts
 from rfbench.analysis.gains import gains
 from rfbench.analysis.totals import totals
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown
-from rfbench.pages import authors_rows, claims, front, paper_table, scoreboard
-from rfbench.pages.grids import Grid
+from rfbench.pages import authors_rows, claims, front, scoreboard
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH, signed
 
 
-def page(
-    verification: Verification, name: str, out: Path, added: str = "", *, full: bool = False
-) -> str:
-    """Write the page of a paper for a folder; in full with quotes and the shape of its tables.
-
-    `added` is the Markdown of the slices, see `additions`.
-    """
+def page(verification: Verification, name: str, out: Path, added: str = "") -> str:
+    """Write the page of a paper for a folder; `added` is what `additions` has of it."""
     own = _own(verification, name)
-    more: dict[str, Any] = {"tables": [], "quotes": []}
-    if full:
-        tables = paper_table.of_paper(own.selection, own.numbers, name)
-        more = {"tables": list(map(Markdown, tables)), "quotes": _quotes(own)}
-    return render("paper.md.j2", out=out, added=Markdown(added), **facts(own, name), **more)
+    return render("paper.md.j2", out=out, added=Markdown(added), **facts(own, name))
 
 
 def additions(verification: Verification, out: Path) -> dict[str, str]:
@@ -98,35 +85,3 @@ def _claims(own: Verification, name: str) -> dict[str, Any]:
         "grid": claims.grid,
         "by_remark": claims.by_remark,
     }
-
-
-def _quotes(verification: Verification) -> list[tuple[str, Grid]]:
-    """Lay out each number that was measured: ours, the interval of the difference, the quote."""
-    numbers = verification.own[verification.own["trials"] > 0]
-    head = ["number", "published", "protocol", "ours", "difference (90 % interval)", "verdict",
-            "the paper prints", "page", "row, column"]  # fmt: skip
-    result = []
-    for (item, dataset), here in numbers.groupby(["item", "dataset"], sort=False):
-        rows = []
-        for line in here.to_dict("records"):
-            digits = scoreboard.DECIMALS.get(line["unit"])
-            ends = [line["difference"] + sign * line["half_width"] for sign in (0, -1, 1)]
-            mean, low, high = (signed(end, digits) if digits else f"{end:+.3g}" for end in ends)
-            interval = "" if pd.isna(line["half_width"]) else f" ({low} to {high})"
-            where = ", ".join(filter(None, (line["row"], line["column"])))
-            page = DASH if pd.isna(line["page"]) else f"{line['page']:.0f}"
-            rows.append(
-                [
-                    " ".join(filter(None, (line["method"], line["M"], line["metric"]))),
-                    scoreboard.printed(line["published"], line["published_spread"], line["unit"]),
-                    line["protocol"],
-                    scoreboard.ours(line),
-                    mean + interval,
-                    line["verdict"],
-                    line["cell"] or DASH,
-                    page,
-                    where or DASH,
-                ]
-            )
-        result.append((f"{item}, {dataset}", Grid(head, rows)))
-    return result

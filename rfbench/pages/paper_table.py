@@ -66,16 +66,6 @@ def render(
     return sheet.write(Sheet(paper_sheet.title, paper_sheet.passages, notes), form, width)
 
 
-def of_paper(selection: Selection, numbers: pd.DataFrame, paper: str) -> list[str]:
-    """Write every table of a paper that something was measured for, in Markdown."""
-    sheets = [
-        sheet_of(selection, numbers, paper, item, [protocol])
-        for item in papers.paper(paper).tables
-        for protocol in selection.protocols(paper, [item])
-    ]
-    return [sheet.write(made, "markdown") for made in sheets if made is not None]
-
-
 def sheet_of(
     selection: Selection, numbers: pd.DataFrame, paper: str, item: str, protocols: Sequence[str]
 ) -> Sheet | None:

@@ -87,9 +87,3 @@ def test_a_length_that_is_none(write: Write) -> None:
     result = CliRunner().invoke(main, ["plot", str(write(rows("rks"))), "--width", "3.3km"])
     assert result.exit_code == 2
     assert "3.3km" in result.output
-
-
-def test_the_page_has_the_looks_of_the_figures() -> None:
-    looks = {tuple(style.in_plotly(look).items()) for look in style.METHODS.values()}
-    assert len(looks) == len(style.METHODS)
-    assert all(dict(look)["colour"] in style.COLOURS for look in looks)

@@ -193,14 +193,6 @@ def test_latex_is_balanced_and_escaped(paper: str, item: str) -> None:
         assert counts == {len(columns)}
 
 
-def test_every_table_of_a_paper_that_was_run_is_written() -> None:
-    chosen = selection(results(eerf(), paper="eerf2018", item="table3"))
-    (text,) = paper_table.of_paper(chosen, published(chosen), "eerf2018")
-    assert "Table 3, measured" in text
-    nothing = selection()
-    assert paper_table.of_paper(nothing, published(nothing), "eerf2018") == []
-
-
 def test_wrong_tables_are_named(tmp_path: Path) -> None:
     for arguments in (("liu2020", "table4"), ("tefm2015", "table1"), ("liu2002", "table3")):
         with pytest.raises(ResultsError):
