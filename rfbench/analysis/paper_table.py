@@ -7,19 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import verdicts
-from rfbench.analysis.frame import Collection
 from rfbench.analysis.naming import parameters_of
-from rfbench.analysis.paired import Trials
 from rfbench.analysis.published import Line, by_data_set
 from rfbench.analysis.selection import Selection
-from rfbench.analysis.statistics import paired_t
 from rfbench.analysis.summary import BASELINE
-from rfbench.papers.models import Layout, Marks
 
 Span = tuple[float, float]  # smallest and largest, NaN where nothing is known
 
@@ -34,7 +28,6 @@ class TableRow:
     sizes: list[str]  # of the published numbers, in their order
     cells: list[Line]  # lines of `published` that have a group behind them
     groups: dict[Any, Line]  # the lines of `Collection.groups` behind them
-    significant: dict[tuple[str, str], bool | None]  # by method and size, see `significant`
 
     @cached_property
     def measured(self) -> list[Line]:
@@ -85,14 +78,13 @@ def rows(
     numbers : DataFrame
         See `rfbench.analysis.published.published`.
     """
-    layout, collection = papers.tables()[paper, item], selection.collection
     here = numbers[
         (numbers["paper"] == paper)
         & (numbers["item"] == item)
         & (numbers["protocol"] == protocol)
         & numbers["group"].notna()
     ].astype({"group": int})
-    groups = collection.groups.loc[here["group"].unique()].to_dict("index")
+    groups = selection.collection.groups.loc[here["group"].unique()].to_dict("index")
     parts = by_data_set(here)
     sizes: dict[str, list[str]] = {}
     for entry in papers.published():
@@ -103,44 +95,9 @@ def rows(
         for cells in parts.get((paper, item, dataset), [[]]):
             used, used_rows = (cells[0]["used"], cells[0]["used_rows"]) if cells else ("", math.nan)
             behind = {cell["group"]: groups[cell["group"]] for cell in cells}
-            marks = _marks(collection, layout, cells)
             sizes_printed = list(dict.fromkeys(printed))
-            table_rows.append(
-                TableRow(dataset, used, used_rows, sizes_printed, cells, behind, marks)
-            )
+            table_rows.append(TableRow(dataset, used, used_rows, sizes_printed, cells, behind))
     return table_rows
-
-
-def _marks(
-    collection: Collection, layout: Layout, cells: list[Line]
-) -> dict[tuple[str, str], bool | None]:
-    rule = layout.marks
-    if rule is None or not cells:
-        return {}
-    trials = Trials(collection, list(dict.fromkeys(cell["group"] for cell in cells)))
-    return {
-        (cell["method"], cell["M"]): significant(trials, cell["method"], cell["size"], rule)
-        for cell in cells
-        if cell["metric"] == rule.metric and cell["method"] not in rule.baselines
-    }
-
-
-def significant(trials: Trials, method: str, size: float, rule: Marks) -> bool | None:
-    """Say whether a method is significantly better than every baseline, as the paper tests it.
-
-    A paired t-test at 5 % against each baseline, without correction, on the first trials; None
-    where fewer are common to all.
-    """
-    names = (method, *rule.baselines)
-    table = np.column_stack([trials.at(name, size, rule.metric) for name in names])
-    complete = np.isfinite(table).all(axis=1)
-    number = trials.collection.of_pairs(trials.pairs[complete], ["trial"])["trial"]
-    table = table[complete][np.argsort(number.to_numpy())[: rule.trials]]
-    if len(table) < rule.trials:
-        return None
-    own, *others = table.T
-    tests = [paired_t(own, other) for other in others]
-    return all(test.effect > 0 and test.p <= verdicts.ALPHA for test in tests)
 
 
 def _span(values: list[float]) -> Span:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis.paper_table import Span, TableRow
+from rfbench.analysis.paper_table import TableRow
 from rfbench.analysis.paper_table import rows as rows_of
 from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
@@ -18,14 +18,12 @@ from rfbench.pages import sheet
 from rfbench.pages.grids import Grid
 from rfbench.pages.sheet import Passage, Sheet
 from rfbench.pages.templates import lines
-from rfbench.pages.words import DASH, absent, span
-from rfbench.papers.models import PERCENT, PLAIN, SIZE, Layout, Paper, TableColumn
+from rfbench.pages.words import DASH, span, spread
+from rfbench.papers.models import SECONDS, SIZE, Layout, Paper, TableColumn
 from rfbench.results.schema import METRICS
 
 TEMPLATE = "paper_table.j2"
 FAILED = "failed"
-PLUS_MINUS, PARENTHESES = "{}±{}", "{} ({})"
-FEWEST, MOST = 2, 4  # decimals of a number in percent
 SPANS = {"M": "M", "n": "n_train", "n_test": "n_test", "d": "d", "trials": "trials"}
 PARAMETERS = {"M_0": "pool_size", "N_0/N": "score_rows"}
 
@@ -134,14 +132,13 @@ def _size(paper: Paper, dataset: str, size: str) -> str:
 
 
 def _at_size(layout: Layout, row: TableRow, column: TableColumn, size: str) -> str:
-    """Write a cell: ``•84.97±0.50 (12.3±0.2)``, the first metric and the others in brackets."""
+    """Write a cell: ``84.97 ± 0.50 (12.30 ± 0.20)``, others than the first metric in brackets."""
     first, *more = (row.cell(column.method, metric, size) for metric in column.metrics)
-    value = _value(layout, first, PLUS_MINUS)
+    value = _value(layout, first)
     if first is None or not first["trials"]:
         return value
-    others = [_value(layout, cell, PLUS_MINUS) for cell in more if cell and cell["trials"]]
-    marked = row.significant.get((column.method, size))
-    return "•" * bool(marked) + " ".join([value, *(f"({other})" for other in others)])
+    others = [_value(layout, cell) for cell in more if cell and cell["trials"]]
+    return " ".join([value, *(f"({other})" for other in others)])
 
 
 def _by_dataset(layout: Layout, rows: Sequence[TableRow], protocol: str) -> Passage:
@@ -158,12 +155,8 @@ def _by_dataset(layout: Layout, rows: Sequence[TableRow], protocol: str) -> Pass
 
 def _fact(row: TableRow, name: str) -> str:
     if name in SPANS:
-        return _range(row.span(SPANS[name]))
+        return span(*row.span(SPANS[name]))
     return " / ".join(_setting(name, value) for value in row.given(PARAMETERS[name])) or DASH
-
-
-def _range(values: Span) -> str:
-    return span(*values)
 
 
 def _setting(name: str, value: Any) -> str:
@@ -173,55 +166,18 @@ def _setting(name: str, value: Any) -> str:
 
 
 def _texts(layout: Layout, row: TableRow, column: TableColumn) -> str:
-    """Write the metrics of one method: ``14.75 (0.20) / 16.30 (0.22)``."""
+    """Write the metrics of one method: ``14.75 ± 0.20 / 16.30 ± 0.22``."""
     if column.metrics == [SIZE]:
         cell = row.cell(column.method, "error")
-        return _range(row.sizes_of(cell["group"])) if cell and cell["trials"] else DASH
+        return span(*row.sizes_of(cell["group"])) if cell and cell["trials"] else DASH
     cells = [row.cell(column.method, metric) for metric in column.metrics]
-    texts = [_value(layout, cell, PARENTHESES) for cell in cells]
+    texts = [_value(layout, cell) for cell in cells]
     return DASH if set(texts) == {DASH} else " / ".join(texts)
 
 
-def _value(layout: Layout, cell: dict[str, Any] | None, form: str) -> str:
+def _value(layout: Layout, cell: dict[str, Any] | None) -> str:
     if cell is None or not cell["trials"]:
         return FAILED if cell and cell["failed"] else DASH
     error = cell["standard_error"] * (math.sqrt(cell["trials"]) if layout.spread == "sd" else 1)
-    if cell["unit"] == PLAIN:
-        return _plain(cell["measured"], error, form)
-    if cell["unit"] == PERCENT:
-        return percent(cell["measured"], error, form)
-    scale = 1000 if layout.time_unit == "ms" else 1
-    spread = scale * error if layout.spread == "sd" else math.nan
-    return seconds(scale * cell["measured"], spread)
-
-
-def with_spread(value: float, spread: float, decimals: int, form: str = PLUS_MINUS) -> str:
-    """Write value and spread with the same decimals; a spread that is NaN is left out."""
-    texts = f"{value:.{decimals}f}", f"{spread:.{decimals}f}"
-    return texts[0] if absent(spread) else form.format(*texts)
-
-
-def _plain(value: float, spread: float, form: str) -> str:
-    """Write a number without a unit with three significant digits."""
-    decimals = max(0, 2 - math.floor(math.log10(value))) if value > 0 else FEWEST
-    return with_spread(value, spread, decimals, form)
-
-
-def percent(value: float, spread: float, form: str) -> str:
-    """Write a number in percent with two decimals, more where its spread would show only zeros.
-
-    >>> percent(16.14, 0.06, PARENTHESES), percent(6.14, 0.0027, PARENTHESES)
-    ('16.14 (0.06)', '6.140 (0.003)')
-    """
-    needed = -math.floor(math.log10(spread)) if spread > 0 else FEWEST
-    return with_spread(value, spread, min(max(needed, FEWEST), MOST), form)
-
-
-def seconds(value: float, spread: float = math.nan) -> str:
-    """Write a time in any unit with three significant digits.
-
-    >>> seconds(0.457, 0.0213), seconds(1660.7)
-    ('0.457±0.021', '1661')
-    """
-    decimals = max(0, 2 - math.floor(math.log10(value))) if value > 0 else FEWEST
-    return with_spread(value, spread, decimals)
+    scale = 1000 if cell["unit"] == SECONDS and layout.time_unit == "ms" else 1
+    return spread(scale * cell["measured"], scale * error)

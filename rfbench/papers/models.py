@@ -230,14 +230,6 @@ class TableColumn(_PaperSection):
     metrics: list[str] = Field(min_length=1)
 
 
-class Marks(_PaperSection):
-    """The paper's test of significance: paired t against each baseline, on the first trials."""
-
-    metric: str
-    baselines: list[str] = Field(min_length=1)
-    trials: int = Field(ge=2)
-
-
 class Layout(_PaperSection):
     """The shape of a table. Of its facts, M_0 is the pool size, N_0/N the share that scores it."""
 
@@ -247,7 +239,6 @@ class Layout(_PaperSection):
     columns: list[TableColumn] = Field(min_length=1)  # in the paper's order
     spread: Literal["se", "sd"] = "se"  # beside a mean
     time_unit: Literal["s", "ms"] = "s"
-    marks: Marks | None = None  # how the paper marks cells as significant
     gains: list[tuple[str, str]] = []  # methods whose gain is shown: (method, other)
     gains_note: str = ""  # what must be known to read these gains
 
