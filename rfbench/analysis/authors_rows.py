@@ -55,10 +55,13 @@ def compare(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     bearing = selection.bearing[~selection.bearing["stand_in"].astype(bool)]
     for name in papers.papers() if paper is None else [papers.check_paper(paper)]:
         folder = papers.folder(name)
+        own = bearing[bearing["paper"] == name]
+        beside = {each for other in folder.paper.beside for each in other.experiments}
+        if own.empty and beside.isdisjoint(usable["experiment"]):
+            continue
         folds: dict[tuple[str, str, str], list[float]] = {}
         for row in folder.rows:
             folds.setdefault((row.dataset, row.method, row.metric), []).append(row.value)
-        own = bearing[bearing["paper"] == name]
         for (dataset, method, metric), values in folds.items():
             source, key = folder.paper.datasets[dataset], (name, dataset, method, metric)
             theirs, same = np.array(values), not source.other_rows

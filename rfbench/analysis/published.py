@@ -142,7 +142,8 @@ def _numbers(chosen: list[str]) -> pd.DataFrame:
 
 def _places(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     """Return a line per number and protocol: the usual ones, and others that were run."""
-    parts = []
+    rows: list[int] = []
+    protocols: list[str] = []
     for key, lines in numbers.groupby(["paper", "item", "dataset"], sort=False):
         name, item, dataset = map(str, key)
         extra = [
@@ -151,8 +152,12 @@ def _places(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
             if protocol not in papers.PROTOCOLS
             and len(selection.select(name, [item], dataset, protocol))
         ]
-        parts += [lines.assign(protocol=usual) for usual in (*papers.PROTOCOLS, *extra)]
-    return pd.concat(parts or [numbers.assign(protocol="")], ignore_index=True)
+        for protocol in (*papers.PROTOCOLS, *extra):
+            rows += list(lines.index)
+            protocols += [protocol] * len(lines)
+    return (
+        numbers.loc[rows].reset_index(drop=True).assign(protocol=pd.Series(protocols, dtype="str"))
+    )
 
 
 def _in_order(stand_ins: pd.DataFrame) -> pd.DataFrame:

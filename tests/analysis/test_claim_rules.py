@@ -114,10 +114,9 @@ def test_a_claim_fails_only_under_every_key_that_is_not_printed(
     assert outcome.depends_on == (("solver.intercept",) if verdict == DEPENDS else ())
 
 
-@pytest.mark.parametrize("truth", [0.0, 0.3])
-def test_the_interval_of_an_effect_covers_in_nine_of_ten(truth: float) -> None:
+def test_the_interval_of_an_effect_covers_in_nine_of_ten() -> None:
     """And its ends are where the one-sided tests are at their level."""
-    rng = np.random.default_rng(0)
+    rng, truth = np.random.default_rng(0), 0.3
     made = truth + rng.standard_normal((2000, 8))
     ends = np.array([interval(values) for values in made])
     covered = np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
@@ -154,15 +153,6 @@ def outcome(mean: float, n: int = 10, sd: float = 1.0) -> Outcome:
     z = np.linspace(-1, 1, n)
     values = mean + sd * z / z.std(ddof=1)
     return judge(claim(), "printed", [(0, Quantity(values, dataset="eeg"))])
-
-
-def test_trials_that_would_settle_a_claim_have_the_power() -> None:
-    rng = np.random.default_rng(0)
-    for gap in (0.3, 0.8):
-        n = int(trials_for(gap, 1.0, 0.05, 0.8))
-        values = gap + rng.standard_normal((4000, n))
-        significant = stats.ttest_1samp(values, 0, axis=1, alternative="greater").pvalue <= 0.05
-        assert significant.mean() == pytest.approx(0.8, abs=0.03)
 
 
 def test_an_open_claim_says_with_how_many_trials_it_would_be_settled() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from rfbench.analysis.chance import CHANCE, NOTHING_LEARNT
+from rfbench.analysis.chance import CHANCE
 from rfbench.analysis.gains import gains
 from rfbench.results import Results
 from tests.support.claims import PAPER
@@ -82,17 +82,3 @@ def test_guessing_the_larger_class_is_called_chance(accuracy: float, doubt: str)
     made = [row | {"accuracy": accuracy} for row in rows("printed", 0)]
     (line,) = lines(results(made, **PAPER))
     assert (line["mean"], line["doubt"]) == (0, doubt)
-
-
-@pytest.mark.parametrize(("r2", "doubt"), [(0.04, NOTHING_LEARNT), (0.06, "")])
-def test_a_regression_that_learns_nothing_is_marked(r2: float, doubt: str) -> None:
-    base = {"dataset": "news", "n_train": 26561, "n_test": 13083, "protocol": "printed"}
-    made = [
-        base
-        | {"sampler": method, "M": 200, "trial": t, "error": "", "r2": r2}
-        | {"relative_squared_error": 0.03}
-        for method in ("rks", "eerf")
-        for t in range(2)
-    ]
-    (line,) = lines(results(made, paper="eerf2018", item="table3"))
-    assert line["doubt"] == doubt

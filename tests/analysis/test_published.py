@@ -68,16 +68,6 @@ def test_a_control_does_not_stand_for_its_sampler() -> None:
     assert line(published(selection(alone)))["trials"] == 10
 
 
-def test_smoke_runs_sweeps_and_other_items_do_not_count() -> None:
-    every = (
-        results(trials(68.6), "own"),
-        results(trials(68.6), "smoky", smoke=True, **PAPER),
-        results(trials(68.6, variant="solver.alphas=1"), "swept", **PAPER),
-        results(trials(68.6), "other", paper="liu2020", item="table1"),
-    )
-    assert not published(selection(*every))["trials"].any()
-
-
 @pytest.mark.parametrize(
     ("n_train", "n_test", "subset"),
     [

@@ -12,6 +12,7 @@ from rfbench.analysis.frame import estimates_kernel
 from rfbench.errors import WriteError
 from rfbench.figures import curves, figures_of, kept, plot, style
 from rfbench.results import read
+from tests.support.nightly import nightly
 from tests.support.results import Write
 
 
@@ -163,11 +164,6 @@ def test_five_come_before_ten() -> None:
     ]
 
 
-def test_every_marker_and_line_has_one_size(write: Write) -> None:
-    bars = error_figure(write(sweep() + sweep(sampler="qmc"))).axes[0].containers
-    assert len({(bar[0].get_markersize(), bar[0].get_linewidth()) for bar in bars}) == 1
-
-
 def test_figures_against_time_are_of_cpu_time(write: Write) -> None:
     rows = [row | {"cpu_pp": 2 * row["t_pp"]} for row in sweep(t_features=0, t_train=0)]
     figures = drawn(write(rows, "cpu"))
@@ -196,6 +192,7 @@ def test_many_methods_are_in_several_panels_beside_the_baseline(
     assert all("rks" in names for names in shown)
 
 
+@nightly
 def test_no_label_of_an_axis_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """These rows have ticks that the layout itself changes: wider ones than it reckoned with."""
     monkeypatch.setattr(figures, "FIGURES", (curves.error,))

@@ -9,7 +9,6 @@ import pytest
 from rfbench import figures
 from rfbench.figures.measured import Measured
 from rfbench.figures.panels import new_figure
-from rfbench.figures.style import settings
 from rfbench.results import read
 from tests.support.results import Write
 
@@ -28,17 +27,6 @@ def test_an_added_figure_needs_one_function_and_its_registration(
     *_, (name, figure) = figures.figures_of(results)
     assert name == "kept_vs_M"
     assert figure.axes[0].lines[0].get_xydata().tolist() == [[10, 5], [50, 25]]
-
-
-def test_the_same_figure_gives_the_same_pdf(write: Write, tmp_path: Path) -> None:
-    results, files = read(write([{"M": 10}, {"M": 50}])), []
-    for copy in "ab":
-        files.append(tmp_path / copy / "figure.pdf")
-        with settings():
-            figures.save(next(figures.figures_of(results))[1], files[-1])
-    first, second = (file.read_bytes() for file in files)
-    assert first == second
-    assert b"atplotlib v" not in first
 
 
 def test_a_style_changes_the_picture_of_that_call_alone(

@@ -69,16 +69,6 @@ def test_weights_of_coordinates(write: Write) -> None:
     assert mean.get_ydata().tolist() == [0, 0.875, 0, 0.125, 0]
 
 
-def test_each_sampler_that_keeps_has_its_figure(write: Write) -> None:
-    line = {"trial": 0, "M": 100, "w1": 1.0, "w2": 1.0, "b": 0.0, "weight": 1.0}
-    rows = [{"sampler": "lkrf", "label": name, "trial_id": name, "d": 2} for name in "ab"]
-    folder = write(rows)
-    pd.DataFrame([line | {"trial_id": name} for name in "ab"]).to_csv(
-        folder / "kept.csv", index=False
-    )
-    assert list(figures_of(folder)) == ["kept_frequencies_a", "kept_frequencies_b"]
-
-
 def test_each_data_set_has_its_figure(write: Write) -> None:
     line = {"trial": 0, "M": 100, "feature": 1, "b": None, "weight": 0.75}
     names = {"a": "digits", "b": "eeg[5000 rows]"}

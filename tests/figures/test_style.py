@@ -7,7 +7,6 @@ import pytest
 
 from rfbench.errors import ConfigError
 from rfbench.figures import figures_of, style
-from rfbench.figures.panels import new_figure
 from rfbench.registry import SAMPLERS
 from rfbench.results import read
 from tests.support.results import Write
@@ -25,14 +24,6 @@ def test_a_sampler_beyond_the_listed_markers_has_a_look_too() -> None:
     assert len(set(looks)) >= len({look[1:3] for look in looks[:22]}) == 22
 
 
-def test_every_look_is_drawn() -> None:
-    figure = new_figure(3.0, 3.0)
-    panel = figure.subplots()
-    for look in style.METHODS.values():
-        panel.errorbar([0, 1], [0, 1], yerr=[1, 1], linestyle=look.dash, **look.marks(panel))
-    figure.draw_without_rendering()
-
-
 def test_a_method_looks_the_same_in_every_figure() -> None:
     alone = style.assign({"mine": "mine"})["mine"]
     assert style.assign({"mine": "mine", "rks": "rks"})["mine"].marker == alone.marker
@@ -40,11 +31,6 @@ def test_a_method_looks_the_same_in_every_figure() -> None:
     both = style.assign({"rks": "rks", "rks, scaled": "rks"})
     assert both["rks"] == style.METHODS["rks"]
     assert both["rks, scaled"].marker != "o"
-
-
-def test_twelve_unknown_methods_differ_in_marker() -> None:
-    styles = style.assign({f"m{i}": "x" for i in range(12)})
-    assert len({(look.marker, look.filled) for look in styles.values()}) == 12
 
 
 def test_methods_of_one_sampler_have_its_colour_in_shades() -> None:

@@ -32,13 +32,6 @@ def test_numbers_are_aligned_with_the_error_in_units_of_the_last_digits() -> Non
     assert r"y & {5 $\pm$ --} & {n/a} \\" in text
 
 
-def test_errors_of_more_digits_than_decimals() -> None:
-    text = table(grid(1, "17.4 ± 1.5"))
-    assert "17.4(15)" in text
-    assert "S[table-format=2.1(2)]" in text
-    assert "0.012(3)" in table(grid(1, "0.012 ± 0.003"))
-
-
 def test_one_column_then_both_then_a_second_block() -> None:
     few, more, many = (table(grid(count)) for count in (3, 8, 24))
     assert r"\begin{table}" in few

@@ -96,7 +96,8 @@ def test_the_same_results_give_the_same_bytes_over_the_pages_of_an_earlier_call(
 
 
 def test_pages_that_no_result_backs_are_removed_and_other_files_stay() -> None:
-    mixed()
+    folder(eeg(rks=68.5), "a.matched", **PAPER)
+    folder(trials(83.0, **A9A | {"M": 100}), "adult", paper="eerf2018", item="table3")
     write(["results"], "pages")
     for name in ("claims.md", "tables/liu2020_table3.tuned.md", "papers/mine.md"):
         Path("pages", name).parent.mkdir(exist_ok=True)
@@ -148,7 +149,7 @@ def test_the_command() -> None:
 
 
 def test_a_page_by_hand_is_not_overwritten() -> None:
-    mixed()
+    Path("results").mkdir()
     front = Path("results/README.md")
     front.write_text("# My notes\n", encoding="utf-8")
     with pytest.raises(ResultsError, match="would be overwritten.*--out"):

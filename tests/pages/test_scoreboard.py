@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 
 from rfbench.analysis.totals import counts
-from rfbench.analysis.unprinted import RANGES, off
+from rfbench.analysis.unprinted import RANGES
 from rfbench.pages.paper import page
 from rfbench.pages.scoreboard import RANGE, anchor, measured, numbers_grid
 from rfbench.pages.templates import render
@@ -31,23 +30,6 @@ def test_a_data_set_shows_each_number_under_each_protocol() -> None:
     assert rows["qmc 14"] == ["67.83 ± 0.73", "75.00 ± 0.16 differs", "–"]
     assert rows["rks 28"][1:] == ["–", "–"]
     assert {row[0]: row[2] for row in times.rows}["rks 14"] == "0.750 ± 0.000"
-
-
-@pytest.mark.parametrize("changes", [{"dataset": "eeg[5000 rows]"}, {"n_train": 5000}])
-def test_a_subset_stands_apart_without_verdicts(changes: dict[str, Any]) -> None:
-    found = verification(results(trials(68.6, **changes), **PAPER))
-    (one,) = measured(found)
-    assert one.stand_in
-    assert one.used.startswith("eeg")
-    assert one.grids[0].rows[0] == ["rks 14", "68.45 ± 0.89", "68.60 ± 0.16"]
-    line = counts(found).loc[("liu2020", "table3", "EEG", "matched")]
-    assert (line["compared"], line["stand_in"]) == (0, 1)
-
-
-def test_a_number_is_off_a_range_by_its_distance_to_it() -> None:
-    assert off(5.0, 4.0, 6.0) == 0
-    assert off(3.0, 4.0, 6.0) == 1
-    assert off(8.5, 4.0, 6.0) == 2.5
 
 
 def test_the_range_of_what_is_not_printed_stands_beside_our_reading() -> None:

@@ -44,24 +44,6 @@ def many(methods: int, sizes: int) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("mean", "se", "most", "text"),
-    [
-        (17.3712, 0.1234, 3, "17.37 ± 0.12"),
-        (17.3712, 1.5, 3, "17.4 ± 1.5"),
-        (173.12, 15.0, 3, "173 ± 15"),
-        (0.123456, 0.00002, 4, "1.23e-01 ± 2.0e-05"),
-        (0.123456, 0.00012, 4, "0.1235 ± 0.0001"),
-        (3.2e-05, 1.1e-06, 4, "3.20e-05 ± 1.1e-06"),
-        (12.5, float("nan"), 3, f"12.5 ± {DASH}"),
-        (12.5, 0.0, 3, "12.5 ± 0"),
-        (float("nan"), float("nan"), 3, DASH),
-    ],
-)
-def test_digits_follow_the_standard_error(mean: float, se: float, most: int, text: str) -> None:
-    assert spread(mean, se, most) == text
-
-
 def test_pivot_and_heading() -> None:
     rows = [
         {"sampler": s, "M": m, "trial": t, "error": base + m / 100 + t}
@@ -89,21 +71,6 @@ def test_pivot_and_heading() -> None:
 def test_a_setting_that_differs_is_said_with_its_methods() -> None:
     rows = [{}, {"sampler": "lkrf", "kernel": "linear"}]
     assert "kernel gaussian (rks); linear (lkrf)" in render(results(rows), width=200)
-
-
-def test_the_heading_reads_well() -> None:
-    rows = [
-        {"sampler": s, "M": m, "bandwidth_rule": b, "bandwidth": b, "split": '{"test_size": 0.3}'}
-        for s in ("rks", "eerf")
-        for m in (1, 2)
-        for b in (2.0, 4.0)
-    ]
-    rows = [row | {"variant": f"bandwidth={row['bandwidth']}"} for row in rows]
-    text = render(results(rows), width=200)
-    assert "split test_size: 0.3, " in text
-    assert "bandwidth 2.0 (rks, bandwidth=2.0, eerf, bandwidth=2.0); 4.0 (" in text
-    text = render(results([row for row in rows if row["M"] == 1], name="b"), width=200)
-    assert "bandwidth 2.0, 4.0, map" in text
 
 
 def test_one_place_on_the_axis_gives_one_row_per_method() -> None:
@@ -288,8 +255,7 @@ def test_an_unknown_format() -> None:
         render(results([{}]), "latx")
 
 
-@pytest.mark.parametrize("name", ["eerf2018_table3_adult.matched", "lkrf2016_figure1", "bytes"])
-def test_a_table_reads_only_what_it_shows(name: str) -> None:
-    folder = PUBLISHED / name
-    for form in FORMATS:
+def test_a_table_reads_only_what_it_shows() -> None:
+    folder = PUBLISHED / "lkrf2016_figure1"
+    for form in ("markdown", "csv"):
         assert render(read(folder), form) == render(reader.read(folder), form)

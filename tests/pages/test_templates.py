@@ -35,7 +35,7 @@ def everything() -> Verification:
 def test_every_template(everything: Verification, what: str, tmp_path: Path) -> None:
     found = everything if what == "everything" else verification()
     for page in (
-        paper.page(found, "liu2020", tmp_path, full=True),
+        paper.page(found, "liu2020", tmp_path),
         front.page(found, [tmp_path], tmp_path, ["liu2020"]),
         verify.text(found, width=100),
         verify.text(found, claims_only=True, width=40),

@@ -249,19 +249,14 @@ def test_only_paper_yaml_is_needed_and_the_newest_is_first(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("file", "old", "new", "place"),
     [
-        ("paper", "year: 2030", "year: soon", r"doe2030/paper.yaml, line 4\b.*year"),
         ("paper", "facts: [n, trials]", "fact: [n]", r"doe2030/paper.yaml, line 13\b.*fact"),
-        ("paper", "venue: JOKE", "year: 2030", r"doe2030/paper.yaml, line 4\b.*year"),
         ("paper", "t_total]}", "t_test]}", r"doe2030/paper.yaml: .*t_test of rks"),
         ("published", "99.5", "many", r"doe2030/published.csv, line 2\b.*value"),
         ("published", "12.5,,", "12.5,,,", r"doe2030/published.csv, line 3\b"),
         ("published", "Digits,rks,40,error", "Letters,rks,40,error", r"published.csv: .*Letters"),
         ("claims", "at: each", "at: some", r"doe2030/claims.yaml, line 12\b.*at"),
-        ("claims", "[Digits]", "[Letters]", r"doe2030/claims.yaml: .*Letters"),
         ("claims", "claims:", "answer: x\nclaims:", r"claims.yaml, line 1\b.*no key answer"),
-        ("open_choices", "all:", "all", r"doe2030/open_choices.yaml, line 1\b"),
         ("open_choices", "[offset, paired]", "offset", r"doe2030/open_choices.yaml, line 2\b"),
-        ("paper", "- {item", "- {paper: roe2031, item", r"doe2030/paper.yaml, line \d+: .*roe2031"),
         ("paper", "year:", "name: ../doe\nyear:", r"doe2030/paper.yaml, line \d+: .*no name"),
         (
             "claims",
@@ -283,12 +278,8 @@ def test_what_is_wrong_is_named_with_its_file(
 OWN = {
     "no file": (None, "There is no doe2030/claims.py"),
     "no function": ("CLAIMS = {}", "claims.py has no function for it"),
-    "no dictionary": ("CLAIMS = 3", "claims.py has no function for it"),
-    "no name": ("", "has no attribute 'CLAIMS'"),
-    "cannot be imported": ("1 / 0", "ZeroDivisionError"),
     "no Python": ("CLAIMS = {", "SyntaxError"),
     "raises": ("CLAIMS = {'D1': lambda *args: 1 / 0}", "D1 in doe2030/claims.py failed.*Zero"),
-    "no list": ("CLAIMS = {'D1': lambda *args: None}", "D1 in doe2030/claims.py returns None"),
     "no quantity": ("CLAIMS = {'D1': lambda *args: [0.5]}", "returns 0.5.*list of Quantity"),
 }
 ROWS = [
@@ -383,16 +374,11 @@ def test_an_installed_package_reads_a_paper_with_a_claim_in_python_from_a_folder
     assert float(allowed["doe2030", "E4"][1]) == pytest.approx(error / 2, rel=1e-6)
     # The shipped claims are judged as without it.
     assert {**allowed, ("doe2030", "E4"): None} == {**asked, ("doe2030", "E4"): None}
-    shipped = verdicts()
-    assert {key: line for key, line in asked.items() if key[0] != "doe2030"} == shipped
 
-    (folder,) = find(["results"])
     assert "nothing holds no paper" in call("plot", "results", "--papers", "nothing", code=2)
     assert "error" in call("plot", "results", *more)
     table = call("table", "results", "--paper", "doe2030", "--item", "table7", *more)
     assert "RKS time (s)" in table
-    assert "needs permission" in call("verify", "results", *more)
-    assert "differs" not in call("replay", folder, "1", *more)
     call("report", "results", "--out", "pages", *more, "--allow-imports")
     page = Path("pages/papers/doe2030.md").read_text()
     assert "\n### doe2030 E4\n" in page
