@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     show_default=True,
     help="Most combinations; of more, so many are drawn at random.",
 )
-@click.option("--top", type=WHOLE, default=10, show_default=True, help="Shown.")
 @run_options
 def audit(
     config: Path,
@@ -60,7 +59,6 @@ def audit(
     vary: tuple[str, ...],
     overrides: tuple[str, ...],
     most: int,
-    top: int,
     options: RunOptions,
 ) -> None:
     """Try the choices that a paper leaves open against a row of its table.
@@ -101,23 +99,22 @@ def audit(
         gaps=gaps,
         trials=options.trials or 2,
         most=most,
-        top=top,
         confirm=confirm,
         allow_imports=options.allow_imports,
     )
     others = [replace(asked, target=find(each), run="", confirm=()) for each in confirm]
     audits = [plan(each) for each in (asked, *others)]
     for planned in audits:
-        if not options.dry_run:
-            _audit(planned, options)
-            continue
         if not options.as_json:
             echo(f"{len(planned.experiments)} of {size(planned.choices)} combinations of:")
             for choice, open_options in planned.choices.items():
                 echo(f"  {choice}: {', '.join(open_options)}")
             for why in planned.refused[:3]:
                 echo(f"cannot be run: {why}")
-        running.say_what_would_run(_work(planned), options)
+        if options.dry_run:
+            running.say_what_would_run(_work(planned), options)
+        else:
+            _audit(planned, options)
     if options.dry_run or options.as_json or not confirm:
         return
     for line in confirmed(read_all(options.base / planned.folder for planned in audits)).to_dict(
@@ -164,8 +161,10 @@ def _audit(audit: Audit, options: RunOptions) -> None:
                 indent=None,
             )
         else:
-            shown = page.render(ranking, "text")
+            shown = page.render(work.folder, audit.asked.command, "text")
             echo("\n" + shown.rstrip("\n") + "\n")
+            if ranking.incomplete:
+                echo(f"without a place: {ranking.incomplete} combinations that lack a number")
             for path in files:
                 echo(f"written: {path}")
     if not options.as_json:

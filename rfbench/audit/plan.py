@@ -15,11 +15,10 @@ from rfbench.analysis.frame import JOINT
 from rfbench.audit.choices import about, known, varied
 from rfbench.audit.target import Target
 from rfbench.config import Experiment, KeptBy, SamplerSpec
-from rfbench.config.sweeps import Choices, changed, combinations, settings_of, size
+from rfbench.config.sweeps import Choices, changed, combinations, settings_of
 from rfbench.errors import ConfigError, nearest
 
 CONFIGS = "configs"
-TOP = 10
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,6 @@ class Question:
     gaps: bool = False  # vary only the known choices that fill a gap of the paper's text
     trials: int = 2
     most: int = 300  # combinations; of more that can be run, so many are drawn at random
-    top: int = TOP  # shown
     confirm: Sequence[str] = ()  # other targets that are asked the same beside this one
     allow_imports: bool = False
 
@@ -56,7 +54,6 @@ class Question:
             "vary": self.vary,
             "trials": self.trials,
             "most": self.most,
-            "top": "" if self.top == TOP else self.top,
             "allow-imports": self.allow_imports,
         }.items():
             if value is True:
@@ -73,24 +70,11 @@ class Audit:
 
     asked: Question
     target: Target  # with the numbers whose methods and sizes are measured
-    choices: Choices  # those with a single option too: they are fixed, see `varied`
+    choices: Choices  # those with a single option too
     grid: pd.DataFrame  # a line per combination, a column per choice: the name of the option
     experiments: list[Experiment]  # what each combination makes of the configuration
     refused: list[str] = field(default_factory=list)  # why an option or a combination cannot be run
-    drawn: bool = False  # whether the combinations are a random part of those that there are
     as_it_stands: int | None = None  # the line of `grid` that is the configuration itself
-    idle: list[str] = field(default_factory=list)  # choices that no number that chooses depends on
-
-    @property
-    def varied(self) -> list[str]:
-        """The choices that have several options."""
-        return [name for name, options in self.choices.items() if len(options) > 1]
-
-    @property
-    def fixed(self) -> list[str]:
-        """What was set, and the choices that have a single option, as ``key=value``."""
-        single = [f"{c}={''.join(o)}" for c, o in self.choices.items() if len(o) == 1]
-        return [*self.asked.overrides, *single]
 
     @property
     def folder(self) -> str:
@@ -102,12 +86,6 @@ class Audit:
         """What each combination sets, ``key=option`` each."""
         lines = self.grid.to_dict("records")
         return [", ".join(f"{c}={o}" for c, o in line.items()) or "as configured" for line in lines]
-
-    @property
-    def absent(self) -> list[tuple[str, str]]:
-        """The choices with an option that no combination has."""
-        every = [(name, option) for name, options in self.choices.items() for option in options]
-        return [(name, option) for name, option in every if option not in set(self.grid[name])]
 
 
 def plan(asked: Question) -> Audit:
@@ -174,9 +152,7 @@ def plan(asked: Question) -> Audit:
         pd.DataFrame(planned, columns=list(choices)),
         experiments,
         refused,
-        drawn=len(planned) + len(failed) < size(choices),
         as_it_stands=experiments.index(own) if own in experiments else None,
-        idle=idle(choices, met, experiments[0]),
     )
 
 
@@ -221,19 +197,6 @@ def reduced(experiment: Experiment, target: Target) -> Experiment:
         "checks": [],
     }
     return experiment.model_copy(update=changes)
-
-
-def idle(choices: Choices, target: Target, experiment: Experiment) -> list[str]:
-    """Return the names of the choices that no number that chooses can depend on."""
-    choosing, _ = target.halves()
-    specs = needed(experiment, target.of([target.numbers[i].method for i in choosing]))
-    if isinstance(experiment.M, KeptBy):  # then this sampler decides how many features all have
-        specs += [spec for spec in experiment.samplers if spec.label == experiment.M.kept_by]
-    return [
-        name
-        for name, options in choices.items()
-        if len(options) > 1 and len(about(options, names(specs))) < 2
-    ]
 
 
 def _fitting(asked: Question, *, any_data: bool) -> tuple[Experiment, yamlfile.Document]:

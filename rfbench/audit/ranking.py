@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from rfbench import papers
@@ -15,15 +13,12 @@ from rfbench.analysis import frame
 from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
 from rfbench.audit.plan import Audit
-from rfbench.audit.tables import MEASURED, cell, places, worth
+from rfbench.audit.tables import MEASURED, cell, places
 from rfbench.errors import ResultsError
 from rfbench.experiment.plan import plan
 from rfbench.papers.models import PLAIN
 from rfbench.results import Results
 from rfbench.results.maintenance import rows_of
-
-POOLED_PART = 10  # the nearest tenth
-LEAST_POOLED = 5
 
 
 @dataclass(frozen=True)
@@ -49,12 +44,6 @@ class Ranking:
         return self.tried - len(self.table)
 
     @cached_property
-    def stand_in(self) -> pd.Series[Any] | None:
-        """The first cell whose data are a subset or replacement of the paper's, if there is one."""
-        cells = self.cells[self.cells["stand_in"]]
-        return next((line for _, line in cells.iterrows()), None)
-
-    @cached_property
     def table(self) -> pd.DataFrame:
         """One line per combination that has all numbers, the nearest first; ties in their order.
 
@@ -75,7 +64,7 @@ class Ranking:
         table["cells"] = len(self.audit.target.numbers)
         table["trials"] = self._wide("trials").loc[gaps.index].min(axis=1).astype(int)
         table["tried"] = max(self.tried, self.in_folder)
-        table["stand_in"] = self.stand_in is not None
+        table["stand_in"] = bool(self.cells["stand_in"].any())
         table["as_configured"] = table.index == self.audit.as_it_stands
         measured = self._wide("measured").loc[gaps.index]
         for i, number in enumerate(self.audit.target.numbers):
@@ -86,77 +75,14 @@ class Ranking:
     def _wide(self, column: str) -> pd.DataFrame:
         """Return a column of the cells, one line per combination, one column per number.
 
-        Differences and standard errors are in points, or in percent of numbers without a unit.
+        Differences are in points, or in percent of numbers without a unit.
         """
         wide = self.cells.pivot(index="combination", columns="number", values=column)
         numbers = self.audit.target.numbers
         wide = pd.DataFrame(wide, columns=range(len(numbers)))
-        if column in ("difference", "published_error", "standard_error"):
+        if column == "difference":
             wide = wide * [100 / each.value if each.unit == PLAIN else 1.0 for each in numbers]
         return wide
-
-    @property
-    def first(self) -> pd.DataFrame:
-        """The lines that share the first place."""
-        return pd.DataFrame(self.table[self.table["place"] == 1])
-
-    @property
-    def cells_of_first(self) -> pd.DataFrame:
-        """The cells of the first combination; ``chose``: of the half that chooses."""
-        cells = self.cells[self.cells["combination"] == self.table.index[0]].sort_values("number")
-        chose = cells["number"].isin(self.audit.target.halves()[0])
-        return pd.DataFrame(cells).assign(chose=chose)
-
-    @property
-    def as_it_stands(self) -> pd.Series[Any] | None:
-        """The line of the configuration itself, if it has one."""
-        own = self.table[self.table["as_configured"]]
-        return next((line for _, line in own.iterrows()), None)
-
-    @property
-    def pooled(self) -> int:
-        """The number of nearest combinations whose standard errors count for the noise."""
-        return min(len(self.table), max(LEAST_POOLED, len(self.table) // POOLED_PART))
-
-    @cached_property
-    def noise(self) -> float:
-        """The distance that the spread alone gives the right one on the choosing half, in points.
-
-        The root mean square of the standard errors of the differences, theirs and ours; NaN where
-        a spread is not known. Ours is the median over the nearest combinations: a few trials of
-        one tell little, and the first one has been picked; far ones may scatter as the right one
-        never would.
-        """
-        choosing, _ = self.audit.target.halves()
-        nearest = self.table.index[: self.pooled]
-        published_noise = _rms(self._wide("published_error").loc[nearest, choosing])
-        ours = _rms(self._wide("standard_error").loc[nearest, choosing])
-        return float(np.hypot(published_noise.iloc[0], ours.median()))
-
-    @property
-    def within_noise(self) -> int:
-        """The number of combinations that are no farther than the noise on the choosing half."""
-        return int((self.table["rms_choosing"] <= self.noise).sum())
-
-    @property
-    def places_confirmed(self) -> tuple[int, int] | None:
-        """The first and the last place on the confirming half of those that share the first.
-
-        None where nothing confirms.
-        """
-        if self.table["rms_confirming"].isna().any():
-            return None
-        confirmed = places(self.table["rms_confirming"])[self.table["place"] == 1]
-        return int(confirmed.min()), int(confirmed.max())
-
-    def worth(self) -> pd.DataFrame:
-        """Return what each option of a choice is worth: the nearest combinations that have it.
-
-        One line per option that was tried, idle choices left out: ``choice``, ``option``,
-        ``chosen``, ``low`` and ``high`` (what confirms, smallest and largest), ``place``.
-        """
-        names = [name for name in self.audit.varied if name not in self.audit.idle]
-        return worth(self.table, {name: list(self.audit.choices[name]) for name in names})
 
 
 def rank(audit: Audit, results: Results) -> Ranking:

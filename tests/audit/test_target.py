@@ -7,13 +7,13 @@ from rfbench.errors import ConfigError
 EVERY = sorted({(n.paper, n.item, n.dataset) for n in papers.published() if n.unit == "%"})
 
 
-@pytest.mark.parametrize(("paper", "item", "dataset"), EVERY)
-def test_halves_part_the_numbers(paper, item, dataset):
-    found = target.find(f"{paper}/{item}/{dataset}")
-    choosing, confirming = found.halves()
-    assert sorted(choosing + confirming) == list(range(len(found.numbers)))
-    assert abs(len(choosing) - len(confirming)) <= 2  # 2: one number has no size
-    assert all(number.unit == "%" for number in found.numbers)
+def test_halves_part_the_numbers():
+    for paper, item, dataset in EVERY:
+        found = target.find(f"{paper}/{item}/{dataset}")
+        choosing, confirming = found.halves()
+        assert sorted(choosing + confirming) == list(range(len(found.numbers)))
+        assert abs(len(choosing) - len(confirming)) <= 2  # 2: one number has no size
+        assert all(number.unit == "%" for number in found.numbers)
 
 
 def test_every_method_and_size_is_in_both_halves_of_a_table():
@@ -46,7 +46,6 @@ def test_only_some_methods_and_sizes():
     ("text", "said"),
     [
         ("liu2020/table3", "is not PAPER/ITEM/DATASET"),
-        ("liu2020//EEG", "is not PAPER/ITEM/DATASET"),
         ("liu2021/table3/EEG", "Did you mean 'liu2020'"),
         ("liu2020/table4/EEG", "Did you mean 'table3'"),
         ("liu2020/table3/cod-rna", "Did you mean 'cod-RNA'"),
