@@ -111,36 +111,21 @@ def settings_file() -> Path:
     return Path(click.get_app_dir("rfbench")) / "settings.yaml"
 
 
-# What a person may set of a run, and of which type it is.
-RUN_SETTINGS = {"jobs": int, "out": str, "executor": str}
-
-
-def settings() -> dict[str, Any]:
-    """Return the person's settings: ``allow_imports``, a list, and some of `RUN_SETTINGS`.
-
-    Raises ConfigError: there is such a file, and it is broken.
-    """
-    file = settings_file()
-    if not file.exists():
-        return {}
-    content = yamlfile.load(file).value
-    packages = content.get("allow_imports", [])
-    fits = isinstance(packages, list) and all(type(p) is str for p in packages)
-    for name, value in content.items():
-        fits = fits and (name == "allow_imports" or type(value) is RUN_SETTINGS.get(name))
-    if not fits:
-        raise ConfigError(
-            f"The settings in {file} cannot be read.",
-            "They are `allow_imports: [mypackage]`, `jobs: 4`, `out: results` and "
-            "`executor: local`, each of which may be missing.",
-        )
-    return content
-
-
 def allowed_by_settings() -> list[str]:
     """Return the packages that the person's settings allow: their list ``allow_imports``.
 
     Raises ConfigError: there is such a file, and it is broken.
     """
-    packages: list[str] = settings().get("allow_imports", [])
-    return packages
+    file = settings_file()
+    if not file.exists():
+        return []
+    match yamlfile.load(file).value:
+        case {"allow_imports": [*packages], **rest} if not rest and all(
+            type(package) is str for package in packages
+        ):
+            return packages
+    raise ConfigError(
+        f"The settings in {file} cannot be read.",
+        "They are the list of packages that you trust.",
+        "Write `allow_imports: [mypackage]`.",
+    )

@@ -1,4 +1,4 @@
-"""What programs read and set: JSON, settings, durations."""
+"""What programs read and set: JSON, variables, durations."""
 
 import json
 import math
@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from rfbench import permissions
 from rfbench.cli import main
 from rfbench.cli.options import duration
 from rfbench.cli.terminal import echo_json
@@ -103,19 +102,9 @@ def test_what_is_no_duration(text: str) -> None:
         duration(text)
 
 
-@pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(permissions.click, "get_app_dir", lambda name: str(tmp_path))
-    for name in ("OUT", "JOBS", "EXECUTOR"):
-        monkeypatch.delenv(f"RFBENCH_{name}", raising=False)
-    return tmp_path / "settings.yaml"
-
-
-def test_options_stand_before_the_environment_before_settings(
-    config: Path, tmp_path: Path, settings: Path, monkeypatch: pytest.MonkeyPatch
+def test_options_stand_before_the_environment(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings.write_text(f"out: {tmp_path / 'set'}\njobs: 1\nallow_imports: [mine]\n")
-    assert f"into {tmp_path / 'set' / 'tiny'}" in call("run", config, "--dry-run")
     monkeypatch.setenv("RFBENCH_OUT", str(tmp_path / "env"))
     assert f"into {tmp_path / 'env' / 'tiny'}" in call("run", config, "--dry-run")
     given = tmp_path / "given"
@@ -123,27 +112,15 @@ def test_options_stand_before_the_environment_before_settings(
 
 
 def test_results_are_looked_for_where_runs_write_them(
-    tmp_path: Path, settings: Path, monkeypatch: pytest.MonkeyPatch, write: Write
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Write
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for command in ("table", "plot"):
         assert "results, which is not here" in call(command, code=2)
     write([{"M": 10}], "a")
-    settings.write_text(f"out: {tmp_path / 'set'}\n")
     shutil.move(write([{"M": 10, "dataset": "eeg"}], "b"), tmp_path / "set" / "b")
+    monkeypatch.setenv("RFBENCH_OUT", str(tmp_path / "set"))
     assert "eeg" in call("table")
-    settings.unlink()
+    monkeypatch.delenv("RFBENCH_OUT")
     assert "digits" in call("table")
     assert call("plot").startswith(str(Path("results", "figures")))
-
-
-@pytest.mark.parametrize("text", ["jobs: many", "out: 3", "nothing: 1", "jobs: true"])
-def test_settings_of_another_type_are_named(settings: Path, text: str) -> None:
-    settings.write_text(text + "\n")
-    assert "settings" in call("doctor", code=2)
-
-
-def test_a_key_that_is_taken_for_an_option_gets_a_hint() -> None:
-    assert "--set seed=3" in call("run", "quickstart", "--seed", 3, code=2)
-    assert "--set bandwidth=2" in call("sweep", "quickstart", "--bandwidth=2", code=2)
-    assert "No such option" in call("run", "quickstart", "--sede", 3, code=2)

@@ -108,7 +108,9 @@ def test_a_configuration_gives_itself_no_permission(tmp_path, settings):
         rows_of(tmp_path, text + "plugins: [wicked]\n")
 
 
-@pytest.mark.parametrize("text", ["allow_imports: other", "allow: [other]", "allow_imports: [1]"])
+@pytest.mark.parametrize(
+    "text", ["allow_imports: other", "allow: [other]", "allow_imports: [1]", "jobs: 3"]
+)
 def test_settings_that_are_broken_are_named(settings, text):
     settings(text)
     with pytest.raises(ConfigError, match="settings"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rfbench.cli.options import CONFIG, RUN, WHOLE, Running, RunOptions, run_options, setting
+from rfbench.cli.options import CONFIG, RUN, WHOLE, RunOptions, run_options, setting
 from rfbench.cli.terminal import echo, echo_json
 from rfbench.errors import ConfigError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rfbench.cli.running import Work
 
 
-@click.command(cls=Running)
+@click.command()
 @CONFIG
 @click.option(
     "--target",

@@ -19,7 +19,6 @@ from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
 from rfbench.cli.maintenance import merge, replay
 from rfbench.cli.new import new
-from rfbench.cli.options import run_settings
 from rfbench.cli.report import report
 from rfbench.cli.show import doctor, list_, plot, table
 from rfbench.cli.terminal import Printable, echo
@@ -55,12 +54,8 @@ class Commands(click.Group):
             return self._invoke(ctx)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Parse the command line; what it leaves open is as the person's settings say."""
+        """Parse the command line."""
         with _harmless():
-            try:
-                kwargs.setdefault("default_map", run_settings())
-            except RfbenchError as error:
-                raise click.UsageError(" ".join(filter(None, (error.what, error.why)))) from None
             return super().make_context(*args, **kwargs)
 
     def _invoke(self, ctx: click.Context) -> Any:

@@ -11,7 +11,6 @@ import click
 from rfbench.cli.options import (
     FILE,
     RUN,
-    Running,
     RunOptions,
     run_options,
     setting,
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from rfbench.config import Experiment
 
 
-@click.command(cls=Running)
+@click.command()
 @click.argument("configs", nargs=-1, required=True, type=FILE)
 @setting("overrides", "KEY.PATH=VALUE", "Change a key of the configuration")
 @click.option("--run", "runs", multiple=True, metavar="NAME", help=f"{RUN}; may be repeated.")
@@ -108,7 +107,7 @@ def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> li
     return [experiment for experiment in experiments if experiment.name in names]
 
 
-@click.command(cls=Running)
+@click.command()
 @click.argument("config", required=False, type=FILE)
 @click.option(
     "--M", "sizes", metavar="VALUES", help="Values of M: 50:1000, 50,100 or log:50:1000:8."

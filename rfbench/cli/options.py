@@ -105,9 +105,7 @@ AS_JSON = click.option(
 
 def results_folder() -> Path:
     """Return where results are looked for when nothing is named: where runs write them."""
-    context: click.Context | None = click.get_current_context(silent=True)
-    settings = context.find_root().default_map if context else None
-    return Path(os.environ.get("RFBENCH_OUT") or (settings or {}).get("out") or RESULTS)
+    return Path(os.environ.get("RFBENCH_OUT") or RESULTS)
 
 
 def _named_or_usual(
@@ -139,16 +137,6 @@ def duration(text: str | float) -> float:
 
 
 SECONDS = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-
-
-def run_settings() -> dict[str, Any]:
-    """Return the person's settings of options as click takes them.
-
-    Options stand before environment variables, which stand before settings.
-    """
-    from rfbench.permissions import RUN_SETTINGS, settings
-
-    return {name: value for name, value in settings().items() if name in RUN_SETTINGS}
 
 
 def _option(*names: str, **kwargs: Any) -> Any:
@@ -338,39 +326,6 @@ def note_faults() -> None:
 
     for name, fault in papers.faults().items():
         echo(f"note: the paper {name} is left out: {fault}", err=True)
-
-
-class Running(click.Command):
-    """A command of a configuration: the person's settings hold for it, see `run_settings`.
-
-    A key of the configuration that is taken for an option gets a hint.
-    """
-
-    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Parse the command line; what it leaves open is as the settings of the group say."""
-        parent: click.Context | None = kwargs.get("parent")
-        if parent is not None:
-            kwargs.setdefault("default_map", parent.default_map)
-        return super().make_context(*args, **kwargs)
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words of the command line."""
-        words = list(args)
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            from rfbench.config import Experiment
-
-            key = error.option_name.lstrip("-").replace("-", "_")
-            if key not in Experiment.model_fields:
-                raise
-            at = next(i for i, word in enumerate(words) if word.startswith(error.option_name))
-            _, sign, value = words[at].partition("=")
-            value = value if sign else " ".join(words[at + 1 : at + 2])
-            hint = f"--set {key}={value or 'VALUE'}"
-            raise click.UsageError(
-                f"{key} is a key of the configuration. Write: {hint}", ctx
-            ) from None
 
 
 def run_options(command: Command) -> Command:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Column
 
 from rfbench.cli.terminal import echo
@@ -73,32 +73,6 @@ def _forecast(done: int, total: int, seconds: float) -> str:
         return ""
     rate = done / max(seconds, 1e-9)
     return f"{rate:.2g} trials/s, {words.seconds((total - done) / rate)} left"
-
-
-@contextmanager
-def folders_drawn(total: int) -> Iterator[Callable[[], None]]:
-    """Show of how many folders the figures are there; yields what is to be called after each."""
-    bar = Progress(
-        BarColumn(bar_width=16),
-        MofNCompleteColumn(),
-        TextColumn("folders, left"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not (sys.stderr.isatty() and total > 1),
-    )
-    task, done, last = bar.add_task("", total=total), 0, time.monotonic()
-
-    def ended() -> None:
-        nonlocal done, last
-        done += 1
-        bar.update(task, advance=1)
-        if bar.disable and time.monotonic() - last > PLAIN_SECONDS:
-            last = time.monotonic()
-            echo(f"figures of {done}/{total} folders", err=True)
-
-    with bar:
-        yield ended
 
 
 def cell(row: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from rfbench import datasets, results
 from rfbench.analysis import frame
 from rfbench.cli.options import RunOptions
 from rfbench.cli.progress import progress
-from rfbench.cli.terminal import echo, echo_json, print_text
+from rfbench.cli.terminal import echo, echo_json
 from rfbench.config import Experiment
 from rfbench.errors import RfbenchError, WriteError
 from rfbench.experiment import fanout, runner
@@ -250,7 +250,7 @@ def _report(summary: runner.Summary, verbose: bool) -> None:
             echo(line)
         echo()
         text = summary_table.render(read, "text", brief=not verbose)
-        print_text(text.rstrip("\n") + "\n\n")
+        echo(text.rstrip("\n") + "\n")
         echo(f"CSV:     {summary.folder / TRIALS}")
         from rfbench import figures  # half a second of matplotlib
 

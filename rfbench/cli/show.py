@@ -24,7 +24,7 @@ from rfbench.cli.options import (
     note_faults,
     with_papers,
 )
-from rfbench.cli.terminal import echo, echo_json, failures, print_table, print_text
+from rfbench.cli.terminal import echo, echo_json, print_table
 from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 
@@ -117,7 +117,6 @@ def plot(
     from joblib import Parallel, delayed
 
     from rfbench import results
-    from rfbench.cli.progress import folders_drawn
     from rfbench.figures.style import settings
 
     with settings(style), more_papers(papers_folders, allow_imports=False):
@@ -130,15 +129,13 @@ def plot(
         for folder in sources
     )
     failed = 0
-    with folders_drawn(len(sources)) as ended:
-        for folder, result in zip(sources, drawn, strict=True):
-            if isinstance(result, str):
-                failed += 1
-                echo(f"error: {folder}: {result}", err=True)
-            else:
-                for path in result:
-                    echo(path)
-            ended()
+    for folder, result in zip(sources, drawn, strict=True):
+        if isinstance(result, str):
+            failed += 1
+            echo(f"error: {folder}: {result}", err=True)
+        else:
+            for path in result:
+                echo(path)
     if failed:
         raise click.exceptions.Exit(2)
 
@@ -247,7 +244,7 @@ def table(
                     str(result.folder),
                     str(result.rows["label"].nunique()),
                     str(len(result.rows)),
-                    failures(int((result.rows["status"] != "ok").sum())),
+                    str((result.rows["status"] != "ok").sum()),
                     ", ".join(dict.fromkeys(result.rows["dataset"])),
                 )
                 for result in read
@@ -257,10 +254,7 @@ def table(
             echo("The tables of all: --all; their numbers: --format csv")
             return
         text = summary_table.render(read, form, methods=methods, columns=columns, brief=not verbose)
-    if form == "text":
-        print_text(text.rstrip("\n") + "\n")
-    else:
-        echo(text.rstrip("\n"))
+    echo(text.rstrip("\n"))
 
 
 @click.command("list")

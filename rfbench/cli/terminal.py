@@ -1,4 +1,4 @@
-"""What is printed for people: tables that fit the window, and colours for verdicts and failures."""
+"""What is printed: texts, JSON, and tables that fit the window."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ import click
 from rfbench.escaping import json_value, one_line, printable
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.text import Text
-
-    Cell = str | Text
+    from rich.console import Console
 
 GAP = 2
 LONGEST_WORD = 20
@@ -51,28 +48,16 @@ def echo_json(value: Any, indent: int | None = 1) -> None:
 
 
 def print_table(
-    rows: Sequence[Sequence[Cell]], head: Sequence[str] = (), numbers: Collection[int] = ()
+    rows: Sequence[Sequence[str]], head: Sequence[str] = (), numbers: Collection[int] = ()
 ) -> None:
-    """Print a table, see `table`; without colours where the output is no terminal."""
-    click.echo(table(rows, head, numbers, _console()), nl=False)  # its cells are escaped
+    """Print a table, see `table`."""
+    from rich.console import Console
 
-
-def print_text(text: str) -> None:
-    """Print a text of our pages, its verdicts and failures in colour on a terminal."""
-    console, text = _console(), printable(text)
-    coloured = console.is_terminal and not console.no_color
-    click.echo(with_verdicts(text, console) if coloured else text, nl=False)
-
-
-def failures(count: int) -> Cell:
-    """Return a number that is red unless it is 0."""
-    from rich.text import Text
-
-    return Text(str(count), "red" if count else "")
+    click.echo(table(rows, head, numbers, Console()), nl=False)  # its cells are escaped
 
 
 def table(
-    rows: Sequence[Sequence[Cell]],
+    rows: Sequence[Sequence[str]],
     head: Sequence[str],
     numbers: Collection[int],
     console: Console,
@@ -85,17 +70,17 @@ def table(
     from rich.table import Table
     from rich.text import Text
 
-    rows = [[one_line(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    rows = [[one_line(cell) for cell in row] for row in rows]
     lines = [head, *rows] if head else rows
     least = [
-        max(min(len(word), LONGEST_WORD) for cell in column for word in str(cell).split() or [""])
+        max(min(len(word), LONGEST_WORD) for cell in column for word in cell.split() or [""])
         for column in zip(*lines, strict=True)
     ]
     for i in {0, *numbers}:
-        least[i] = max(len(str(row[i])) for row in lines)
+        least[i] = max(len(row[i]) for row in lines)
     least[0] = min(least[0], console.width // 2)
     if sum(least) + GAP * (len(least) - 1) > console.width:
-        rows = [(row[0], _joined(row[1:], head[1:])) for row in rows]
+        rows = [[row[0], _joined(row[1:], head[1:])] for row in rows]
         head, numbers, least = (), (), least[:1]
     grid = Table(
         box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="", show_header=bool(head)
@@ -109,45 +94,13 @@ def table(
             overflow="fold",
         )
     for row in rows:
-        grid.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
-    return _captured(console, grid)
-
-
-def with_verdicts(text: str, console: Console) -> str:
-    """Return a text with colours: green for what agrees or holds, red for what does not."""
-    from rich.text import Text
-
-    from rfbench.analysis import verdicts
-    from rfbench.pages.words import DASH
-
-    marked = Text(text)
-    for pattern in (  # a group is named after its colour
-        rf"(?<=[\d{DASH}] )(?P<green>{verdicts.AGREES})\b",
-        rf"(?<=[\d{DASH}] )(?P<red>{verdicts.DIFFERS})\b",
-        rf"(?m)^  [^:\n]+: (?P<green>{verdicts.HOLDS.upper()})\b",
-        rf"(?m)^  [^:\n]+: (?P<red>{verdicts.FAILS.upper()})\b",
-        r"(?P<red>\bfailed \(\d+\))",
-    ):
-        marked.highlight_regex(pattern)
-    return _captured(console, marked, soft_wrap=True)
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console()
-
-
-def _captured(console: Console, content: RenderableType, soft_wrap: bool = False) -> str:
+        grid.add_row(*map(Text, row))
     with console.capture() as captured:
-        console.print(content, crop=False, soft_wrap=soft_wrap, end="")
+        console.print(grid, crop=False, end="")
     return "".join(f"{line.rstrip(' ')}\n" for line in captured.get().split("\n")[:-1])
 
 
-def _joined(cells: Sequence[Cell], head: Sequence[str]) -> Text:
+def _joined(cells: Sequence[str], head: Sequence[str]) -> str:
     """Return cells as one, each with the name of its column."""
-    from rich.text import Text
-
-    named = [Text(f"{name}: ") for name in head] or [Text()] * len(cells)
-    pairs = zip(named, cells, strict=True)
-    return Text("; ").join(name + cell for name, cell in pairs if str(cell))
+    named = zip(head or [""] * len(cells), cells, strict=True)
+    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import click
@@ -10,7 +9,7 @@ import click
 from rfbench import slices
 from rfbench.cli.maintenance import replay_rows
 from rfbench.cli.options import FILE, WHOLE, note_faults, results_folder, with_papers
-from rfbench.cli.terminal import echo, print_text
+from rfbench.cli.terminal import echo
 from rfbench.pages.rules import rules
 
 EXAMPLES = """
@@ -99,7 +98,7 @@ def verify(
         held = verification.verify([usual] if usual.is_dir() else [], paper, settings)
     held = held.under(protocol) if protocol else held
     if claim is not None and form == "text":
-        print_text(explained(held.of_claim(claim)))
+        echo(explained(held.of_claim(claim)), nl=False)
         return
     if claim is not None and form == "csv":
         table = claims.comparisons(held.of_claim(claim))
@@ -112,7 +111,7 @@ def verify(
         output = as_csv(table, float_format="%.10g", lineterminator="\n")
     else:
         output = {"text": text, "markdown": markdown}[form](held, claims_only)
-    (print_text if form == "text" else partial(echo, nl=False))(output)
+    echo(output, nl=False)
     if strict and held.empty:
         echo("strict: there are no results of any paper, so nothing was compared", err=True)
     if strict and (held.contradicted or held.empty):
@@ -128,4 +127,4 @@ def _show_finding(folders: tuple[Path, ...], name: str) -> None:
     note_faults()
     held = verify_any(folders, today=settings)
     of_slices = [each for found in slices.ask("findings", held) for each in found]
-    print_text(text([*of_slices, *statements(gather(held))], name))
+    echo(text([*of_slices, *statements(gather(held))], name), nl=False)
