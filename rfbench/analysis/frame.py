@@ -257,11 +257,6 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
         for result in experiments
     )
     of = np.repeat(facts.index, [len(result.rows) for result in experiments])
-    if len(experiments) == 1:  # a million rows are not copied, and categories stay
-        rows = experiments[0].rows.reset_index(drop=True)
-        if rows["dataset"].dtype == "category":
-            facts = facts.astype(dict.fromkeys(facts.columns[facts.dtypes == "str"], "category"))
-        return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
     rows = pd.concat([result.rows for result in experiments], ignore_index=True)
     return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
 
@@ -274,8 +269,6 @@ def follows(result: Results) -> bool:
 def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -> pd.DataFrame:
     code = rows["group"]
     groups = rows.loc[~code.duplicated(), [*FIRST, "metric"]].assign(M=size)
-    categories = groups.columns[groups.dtypes == "category"]
-    groups = groups.astype(dict.fromkeys(categories, "str"))
     groups = groups.reset_index(drop=True).astype({"M": "float64", "d": "float64"})
     parts = groups["dataset"].str.extract(r"^(.*?)(?:\[(\d+) rows\])?$")
     groups["source"], groups["sampled"] = parts[0], parts[1].astype("float64")

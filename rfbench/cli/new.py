@@ -13,7 +13,7 @@ import click
 from rfbench import files
 from rfbench.cli.options import DROP, MISSING, TARGET, TASK, reads_a_table
 from rfbench.cli.terminal import echo
-from rfbench.errors import ConfigError, unknown
+from rfbench.errors import ConfigError
 
 
 @click.command()
@@ -44,9 +44,12 @@ def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -
     path = out or Path(re.sub(r"[^A-Za-z0-9_+=-]", "-", Path(file).stem) + ".yaml")
     if path.exists():
         raise ConfigError(f"{path} is there already.", "", "Name another one: --out.")
-    value = _dataset(file, target=target, **reading)
-    if isinstance(value, str):
-        raise ConfigError(f"{value} is a name of the catalogue, not a file.", "", "")
+    given = {"file": file, "target": target, **reading}
+    value = {
+        key: list(each) if isinstance(each, tuple) else each
+        for key, each in given.items()
+        if each not in (None, ())
+    }
     try:
         entry = DatasetSpec.model_validate(value).entry
     except ValidationError as error:
@@ -65,24 +68,3 @@ def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -
     )
     files.write_named(path, text.encode())
     echo(f"{path}\nTry it: rfbench run {path} --smoke")
-
-
-def _dataset(file: str, **reading: Any) -> str | dict[str, Any]:
-    """Return the key `dataset` for a file, or for a name of the catalogue."""
-    from rfbench.datasets import names
-
-    given = {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in reading.items()
-        if value not in (None, ())
-    }
-    if "target" in given or (Path(file).exists() and file not in names()):
-        return {"file": file, **given}
-    if file not in names():
-        raise unknown("file or data set", file, names(), ConfigError)
-    if given:
-        raise ConfigError(
-            f"--{next(iter(given))} is for files, and {file} is a data set of the catalogue.",
-            todo="Leave it out.",
-        )
-    return file

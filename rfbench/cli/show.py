@@ -237,7 +237,7 @@ def table(
             raise click.UsageError(
                 f"{len(sources)} folders make {len(sources)} tables. Name one, or say --all."
             )
-        read = [summary_table.read(folder) for folder in sources]
+        read = [results.read(folder) for folder in sources]
         if form == "text" and many:
             lines = [
                 (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,7 +12,7 @@ from rfbench.analysis import faults, frame
 from rfbench.analysis.checks import checks
 from rfbench.analysis.frame import follows
 from rfbench.analysis.naming import shown_name
-from rfbench.analysis.summary import COLUMNS, TIMES, axis, grouped, summarise
+from rfbench.analysis.summary import TIMES, axis, grouped, summarise
 from rfbench.analysis.ties import LEVEL, best_or_tied
 from rfbench.errors import ResultsError, nearest
 from rfbench.escaping import as_csv
@@ -22,7 +21,7 @@ from rfbench.pages.grids import Grid
 from rfbench.pages.sheet import Passage, Sheet
 from rfbench.pages.templates import lines
 from rfbench.pages.words import DASH, absent, number, span, spread
-from rfbench.results import Results, manifest, reader
+from rfbench.results import Results
 from rfbench.results.schema import METRICS
 
 TEMPLATE = "summary_table.j2"
@@ -36,18 +35,6 @@ SAID = (
 )  # fmt: skip
 
 Line = Mapping[str, Any]
-
-
-def read(folder: Path) -> Results:
-    """Read of a results folder what its table needs, for folders of a million rows.
-
-    Raises ResultsError, see `rfbench.results.read`.
-    """
-    config = manifest.read_if_sound(folder, []).get("config", {})
-    checked = [
-        check.get(key) for check in config.get("checks") or [] for key in ("column", "at_each")
-    ]
-    return reader.read(folder, [*COLUMNS, *filter(None, checked)])
 
 
 def render(

@@ -44,17 +44,15 @@ def read(folder: Path) -> list[dict[str, str]]:
     rows = [cells_of(line) for line in lines]
     frequency = FREQUENCY[: len(set(names) & set(FREQUENCY))]
     written = names == [*FIRST, *frequency, *LAST, CHECK]
-    ours = written or (CHECK not in names and set(names) <= {*FIRST, *FREQUENCY, *LAST})
-    if not ours or "trial_id" not in names or any(len(row) != len(names) for row in rows):
-        what, why = (
-            "has a line that is cut, no column trial_id, or others.",
-            "It was not written by rfbench",
+    older = CHECK not in names and "trial_id" in names and {*FIRST, *FREQUENCY, *LAST} >= {*names}
+    whole = all(map(fits, lines)) if written else all(len(row) == len(names) for row in rows)
+    if not whole or not (written or older):
+        raise ResultsError(
+            f"{file} has other columns, or a line that is cut or does not fit its checksum.",
+            "It was not written by rfbench, or it was changed.",
+            "Move the file away.",
         )
-    elif CHECK in names and not all(map(fits, lines)):
-        what, why = "has a line that does not fit its checksum.", "It was changed"
-    else:
-        return [dict(zip(names, row, strict=True)) for row in rows]
-    raise ResultsError(f"{file} {what}", f"{why}, or it was edited.", "Move the file away.")
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def frame(folder: Path, notes: list[str]) -> pd.DataFrame:

@@ -15,7 +15,6 @@ from rfbench.errors import ResultsError
 from rfbench.results.lines import opened, sealed
 
 MANIFEST = "manifest.json"
-DEEPEST = 20
 NEEDED = ("config", "settings", "trials")
 MACHINE = "machine"  # of manifests that have one machine alone, without its identity
 MACHINES = "machines"  # by identity; also of a row on its way to the file, where it is known
@@ -216,13 +215,4 @@ def _load(folder: Path) -> dict[str, Any]:
         raise ValueError(f"It is not JSON: {error}.") from None
     except UnicodeDecodeError:
         raise ValueError("It is no text.") from None
-    if _deeper(content, DEEPEST):
-        raise ValueError("It is nested too deeply.")
     return cast("dict[str, Any]", content)
-
-
-def _deeper(value: Any, levels: int) -> bool:
-    if not isinstance(value, dict | list):
-        return False
-    items = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(_deeper(item, levels - 1) for item in items)

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from rfbench import files
 from rfbench.errors import ResultsError
 from rfbench.results import manifest as manifests
 from rfbench.results.lines import CHECK, cells_of, fits
-from rfbench.results.schema import BOOLEAN, INTEGER, NUMBER, REQUIRED, SCHEMA, TEXT, TIMES
+from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, SCHEMA, TEXT, TIMES
 
 TRIALS = "trials.csv"
-NEEDED = ("trial_id", "setting", "protocol", "sampler", "label", "variant", "machine")
 NAMED_LINES = 5
 PIECE = 1 << 22
 LONGEST_LINE = 1 << 24  # bytes; a row of rfbench has some hundred thousand at most
@@ -147,11 +144,8 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
     return sorted(folders)
 
 
-def read(folder: str | Path, columns: Collection[str] | None = None) -> Results:
+def read(folder: str | Path) -> Results:
     """Read one results folder, with the rows of the manifest's configuration.
-
-    With `columns` the rows have only these of the schema, and their texts are categories, sorted as
-    the texts are: a million rows then take a quarter of the memory.
 
     A row that is cut, does not fit its checksum or has a cell of another type is left out with a
     note; of rows with the same ``trial_id`` the last one counts. Raises ResultsError if the folder
@@ -159,11 +153,7 @@ def read(folder: str | Path, columns: Collection[str] | None = None) -> Results:
     """
     folder = Path(folder)
     notes: list[str] = []
-    if columns is None:
-        rows = read_rows(folder, notes)
-    else:
-        asked = [name for name in SCHEMA if name in NEEDED or name in columns]
-        rows = read_rows(folder, notes, asked, categories=True)
+    rows = read_rows(folder, notes)
     manifest = manifests.read_if_sound(folder, notes)
     rows = _of_the_last_configuration(with_machine(rows, manifest), manifest, notes)
     timed = rows[rows.columns.intersection(list(TIMES))].notna().any(axis=1)
@@ -178,39 +168,26 @@ def _text(name: str) -> str:
     return name.encode(errors="backslashreplace").decode()
 
 
-def read_rows(
-    folder: Path,
-    notes: list[str],
-    columns: Collection[str] = tuple(SCHEMA),
-    categories: bool = False,
-) -> pd.DataFrame:
+def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
     """Return all rows of a folder with their types, those of earlier configurations as well.
 
-    Of the schema's columns only some may be asked for, and texts as categories; both take less
-    memory. Raises ResultsError, see `read`.
+    Raises ResultsError, see `read`.
     """
-    kinds = {name: column.kind for name, column in SCHEMA.items()}
-    arrays = {name: _Growing(kinds[name], categories and name != "trial_id") for name in columns}
     broken: dict[int, tuple[bytes, str]] = {}
+    parts = []
     for piece in pieces(folder / TRIALS):
         broken |= piece.broken
-        for name, values in piece.values.items():
-            if name in arrays or name not in SCHEMA:
-                arrays.setdefault(name, _Growing(TEXT, categories)).append(values)
+        parts.append(pd.DataFrame(piece.values, copy=False))
     notes += what_is_broken(broken)
-    unknown = [name for name in arrays if name not in SCHEMA]
+    rows = pd.concat(parts, ignore_index=True)
+    unknown = [str(name) for name in rows if name not in SCHEMA]
     if unknown:
         notes.append(f"{TRIALS} has columns that this version does not: {', '.join(unknown)}.")
-    joined = {name: column.array() for name, column in arrays.items()}
-    rows = pd.DataFrame(joined, copy=False)
-    if {"label", "sampler"} <= joined.keys() and (unnamed := rows["label"] == "").any():
-        texts = rows[["label", "sampler"]].astype("str")
-        rows["label"] = texts["label"].mask(unnamed, texts["sampler"])
-    if "variant" in joined and (rows["variant"] != "").any():
-        own = cache(_own)  # a million rows have few different ones
+    if (unnamed := rows["label"] == "").any():
+        rows["label"] = rows["label"].mask(unnamed, rows["sampler"])
+    if (rows["variant"] != "").any():
         named = zip(rows["variant"], rows["label"], rows["sampler"], strict=True)
-        variants = pd.Series([own(*names) for names in named], rows.index, dtype="str")
-        rows["variant"] = variants.astype("category") if categories else variants
+        rows["variant"] = pd.Series([_own(*names) for names in named], rows.index, dtype="str")
     repeated = rows["trial_id"].duplicated(keep="last")
     if repeated.any():
         notes.append(
@@ -222,59 +199,12 @@ def read_rows(
     return rows
 
 
-class _Growing:
-    """A column that grows piece by piece, in buffers of its own.
-
-    Pieces that are joined in the end would leave holes in the memory of the process, which it keeps
-    and cannot use: of a million rows 300 MB.
-    """
-
-    def __init__(self, kind: str, categories: bool) -> None:
-        self._kind = kind
-        self._texts: list[Any] | None = [] if kind == TEXT and not categories else None
-        self._codes: dict[str, int] = {}  # by category
-        self._types = {NUMBER: ("f8",), INTEGER: ("i8", "?"), BOOLEAN: ("?", "?")}.get(
-            kind, ("i4",)
-        )
-        self._buffers = [bytearray() for _ in self._types]
-
-    def append(self, values: Any) -> None:
-        """Add the values of a piece."""
-        if self._texts is not None:
-            self._texts.append(values)
-            return
-        if self._kind == TEXT:
-            part = pd.Categorical(values)
-            codes = [self._codes.setdefault(text, len(self._codes)) for text in part.categories]
-            arrays = [np.array(codes, dtype="i4")[part.codes]]
-        elif self._kind == NUMBER:
-            arrays = [values]
-        else:
-            arrays = [values.to_numpy(self._types[0], na_value=0), values.isna()]
-        for buffer, array in zip(self._buffers, arrays, strict=True):
-            buffer += array.tobytes()
-
-    def array(self) -> Any:
-        """Return the column."""
-        if self._texts is not None:
-            parts = [pd.array(texts, dtype="str", copy=False) for texts in self._texts]
-            return parts[0] if len(parts) == 1 else pd.concat(map(pd.Series, parts)).array
-        arrays: list[Any] = list(map(np.frombuffer, self._buffers, self._types))
-        if self._kind == TEXT:
-            values = pd.Categorical.from_codes(arrays[0], pd.Index(list(self._codes), dtype="str"))
-            return values.reorder_categories(sorted(self._codes))
-        if self._kind == NUMBER:
-            return arrays[0]
-        masked = pd.arrays.IntegerArray if self._kind == INTEGER else pd.arrays.BooleanArray
-        return masked(arrays[0], arrays[1])
-
-
 def with_machine(rows: pd.DataFrame, manifest: dict[str, Any]) -> pd.DataFrame:
     """Fill the column ``machine`` of rows that were written before there was one."""
     if not (unnamed := rows["machine"] == "").any():
         return rows
     older = manifests.machine_of_older_rows(manifest)
-    return rows.assign(machine=rows["machine"].astype("str").mask(unnamed, older))
+    return rows.assign(machine=rows["machine"].mask(unnamed, older))
 
 
 def no_rows() -> pd.DataFrame:

@@ -75,34 +75,23 @@ class Column:
             raise ValueError("This is no whole number.")
         return pd.arrays.IntegerArray(filled.astype(np.int64), missing)
 
-    def value(self, cell: str) -> Any:
-        """Return one cell as a value of Python, None for an empty one; as `values` does for many.
+    def accepts(self, cell: str) -> bool:
+        """Tell whether `values` takes a cell.
 
         A row passes here twice, in its worker and where it is stored: an array per cell would cost
-        more than the rest of a small trial. Raises ValueError: the cell is of another type.
+        more than the rest of a small trial.
         """
         if self.kind == TEXT or not cell:
-            return cell or None
+            return True
         if self.kind == BOOLEAN:
-            if cell not in TRUTH:
-                raise ValueError("A truth value is true or false.")
-            return cell == TRUTH[0]
-        number = float(cell)
-        if "_" in cell or not math.isfinite(number):
-            raise ValueError("1_000, NaN and infinity are no numbers here.")
-        if self.kind == NUMBER:
-            return number
-        if number != int(number) or abs(number) >= 2**53:
-            raise ValueError("This is no whole number.")
-        return int(number)
-
-    def accepts(self, cell: str) -> bool:
-        """Tell whether a cell is of the column's type."""
+            return cell in TRUTH
         try:
-            self.value(cell)
+            number = float(cell)
         except ValueError:
             return False
-        return True
+        if "_" in cell or not math.isfinite(number):  # 1_000, NaN and infinity are no numbers here
+            return False
+        return self.kind == NUMBER or (number == int(number) and abs(number) < 2**53)
 
 
 # What a sampler is in a comparison; a model has no features, and is the same at every M.

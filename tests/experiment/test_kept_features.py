@@ -176,12 +176,10 @@ def test_the_widest_frequency_makes_the_columns(tmp_path):
 
 
 def test_a_foreign_or_cut_file_is_named(tmp_path):
-    (tmp_path / kept_features.FILE).write_text("trial,w1\n0,1\n")
-    with pytest.raises(ResultsError, match="no column trial_id"):
-        kept_features.read(tmp_path)
-    (tmp_path / kept_features.FILE).write_text("trial_id,trial,weight\na,0\n")
-    with pytest.raises(ResultsError, match="line that is cut"):
-        kept_features.read(tmp_path)
+    for text in ("trial,w1\n0,1\n", "trial_id,trial,weight\na,0\n"):
+        (tmp_path / kept_features.FILE).write_text(text)
+        with pytest.raises(ResultsError, match="other columns, or a line that is cut"):
+            kept_features.read(tmp_path)
     (tmp_path / kept_features.FILE).write_bytes(b"trial_id,trial,weight\na,0,\xff\n")
     with pytest.raises(ResultsError, match="cannot be read"):
         kept_features.read(tmp_path)

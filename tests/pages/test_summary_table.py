@@ -15,10 +15,9 @@ from rfbench.analysis import faults
 from rfbench.analysis.faults import Fault
 from rfbench.analysis.summary import summarise
 from rfbench.errors import ResultsError
-from rfbench.pages.summary_table import FORMATS, TEMPLATE, read, render
+from rfbench.pages.summary_table import FORMATS, TEMPLATE, render
 from rfbench.pages.templates import lines
 from rfbench.pages.words import spread
-from rfbench.results import reader
 from tests.support.frames import results
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
@@ -253,9 +252,3 @@ def test_unknown_methods_and_columns(asked: dict[str, Any], message: str) -> Non
 def test_an_unknown_format() -> None:
     with pytest.raises(ResultsError, match=r"no table format 'latx'.*Did you mean 'latex'"):
         render(results([{}]), "latx")
-
-
-def test_a_table_reads_only_what_it_shows() -> None:
-    folder = PUBLISHED / "lkrf2016_figure1"
-    for form in ("markdown", "csv"):
-        assert render(read(folder), form) == render(reader.read(folder), form)

@@ -214,25 +214,6 @@ def test_numbers_come_back_to_the_last_bit(tmp_path_factory, number, whole):
     assert (row["error"], row["M"]) == (number, whole)
 
 
-def test_some_columns_alone(tmp_path):
-    folder = folder_of(tmp_path, {}, {"trial": 1})
-    names = ["trial_id", "error"]
-    pd.testing.assert_frame_equal(reader.read_rows(folder, [], names), read(folder).rows[names])
-
-
-def test_texts_as_categories(tmp_path, monkeypatch):
-    lines = [
-        {"trial": i, "label": "ab"[i % 2] * (i > 1), "machine": "m" * (i > 3)} for i in range(9)
-    ]
-    folder = folder_of(tmp_path, *lines)
-    monkeypatch.setattr(reader, "PIECE", 200)
-    part = read(folder, ["label", "dataset", "error", "converged"]).rows
-    whole = read(folder).rows[list(part)]
-    assert part["dataset"].dtype == "category"
-    assert part["dataset"].cat.categories.is_monotonic_increasing
-    pd.testing.assert_frame_equal(part.astype(whole.dtypes), whole)
-
-
 def test_rows_wider_than_the_header_are_named(tmp_path):
     folder = folder_of(tmp_path, {}, {"trial": 1})
     results = read(rewrite(folder, content(folder).replace(b",version,", b",", 1)))

@@ -223,13 +223,8 @@ NUMBERS = st.floats(allow_nan=False).map(repr) | st.integers(-(2**60), 2**60).ma
 def test_one_cell_is_read_as_a_column_of_it_is(kind, cell):
     column = Column("any", kind, "")
     try:
-        expected = column.values([cell]).tolist()[0]
+        column.values([cell])
     except (ValueError, OverflowError):
         assert not column.accepts(cell)
-        return
-    assert column.accepts(cell)
-    value = column.value(cell)
-    if not cell:
-        assert value is None
     else:
-        assert (value, type(value)) == (expected, type(expected))
+        assert column.accepts(cell)
