@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.datasets import catalog, packed
+from rfbench.datasets import catalog, packed, readers
 from rfbench.datasets.catalog import Entry, source_of
 from rfbench.datasets.columns import Parsed
 from rfbench.datasets.fetch import obtain
 from rfbench.datasets.locate import FileCheck, pin, right
-from rfbench.datasets.readers import READERS
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.datasets.tables import Schema
 from rfbench.errors import DataError
@@ -165,7 +164,7 @@ def _parse(entry: Entry, checks: list[FileCheck], sha256: str) -> Parsed:
     folder = packed.cache_folder() / f"{entry.name}-{sha256[:32]}"
     if (parsed := packed.cached(folder, sha256)) is None:
         sources = [each.source for each in checks if each.source]
-        parsed = READERS[entry.reader](entry, sources)
+        parsed = readers.read(entry, sources)
         entry.check(parsed.X, parsed.y, parsed.n_given_train)
         pin(entry, checks)
         parsed = packed.store(folder, parsed, sha256)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
 import re
@@ -277,20 +276,10 @@ def arff(content: bytes) -> pd.DataFrame:
             encoding="utf-8",
             encoding_errors="replace",
         )
-    for at, kind in enumerate(kinds):
-        if not numeric[at]:
-            table[at] = _nominal(table[at].str.strip(), kind)
+    for at, number in enumerate(numeric):
+        if not number:
+            table[at] = table[at].str.strip().astype("category")
     return table.set_axis(pd.Index(names), axis=1)
-
-
-def _nominal(values: pd.Series[Any], kind: str) -> pd.Series[Any]:
-    """Return words as categories, which are those of the type ``{a, 'b c'}`` if it lists them."""
-    if kind[0] == "{":
-        quote = "'" if "'" in kind else '"'
-        (allowed,) = csv.reader([kind[1:-1]], quotechar=quote, skipinitialspace=True)
-        for odd in values[values.notna() & ~values.isin([word.strip() for word in allowed])][:1]:
-            raise ValueError(f"{odd[:40]!r} is not one of the labels {', '.join(allowed)}")
-    return values.astype("category")
 
 
 # Each yields the tables of a file, of so many rows at most; None: the whole file at once.

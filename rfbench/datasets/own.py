@@ -60,6 +60,7 @@ def read(
     facts = {
         "name": name,
         "title": name,
+        "kind": "own",
         "groups": parsed.groups is not None,
         "preparation": 0 if parsed.schema is None else REVISION,
     }
@@ -108,31 +109,6 @@ def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
     parsed = _parse(parameters, folder)
     content_hash = identity(parameters, folder, parsed)
     return content_hash, packed.store(_cache(content_hash), parsed, content_hash)
-
-
-def is_here(name: str, parameters: Options, folder: Path | None, sha256: str) -> bool:
-    """Tell whether `read` finds these rows, with nothing called and nothing fetched for it."""
-    if packed.cached(_cache(sha256), sha256):
-        return True
-    try:
-        remembered = source_of(parameters) in ("file", "path") and read(name, parameters, folder)[2]
-    except DataError:
-        return False
-    return remembered == sha256
-
-
-def keep(sha256: str, parsed: Parsed) -> None:
-    """Put rows that came from another machine into the cache, where `read` finds them.
-
-    DataError if they cannot be written.
-    """
-    packed.store(_cache(sha256), parsed, sha256)
-    if not packed.cached(_cache(sha256), sha256):
-        raise DataError(
-            f"Rows that came from another machine cannot be kept in {packed.cache_folder()}.",
-            "",
-            "Make room there, or let it be written.",
-        )
 
 
 def _cache(sha256: str) -> Path:

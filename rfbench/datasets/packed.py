@@ -15,18 +15,17 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any
 from uuid import uuid4
 
 import numpy as np
-from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
+from pydantic import BaseModel, ConfigDict, PositiveInt
 from scipy import sparse
 
 from rfbench.arrays import FloatArray
 from rfbench.datasets import hashes
-from rfbench.datasets.catalog import Task
 from rfbench.datasets.columns import Parsed
 from rfbench.datasets.hashes import file_sha256, sha256_of
 from rfbench.datasets.tables import Schema
@@ -40,28 +39,13 @@ _NAMES = (FACTS, "X.npy", "X.npz", "y.npy", "groups.npy")
 _OLD_SECONDS = 3600
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-
-class About(_Strict):
-    """What a catalogue's entry would say of data of one's own."""
-
-    kind: Literal["own"] = "own"
-    task: Task
-    classes: dict[str, int | None]
-    note: str
-    rows: PositiveInt | None = None
-    columns: PositiveInt | None = None
-    train_rows: PositiveInt | None = None
-    sparse: bool = False
-
-
-class Facts(_Strict):
+class Facts(BaseModel):
     """What `facts.json` says: the first `train_rows` rows train, `table` names the columns."""
 
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
     train_rows: PositiveInt | None
-    about: About | None
+    about: dict[str, Any] | None  # of data of one's own: fields of a catalogue's entry
     table: Schema | None
 
 
@@ -76,7 +60,7 @@ def write(folder: Path, data: Parsed, *, dtype: str = "float64", source: str | N
     """
     stage = folder.with_name(f".{folder.name}-{uuid4().hex}")
     X: Any = data.X
-    about = None if data.about is None else About(**data.about)
+    about = None if data.about is None else dict(data.about)
     facts = Facts(train_rows=data.n_given_train, about=about, table=data.schema)
     try:
         _sweep(folder)
@@ -152,13 +136,9 @@ def _facts(folder: Path) -> Facts:
                 "Rows are plain .npy files now.",
                 "Pack its file again: `rfbench data pack FILE NEW_FOLDER --target COLUMN`.",
             ) from None
-        why = str(error)
-        if isinstance(error, ValidationError):
-            first = error.errors()[0]
-            why = " ".join([*map(str, first["loc"]), first["msg"]])[:200]
         raise DataError(
             f"{folder} holds no packed data.",
-            f"{FACTS} cannot be read: {why}.",
+            f"{FACTS} cannot be read: {' '.join(str(error).split())[:200]}.",
             "Correct the path, or pack a file: `rfbench data pack FILE FOLDER`.",
         ) from error
 
@@ -166,8 +146,8 @@ def _facts(folder: Path) -> Facts:
 def read(folder: Path, *, on_disk: bool = True) -> Parsed:
     """Return rows that `write` wrote: as a source that stays on disk, or as arrays.
 
-    DataError if there are no facts, or a file is missing, of another size than it says, of other
-    types, or does not fit the others. Nothing is unpickled.
+    DataError if there are no facts, or a file is missing, torn, or has another number of rows than
+    the others. Nothing is unpickled.
     """
     facts = _facts(folder)
     try:
@@ -182,44 +162,23 @@ def read(folder: Path, *, on_disk: bool = True) -> Parsed:
         ) from error
 
 
-def _mapped(path: Path) -> NDArray[Any]:
-    array: Any = np.load(path, mmap_mode="r", allow_pickle=False)
-    _fits(array.offset + array.nbytes == path.stat().st_size, f"{array.shape} in {path.name}")
-    return np.asarray(array)
-
-
 def _arrays(folder: Path, facts: Facts, on_disk: bool) -> Parsed:
-    y = _mapped(folder / "y.npy")
-    groups = _mapped(folder / "groups.npy") if (folder / "groups.npy").exists() else None
-    n, train, about, schema = len(y), facts.train_rows, facts.about, facts.table
+    mapped: Any = partial(np.load, mmap_mode="r", allow_pickle=False)
+    y = np.asarray(mapped(folder / "y.npy"))
+    groups = np.asarray(mapped(folder / "groups.npy")) if (folder / "groups.npy").exists() else None
+    X: Any
     if on_disk or not (folder / "X.npz").exists():
-        X: Any = _mapped(folder / "X.npy")
-        _fits(X.ndim == 2 and X.dtype.kind in "fiu", "a table of numbers")
+        X = np.asarray(mapped(folder / "X.npy"))
     else:
         X = sparse.load_npz(folder / "X.npz")
-    d = X.shape[1]
-    _fits(len(y.shape) == 1 and X.shape[0] == n, "as many rows as targets")
-    _fits(train is None or train <= n, f"a training part of {train} rows")
-    _fits(groups is None or (groups.dtype.kind, groups.shape) == ("i", (n,)), "a group per row")
-    if about is None:
-        return Parsed(X, y, train, groups)
-    if schema is not None:
-        _fits(len(schema.names) == d and set(schema.words) <= set(schema.names), "these columns")
-    if about.task == "regression":
-        _fits(y.dtype == np.float64 and np.isfinite(y).all(), "a finite target")
-    else:
-        codes = y.dtype == np.int64 and 0 <= y.min() <= y.max() < len(about.classes)
-        _fits(codes, "a target of class codes")
-    fields = about.model_dump()
-    if on_disk:
+    (n, d), train, about = X.shape, facts.train_rows, facts.about
+    if len(y) != n or X.dtype.kind not in "fiu" or (on_disk and about is None):
+        raise ValueError(f"They have {n} rows and {len(y)} targets of {about}")
+    if about is not None and on_disk:
         X = RowSource(folder / "X.npy", d, np.arange(n))
-        fields |= {"rows": n, "columns": about.columns or d, "train_rows": train}
-    return Parsed(X, y, train, groups, fields, schema)
-
-
-def _fits(holds: Any, what: str) -> None:
-    if not holds:
-        raise ValueError(f"They have to hold {what}")
+        width = about.get("columns") or d
+        about = {**about, "rows": n, "columns": width, "train_rows": train}
+    return Parsed(X, y, train, groups, about, facts.table)
 
 
 def cache_folder() -> Path:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rfbench.datasets.archives import FoundFiles
 from rfbench.errors import DataError
 from tests.support.data_files import tarred, zipped
+from tests.support.nightly import NIGHTLY
 
 
 def link(name, target):
@@ -102,7 +103,7 @@ def test_a_member_above_the_bound_is_refused(tmp_path, name, content):
 @pytest.mark.parametrize("name", ["x.zip", "x.tar.gz", "a.txt.gz", "a.txt.bz2"])
 @given(data=st.data())
 @settings(
-    max_examples=60,
+    max_examples=60 if NIGHTLY else 10,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

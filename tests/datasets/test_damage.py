@@ -17,7 +17,7 @@ from tests.support.command_line import call
 from tests.support.data_files import LETTERS, letters, sha256, svmlight
 from tests.support.nightly import NIGHTLY
 
-TIMES = 800 if NIGHTLY else 4
+TIMES = 800 if NIGHTLY else 1
 UNPINNED = letters()
 OWN = {"file": "own.csv", "target": "y"}
 
@@ -89,8 +89,7 @@ class TestAStrangersCache:
     def reverse(cache):
         np.save(cache / "X.npy", np.load(cache / "X.npy")[::-1])
 
-    @pytest.mark.parametrize("user", ["same", "new"])
-    @pytest.mark.parametrize("place", ["there", "cloned"])
+    @pytest.mark.parametrize(("place", "user"), [("there", "same"), ("cloned", "new")])
     def test_its_rows_are_never_measured(self, data, tmp_path, monkeypatch, user, place):
         before = rows()
         for cache in (data / "cache").iterdir():
@@ -139,11 +138,10 @@ class TestPacked:
     @pytest.mark.parametrize(
         "change",
         [
-            *({"train_rows": value} for value in (True, 9, "1", 0)),
-            *({"about": {**ABOUT, **more}} for more in ({"task": "guess"}, {"more": 1})),
-            *({"about": {**ABOUT, "classes": value}} for value in ([], {"a": "2"}, {"a": 4})),
-            *({"table": value} for value in ([], {"names": ["a"], "words": {}, "categories": []})),
+            {"train_rows": "1"},
             {"about": []},
+            {"about": None},
+            {"table": {"names": ["a"]}},
             {"more": 1},
         ],
     )
@@ -153,7 +151,7 @@ class TestPacked:
         with pytest.raises(DataError, match="holds no packed|do not fit"):
             own.read("d", {"path": str(folder)})
 
-    @pytest.mark.parametrize("text", ["", "null", "[]", "3", '"x"', "{", '{"version": 2}', "\0"])
+    @pytest.mark.parametrize("text", ["", "[]", "{", '{"version": 2}'])
     def test_facts_that_are_none_are_refused(self, folder, text):
         (folder / packed.FACTS).write_text(text)
         with pytest.raises(DataError, match=r"holds no packed data\. facts\.json cannot be read"):
@@ -162,12 +160,13 @@ class TestPacked:
     @pytest.mark.parametrize(
         ("name", "array"),
         [
-            ("y", np.array([0, 1, 2, 1])), ("y", np.array([0, -1, 0, 1])),
-            ("y", np.array([0.0, 1, 0, 1])), ("y", np.array([0, 1, 0])),
-            ("y", np.array(3)), ("y", np.array([0])), ("X", np.ones(8)),
-            ("X", np.ones((3, 2))), ("X", np.full((4, 2), "a")),
+            ("y", np.array([0, 1, 0])),
+            ("y", np.array(3)),
+            ("X", np.ones(8)),
+            ("X", np.ones((3, 2))),
+            ("X", np.full((4, 2), "a")),
         ],
-    )  # fmt: skip
+    )
     def test_arrays_that_do_not_fit_are_refused(self, folder, name, array):
         np.save(folder / f"{name}.npy", array)
         with pytest.raises(DataError, match="do not fit together"):

@@ -359,7 +359,6 @@ class TestFiles:
             (b"\x93NUMPY\x01\x00v\x00{'descr': '<f8'", "a.npy", "cannot be read"),
             ("1 2:x\n", "a.svm", "cannot be read"),
             ("@relation x\n@attribute a relational\n@data\nq\n", "a.arff", "cannot be read"),
-            ("@relation x\n@attribute a {p,q}\n@data\nr\n", "a.arff", "'r' is not one of"),
             ("@relation x\n@attribute a real\n@data\n{0 1}\n", "a.arff", "sparse ARFF"),
             ("@relation x\n@attribute a real\n@data\n1,2\n", "a.arff", "cannot be read"),
             ("@attribute a real\n@attribute x real\n@data\n1,", "a.arff", "cannot be read"),
@@ -379,7 +378,9 @@ class TestFiles:
             files.find("mine", tmp_path)
 
     @given(st.binary(max_size=200), st.sampled_from(["a.csv", "a.svm", "a.arff", "a.npy", "a"]))
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=60 if NIGHTLY else 10, deadline=None, suppress_health_check=list(HealthCheck)
+    )
     def test_any_bytes_are_read_or_refused(self, put, content, name):
         try:
             _, parsed, _ = put(content, name, **({} if name == "a.svm" else {"target": 0}))

@@ -195,10 +195,10 @@ class TestPacked:
         return tmp_path / "packed"
 
     @pytest.mark.parametrize("name", ["X.npy", "y.npy"])
-    def test_a_torn_long_or_missing_file_is_found(self, folder, name):
+    def test_a_torn_or_missing_file_is_found(self, folder, name):
         datasets.load("d", parameters={"path": str(folder)})
         content = (folder / name).read_bytes()
-        for other in (content[:-1], content + b"1", content[:40], b""):
+        for other in (content[:-1], content[:40], b""):
             (folder / name).write_bytes(other)
             with pytest.raises(DataError, match="do not fit together"):
                 datasets.load("d", parameters={"path": str(folder)})

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rfbench import datasets
+from tests.support.nightly import at_night
 
 SHARED = os.path.abspath(os.environ.get("RFBENCH_DATA") or os.devnull)
 FILES = [name for name in datasets.names() if datasets.entry(name).kind == "files"]
@@ -24,7 +25,12 @@ def here(tmp_path, monkeypatch):
     monkeypatch.setenv("RFBENCH_DATA", SHARED)
 
 
-@pytest.fixture(params=FILES)
+def large(name):
+    entry = datasets.entry(name)
+    return entry.rows * entry.columns > 3e6
+
+
+@pytest.fixture(params=[*at_night(*filter(large, FILES)), *(n for n in FILES if not large(n))])
 def name(request, here):
     if not datasets.on_disk(request.param):
         pytest.skip(f"{request.param} is not in the folder")
@@ -43,7 +49,7 @@ def test_a_real_data_set_is_what_the_catalogue_says(name):
     assert prepared.X_train.shape == (2000, entry.columns)
 
 
-@pytest.mark.parametrize("name", SUITE)
+@pytest.mark.parametrize("name", [*at_night(*SUITE[4:]), *SUITE[:4]])
 def test_a_table_of_the_suite_is_what_the_catalogue_says(name, here):
     if not datasets.on_disk(name):
         pytest.skip(f"{name} is not in the folder")
