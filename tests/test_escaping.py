@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 from rfbench.cli import main
 from rfbench.cli.progress import cell
 from rfbench.escaping import as_csv, in_latex, in_markdown, one_line, printable
+from tests.support.nightly import at_night
 from tests.support.payloads import PAYLOADS
 from tests.support.results import write_folder
 
@@ -99,7 +100,8 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize(
-    "payload", ["".join(PAYLOADS[:7]), " ".join(PAYLOADS[7:15]), "\n".join(PAYLOADS[15:])]
+    "payload",
+    [" ".join(PAYLOADS), *at_night("".join(PAYLOADS[:7]), "\n".join(PAYLOADS[15:]))],
 )
 def test_no_command_prints_what_steers_a_terminal(
     payload: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

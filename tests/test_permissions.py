@@ -84,7 +84,7 @@ def test_a_manifest_is_refused_before_anything_happens(here, what):
 
 def test_no_callable_of_rfbench_or_scikit_learn_is_reached_unasked(here):
     """At night some 12,000 of them by six ways each, in a process whose every step is watched."""
-    every = "1" if os.environ.get("RFBENCH_NIGHTLY") else "8"
+    every = "1" if os.environ.get("RFBENCH_NIGHTLY") else "40"
     done = subprocess.run(
         [sys.executable, walk.__file__, every], capture_output=True, text=True, check=False
     )

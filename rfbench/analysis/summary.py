@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from rfbench.analysis import frame
 from rfbench.analysis.frame import (
     IDENTITY,
-    PAIRED_BY,
     SUMS,
     Collection,
     floats,
@@ -20,7 +19,7 @@ from rfbench.analysis.frame import (
 )
 from rfbench.analysis.naming import names, order
 from rfbench.errors import ResultsError, nearest
-from rfbench.results import Results, schema
+from rfbench.results import Results
 from rfbench.results.schema import INTEGER, METRICS, SCHEMA
 
 BASELINE = "rks"
@@ -30,11 +29,6 @@ SMALLER_IS_BETTER = {"accuracy": "error", "r2": "relative_squared_error"}
 DASH = "\N{EN DASH}"
 DEFAULT_METRICS = ("error", "relative_squared_error", "kernel_error_spectral")
 TIMES = ("t_pp", "t_features", "t_train", "t_test", "t_total")
-# What `summarise` and `rfbench.analysis.faults.faults` ask of rows.
-COLUMNS = (
-    *IDENTITY, *PAIRED_BY, *METRICS, *schema.TIMES, "n_test", "columns", "kept", "bandwidth",
-    "alpha_scale_free", "status", "message", "converged", "version", "machine",
-)  # fmt: skip
 RANGES = ("n_train", "n_test", "columns", "kept", "bandwidth")
 
 

@@ -78,12 +78,6 @@ def test_kept_by(tmp_path):
         read(tmp_path, text.replace("kept_by: lkrf", "kept_by: lkr"))
 
 
-def test_a_wrong_parameter_of_an_estimator_from_elsewhere_is_named_with_its_line(tmp_path):
-    text = GOOD[: GOOD.index("solver:")] + "solver:\n  class: sklearn.svm.SVC\n  C: {}\n"
-    with pytest.raises(ConfigError, match=f"line {text.count(chr(10))}: .*'C'"):
-        read(tmp_path, text, allow_imports=True)
-
-
 def test_overrides_win_and_reach_samplers_by_name(tmp_path):
     experiment = read(
         tmp_path, GOOD, "M=5,7", "samplers.eerf.pool_size=50", "solver.alphas=1", "seed=3",
@@ -101,12 +95,10 @@ def test_overrides_win_and_reach_samplers_by_name(tmp_path):
         ("M", "is not `key.path=value`"),
         ("samplers.erf.pool_size=5", "there is no 'erf' in the list. Did you mean 'eerf'"),
         ("samplers.eerf=5", "replace a whole entry"),
-        ("samplers.0.pool_size=5", "there is no '0' in the list"),
         ("trails=5", r"--set trails: there is no key 'trails'\. Did you mean 'trials'"),
         ("samplers.eerf.pool_size=5", r"--set samplers\.eerf\.pool_size: M = 10 features"),
         ("samplers.eerf.pool_sise=5", r"--set samplers\.eerf\.pool_sise: eerf has no parameter"),
         ("samplers=rsk", "--set samplers: There is no sampler 'rsk'"),
-        ("bandwidth=-2", "--set bandwidth: bandwidth is -2"),
         ("kernel=gausian", "--set kernel: kernel is 'gausian'"),
         ("solver.selection=cv", "--set solver.selection: selection is 'cv'"),
     ],
@@ -135,7 +127,6 @@ def test_a_wrong_override(tmp_path, override, sentence):
             "line 8: score_rows is -3",
         ),
         ("alphas: log:1e-2:1e2:5", "name: kernel-svm\n  max_iter: {}", "line 9: max_iter is"),
-        ("alphas: log:1e-2:1e2:5", "name: svm\n  max_iter: []", "line 9: max_iter is"),
         ("cv5", "cv", "line 9: selection is 'cv'"),
         ("cv5", "fixed", "line 8: There are 5 alphas and selection is 'fixed'"),
         (
@@ -168,7 +159,6 @@ def test_a_wrong_override(tmp_path, override, sentence):
         ("M: 10:30:10", "M: {kept_by: rks}", "line 3: rks does not decide how many"),
         ("split: {test_size: 0.3}", "split: {test_size: 1.5}", "line 2: .*between 0 and 1"),
         ("split: {test_size: 0.3}", "split: {test_size: 0}", "line 2: .*at least 1"),
-        ("split: {test_size: 0.3}", "split: {train_size: true}", "line 2: .*at least 1"),
         ("split: {test_size: 0.3}", "split: {folds: 1, seed: 0}", "line 2: .*at least 2 folds"),
         (
             "split: {test_size: 0.3}",
@@ -182,7 +172,6 @@ def test_a_wrong_override(tmp_path, override, sentence):
         ),
         ("split: {test_size: 0.3}", "split: {folds: 9999, seed: 0}", "line 2: digits has 1,797"),
         ("M: 10:30:10", "M: 5\nkernel_error_draws: 2", "line 4: .*without kernel_error_rows"),
-        ("M: 10:30:10", "M: 5\nkernel_error_repeats: 2", "line 4: .*without kernel_error_rows"),
         (
             "solver:\n  alphas: log:1e-2:1e2:5\n  selection: cv5\n",
             "solver: none\n",
@@ -191,24 +180,17 @@ def test_a_wrong_override(tmp_path, override, sentence):
         ("M: 10:30:10", "M: 5\nkernel-error-rows: 5", "no key 'kernel-error-rows'. Did you mean"),
         ("M: 10:30:10", "M: 5\nchecks: [{column: kpt}]", "there is no column 'kpt'"),
         ("M: 10:30:10", "M: 5\ntrials: true", "line 4: trials is True"),
-        ("M: 10:30:10", "M: 5\nthreads: '1_000'", "line 4: threads is '1_000'"),
         ("M: 10:30:10", "M: 5\nrows: '20'", "line 4: rows is '20'"),
-        ("M: 10:30:10", "M: 5\nseed: 1.0", "line 4: seed is 1.0"),
-        ("M: 10:30:10", "M: 5\ntrain_error: 1", "line 4: train_error is 1"),
         ("M: 10:30:10", "M: 5\nplugins: {a: b}", "line 4: plugins is"),
         ("M: 10:30:10", "M: 5\nbandwidth: 1e-320", "line 4: bandwidth is"),
-        ("M: 10:30:10", "M: 5\nbandwidth: 1e-320*median", "line 4: bandwidth is"),
         ("M: 10:30:10", "M: 5\nbandwidth: {cv: [1, 1e308]}", "line 4: bandwidth is"),
         ("M: 10:30:10", "M: 5\nbandwidth: true", "line 4: bandwidth is True"),
         ("M: 10:30:10", "M: 5\npaper: liu2021", "line 4: .*'liu2021'. Did you mean 'liu2020'"),
-        ("  alphas", "  intercept: 'yes'\n  alphas", "line 8: solver.intercept is 'yes'"),
         ("  alphas", "  intercept: 0\n  alphas", "line 8: solver.intercept is 0"),
         ("log:1e-2:1e2:5", "[true, 1]", "line 8: solver.alphas.0 is True"),
         ("pool_size: 100", "pool_size: 100, label: 0", "line 6: samplers.1.label is 0"),
-        ("pool_size: 100", "pool_size: 100, label: []", "line 6: samplers.1.label is"),
         ("pool_size: 100", "pool_size: 100, label: ''", "line 6: samplers.1.label is ''"),
         ("dataset: digits", "dataset: {digits: {d: 3}}", "line 1: digits takes no parameters"),
-        ("dataset: digits", "dataset: {sklearn: wine, separator: ab}", "no key 'separator'"),
         ("dataset: digits", "dataset: {file: a.csv, separator: ab}", "separator is 'ab'"),
         ("dataset: digits", "dataset: {file: a.csv, name: ''}", "name is ''"),
         ("dataset: digits", "dataset: {name: x, parameters: {file: 3}}", "file is 3"),
@@ -217,7 +199,6 @@ def test_a_wrong_override(tmp_path, override, sentence):
             "dataset: {eeg: {file: a.csv}}",
             "'eeg' is a data set of the catalogue",
         ),
-        ("dataset: digits", "dataset: {openml: true}", "openml is True"),
         ("dataset: digits", "dataset: {sklearn: null}", "`sklearn` names nothing"),
         *(
             ("M: 10:30:10", f"M: 5\nchecks:\n- {{column: error, {rest}}}", f"line 5: .*{sentence}")
@@ -225,7 +206,6 @@ def test_a_wrong_override(tmp_path, override, sentence):
                 ("sampler: eer, below: 3", "no sampler 'eer'. Did you mean 'eerf'"),
                 ("sampler: eerf", "no bound"),
                 ("below: 3, above: 3", "No number lies between"),
-                ("below: true", "below is True"),
                 ("below: 3, at_each: dd", "there is no column 'dd'"),
             )
         ),
@@ -277,7 +257,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from([*Experiment.model_fields, "other"]), VALUES)
 def test_any_value_at_any_key_is_accepted_or_explained(key, value):
     from rfbench import yamlfile
@@ -309,13 +289,6 @@ def test_rff_is_another_name_of_rks(tmp_path):
 def test_what_expands_beyond_all_bounds_is_refused(tmp_path, text):
     with pytest.raises(ConfigError, match="try.yaml.*(more than|too many)"):
         read(tmp_path, text + "samplers: [rks, orf]\n")
-
-
-@pytest.mark.parametrize("rho", ["[1, 2]", "{a: 1}", "null", "-1"])
-def test_the_rho_of_the_joint_solver_is_a_number(tmp_path, rho):
-    text = changed("  alphas", f"  name: joint\n  rho: {rho}\n  alphas").replace("digits", "eeg")
-    with pytest.raises(ConfigError, match="line 9: rho is"):
-        read(tmp_path, text)
 
 
 def test_a_row_is_not_left_out_of_features_that_saw_its_label(tmp_path):

@@ -5,7 +5,6 @@ import io
 import random
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -20,7 +19,6 @@ from rfbench.pages.templates import lines
 from rfbench.pages.words import spread
 from tests.support.frames import results
 
-PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 DASH = "\N{EN DASH}"
 
 
