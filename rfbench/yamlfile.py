@@ -16,7 +16,7 @@ import yaml
 
 from rfbench.errors import ConfigError, nearest
 
-# Of what a document stands for, when aliases are followed; characters also of what is written.
+# Of what is written, and once more of what it stands for when aliases are followed.
 MAX_NODES = 20_000
 MAX_CHARACTERS = 500_000
 MAX_DEPTH = 30
@@ -97,7 +97,7 @@ def parse(raw: bytes | str, source: str) -> Document:
     if len(raw) > MAX_CHARACTERS:
         raise ConfigError(f"{source} has {len(raw)} characters.", f"The limit is {MAX_CHARACTERS}.")
     try:
-        node = yaml.compose(raw, Loader=yaml.SafeLoader)
+        node = yaml.compose(raw, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}" if mark else ""
@@ -119,6 +119,19 @@ def parse(raw: bytes | str, source: str) -> Document:
     document = Document({}, source)
     document.value = _Builder(document).build(node, ())
     return document
+
+
+class _Loader(yaml.SafeLoader):
+    """Stops at the first node too many, before the rest is read."""
+
+    nodes = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, "it is too large", mark)
+        return super().compose_node(parent, index)
 
 
 class _Builder:
