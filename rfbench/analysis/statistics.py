@@ -77,11 +77,6 @@ def paired_t(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
     return Test(n, mean, t, 2 * float(stdtr(n - 1, -abs(t))), error=error)
 
 
-def smallest_sign_p(n: int, sides: int = 2) -> float:
-    """Return the smallest p-value that a sign test on n pairs can give, on one side or on two."""
-    return min(1.0, sides * 0.5**n)
-
-
 def trials_for(gap: float, spread: float, alpha: float, power: float) -> float:
     r"""Return how many trials make a true mean significant with the power asked for.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -82,13 +80,10 @@ def metrics(results: Results, metric: str | None = None) -> dict[str, str]:
     return {str(name): str(metric) for name, metric in filled.idxmax(axis=1).items()}
 
 
-def summarise(
-    results: Results, metric: str | None = None, *, also: Sequence[str] = ()
-) -> pd.DataFrame:
+def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
     """Aggregate the trials, one line per data set, method and value of what is varied.
 
-    The metric is the one asked for; without it see `metrics`. Of the columns named in `also` each
-    gets one with its mean.
+    The metric is the one asked for; without it see `metrics`.
 
     Returns
     -------
@@ -102,33 +97,23 @@ def summarise(
         and standard error of each time and of their sums (`rfbench.analysis.frame.SUMS`, seconds);
         the median scale-free penalty.
     """
-    return grouped(frame.of([results]), results, metric, also=also).drop(
-        columns="group", errors="ignore"
-    )
+    return grouped(frame.of([results]), results, metric).drop(columns="group", errors="ignore")
 
 
-def grouped(
-    collection: Collection,
-    results: Results,
-    metric: str | None = None,
-    *,
-    also: Sequence[str] = (),
-) -> pd.DataFrame:
+def grouped(collection: Collection, results: Results, metric: str | None = None) -> pd.DataFrame:
     """Return `summarise` of results that a collection holds, and ``group``, the line there."""
     if results.rows.empty:
         return pd.DataFrame()
     groups = collection.groups
     groups = groups[groups["folder"] == results.path]
     groups = groups.assign(metric=groups["dataset"].map(metrics(results, metric)))
-    table = aggregate(collection, groups, also).drop(columns="folder")
+    table = aggregate(collection, groups).drop(columns="folder")
     if follows(results):
         table = table.drop(columns="M")
     return in_order(placed(table.assign(group=table.index), results))
 
 
-def aggregate(
-    collection: Collection, groups: pd.DataFrame, also: Sequence[str] = ()
-) -> pd.DataFrame:
+def aggregate(collection: Collection, groups: pd.DataFrame) -> pd.DataFrame:
     """Return the numbers of `summarise` for lines of `Collection.groups` that have a ``metric``."""
     rows = of_one_machine(collection.rows, collection.groups)
     order = np.flatnonzero(rows["group"].isin(groups.index))
@@ -136,7 +121,7 @@ def aggregate(
     order = order[np.argsort(floats(rows["trial"])[order], kind="stable")]
     integers = [name for name in IDENTITY if SCHEMA[name].kind == INTEGER]
     table = groups[["folder", *IDENTITY, "metric"]].astype(dict.fromkeys(integers, "Int64"))
-    return pd.concat([table, _aggregates(rows, order, groups["metric"], also)], axis=1)
+    return pd.concat([table, _aggregates(rows, order, groups["metric"])], axis=1)
 
 
 def placed(table: pd.DataFrame, results: Results) -> pd.DataFrame:
@@ -174,7 +159,7 @@ def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
 
 
 def _aggregates(
-    rows: pd.DataFrame, order: NDArray[np.intp], metric_of: pd.Series[str], also: Sequence[str]
+    rows: pd.DataFrame, order: NDArray[np.intp], metric_of: pd.Series[str]
 ) -> pd.DataFrame:
     """Return the numbers of every group over the finite values of its rows that ended well."""
     ranges, times = ["M", *RANGES], list(dict.fromkeys((*TIMES, *SUMS)))
@@ -188,7 +173,7 @@ def _aggregates(
         return values
 
     # Column by column, so that rows are never there twice.
-    needed = dict.fromkeys([*ranges, *times, "alpha_scale_free", *also])
+    needed = dict.fromkeys([*ranges, *times, "alpha_scale_free"])
     columns = {name: finite(name) for name in needed}
     columns["value"] = np.full(len(order), np.nan)
     for metric in metric_of.unique():
@@ -210,4 +195,4 @@ def _aggregates(
     for name in times:
         table |= {name: mean[name], f"{name}_se": se[name]}
     table["alpha_scale_free"] = of["alpha_scale_free"].median()
-    return pd.DataFrame(table | {name: mean[name] for name in also})
+    return pd.DataFrame(table)

@@ -11,7 +11,7 @@ nothing where the rows have nothing to show::
         yield "kept_vs_M", figure
 
 `rfbench.figures.curves.line_figure` makes the usual figure of two columns of the summary, with its
-caption and one line per method; ``summarise(measured.results, also=[column])`` has further columns.
+caption and one line per method.
 Fonts, widths and the grid come from `rfbench.figures.style.settings`, so that styles of the user's
 reach them.
 """

@@ -97,12 +97,6 @@ def _check_front(file: Path) -> None:
 
 
 def _stale(out: Path, made: Iterable[Path]) -> set[Path]:
-    """Return the files that this call, an earlier one or an earlier version makes and are there."""
-    patterns = (
-        *(f"{PAPERS}/{name}.md" for name in papers.papers()),
-        # Earlier versions wrote these.
-        *("apart.md", "claims.md", "glossary.md", "scoreboard.md", "verdicts.json"),
-        *(f"tables/{name}_*.md" for name in papers.papers()),
-    )
-    there = {path for pattern in patterns for path in out.glob(pattern)}
-    return there | {path for path in made if path.exists()}
+    """Return the files that this call or an earlier one makes and are there."""
+    every = {*(out / PAPERS / f"{name}.md" for name in papers.papers()), *made}
+    return {path for path in every if path.exists()}

@@ -172,7 +172,8 @@ def test_numbers_without_a_unit_are_judged_by_their_quotient(
         away = 50 * abs(mean / 2.5 - 1)
         assert re.search(rf"\d / \d / \d / 1, {away:.2f} %", text)
         call("report", "results", "--out", "pages")
-        assert f"{mean:.1f}" in call("table", "results", "--paper", "doe2030", "--item", "table7")
+        table = call("table", "results", "--paper", "doe2030", "--item", "table7")
+        assert f"{mean:.2f} ± {error:.2f}" in table
     for value in ("0", "-1"):
         wrong = printed.replace(",2.5,", f",{value},").replace("2.50 (", "(")
         with pytest.raises(ConfigError), read_from(write(tmp_path / value, published=wrong)):
