@@ -85,9 +85,9 @@ def gather(
 
 def held_out(rows: pd.DataFrame) -> HeldOut | None:
     """Return what was measured at the largest M on tables that take no part."""
-    rows = rows[~rows["reference"].astype(bool)]
-    if rows.empty:
+    if rows.empty or rows["reference"].all():
         return None
+    rows = rows[~rows["reference"]]
     M = int(rows["M"].max())
     rows = rows[rows["M"] == M]
     # Trials that every method has.

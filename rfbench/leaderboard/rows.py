@@ -18,18 +18,13 @@ from rfbench.results.schema import BASELINE, MODEL
 
 NAME = "leaderboard"  # with which the names of its configurations begin
 BOOSTING, LINEAR, EXACT = "boosting", "linear", "exact-kernel"
-COLUMNS = [
-    "dataset", "method", "sampler", "M", "trial", "scaling", "error", "loss", "reference", "fit",
-    "search", "predict", "feature_bytes", "at_edge", "n_train", "n_test", "d", "bandwidth", "r2",
-    "at_chance", "folder", "classes", "baseline",
-]  # fmt: skip
 
 
 def rows_of(collection: Collection, folders: set[str]) -> pd.DataFrame:
     """Return the trials of some folders, one row each."""
     rows = collection.rows
     if rows.empty:
-        return pd.DataFrame(columns=COLUMNS)
+        return rows
     counted = rows["counts"] & (rows["variant"] == "") & (rows["protocol"] == TUNED)
     rows = rows[counted & rows["folder"].isin(folders)]
 
@@ -47,7 +42,6 @@ def rows_of(collection: Collection, folders: set[str]) -> pd.DataFrame:
         {
             "dataset": names,
             "method": groups.map(collection.groups["method"]),
-            "sampler": rows["sampler"],
             "M": number("M"),
             "trial": number("trial"),
             "scaling": rows["scaling"],

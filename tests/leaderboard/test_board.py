@@ -1,10 +1,7 @@
 """The leaderboard: its numbers by brute force, its rule on noise, its facts from rows."""
 
-import csv
 import itertools
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,18 +9,17 @@ import pytest
 from scipy import stats
 from scipy.stats import rankdata, ttest_rel, wilcoxon
 
-from rfbench.analysis.frame import collect, of
+from rfbench.analysis.frame import of
 from rfbench.datasets import catalog
 from rfbench.leaderboard.board import gather
 from rfbench.leaderboard.facts import Known, facts
 from rfbench.leaderboard.preparations import CHOSEN
-from rfbench.leaderboard.rows import planned, twins_as_one
+from rfbench.leaderboard.rows import planned
 from rfbench.leaderboard.rule import bootstrap, datasets_needed, leave_one_out, told_apart
 from rfbench.leaderboard.sizes import runs_of
 from tests.leaderboard.comparisons import rows
 from tests.support.frames import results
-
-PUBLISHED = Path(__file__).parents[2] / "results" / "published"
+from tests.support.nightly import at_night, nightly
 
 
 def test_the_interval_is_that_of_all_samples_with_repetition():
@@ -41,15 +37,6 @@ def test_leave_one_out_is_leaving_one_out():
     expected = [np.exp(np.delete(logs, i).mean()) for i in range(7)]
     np.testing.assert_allclose(leave_one_out(logs), expected)
     assert math.isnan(leave_one_out(logs[:1])[0])
-
-
-def test_twins_count_once():
-    """Two copies of one data set have the weight of one, and change nothing."""
-    logs = pd.DataFrame({"a": [0.1, 0.4, 0.4], "b": [0.0, 0.2, 0.2]}, index=["x", "y", "y2"])
-    once = twins_as_one(logs, {"y2": "y"})
-    pd.testing.assert_frame_equal(once, logs.iloc[:2], check_names=False)
-    assert once["a"].mean() == pytest.approx(0.25)
-    assert twins_as_one(logs, {})["a"].mean() == pytest.approx(0.3)
 
 
 def test_two_methods_are_told_apart_as_all_signs_say():
@@ -98,7 +85,7 @@ def test_equal_errors_speak_for_nobody():
     assert not told_apart(logs.assign(b=0.0)).any()
 
 
-@pytest.mark.parametrize("noise", ["normal", "heavy", "few"])
+@pytest.mark.parametrize("noise", ["few", *at_night("normal", "heavy")])
 def test_noise_has_a_leader_in_five_percent_at_most(noise):
     """Of 200 comparisons of six equal methods; the binomial law gives at most 20 with 99.9 %."""
     generator = np.random.default_rng(3)
@@ -126,6 +113,7 @@ def test_a_method_that_is_better_everywhere_leads_whatever_the_others_do():
     assert (apart == apart.T).all()
 
 
+@nightly
 def test_the_number_of_data_sets_is_that_at_which_the_rule_finds_a_difference():
     """One as large as its standard deviation, of the best of six, in about 80 of 100."""
     n = datasets_needed(6)
@@ -238,21 +226,6 @@ def test_a_baseline_alone_leads_nobody():
     assert (size.best, size.leader, size.enough) == ("rks", "", True)
 
 
-def test_a_tie_names_nobody():
-    errors = errors_of(25, factor=1.0)
-    size = board_of(errors).largest
-    assert size.enough
-    assert size.leader == ""
-    assert len(size.groups) == 1
-
-
-def test_sets_that_stand_apart_and_twins():
-    errors = errors_of(20)
-    board = board_of(errors, known=Known({"d0": "repeated rows", "zz": "not run"}, {"d1": "d2"}))
-    assert board.largest.datasets == board.measured == 18
-    assert dict(board.set_aside) == {"d0": "repeated rows", "zz": "not run"}
-
-
 def test_only_rows_of_the_leaderboards_configurations_count():
     other = results(rows(errors_of(4), 3, scaling="standard"), "mine")
     assert gather(of([other])) is None
@@ -363,26 +336,6 @@ def test_twins_have_the_weight_of_one_in_every_mean():
     assert (enough.better, board.measured) == (1, 2)
 
 
-def test_preparations_are_compared_and_the_folds_take_the_best():
-    base = {("a", "rks", 50): 10.0, ("b", "rks", 50): 20.0}
-    other = {("a", "rks", 50): 5.0, ("b", "rks", 50): 40.0}
-    orf = {("a", "orf", 50): 9.0, ("b", "orf", 50): 19.0}
-    made = [
-        *rows(base, 1, scaling="standard", selection_loss=0.2),
-        *rows(orf, 1, scaling="standard", selection_loss=0.2),
-    ]
-    ranked = rows(other, 1, scaling="rank")
-    for row in ranked:
-        row["selection_loss"] = 0.1 if row["dataset"] == "a" else 0.3
-    board = gather(of([results(made, "leaderboard_a"), results(ranked, "leaderboard_rank")]))
-    rank, best = board.preparations
-    assert (rank.scaling, best.scaling) == ("rank", "best")
-    assert rank.interval.ratio == pytest.approx(1.0)
-    assert best.interval.ratio == pytest.approx(math.sqrt(0.5))
-    assert best.interval.datasets == 2
-    assert (rank.choice, best.choice) == (best.interval, None)
-
-
 def test_an_option_is_worth_what_it_changes_in_the_choice_of_the_folds():
     """Ranks are worse on the mean, and are taken where they are better."""
     errors = {"standard": (10.0, 20.0), "rank": (5.0, 80.0), "robust": (9.0, 22.0)}
@@ -402,6 +355,10 @@ def test_an_option_is_worth_what_it_changes_in_the_choice_of_the_folds():
     assert rank.choice.ratio == pytest.approx(math.sqrt(5 / 9))
     assert robust.choice.ratio == pytest.approx(math.sqrt(22 / 20))
     assert best.interval.ratio == pytest.approx(math.sqrt(5 / 10 * 22 / 20))
+    assert ([each.scaling for each in (rank, robust, best)], best.choice) == (
+        ["rank", "robust", CHOSEN],
+        None,
+    )
 
 
 def test_of_equal_losses_the_folds_take_z_scores():
@@ -602,40 +559,3 @@ def test_held_out_tables_take_no_part_and_are_shown():
     assert held.ratios["orf"] == pytest.approx(mean)
     assert list(held.ratios) == ["orf", "rks", "qmc"]
     assert held.of("orf") == sorted([first.ratios["orf"], second.ratios["orf"]])
-
-
-def test_facts_are_json_and_say_their_rule():
-    board = board_of(errors_of(5))
-    written = json.loads(json.dumps(facts(board), allow_nan=False))
-    assert written["rule"]["alpha"] == 0.05
-    assert written["sizes"][-1]["lines"][0]["method"] == "orf"
-    assert len(written["sizes"][-1]["lines"]) == 3
-
-
-def test_published_rows_by_other_code_give_the_same_numbers():
-    """Read with csv, and averaged in plain Python: swim at M = 400."""
-    errors = {}
-    paths = [PUBLISHED / f"leaderboard_{part}" for part in ("classification", "regression")]
-    for path in paths:
-        with (path / "trials.csv").open(newline="") as file:
-            for row in csv.DictReader(file):
-                if row["status"] == "ok" and row["M"] == "400":
-                    value = float(row["error"] or row["relative_rmse"])
-                    wrong = 50 / int(row["n_test"]) if row["error"] else 0  # half a wrong row
-                    errors[row["dataset"], row["trial"], row["label"]] = max(value, wrong)
-    board = gather(collect(paths))
-    by_set = {}
-    for (dataset, trial, label), value in errors.items():
-        if label == "swim" and dataset.partition("[")[0] not in board.unlearnt:
-            quotient = value / errors[dataset, trial, "rks"]
-            by_set.setdefault(dataset, []).append(math.log(quotient))
-    logs = {name: sum(values) / len(values) for name, values in by_set.items()}
-    size = board.largest
-    line = next(each for each in size.lines if each.method == "swim")
-    n = len(logs)
-    assert (size.M, size.datasets) == (400, n)
-    assert line.ratio == pytest.approx(math.exp(sum(logs.values()) / n))
-    without = [math.exp((sum(logs.values()) - log) / (n - 1)) for log in logs.values()]
-    assert (line.least, line.most) == pytest.approx((min(without), max(without)))
-    wins = sum((log < 0) + 0.5 * (log == 0) for log in logs.values())
-    assert line.wins == pytest.approx(wins / n)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from rfbench import shipped, yamlfile
 from rfbench.analysis.frame import of
@@ -126,40 +127,32 @@ def test_below_the_minimum_the_page_names_no_method_and_says_why() -> None:
     assert "not data sets enough to say what decides it" in text
 
 
-def test_the_preparation_that_folds_choose_is_a_finding() -> None:
-    """Ranks have nine tenths of the error, and the folds see it."""
-    ranked = rows({(f"d{i}", "rks", 50): 9.0 + 0.9 * i for i in range(20)}, scaling="rank",
-                  selection_loss=0.05)  # fmt: skip
-    plain = {(f"d{i}", "rks", 50): 10.0 + i for i in range(20)}
-    plain |= {(f"d{i}", "orf", 50): 5.0 + i for i in range(20)}
-    standard = results(rows(plain, scaling="standard", selection_loss=0.1), "leaderboard_s")
-    text = page(standard, results(ranked, "leaderboard_rank"))
-    assert "With ranks of the columns the error is for rks 0.90 (0.90–0.90) times that" in text
-    assert "for 2 times the search: no better, so take ranks." in text
-    assert "| what the folds choose |" in text
-
-
-def test_the_folds_are_to_choose_where_that_is_better_than_any_preparation_alone() -> None:
-    """Ranks are better on half of the data sets, and worse on the others; the folds see it."""
+@pytest.mark.parametrize(
+    ("factors", "losses", "said"),
+    [
+        ((0.9, 0.9), (0.05, 0.05), ["rks 0.90 (0.90–0.90) times that", "0.90 times", "ranks."]),
+        ((0.5, 1.5), (0.05, 0.2), ["it is 0.71 times, for 2 times the search: let the folds ch"]),
+        ((1.1, 1.1), (0.2, 0.2), ["rks 1.10 (1.10–1.10) times that", "1.00 times", "z-scores."]),
+    ],
+    ids=["ranks are better", "on half of the data sets", "ranks are worse"],
+)
+def test_the_preparation_is_advised_that_the_folds_and_the_errors_speak_for(
+    factors: tuple[float, float], losses: tuple[float, float], said: list[str]
+) -> None:
+    """Ranks have so many times the error, on every other data set; the folds see it."""
     plain = {(f"d{i}", method, 50): 10.0 + i for i in range(20) for method in ("rks", "orf")}
-    by_rank = {(f"d{i}", "rks", 50): (10.0 + i) * (0.5, 1.5)[i % 2] for i in range(20)}
-    ranked = rows(by_rank, scaling="rank")
+    ranked = rows(
+        {(f"d{i}", "rks", 50): (10.0 + i) * factors[i % 2] for i in range(20)}, scaling="rank"
+    )
     for row in ranked:
-        row["selection_loss"] = (0.05, 0.2)[int(row["dataset"][1:]) % 2]
+        row["selection_loss"] = losses[int(row["dataset"][1:]) % 2]
     standard = results(rows(plain, scaling="standard", selection_loss=0.1), "leaderboard_s")
     text = page(standard, results(ranked, "leaderboard_rank"))
-    assert "it is 0.71 times, for 2 times the search: let the folds choose." in text
-
-
-def test_no_preparation_is_advised_that_is_worse_than_none() -> None:
-    """Ranks have the larger error, and the folds see it: nothing is better than z-scores."""
-    plain = {(f"d{i}", method, 50): 10.0 + i for i in range(20) for method in ("rks", "orf")}
-    by_rank = {(f"d{i}", "rks", 50): 11.0 + 1.1 * i for i in range(20)}
-    standard = results(rows(plain, scaling="standard", selection_loss=0.1), "leaderboard_s")
-    ranked = results(rows(by_rank, scaling="rank", selection_loss=0.2), "leaderboard_rank")
-    text = page(standard, ranked)
-    assert "With ranks of the columns the error is for rks 1.10 (1.10–1.10) times that" in text
-    assert "it is 1.00 times, for 2 times the search: no better, so take z-scores." in text
+    assert "With ranks of the columns the error is for rks " in text
+    assert "| what the folds choose |" in text
+    assert all(words in text for words in said)
+    if "let" not in said[0]:
+        assert f"for 2 times the search: no better, so take {said[-1]}" in text
 
 
 def test_preparations_are_advised_from_methods_that_were_run_with_all() -> None:
@@ -253,7 +246,9 @@ def test_the_facts_are_written_as_json() -> None:
     made = board(folder(6, 0.5))
     files = which_method.files(made, Path())
     assert files == which_method.files(made, Path())
-    assert [size["M"] for size in json.loads(files["leaderboard.json"])["sizes"]] == [50, 100]
+    written = json.loads(files["leaderboard.json"])
+    assert [size["M"] for size in written["sizes"]] == [50, 100]
+    assert written["rule"]["alpha"] == 0.05
 
 
 def test_every_method_that_is_compared_is_explained_by_its_own_line() -> None:
