@@ -56,7 +56,7 @@ def test_a_fault_costs_its_own_trial_and_no_other(experiment_of, tmp_path):
     assert {k: r["status"] for k, r in rows.items() if r["status"] != "ok"} == {
         (fault, "8"): status for fault, (status, _) in FAULTS.items()
     }
-    for fault, (status, message) in FAULTS.items():
+    for fault, (_, message) in FAULTS.items():
         row = rows[fault, "8"]
         assert message in row["message"]
         trace = folder / "failures" / f"{row['trial_id']}.txt"
