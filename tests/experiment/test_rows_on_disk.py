@@ -21,7 +21,7 @@ EVERY = """
 samplers:
   [rks, orf, qmc, sorf, uniform-pool, eerf: {pool_size: 20}, lkrf: {pool_size: 20},
    lkrf: {pool_size: 20, penalty: validation, label: v}, greedy: {pool_size: 20},
-   leverage-rff, surrogate-leverage, ses, tefm-g: {power: 1}, svd, nystroem, nystroem: {landmarks: recursive-rls, label: l}]
+   leverage-rff, surrogate-leverage, ses, tefm-g, svd, nystroem, nystroem: {landmarks: recursive-rls, label: l}]
 """  # noqa: E501
 TASK = {"real": "regression", "labels": "classification"}
 SAME = ("error", "relative_squared_error", "rmse", "alpha", "bandwidth", "n_train", "columns",
