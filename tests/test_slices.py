@@ -36,8 +36,11 @@ SAID = {
 def ran(place: Path, package: Path) -> str:
     """Run the commands with a copy of the package, and return what they said and wrote."""
     environment = os.environ | {"PYTHONPATH": str(package), "HOME": str(place)}
+    # An installation that can be edited finds what the copy lacks: its finder goes first.
     script = (
-        "import sys; from rfbench.cli import main\n"
+        "import sys\n"
+        "sys.meta_path[:] = [f for f in sys.meta_path if 'editable' not in f.__module__]\n"
+        "from rfbench.cli import main\n"
         "for words in sys.argv[1:]:\n"
         "    print(words)\n"
         "    if code := main(words.split(), standalone_mode=False):\n"
