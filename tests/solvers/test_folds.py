@@ -221,6 +221,11 @@ def test_folds_have_the_classes_where_that_can_be():
         assert [np.bincount(y[folds == g]).tolist() for g in range(3)] == 3 * [[30, 10]]
 
 
+def test_classes_smaller_than_the_folds_are_left_to_chance():
+    groups, classes = np.arange(20), np.repeat(np.arange(10), 2)
+    assert np.bincount(whole_groups(groups, classes, 5, seed=0)).tolist() == 5 * [4]
+
+
 def test_fewer_groups_than_folds_are_as_many_folds_and_one_is_refused():
     X, groups, y = grouped(k=3, seed=3)
     solver = RidgeClassifier(ALPHAS, selection="cv5", random_state=0).fit(X, y, groups=groups)
