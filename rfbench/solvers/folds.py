@@ -122,8 +122,7 @@ def _stratified(
     splitter = StratifiedGroupKFold(count, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
-        folds = _numbered(splitter, codes, numbers)
-    return folds if len(np.unique(folds)) == count else None
+        return _numbered(splitter, codes, numbers)
 
 
 def _numbered(splitter: Any, codes: NDArray[Any], numbers: Index) -> NDArray[np.intp]:

@@ -36,6 +36,7 @@ def test_the_interval_is_welchs() -> None:
     assert intervals(ERROR, TRIALS, 0.3, 10) == pytest.approx(half)
     ours_alone = t.ppf(0.95, 3) * (0.89**2 + 0.09) ** 0.5 + HALF_A_DIGIT
     assert intervals(0.89, math.nan, 0.3, 4) == pytest.approx(ours_alone)
+    assert intervals(0.89, 1, 0.3, 4) == pytest.approx(ours_alone)
     assert intervals(0.0, 10, 0.0, 10) == HALF_A_DIGIT
     assert math.isnan(intervals(ERROR, TRIALS, math.nan, 1))
 
