@@ -106,7 +106,8 @@ def verify(names: tuple[str, ...]) -> None:
             if check.status == "unpinned":
                 echo(f"{'':15} {'':32} to pin it: write this hash into the catalogue")
             if check.status == "mismatch":
-                echo(f"{'':15} {'':32} expected  sha256 {check.expected}")
+                known = f"sha256 {check.expected}" if check.expected else check.problem
+                echo(f"{'':15} {'':32} expected  {known}")
     if wrong:
         raise click.exceptions.Exit(1)
 

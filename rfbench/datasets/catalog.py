@@ -33,13 +33,18 @@ class _CatalogSection(BaseModel):
 class Download(_CatalogSection):
     """A file as it stands at its original home; `sha256` is None until it is known.
 
-    `also` holds the hashes of other archives with the same content.
+    `also` holds the hashes of other archives with the same content, `git_blob` is the beginning of
+    its id in a git repository. A download with `parts`, which are paths below its address, is made
+    of them: their distinct lines, in order. `size` is the number of bytes that are downloaded.
     """
 
     name: str
     sha256: str | None = None
+    git_blob: str = ""
     also: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    size: int | None = None
 
 
 class Member(_CatalogSection):
@@ -65,7 +70,7 @@ class Member(_CatalogSection):
     @property
     def names(self) -> tuple[str, ...]:
         """Names that it may have on disk: its own, packed, or its downloads'."""
-        return (self.name, f"{self.name}.gz", f"{self.name}.bz2", *self.sources)
+        return (self.name, *(f"{self.name}{end}" for end in (".gz", ".bz2", ".xz")), *self.sources)
 
     @property
     def pattern(self) -> str:
@@ -123,6 +128,11 @@ class Entry(_CatalogSection):
         """Return the downloads that a file comes in, in the order of its sources."""
         named = {each.name: each for each in self.downloads}
         return [named[name] for name in member.sources if name in named]
+
+    @property
+    def download_size(self) -> int:
+        """Number of bytes that fetching it downloads, 0 where it is not known."""
+        return sum(each.size or 0 for each in self.downloads)
 
     @property
     def unpinned(self) -> bool:

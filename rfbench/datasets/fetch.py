@@ -17,7 +17,7 @@ from typing import Any
 import rfbench
 from rfbench.datasets import archives, catalog
 from rfbench.datasets.archives import FoundFiles
-from rfbench.datasets.catalog import Entry, Member
+from rfbench.datasets.catalog import Download, Entry, Member
 from rfbench.datasets.hashes import data_folder
 from rfbench.datasets.locate import (
     FileCheck,
@@ -62,17 +62,18 @@ def obtain(entry: Entry, *, progress: bool = False) -> list[FileCheck]:
 
 def _download(entry: Entry, member: Member, progress: bool) -> str:
     """Fetch the first of a file's downloads that can be had, and return its name."""
-    addresses = [(each.name, url) for each in entry.downloads_of(member) for url in each.urls]
+    addresses = [(each, url) for each in entry.downloads_of(member) for url in each.urls]
     if not addresses:
         raise missing(entry, member)
     folder = data_folder() / entry.folder
     reasons = []
-    for name, url in addresses:
+    for download, url in addresses:
+        name = download.name
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
                 path = Path(stage) / name
-                _copy(url, path, progress)
+                _bring(download, url, path, progress)
                 _check(entry, path)
                 os.replace(path, folder / name)
             return name
@@ -82,6 +83,18 @@ def _download(entry: Entry, member: Member, progress: bool) -> str:
             with contextlib.suppress(OSError):
                 folder.rmdir()  # only where nothing is in it
     raise missing(entry, member, f"The download failed ({'; '.join(reasons)}).")
+
+
+def _bring(download: Download, url: str, path: Path, progress: bool) -> None:
+    """Download a file, or make it of its parts: their distinct lines, in order."""
+    if not download.parts:
+        return _copy(url, path, progress)
+    lines: dict[bytes, None] = {}
+    for part in download.parts:
+        piece = path.with_name(Path(part).name)
+        _copy(url + part, piece, progress)
+        lines |= dict.fromkeys(piece.read_bytes().splitlines())
+    path.write_bytes(b"".join(line + b"\n" for line in lines))
 
 
 def _check(entry: Entry, path: Path) -> None:

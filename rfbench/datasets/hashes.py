@@ -100,6 +100,12 @@ def file_sha256(path: Path) -> str:
     return remembered(state(path), lambda: sha256_of(path))
 
 
+def git_blob(path: Path) -> str:
+    """Return the id that a git repository gives to a file."""
+    content = path.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
 def state(path: Path) -> str:
     """Return what changes when a file does: its place, size and times (a copy may keep one)."""
     status = os.stat(path)

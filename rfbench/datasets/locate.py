@@ -92,7 +92,11 @@ def missing(entry: Entry, member: Member, why: str = "It was not found on disk."
 
 
 def _homes(entry: Entry, member: Member) -> str:
-    return " or ".join(url for each in entry.downloads_of(member) for url in each.urls)
+    return " or ".join(
+        f"{url} (the distinct lines of {len(each.parts)} files there)" if each.parts else url
+        for each in entry.downloads_of(member)
+        for url in each.urls
+    )
 
 
 def verify(name: str) -> list[FileCheck]:
@@ -131,6 +135,11 @@ def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
         return FileCheck(member, source, "mismatch", None, expected, why)
     if content in (member.sha256, *member.also):
         return FileCheck(member, source, "ok", content, content)
+    if download and download.git_blob:
+        blob = hashes.remembered(f"git|{hashes.state(path)}", lambda: hashes.git_blob(path))
+        if not blob.startswith(download.git_blob):
+            why = f"Its id in git is {blob}, expected is {download.git_blob}..."
+            return FileCheck(member, source, "mismatch", content, expected, why)
     if download and archive:
         packed = hashes.file_sha256(path)
         if packed in (archive, *download.also):

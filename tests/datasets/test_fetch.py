@@ -1,7 +1,9 @@
 import gzip
 import importlib
 import json
+import lzma
 import os
+import re
 
 import pytest
 
@@ -76,6 +78,7 @@ class TestLookup:
         [
             ("letters.data", LETTERS),
             ("letters.data.gz", gzip.compress(LETTERS)),
+            ("letters.data.xz", lzma.compress(LETTERS)),
             ("letters.zip", zipped([("in/letters.data", LETTERS)])),
         ],
     )
@@ -91,12 +94,14 @@ class TestLookup:
         put(home / "covtype", "covtype-20000.data", b"1")
         put(home / "news", "OnlineNewsPopularity-14828.csv", b"1")
         put(home / "cod-rna", "cod-rna", b"1")
+        put(home / "buzz", "buzz-14k.csv.xz", b"1")
         for name in ("X_train.txt", "y_train.txt", "subject_train.txt"):
             put(home / "har", name, b"1")
         for part, whole in [
             ("covtype-20k", "covtype"),
             ("news-14k", "news"),
             ("cod-rna-train", "cod-rna"),
+            ("buzz-14k", "buzz"),
             ("har-train", "har"),
         ]:
             assert datasets.on_disk(part)
@@ -317,3 +322,105 @@ class TestSources:
             datasets.load("letters")
         for part in ("regression.csv", "notes.txt", f"{site.address}/letters.data"):
             assert part in str(caught.value)
+
+
+class TestParts:
+    """A file made of the distinct lines of several, as that of the sample of the Buzz data is."""
+
+    @staticmethod
+    def entry(site, member=None):
+        """The entry of buzz-14k, its address here and the hash of the small files' lines."""
+        entry = datasets.entry("buzz-14k")
+        (download,), (file,) = entry.downloads, entry.files
+        change = {
+            "downloads": (download.model_copy(update={"urls": (f"{site.address}/Twitter/",)}),),
+            "files": (file.model_copy(update={"sha256": member}),),
+            "rows": 10,
+            "classes": {"0": 5, "1": 5},
+        }
+        return entry.model_copy(update=change)
+
+    @staticmethod
+    def row(value, label):
+        return ",".join([*[str(value)] * 77, label]).encode()
+
+    def serve(self, site, entry):
+        """Put the eight files there; each repeats a row of its own, or of the first ones."""
+        expected = []
+        for number, part in enumerate(entry.downloads[0].parts):
+            label = "0.0" if "NonBuzz" in part else "1.0"
+            own, old = self.row(number, label), self.row(number % 2, label)
+            ends = b"" if number == 3 else b"\r\n" if number == 5 else b"\n"
+            path = site.folder / "Twitter" / part
+            put(path.parent, path.name, b"\n".join([own, old, own]) + ends)
+            expected.append(own)
+        extra = [self.row(8, "1.0"), self.row(9, "0.0")]
+        put(path.parent, path.name, path.read_bytes() + b"\n".join(extra))
+        return b"\n".join([*expected, *extra]) + b"\n"
+
+    def test_its_lines_are_the_distinct_ones_in_the_order_of_the_parts(self, home, site, catalogue):
+        whole = self.serve(site, self.entry(site))
+        catalogue(self.entry(site, sha256(whole)))
+        (path,) = datasets.fetch("buzz-14k")
+        assert path == home / "buzz" / "buzz-14k.csv"
+        assert path.read_bytes() == whole
+        assert [each.name for each in path.parent.iterdir()] == [path.name]
+        folders = [each.split("/")[2] for each in site.asked]
+        assert folders == [f"{size}000samples" for size in (1, 1, 2, 2, 4, 4, 8, 8)]
+        assert ["Non" in each for each in site.asked] == [False, True] * 4
+        assert datasets.load("buzz-14k").y.tolist() == [1, 0] * 5
+
+    def test_a_part_that_is_wrong_or_missing_leaves_nothing(self, home, site, catalogue):
+        entry = self.entry(site)
+        whole = self.serve(site, entry)
+        catalogue(self.entry(site, sha256(whole)))
+        part = site.folder / "Twitter" / entry.downloads[0].parts[4]
+        content = part.read_bytes()
+        part.write_bytes(content.replace(b"4,4", b"4,5"))
+        with pytest.raises(DataError, match=r"the distinct lines of 8 files there"):
+            datasets.fetch("buzz-14k")
+        part.unlink()
+        with pytest.raises(DataError, match="answered 404"):
+            datasets.fetch("buzz-14k")
+        assert not (home / "buzz").exists()
+        part.write_bytes(content)
+        assert datasets.fetch("buzz-14k")
+
+    def test_the_catalogue_names_a_commit_and_the_eight_files(self):
+        (download,) = datasets.entry("buzz-14k").downloads
+        (full, *_) = datasets.entry("buzz").downloads
+        assert len(download.parts) == 8
+        assert download.size == datasets.entry("buzz-14k").download_size > 7e6
+        (of_parts,), (of_all,) = download.urls, full.urls
+        assert of_all.startswith(of_parts)
+        assert re.search("/[0-9a-f]{40}/Twitter/$", of_parts)
+
+
+class TestGitBlob:
+    """A file of which the id in a git repository is known."""
+
+    # `printf 'A,1\nB,2\n' | git hash-object --stdin`
+    CONTENT, BLOB = b"A,1\nB,2\n", "79d09c819eee3d16bc2867509211831924ca41cb"
+
+    def entry(self, site, blob):
+        entry = letters([f"{site.address}/l.data"], archive=False, columns=1)
+        (download,) = entry.downloads
+        options = {"options": {"fields": 2, "target": 0}}
+        change = {"downloads": (download.model_copy(update={"git_blob": blob}),), **options}
+        return entry.model_copy(update=change)
+
+    def test_the_right_one_is_pinned(self, home, site, catalogue):
+        put(site.folder, "l.data", self.CONTENT)
+        catalogue(self.entry(site, self.BLOB[:8]))
+        datasets.fetch("letters")
+        assert datasets.load("letters").X.tolist() == [[1.0], [2.0]]
+        assert statuses() == ["ok"]
+
+    def test_another_is_refused(self, home, site, catalogue):
+        put(site.folder, "l.data", self.CONTENT)
+        catalogue(self.entry(site, "01234567"))
+        with pytest.raises(DataError, match=f"in git is {self.BLOB}, expected is 01234567"):
+            datasets.fetch("letters")
+        put(home / "letters", "letters.data", self.CONTENT)
+        assert statuses() == ["mismatch"]
+        assert "expected  Its id in git is" in call("data", "verify", "letters", code=1)

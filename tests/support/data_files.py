@@ -305,6 +305,7 @@ EXAMPLES = {
     "news": _news,
     "news-14k": _news,
     "buzz": _label_last(["1.0", "0.0", "1"], [1, 0, 1]),
+    "buzz-14k": _label_last(["1.0", "0.0", "1"], [1, 0, 1]),
     "buzz-regression": _label_last(["1.5", "0", "3"], [1.5, 0.0, 3.0]),
     "year": _year,
     "rcv1": _rcv1,
