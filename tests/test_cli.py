@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from rfbench import shipped, yamlfile
 from rfbench.cli import main
+from rfbench.errors import DataError
 from rfbench.results.store import Store
 from tests.support.command_line import call
 from tests.support.methods import BAD
@@ -158,6 +159,29 @@ def test_offline_leaves_out_what_would_be_downloaded(here, monkeypatch):
     output = call("run", "far.yaml", "--offline", code=2)
     assert "No configuration is left to run" in output
     assert not (here / "results").exists()
+
+
+def test_without_any_data_the_smallest_download_is_named(here, monkeypatch):
+    monkeypatch.setattr("rfbench.datasets.on_disk", lambda name: False)
+    output = call("run", "eerf_buzz", "--offline", code=2)
+    assert "left out: eerf_buzz_buzz, no data here: buzz\n" in output
+    assert "`rfbench data fetch buzz-14k` downloads 7 MB into" in output
+
+
+def test_what_cannot_be_downloaded_is_left_out_where_something_remains(here, monkeypatch):
+    def fetch(name, progress):
+        if name == "letter":
+            raise DataError("'letter.zip' is missing.", "The download failed.", "Get it.")
+
+    monkeypatch.setattr("rfbench.datasets.on_disk", lambda name: name != "letter")
+    monkeypatch.setattr("rfbench.datasets.fetch", fetch)
+    for name in ("far", "farther"):
+        (here / f"{name}.yaml").write_text(SMALL.replace("digits", "letter"))
+    one = ("--only", "trial=0", "--only", "label=rks", "--jobs", 1)
+    output = call("run", "far.yaml", "tiny.yaml", *one)
+    assert "left out: far, letter cannot be had (`rfbench data fetch letter` says why)" in output
+    assert (here / "results" / "tiny" / "trials.csv").exists()
+    assert "letter.zip' is missing" in call("run", "far.yaml", "farther.yaml", code=2)
 
 
 def test_a_smoke_run_lands_apart_and_says_so(here):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from rfbench.cli.options import (
     setting,
 )
 from rfbench.cli.terminal import echo
-from rfbench.errors import ConfigError
+from rfbench.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from rfbench.config import Experiment
@@ -72,29 +73,58 @@ def run(
             )
     if options.only:
         experiments = _with_trials(experiments, options.only)
-    experiments = _with_data(experiments) if offline else experiments
+    if offline or (len(experiments) > 1 and not options.dry_run):
+        experiments = _with_data(experiments, offline, progress=not options.quiet)
     carry_out([Work(experiment.name, [experiment]) for experiment in experiments], options)
 
 
-def _with_data(experiments: list[Experiment]) -> list[Experiment]:
-    """Leave out the experiments whose data are not on this machine, and say which."""
+def _with_data(experiments: list[Experiment], offline: bool, *, progress: bool) -> list[Experiment]:
+    """Leave out the experiments whose data cannot be had, and say which.
+
+    Offline, those are the data that are not on this machine; otherwise they are downloaded here.
+    """
     from rfbench import datasets
 
-    here = []
+    here: list[Experiment] = []
+    needed: dict[str, None] = {}
+    error: DataError | None = None
     for experiment in experiments:
         names = dict.fromkeys(s.name for s in experiment.dataset if not s.own)
         absent = [name for name in names if not datasets.on_disk(name)]
-        if absent:
-            echo(f"left out: {experiment.name}, no data here: {', '.join(absent)}", err=True)
+        why = f"no data here: {', '.join(absent)}" if absent and offline else ""
+        try:
+            for name in () if offline else absent:
+                why = f"{name} cannot be had (`rfbench data fetch {name}` says why)"
+                datasets.fetch(name, progress=progress)
+                why = ""
+        except DataError as caught:
+            error = error or caught
+        if why:
+            echo(f"left out: {experiment.name}, {why}", err=True)
+            needed |= dict.fromkeys(absent)
         else:
             here.append(experiment)
     if not here:
-        raise ConfigError(
+        raise error or ConfigError(
             "No configuration is left to run.",
             "The data of none of them are on this machine.",
-            "Run without --offline, or see `rfbench data list`.",
+            f"{_what_fetching_does(needed)}Run without --offline, or see `rfbench data list`.",
         )
     return here
+
+
+def _what_fetching_does(names: Iterable[str]) -> str:
+    """Say what the smallest known download of some data sets would do; nothing if none is known."""
+    from rfbench import datasets
+
+    sizes = {each: datasets.entry(each).download_size for each in names}
+    name, size = min(sizes.items(), key=lambda item: item[1] or math.inf)
+    if not size:
+        return ""
+    return (
+        f"`rfbench data fetch {name}` downloads {size / 1e6:.0f} MB into "
+        f"{datasets.data_folder() / datasets.entry(name).folder} and checks them. "
+    )
 
 
 def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> list[Experiment]:
