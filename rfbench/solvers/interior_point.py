@@ -18,6 +18,7 @@ from rfbench.arrays import Array
 from rfbench.samplers.divergence_ball import chi_square_weights
 
 TO_THE_BOUNDARY = 0.95
+REFINEMENTS = 2  # of a solution on the side of the features, which cancels digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,7 @@ def solve_saddle(
 
     The Karush-Kuhn-Tucker conditions of both players, with the products of slacks and multipliers
     driven to zero by Mehrotra's predictor-corrector rule. Every step solves one n x n system
-    (A W A' + D) with diagonal W and D by Cholesky; q and the multipliers are eliminated.
+    (A W A' + D) with diagonal W and D, see `_System`; q and the multipliers are eliminated.
 
     Parameters
     ----------
@@ -146,6 +147,44 @@ class _Step:
     tau: float
 
 
+class _System:
+    """B B' + D with a positive diagonal D, factorised on the side of the shorter axis of B.
+
+    Where B of shape (n, N) has fewer columns, its inverse is D^-1 - D^-1 B (I + B' D^-1 B)^-1 B'
+    D^-1 (Woodbury), for n N^2 operations and not n^2 N. The entries of D differ by many orders of
+    magnitude near the solution, so that the difference loses digits: refined, they come back.
+    """
+
+    def __init__(self, B: Array, D: Array) -> None:
+        self.B, self.D = B, D[:, None]
+        self.by_rows = B.shape[0] <= B.shape[1]
+        if self.by_rows:
+            matrix, diagonal = blas.dsyrk(1.0, B.T, lower=1, trans=1), D
+        else:
+            matrix = blas.dsyrk(1.0, (B / np.sqrt(self.D)).T, lower=1)
+            diagonal = np.ones(B.shape[1])
+        matrix[np.diag_indices(len(matrix))] += diagonal
+        self.factor = linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
+
+    def solve(self, sides: Array) -> Array:
+        """Return the solutions for the columns of `sides`."""
+        if self.by_rows:
+            return self._inner(sides)
+        solved = self._woodbury(sides)
+        for _ in range(REFINEMENTS):
+            image = self.D * solved + self.B @ (self.B.T @ solved)
+            solved = solved + self._woodbury(sides - image)
+        return solved
+
+    def _woodbury(self, sides: Array) -> Array:
+        scaled = sides / self.D
+        return scaled - self.B @ self._inner(self.B.T @ scaled) / self.D
+
+    def _inner(self, sides: Array) -> Array:
+        solved: Array = linalg.cho_solve((self.factor, True), sides, check_finite=False)
+        return solved
+
+
 class _Point:
     def __init__(self, A: Array, y: Array, C: float, rho: float, intercept: bool) -> None:
         n, N = A.shape
@@ -196,18 +235,15 @@ class _Point:
         self._products()
         return bool(np.isfinite(t) and t > 1e-10)
 
-    def _factorise(self) -> tuple[Array, Array]:
-        """Return the curvature of q's side and the Cholesky factor of the system in a."""
+    def _factorise(self) -> tuple[Array, _System]:
+        """Return the curvature of q's side and the system in a."""
         curvature = 2 * len(self.q) * self.mu + self.z / self.q
         scaled = self.A * np.sqrt(self.q + self.g**2 / curvature)
-        system = blas.dsyrk(1.0, scaled.T, lower=1, trans=1)
-        diagonal = self.over / (self.C - self.a) + self.under / self.a
-        system[np.diag_indices(len(self.a))] += diagonal
-        return curvature, linalg.cholesky(system, lower=True, overwrite_a=True, check_finite=False)
+        return curvature, _System(scaled, self.over / (self.C - self.a) + self.under / self.a)
 
-    def _direction(self, factor: tuple[Array, Array], aim: float) -> _Step:
+    def _direction(self, factor: tuple[Array, _System], aim: float) -> _Step:
         """Return the Newton step towards products of slack and multiplier equal to `aim`."""
-        curvature, cholesky = factor
+        curvature, system = factor
         A, y, q, a, g, N = self.A, self.y, self.q, self.a, self.g, len(self.q)
         upper_slack = self.C - a
         of_z, of_over = aim - self.z * q, aim - self.over * upper_slack
@@ -219,7 +255,7 @@ class _Point:
         along = np.column_stack([side_q, -2 * N * q, -np.ones(N)]) / curvature[:, None]
         pulled = A @ (g[:, None] * along)
         sides = np.column_stack([side_a - pulled[:, 0], balance, pulled[:, 1], pulled[:, 2]])
-        solved = linalg.cho_solve((cholesky, True), sides, check_finite=False)
+        solved = system.solve(sides)
         images = g[:, None] * (A.T @ solved) / curvature[:, None]
         base_a, by_a = solved[:, 0], -solved[:, 1:]
         base_q, by_q = along[:, 0] + images[:, 0], -images[:, 1:]
