@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError
@@ -85,9 +84,9 @@ class Kernel(ABC):
     feature: ClassVar[Feature] = "wave"
     order: ClassVar[int] = 0
     has_bandwidth: ClassVar[bool] = True
-    # Of one coordinate of a frequency at bandwidth 1: its distribution in scipy.stats, and the
-    # method of numpy's generators that draws from it.
-    coordinate: ClassVar[Any] = None
+    # Of one coordinate of a frequency at bandwidth 1: the names of its distribution in scipy.stats
+    # and of the method of numpy's generators that draws from it.
+    coordinate: ClassVar[str | None] = None
     drawn_by: ClassVar[str]
 
     @abstractmethod
@@ -131,7 +130,9 @@ class Kernel(ABC):
                 "Quasi-random frequencies are made coordinate by coordinate.",
                 "Take the sampler rks, or another kernel.",
             )
-        return self._scaled(self.coordinate.ppf(u))
+        from scipy import stats  # a second to import
+
+        return self._scaled(getattr(stats, self.coordinate).ppf(u))
 
     def _scaled(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
         return frequencies / self.bandwidth
@@ -140,7 +141,7 @@ class Kernel(ABC):
 class GaussianMeasure(Kernel):
     """The kernels whose frequencies are N(0, spread^2 I): Gaussian and arc-cosine kernels."""
 
-    coordinate, drawn_by = stats.norm, "standard_normal"
+    coordinate, drawn_by = "norm", "standard_normal"
 
     @property
     def spread(self) -> float:
@@ -180,7 +181,7 @@ class Laplacian(Kernel):
     """exp(-|x - y|_1 / s); frequencies independent Cauchy(1 / s)."""
 
     name = "laplacian"
-    coordinate, drawn_by = stats.cauchy, "standard_cauchy"
+    coordinate, drawn_by = "cauchy", "standard_cauchy"
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
@@ -225,7 +226,7 @@ class Cauchy(Kernel):
     """prod_j 1 / (1 + (x_j - y_j)^2 / s^2); frequencies independent Laplace(1 / s)."""
 
     name = "cauchy"
-    coordinate, drawn_by = stats.laplace, "laplace"
+    coordinate, drawn_by = "laplace", "laplace"
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""

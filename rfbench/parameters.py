@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping
@@ -135,13 +136,19 @@ class Checked:
                 )
 
 
+@functools.cache  # it is asked for with every trial
+def taken_by(constructor: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of the `__init__` of a class, its `self` among them."""
+    return inspect.signature(constructor).parameters
+
+
 def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
     """Call the constructor, and check what it was called with; MethodError names what is wrong.
 
     The constructor's parameters are the allowed words; `name` is what the person calls the class.
     """
     empty, several = inspect.Parameter.empty, inspect.Parameter.VAR_POSITIONAL
-    declared = dict(inspect.signature(cls.__init__).parameters)
+    declared = dict(taken_by(cls.__init__))
     declared.pop("self", None)
     rest = [word for word, own in declared.items() if own.kind is inspect.Parameter.VAR_KEYWORD]
     allowed = [word for word in declared if word not in rest]

@@ -215,6 +215,7 @@ OPENS = re.compile(
 )
 OPENERS = {
     "rfbench.choosing.menu": {"read_bytes"},
+    "rfbench.figures": {"read_bytes"},  # the code that draws
     "rfbench.pages.html": {"read_text", "read_bytes"},  # template and style
     "rfbench.pages.rules": {"read_text"},
 }

@@ -299,6 +299,9 @@ def _command_with(changes: Mapping[str, Any]) -> str:
 @contextmanager
 def more_papers(folders: tuple[Path, ...], allow_imports: bool) -> Iterator[None]:
     """Read the papers of these folders too, for the time of a command."""
+    if not folders:  # those of the package are read when they are asked for
+        yield
+        return
     from rfbench import papers
 
     with papers.also(folders, allow_imports=allow_imports):

@@ -308,15 +308,16 @@ def list_(what: str, name: str | None, form: str) -> None:
 
 def _whole(what: str, name: str) -> str:
     """Return all that can be said of one thing."""
-    from rfbench import datasets, papers
-    from rfbench.results import schema
-
     if what == "samplers":
         return _of_class(SAMPLERS[name])
     if what == "solvers":
         return "\n\n".join(_of_class(cls) for cls in SOLVERS[name].values())
     if what == "kernels":
         return _of_class(KERNELS[name])
+
+    from rfbench import datasets, papers
+    from rfbench.results import schema
+
     if what == "datasets":
         entry = datasets.entry(name)
         facts = entry.model_dump(
@@ -366,9 +367,6 @@ def _configurations() -> dict[str, Callable[[], str]]:
 
 
 def _listed(what: str) -> list[tuple[str, ...]]:
-    from rfbench import config, datasets, papers, shipped, yamlfile
-    from rfbench.results import schema
-
     if what == "samplers":
         return [(name, _first_line(cls)) for name, cls in SAMPLERS.items()]
     if what == "solvers":
@@ -378,6 +376,10 @@ def _listed(what: str) -> list[tuple[str, ...]]:
         ]
     if what == "kernels":
         return [(name, _first_line(cls)) for name, cls in KERNELS.items()]
+
+    from rfbench import config, datasets, papers, shipped, yamlfile  # a second, and pandas
+    from rfbench.results import schema
+
     if what == "columns":
         return [(c.name, c.kind, c.title) for c in schema.SCHEMA.values()]
     if what == "datasets":

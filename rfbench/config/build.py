@@ -6,7 +6,6 @@ there is no such method, or it cannot be built with these parameters.
 
 from __future__ import annotations
 
-import inspect
 import math
 import re
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from typing import Any
 from rfbench import plugins
 from rfbench.config.schema import NO_SOLVER, BandwidthGrid, Experiment, SamplerSpec
 from rfbench.errors import MethodError
-from rfbench.parameters import build
+from rfbench.parameters import build, taken_by
 from rfbench.registry import SAMPLERS, SOLVERS
 from rfbench.samplers import RandomFeatures
 from rfbench.samplers.base import looks_at_target
@@ -140,8 +139,7 @@ def _kernel(experiment: Experiment, bandwidth: float | None) -> dict[str, Any]:
 
 def _taken(cls: type[Any], fixed: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the constructor takes of it."""
-    accepted = inspect.signature(cls.__init__).parameters
-    return {word: value for word, value in fixed.items() if word in accepted}
+    return {word: value for word, value in fixed.items() if word in taken_by(cls.__init__)}
 
 
 def resolve_parameters(parameters: Mapping[str, Any], *, M: int, d: int, n: int) -> dict[str, Any]:

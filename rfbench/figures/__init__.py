@@ -18,16 +18,22 @@ reach them.
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
+import pickle
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfbench import files
+from rfbench.errors import ResultsError
 from rfbench.figures import curves, kept
-from rfbench.figures.measured import Measured, measure
+from rfbench.figures.measured import Measured, measure, paper_of
 from rfbench.figures.style import settings
-from rfbench.results import Results
+from rfbench.results import Results, kept_features
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,6 +47,7 @@ FIGURES: tuple[Callable[[Measured], Iterator[tuple[str, Figure]]], ...] = (
     kept.features,
 )
 CAPTIONS = "captions.txt"
+DRAWN = ".figures.json"  # what the figures beside it were drawn from, and their bytes
 # What names the program or the moment stays out of the files.
 METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
@@ -62,7 +69,8 @@ def plot(
     more than `rfbench.figures.curves.MOST_DATASETS` data sets the geometric mean relative to the
     baseline is drawn, with standard errors over the data sets.
     Time is CPU time, or wall time where a method has none. The same rows and the same style give
-    the same bytes.
+    the same bytes; figures that these gave before, as ``.figures.json`` has it, are not drawn
+    again.
 
     Parameters
     ----------
@@ -86,6 +94,9 @@ def plot(
     folder, written = folder or results.folder, []
     captions = []
     with settings(style, article=width is not None):
+        source = _source(results, formats, width)
+        if there := _there(folder, source):
+            return there
         for stem, figure in figures_of(results, width):
             captions.append(f"{stem}: {figure.get_label()}\n")
             for form in formats:
@@ -94,7 +105,45 @@ def plot(
     if width and written:
         written.append(folder / CAPTIONS)
         files.replace(written[-1], "\n".join(captions).encode())
+    if written:
+        record = {"source": source, "files": {file.name: _digest(file) for file in written}}
+        files.replace(folder / DRAWN, json.dumps(record, indent=1).encode())
     return written
+
+
+def _source(results: Results, formats: Sequence[str], width: float | None) -> str:
+    """Return a digest of all that figures depend on: rows, code, matplotlib and its settings."""
+    import matplotlib
+
+    # Of a copy no backend is asked for, which takes half a second and changes no file.
+    now = {key: value for key, value in matplotlib.rcParams.copy().items() if key != "backend"}
+    paper = paper_of(results)
+    parts = (
+        results.rows, results.config, results.smoke, kept_features.frame(results.folder, []),
+        paper and paper.model_dump(), list(formats), width, sorted(now.items()),
+        matplotlib.__version__, [figure.__qualname__ for figure in FIGURES], _code(),
+    )  # fmt: skip
+    return hashlib.sha256(pickle.dumps(parts)).hexdigest()
+
+
+@cache
+def _code() -> bytes:
+    files_of_ours = sorted(Path(__file__).parents[1].rglob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files_of_ours)).digest()
+
+
+def _there(folder: Path, source: str) -> list[Path]:
+    """Return the figures that were drawn from this, if each still has the bytes it had."""
+    with suppress(OSError, ValueError, KeyError, AttributeError, TypeError, ResultsError):
+        record = json.loads(files.read(folder / DRAWN))
+        drawn = {folder / name: digest for name, digest in record["files"].items()}
+        if record["source"] == source and all(_digest(file) == drawn[file] for file in drawn):
+            return list(drawn)
+    return []
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(files.read(file)).hexdigest()
 
 
 def figures_of(results: Results, width: float | None = None) -> Iterator[tuple[str, Figure]]:

@@ -51,4 +51,4 @@ def measure(results: Results, width: float | None = None) -> Measured:
 def paper_of(results: Results) -> Paper | None:
     """Return the paper that results are measured for, where it can be read."""
     name = str(results.config.get("paper") or "")
-    return papers.paper(name) if name in papers.papers() else None
+    return papers.paper(name) if name and name in papers.papers() else None

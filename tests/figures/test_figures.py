@@ -39,3 +39,31 @@ def test_a_style_changes_the_picture_of_that_call_alone(
         for name, style in (("a", None), ("b", "ggplot"), ("c", None))
     )
     assert before == after != styled
+
+
+def test_figures_that_would_be_the_same_are_not_drawn_again(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+
+    def counted(measured: Measured) -> Iterator[tuple[str, Any]]:
+        drawn.append(measured)
+        yield from kept_vs_M(measured)
+
+    monkeypatch.setattr(figures, "FIGURES", (figures.FIGURES[0], counted))
+    rows = [{"M": 10, "kept": 5}, {"M": 50, "kept": 25}]
+    results = read(write(rows))
+    paths = figures.plot(results, tmp_path)
+    assert figures.plot(read(results.folder), tmp_path) == paths
+    assert len(drawn) == 1
+    before = [path.read_bytes() for path in paths]
+    paths[0].write_bytes(b"another picture")
+    assert figures.plot(results, tmp_path) == paths
+    assert [path.read_bytes() for path in paths] == before
+    paths[1].unlink()
+    assert figures.plot(results, tmp_path) == paths
+    (tmp_path / figures.DRAWN).write_text("{")
+    changed = read(write([*rows, {"M": 90, "kept": 45}], "changed"))
+    for other in ({}, {"style": "ggplot"}, {"formats": ("png", "svg")}, {"width": 3.3}):
+        assert set(figures.plot(changed, tmp_path, **other)) >= set(paths)
+    assert len(drawn) == 7
