@@ -205,10 +205,20 @@ class FeatureMap(FittedMap):
             offsets=np.repeat([0.0, -0.5 * np.pi], self.n_frequencies),
         )
 
-    def slopes(self) -> FeatureMap:
-        """Return the derivatives of an offset map's columns by their phases."""
+    def with_slopes(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+        """Return the columns of an offset map, and their derivatives by their phases.
+
+        Both have the shape (n, n_columns); the rows are projected once.
+        """
+        from rfbench.compute import waves
+
         assert self.offsets is not None
-        return replace(self, offsets=self.offsets + 0.5 * np.pi)
+        assert self.weights is None
+        slopes = self._project(rows)
+        columns = slopes.copy()
+        waves.cos_inplace(columns, self.offsets, self.scale)
+        waves.cos_inplace(slopes, self.offsets + 0.5 * np.pi, self.scale)
+        return columns, slopes
 
     def pieces(self, size: int) -> Iterator[FeatureMap]:
         """Yield maps of consecutive frequencies, at most ``size`` of them each."""

@@ -168,12 +168,12 @@ def reduced_loss(
     Their shapes are (d, M) and (M,); the second means something for the offset map only.
     """
     n, apart = len(targets), features.columns_apart()
-    slopes = apart.slopes()
     by_W, by_b, squares = np.zeros(apart.frequencies.shape), np.zeros(apart.n_columns), 0.0
     for block in row_blocks(n, apart.n_columns):
         X = _doubles(rows[block])
-        residual = targets[block] - apart.transform(X) @ coef - intercept
-        moved = (residual @ coef.T) * slopes.transform(X)
+        columns, moved = apart.with_slopes(X)
+        residual = targets[block] - columns @ coef - intercept
+        moved *= residual @ coef.T
         by_W -= X.T @ moved / n
         by_b -= moved.sum(axis=0) / n
         squares += float(np.sum(residual**2))
