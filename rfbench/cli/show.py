@@ -102,6 +102,7 @@ def plot(
 
     The figures of a results folder that is itself named go beside its rows; those of folders below
     RESULTS into RESULTS/figures, one sub-folder each; with --out, all go into sub-folders of OUT.
+    Those that would be the same as before are not drawn again.
 
     Your matplotlibrc is respected, and a --style stands before it; the colours and markers of the
     methods are always the same. With --width texts have 8 pt at that size, and title and caption
