@@ -7,12 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
-from rfbench.arrays import Array
+from rfbench.arrays import Array, FloatArray
 from rfbench.compute.equations import NormalEquations
 from rfbench.errors import MethodError
+
+# Penalties, and columns a target, from which on one decomposition for all penalties is faster.
+FEWEST_TOGETHER = 8
+COLUMNS_PER_SIDE = 300
+# Of its solutions, relative; and the penalty over the norm of K below which it is not tried.
+ACCURACY = 1e-12
+SINGLE = 1e-6
+MOST_STEPS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +92,13 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
 def solve_shifted(
     load: Callable[[Array], None], sides: Array, penalties: Array, noise: float, largest: float
 ) -> tuple[Array, list[str | None]]:
-    """Solve (K + alpha I) A = sides for every alpha: by Cholesky, or one eigendecomposition.
+    """Solve (K + alpha I) A = sides for every alpha: by Cholesky, or one decomposition for all.
 
-    The eigendecomposition serves where Cholesky fails, or its smallest squared pivot is at most
-    `noise` times the largest or `largest`; without the directions where eigenvalue + alpha is as
-    small. Where it served once, Cholesky is tried for larger penalties only.
+    Many penalties of a system that is large enough share one tridiagonal form in single precision,
+    see `_solve_together`. What it leaves is solved by Cholesky. An eigendecomposition serves where
+    that fails, or its smallest squared pivot is at most `noise` times the largest or `largest`;
+    without the directions where eigenvalue + alpha is as small. Where it served once, Cholesky is
+    tried for larger penalties only.
 
     Parameters
     ----------
@@ -104,13 +115,24 @@ def solve_shifted(
     -------
     tuple of an ndarray, shape (a, p, t), and the fall-backs, see `RidgePath`
     """
-    p = len(sides)
-    solved = np.empty((penalties.size, *sides.shape))
+    p, t = sides.shape
+    solved = np.empty((penalties.size, p, t))
     fallback: list[str | None] = [None] * penalties.size
     work = np.empty((p, p), order="F")
+    left = np.arange(penalties.size if p else 0)
+    # With fewer penalties, or more sides, a Cholesky factor each takes less time.
+    if left.size >= FEWEST_TOGETHER and p >= COLUMNS_PER_SIDE * t:
+        load(work)
+        # Cholesky would accept these: its squared pivots are at least alpha.
+        sure = np.flatnonzero(penalties > 4 * noise * (largest + penalties))
+        together = _solve_together(work, sides, penalties[sure], max(ACCURACY, noise / 10))
+        done = np.isfinite(together).all(axis=(1, 2))
+        solved[sure] = together
+        left = np.setdiff1d(left, sure[done])
     spectrum: tuple[Array, Array] | None = None
     failed = -1.0
-    for i, alpha in enumerate(penalties if p else ()):
+    for i in left:
+        alpha = penalties[i]
         if alpha > failed:
             load(work)
             work.reshape(-1, order="A")[:: p + 1] += alpha
@@ -131,6 +153,72 @@ def solve_shifted(
         solved[i] = basis @ ((basis.T @ sides) / shifted[kept, None])
         fallback[i] = f"eigendecomposition, {int(kept.sum())} of {p} directions kept"
     return solved, fallback
+
+
+def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -> Array:
+    """Solve (K + alpha I) A = sides for every alpha at once, in float64, where that is fast.
+
+    Conjugate gradients, preconditioned with Q (T + alpha I)^-1 Q', where K = Q T Q' is tridiagonal
+    up to the rounding of float32: one decomposition, in single precision, for all penalties. A step
+    of it estimates the error of the solution; a side ends where that is `accuracy` of it.
+
+    Returns
+    -------
+    ndarray, shape (a, p, t)
+        NaN for penalties as small as what float32 rounds, and where it takes too many steps.
+    """
+    p, t = sides.shape
+    scale, units = float(K.diagonal().max()), np.linalg.norm(sides, axis=0)
+    units[units == 0] = 1.0
+    rough = np.empty((p, p), np.float32, order="F")
+    np.multiply(K, 1 / scale if scale > 0 else 1.0, out=rough, casting="same_kind")
+    rough, diagonal, beside, tau, _ = lapack.ssytrd(rough, lower=1, lwork=64 * p, overwrite_a=1)
+    reflectors = np.asfortranarray(rough[1:, :-1])
+    diagonal, beside = scale * diagonal.astype(np.float64), scale * beside.astype(np.float64)
+    factors = [lapack.dpttrf(diagonal + alpha, beside) for alpha in penalties]
+    norm = 2 * float(np.abs(beside).max(initial=0.0)) + float(np.abs(diagonal).max())
+    serves = np.array([info == 0 and d.min() > SINGLE * norm for d, _, info in factors], dtype=bool)
+
+    def turn(block: Array, way: str) -> Array:
+        size = np.abs(block).max(axis=0)
+        size[size == 0] = 1.0
+        single: FloatArray = np.asfortranarray(block / size, dtype=np.float32)
+        single[1:] = lapack.sormqr("L", way, reflectors, tau, single[1:], 64 * p)[0]
+        return np.asfortranarray(single * size)
+
+    def precondition(block: Array, which: NDArray[np.intp]) -> Array:
+        turned = turn(block, "T")
+        for i in np.unique(which):
+            own = which == i
+            turned[:, own] = lapack.dpttrs(*factors[i][:2], turned[:, own])[0]
+        return turn(turned, "N")
+
+    solved = np.full((p, penalties.size * t), np.nan)
+    live = np.flatnonzero(np.repeat(serves, t))
+    which = live // t
+    residual = np.asfortranarray(np.tile(sides / units, penalties.size)[:, live])
+    x = np.zeros_like(residual)
+    direction = z = precondition(residual, which)
+    slope = np.einsum("ij,ij->j", residual, z)
+    for _ in range(MOST_STEPS):
+        ended = np.linalg.norm(z, axis=0) <= accuracy * np.linalg.norm(x, axis=0)
+        if ended.any():
+            solved[:, live[ended]] = x[:, ended]
+            goes = ~ended
+            live, which, slope = live[goes], which[goes], slope[goes]
+            x, residual = x[:, goes], residual[:, goes]
+            direction, z = direction[:, goes], z[:, goes]
+        if not live.size:
+            break
+        product = blas.dsymm(1.0, K, direction, lower=1) + penalties[which] * direction
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            length = slope / np.einsum("ij,ij->j", direction, product)
+            x = x + length * direction
+            residual = residual - length * product
+            z = precondition(residual, which)
+            before, slope = slope, np.einsum("ij,ij->j", residual, z)
+            direction = z + slope / before * direction
+    return np.asarray((solved.reshape(p, -1, t) * units).transpose(1, 0, 2))
 
 
 def rounding(equations: NormalEquations) -> float:

@@ -157,7 +157,8 @@ def gram_matrices(groups: int, classes: int = 1) -> int:
     """Return how many Gram matrices a fit holds at once; with `classes`, that of all their pairs.
 
     Each group's (and class's); over several groups their sum, and the difference that is solved;
-    the sum of a pair; a factor. (Where Cholesky fails, the eigendecomposition takes three more.)
+    the sum of a pair; a factor. (A decomposition that several penalties share takes one more, and
+    where Cholesky fails, that of the eigenvectors three.)
     """
     return (groups + (2 if groups > 1 else 0)) * classes + (2 if classes > 1 else 1)
 

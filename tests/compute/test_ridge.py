@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
+from rfbench.compute import ridge
 from rfbench.compute.gram import accumulate, accumulate_groups, residual_sum_of_squares, solve_ridge
 from rfbench.errors import MethodError
 
@@ -201,3 +202,52 @@ def test_losses_within_rounding_are_equal():
     path = solve_ridge(mine, [1e-9, 1e-10], intercept=True)
     losses = residual_sum_of_squares(mine, path.coef, path.intercept)
     assert losses[0, 0] == losses[1, 0] > 0
+
+
+def decaying(p, decay):
+    """Return a matrix with eigenvalues from 1 down to 10**-decay, and two sides."""
+    rng = np.random.default_rng(0)
+    vectors = np.linalg.qr(rng.standard_normal((p, p)))[0]
+    return (vectors * np.logspace(0, -decay, p)) @ vectors.T, rng.standard_normal((p, 2))
+
+
+@pytest.mark.parametrize("decay", [2, 4, 15])
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e60])
+def test_penalties_solved_together_are_those_solved_one_by_one(decay, scale):
+    K, sides = decaying(80, decay)
+    sides[:, 1] = 0.0
+    penalties = np.logspace(1, -10, 12)
+    solved = ridge._solve_together(np.asfortranarray(scale * K), sides, scale * penalties, 1e-13)
+    values, vectors = np.linalg.eigh(K)
+    exact = [vectors @ (vectors.T @ sides / (values + a)[:, None]) / scale for a in penalties]
+    done = np.isfinite(solved).all(axis=(1, 2))
+    assert done[penalties >= 1e-5].all()
+    assert done.all() == (decay < 5)  # of what float32 rounds nothing is said
+    error = np.linalg.norm(solved - exact, axis=1)[done, 0] / np.linalg.norm(exact, axis=1)[done, 0]
+    assert (error < 1e-15 / np.minimum(penalties[done], 1e-5) + 1e-12).all()
+    assert not solved[done][:, :, 1].any()
+
+
+def test_where_penalties_are_solved_together_what_is_left_goes_to_cholesky(monkeypatch):
+    K, sides = decaying(40, 12)
+    penalties = np.logspace(1, -14, 16)
+
+    def solve():
+        load = lambda work: np.copyto(work, K)  # noqa: E731
+        return ridge.solve_shifted(load, sides, penalties, 40 * 2.2e-16, 1.0)
+
+    apart, words = solve()
+    monkeypatch.setattr(ridge, "COLUMNS_PER_SIDE", 1)
+    found = []
+    real = ridge._solve_together
+    monkeypatch.setattr(ridge, "_solve_together", lambda *a: found.append(real(*a)) or found[-1])
+    together, same_words = solve()
+    (own,) = found
+    assert len(own) < len(penalties)  # those that Cholesky might refuse are not tried
+    assert 5 < np.isfinite(own).all(axis=(1, 2)).sum() < len(own)
+    assert same_words == words
+    scale = np.linalg.norm(apart, axis=1, keepdims=True)
+    np.testing.assert_allclose(together / scale, apart / scale, rtol=0, atol=1e-3)
+    np.testing.assert_allclose((together / scale)[:8], (apart / scale)[:8], rtol=0, atol=1e-9)
+    monkeypatch.setattr(ridge, "MOST_STEPS", 1)
+    np.testing.assert_array_equal(solve()[0], apart)
