@@ -14,11 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import blas
 
 from rfbench.arrays import Array
-from rfbench.compute.equations import NormalEquations
-from rfbench.compute.ridge import RidgePath, rounding, solve_shifted
+from rfbench.compute.ridge import solve_shifted
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,67 +113,6 @@ class RowSpectrum:
         with np.errstate(divide="ignore", invalid="ignore"):
             errors = missed / np.where(own > 0, own, 0.0).T[:, :, None]
         return np.asarray(self.Y - errors)
-
-
-class ColumnSpectrum:
-    """The eigendecomposition of the (centred) Gram matrix, from which every penalty follows.
-
-    Parameters
-    ----------
-    equations : NormalEquations
-    intercept : bool
-    """
-
-    def __init__(self, equations: NormalEquations, *, intercept: bool) -> None:
-        self.equations, self.intercept = equations, intercept
-        self.noise = rounding(equations)
-        self.largest = float(np.diag(equations.gram).max(initial=0.0))
-        work = np.array(equations.gram, order="F")
-        moment = equations.moment
-        self.means = equations.column_sums / equations.n * intercept
-        if intercept:
-            blas.dsyr(-1 / equations.n, equations.column_sums, lower=1, a=work, overwrite_a=1)
-            moment = moment - np.outer(self.means, equations.target_sums)
-        self.values, self.vectors = linalg.eigh(
-            work, overwrite_a=True, check_finite=False, driver="evd"
-        )
-        np.maximum(self.values, 0.0, out=self.values)
-        self.sides = self.vectors.T @ moment
-
-    def path(self, alphas: Array) -> RidgePath:
-        """Return the fits of all rows."""
-        inverse, dropped = _inverse(self.values, alphas, self.noise, self.largest)
-        coef = _combined(self.vectors, inverse, self.sides)
-        offset = np.zeros((len(alphas), coef.shape[2]))
-        if self.intercept:
-            offset = self.equations.intercepts(coef)
-        return RidgePath(coef, offset, _words(dropped, len(self.values)))
-
-    def left_out(self, features: Array, targets: Array, alphas: Array) -> Array:
-        """Return the decision of each of some rows by the fit without it, shape (a, b, t).
-
-        Parameters
-        ----------
-        features : ndarray, shape (b, p)
-            Of rows of the equations, less their shift.
-        targets : ndarray, shape (b, t)
-        alphas : ndarray, shape (a,)
-
-        Returns
-        -------
-        ndarray
-            Not finite for a row on which such a fit has no hold.
-        """
-        n = self.equations.n
-        inverse, _ = _inverse(self.values, alphas, self.noise, self.largest)
-        turned = (features - self.means) @ self.vectors
-        mean = self.equations.target_sums / n * self.intercept
-        missed = targets - mean - _combined(turned, inverse, self.sides)
-        np.square(turned, out=turned)
-        own = 1.0 - self.intercept / n - inverse @ turned.T
-        own[own <= 10 * self.noise] = 0.0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(targets - missed / own[:, :, None])
 
 
 def _combined(vectors: Array, weights: Array, sides: Array) -> Array:

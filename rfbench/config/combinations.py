@@ -21,9 +21,7 @@ from rfbench.config.schema import (
 )
 from rfbench.errors import ConfigError, RfbenchError, unknown
 from rfbench.registry import KERNELS
-from rfbench.samplers.base import looks_at_target
 from rfbench.samplers.metric import LEARNT_KERNELS
-from rfbench.solvers.base import LOO
 
 
 def check_combinations(experiment: Experiment, document: yamlfile.Document) -> None:
@@ -284,12 +282,6 @@ def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> 
             f"{sampler.label} has no bandwidth that could be chosen.",
             todo="Write `bandwidth: median`, say.",
         )
-    if experiment.solver.selection == LOO and looks_at_target(built):
-        raise ConfigError(
-            f"{sampler.label} looks at the target, and selection is 'loo'.",
-            "A row left out of the fit alone would be judged by features that saw it.",
-            "Write `selection: cv5`.",
-        )
     if experiment.solver.name == NO_SOLVER and not getattr(built, "approximates_kernel", False):
         raise ConfigError(
             f"{sampler.label} does not approximate the kernel, and without a solver there is "
@@ -308,12 +300,6 @@ def _check_metric(experiment: Experiment, solver: Any) -> None:
             f"{asked}, and the kernel {experiment.kernel} does not fall with a distance.",
             "The metric is learnt from the gradients of fits with the kernel.",
             f"Take one of {', '.join(LEARNT_KERNELS)}, or leave kernel_metric out.",
-        )
-    if experiment.solver.selection == LOO:
-        raise ConfigError(
-            f"{asked}, which looks at the target, and selection is 'loo'.",
-            "A row left out of the fit alone would be judged by a metric that saw it.",
-            "Write `selection: cv5`.",
         )
     if not getattr(solver, "uses_features", True):
         raise ConfigError(

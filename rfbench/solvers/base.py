@@ -74,10 +74,9 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         How one value is taken from the grid: there is only one; the smallest error on the
         evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
         of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: ridge and kernel ridge, on features that do not
-        look at the target). After the choice all rows are fitted. Of equally good values the
-        strongest (the largest penalty) wins. Features that look at the target are fitted
-        without the rows that choose, see `fit`.
+        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
+        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
+        at the target are fitted without the rows that choose, see `fit`.
     intercept : bool
         Fit a constant.
     random_state : int, Generator, RandomState, SeedSequence or None
@@ -178,7 +177,7 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         if self.selection == LOO and not self.leaves_one_out:
             raise MethodError(
                 f"{type(self).__name__} has no leave-one-out error in closed form.",
-                "Ridge and kernel ridge have one.",
+                "Kernel ridge has one.",
                 "Take selection: cv5.",
             )
 
@@ -238,12 +237,6 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
                 "selection is 'test', but fit was given no evaluation rows.",
                 "",
                 "Pass fit(..., evaluation=(X, y)), or select by cv5 or validation.",
-            )
-        if selection == LOO and looks_at_target(self.features_):
-            raise MethodError(
-                "selection is 'loo', and the features were fitted to the target of every row.",
-                "A row that is left out of the fit alone would be judged by features that saw it.",
-                "Take selection: cv5.",
             )
         if selection == LOO and groups is not None:
             raise MethodError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
@@ -127,17 +126,6 @@ class Design:
             clock=clock,
             centre=centre,
         )
-
-    def blocks(self, clock: Clock) -> Iterator[tuple[slice, Array]]:
-        """Yield slices of the rows, and their features in float64; the array is used again."""
-        step = self._block_rows()
-        buffer = np.empty((min(step, self.n), self.n_columns), dtype=self.X.dtype)
-        for start in range(0, self.n, step):
-            rows = slice(start, min(start + step, self.n))
-            out = buffer[: rows.stop - start]
-            with clock.part("features"):
-                self.transform_into(self.X[rows], out)
-            yield rows, out.astype(np.float64, copy=False)
 
     def multiply(self, coefficients: FloatArray) -> Array:
         """Return Z @ coefficients for coefficients of shape (n_columns, k); shape (n, k)."""

@@ -18,8 +18,6 @@ from rfbench.solvers.regularization_path import Fits, Groups, LinearPath, Path
 
 Solve = Callable[[NormalEquations], LinearPath]
 
-# Of the leave-one-out error: the Gram matrix, its centred copy, and what the eigenvectors take.
-LEFT_OUT_MATRICES = 5
 # The products of the rows, those of a fold, their factor or eigenvectors and what these take.
 ROW_SIDE_MATRICES = 5
 

@@ -12,21 +12,15 @@ from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.compute.ridge import RidgePath
-from rfbench.compute.row_side import ColumnSpectrum, DualPath, RowSpectrum, solve_dual
-from rfbench.errors import MethodError
+from rfbench.compute.row_side import DualPath, solve_dual
 from rfbench.memory import check_fits
 from rfbench.parameters import estimator, one_of, parameter
-from rfbench.solvers.base import LOO, LinearModel, PenalisedSolver
+from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.declaration import solver
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
-from rfbench.solvers.grouped_fits import (
-    LEFT_OUT_MATRICES,
-    gram_fits,
-    pairwise_gram_fits,
-    row_side_bytes,
-)
+from rfbench.solvers.grouped_fits import gram_fits, pairwise_gram_fits, row_side_bytes
 from rfbench.solvers.regularization_path import Fits, Groups, LinearPath
 
 
@@ -40,20 +34,10 @@ class _Ridge(LinearModel, PenalisedSolver):
     Other parameters: those of `PenalisedSolver`.
     """
 
-    leaves_one_out: ClassVar[bool] = True
-
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         by_pairs = targets.coding is not None and targets.coding.by_pairs
-        if by_pairs and self.chosen_selection() == LOO:
-            raise MethodError(
-                "selection 'loo' is not for one-vs-one.",
-                "A row left out changes the fits of its pairs only.",
-                "Take multiclass: one-vs-rest, or selection: cv5.",
-            )
         if design.n_columns >= design.n:
             return self._row_side_fits(design, targets, groups, clock)
-        if self.chosen_selection() == LOO:
-            return self._left_out_fits(design, targets, clock)
         fit = pairwise_gram_fits if by_pairs else gram_fits
         return fit(design, targets, groups, clock, self._solve, self.intercept)
 
@@ -65,24 +49,6 @@ class _Ridge(LinearModel, PenalisedSolver):
     def _solve(self, equations: gram.NormalEquations) -> LinearPath:
         alphas = self._absolute(equations.n)
         return _linear(gram.solve_ridge(equations, alphas, intercept=self.intercept))
-
-    def _left_out_fits(self, design: Design, targets: Targets, clock: Clock) -> Fits:
-        """Fit all rows, and sum the losses of each by the fit without it, in a second pass."""
-        means = targets.columns.mean(axis=0) * self.intercept
-        Y = targets.columns - means
-        same = np.zeros(design.n, dtype=np.intp)
-        (equations,) = design.equations(Y, same, clock, LEFT_OUT_MATRICES, self.intercept)
-        with clock.part("train"):
-            spectrum = ColumnSpectrum(equations, intercept=self.intercept)
-            path = _linear(spectrum.path(self._absolute(design.n)))
-            path.intercepts[:] += means
-            alphas, loss = self._absolute(design.n - 1), np.zeros(len(self.grid()))
-        for rows, features in design.blocks(clock):
-            with clock.part("train"):
-                block = features - equations.shift
-                decisions = spectrum.left_out(block, Y[rows], alphas) + means
-                loss += self._summed_losses(decisions, targets.truth[rows])
-        return Fits(path, equations.mean_squared_norm(), held_loss=loss[None])
 
     def _row_side_fits(
         self, design: Design, targets: Targets, groups: Groups, clock: Clock
@@ -103,17 +69,10 @@ class _Ridge(LinearModel, PenalisedSolver):
             shift = gram.mean_row(Z) * self.intercept
             if self.intercept:
                 Z -= shift
-            K, Y = Z @ Z.T, targets.columns
+            K = Z @ Z.T
             row_norm = float(np.trace(K) / n + shift @ shift)  # the shift is the mean
-            if self.chosen_selection() == LOO:
-                spectrum = RowSpectrum(K, Y, intercept=self.intercept, noise=noise)
-                del K
-                dual = spectrum.path(self._absolute(n))
-                decisions = spectrum.left_out(self._absolute(n - 1))
-                loss: Array | None = self._summed_losses(decisions, targets.truth)[None]
-            else:
-                dual = self._dual(K, targets, np.arange(n), noise)
-                loss = None if groups is None else self._group_loss(K, targets, groups, noise)
+            dual = self._dual(K, targets, np.arange(n), noise)
+            loss = None if groups is None else self._group_loss(K, targets, groups, noise)
             a, _, t = dual.duals.shape
             flat = dual.duals.transpose(0, 2, 1).reshape(a * t, n)
             coef = (flat @ Z).reshape(a, t, p).transpose(0, 2, 1)
@@ -174,9 +133,6 @@ class RidgeRegressor(Regressor, _Ridge):
     over the rows; the error of a fold comes from its Gram matrix too. Where there are at least as
     many columns as rows, they come from the products of the rows with each other.
 
-    With the selection 'loo' the penalty has the smallest leave-one-out error, in closed form: one
-    eigendecomposition and a second pass over the rows.
-
     Its parameters are those of `_Ridge`, its base.
 
     Examples
@@ -197,8 +153,8 @@ class RidgeClassifier(Classifier, _Ridge):
     per pair of classes, fitted on the rows of the two, and a vote (one-vs-one), all from one Gram
     matrix per class and fold.
 
-    Every selection counts wrong labels, 'loo' too; scikit-learn's RidgeClassifierCV takes the
-    squared error of the coded labels there.
+    Every selection counts wrong labels; scikit-learn's RidgeClassifierCV takes the squared error of
+    the coded labels where it leaves one row out.
 
     Parameters
     ----------

@@ -291,9 +291,6 @@ def test_what_expands_beyond_all_bounds_is_refused(tmp_path, text):
         read(tmp_path, text + "samplers: [rks, orf]\n")
 
 
-def test_a_row_is_not_left_out_of_features_that_saw_its_label(tmp_path):
-    loo = changed("selection: cv5", "selection: loo")
-    with pytest.raises(ConfigError, match="eerf looks at the target, and selection is 'loo'"):
-        read(tmp_path, loo)
-    without = loo.replace("  - eerf: {pool_size: 100}\n", "")
-    assert read(tmp_path, without).solver.selection == "loo"
+def test_rows_are_left_out_one_by_one_of_exact_kernels_only(tmp_path):
+    with pytest.raises(ConfigError, match="no leave-one-out error in closed form"):
+        read(tmp_path, changed("selection: cv5", "selection: loo"))

@@ -121,7 +121,6 @@ def test_the_metric_is_part_of_the_identity_and_none_is_not(experiment_of):
     ("override", "message"),
     [
         ("kernel=arc-cosine-1", "does not fall with a distance"),
-        ("solver.selection=loo", "looks at the target, and selection is 'loo'"),
         ("solver={name: kernel-ridge}", "uses no features"),
     ],
 )

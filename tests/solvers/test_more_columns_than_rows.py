@@ -102,6 +102,5 @@ def test_no_gram_matrix_of_the_columns_is_made(monkeypatch):
     X, y = problem(30, 90, "four")
     RidgeClassifier(ALPHAS, random_state=0).fit(X, y)
     RidgeClassifier(ALPHAS, multiclass="one-vs-one", random_state=0).fit(X, y)
-    RidgeClassifier(ALPHAS, selection="loo").fit(X, y)
     with pytest.raises(AssertionError, match="p x p"):
         RidgeClassifier(ALPHAS, random_state=0).fit(X[:, :29], y)
