@@ -24,11 +24,13 @@ def default_block_rows(n_columns: int, itemsize: int = 8) -> int:
 
     As many rows as 640 KiB hold, which leaves room in the L2 cache for what the products pack, but
     at least 384 (fewer slow the products down more than a full cache does); at least 1024 where the
-    Gram matrix itself leaves the L3 cache and has to be paid for in memory traffic. Never more than
+    Gram matrix itself leaves the L3 cache and has to be paid for in memory traffic, and in float32,
+    where that of each block is added to a total in float64. Never more than
     a sixteenth of the free memory holds, but 16 in any case.
     """
     row_bytes = itemsize * max(n_columns, 1)
-    floor = _LARGE_ROWS if 8 * n_columns**2 > _L3_BYTES else _SMALL_ROWS
+    large = itemsize < 8 or 8 * n_columns**2 > _L3_BYTES
+    floor = _LARGE_ROWS if large else _SMALL_ROWS
     wanted = max(_BLOCK_BYTES // row_bytes, floor)
     return max(_LEAST_ROWS, min(wanted, int(_MEMORY_SHARE * free_bytes()) // row_bytes))
 

@@ -125,7 +125,7 @@ def solve_shifted(
         load(work)
         # Cholesky would accept these: its squared pivots are at least alpha.
         sure = np.flatnonzero(penalties > 4 * noise * (largest + penalties))
-        together = _solve_together(work, sides, penalties[sure], max(ACCURACY, noise / 10))
+        together = _solve_together(work, sides, penalties[sure], max(ACCURACY, noise))
         done = np.isfinite(together).all(axis=(1, 2))
         solved[sure] = together
         left = np.setdiff1d(left, sure[done])

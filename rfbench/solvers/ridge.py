@@ -63,19 +63,18 @@ class _Ridge(LinearModel, PenalisedSolver):
         with clock.part("features"):
             Z = design.matrix()
         with clock.part("train"):
-            # In float32 too the products are exact: what is left out is what its features round.
             noise = max(p * float(np.finfo(np.float64).eps), 4 * float(np.finfo(Z.dtype).eps))
-            Z = Z.astype(np.float64, copy=False)
             shift = gram.mean_row(Z) * self.intercept
             if self.intercept:
                 Z -= shift
-            K = Z @ Z.T
+            K = (Z @ Z.T).astype(np.float64, copy=False)
             row_norm = float(np.trace(K) / n + shift @ shift)  # the shift is the mean
             dual = self._dual(K, targets, np.arange(n), noise)
             loss = None if groups is None else self._group_loss(K, targets, groups, noise)
             a, _, t = dual.duals.shape
             flat = dual.duals.transpose(0, 2, 1).reshape(a * t, n)
-            coef = (flat @ Z).reshape(a, t, p).transpose(0, 2, 1)
+            flat = (flat.astype(Z.dtype, copy=False) @ Z).astype(np.float64, copy=False)
+            coef = flat.reshape(a, t, p).transpose(0, 2, 1)
             notes = [[text] if text else [] for text in dual.fallback]
             path = LinearPath(coef, dual.intercepts - shift @ coef, notes)
         return Fits(path, row_norm, held_loss=loss)
