@@ -190,7 +190,9 @@ def _mirror(square: Array, step: int = 256) -> None:
 
 
 def _targets(Y: npt.ArrayLike, n: int) -> Array:
-    targets = np.asarray(Y, np.float64)
+    targets: Array = np.asarray(Y)
+    if targets.dtype != np.int8:  # coded labels stay as small as they are
+        targets = targets.astype(np.float64, copy=False)
     if targets.ndim not in (1, 2) or targets.shape[0] != n:
         raise ValueError(f"targets have the shape {targets.shape}, not ({n},) or ({n}, t)")
     return targets[:, None] if targets.ndim == 1 else targets

@@ -44,6 +44,8 @@ from rfbench.solvers.regularization_path import CERTAIN, Fits, Groups, LinearPat
 VALIDATION_SHARE = 0.2
 LOO = "loo"
 FLOATS = [np.float64, np.float32]
+# That are held at once where the rows of a fold choose.
+DECISIONS = 2**21
 
 
 def _is_folds(value: Any) -> bool:
@@ -274,11 +276,15 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
                     parts = []
                     for g, fitted in enumerate(fits.partial):
                         rows = np.flatnonzero(folds == g)
-                        part = design.take(rows)
-                        part.clock = clock
-                        parts.append(
-                            self._summed_losses(fitted.decisions(part), targets.truth[rows])
-                        )
+                        # All decisions at once would take more memory than the features.
+                        at_once = max(1, DECISIONS // fitted.intercepts.size)
+                        loss = np.zeros(len(fitted.intercepts))
+                        for start in range(0, len(rows), at_once):
+                            some = rows[start : start + at_once]
+                            part = design.take(some)
+                            part.clock = clock
+                            loss += self._summed_losses(fitted.decisions(part), targets.truth[some])
+                        parts.append(loss)
                     sums = np.array(parts)
             losses, held_rows = sums.sum(axis=0), int(counts.sum())
             self.fold_losses_ = sums[:, int(np.argmin(losses))] / counts

@@ -44,13 +44,14 @@ class Coding:
         return self.k > 2 and self.scheme == ONE_VS_ONE
 
     def columns(self, codes: Codes) -> Array:
-        """Return class codes, shape (n,), as -1 and +1, shape (n, t); 0 for rows not in a pair."""
+        """Return class codes, shape (n,), as -1 and +1, shape (n, t); 0 for rows not in a pair.
+
+        Of more than two classes in one byte each: of a hundred they are more than the rows.
+        """
         if self.k == 2:
             return np.where(codes == 1, 1.0, -1.0)[:, None]
-        classes = np.arange(self.k)
-        if not self.by_pairs:
-            return np.where(codes[:, None] == classes, 1.0, -1.0)
-        return np.asarray(self._signs()[codes])
+        signs = self._signs() if self.by_pairs else 2 * np.eye(self.k) - 1
+        return np.asarray(signs.astype(np.int8)[codes])
 
     def decode(self, decisions: Array) -> Codes:
         """Return the class codes of decision values, shape (..., t).

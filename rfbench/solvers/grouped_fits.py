@@ -34,8 +34,11 @@ def gram_fits(
     same = np.zeros(design.n, dtype=np.intp)
     by_row = same if codes is None else codes
     matrices = gram_matrices(int(by_row.max(initial=0)) + 1)
-    means = targets.columns.mean(axis=0) if centre else np.zeros(targets.columns.shape[1])
-    parts = design.equations(targets.columns - means, by_row, clock, matrices, centre)
+    columns, means = targets.columns, np.zeros(targets.columns.shape[1])
+    if centre and columns.dtype == np.float64:  # coded classes are near zero, and many
+        means = columns.mean(axis=0)
+        columns = columns - means
+    parts = design.equations(columns, by_row, clock, matrices, centre)
     with clock.part("train"):
         total = _sum(parts)
         held = [] if groups is None else parts[-int(groups.min()) :]

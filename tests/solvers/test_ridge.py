@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 from sklearn import linear_model
+from sklearn.base import clone
 
 from rfbench.clock import Clock
 from rfbench.samplers import RKS
-from rfbench.solvers import RidgeClassifier, RidgeRegressor
+from rfbench.solvers import RidgeClassifier, RidgeRegressor, base
 from rfbench.solvers.coding import Coding, Targets
 from rfbench.solvers.design import Design
 
@@ -125,3 +126,21 @@ def test_in_float32_the_loss_of_a_fold_is_that_of_its_rows_at_every_penalty():
             for g, part in enumerate(fits.partial)
         )
         np.testing.assert_allclose(fits.held_loss.sum(axis=0), direct, rtol=0.05)
+
+
+@pytest.mark.parametrize("multiclass", ["one-vs-rest", "one-vs-one"])
+def test_decisions_in_blocks_make_no_difference(several, multiclass, monkeypatch):
+    X, y = several
+    solver = RidgeClassifier([0.1, 10.0], multiclass=multiclass, selection="cv5", random_state=0)
+    whole = clone(solver).fit(X, y)
+    asked = []
+    real = base.Solver._summed_losses
+    monkeypatch.setattr(base, "DECISIONS", 7 * 2 * whole.intercept_.size)
+    monkeypatch.setattr(
+        base.Solver,
+        "_summed_losses",
+        lambda self, decisions, truth: asked.append(len(truth)) or real(self, decisions, truth),
+    )
+    np.testing.assert_array_equal(solver.fit(X, y).fold_losses_, whole.fold_losses_)
+    assert max(asked) == 7
+    assert sum(asked) == len(y)
