@@ -159,7 +159,7 @@ class Newton:
 
         Converged is a fit whose gradient is at most `tol`, whose relative distance to the optimum
         is proven to be at most `gap`, and whose last step was promised at most `PROMISED` of the
-        objective: a small gradient alone says little where the penalty is small.
+        objective (`tol`, if larger): a small gradient alone says little where the penalty is small.
         """
         theta, decisions = start.copy(), self._decisions(start)
         current = self._value(decisions, theta, alpha)
@@ -170,7 +170,7 @@ class Newton:
             slope = self.loss.slope(decisions)
             gradient = self._back(slope.gradient, theta, alpha)
             size = float(np.abs(gradient).max()) / scale
-            if size <= tol and promised <= PROMISED * current:
+            if size <= tol and promised <= max(PROMISED, tol) * current:
                 certified = self.relative_gap(alpha, theta)
                 if certified <= gap:
                     return Minimum(theta, True, size, certified)

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from rfbench.samplers import RKS
-from rfbench.solvers import LogisticClassifier
+from rfbench.solvers import LogisticClassifier, newton
 from rfbench.solvers.newton import Multinomial, TwoClasses
 
 
@@ -142,3 +142,17 @@ def test_the_derivatives_of_a_loss_are_differences(loss, rng):
         for i in range(6)
     ]
     np.testing.assert_allclose(slope.weights * max(t - 1, 1), traces, rtol=1e-12)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_tolerance_says_when_the_steps_stop(classes, monkeypatch):
+    X, y = on_a_sphere(classes=classes)
+    taken, steps = [], []
+    real = newton.Newton._step
+    monkeypatch.setattr(newton.Newton, "_step", lambda *a: taken.append(1) or real(*a))
+    for tol in (1e-3, 1e-8):
+        solver = LogisticClassifier(0.1, tol=tol).fit(X, y)
+        assert solver.converged_
+        assert solver.gap_ <= 1e-4
+        steps.append(len(taken))
+    assert 2 * steps[0] < steps[1]
