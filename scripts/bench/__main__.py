@@ -19,9 +19,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="scripts/bench/run",
         description="Time rfbench against scikit-learn and against the machine's own limit.",
-        epilog=f"Without --quick the table, figure and numbers go to {RESULTS}/.",
+        epilog=f"Without --quick the table and numbers go to {RESULTS}/.",
     )
-    parser.add_argument("--quick", action="store_true", help="bars 1 and 2 only, under 60 s")
+    parser.add_argument("--quick", action="store_true", help="bars 1, 2 and 8 only")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the numbers here")
     parser.add_argument(
         "--covtype",
@@ -29,15 +29,11 @@ def main() -> None:
         default=True,
         help="bar 5: about 20 minutes and 13 GB of memory",
     )
-    parser.add_argument("--redraw", action="store_true", help="only draw the figure again")
     given = parser.parse_args()
     from rich.console import Console
 
     from scripts.bench import report
 
-    if given.redraw:
-        report.redraw(RESULTS)
-        return
     console = Console(highlight=False, soft_wrap=True)
     console.print(report.conditions())
     cases = []
@@ -56,16 +52,17 @@ def main() -> None:
 
 
 def _quick() -> Iterator[Case]:
-    """Bars 1 and 2; of scikit-learn's Ridge fits, which all take the same time, three."""
+    """Bars 1, 2 and 8; of scikit-learn's Ridge fits, which all take the same time, three."""
     from threadpoolctl import threadpool_limits
 
     from rfbench.compute import waves
-    from scripts.bench import ridge
+    from scripts.bench import ridge, solvers
 
     waves.warm_up()
     with threadpool_limits(limits=1):
         for n, d, M, bar in ridge.SIZES:
             yield ridge.ridge_case(n, d, M, bar, rounds=2, fits=3)
+        yield from solvers.solver_cases()
 
 
 def _everything(*, covtype: bool) -> Iterator[Case]:
@@ -73,7 +70,7 @@ def _everything(*, covtype: bool) -> Iterator[Case]:
 
     from rfbench.compute import waves
     from rfbench.registry import SAMPLERS
-    from scripts.bench import growth, pools, ridge, runs
+    from scripts.bench import pools, ridge, runs, solvers
     from scripts.bench.covtype import covtype_case
 
     waves.warm_up()
@@ -88,8 +85,7 @@ def _everything(*, covtype: bool) -> Iterator[Case]:
                 if name in SAMPLERS:
                     yield pools.pool_case(name, n, d, candidates)
         yield pools.weights_case()
-        for name in SAMPLERS:
-            yield from growth.growth_cases(name)
+        yield from solvers.solver_cases()
     if covtype:
         yield covtype_case()
     yield runs.workers_case(n=40_000, d=20, M=1000, trials=10)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -20,9 +19,6 @@ RECORDED = (
 )
 
 
-EXPONENT = "exponent in "
-
-
 @dataclass(frozen=True)
 class Bar:
     """What a case has to reach.
@@ -30,10 +26,10 @@ class Bar:
     Attributes
     ----------
     number : int
-        Of the bar, from 1 to 7.
+        Of the bar, from 1 to 8.
     measure : {'ratio', 'limit_ratio', 'seconds', 'gigabytes'}
     least, most : float or None
-        The bounds that apply; neither: it only asks for the measurement.
+        The bounds that apply.
     """
 
     number: int
@@ -109,34 +105,6 @@ class Case:
         """Return what the JSON file says, numbers rounded to 6 digits."""
         facts = {key: _rounded(getattr(self, key)) for key in RECORDED}
         return {**facts, "bars": [asdict(bar) for bar in self.bars]}
-
-
-@dataclass(frozen=True)
-class Exponent(Case):
-    """How the time of a sampler grows with one size: the slope of log time against log size.
-
-    Attributes
-    ----------
-    slope : float
-        Stands as the ratio: log of the time over log of the size.
-    """
-
-    slope: float = float("nan")
-
-    @property
-    def ratio(self) -> float | None:
-        """The slope."""
-        return self.slope
-
-
-def from_record(record: Mapping[str, Any]) -> Case:
-    """Return the case that a record of the JSON file was made from."""
-    derived = ("ratio", "limit_ratio")
-    facts = {key: record[key] for key in RECORDED if key not in derived}
-    facts["bars"] = tuple(Bar(**bar) for bar in record["bars"])
-    if record["case"].startswith(EXPONENT):
-        return Exponent(**facts, slope=record["ratio"])
-    return Case(**facts)
 
 
 def _rounded(value: Any) -> Any:

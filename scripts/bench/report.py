@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rfbench.experiment import environment
-from scripts.bench.case import Bar, Case, Exponent, from_record
-from scripts.bench.growth import exponents
+from scripts.bench.case import Case
 from scripts.bench.limit import DEFINITION
 
 TITLE = """\
 # Speed
 
 `scripts/bench/run` wrote this page. Seconds are single runs on one thread, the best of several
-repetitions; a bar is ours, and a case that misses it says so. In the lines of t_pp M is the size of
-the pool."""
-FILES = ("bench.json", "bench.md", "bench.png", "machine.json")
-GROWTH = ("fit and transform: exponent in", "n", "M", "d")
-LEFT = ("case", "reference", "bar", "verdict", GROWTH[0])
+repetitions (of the solvers alone, the fewest CPU seconds); a bar is ours, and a case that misses it
+says so. In the lines of t_pp M is the size of the pool."""
+FILES = ("bench.json", "bench.md", "machine.json")
+LEFT = ("case", "reference", "bar", "verdict")
 HEAD = (
     *("case", "n", "d", "M", "seconds", "reference", "seconds", "ratio"),
     *("x limit", "bar", "verdict"),
@@ -58,44 +56,9 @@ def line(case: Case) -> str:
 
 
 def table(cases: Sequence[Case]) -> str:
-    """Return the table of all cases but those of growth, and below it that of the exponents."""
-    return "\n\n".join(
-        "\n".join(_aligned(head, body))
-        for head, body in ((HEAD, rows(cases)), (GROWTH, growth_rows(cases)))
-        if body
-    )
-
-
-def growth_rows(cases: Sequence[Case]) -> list[tuple[str, ...]]:
-    """Return the cells of the table of exponents."""
-    return [
-        (name, *(f"{slopes[size]:.2f}" if size in slopes else "" for size in "nMd"))
-        for name, slopes in exponents(cases).items()
-    ]
-
-
-def _aligned(head: Sequence[str], body: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(len(row[i]) for row in (head, *body)) for i in range(len(head))]
-    for row in (head, *body):
-        cells = (
-            cell.ljust(width) if name in LEFT else cell.rjust(width)
-            for cell, width, name in zip(row, widths, head, strict=True)
-        )
-        yield "  ".join(cells).rstrip()
-
-
-def _markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    marks = ["---" if name in LEFT else "---:" for name in head]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, marks, *body))
-
-
-def rows(cases: Sequence[Case]) -> list[tuple[str, ...]]:
-    """Return the cells of the table."""
-    return [
-        _cells(case)
-        for case in cases
-        if not isinstance(case, Exponent) and not case.case.startswith("growth")
-    ]
+    """Return the table of all cases, in Markdown."""
+    marks = ["---" if name in LEFT else "---:" for name in HEAD]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (HEAD, marks, *map(_cells, cases)))
 
 
 def verdict(cases: Sequence[Case]) -> str:
@@ -117,18 +80,8 @@ def write_json(cases: Sequence[Case], path: Path) -> None:
     path.write_text(json.dumps([case.record() for case in cases], indent=1) + "\n", "utf-8")
 
 
-def redraw(folder: Path) -> None:
-    """Draw the figure again from the numbers that the folder has."""
-    from scripts.bench.figure import draw
-
-    records = json.loads((folder / "bench.json").read_text("utf-8"))
-    draw([from_record(record) for record in records], folder / "bench.png")
-
-
 def write(cases: Sequence[Case], folder: Path) -> None:
-    """Write the numbers, the table of the README, the figure and the machine."""
-    from scripts.bench.figure import draw
-
+    """Write the numbers, the table and the machine."""
     write_json(cases, folder / "bench.json")
     facts: dict[str, Any] = {
         "machine": environment.machine(),
@@ -136,11 +89,8 @@ def write(cases: Sequence[Case], folder: Path) -> None:
         "git": environment.git_commit(),
     }
     (folder / "machine.json").write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
-    parts = [TITLE, _markdown(HEAD, rows(cases)), _markdown(GROWTH, growth_rows(cases))]
-    parts.append(conditions().replace("\n", "  \n"))
-    text = "\n\n".join(parts) + "\n"
-    (folder / "bench.md").write_text(text, "utf-8")
-    draw(cases, folder / "bench.png")
+    parts = [TITLE, table(cases), conditions().replace("\n", "  \n")]
+    (folder / "bench.md").write_text("\n\n".join(parts) + "\n", "utf-8")
 
 
 def _cells(case: Case) -> tuple[str, ...]:
@@ -152,7 +102,7 @@ def _cells(case: Case) -> tuple[str, ...]:
         "" if case.reference_seconds is None else _time(case.reference_seconds),
         "" if case.ratio is None else f"{case.ratio:.3g}",
         "" if case.limit_ratio is None else f"{case.limit_ratio:.2f}",
-        "; ".join(str(bar) for bar in case.bars if not _reported(bar)),
+        "; ".join(map(str, case.bars)),
         ", ".join(_verdicts(case)),
     )
 
@@ -168,13 +118,7 @@ def _numbers(case: Case) -> list[str]:
 
 
 def _verdicts(case: Case) -> list[str]:
-    held = [bar for bar in case.bars if not _reported(bar)]
-    return ["PASS" if case.reaches(bar) else "MISSED" for bar in held]
-
-
-def _reported(bar: Bar) -> bool:
-    """Tell whether the bar asks for the measurement only."""
-    return bar.number == 7
+    return ["PASS" if case.reaches(bar) else "MISSED" for bar in case.bars]
 
 
 def _time(seconds: float) -> str:

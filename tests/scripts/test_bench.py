@@ -1,12 +1,10 @@
 import json
 import math
 
-import numpy as np
 import pytest
-from matplotlib.image import imread
 
-from scripts.bench import growth, pools, report, ridge, runs
-from scripts.bench.case import RECORDED, Bar, Case, Exponent, from_record
+from scripts.bench import pools, report, ridge, runs, solvers
+from scripts.bench.case import RECORDED, Bar, Case
 from scripts.bench.covtype import covtype_case
 from scripts.bench.limit import Limit
 
@@ -14,9 +12,6 @@ KEYS = {
     "case", "n", "d", "M", "seconds", "reference", "reference_seconds", "ratio", "limit_seconds",
     "limit_ratio", "bars",
 }  # fmt: skip
-TINY = growth.Grid(
-    {"n": 60, "M": 8, "d": 3}, dict.fromkeys("nMd", (40, 50, 60, 70)) | {"d": (2, 3, 4, 5)}
-)
 
 
 def check(case, *, compared, limited):
@@ -73,22 +68,13 @@ def test_weights():
     check(pools.weights_case(100), compared=False, limited=False)
 
 
-def test_growth():
-    cases = list(growth.growth_cases("rks", TINY, least=1))
-    points = [case for case in cases if not isinstance(case, Exponent)]
-    exponents = [case for case in cases if isinstance(case, Exponent)]
-    assert (len(points), len(exponents)) == (12, 3)
-    for case in points:
-        check(case, compared=False, limited=False)
-    for case in exponents:
-        check(case, compared=True, limited=False)
-
-
-def test_exponent_is_the_slope(monkeypatch):
-    monkeypatch.setattr(growth, "best_of", lambda *_: 1.0)
-    assert [case.ratio for case in growth.growth_cases("rks", TINY) if case.bars] == [
-        pytest.approx(0, abs=1e-12)
-    ] * 3
+def test_solvers():
+    check(solvers.folds_case(30, 8), compared=True, limited=True)
+    check(solvers.single_case(30, 8), compared=True, limited=True)
+    check(solvers.one_penalty_case(60, 8, 3), compared=True, limited=False)
+    case = solvers.logistic_case(60, 8, 2, default=True)
+    check(case, compared=True, limited=False)
+    assert case.sound
 
 
 def test_runs():
@@ -116,7 +102,6 @@ def test_bars():
 def test_everything_is_written(tmp_path):
     bars = (Bar(1, "ratio", least=25), Bar(2, "limit_ratio", most=1.3))
     cases = [Case("rks, ridge", 2.0, 100, 2, 3, "Ridge", 60.0, 1.0, bars=bars)]
-    cases += growth.growth_cases("eerf", TINY, least=1)
     report.write(cases, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(report.FILES)
     assert len(json.loads((tmp_path / "bench.json").read_text())) == len(cases)
@@ -124,17 +109,3 @@ def test_everything_is_written(tmp_path):
     assert "| 30 | 2.00 | >= 25 x; <= 1.3 x limit | PASS, MISSED |" in text
     assert "bar 2: MISSED by rks, ridge 100, 2, 3" in report.verdict(cases)
     assert "limit = GEMM flops" in text
-    drawn = imread(tmp_path / "bench.png")
-    (tmp_path / "bench.png").unlink()
-    report.redraw(tmp_path)
-    assert np.abs(imread(tmp_path / "bench.png") - drawn).mean() < 0.01
-
-
-def test_a_record_gives_its_case_back():
-    bars = (Bar(1, "ratio", least=25), Bar(2, "limit_ratio", most=1.3))
-    case = Case("rks, ridge", 2.0, 100, 2, 3, "Ridge", 60.0, 1.0, bars=bars)
-    assert from_record(json.loads(json.dumps(case.record()))) == case
-    for point in growth.growth_cases("rks", TINY, least=1):
-        back = from_record(json.loads(json.dumps(point.record())))
-        assert type(back) is type(point)
-        assert back.record() == point.record()
