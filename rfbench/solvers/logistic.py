@@ -17,7 +17,7 @@ from rfbench.solvers.declaration import solver
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.grouped_fits import matrix_fits
-from rfbench.solvers.newton import Loss, Multinomial, Newton, TwoClasses
+from rfbench.solvers.newton import PROMISED, Loss, Multinomial, Newton, TwoClasses
 from rfbench.solvers.regularization_path import CERTAIN, Fits, Groups, LinearPath
 
 # Held at once: the Hessian of all rows, that of the fold, its copy with the penalty, and sums.
@@ -99,7 +99,14 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
             if first is not None:
                 theta[:p] = first[0].coefficients[i]
                 theta[p:] = first[0].intercepts[i]
-            result = newton.minimise(alpha, theta, tol=self.tol, gap=gap, max_iter=self.max_iter)
+            result = newton.minimise(
+                alpha,
+                theta,
+                tol=self.tol,
+                gap=gap,
+                max_iter=self.max_iter,
+                promise=max(PROMISED, self.tol),
+            )
             theta = result.theta
             path.certify(i, result.gap)
             if not result.converged:

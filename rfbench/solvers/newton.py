@@ -153,13 +153,20 @@ class Newton:
         self.hessian = hessian
 
     def minimise(
-        self, alpha: float, start: Array, *, tol: float, gap: float, max_iter: int
+        self,
+        alpha: float,
+        start: Array,
+        *,
+        tol: float,
+        gap: float,
+        max_iter: int,
+        promise: float = PROMISED,
     ) -> Minimum:
         """Minimise from `start`, shape (q, t); the last row is the constants, where fitted.
 
         Converged is a fit whose gradient is at most `tol`, whose relative distance to the optimum
-        is proven to be at most `gap`, and whose last step was promised at most `PROMISED` of the
-        objective (`tol`, if larger): a small gradient alone says little where the penalty is small.
+        is proven to be at most `gap`, and whose last step promised at most `promise` of the
+        objective: a small gradient alone says little where the penalty is small.
         """
         theta, decisions = start.copy(), self._decisions(start)
         current = self._value(decisions, theta, alpha)
@@ -170,7 +177,7 @@ class Newton:
             slope = self.loss.slope(decisions)
             gradient = self._back(slope.gradient, theta, alpha)
             size = float(np.abs(gradient).max()) / scale
-            if size <= tol and promised <= max(PROMISED, tol) * current:
+            if size <= tol and promised <= promise * current:
                 certified = self.relative_gap(alpha, theta)
                 if certified <= gap:
                     return Minimum(theta, True, size, certified)
