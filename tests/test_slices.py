@@ -27,6 +27,7 @@ COMMANDS = (
     "--help",
 )
 SAID = {
+    "checking": ("- [maps.md](maps.md)", "  test "),
     "leaderboard": ("- [which_method.md](which_method.md)",),
     "choosing": ("  choose ", "  predict "),
     "audit": ("  audit ", "## Audits", "range over the unprinted keys |"),
@@ -65,6 +66,7 @@ def test_without_slices_the_core_says_all_the_rest(absent: tuple[str], tmp_path:
         shutil.rmtree(package / "rfbench" / name)
     for rows in ROWS:
         shutil.copytree(PUBLISHED / rows, tmp_path / "results" / rows)
+    shutil.copytree(PUBLISHED / "maps", tmp_path / "results" / "maps")
     for audit in AUDITS:
         shutil.copytree(PUBLISHED / audit, tmp_path / audit)
     said = ran(tmp_path, package)

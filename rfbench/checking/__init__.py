@@ -1,17 +1,15 @@
-"""What methods promise, as plain functions: call one in your own tests, or run `rfbench test`.
+"""Does a map of random features have the kernel that it claims, and keep what it promises?
 
-    from rfbench.checking import check_sampler
+    from rfbench.checking import check_map
 
     def test_antithetic():
-        check_sampler(Antithetic)
+        check_map(Antithetic, kernel="gaussian")
 
-- `check_sampler`, of a subclass of `rfbench.samplers.RandomFeatures`.
-- `check_solver`, of a subclass of `rfbench.solvers.Solver`.
-- `check_foreign`, of a transformer, classifier or regressor from elsewhere with scikit-learn's
-  interface, or a function that returns data, as far as a benchmark relies on them.
-- `promises_of`, of any of these: a `Promise` per check, kept or not, and nothing is raised.
+- `check_map` raises `CheckFailed` if not; `check` returns all that was found. They take a sampler,
+  a transformer of scikit-learn's interface, or a function ``f(X, M, seed)``.
+- `rfbench test` prints it; `results/maps.md` has it for every map of rfbench and those of others.
 
-They raise `CheckFailed`. Everything is imported when it is first asked for.
+Everything is imported when it is first asked for.
 """
 
 import importlib

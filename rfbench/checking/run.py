@@ -1,131 +1,157 @@
-"""Finding the checks that fit a class, and running them."""
+"""Checking a map: the kernel that it claims, and what is promised of every map."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from rfbench.checking import foreign, samplers, solvers
+from rfbench.checking import samplers
+from rfbench.checking.answers import answer, explained
+from rfbench.checking.bias import BANDWIDTH, SECONDS, MapClaim, Measurement, measure
+from rfbench.checking.maps import OF_EVERY_MAP, ForeignMap, MapSubject
 from rfbench.checking.promises import CheckFailed as CheckFailed
 from rfbench.checking.promises import NotApplicable as NotApplicable
 from rfbench.checking.promises import Promise, run_checks
 from rfbench.errors import MethodError
 from rfbench.registry import KERNELS
 from rfbench.samplers import RandomFeatures
-from rfbench.solvers import Solver
-
-Options = Mapping[str, Any] | None
-CONTRACTS = {
-    samplers.SamplerSubject: samplers.CONTRACT,
-    solvers.SolverSubject: solvers.CONTRACT,
-    foreign.TransformerSubject: foreign.TRANSFORMER,
-    foreign.PredictorSubject: foreign.PREDICTOR,
-    foreign.RowsSubject: foreign.LOADER,
-}
 
 
-def kernels_of(thing: Any) -> tuple[str, ...]:
-    """Return the names of the kernels that a sampler says it serves; none of anything else."""
-    if not (isinstance(thing, type) and issubclass(thing, RandomFeatures)):
-        return ()
-    return tuple(name for name, kernel in KERNELS.items() if thing.serves(kernel))
+@dataclass
+class Report:
+    """What was found of a map.
+
+    Attributes
+    ----------
+    measured : list of (MapClaim, Measurement)
+        The kernels that it claims, those that it has not first.
+    promises : list of Promise
+        What is promised of every map, kept or not.
+    why_not : str
+        Why no kernel was measured.
+    """
+
+    measured: list[tuple[MapClaim, Measurement]] = field(default_factory=list)
+    promises: list[Promise] = field(default_factory=list)
+    why_not: str = ""
+
+    @property
+    def broken(self) -> list[Promise]:
+        """The promises that are not kept."""
+        return [promise for promise in self.promises if promise.got]
+
+    @property
+    def wrong(self) -> list[tuple[MapClaim, Measurement]]:
+        """The kernels that it claims and does not have."""
+        return [each for each in self.measured if each[1].biased or not each[1].falls]
 
 
-def subject_of(thing: Any, options: Options = None) -> Any:
-    """Return a class or function as a subject of the checks that fit.
+def subject_of(
+    thing: Any,
+    kernel: str | None = None,
+    bandwidth: float | None = None,
+    parameters: Mapping[str, Any] | None = None,
+) -> MapSubject:
+    """Return a class or function as a subject of the checks; `check` has the parameters.
 
     Raises
     ------
     MethodError
-        It is neither a sampler, a solver, a transformer, an estimator nor a function.
+        It is neither a sampler, a transformer nor a function.
     """
-    options = options or {}
-    if not isinstance(thing, type):
-        if not callable(thing):
-            raise MethodError(f"{thing!r} is no class and no function.")
-        return foreign.RowsSubject(thing, options)
-    if issubclass(thing, RandomFeatures):
-        return samplers.SamplerSubject(thing, options, kernels_of(thing))
-    if issubclass(thing, Solver):
-        return solvers.SolverSubject(thing, options)
-    if hasattr(thing, "fit") and hasattr(thing, "transform"):
-        return foreign.TransformerSubject(thing, options)
-    if hasattr(thing, "fit") and hasattr(thing, "predict"):
-        return foreign.PredictorSubject(thing, options)
+    if isinstance(thing, type) and issubclass(thing, RandomFeatures):
+        served = [name for name, each in KERNELS.items() if thing.serves(each)]
+        declared = getattr(thing, "declaration", None)
+        differs = dict(declared.contract) if declared else {}
+        if kernel and KERNELS.published(kernel) not in served:
+            raise MethodError(
+                f"{thing.__name__} does not serve the kernel '{kernel}'.",
+                f"It serves {', '.join(served)}.",
+            )
+        differs |= {"kernels_served": tuple(served)}
+        return samplers.SamplerSubject(thing, parameters or {}, **differs)
+    transformer = hasattr(thing, "fit") and hasattr(thing, "transform")
+    if callable(thing) and (transformer or not isinstance(thing, type)):
+        return ForeignMap.of(thing, parameters or {}, kernel or "gaussian", bandwidth)
     raise MethodError(
-        f"{thing.__name__} is neither a sampler nor a solver.",
-        "It has no fit with transform, and no fit with predict.",
-        "Inherit rfbench.samplers.RandomFeatures, or follow scikit-learn's interface.",
+        f"{getattr(thing, '__name__', repr(thing))} is no map.",
+        "It has no fit with transform, and is no function.",
+        "Name a sampler, a transformer or a function f(X, M, seed). Of a solver or an estimator "
+        "scikit-learn's check_estimator tests the interface.",
     )
 
 
-def promises_of(thing: Any, options: Options = None) -> list[Promise]:
-    """Run the checks that fit a class or a function.
+def check(
+    thing: Any,
+    kernel: str | None = None,
+    bandwidth: float | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    seconds: float = SECONDS,
+) -> Report:
+    """Check a map.
 
     Parameters
     ----------
     thing : type or callable
-        A sampler, a solver, a transformer or estimator from elsewhere, or a function that
-        returns data.
-    options : mapping, optional
-        Parameters that it is built with, such as a small pool.
-
-    Returns
-    -------
-    list of Promise
-        One per check; of what cannot be built and used at all, the first alone.
+        A sampler, a transformer of scikit-learn's interface, or a function ``f(X, M, seed)`` that
+        returns the features of rows.
+    kernel : str, optional
+        The kernel that it has to have. Default: of a sampler each that it serves, else the
+        Gaussian one.
+    bandwidth : float, optional
+        Of the kernel. Default: what the parameters say, or 3.
+    parameters : mapping, optional
+        What it is built with, beside the number of features and the seed.
+    seconds : float
+        Of CPU, for each kernel.
 
     Raises
     ------
     MethodError
-        There are no checks for it.
+        It is no map.
     """
-    return _tested(subject_of(thing, options))
-
-
-def _tested(subject: Any) -> list[Promise]:
+    subject = subject_of(thing, kernel, bandwidth, parameters)
+    checks = OF_EVERY_MAP if isinstance(subject, ForeignMap) else samplers.CONTRACT
+    report = Report()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return run_checks(subject, CONTRACTS[type(subject)])
+        report.promises = run_checks(subject, checks)
+        if report.promises[0].got:
+            return report
+        try:
+            claims = _claims(subject, kernel, bandwidth)
+        except NotApplicable as error:
+            report.why_not = str(error)
+            return report
+        report.measured = [(claim, measure(claim, seconds=seconds)) for claim in claims]
+    report.measured.sort(key=lambda each: each not in report.wrong)
+    return report
 
 
-def _demand(subject: Any) -> None:
-    if failed := [promise.explanation() for promise in _tested(subject) if promise.got]:
-        raise CheckFailed("\n\n".join(failed))
+def _claims(subject: Any, kernel: str | None, bandwidth: float | None) -> list[MapClaim]:
+    """Return what is measured: of a sampler its first kernel in both maps, others in one."""
+    if isinstance(subject, ForeignMap):
+        return subject.claims()
+    every = subject.claims(KERNELS.published(kernel) if kernel else None, bandwidth or BANDWIDTH)
+    first = every[0].kernel.name
+    return [claim for claim in every if claim.kernel.name == first or claim.name != "paired"]
 
 
-def check_sampler(sampler: type[RandomFeatures], options: Options = None, **differs: Any) -> None:
-    """Check what a sampler promises: columns, seeds, sparse rows, float32, and its kernel.
-
-    Parameters
-    ----------
-    sampler : subclass of RandomFeatures
-    options : mapping, optional
-        Its parameters beside n_components and random_state, small enough for 60 rows.
-    **differs
-        Attributes of `rfbench.checking.samplers.SamplerSubject`, such as
-        ``columns_per_component=1``.
+def check_map(thing: Any, *args: Any, **kwargs: Any) -> None:
+    """Check a map as `check` does, in a test of your own.
 
     Raises
     ------
     CheckFailed
-        A promise is not kept. The message says of each what was expected, what came instead, and
-        what to do.
+        It has not the kernel that it claims, or a promise is not kept. The message says what was
+        expected, what came instead, and what to do.
     """
-    served = {"kernels_served": kernels_of(sampler), **differs}
-    _demand(samplers.SamplerSubject(sampler, options or {}, **served))
-
-
-def check_solver(solver: type[Solver], options: Options = None, **differs: Any) -> None:
-    """Check what a solver promises, as `check_sampler` does.
-
-    `options` make its fits exact enough to be compared; `differs` are attributes of
-    `rfbench.checking.solvers.SolverSubject`.
-    """
-    _demand(solvers.SolverSubject(solver, options or {}, **differs))
-
-
-def check_foreign(thing: type[Any] | Callable[..., Any], options: Options = None) -> None:
-    """Check what a benchmark relies on in a class or function from elsewhere."""
-    _demand(subject_of(thing, options))
+    report = check(thing, *args, **kwargs)
+    failed = [promise.explanation() for promise in report.broken]
+    for claim, found in report.wrong:
+        failed.append("\n".join([answer(claim, found), *explained(found)]))
+    if failed:
+        raise CheckFailed("\n\n".join(failed))

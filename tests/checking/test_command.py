@@ -1,10 +1,10 @@
-"""`rfbench test`: somebody else's class against its contract."""
+"""`rfbench test`: the answer first, then what causes it, a table, and the promises."""
 
 import re
 
 import pytest
 
-from rfbench.checking import promises_of
+from rfbench.checking import CheckFailed, check, check_map
 from rfbench.errors import MethodError
 from tests.support.command_line import call
 
@@ -17,112 +17,13 @@ class Good(RandomFeatures):
     kernels_served = Gaussian
 
     def _draw(self, X, targets, random):
-        return self.draw_unit_map(random, X.shape[1], self.n_components).times(
-            self.n_components**-0.5
-        )
-
-class Forgets(Good):
-    def _draw(self, X, targets, random):
-        frequencies = np.random.default_rng().standard_normal((self.n_components, X.shape[1]))
-        return self.unit_map(frequencies, random)
-
-class OneTooMany(Good):
-    def _draw(self, X, targets, random):
-        return self.draw_unit_map(random, X.shape[1], self.n_components + 1)
-
-class Other:
-    def fit(self, X, y=None):
-        return self
-    def transform(self, X):
-        return X - X.mean(axis=0)
-
-class Neither:
-    pass
-
-def rows():
-    return np.arange(12.0).reshape(6, 2), [0, 1] * 3
-
-def chance():
-    return np.random.default_rng().standard_normal((6, 2)), [0, 1] * 3
-"""
-
-
-@pytest.fixture
-def mine(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(MINE)
-
-
-def failed(name, *words):
-    output = call("test", f"mine.py:{name}", "--allow-imports", *words, code=1)
-    assert all(output.count(f"    {word}:") == output.count("FAILED") for word in ("got", "to do"))
-    return output, set(re.findall(r"^FAILED +(.*?)(?: \(.*)?$", output, re.MULTILINE))
-
-
-@pytest.mark.usefixtures("mine")
-def test_what_keeps_its_contract_ends_with_0():
-    assert "16 of 16 promises" in call("test", "mine.py:Good", "--allow-imports")
-    assert "2 of 2" in call("test", "mine.py:rows", "--allow-imports")
-    output = call("test", "sklearn.kernel_approximation.Nystroem", "--set", "gamma=0.1")
-    assert "5 of 5" in output
-
-
-@pytest.mark.usefixtures("mine")
-def test_what_does_not_says_what_was_got_and_ends_with_1():
-    output, names = failed("OneTooMany")
-    assert "has exactly the columns asked for" in names
-    assert "M = 1 gives the shape (20, 2) in place of (20, 1)" in " ".join(output.split())
-    assert "same seed of any kind same features" not in names
-    _, names = failed("Forgets")
-    assert "same seed of any kind same features" in names
-    assert "has exactly the columns asked for" not in names
-    assert failed("Other")[1] == {"features are a function of each row", "clones and copies"}
-    assert failed("chance")[1] == {"it returns the same rows again"}
-
-
-@pytest.mark.usefixtures("mine")
-def test_what_has_no_contract_or_no_permission_is_refused():
-    assert "--allow-imports" in call("test", "mine.py:Good", code=2)
-    assert "neither" in call("test", "mine.py:Neither", "--allow-imports", code=2)
-    assert "cannot be imported" in call("test", "mine.py:Nobody", "--allow-imports", code=2)
-    with pytest.raises(MethodError):
-        promises_of(3)
-
-
-WRONG = """
-import numpy as np
-from rfbench.samplers import RandomFeatures
-from rfbench.kernels import Gaussian
-
-class Features(RandomFeatures):
-    kernels_served = Gaussian
-
-    def _draw(self, X, targets, random):
         frequencies = self.draw(random, X.shape[1])
         return self.unit_map(frequencies, random).times(self.n_components**-0.5)
 
     def draw(self, random, d):
         return self.kernel_.frequencies(random.frequencies, d, self.n_components)
 
-class NoBandwidth(Features):
-    def draw(self, random, d):
-        return random.frequencies.standard_normal((self.n_components, d))
-
-class WrongByRootTwo(Features):
-    def draw(self, random, d):
-        return super().draw(random, d) * 2**0.5
-
-class NoFactor(Features):
-    def _draw(self, X, targets, random):
-        return self.unit_map(self.draw(random, X.shape[1]), random)
-
-class OneLine(Features):
-    def draw(self, random, d):
-        frequencies = super().draw(random, d)
-        lengths = np.linalg.norm(frequencies, axis=1, keepdims=True)
-        return lengths * frequencies[:1] / lengths[0]
-
-class RowScaled(Features):
+class RowScaled(Good):
     # Orthogonal directions, with the lengths of a block multiplied onto the wrong axis.
     def draw(self, random, d):
         blocks = []
@@ -132,58 +33,89 @@ class RowScaled(Features):
             blocks.append(Q * np.sign(np.diag(R)) * lengths)
         return self.kernel_.spread * np.concatenate(blocks)[: self.n_components]
 
-class IgnoresTheTarget(Features):
-    needs_target = True
-
-class NotFinite(Features):
+class Forgets(Good):
     def draw(self, random, d):
-        return np.where(np.arange(self.n_components)[:, None] == 2, np.nan, super().draw(random, d))
+        return np.random.default_rng().standard_normal((self.n_components, d)) / self.bandwidth_
 
-class Raises(Features):
+class Raises(Good):
     def draw(self, random, d):
         return [1, 2][d]
 
-class Plain(Features):
+class Plain(Good):
     approximates_kernel = False
+
+class Neither:
+    pass
+
+def waves(X, M, seed, bandwidth=1.0):
+    generator = np.random.default_rng(seed)
+    W = generator.standard_normal((M, X.shape[1])) / bandwidth
+    return np.sqrt(2 / M) * np.cos(X @ W.T + generator.uniform(0, 2 * np.pi, M))
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "promise", "message"),
-    [
-        (
-            "NoBandwidth",
-            "the mean over seeds is the kernel",
-            "with the kernel gaussian: with M = 16",
-        ),
-        ("WrongByRootTwo", "the mean over seeds is the kernel", "(standard error)"),
-        ("NoFactor", "the mean over seeds is the kernel", "where the kernel is"),
-        ("RowScaled", "the mean over seeds is the kernel", "where the kernel is 0.1353"),
-        ("OneLine", "the error of the kernel falls with M", "with M = 16 and"),
-        ("IgnoresTheTarget", "target is asked for where it is needed", "with shuffled labels"),
-        ("NotFinite", "one plain fit", "1 of 8 columns has NaN or infinity: 2"),
-    ],
-)
-def test_a_wrong_sampler_is_told_from_a_right_one(name, promise, message, tmp_path, monkeypatch):
+@pytest.fixture(autouse=True)
+def mine(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(WRONG)
-    output, names = failed(name)
-    assert promise in names
-    assert message in " ".join(output.split())
-    if name == "OneLine":
-        assert names == {promise}
+    (tmp_path / "mine.py").write_text(MINE)
 
 
-def test_what_is_not_tested_and_what_cannot_be_is_said(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(WRONG)
-    output = call("test", "mine.py:Features", "--allow-imports")
-    assert "serves: gaussian, gaussian-unhalved." in output
-    assert "skipped" not in output
-    output = " ".join(call("test", "mine.py:Plain", "--allow-imports").split())
-    for promise in ("the mean over seeds is the kernel", "the error of the kernel falls with M"):
-        assert f"skipped {promise}: it says that it estimates no kernel" in output
-    output, names = failed("Raises")
-    assert names == {"one plain fit"}
+def said(name, *words, code=0):
+    return call("test", f"mine.py:{name}", "--allow-imports", *words, code=code)
+
+
+def test_the_answer_stands_first_and_the_table_is_short():
+    lines = said("RowScaled", "--kernel", "gaussian", code=1).splitlines()
+    assert re.fullmatch(
+        r"NO   no gaussian, (offset|paired) map kernel: biased by -0\.\d+ \(the kernel is "
+        r"0\.135\) at distance 2 along [\w -]+, z = -\d+; M = 16",
+        lines[0],
+    )
+    assert lines[2].startswith("     cause: lengths on the wrong axis")
+    assert lines[3].startswith("     to do: Multiply the rows")
+    table = [
+        line for line in lines if re.match(r"distance|a row with|a bandwidth further out  ", line)
+    ]
+    assert 10 < len(table) <= 20
+    assert lines[-1] == "mine.py:RowScaled: 13 of 13 promises are kept"
+
+
+def test_what_is_right_ends_with_0():
+    output = said("waves", "--bandwidth", "2")
+    assert output.startswith("yes  gaussian kernel: no bias of 0.1 errors of one draw; M = 16")
+    assert "not tested: clones and copies, because it is a function" in output
+    path = "sklearn.kernel_approximation.RBFSampler"
+    assert call("test", path, "--parameter", "gamma=0.1").startswith("yes  gaussian kernel")
+    output = call("test", path, "--parameter", "gamma=0.1", "--bandwidth", "3", code=1)
+    assert "NO   no gaussian kernel: biased by" in output
+    path = "sklearn.kernel_approximation.PolynomialCountSketch"
+    assert call("test", path, "--kernel", "polynomial").startswith("yes  polynomial kernel")
+
+
+def test_promises_that_are_broken_and_what_is_not_measured_are_said():
+    output = said("Forgets", "--kernel", "gaussian", code=1)
+    assert "FAILED  same seed same features" in output
+    output = said("Plain")
+    assert "No kernel is measured: it says that it estimates no kernel" in output
+    output = said("Raises", code=1)
     assert "IndexError: list index out of range" in output
     assert re.search(r"mine.py, line \d+: return \[1, 2\]\[d\]", output)
+
+
+def test_what_is_no_map_or_has_no_permission_is_refused():
+    assert "--allow-imports" in call("test", "mine.py:Good", code=2)
+    assert "no map" in said("Neither", code=2)
+    assert "cannot be imported" in said("Nobody", code=2)
+    assert "is not NAME=VALUE" in said("Good", "--parameter", "gamma", code=2)
+    assert "Did you mean 'matern32'" in said("waves", "--kernel", "matern", code=2)
+    assert "does not serve the kernel 'cauchy'" in said("Good", "--kernel", "cauchy", code=2)
+    with pytest.raises(MethodError):
+        check(3)
+
+
+def test_one_call_is_a_test_of_ones_own():
+    from tests.checking import faulty_maps
+
+    check_map(faulty_maps.right, bandwidth=faulty_maps.S)
+    with pytest.raises(CheckFailed, match="cause: a constant seed"):
+        check_map(faulty_maps.constant_seed, bandwidth=faulty_maps.S)

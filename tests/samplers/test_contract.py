@@ -1,15 +1,20 @@
 """Every sampler keeps the promises of all, in each of the forms that its decorator names."""
 
+from dataclasses import replace
+
 import pytest
 
-from rfbench import samplers
-from rfbench.checking import samplers as contract
-from rfbench.checking.promises import CheckFailed
+from rfbench.checking import samplers as checks
+from rfbench.checking.answers import answer, explained
+from rfbench.checking.bias import measure
+from rfbench.checking.maps import OF_EVERY_MAP
+from rfbench.checking.promises import CheckFailed, NotApplicable
 from rfbench.registry import SAMPLERS
 from rfbench.samplers.base import RandomFeatures
 from rfbench.samplers.declaration import GAUSSIAN, Form, sampler
+from tests.samplers import contract
 from tests.support import contracts
-from tests.support.nightly import NIGHTLY
+from tests.support.nightly import NIGHTLY, nightly
 
 
 def subjects(registry):
@@ -21,31 +26,53 @@ def subjects(registry):
             name = "-".join((cls.__name__, *map(str, form.options.values())))
             assert name not in found, f"two forms of {cls.__name__} have one name"
             differs = {**declared.contract, **form.contract}
-            found[name] = contract.SamplerSubject(cls, form.options, declared.kernels, **differs)
+            found[name] = checks.SamplerSubject(
+                cls, form.options, kernels_served=declared.kernels, **differs
+            )
     return found
 
 
 SUBJECTS = subjects(SAMPLERS)
+DAY_SEEDS = 200
 
 
-def at_night(subject, check):
+def waits(subject, check):
     """By day the checks of scikit-learn run on the first form of each class."""
     first = subject.thing.declaration.forms[0].options
     return check is contract.passes_the_checks_of_scikit_learn and subject.options != first
 
 
-def by_day(subject, case):
-    """By day the kernel of a form is its first; of plain features each kernel is looked at."""
-    served = subject.kernels_served
-    return case.get("kernel") in (None, served[0]) or subject.thing is samplers.RKS
-
-
-@contracts.every_check(SUBJECTS, contract.CONTRACT, at_night)
+@contracts.every_check(SUBJECTS, [*checks.CONTRACT, *contract.CONTRACT.checks], waits)
 def test_a_sampler_keeps_its_promise(subject, check):
-    cases = contract.CONTRACT.cases(check)
-    if check is contract.the_mean_over_seeds_is_the_kernel and not NIGHTLY:
-        cases = [case for case in cases if by_day(subject, case)]
-    contracts.run_cases(check, cases, subject)
+    contracts.run_cases(check, contract.CONTRACT.cases(check), subject)
+    if check in OF_EVERY_MAP:
+        paired = replace(subject, options={**subject.options, "feature_map": "paired"})
+        contracts.run_cases(check, [{}], paired)
+
+
+def combinations():
+    """Yield the name of each sampler, kernel and map that is said to be without bias."""
+    for name, subject in SUBJECTS.items():
+        try:
+            claims = subject.claims()
+        except NotApplicable:
+            continue
+        for number, claim in enumerate(claims):
+            by_day = claim.kernel.name == subject.kernels_served[0]
+            label = f"{name}-{claim.kernel.name}-{claim.name}"
+            yield pytest.param(subject, number, id=label, marks=() if by_day else nightly)
+
+
+COMBINATIONS = list(combinations())
+assert len(COMBINATIONS) >= 99
+
+
+@pytest.mark.parametrize(("subject", "number"), COMBINATIONS)
+def test_a_sampler_has_the_kernel_that_it_claims(subject, number):
+    claim = subject.claims()[number]
+    found = measure(claim, most=None if NIGHTLY else DAY_SEEDS)
+    assert not found.biased, [answer(claim, found), *explained(found)]
+    assert found.falls, answer(claim, found)
 
 
 @sampler(
@@ -66,8 +93,10 @@ def test_the_checks_are_those_that_a_decorator_says():
     assert (plain.sizes, plain.options, wide.options) == ((1, 2), {}, {"bandwidth": 3.0})
     assert (plain.float32_tolerance, wide.float32_tolerance) == (1e-4, 1e-3)
     for subject in plain, wide:
-        contract.has_exactly_the_columns_asked_for(subject, "paired")
-        contract.serves_a_kernel_or_refuses_it_without_data(subject, "gaussian")
+        checks.has_exactly_the_columns_asked_for(subject)
     # It says that it serves the Gaussian kernels alone, and its class serves every one.
     with pytest.raises(CheckFailed, match="no MethodError is raised"):
-        contract.serves_a_kernel_or_refuses_it_without_data(plain, "laplacian")
+        checks.serves_a_kernel_or_refuses_it_without_data(plain)
+    assert [claim.name for claim in plain.claims("gaussian")] == ["offset", "paired"]
+    with pytest.raises(NotApplicable, match="have a bias"):
+        replace(plain, unbiased=False).claims()

@@ -1,8 +1,8 @@
 """Every solver keeps the promises of all, in each of its forms."""
 
 from rfbench import solvers
-from rfbench.checking.solvers import CONTRACT, SolverSubject
 from rfbench.registry import SOLVERS
+from tests.solvers.contract import CONTRACT, SolverSubject
 from tests.support import contracts
 
 MANY_FITS = {
@@ -31,7 +31,7 @@ SUBJECTS = {
 }
 
 
-@contracts.every_check(SUBJECTS, CONTRACT)
+@contracts.every_check(SUBJECTS, CONTRACT.checks)
 def test_a_solver_keeps_its_promise(subject, check):
     contracts.run_cases(check, CONTRACT.cases(check), subject)
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from rfbench.checking.solvers import Spoilt
 from rfbench.errors import MethodError
 from rfbench.solvers import ExternalSolver
 from rfbench.solvers.design import Design
+from tests.solvers.contract import Spoilt
 
 
 def test_an_estimator_from_elsewhere_is_given_finite_features(regression):

@@ -1,20 +1,47 @@
-"""The checks of `rfbench.checking` as tests: one per subject and check, its cases inside."""
+"""Checks as tests: one per subject and check, its cases inside."""
 
+from __future__ import annotations
+
+import inspect
+import itertools
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+from sklearn.utils.estimator_checks import check_estimator
 
-from rfbench.checking.promises import Check, Contract, NotApplicable
+from rfbench.checking.promises import Check, NotApplicable, expect
 from tests.support.nightly import nightly
+
+
+class Contract(NamedTuple):
+    """Checks of one kind of subject, in order, and the values of their parameters beside it."""
+
+    checks: Sequence[Check]
+    values: Mapping[str, Sequence[Any]]
+
+    @classmethod
+    def of(cls, subject: type[Any], module: str, **values: Sequence[Any]) -> Contract:
+        """Return the functions of a module that take a subject first."""
+        here = [f for f in vars(sys.modules[module]).values() if inspect.isfunction(f)]
+        own = [f for f in here if f.__module__ == module and f.__name__ not in ("small",)]
+        taking = [f for f in own if "subject" in inspect.signature(f).parameters]
+        return cls([f for f in taking if subject.__name__ in str(inspect.signature(f))], values)
+
+    def cases(self, check: Check) -> list[dict[str, Any]]:
+        """Return the arguments of a check beside its subject, once for each case."""
+        names = list(inspect.signature(check).parameters)[1:]
+        every = itertools.product(*(self.values[name] for name in names))
+        return [dict(zip(names, case, strict=True)) for case in every]
 
 
 def every_check(
     subjects: Mapping[str, Any],
-    contract: Contract,
+    checks: Sequence[Check],
     at_night: Callable[[Any, Check], bool] = lambda subject, check: False,
 ) -> pytest.MarkDecorator:
-    """Parametrise a test by each `subject` and each `check` of its contract."""
+    """Parametrise a test by each `subject` and each `check`."""
     every = [
         pytest.param(
             subject,
@@ -23,7 +50,7 @@ def every_check(
             marks=[nightly] if at_night(subject, check) else [],
         )
         for name, subject in subjects.items()
-        for check in contract.checks
+        for check in checks
     ]
     return pytest.mark.parametrize(("subject", "check"), every)
 
@@ -42,3 +69,22 @@ def run_cases(check: Check, cases: Sequence[Mapping[str, Any]], subject: Any) ->
             raise
     if not promised:
         pytest.skip("it is not promised")
+
+
+def failed_of_scikit_learn(
+    estimator: Any, fewest: int, exceptions: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the names of the checks of scikit-learn that an estimator fails, and why.
+
+    Raises
+    ------
+    CheckFailed
+        Fewer checks than `fewest` were run, or one passes that is among the exceptions.
+    """
+    results = check_estimator(
+        estimator, expected_failed_checks=dict(exceptions), on_skip=None, on_fail=None
+    )
+    expect(len(results) >= fewest, f"only {len(results)} checks of scikit-learn were run")
+    failed = {c["check_name"] for c in results if c["status"] == "xfail"}
+    expect(failed == set(exceptions), f"these pass now: {sorted(set(exceptions) - failed)}")
+    return {c["check_name"]: str(c["exception"]) for c in results if c["status"] == "failed"}

@@ -12,18 +12,12 @@ import sklearn
 from scipy import sparse
 from sklearn.base import is_classifier
 
-from rfbench.checking.promises import (
-    Contract,
-    NotApplicable,
-    expect,
-    expect_refusal,
-    expect_same,
-    failed_of_scikit_learn,
-)
+from rfbench.checking.promises import NotApplicable, expect, expect_refusal, expect_same
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS
 from rfbench.solvers import Solver
+from tests.support.contracts import Contract, failed_of_scikit_learn
 
 FEWEST_CHECKS = 53
 
@@ -108,18 +102,12 @@ class SolverSubject:
 
 
 def one_plain_fit(subject: SolverSubject) -> None:
-    """It can be built and fitted on 90 rows.
-
-    To do: correct this first; the other promises are tested once it works.
-    """
+    """It can be built and fitted on 90 rows."""
     subject.fitted()
 
 
 def passes_the_checks_of_scikit_learn(subject: SolverSubject) -> None:
-    """It passes scikit-learn's `check_estimator`.
-
-    To do: Read the first line of what was got: it names the check.
-    """
+    """It passes scikit-learn's `check_estimator`."""
     failed = failed_of_scikit_learn(subject.thing(), FEWEST_CHECKS, subject.exceptions)
     for name, why in failed.items():
         expect(False, f"{name}: {why}")
@@ -127,11 +115,7 @@ def passes_the_checks_of_scikit_learn(subject: SolverSubject) -> None:
 
 def predictions_look_like_the_target_and_follow_it(subject: SolverSubject) -> None:
     """Predictions have the shape and the labels of the target, and learn an easy
-    problem.
-
-    To do: Compare `decisions`, `predict` and `classes_` with those of
-    `rfbench.solvers.Ridge`.
-    """
+    problem."""
     for y in subject.targets:
         solver = subject.fitted(y=y, features=FEATURES)
         predicted, decisions = solver.predict(ROWS), solver.decisions(ROWS)
@@ -162,10 +146,7 @@ def predictions_look_like_the_target_and_follow_it(subject: SolverSubject) -> No
 
 
 def a_second_fit_forgets_the_first(subject: SolverSubject) -> None:
-    """A second fit gives what a first one would.
-
-    To do: Set every fitted attribute anew in `fit`.
-    """
+    """A second fit gives what a first one would."""
     first, last = subject.targets[0], subject.targets[-1]
     solver = subject.fitted(y=first, features=FEATURES)
     again = solver.fit(ROWS[:, :3], last).decisions(NEW_ROWS[:, :3])
@@ -174,10 +155,7 @@ def a_second_fit_forgets_the_first(subject: SolverSubject) -> None:
 
 
 def rows_in_float32(subject: SolverSubject) -> None:
-    """Rows in float32 give nearly the decisions of float64.
-
-    To do: Accumulate in float64, or widen `float32_tolerance`.
-    """
+    """Rows in float32 give nearly the decisions of float64."""
     narrow = RKS(30, bandwidth=3.0, random_state=0).fit(ROWS.astype(np.float32))
     single = subject.fitted(ROWS.astype(np.float32), features=narrow)
     double = subject.fitted(features=FEATURES).decisions(NEW_ROWS)
@@ -186,10 +164,7 @@ def rows_in_float32(subject: SolverSubject) -> None:
 
 
 def sparse_rows_give_the_fit_of_dense_ones(subject: SolverSubject) -> None:
-    """CSR rows give the fit of the same dense rows.
-
-    To do: Read the rows through the design that the base class makes.
-    """
+    """CSR rows give the fit of the same dense rows."""
     X, new = (np.where(np.abs(rows) > 0.8, rows, 0.0) for rows in (ROWS, NEW_ROWS))
     for features in (None, FEATURES):
         dense = subject.fitted(X, features=features).decisions(new)
@@ -200,10 +175,7 @@ def sparse_rows_give_the_fit_of_dense_ones(subject: SolverSubject) -> None:
 
 
 def rows_and_target_are_left_alone(subject: SolverSubject) -> None:
-    """`fit` writes neither into X nor into y.
-
-    To do: Copy before you centre or scale.
-    """
+    """`fit` writes neither into X nor into y."""
     for y in subject.targets:
         X, y = ROWS.copy(), y.copy()
         X.flags.writeable = y.flags.writeable = False
@@ -212,10 +184,7 @@ def rows_and_target_are_left_alone(subject: SolverSubject) -> None:
 
 
 def features_that_are_streamed_are_the_matrix_of_them(subject: SolverSubject) -> None:
-    """Features streamed in blocks give the fit on their whole matrix.
-
-    To do: Sum over the blocks; nothing may depend on where one ends.
-    """
+    """Features streamed in blocks give the fit on their whole matrix."""
     with mock.patch("rfbench.solvers.design.BLOCK_BYTES", 1):
         for y in subject.targets:
             streamed = subject.fitted(y=y, values=[0.1, 1.0], features=FEATURES)
@@ -228,10 +197,7 @@ def features_that_are_streamed_are_the_matrix_of_them(subject: SolverSubject) ->
 
 
 def a_grid_ends_in_the_fit_of_the_chosen_value(subject: SolverSubject, selection: str) -> None:
-    """A grid of penalties ends in the fit of the chosen one alone.
-
-    To do: Fit anew on all rows after the choice, and count the time to its part.
-    """
+    """A grid of penalties ends in the fit of the chosen one alone."""
     grid = [0.01, 0.1, 1.0]
     clock, solver = Clock(), subject.make(grid, selection=selection)
     expect(sorted(solver.grid()) == grid, f"grid() is {solver.grid()}, not {grid}")
@@ -252,10 +218,7 @@ def a_grid_ends_in_the_fit_of_the_chosen_value(subject: SolverSubject, selection
 
 
 def a_choice_needs_something_to_choose_by(subject: SolverSubject) -> None:
-    """Several penalties without a way to choose are refused.
-
-    To do: Call the base class's `check_parameters`.
-    """
+    """Several penalties without a way to choose are refused."""
     words = "2 alphas .*'fixed'"
     with expect_refusal(MethodError, "two penalties, and no way to choose", words):
         subject.make([0.1, 1.0], selection="fixed").check_parameters()
@@ -264,20 +227,14 @@ def a_choice_needs_something_to_choose_by(subject: SolverSubject) -> None:
 
 
 def more_columns_than_rows(subject: SolverSubject) -> None:
-    """More columns than rows give finite decisions.
-
-    To do: Add the penalty before you factorise.
-    """
+    """More columns than rows give finite decisions."""
     X, y = FEATURES.transform(ROWS)[::8], subject.targets[0][::8]
     decisions = subject.fitted(X, y).decisions(X)
     expect(np.isfinite(decisions).all(), "decisions are NaN or infinite")
 
 
 def a_single_class_is_refused(subject: SolverSubject) -> None:
-    """One class only is refused, by name.
-
-    To do: Let the base class code the labels.
-    """
+    """One class only is refused, by name."""
     if not is_classifier(subject.thing()):
         raise NotApplicable("it is no classifier")
     with expect_refusal(MethodError, "a target of one class", "one class only: 7"):
@@ -285,10 +242,7 @@ def a_single_class_is_refused(subject: SolverSubject) -> None:
 
 
 def features_that_are_not_finite_are_refused(subject: SolverSubject, value: float) -> None:
-    """Features with NaN or infinity are refused, in `fit` and in `decisions`.
-
-    To do: Check the sums of each block.
-    """
+    """Features with NaN or infinity are refused, in `fit` and in `decisions`."""
     rows = ROWS.copy()
     rows[57, 0] = 101.0
     spoilt, features = subject.spoil(rows, value)
@@ -301,5 +255,8 @@ def features_that_are_not_finite_are_refused(subject: SolverSubject, value: floa
 
 
 CONTRACT = Contract.of(
-    SolverSubject, selection=("cv3", "validation", "test"), value=(np.nan, np.inf, -np.inf)
+    SolverSubject,
+    __name__,
+    selection=("cv3", "validation", "test"),
+    value=(np.nan, np.inf, -np.inf),
 )

@@ -1,0 +1,351 @@
+"""Is the product of a map's features the kernel? Its bias and its error over seeds.
+
+Bias is relative to the error of one draw, the standard deviation over seeds. The number of seeds is
+fixed beforehand: with it a bias of a tenth of that error, at one pair of rows, is found with
+probability `POWER`, and a map without any bias is refused with probability `LEVEL` at most
+(t tests, Bonferroni over the pairs). Before that number there are looks, which can only refuse, and
+only beyond `PLAIN` standard errors: what they add to the level is below 1e-10. A map that is
+refused is measured on until it lies beyond as many, so that the cause can be told.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+from sklearn.datasets import load_wine
+
+from rfbench.arrays import Array
+from rfbench.kernels import Kernel
+
+Draw = Callable[[Array, int, int], Any]
+"""From rows, M and a seed to features, or to features and what their products lack (a number)."""
+
+
+class MapClaim(NamedTuple):
+    """A map, the kernel that it claims, and two M at which it is measured."""
+
+    name: str
+    draw: Draw
+    kernel: Kernel
+    sizes: tuple[int, int] = (16, 256)
+
+
+LEVEL, POWER, SEEN = 0.001, 0.9, 0.1
+PLAIN = 8.0
+SECONDS = 60.0
+FIRST_LOOK, FEW_SEEDS = 200, 20
+BANDWIDTH = 3.0  # of a kernel, where nothing is said: its square and its inverse are far from it
+DISTANCES = (0.5, 1.0, 2.0)
+COLUMNS = 5
+SLOWEST = 2.0  # times the error of a rate of 1 / sqrt(M)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of rows, in bandwidths, and the rows that a map is fitted on.
+
+    Attributes
+    ----------
+    rows : array of shape (n, d)
+        Rows of real data first, then the left and the right rows of the pairs.
+    left, right : arrays of shape (pairs,)
+        Numbers of rows.
+    names : list of str
+    """
+
+    rows: Array
+    left: Any
+    right: Any
+    names: list[str]
+
+    def products(self, Z: Any) -> Array:
+        """Return z(x)'z(y) of each pair."""
+        return np.asarray(np.einsum("ij,ij->i", Z[self.left], Z[self.right]))
+
+    def kernel(self, kernel: Kernel) -> Array:
+        """Return k(x, y) of each pair."""
+        return np.diag(kernel(self.rows[self.left], self.rows[self.right])).copy()
+
+    @property
+    def gaps(self) -> Array:
+        """x - y of each pair."""
+        return np.asarray(self.rows[self.left] - self.rows[self.right])
+
+    @property
+    def sums(self) -> Array:
+        """x + y of each pair."""
+        return np.asarray(self.rows[self.left] + self.rows[self.right])
+
+    def kernel_of_sums(self, kernel: Kernel) -> Array:
+        """Return k(x, -y) of each pair."""
+        return np.diag(kernel(self.rows[self.left], -self.rows[self.right])).copy()
+
+
+def pairs_of(bandwidth: float) -> Pairs:
+    """Return the pairs on which every map is measured.
+
+    They lie around a point .3 bandwidths from the origin on all-ones, because features of x + y,
+    such as an offset that is missing or positive features, do not show at the origin. The last one
+    is a pair at distance 1, a bandwidth further out.
+    """
+    generator = np.random.default_rng(17)
+    real = np.asarray(load_wine().data[:, :COLUMNS])
+    real = (real - real.mean(axis=0)) / real.std(axis=0)
+    real = 0.35 * real[generator.permutation(len(real))[:60]]
+    ones = np.full(COLUMNS, COLUMNS**-0.5)
+    directions = {"an axis": np.eye(COLUMNS)[0], "all-ones": ones}
+    for name in ("a random direction", "another direction"):
+        drawn = generator.standard_normal(COLUMNS)
+        directions[name] = drawn / np.linalg.norm(drawn)
+    centre = 0.3 * ones
+    left, right, names = [], [], []
+    for name, direction in directions.items():
+        for distance in DISTANCES:
+            left.append(centre + direction * distance / 2)
+            right.append(centre - direction * distance / 2)
+            names.append(f"distance {distance:g} along {name}")
+    for name, row in (("all-ones", 0.5 * ones), ("an axis", 0.5 * np.eye(COLUMNS)[0])):
+        left.append(row)
+        right.append(row)
+        names.append(f"a row with itself on {name}")
+    gaps = np.linalg.norm(real[:, None] - real, axis=2)
+    sums = np.linalg.norm(real[:, None] + real, axis=2)
+    for distance in DISTANCES:
+        off = np.where(sums < 1.0, np.abs(gaps - distance), np.inf)
+        i, j = np.unravel_index(off.argmin(), off.shape)
+        left.append(real[i])
+        right.append(real[j])
+        names.append(f"distance {gaps[i, j]:.2g} between rows of data")
+    left.append(centre + ones + directions["a random direction"] / 2)
+    right.append(centre + ones - directions["a random direction"] / 2)
+    names.append("a bandwidth further out")
+    numbers = len(real) + np.arange(2 * len(left)).reshape(2, -1)
+    rows = bandwidth * np.vstack([real, left, right])
+    return Pairs(rows, numbers[0], numbers[1], names)
+
+
+@dataclass
+class Measurement:
+    """What was measured of one map.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    M : int
+        The number that the map was asked for; it has `columns`.
+    pairs : Pairs
+    estimates : array of shape (seeds, pairs)
+    out_of_time : bool
+        Whether the seeds ended before the number that the power asks for.
+    rate : float
+        p of an error that falls as M^p; NaN where it was not measured.
+    seconds : float
+        Of CPU.
+    """
+
+    kernel: Kernel
+    M: int
+    columns: int
+    pairs: Pairs
+    estimates: Array
+    out_of_time: bool = False
+    rate: float = math.nan
+    seconds: float = 0.0
+    exact: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Compute the kernel."""
+        self.exact = self.pairs.kernel(self.kernel)
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds were drawn."""
+        return len(self.estimates)
+
+    @property
+    def tested(self) -> Any:
+        """Which pairs count: the one further out is for the error alone, see `further_out`."""
+        return slice(0, -1)
+
+    @property
+    def bias(self) -> Array:
+        """Mean over seeds less the kernel."""
+        return np.asarray(self.estimates.mean(axis=0) - self.exact)
+
+    @cached_property
+    def spread(self) -> Array:
+        """The error of one draw; what does not vary has a small number."""
+        least = 1e-9 * np.abs(self.exact).max()
+        return np.asarray(np.maximum(self.estimates.std(axis=0, ddof=1), least))
+
+    @property
+    def error(self) -> Array:
+        """Standard error of the bias, no smaller than the rounding of float32."""
+        rounding = 1e-6 * np.abs(self.exact).max()
+        return np.asarray(np.maximum(self.spread / math.sqrt(self.seeds), rounding))
+
+    @property
+    def z(self) -> Array:
+        """Bias in standard errors."""
+        return np.asarray(self.bias / self.error)
+
+    @property
+    def worst(self) -> int:
+        """The number of the pair with the largest score."""
+        return int(np.abs(self.z[self.tested]).argmax())
+
+    @property
+    def shown(self) -> int:
+        """The number of the pair with the largest bias, among those beyond `PLAIN` if any is."""
+        clear = np.abs(self.z) >= min(PLAIN, abs(self.z[self.worst]))
+        return int(np.where(clear, np.abs(self.bias), -1.0)[self.tested].argmax())
+
+    @property
+    def limit(self) -> float:
+        """The score beyond which a map is refused."""
+        return float(stats.t.isf(LEVEL / 2 / (len(self.exact) - 1), self.seeds - 1))
+
+    @property
+    def biased(self) -> bool:
+        """Whether the mean over seeds is not the kernel."""
+        return bool(np.abs(self.z[self.worst]) > self.limit)
+
+    @property
+    def constant(self) -> bool:
+        """Whether no estimate depends on the seed."""
+        return bool((self.estimates.std(axis=0) < 1e-7 * np.abs(self.exact).max()).all())
+
+    @property
+    def falls(self) -> bool:
+        """Whether the error falls with M, at least about half as fast as 1 / sqrt(M)."""
+        return not self.rate > -0.25
+
+    @property
+    def seen(self) -> float:
+        """The bias, in errors of one draw, that these seeds find with probability `POWER`."""
+        return (self.limit + float(stats.norm.ppf(POWER))) / math.sqrt(self.seeds)
+
+    @property
+    def squared(self) -> Array:
+        """Mean squared error of each pair."""
+        return np.asarray(((self.estimates - self.exact) ** 2).mean(axis=0))
+
+    @cached_property
+    def relative_error(self) -> float:
+        """Mean squared error over that of independent draws of the same form and columns.
+
+        NaN where independent draws are not known, or have no error either.
+        """
+        one = independent(self)
+        if one is None:
+            return math.nan
+        return float(self.squared[self.tested].sum() / one[self.tested].sum())
+
+    @property
+    def further_out(self) -> float:
+        """Root mean square error a bandwidth further out, over that of the same pair."""
+        near = self.pairs.names.index("distance 1 along a random direction")
+        here, there = self.squared[[near, -1]]
+        return math.sqrt(there / here) if here > 1e-18 else 1.0
+
+
+def independent(measured: Measurement) -> Array | None:
+    """Return the mean squared error of independent draws at each pair; None if not known.
+
+    Of waves these are pairs of cosine and sine where z(x)'z(x) does not vary, else cosines with an
+    offset; of the softmax kernel, positive features.
+    """
+    kernel, pairs = measured.kernel, measured.pairs
+    generator = np.random.default_rng(5)
+    try:
+        W = kernel.frequencies(generator, pairs.rows.shape[1], 40_000)
+    except (TypeError, AttributeError):  # a kernel without a spectral measure
+        if kernel.name != "softmax":
+            return None
+        W = generator.standard_normal((40_000, pairs.rows.shape[1])) / kernel.bandwidth
+    per_feature = 1
+    if kernel.feature == "coordinate":
+        phases = pairs.rows[:, W[:, 0].astype(int)]
+        sides = phases[pairs.left] * phases[pairs.right]
+    else:
+        phases = pairs.rows @ W.T
+        left, right = phases[pairs.left], phases[pairs.right]
+        if kernel.name == "softmax":
+            norms = (pairs.rows**2).sum(axis=1) / kernel.bandwidth**2
+            lengths = (norms[pairs.left] + norms[pairs.right])[:, None]
+            sides = np.exp(left + right - lengths / 2)
+        elif kernel.feature == "arc-cosine":
+            both = (left > 0) & (right > 0)
+            sides = 2 * np.where(both, (left * right) ** kernel.order, 0.0)
+        elif measured.estimates[:, pairs.names.index("a row with itself on an axis")].std() < 1e-6:
+            sides, per_feature = np.cos(left - right), 2
+        else:
+            offsets = generator.uniform(0, 2 * np.pi, len(W))
+            sides = 2 * np.cos(left + offsets) * np.cos(right + offsets)
+    return np.asarray(sides.var(axis=1) * per_feature / measured.columns)
+
+
+def seeds_needed(pairs: int) -> int:
+    """Return how many seeds find a bias of `SEEN` errors of one draw.
+
+    >>> seeds_needed(17)
+    2899
+    """
+    score = stats.norm.isf(LEVEL / 2 / pairs) + stats.norm.ppf(POWER)
+    return math.ceil((score / SEEN) ** 2)
+
+
+def measure(claim: MapClaim, *, most: int | None = None, seconds: float = SECONDS) -> Measurement:
+    """Measure a map against the kernel that it claims.
+
+    Parameters
+    ----------
+    claim : MapClaim
+    most : int, optional
+        Seeds at most, in place of those that the power asks for: the level stays, the power falls.
+    seconds : float
+        Of CPU, after which no further seed is drawn.
+    """
+    start = time.process_time()
+    _, draw, kernel, sizes = claim
+    pairs = pairs_of(kernel.bandwidth)
+    columns = 0
+
+    def one(M: int, seed: int) -> Array:
+        nonlocal columns
+        drawn = draw(pairs.rows, M, seed)
+        Z, constant = drawn if isinstance(drawn, tuple) else (drawn, 0.0)
+        Z = np.asarray(Z, np.float64)
+        columns = Z.shape[1]
+        return np.asarray(pairs.products(Z) + constant)
+
+    large = np.array([one(sizes[1], seed) for seed in range(FEW_SEEDS)])
+    estimates: list[Array] = []
+    needed = most or seeds_needed(len(pairs.names) - 1)
+    look = min(FIRST_LOOK, needed)
+    while True:
+        late = False
+        while len(estimates) < look and not late:
+            estimates.append(one(sizes[0], len(estimates)))
+            late = time.process_time() - start > seconds and len(estimates) > FEW_SEEDS
+        found = Measurement(kernel, sizes[0], columns, pairs, np.array(estimates))
+        clear = abs(found.z[found.worst]) > PLAIN
+        if late or clear or (len(estimates) >= needed and (most or not found.biased)):
+            break
+        look = 2 * look if 2 * look < needed or look >= needed else needed
+    found.out_of_time = late and len(estimates) < needed
+    errors = (
+        np.sqrt(((large - found.exact) ** 2)[:, :-1].mean()),
+        np.sqrt(found.squared[:-1].mean()),
+    )
+    if errors[1] > 1e-9:
+        found.rate = math.log(max(errors[0], 1e-12) / errors[1]) / math.log(sizes[1] / sizes[0])
+    found.seconds = time.process_time() - start
+    return found

@@ -1,0 +1,208 @@
+"""What usually causes a bias: each fault has a mean of its own, and the one that fits is named.
+
+The signature of a fault is what the products of a map's features average to if it has that fault,
+at the pairs and with the M that were measured: in closed form where the frequencies only have
+another length, by simulating the wrong frequencies where they have another law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from rfbench.arrays import Array
+from rfbench.checking.bias import Measurement, Pairs
+from rfbench.checking.closed_forms import kernel_of
+from rfbench.kernels import ArcCosine, GaussianMeasure
+
+EXPLAINED = 0.15  # of the bias that a signature may leave
+SIMULATED = 12_000  # frequencies
+
+
+class Cause(NamedTuple):
+    """A fault, how to mend it, and the mean that it gives at each pair."""
+
+    what: str
+    mend: str
+    mean: Array
+
+
+CONSTANT = (
+    "a constant seed: the features are the same for every seed",
+    "Draw from the seed that is given; if nothing is drawn, this bias is the method's own.",
+)
+
+
+def wrong_axis(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
+    """Draw orthogonal directions whose lengths scale the coordinates, shape (times, m, d)."""
+    Q = _directions(generator, d, m, times)
+    lengths = np.sqrt(generator.chisquare(d, size=(times, Q.shape[1], 1, d)))
+    return (Q * lengths).reshape(times, -1, d)[:, :m]
+
+
+def unsigned(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
+    """Draw orthogonal directions as QR returns them, without random signs."""
+    Q = _directions(generator, d, m, times, signs=False).reshape(times, -1, d)[:, :m]
+    return np.asarray(Q * np.sqrt(generator.chisquare(d, size=(times, m, 1))))
+
+
+def transposed(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
+    """Draw d quasi-random points of m coordinates, and take them for m points of d."""
+    points = 1 << (d - 1).bit_length()  # Sobol points are balanced in powers of 2
+    engines = (stats.qmc.Sobol(m, scramble=True, rng=generator) for _ in range(times))
+    draws = [engine.random(points)[:d].T for engine in engines]
+    return np.asarray(stats.norm.ppf(np.clip(draws, 1e-9, 1 - 1e-9)))
+
+
+def whitened(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
+    """Draw frequencies with exactly the mean and the covariance of their law."""
+    W = generator.standard_normal((times, m, d))
+    W -= W.mean(axis=1, keepdims=True)
+    values, vectors = np.linalg.eigh(W.transpose(0, 2, 1) @ W / m)
+    return np.asarray(W @ (vectors / np.sqrt(values)[:, None]) @ vectors.transpose(0, 2, 1))
+
+
+def _directions(
+    generator: np.random.Generator, d: int, m: int, times: int, signs: bool = True
+) -> Array:
+    Q, R = np.linalg.qr(generator.standard_normal((times, -(-m // d), d, d)))
+    if signs:
+        Q = Q * np.sign(np.diagonal(R, axis1=-2, axis2=-1))[..., None, :]
+    return np.asarray(Q)
+
+
+LAWS: dict[Callable[..., Array], tuple[str, str]] = {
+    wrong_axis: (
+        "lengths on the wrong axis: they scale coordinates where they should scale frequencies",
+        "Multiply the rows that are frequencies, not the columns, by the lengths.",
+    ),
+    unsigned: (
+        "signs of the QR missing: its first entries always have the same sign",
+        "Multiply Q by the signs of the diagonal of R, or by random ones.",
+    ),
+    transposed: (
+        "quasi-random points transposed: a frequency has the coordinates of several points",
+        "Draw M points of d coordinates, not d points of M.",
+    ),
+    whitened: (
+        "moments matched: the frequencies of a draw are shifted or whitened",
+        "Say that the method has a bias, or draw without matching.",
+    ),
+}
+
+
+def causes_of(found: Measurement) -> list[Cause]:
+    """Return the causes whose signature explains a bias, the best first; none if none does."""
+    if not found.biased:
+        return []
+    if found.constant:
+        return [Cause(*CONSTANT, found.estimates.mean(axis=0))]
+    for signatures in (_closed_forms(found), _simulated(found)):
+        if fitting := _fitting(found, signatures):
+            return fitting
+    return []
+
+
+def _fitting(found: Measurement, signatures: Iterable[Cause]) -> list[Cause]:
+    """Return the causes that explain a bias, the best first, and what fits as well as that."""
+    tested = found.tested
+    bias, error = found.bias[tested], found.error[tested]
+    fitting = []
+    for cause in signatures:
+        left = (found.exact + found.bias - cause.mean)[tested]
+        share = float(np.sqrt((left**2).sum() / (bias**2).sum()))
+        if share < EXPLAINED or (share < 0.5 and (np.abs(left) < 4 * error).all()):
+            fitting.append((share, cause))
+    fitting.sort(key=lambda each: each[0])
+    kept = [cause for share, cause in fitting if share <= 1.5 * fitting[0][0] + 0.01]
+    return list({cause.what: cause for cause in kept}.values())
+
+
+def _sizes(found: Measurement) -> list[int]:
+    """Return what may be its number of frequencies."""
+    return sorted({found.M, found.columns, found.columns // 2} - {0}, reverse=True)
+
+
+def _closed_forms(found: Measurement) -> Iterator[Cause]:
+    kernel, pairs, exact, sizes = found.kernel, found.pairs, found.exact, _sizes(found)
+    d = pairs.rows.shape[1]
+    yield from _factors(found, sizes)
+    if kernel.has_bandwidth:
+        yield from _lengths(found, d, sizes)
+    if kernel.feature == "wave":
+        sums = pairs.kernel_of_sums(kernel)
+        for factor in (1.0, 0.5):
+            yield Cause(
+                "offsets missing: k(x + y) is added",
+                "Draw an offset uniformly from [0, 2 pi) per cosine, or take cosine and sine.",
+                factor * (exact + sums),
+            )
+
+
+def _simulated(found: Measurement) -> Iterator[Cause]:
+    kernel, pairs, exact, sizes = found.kernel, found.pairs, found.exact, _sizes(found)
+    d = pairs.rows.shape[1]
+    gaussian = isinstance(kernel, GaussianMeasure) and not isinstance(kernel, ArcCosine)
+    if gaussian or kernel.name == "softmax":
+        for law, words in LAWS.items():
+            for m in sizes[-1:] if sizes[-1] == found.M else sizes:
+                W = law(np.random.default_rng(3), d, m, SIMULATED // m).reshape(-1, d)
+                for mean in _means(W * _spread(found), pairs, exact, kernel.name == "softmax"):
+                    yield Cause(*words, mean)
+
+
+def _spread(found: Measurement) -> float:
+    return float(getattr(found.kernel, "spread", 1.0 / found.kernel.bandwidth))
+
+
+def _means(W: Array, pairs: Pairs, exact: Array, softmax: bool) -> Iterator[Array]:
+    """Yield the mean of the waves, or of the positive features, with given frequencies."""
+    if not softmax:
+        yield np.cos(pairs.gaps @ W.T).mean(axis=1)
+    plain = np.random.default_rng(4).standard_normal(W.shape) * W.std()
+    both = [np.exp(pairs.sums @ V.T).mean(axis=1) for V in (W, plain)]
+    yield exact * both[0] / np.exp((pairs.sums**2).sum(axis=1) * (plain**2).mean() / 2)
+
+
+def _factors(found: Measurement, sizes: list[int]) -> Iterator[Cause]:
+    """Yield the causes of a mean that is the kernel times a number."""
+    mean, exact = found.exact + found.bias, found.exact
+    factor = float((mean @ exact) / (exact @ exact))
+    known = {
+        **{float(m): "M forgotten: the features are not divided by its root" for m in sizes},
+        **{1.0 / m: "divided by M where its root should stand" for m in sizes},
+        2.0: "a factor of root 2 too many",
+        0.5: "a factor of root 2 missing",
+    }
+    what = next((words for c, words in known.items() if abs(np.log(abs(factor) / c)) < 0.1), "")
+    yield Cause(
+        what or f"the features are scaled by the root of {factor:.3g}",
+        "Divide the features by the root of the number of frequencies, so that z(x)'z(x) is "
+        "k(x, x) in the mean.",
+        factor * exact,
+    )
+
+
+def _lengths(found: Measurement, d: int, sizes: list[int]) -> Iterator[Cause]:
+    """Yield the causes of a mean that is the kernel with another bandwidth."""
+    s = found.kernel.bandwidth
+    known = {
+        s: "bandwidth squared: the frequencies are divided by its square",
+        1 / s: "bandwidth ignored: the frequencies have that of 1",
+        1 / s**2: "bandwidth inverted: the frequencies are multiplied by it",
+        2**0.5: "frequencies too short by root 2, say exp(-|x - y|^2 / (4 s^2)) for / (2 s^2)",
+        0.5**0.5: "frequencies too long by root 2, say exp(-|x - y|^2 / s^2) for / (2 s^2)",
+    }
+    for m in sizes:
+        known[(m / d) ** 0.5] = f"frequencies too short by sqrt(d / M), d = {d}, M = {m}"
+        known[(d / m) ** 0.5] = f"frequencies too long by sqrt(M / d), d = {d}, M = {m}"
+    for factor, what in known.items():
+        if abs(np.log(factor)) > 0.05:
+            mend = "Draw frequencies of the kernel's own spread, 1 / bandwidth."
+            yield Cause(what, mend, found.pairs.kernel(kernel_of(found.kernel.name, s * factor)))
+            if found.kernel.name in ("gaussian", "softmax"):  # as positive features have it
+                squares = (found.pairs.sums**2).sum(axis=1) / s**2
+                yield Cause(what, mend, found.exact * np.exp((factor**-2 - 1) * squares / 2))

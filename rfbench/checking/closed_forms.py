@@ -1,0 +1,87 @@
+"""Kernels that other people's maps claim and rfbench's samplers do not serve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.arrays import Rows
+from rfbench.errors import unknown
+from rfbench.kernels import Kernel, doubles, make, squared_distances
+from rfbench.registry import KERNELS
+
+
+class Matern(Kernel):
+    """Matern kernels of order nu; frequencies have a multivariate t law of 2 nu degrees."""
+
+    nu: float
+
+    def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
+        """Draw m frequencies, shape (m, d)."""
+        chi = generator.chisquare(2 * self.nu, size=(m, 1))
+        return self._scaled(generator.standard_normal((m, d)) * np.sqrt(2 * self.nu / chi))
+
+
+class Matern32(Matern):
+    """(1 + r) exp(-r), r = sqrt(3) |x - y| / s."""
+
+    name = "matern32"
+    nu = 1.5
+
+    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
+        """Return the kernel matrix."""
+        r = np.sqrt(3 * squared_distances(X, Y)) / self.bandwidth
+        return np.asarray((1 + r) * np.exp(-r))
+
+
+class Matern52(Matern):
+    """(1 + r + r^2 / 3) exp(-r), r = sqrt(5) |x - y| / s."""
+
+    name = "matern52"
+    nu = 2.5
+
+    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
+        """Return the kernel matrix."""
+        r = np.sqrt(5 * squared_distances(X, Y)) / self.bandwidth
+        return np.asarray((1 + r + r**2 / 3) * np.exp(-r))
+
+
+class Softmax(Kernel):
+    """exp(x'y / s^2), which attention without its denominator is."""
+
+    name = "softmax"
+
+    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
+        """Return the kernel matrix."""
+        return np.asarray(np.exp(doubles(X) @ doubles(Y).T / self.bandwidth**2))
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """(gamma x'y + coef0)^degree, with scikit-learn's names and defaults."""
+
+    gamma: float = 1.0
+    degree: int = 2
+    coef0: float = 0.0
+
+    name = "polynomial"
+    has_bandwidth = False
+
+    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
+        """Return the kernel matrix."""
+        return np.asarray((self.gamma * (doubles(X) @ doubles(Y).T) + self.coef0) ** self.degree)
+
+
+OTHERS: dict[str, type[Kernel]] = {k.name: k for k in (Matern32, Matern52, Softmax, Polynomial)}
+
+
+def kernel_of(name: str, bandwidth: float, **parameters: float) -> Kernel:
+    """Return a kernel of rfbench or of this file; a polynomial has `parameters`."""
+    name = KERNELS.published(name)
+    if name in KERNELS:
+        return make(name, bandwidth)
+    if name not in OTHERS:
+        raise unknown("kernel", name, [*KERNELS, *OTHERS])
+    return OTHERS[name](bandwidth if OTHERS[name].has_bandwidth else 1.0, **parameters)

@@ -1,0 +1,159 @@
+"""Measure the maps of one package, the transcribed ones or rfbench's own: `scripts/maps NAME`."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import pickle
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from rfbench.checking import samplers
+from rfbench.checking.bias import Draw, MapClaim
+from rfbench.checking.closed_forms import kernel_of
+from rfbench.checking.rows import FOLDER, row_of, write
+from rfbench.registry import SAMPLERS
+from scripts.foreign import transcribed
+
+HERE = Path(__file__).parent
+SOURCES: dict[str, dict[str, Any]] = yaml.safe_load((HERE / "sources.yaml").read_text())
+Rows = list[dict[str, Any]]
+
+
+@contextmanager
+def environment(name: str, folder: str | None) -> Iterator[Path]:
+    """Make an environment with the pinned packages of a name, or take the one that is there."""
+    if folder:
+        yield Path(folder)
+        return
+    with tempfile.TemporaryDirectory() as made:
+        python = Path(made, "bin", "python")
+        subprocess.run([sys.executable, "-m", "venv", made], check=True)
+        for words in SOURCES[name]["requires"]:
+            subprocess.run([python, "-m", "pip", "install", "-q", *words.split()], check=True)
+        yield Path(made)
+
+
+@contextmanager
+def drawing(folder: Path) -> Iterator[Callable[[str, dict[str, Any]], Draw]]:
+    """Start the worker in an environment, and return how a function of `packages` draws there."""
+    command = [folder / "bin" / "python", HERE / "worker.py", HERE / "packages.py"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as worker:
+        assert worker.stdin
+        assert worker.stdout
+
+        def of(function: str, options: dict[str, Any]) -> Draw:
+            def draw(X: Any, M: int, seed: int) -> Any:
+                request = (function, X.tolist(), M, seed, options)  # any numpy can read it
+                pickle.dump(request, worker.stdin, protocol=4)
+                worker.stdin.flush()
+                answer = pickle.load(worker.stdout)
+                if isinstance(answer, str):
+                    raise RuntimeError(f"{function} with {options}: {answer}")
+                return answer
+
+            return draw
+
+        yield of
+        worker.stdin.close()
+
+
+def claim(map_: dict[str, Any], draw: Draw) -> MapClaim:
+    """Return what a map of the sources claims; its rows are in bandwidths."""
+    kernel = kernel_of(map_["kernel"], 1.0, **map_.get("parameters", {}))
+    return MapClaim(map_.get("option", ""), draw, kernel, tuple(map_.get("sizes", (16, 256))))
+
+
+def of_package(name: str, folder: str | None) -> Rows:
+    """Measure the maps of a package."""
+    with environment(name, folder) as made, drawing(made) as of:
+        return [
+            row_of(claim(each, of(each["call"], each.get("options", {}))), {**facts(name), **each})
+            for each in SOURCES[name]["maps"]
+        ]
+
+
+def transcriptions() -> Rows:
+    """Measure what is transcribed."""
+    rows = []
+    for name, source in SOURCES.items():
+        if source["how"] == "transcribed":
+            for each in source["maps"]:
+                draw = getattr(transcribed, each["call"])
+                rows.append(row_of(claim(each, draw), {**facts(name), **each}))
+    return rows
+
+
+def reads() -> Rows:
+    """Return what was read alone."""
+    some = [(name, source) for name, source in SOURCES.items() if source["how"] == "read"]
+    return [{**facts(name), **each} for name, source in some for each in source["maps"]]
+
+
+def facts(name: str) -> dict[str, Any]:
+    """Return what stands in the row of each map of a source."""
+    source = SOURCES[name]
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    return {"code": name, "how": source["how"], "version": str(source["version"]), "date": today}
+
+
+def own(most: int | None) -> Rows:
+    """Measure each sampler of rfbench, also those that say of themselves that they have a bias."""
+    rows: Rows = []
+    for name, cls in SAMPLERS.items():
+        declared = cls.declaration
+        for form in declared.forms:
+            differs: Any = {**declared.contract, **form.contract}
+            subject = samplers.SamplerSubject(
+                cls, form.options, kernels_served=declared.kernels, **{**differs, "unbiased": True}
+            )
+            option = ", ".join(f"{key}={value}" for key, value in form.options.items())
+            says = cls.unbiased and differs.get("unbiased", True)
+            known = {"code": name, "option": option, "how": "own", "version": cls.revision}
+            if not cls.approximates_kernel or cls.needs_target:
+                rows.append({**known, "said": "claims no kernel"})
+                continue
+            claims = [
+                subject.claim(kernel, feature_map)
+                for kernel in declared.kernels
+                for feature_map in subject.maps(kernel)
+            ]
+            for each in claims:
+                said = "" if says else "says that it has a bias"
+                rows.append(row_of(each, {**known, "map": each.name, "said": said}, most))
+                print(name, option, each.kernel.name, each.name, rows[-1]["z"], flush=True)
+    return rows
+
+
+def main() -> None:
+    """Measure, and put the rows in the place of those with the same name."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", choices=["own", "transcribed", "read", *SOURCES])
+    parser.add_argument("--environment", help="one that is there, in place of a new one")
+    parser.add_argument("--most", type=int, help="seeds, of rfbench's own")
+    words = parser.parse_args()
+    made = {
+        "own": lambda: own(words.most),
+        "transcribed": transcriptions,
+        "read": reads,
+    }
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        name = words.name
+        rows = made[name]() if name in made else of_package(name, words.environment)
+    write(FOLDER / ("own.csv" if name == "own" else "others.csv"), rows)
+    for row in rows:
+        print({key: row.get(key) for key in ("code", "option", "kernel", "bias", "z", "cause")})
+
+
+if __name__ == "__main__":
+    main()

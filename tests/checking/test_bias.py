@@ -1,0 +1,165 @@
+"""Wrong maps are found within seconds, with their cause; right ones are not refused."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rfbench.checking import bias
+from rfbench.checking.answers import answer, explained
+from rfbench.checking.bias import (
+    MapClaim,
+    Measurement,
+    independent,
+    measure,
+    pairs_of,
+    seeds_needed,
+)
+from rfbench.checking.causes import causes_of
+from rfbench.checking.closed_forms import kernel_of
+from rfbench.kernels import Gaussian
+from scripts.foreign import transcribed
+from tests.checking import faulty_maps
+from tests.support.nightly import at_night, nightly
+
+
+@pytest.mark.parametrize(
+    ("draw", "kernel", "cause"),
+    [
+        (transcribed.rfflearn_orf, "gaussian", "lengths on the wrong axis"),
+        (transcribed.spectraformer_qmc, "gaussian", "quasi-random points transposed"),
+        (transcribed.spectraformer_mm, "gaussian", "moments matched"),
+        (transcribed.performer, "softmax", "signs of the QR missing"),
+        (transcribed.xformers_smreg, "softmax", "frequencies too short by sqrt(d / M)"),
+        (faulty_maps.too_short, "gaussian", "frequencies too short by sqrt(d / M)"),
+        (faulty_maps.constant_seed, "gaussian", "a constant seed"),
+        (faulty_maps.bandwidth_squared, "gaussian", "bandwidth squared"),
+        (faulty_maps.bandwidth_ignored, "gaussian", "bandwidth ignored"),
+        (faulty_maps.bandwidth_inverted, "gaussian", "bandwidth inverted"),
+        (faulty_maps.m_forgotten, "gaussian", "M forgotten"),
+        (faulty_maps.factor_missing, "gaussian", "a factor of root 2 missing"),
+        (faulty_maps.no_offsets, "gaussian", "offsets missing"),
+    ],
+)
+def test_a_fault_is_found_and_its_cause_named(draw, kernel, cause):
+    s = 1.0 if draw.__module__.endswith("transcribed") else faulty_maps.S
+    found = measure(MapClaim("", draw, kernel_of(kernel, s)))
+    assert found.biased
+    assert abs(found.z[found.worst]) > 8
+    assert found.seconds < 60
+    assert causes_of(found)[0].what.startswith(cause)
+    assert answer(MapClaim("", draw, found.kernel), found).startswith(
+        f"no {kernel} kernel: biased by"
+    )
+    assert "to do: " in explained(found)[1]
+
+
+def test_signs_mend_positive_features_and_cosines_do_not_need_them():
+    def signed(X, M, seed):
+        return transcribed.performer(X, M, seed, signs=True)
+
+    assert not measure(MapClaim("", signed, kernel_of("softmax", 1.0))).biased
+    assert not measure(MapClaim("", transcribed.pyrfm_orf, kernel_of("gaussian", 1.0))).biased
+
+
+def test_a_right_map_is_measured_to_the_end():
+    found = measure(MapClaim("", faulty_maps.right, Gaussian(faulty_maps.S)))
+    assert found.seeds == seeds_needed(17)
+    assert (found.biased, found.falls, found.out_of_time) == (False, True, False)
+    assert causes_of(found) == []
+    assert found.seen == pytest.approx(0.1, rel=0.01)
+    assert found.relative_error == pytest.approx(1.0, abs=0.1)
+    assert found.rate == pytest.approx(-0.5, abs=0.1)
+    assert found.further_out == pytest.approx(1.0, abs=0.1)
+
+
+def test_an_error_that_does_not_fall_is_no_bias():
+    found = measure(MapClaim("", faulty_maps.one_line, Gaussian(faulty_maps.S)))
+    assert not found.biased
+    assert not found.falls
+    assert "the error falls as M^" in answer(
+        MapClaim("", faulty_maps.one_line, found.kernel), found
+    )
+
+
+def test_time_ends_the_seeds_and_is_said():
+    claim = MapClaim("", faulty_maps.right, Gaussian(faulty_maps.S))
+    found = measure(claim, seconds=0.0)
+    assert found.out_of_time
+    assert found.seeds == bias.FEW_SEEDS + 1
+    assert found.seen > 0.5
+    assert "21 seeds the time was up" in answer(claim, found)
+
+
+def test_the_error_of_independent_draws_is_the_closed_form():
+    pairs, s = pairs_of(3.0), 3.0
+    kernel = Gaussian(s)
+    squares = (pairs.gaps**2).sum(axis=1)
+    k, twice = np.exp(-squares / 2 / s**2), np.exp(-4 * squares / 2 / s**2)
+    np.testing.assert_allclose(pairs.kernel(kernel), k)
+    wave = (1 + twice) / 2 - k**2  # the variance of cos(w'(x - y))
+    varies = np.random.default_rng(0).standard_normal((2, len(k)))
+    offset = Measurement(kernel, 16, 16, pairs, varies)
+    np.testing.assert_allclose(independent(offset), (wave + 0.5) / 16, rtol=0.05)
+    paired = Measurement(kernel, 16, 32, pairs, np.ones_like(varies))
+    np.testing.assert_allclose(independent(paired), wave / 16, rtol=0.06, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["matern32", "matern52"])
+def test_frequencies_of_other_kernels_average_to_their_closed_forms(name):
+    kernel, pairs = kernel_of(name, 2.0), pairs_of(2.0)
+    W = kernel.frequencies(np.random.default_rng(1), 5, 40_000)
+    waves = np.cos(pairs.gaps @ W.T)
+    z = (waves.mean(axis=1) - pairs.kernel(kernel)) / np.maximum(waves.std(axis=1) / 200, 1e-12)
+    assert np.abs(z).max() < 4
+
+
+def test_the_power_is_that_of_a_normal_test():
+    n = seeds_needed(17)
+    score = stats.norm.isf(bias.LEVEL / 2 / 17)
+    assert stats.norm.sf(score - bias.SEEN * math.sqrt(n)) == pytest.approx(bias.POWER, abs=0.001)
+
+
+class Simulated:
+    """Estimates with a bias, in errors of one draw, of the first pair."""
+
+    def __init__(self, seed, shift):
+        self.generator, self.shift = np.random.default_rng(seed), shift
+
+    def measured(self, pairs):
+        estimates = self.generator.standard_normal((seeds_needed(17), len(pairs.names)))
+        estimates[:, 0] += self.shift
+        exact = pairs.kernel(Gaussian(3.0))
+        return Measurement(Gaussian(3.0), 16, 16, pairs, exact + 0.2 * estimates)
+
+
+def test_a_bias_of_a_tenth_of_the_error_is_found_in_nine_of_ten():
+    pairs = pairs_of(3.0)
+    found = sum(Simulated(seed, bias.SEEN).measured(pairs).biased for seed in range(200))
+    assert 160 <= found <= 194  # .9 of 200, within four standard errors
+
+
+@pytest.mark.parametrize("maps", [5, *at_night(200)])
+def test_of_200_right_maps_at_most_one_is_refused(maps):
+    refused = 0
+    for first in range(1, maps + 1):
+
+        def draw(X, M, seed, first=first):
+            return faulty_maps.right(X, M, seed, first=first)
+
+        refused += measure(MapClaim("", draw, Gaussian(faulty_maps.S))).biased
+    assert refused <= 1
+
+
+@nightly
+def test_of_40_positive_maps_with_heavy_tails_at_most_one_is_refused():
+    refused = 0
+    for first in range(40):
+
+        def draw(X, M, seed, first=first):
+            W = np.random.default_rng([first, seed]).standard_normal((M, X.shape[1]))
+            return transcribed.positive(X, W)
+
+        refused += measure(MapClaim("", draw, kernel_of("softmax", 1.0))).biased
+    assert refused <= 1

@@ -1,0 +1,89 @@
+"""What rfbench's own samplers promise beside `rfbench.checking`: scikit-learn's interface."""
+
+from __future__ import annotations
+
+import inspect
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+
+from rfbench.checking.promises import (
+    NotApplicable,
+    expect,
+    expect_finite,
+    expect_refusal,
+    expect_same,
+)
+from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS, TARGET, SamplerSubject
+from rfbench.errors import MethodError
+from rfbench.rows import RowSource
+from rfbench.samplers import RandomFeatures
+from tests.support.contracts import Contract, failed_of_scikit_learn
+
+FEWEST_CHECKS = 45
+
+
+def small(subject: SamplerSubject) -> RandomFeatures:
+    """Build one that 10 to 80 rows, as the checks of scikit-learn have them, can serve."""
+    usual = {"pool_size": 12, "bandwidth": "median"}
+    kwargs = {"n_components": subject.small_components, **usual, **subject.options}
+    signature = inspect.signature(subject.thing).parameters
+    return subject.thing(**{name: value for name, value in kwargs.items() if name in signature})
+
+
+def passes_the_checks_of_scikit_learn(subject: SamplerSubject) -> None:
+    """It passes scikit-learn's `check_estimator`: clone, pickle, shapes, wrong rows."""
+    failed = failed_of_scikit_learn(small(subject), FEWEST_CHECKS, {})
+    for name, why in failed.items():
+        expect(subject.refuses and subject.refuses in why, f"{name}: {why}")
+
+
+def works_in_a_pipeline_with_frames_and_a_grid(subject: SamplerSubject) -> None:
+    """In a Pipeline it takes and gives DataFrames, and GridSearchCV finds its parameters."""
+    frame = pd.DataFrame(ROWS, columns=list("abcde"), index=range(100, 160))
+    steps = [("features", small(subject).set_output(transform="pandas")), ("ridge", Ridge())]
+    grid = {"features__n_components": [max(3, subject.sizes[0])]}
+    search = GridSearchCV(Pipeline(steps), grid, cv=3, error_score="raise").fit(frame, TARGET)
+    fitted = search.best_estimator_[0]
+    features = fitted.transform(frame)
+    expect_same(features.columns, fitted.get_feature_names_out(), "the names of the columns")
+    expect_same(features.index, frame.index, "the index of the features")
+    expect_finite(search.predict(frame)[:, None])
+
+
+def rows_on_disk_give_the_same_features(subject: SamplerSubject, feature_map: str) -> None:
+    """Rows that are read block by block give the features of rows in memory."""
+    sampler = subject.make(feature_map=feature_map)
+    if sampler.holds_rows:
+        raise NotApplicable("it needs all rows in memory")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "rows.npy")
+        np.save(file, ROWS)
+        rows = RowSource(file, ROWS.shape[1], np.arange(len(ROWS)))
+        features = subject.fit(sampler, rows).transform(NEW_ROWS)
+    expect_same(features, subject.features(feature_map=feature_map), "the features")
+
+
+def fits_a_single_row(subject: SamplerSubject, feature_map: str) -> None:
+    """A fit on one row works and is finite."""
+    sampler = subject.fit(subject.make(feature_map=feature_map), ROWS[:1], TARGET[:1])
+    features = sampler.transform(NEW_ROWS)
+    usual = subject.features(feature_map=feature_map).shape
+    expect(features.shape == usual, f"the shape is {features.shape} in place of {usual}")
+    expect_finite(features)
+
+
+def wrong_parameters_are_refused_by_fit_too(subject: SamplerSubject) -> None:
+    """Parameters out of range are refused by name."""
+    for wrong in ({"n_components": 0}, {"bandwidth": np.nan}, {"feature_map": "pared"}):
+        ((name, value),) = wrong.items()
+        with expect_refusal(MethodError, f"{name} = {value!r} is fitted", f"^{name} is"):
+            subject.fit(subject.make(**wrong))
+
+
+CONTRACT = Contract.of(SamplerSubject, __name__, feature_map=MAPS)
