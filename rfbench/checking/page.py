@@ -24,7 +24,7 @@ def folder_of(paths: Iterable[str | Path]) -> Path | None:
     """Return the folder with the rows, among or beside some results."""
     for path in map(Path, paths):
         for folder in (path / NAME, path.parent / NAME):
-            if (folder / "others.csv").is_file():
+            if (folder / "others.csv").is_file() and (folder / "own.csv").is_file():
                 return folder
     return None
 
@@ -55,7 +55,7 @@ def page(folder: Path) -> str:
         limit=limit,
         own=_summary(claimed),
         biased=_summary(measured[measured["said"] != ""]),
-        none=list(dict.fromkeys(own[own["verdict"] == ""]["code"])),
+        silent=list(dict.fromkeys(own[own["verdict"] == ""]["code"])),
     )
 
 

@@ -93,7 +93,7 @@ def xformers_smhyperbolic(X, M, seed):
 def spectraformer_qmc(X, M, seed):
     m, d = M // 2, X.shape[1]
     rows = 1 << (m - 1).bit_length()
-    points = qmc.Sobol(rows, scramble=True, rng=seed).random(d)
+    points = qmc.Sobol(rows, scramble=True, rng=seed).random(1 << (d - 1).bit_length())[:d]
     return waves(X, norm.ppf(np.clip(points, 1e-9, 1 - 1e-9)).T[:m])
 
 

@@ -83,7 +83,7 @@ def wrong_parameters_are_refused_by_fit_too(subject: SamplerSubject) -> None:
     for wrong in ({"n_components": 0}, {"bandwidth": np.nan}, {"feature_map": "pared"}):
         ((name, value),) = wrong.items()
         with expect_refusal(MethodError, f"{name} = {value!r} is fitted", f"^{name} is"):
-            subject.fit(subject.make(**wrong))
+            subject.fit(subject.thing(**{"bandwidth": 2.0, **subject.options, **wrong}))
 
 
 CONTRACT = Contract.of(SamplerSubject, __name__, feature_map=MAPS)
