@@ -27,7 +27,7 @@ COMMANDS = (
     "--help",
 )
 SAID = {
-    "checking": ("- [maps.md](maps.md)", "  test "),
+    "checking": ("- [maps.md](maps.md)",),
     "leaderboard": ("- [which_method.md](which_method.md)",),
     "choosing": ("  choose ", "  predict "),
     "audit": ("  audit ", "## Audits", "range over the unprinted keys |"),

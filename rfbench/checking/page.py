@@ -24,20 +24,17 @@ def folder_of(paths: Iterable[str | Path]) -> Path | None:
     """Return the folder with the rows, among or beside some results."""
     for path in map(Path, paths):
         for folder in (path / NAME, path.parent / NAME):
-            if (folder / "others.csv").is_file() and (folder / "own.csv").is_file():
+            if (folder / "others.csv").is_file():
                 return folder
     return None
 
 
 def page(folder: Path) -> str:
     """Write the page from the rows in a folder."""
-    others, own = read(folder / "others.csv"), read(folder / "own.csv")
+    others = read(folder / "others.csv")
     run = others[others["verdict"] != ""]
     wrong, slow = run[run["verdict"] == BIASED], run[run["verdict"] == SLOW]
     right = run[run["verdict"] == RIGHT]
-    measured = own[own["verdict"] != ""]
-    claimed = measured[measured["said"] == ""]
-    seeds, limit = int(claimed["seeds"].max()), float(claimed["limit"].max())
     return render(
         "checking/maps.md.j2",
         others=run.to_dict("records"),
@@ -48,15 +45,28 @@ def page(folder: Path) -> str:
         right=_grid(right),
         remarks=right[right["said"] != ""].to_dict("records"),
         read=others[others["verdict"] == ""].to_dict("records"),
-        own_seeds=seeds,
-        own_seen=(limit + float(stats.norm.ppf(POWER))) / math.sqrt(seeds),
-        own_right=int((claimed["verdict"] == RIGHT).sum()),
-        own_claimed=len(claimed),
-        limit=limit,
-        own=_summary(claimed),
-        biased=_summary(measured[measured["said"] != ""]),
-        silent=list(dict.fromkeys(own[own["verdict"] == ""]["code"])),
+        own=_own(folder / "own.csv"),
     )
+
+
+def _own(file: Path) -> dict[str, Any] | None:
+    """Return what the page says of rfbench's samplers; None where they were not measured."""
+    if not file.is_file():
+        return None
+    own = read(file)
+    measured = own[own["verdict"] != ""]
+    claimed = measured[measured["said"] == ""]
+    seeds, limit = int(claimed["seeds"].max()), float(claimed["limit"].max())
+    return {
+        "seeds": seeds,
+        "seen": (limit + float(stats.norm.ppf(POWER))) / math.sqrt(seeds),
+        "right": int((claimed["verdict"] == RIGHT).sum()),
+        "claimed": len(claimed),
+        "limit": limit,
+        "table": _summary(claimed),
+        "biased": _summary(measured[measured["said"] != ""]),
+        "silent": list(dict.fromkeys(own[own["verdict"] == ""]["code"])),
+    }
 
 
 def _grid(rows: pd.DataFrame) -> Grid:

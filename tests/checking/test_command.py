@@ -107,7 +107,7 @@ def test_what_is_no_map_or_has_no_permission_is_refused():
     assert "no map" in said("Neither", code=2)
     assert "cannot be imported" in said("Nobody", code=2)
     assert "is not NAME=VALUE" in said("Good", "--parameter", "gamma", code=2)
-    assert "Did you mean 'matern32'" in said("waves", "--kernel", "matern", code=2)
+    assert "Did you mean 'matern52'" in said("waves", "--kernel", "matern", code=2)
     assert "does not serve the kernel 'cauchy'" in said("Good", "--kernel", "cauchy", code=2)
     with pytest.raises(MethodError):
         check(3)
