@@ -313,6 +313,8 @@ def _over_gaps(claim: Claim, comparison: ClaimComparison, unprinted: Effect) -> 
         methods = part.method, comparison.against
         at = claim.paper, part.items, comparison.target
         span = unprinted(*at, methods, comparison.x, part.metric)
+    if span:  # from the reading's own effect
+        span = replace(span, low=comparison.effect + span.low, high=comparison.effect + span.high)
     keys = [
         unprinted.key for unprinted in claim.depends_on
         if not unprinted.datasets or comparison.target in unprinted.datasets

@@ -10,13 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import verdicts
+from rfbench.analysis import ledger, verdicts
 from rfbench.analysis.apart import side_by_side
 from rfbench.analysis.gains import gains
-from rfbench.analysis.totals import counts, totals
 from rfbench.analysis.verification import Verification
 from rfbench.papers.models import MATCHED, PERCENT, PRINTED
 
@@ -49,74 +47,65 @@ def gather(verification: Verification) -> list[Finding]:
 
 
 def numbers(verification: Verification) -> Finding | None:
-    """Return how many published numbers come out, as printed and matched."""
-    total = totals(verification)
-    counted = {
-        name: total.came_out(name) for name in (PRINTED, MATCHED) if name in total.by_number.index
+    """Return how many published numbers reproduce, class by class."""
+    by_paper = ledger.of_numbers_by_paper(verification)
+    bars = [
+        Bar(f"{paper}, {', '.join(each.of)}: {each.near} of {each.compared}",
+            100 * each.near / each.compared, 0.0, 100 * each.near / each.compared)
+        for paper, counts in by_paper.items()
+        for each in counts
+        if each.compared
+    ]  # fmt: skip
+    counts = [each for each in ledger.of_numbers(verification) if each.compared]
+    names = {
+        each.of: [paper for paper, own in by_paper.items() for one in own if one.of == each.of]
+        for each in counts
     }
-    if len(counted) < 2 or not all(each["compared"] for each in counted.values()):
-        return None
-    by_paper = counts(verification).groupby(["protocol", "paper"], sort=False).sum()
-    bars = []
-    for line in by_paper.reset_index().to_dict("records"):
-        near, compared = line[verdicts.AGREES] + line[verdicts.CLOSE], line["compared"]
-        if line["protocol"] in counted and compared:
-            name = f"{line['paper']}, {line['protocol']}: {near} of {compared}"
-            bars.append(Bar(name, 100 * near / compared, 0.0, 100 * near / compared))
-    return Finding("numbers", counted, tuple(bars))
+    return Finding("numbers", {"counts": counts, "papers": names}, tuple(bars)) if counts else None
 
 
 def claims(verification: Verification) -> Finding | None:
-    """Return how many claims hold, under the papers' own settings."""
-    verdict_of = pd.DataFrame(
-        [
-            ("/".join(outcome.claim.key), outcome.protocol, outcome.verdict)
-            for outcome in verification.outcomes
-            if outcome.claim.judged and outcome.protocol in (PRINTED, MATCHED)
-            if outcome.verdict in verdicts.JUDGED
-        ],
-        columns=["claim", "protocol", "verdict"],
-    )
-    if verdict_of.empty:
-        return None
-    by_claim = verdict_of.groupby("claim")["verdict"].agg(set)
-    tested = len(by_claim)
-    holding = sum(bool(seen & {verdicts.HOLDS, verdicts.HOLDS_TESTED}) for seen in by_claim)
-    failing = sum(bool(seen & {verdicts.FAILS, verdicts.IN_PART}) for seen in by_claim)
-    counts = verdict_of.groupby(["protocol", "verdict"]).size()
-    bars = [
-        Bar(f"{protocol}: {verdict}", float(n), 0.0, float(n))
-        for protocol in (PRINTED, MATCHED)
-        for verdict in verdicts.JUDGED
-        if (n := counts.get((protocol, verdict), 0))
+    """Return which of the papers' claims hold, class by class, see `ledger.holds`."""
+    counts = [
+        each
+        for each in ledger.of_claims(verification.outcomes)
+        if each.of[:2] == ("paper", "before") and each.of[2] != ledger.IN_SIGHT and each.tested
     ]
-    facts = {"tested": tested, "holding": holding, "failing": failing}
-    return Finding("claims", facts, tuple(bars))
+    if not counts:
+        return None
+    holding: dict[str, list[str]] = {}
+    for outcome in filter(ledger.holds, verification.outcomes):
+        settings = papers.settings_class(outcome.claim.paper, outcome.protocol)
+        holding.setdefault(settings, []).append(papers.claim_name(outcome.claim))
+    bars = [
+        Bar(f"{each.of[2]}: {verdict}", float(each[verdict]), 0.0, float(each[verdict]))
+        for each in counts
+        for verdict in verdicts.JUDGED
+        if each[verdict]
+    ]
+    return Finding("claims", {"counts": counts, "holding": holding}, tuple(bars))
 
 
 def unprinted(verification: Verification) -> Finding | None:
     """Return by how much numbers move with what their papers do not print."""
     own = verification.own
-    measured = own[(own["trials"] > 0) & (own["unit"] == PERCENT)]["number"]
-    ranges = verification.ranges
-    ranges = ranges[ranges["number"].isin(measured)]  # not those of stand-ins
-    if ranges.empty:
+    own = own[(own["trials"] > 0) & (own["unit"] == PERCENT) & (own["protocol"] == PRINTED)]
+    table = verification.ranges.merge(own, on="number", suffixes=("", "_of_number"))
+    known = table[["half_low", "half_high"]].astype(float).notna().any(axis=1)
+    table = table.loc[known]
+    if table.empty:
         return None
-    every = papers.published()
-    table = ranges.assign(
-        width=ranges["high"] - ranges["low"],
-        value=[every[n].value for n in ranges["number"]],
-        **{name: [getattr(every[n], name) for n in ranges["number"]] for name in PLACE},
-    )
-    inside = (table["low"] <= table["value"]) & (table["value"] <= table["high"])
+    low, high = (table["measured"] + table[end] for end in ("low", "high"))
+    inside = (low <= table["published"]) & (table["published"] <= high)
+    table = table.assign(width=table["high"] - table["low"])
     widest = table.sort_values("width", kind="stable").drop_duplicates(PLACE, keep="last")
     bars = [
-        Bar(f"{line['paper']} {line['item']}, {line['dataset']}", 0.0,
-            line["low"] - line["reading"], line["high"] - line["reading"])
+        Bar(f"{line['paper']} {line['item']}, {line['dataset']}", 0.0, line["low"], line["high"])
         for line in widest.sort_index().to_dict("records")
-    ]  # fmt: skip
+    ]
     facts = {
         "numbers": len(table),
+        "tables": list(table[PLACE].drop_duplicates().itertuples(index=False, name=None)),
         "inside": int(inside.sum()),
         "median": float(table["width"].median()),
         "most": float(table["width"].max()),
@@ -125,20 +114,26 @@ def unprinted(verification: Verification) -> Finding | None:
 
 
 def gained(verification: Verification) -> Finding | None:
-    """Return how many of the gains that papers print over another method come out at all."""
+    """Return how many of the gains that papers print are there at all.
+
+    Of those tables that were run under both protocols, and on which methods learn.
+    """
     from scipy.special import stdtrit
 
     table = gains(verification.selection)
     table = table[(table["published"] > 0) & (table["used"] == "") & (table["trials"] > 1)]
-    table = table[table["protocol"].isin((PRINTED, MATCHED))]
-    if set(table["protocol"]) != {PRINTED, MATCHED}:
+    table = table[table["protocol"].isin((PRINTED, MATCHED)) & (table["doubt"] == "")]
+    both = table.groupby([*PLACE, "method", "other"])["protocol"].transform("nunique") == 2
+    table = table[both]
+    if table.empty:
         return None
     half = stdtrit(table["trials"].astype(float) - 1, 0.95) * table["standard_error"]
     table = table.assign(low=table["mean"] - half, high=table["mean"] + half)
-    facts = {
+    facts: dict[str, Any] = {
         str(protocol): {"gains": len(here), "better": int((here["low"] > 0).sum())}
         for protocol, here in table.groupby("protocol")
     }
+    facts["tables"] = list(table[PLACE].drop_duplicates().itertuples(index=False, name=None))
     bars = [
         Bar(f"{line['dataset']}: {line['method']} over {line['other']}, {line['protocol']}",
             line["mean"], line["low"], line["high"])

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from rfbench import papers
 from rfbench.analysis.naming import canonical, parameters_of
 from rfbench.errors import ConfigError, ResultsError, nearest
 from rfbench.results import Results, reader
@@ -57,7 +58,9 @@ class Collection:
         `follows` (M is that of another method, or of a paper's rows) and `own_settings` (so are
         the parameters, which are left out here); the sums of times (`SUMS`, seconds);
         `error_percent` (misclassification, else 100 times the error of the regression) and
-        `accuracy_percent`; `counts` (it ended well and is the last of its group and trial);
+        `accuracy_percent`; `added` (its trial was added to some points of a curve after a look at
+        them, see `rfbench.papers.models.Provenance`); `counts` (it ended well, was not added, and
+        is the last of its group and trial);
         `group`, the line of `groups`; `pair`, a number that the rows of two methods share where
         trial, seed, data, split and number of training rows agree. `d` of a data set counts for its
         rows that failed before it was known; `parameters` are JSON with sorted keys.
@@ -212,6 +215,7 @@ def of(
     read = tuple(experiments), tuple(notes)
     if rows.empty:
         added = [*SUMS, "error_percent", "accuracy_percent", "r2", "group", "pair"]
+        rows["added"] = False
         rows = rows.reindex(columns=list(dict.fromkeys([*rows, *added])))
         rows = rows.astype(dict.fromkeys(added, "float64"))
         return Collection(rows.assign(counts=False), pd.DataFrame(columns=GROUPS), *read)
@@ -228,7 +232,13 @@ def of(
     rows["pair"] = rows.groupby(PAIRED_BY, sort=False, dropna=False).ngroup()
     ended_well = rows["status"] == "ok"
     repeated = rows.loc[ended_well, ["group", "trial"]].duplicated(keep="last")
-    rows["counts"] = ended_well & ~repeated.reindex(rows.index, fill_value=False)
+    fixed = {
+        name: n
+        for each in papers.papers()
+        for name, n in papers.paper(each).provenance.trials.items()
+    }
+    rows["added"] = rows["trial"].astype(float) >= rows["experiment"].map(fixed).astype(float)
+    rows["counts"] = ended_well & ~repeated.reindex(rows.index, fill_value=False) & ~rows["added"]
     error = rows["error"].fillna(100.0 - rows["accuracy"])
     rows["accuracy_percent"] = 100.0 - error
     groups = _groups(rows, size, error)

@@ -18,7 +18,7 @@ from rfbench.papers.models import PLAIN, SECONDS, TUNED
 COLUMNS = [
     "paper", "item", "dataset", "method", "M", "metric", "protocol", "published",
     "published_spread", "measured", "standard_error", "trials", "difference", "half_width",
-    "verdict", "page", "row", "column", "cell", "checked", "disputed",
+    "verdict", "source", "settings", "page", "row", "column", "cell", "checked", "disputed",
 ]  # fmt: skip
 PLACE = ["number", "protocol", "stand_in", "used", "used_rows"]
 CELL = ["paper", "item", "dataset", "M", *PLACE[1:]]
@@ -49,7 +49,8 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
         ``group``, ``folder``, ``used`` and ``used_rows`` (of stand-ins: data set and training
         rows), ``used_M``, ``failed`` (trials that did not end well),
         ``new_splits``, ``error_metric`` (what stands for ``error``), ``at_chance`` (at this size no
-        method beats a constant).
+        method beats a constant), ``one_finding`` (one finding stands for all numbers of the
+        protocol, see `rfbench.papers.models.Provenance`).
 
     Raises ResultsError if there is no such paper.
     """
@@ -66,6 +67,13 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     every = pd.concat([own_lines.assign(stand_in=False), _in_order(stand_ins)], ignore_index=True)
     every["trials"] = every["trials"].fillna(0).astype(int)
     every["at_chance"] = every["at_chance"].eq(True)
+    known = {name: papers.paper(name).provenance for name in chosen}
+    every["one_draw_of_rows"] = [known[name].one_draw_of_rows for name in every["paper"]]
+    repeats = {
+        each.path: each.config.get("kernel_error_repeats") or 1
+        for each in selection.collection.experiments
+    }
+    every["repeats"] = every["folder"].map(repeats).astype(float)
     judged, noisy = _judged(every)
     every["verdict"] = np.select(
         [
@@ -88,7 +96,16 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     )
     texts = ["folder", "used", "error_metric"]
     every[texts] = every[texts].fillna("")
-    rest = [name for name in every if name not in COLUMNS and name not in ("place", "order")]
+    names = ["paper", "item", "protocol"]
+    places: list[tuple[str, str, str]] = every[names].to_numpy().tolist()
+    every["source"] = [known[name].sources.get(item, "table") for name, item, _ in places]
+    every["settings"] = [papers.settings_class(name, each) for name, _, each in places]
+    every["one_finding"] = [each in known[name].one_finding for name, _, each in places]
+    rest = [
+        name
+        for name in every
+        if name not in COLUMNS and name not in ("place", "order", "one_draw_of_rows", "repeats")
+    ]
     return every[[*COLUMNS, *rest]]
 
 
@@ -100,14 +117,20 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     """
     relative = every["unit"] == PLAIN
     theirs, ours = (every[name].where(relative, 1.0) for name in ("published", "measured"))
-    behind = every["published_error"] / theirs, every["published_trials"]
     digit = every["half_digit"] / theirs
-    half = verdicts.intervals(*behind, every["standard_error"] / ours, every["trials"], digit)
+    error, many = every["published_error"] / theirs, every["published_trials"]
+    own = every["standard_error"] / ours
+    # Of a single draw of their rows: the variance of our trials, which draw rows anew, less what
+    # their features have of it, whose spread the authors' runs show.
+    of_features = (every["published_spread"] / theirs) ** 2 / every["repeats"]
+    of_rows = np.sqrt((own**2 * every["trials"] - of_features).clip(lower=0.0))
+    of_rows = of_rows.where(every["one_draw_of_rows"], 0.0)
+    half = verdicts.intervals(error, many, np.hypot(own, of_rows), every["trials"], digit)
     every["difference"] = every["measured"] - every["published"]
     every["half_width"] = half * ours  # of a quotient: what it comes to in the number's unit
     distance = every["difference"].mask(relative, np.log(ours / theirs))
     judged = verdicts.of_numbers(distance, half, relative)
-    return judged, verdicts.too_noisy(*behind, digit, relative)
+    return judged, verdicts.too_noisy(np.hypot(error, of_rows), many, digit, relative)
 
 
 def by_data_set(numbers: pd.DataFrame) -> dict[tuple[str, str, str], list[list[Line]]]:

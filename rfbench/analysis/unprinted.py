@@ -7,12 +7,17 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-RANGES = ("number", "low", "reading", "high", "combinations", "trials", "varied", "page")
+RANGES = (
+    "number", "low", "half_low", "high", "half_high", "combinations", "trials", "varied", "page",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class EffectRange:
-    """What the difference of two methods comes to over the keys that a paper does not print."""
+    """By how much the difference of two methods changes over the keys that a paper does not print.
+
+    `low` and `high` are means of paired differences to the reading, in the same trials.
+    """
 
     low: float
     high: float
@@ -21,7 +26,7 @@ class EffectRange:
 
 
 # Of a paper, its items, a data set, two methods, M and a metric: the range of the first method's
-# metric less the second's; None if it was not varied.
+# metric less the second's, from that of the reading; None if it was not varied.
 Effect = Callable[[str, Sequence[str], str, tuple[str, str], int, str], EffectRange | None]
 
 
@@ -36,10 +41,12 @@ class Unprinted:
     Attributes
     ----------
     ranges : DataFrame
-        One line per number: ``number``, its place in `rfbench.papers.published`; ``low``,
-        ``reading`` (the configuration itself) and ``high`` of the means, in the paper's unit;
-        ``combinations`` and ``trials`` behind it; the names of the choices that were ``varied``;
-        ``page``, the file that says more.
+        One line per number: ``number``, its place in `rfbench.papers.published`; ``low`` and
+        ``high``, the smallest and the largest mean of the paired differences to the reading, on
+        the same splits and draws of the same run, in the paper's unit (the reading's own, 0, is
+        among them); ``half_low`` and ``half_high``, half the widths of their 90 % intervals over
+        the trials; ``combinations`` and ``trials`` behind it; the names of the choices that were
+        ``varied``; ``page``, the file that says more.
     effect : callable
         See `Effect`.
     """

@@ -17,12 +17,12 @@ from rfbench.audit.tables import DISTANCE, MEASURED, TABLE, cell, ranges, read_a
 from rfbench.errors import ResultsError
 from rfbench.pages import grids
 from rfbench.pages.templates import render as fill
-from rfbench.pages.words import number, span
+from rfbench.pages.words import number, signed, span
 
 PAGE, COMMAND = "audit.md", "rfbench audit"
 NEAREST = 10  # combinations that a page shows
 HEAD = ["place", "chosen by", "confirmed by", "largest"]
-RANGE_HEAD = ["", "published", "nearest", "lowest", "our reading", "highest", "off"]
+RANGE_HEAD = ["", "published", "our reading", "lowest", "±", "highest", "±", "off"]
 WORTH_HEAD = ["", "chosen by", "confirmed by", "place"]
 
 
@@ -68,13 +68,14 @@ def render(folder: Path, command: str, form: str = "markdown", width: int | None
         return writer(grids.Grid(head, rows), columns)
 
     options = {name: list(dict.fromkeys(kept.table[name])) for name in kept.choices}
-    over_gaps = _ranges(kept.table.iloc[0], ranges(tables))
+    own = kept.table[kept.table["as_configured"]]
+    over_gaps = _ranges(own.iloc[0], ranges(tables)) if len(own) else []
     return fill(
         "audit/audit.md.j2",
         audit=kept,
         first=kept.table.iloc[0],
         tied=int((kept.table["place"] == 1).sum()),
-        own=next((line for _, line in kept.table[kept.table["as_configured"]].iterrows()), None),
+        own=next((line for _, line in own.iterrows()), None),
         best=table([*HEAD, *kept.choices], _best(kept.table, kept.choices)),
         shown=min(NEAREST, len(kept.table)),
         ranges=table(RANGE_HEAD, over_gaps) if over_gaps else "",
@@ -95,19 +96,24 @@ def _best(table: pd.DataFrame, varied: Sequence[str]) -> list[list[str]]:
     ]
 
 
-def _ranges(first: pd.Series[Any], found: pd.DataFrame) -> list[list[str]]:
-    """Return per number what is printed, the nearest, and the range over the gaps of the text."""
+def _ranges(own: pd.Series[Any], found: pd.DataFrame) -> list[list[str]]:
+    """Return per number what is printed, our reading, and the paired differences over the gaps."""
     numbers = papers.published()
     return [
         [
             cell(published),
             number(published.value),
-            number(first[MEASURED + cell(published)], 2),
-            *(number(line[end], 2) for end in ("low", "reading", "high")),
-            number(off(published.value, line["low"], line["high"]), 2),
+            number(reading, 2),
+            *(
+                write(line[f"{start}{end}"], 2)
+                for end in ("low", "high")
+                for start, write in (("", signed), ("half_", number))
+            ),
+            number(off(published.value, reading + line["low"], reading + line["high"]), 2),
         ]
         for line in found.to_dict("records")
         for published in [numbers[line["number"]]]
+        for reading in [own[MEASURED + cell(published)]]
     ]
 
 

@@ -6,14 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import frame
+from rfbench.analysis.claims import interval
+from rfbench.analysis.frame import Collection
+from rfbench.analysis.paired import Trials
 from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
 from rfbench.audit.plan import Audit
-from rfbench.audit.tables import MEASURED, cell, places
+from rfbench.audit.tables import HALF, MEASURED, PAIRED, PROTOCOL, cell, places
 from rfbench.errors import ResultsError
 from rfbench.experiment.plan import plan
 from rfbench.papers.models import PLAIN
@@ -52,7 +56,8 @@ class Ranking:
         differences of the halves, see `_wide`, NaN where there is none), ``largest_difference`` of
         all, ``cells``, ``trials`` (the smallest number behind a cell), ``tried``, ``stand_in``,
         ``as_configured`` (whether the line is the configuration itself) and, per number,
-        ``measured METHOD SIZE METRIC``.
+        ``measured METHOD SIZE METRIC``, ``paired`` and ``half`` of the same (see `paired`), and
+        ``protocol``, that of the configuration.
         """
         choosing, confirming = self.audit.target.halves()
         gaps = self._wide("difference").dropna()
@@ -66,9 +71,16 @@ class Ranking:
         table["tried"] = max(self.tried, self.in_folder)
         table["stand_in"] = bool(self.cells["stand_in"].any())
         table["as_configured"] = table.index == self.audit.as_it_stands
-        measured = self._wide("measured").loc[gaps.index]
-        for i, number in enumerate(self.audit.target.numbers):
-            table[MEASURED + cell(number)] = measured[i]
+        table[PROTOCOL] = self.audit.experiments[0].protocol
+        starts = {"measured": MEASURED, "paired": PAIRED, "half": HALF}
+        known = {start: name for name, start in starts.items() if name in self.cells}
+        wide = {start: self._wide(name).loc[gaps.index] for start, name in known.items()}
+        columns = {
+            start + cell(number): values[i]
+            for start, values in wide.items()
+            for i, number in enumerate(self.audit.target.numbers)
+        }
+        table = pd.concat([table, pd.DataFrame(columns)], axis=1)
         table["place"] = places(table["rms_choosing"])
         return table.sort_values("place", kind="stable")
 
@@ -107,7 +119,8 @@ def measured(audit: Audit, results: Results) -> pd.DataFrame:
         if len(rows):
             rows = rows.assign(protocol=str(i), variant="")
             each.append(Results(results.folder, results.name, rows, {"config": config}))
-    cells = published(Selection(frame.of(each)), target.paper)
+    collection = frame.of(each)
+    cells = published(Selection(collection), target.paper)
     every = list(papers.published())
     place_of = {every.index(number): i for i, number in enumerate(target.numbers)}
     cells = cells[cells["number"].isin(place_of) & cells["measured"].notna()]
@@ -115,7 +128,30 @@ def measured(audit: Audit, results: Results) -> pd.DataFrame:
         number=cells["number"].map(place_of), combination=cells["protocol"].astype(int)
     )
     cells = cells.sort_values("stand_in", kind="stable")  # the paper's own data come first
-    return cells.drop_duplicates(["combination", "number"], ignore_index=True)
+    cells = cells.drop_duplicates(["combination", "number"], ignore_index=True)
+    return paired(cells, collection, audit.as_it_stands)
+
+
+def paired(cells: pd.DataFrame, collection: Collection, reading: int | None) -> pd.DataFrame:
+    """Add the differences of cells to those of one combination, trial by trial.
+
+    ``paired``, the mean over the trials on the same splits and draws, in the number's unit, NaN
+    without such trials; ``half``, half the width of its 90 % interval, NaN of a single one.
+    """
+    own = cells[cells["combination"] == reading].set_index("number")["group"]
+    lines = []
+    for line in cells.to_dict("records"):
+        values = np.array([])
+        if line["number"] in own.index:
+            trials = Trials(collection, [int(line["group"]), int(own[line["number"]])])
+            metric = papers.paper(line["paper"]).measured_as.get(line["metric"], line["metric"])
+            both = trials.table(metric)
+            values = both[:, 0] - both[:, 1]
+            values = values[np.isfinite(values)]
+        low, high = interval(values) if len(values) else (np.nan, np.nan)
+        lines.append((values.mean() if len(values) else np.nan, (high - low) / 2))
+    found = pd.DataFrame(lines, columns=["paired", "half"], index=cells.index, dtype=float)
+    return cells.assign(**found)
 
 
 def tried_in(folder: Path) -> int:

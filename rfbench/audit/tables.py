@@ -15,16 +15,19 @@ import pandas as pd
 from rfbench import files as doors
 from rfbench import papers
 from rfbench.analysis.unprinted import RANGES, EffectRange
-from rfbench.papers.models import SECONDS, Published
+from rfbench.papers.models import PRINTED, SECONDS, Published
 
 TABLE = "audit.csv"
 MEASURED = "measured "
+# Of the same trials less the configuration itself: the mean, and half of its 90 % interval.
+PAIRED, HALF = "paired ", "half "
 FEW = 8  # numbers: with fewer nothing is chosen for other data
 DISTANCE = "%.6g"  # in a table; what is then equal is a tie
 MEASURES = (
     "place", "rms_choosing", "rms_confirming", "largest_difference", "cells", "trials", "tried",
     "stand_in", "as_configured",
 )  # fmt: skip
+PROTOCOL = "protocol"  # of the configuration
 COLUMNS = (
     "page", "paper", "items", "dataset", "methods", "combinations", "tied", "chosen", "low", "high",
     "numbers", "trials", "stand_in", "choices",
@@ -59,7 +62,7 @@ class AuditTable:
     def choices(self) -> list[str]:
         """The columns that are choices."""
         names = map(str, self.table)
-        return [c for c in names if c not in MEASURES and not c.startswith(MEASURED)]
+        return [c for c in names if c not in (*MEASURES, PROTOCOL) and not _of_a_number(c)]
 
     @cached_property
     def distance(self) -> pd.Series[float]:
@@ -95,11 +98,15 @@ def _read(file: Path) -> pd.DataFrame | None:
     if table.empty or not set(MEASURES) <= set(table):
         return None
     for name in map(str, table):
-        if name in MEASURES[:-2] or name.startswith(MEASURED):
+        if name in MEASURES[:-2] or _of_a_number(name):
             table[name] = pd.to_numeric(table[name])
         elif name in MEASURES:
             table[name] = table[name] == "True"
     return table
+
+
+def _of_a_number(column: str) -> bool:
+    return column.startswith((MEASURED, PAIRED, HALF))
 
 
 def cell(number: Published) -> str:
@@ -195,8 +202,9 @@ def worth(table: pd.DataFrame, choices: Mapping[str, Sequence[str]]) -> pd.DataF
 def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
     """Return what each published number comes to over the keys that its paper does not print.
 
-    Of an audit those combinations count that differ from the configuration in gaps of the text
-    alone (`rfbench.papers.gaps`); of several audits of a number, the one with the most of them.
+    Of an audit of the reading (`printed`) those combinations count that differ from it in gaps of
+    the text alone (`rfbench.papers.gaps`) and have trials on the same splits; of several audits of
+    a number, the one with the most of them.
 
     Returns
     -------
@@ -206,33 +214,38 @@ def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
     lines = []
     for audit in every:
         paper, items, dataset, _ = audit.place
-        own = audit.table[audit.table["as_configured"]]
-        here, varied = over_gaps(audit)
-        if here.empty:
-            continue
+        here = over_gaps(audit)
         for index, number in enumerate(papers.published()):
-            name = MEASURED + cell(number)
+            name, half = (start + cell(number) for start in (PAIRED, HALF))
             fits = (number.paper, number.dataset) == (paper, dataset) and number.unit != SECONDS
-            if fits and number.item in items.split("+") and name in here and varied:
-                means = here[name].min(), own[name].iloc[0], here[name].max()
-                behind = len(here), int(here["trials"].min()), varied
-                lines.append((index, *means, *behind, audit.page))
+            if not fits or number.item not in items.split("+") or name not in here:
+                continue
+            paired = here[here[name].notna()].sort_values(name, kind="stable")
+            if varied := varies(audit, paired):
+                ends = [each for at in (0, -1) for each in paired[[name, half]].iloc[at]]
+                behind = len(paired), int(paired["trials"].min()), varied
+                lines.append((index, *ends, *behind, audit.page))
     table = pd.DataFrame(lines, columns=list(RANGES)).sort_values("combinations", kind="stable")
     return table.drop_duplicates("number", keep="last").sort_values("number", ignore_index=True)
 
 
-def over_gaps(audit: AuditTable) -> tuple[pd.DataFrame, list[str]]:
-    """Return the lines that differ from the configuration in gaps of the text alone.
+def over_gaps(audit: AuditTable) -> pd.DataFrame:
+    """Return the lines that differ from the reading in gaps of the text alone.
 
-    And the choices that they vary; no lines where the configuration itself was not measured.
+    None where the configuration is not the reading, or was not measured itself.
     """
     own, paper = audit.table[audit.table["as_configured"]], audit.place[0]
-    if own.empty or paper not in papers.papers():
-        return audit.table[:0], []
+    of_reading = PROTOCOL in audit.table and (own[PROTOCOL] == PRINTED).all()
+    if own.empty or not of_reading or paper not in papers.papers():
+        return audit.table[:0]
     gaps = papers.gaps(paper)
     printed = [name for name in audit.choices if name not in gaps]
-    here = audit.table[(audit.table[printed] == own.iloc[0][printed]).all(axis=1)]
-    return here, [name for name in audit.choices if here[name].nunique() > 1]
+    return audit.table[(audit.table[printed] == own.iloc[0][printed]).all(axis=1)]
+
+
+def varies(audit: AuditTable, lines: pd.DataFrame) -> list[str]:
+    """Name the choices that differ among some lines of an audit."""
+    return [name for name in audit.choices if lines[name].nunique() > 1]
 
 
 def effect_range(
@@ -244,7 +257,7 @@ def effect_range(
     M: int,
     metric: str,
 ) -> EffectRange | None:
-    """Return the range of the first method's metric less the second's; None if not varied.
+    """Return by how much the first method's metric less the second's changes; None if not varied.
 
     Of several audits that have it, the one with the most combinations.
     """
@@ -253,11 +266,14 @@ def effect_range(
         its_paper, its_items, its_dataset, _ = audit.place
         if (its_paper, its_dataset) != (paper, dataset) or not wanted & set(its_items.split("+")):
             continue
-        here, varied = over_gaps(audit)
-        columns = [f"{MEASURED}{method} {M} {metric}" for method in methods]
-        if not varied or not set(columns) <= set(here):
+        here = over_gaps(audit)
+        columns = [f"{PAIRED}{method} {M} {metric}" for method in methods]
+        if not set(columns) <= set(here):
             continue
-        effects = here[columns[0]] - here[columns[1]]
+        here = here.dropna(subset=columns)
+        effects, varied = here[columns[0]] - here[columns[1]], varies(audit, here)
+        if not varied:
+            continue
         made = EffectRange(effects.min(), effects.max(), len(here), tuple(varied))
         best = made if best is None or made.combinations > best.combinations else best
     return best

@@ -42,8 +42,9 @@ class Model(Pipeline):  # type: ignore[misc]
     def predict_interval(self, X: Any, level: float = 0.9) -> Array:
         """Return the bounds of the target of each row, shape (n, 2).
 
-        They hold with the probability `level` for rows that are drawn like those before (split
-        conformal prediction), at least.
+        They hold with the probability `level`, about, for rows that are drawn like those before.
+        Split conformal prediction promises at least that of the model whose errors gave the widths;
+        this one was fitted again, on all rows, and of it nothing is promised.
 
         Raises
         ------

@@ -18,6 +18,7 @@ Examples:
   rfbench verify results/
   rfbench verify results/ --paper PAPER --format markdown > paper.md
   rfbench verify results/ --format csv > numbers.csv
+  rfbench verify results/ --format json > ledger.json
   rfbench verify results/ --protocol matched --strict
   rfbench verify results/ --claims --format csv > claims.csv
   rfbench verify results/ --claim E1
@@ -30,14 +31,14 @@ Examples:
 @click.command(help=rules() + EXAMPLES)
 @click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE)
 @click.option("--paper", metavar="P", help="Only this paper: see `rfbench list papers`.")
-@click.option("--protocol", metavar="P", help="Only one: printed, matched, tuned.")
+@click.option("--protocol", metavar="P", help="Only one: printed, code, matched, tuned.")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "markdown", "csv"]),
+    type=click.Choice(["text", "markdown", "csv", "json"]),
     default="text",
     show_default=True,
-    help="csv has the numbers, or with --claims the claims.",
+    help="csv has the numbers, or with --claims the claims; json the totals of each class.",
 )
 @click.option("--claims", "claims_only", is_flag=True, help="The claims only.")
 @click.option(
@@ -77,7 +78,7 @@ def verify(
     if count is not None:
         replay_rows(folders or (results_folder(),), count, seed, allow_imports)
         return
-    from rfbench.analysis import claims, verification
+    from rfbench.analysis import claims, ledger, verification
     from rfbench.analysis.published import COLUMNS
     from rfbench.escaping import as_csv
     from rfbench.experiment.today import settings
@@ -109,6 +110,8 @@ def verify(
             echo(f"note: {note}", err=True)
         table = claims.table(held.outcomes) if claims_only else held.own[COLUMNS]
         output = as_csv(table, float_format="%.10g", lineterminator="\n")
+    elif form == "json":
+        output = ledger.as_json(held)
     else:
         output = {"text": text, "markdown": markdown}[form](held, claims_only)
     echo(output, nl=False)

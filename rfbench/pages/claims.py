@@ -16,6 +16,7 @@ from rfbench.pages.words import DASH, listing, number, p_value, signed
 from rfbench.papers.models import Claim, Part
 
 PERCENT = ("error", "accuracy", "train_error")
+MANY = 1000  # trials: so many more than any paper has
 SHARES = ("kept_near_corners", "kept_near_offsets")
 
 
@@ -111,12 +112,17 @@ def needs(outcomes: Iterable[Outcome]) -> Grid:
             outcome.protocol or DASH,
             verdict(outcome),
             listing(dict.fromkeys(gap.dataset for gap in outcome.gaps), DASH),
-            "no number" if math.isinf(outcome.settled_by) else number(outcome.settled_by, 0),
+            needed(outcome.settled_by),
         ]
         for outcome in outcomes
         if outcome.verdict not in verdicts.SETTLED and outcome.claim.judged
     ]
     return Grid(["claim", "protocol", "verdict", "data", "trials"], rows)
+
+
+def needed(trials: float) -> str:
+    """Write how many trials would settle a claim; beyond `MANY` the number says nothing."""
+    return f"no feasible number (more than {MANY:,})" if trials > MANY else number(trials, 0)
 
 
 def by_remark(every: Sequence[Outcome], remarks: Callable[[Outcome], str]) -> dict[str, list[str]]:

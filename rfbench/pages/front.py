@@ -11,12 +11,12 @@ from typing import Any
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import verdicts
+from rfbench.analysis import ledger, verdicts
 from rfbench.analysis.checks import Check, checks
 from rfbench.analysis.faults import wall_over_cpu
 from rfbench.analysis.findings import gather
 from rfbench.analysis.frame import Collection
-from rfbench.analysis.totals import Totals, totals
+from rfbench.analysis.ledger import Count
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown, in_markdown
 from rfbench.pages import findings
@@ -25,29 +25,46 @@ from rfbench.pages.claims import verdict
 from rfbench.pages.grids import Grid
 from rfbench.pages.scoreboard import anchor
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH, number, seconds, signed, span
+from rfbench.pages.words import DASH, listing, number, seconds, signed, span
 from rfbench.results import Results
 from rfbench.results.schema import TIMES
 
+# What the classes of the ledger are called.
+PROVENANCE = {
+    "table": "printed in tables",
+    "figure": "printed in figures",
+    "repository": "computed from raw runs",
+    "text": "the text",
+    "code": "the authors' code",
+    "blind": "text and blind readings",
+    "in sight": "chosen in sight",
+    "paper": "of the papers",
+    "we": "ours",
+    "before": "before rows were seen",
+    "after": "after rows were seen",
+}
 MEASURED_TIMES = ["t_pp", "t_features", "t_train", "t_test"]
 
 
-def protocols_grid(screen: Totals) -> Grid:
-    """Lay out how many numbers and claims have each verdict, a line per protocol."""
-    _, *numbers = screen.by_number
-    first, *others = screen.by_claim
-    head = [
-        "protocol",
-        "numbers compared",
-        *map(str, numbers),
-        f"claims: {first}",
-        *map(str, others),
-    ]
+def totals_grid(counts: Sequence[Count]) -> Grid:
+    """Lay out how many numbers have each verdict, a line per class of provenance."""
+    seen = [v for v in ledger.COUNTED if v in verdicts.COMPARED or any(c[v] for c in counts)]
     rows = [
-        [protocol, *map(str, [*screen.by_number.loc[protocol], *line])]
-        for protocol, *line in screen.by_claim.itertuples()
+        [*_class(each), str(each.compared), *(str(each[verdict]) for verdict in seen)]
+        for each in counts
     ]
-    return Grid(head, rows)
+    return Grid(["numbers", "our settings", "protocol", "compared", *seen], rows)
+
+
+def classes_grid(counts: Sequence[Count]) -> Grid:
+    """Lay out how many claims have each verdict, a line per class of provenance."""
+    seen = [v for v in (*verdicts.JUDGED, verdicts.DISPUTED) if any(c[v] for c in counts)]
+    rows = [[*_class(each), *(str(each[verdict]) for verdict in seen)] for each in counts]
+    return Grid(["claims", "bounds", "our settings", "protocol", *seen], rows)
+
+
+def _class(each: Count) -> list[str]:
+    return [*(PROVENANCE.get(name, name) for name in each.of), listing(each.protocols)]
 
 
 def claims_grid(verification: Verification) -> Grid:
@@ -167,6 +184,29 @@ def statements(every: Sequence[Results]) -> list[tuple[Results, Check]]:
     ]  # fmt: skip
 
 
+def totals(verification: Verification) -> dict[str, Any]:
+    """Gather what the ledger says, for a page or the terminal."""
+    outcomes = verification.outcomes
+    claims = {outcome.claim.key: outcome.claim for outcome in outcomes}.values()
+    numbers, judged = ledger.of_numbers(verification), ledger.of_claims(outcomes)
+    findings = [
+        (name, papers.paper(name).provenance.one_finding)
+        for name in papers.papers()
+        if name in set(verification.numbers["paper"])
+    ]
+    return {
+        "printed": ledger.printed(set(verification.numbers["paper"])),
+        "numbers_by_class": totals_grid(numbers),
+        "claims_by_class": classes_grid(judged),
+        "tested": sum(each.tested for each in judged),
+        "holding": [outcome for outcome in outcomes if ledger.holds(outcome)],
+        "shown": sum(not claim.judged for claim in claims),
+        "one_findings": [(name, text) for name, of in findings for text in of.values()],
+        "called": PROVENANCE,
+        "name": papers.claim_name,
+    }
+
+
 def page(
     verification: Verification,
     paths: Sequence[Path],
@@ -182,7 +222,6 @@ def page(
     every = collection.experiments
     spent = effort(collection)
     *commands, folder = (Path(os.path.relpath(path)).as_posix() for path in [*paths, out])
-    counted = totals(verification)
     return render(
         "front.md.j2",
         out=out,
@@ -192,11 +231,9 @@ def page(
             *findings.statements(gather(verification)),
         ],
         look=[Markdown(line) for addition in additions for line in addition.look],
-        totals=counted,
-        protocols=protocols_grid(counted),
+        **totals(verification),
         papers=[papers.paper(name) for name in papers.papers()],
         pages=pages,
-        printed={number.paper for number in papers.published()},
         rules=verdicts,
         folders=" ".join(commands),
         here=folder,

@@ -6,14 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from rfbench import papers, slices
-from rfbench.analysis import verdicts
+from rfbench.analysis import ledger, verdicts
 from rfbench.analysis.gains import gains
-from rfbench.analysis.totals import totals
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown
 from rfbench.pages import authors_rows, claims, front, scoreboard
+from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
+from rfbench.pages.words import number
 
 
 def page(verification: Verification, name: str, out: Path, added: str = "") -> str:
@@ -61,7 +64,9 @@ def facts(own: Verification, name: str) -> dict[str, Any]:
     return {
         "paper": papers.paper(name),
         "answer": papers.answer(name),
-        "protocols": front.protocols_grid(totals(own)),
+        **front.totals(own),
+        "opening": _opening(own),
+        "added_trials": _added_trials(ledger.added_trials(collection, name)),
         "numbers": scoreboard.numbers_grid(own, linked=True),
         "verdicts": front.claims_grid(own),
         "every": scoreboard.measured(own),
@@ -75,11 +80,32 @@ def facts(own: Verification, name: str) -> dict[str, Any]:
     }
 
 
+def _added_trials(table: pd.DataFrame) -> Grid:
+    rows = [
+        [str(each), method, number(M), number(counted), number(mean), number(more), number(other)]
+        for each, method, M, counted, mean, more, other in table.itertuples(index=False, name=None)
+    ]
+    return Grid(["rows", "method", "M", "counted", "their mean", "added", "their mean"], rows)
+
+
+def _opening(own: Verification) -> dict[str, list[str]]:
+    """Say how many numbers reproduce per class: of settings chosen in sight of them, and others."""
+    said: dict[str, list[str]] = {"blind": [], "sight": []}
+    for each in ledger.of_numbers(own):
+        settings, differ = each.of[1], each[verdicts.DIFFERS]
+        text = (
+            f"{each.near} of {each.compared} compared agree or are close, "
+            f"{differ} {'differs' if differ == 1 else 'differ'} "
+            f"(settings: {front.PROVENANCE.get(settings, settings)})"
+        )
+        said["sight" if settings == ledger.IN_SIGHT else "blind"].append(text)
+    return said
+
+
 def _claims(own: Verification, name: str) -> dict[str, Any]:
     return {
         "claims": claims.by_paper(own).get(name, []),
         "needs": claims.needs(own.outcomes),
-        "ours": papers.added_claims(),
         "name": papers.claim_name,
         "rules": verdicts,
         "grid": claims.grid,

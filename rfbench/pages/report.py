@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rfbench import files, papers, slices
+from rfbench.analysis import ledger
 from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import verify_any
 from rfbench.errors import ResultsError, writing
 from rfbench.pages import front, paper
 from rfbench.pages.additions import Addition
 
-PAPERS = "papers"
+PAPERS, LEDGER = "papers", "ledger.json"
 TITLES = ("# The papers, reproduced", "# Results")  # the second stands before any report
 
 
@@ -77,6 +78,7 @@ def pages(
             for name in with_pages
         },
         **added,
+        out / LEDGER: ledger.as_json(verification),
         out / "README.md": front.page(verification, paths, out, with_pages, additions),
     }
 

@@ -11,20 +11,20 @@ import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import verdicts
+from rfbench.analysis.ledger import APART, TABLE, tables
 from rfbench.analysis.published import BEST, Line, by_data_set
-from rfbench.analysis.totals import APART, TABLE, counts
 from rfbench.analysis.unprinted import off
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown, in_markdown
 from rfbench.pages import authors_rows
 from rfbench.pages.grids import Grid
-from rfbench.pages.words import DASH, absent, number, plus_minus, span, spread
+from rfbench.pages.words import DASH, absent, number, plus_minus, signed, span, spread
 from rfbench.papers.models import PERCENT, PLAIN, SECONDS
 
 UNITS = (PERCENT, PLAIN, SECONDS)
 DECIMALS = {PERCENT: 2, SECONDS: 3}
 MOST = 9  # decimals of a number without a unit
-PRINTED, RANGE = "printed", "range over the unprinted keys"
+PRINTED, RANGE = "printed", "over the unprinted keys, from our reading"
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,8 @@ class TablePart:
     used: str  # the name in the rows, where it is another
     rows: float  # training rows
     stand_in: bool
-    spreads: set[str]  # that the paper prints: sd, se
+    source: str  # of the numbers: table, figure, repository
+    spreads: set[str]  # beside the numbers: sd, se
     trials: dict[str, str]  # by protocol, a range
     failed: dict[str, int]  # by protocol: trials that did not end well
     measures: list[str]  # what stands for the error where that is no misclassification
@@ -98,6 +99,7 @@ def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) 
         first["used"] or ("" if catalogue == dataset.lower() else catalogue),
         first["used_rows"],
         bool(first["stand_in"]),
+        str(first["source"]),
         {str(printed[line["number"]].spread_kind) for line in numbers} - {""},
         {p: span(min(many), max(many)) for p, many in trials.items()},
         {p: int(n) for p, n in failed.items() if n},
@@ -132,12 +134,14 @@ def _gaps(paper: str, item: str, dataset: str, ranges: list[Line]) -> Gaps:
     return Gaps(first["varied"], fixed, first["combinations"], first["trials"], first["page"])
 
 
-def range_of(line: Line, published: float, unit: str = PERCENT) -> str:
-    """Write a range, and how far the published number lies outside of it."""
-    decimals = 2 if unit == PERCENT else None
-    away = off(published, line["low"], line["high"])
-    ends = f"{number(line['low'], decimals)} to {number(line['high'], decimals)}"
-    return f"{ends}, off by {number(away, decimals)}" if away else ends
+def range_of(line: Line, reading: Line) -> str:
+    """Write the paired differences to a reading, and how far it stays off the published number."""
+    low, high = (
+        f"{signed(line[end])} ± {number(line[f'half_{end}'], 2)}" for end in ("low", "high")
+    )
+    ends = reading["measured"] + line["low"], reading["measured"] + line["high"]
+    away = off(reading["published"], *ends)
+    return f"{low} to {high}" + (f", off by {number(away, 2)}" if away else "")
 
 
 def _grid(
@@ -145,11 +149,13 @@ def _grid(
 ) -> Grid:
     several = len({entry["metric"] for entry in numbers}) > 1
     cells = {(line["number"], line["protocol"]): _cell(line) for line in lines}
-    ranged = [entry for entry in numbers if entry["number"] in over]
-    cells |= {
-        (entry["number"], RANGE): range_of(over[entry["number"]], entry["published"], entry["unit"])
-        for entry in ranged
+    asked = {entry["number"] for entry in numbers}
+    ranged = {
+        (line["number"], RANGE): range_of(over[line["number"]], line)
+        for line in lines
+        if line["protocol"] == PRINTED and line["number"] in asked & over.keys()
     }
+    cells |= ranged
     columns = list(protocols)
     if ranged and PRINTED in columns:
         columns.insert(columns.index(PRINTED) + 1, RANGE)
@@ -193,7 +199,7 @@ def numbers_grid(verification: Verification, linked: bool = False) -> Grid:
     A cell counts the verdicts and gives the mean size of the differences, in points or in percent
     of the published numbers; with `linked` the names lead to the headings of a paper's page.
     """
-    table = counts(verification)
+    table = tables(verification)
     protocols = list(dict.fromkeys(table.index.get_level_values("protocol")))
     others = verification.numbers[verification.numbers["stand_in"]].drop_duplicates(TABLE)
     used = others.set_index(TABLE)["used"].to_dict()
@@ -231,7 +237,7 @@ def anchor(heading: str) -> str:
 def facts(verification: Verification) -> dict[str, Any]:
     """Gather what the terminal shows."""
     shown = set(verification.numbers["paper"])
-    idle = counts(verification).groupby(TABLE, sort=False).max()
+    idle = tables(verification).groupby(TABLE, sort=False).max()
     idle = idle[idle[["compared", "shown", *APART, "stand_in"]].sum(axis=1) == 0]
     return {
         "every": measured(verification),

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from rfbench.analysis import verdicts
 from rfbench.analysis.outcomes import Outcome
-from rfbench.analysis.totals import Totals, totals
 from rfbench.analysis.verification import Verification
 from rfbench.pages import claims, front, grids, paper, scoreboard
 from rfbench.pages.grids import Grid
@@ -35,12 +34,10 @@ def text(verification: Verification, claims_only: bool = False, width: int | Non
     By default the width is that of the terminal.
     """
     width = width or shutil.get_terminal_size().columns
-    total = totals(verification)
     return render(
         "verify.txt.j2",
         **scoreboard.facts(verification),
-        screen=total,
-        totals=_totals(total),
+        **front.totals(verification),
         counted=_measured_rows(scoreboard.numbers_grid(verification)),
         papers={
             name: [(claim, here) for claim, every in its if (here := list(filter(_is_here, every)))]
@@ -52,14 +49,6 @@ def text(verification: Verification, claims_only: bool = False, width: int | Non
         text=partial(grids.text, width=width),
         width=width,
     )
-
-
-def _totals(screen: Totals) -> Grid:
-    """Lay out how many numbers and claims have each verdict, where anything has one."""
-    by_claim = screen.by_claim.drop(columns=verdicts.NOT_RUN)
-    here = screen.by_number.sum(axis=1) + by_claim.sum(axis=1) > 0
-    shown = replace(screen, by_number=screen.by_number[here], by_claim=by_claim[here])
-    return front.protocols_grid(shown)
 
 
 def _measured_rows(grid: Grid) -> Grid:

@@ -141,12 +141,12 @@ def claims() -> tuple[Claim, ...]:
     return tuple(sorted(every, key=lambda claim: _natural(claim.id)))
 
 
-def added_claims() -> set[tuple[str, str]]:
-    """Return the keys of the claims that are ours and no paper's."""
-    folders = library().folders.items()
-    return {
-        (name, claim) for name, paper_folder in folders for claim in paper_folder.paper.added.claims
-    }
+def settings_class(name: str, protocol: str) -> str:
+    """Return where the settings of a protocol come from, see `rfbench.papers.models.Provenance`.
+
+    A protocol that the paper's folder does not know is a class of its own.
+    """
+    return str(paper(name).provenance.settings.get(protocol, protocol))
 
 
 def claim_name(claim: Claim) -> str:

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 SIZE = "size"
-PRINTED, MATCHED, TUNED = "printed", "matched", "tuned"
+PRINTED, CODE, MATCHED, TUNED = "printed", "code", "matched", "tuned"
 PERCENT, SECONDS, PLAIN = "%", "s", "1"  # units of published numbers
 # By the name of a choice: the values of that key, or named settings of several keys.
 Choices = dict[str, list[Any] | dict[str, dict[str, Any]]]
@@ -248,7 +248,38 @@ class Added(_PaperSection):
 
     items: dict[str, str] = {}
     methods: dict[str, str] = {}  # by label
-    claims: list[str] = []  # ids of claims that are ours
+
+
+class Provenance(_PaperSection):
+    """Where a paper's numbers come from, and our settings: totals are made within one class.
+
+    Settings are classed by the weakest source of any key: the paper's ``text``; its authors'
+    ``code``; our ``blind`` reading where both are silent; chosen ``in sight`` of the numbers; or
+    ``ours``, which measure something else than the paper did.
+    """
+
+    sources: dict[str, Literal["table", "figure", "repository"]] = {}  # by item; else a table
+    settings: dict[str, Literal["text", "code", "blind", "in sight", "ours"]] = {
+        PRINTED: "blind",
+        CODE: "code",
+        MATCHED: "in sight",
+        TUNED: "ours",
+    }  # by protocol
+    # By results folder, how many trials each point of its curves has, where rows were added to some
+    # points after a look at them: those that were added are shown, and are in no verdict.
+    trials: dict[str, int] = {}
+    one_draw_of_rows: bool = False  # whether all of the paper's trials share it, and ours do not
+    contradicts: dict[str, str] = {}  # by protocol: what of the text its settings are not
+    one_finding: dict[str, str] = {}  # by protocol: what all of its numbers show, which count once
+    strongest_answer: str = ""  # of the paper, in one sentence
+    answer_is_ours: bool = True  # no author said it
+
+    @field_validator("settings")
+    @classmethod
+    def _one_class_each(cls, settings: dict[str, str]) -> dict[str, str]:
+        if len(set(settings.values())) < len(settings):
+            raise ValueError("two protocols of one class would count a number twice")
+        return settings
 
 
 class SourceOfRows(_PaperSection):
@@ -281,6 +312,7 @@ class Paper(_PaperSection):
     time_axis: str = "t_total"  # the time that figures over the size show
     tables: dict[str, Layout] = {}  # by item, in the paper's order
     added: Added = Added()
+    provenance: Provenance = Provenance()
     undecidable: list[Undecidable] = []  # what stands beside the numbers at chance
     beside: list[ShownBeside] = []
     readings: list[str] = []  # how we read what the paper does not say
@@ -343,10 +375,12 @@ class Claim(_PaperSection):
 
     One that is ``shown`` and not judged is no claim that a test could settle: its effects stand on
     the page, without bounds. A claim on times is shown too, for times belong to a program and a
-    machine. `note` is what a reader of the verdict must know; `strongest_answer` is the best that
-    the paper's authors could say where it does not come out, in one sentence; `depends_on` names
-    what the paper leaves open and the claim hangs on. `disputed` says who contests how the claim is
-    put or tested, and why: its comparisons are shown, and none is judged.
+    machine, and so is one whose `bounds` were set ``after`` rows were seen. `whose` says who makes
+    it, the ``paper`` or ``we``. `note` is what a reader of the verdict must know;
+    `strongest_answer` is the best that the paper's authors could say where it does not come out, in
+    one sentence; `depends_on` names what the paper leaves open and the claim hangs on. `disputed`
+    says who contests how the claim is put or tested, and why: its comparisons are shown, and none
+    is judged.
     """
 
     id: str
@@ -355,6 +389,8 @@ class Claim(_PaperSection):
     claim: str
     source: str
     kind: Literal["judged", "shown"] = "judged"
+    whose: Literal["paper", "we"] = "paper"
+    bounds: Literal["before", "after"] = "before"
     note: str = ""
     strongest_answer: str = ""
     depends_on: list[Dependence] = []
@@ -381,7 +417,7 @@ class Claim(_PaperSection):
     @property
     def judged(self) -> bool:
         """Whether it gets a verdict, under some protocol."""
-        return self.kind == "judged" and not self.of_times
+        return self.kind == "judged" and self.bounds == "before" and not self.of_times
 
     def judged_under(self, protocol: str) -> bool:
         """Whether it gets a verdict under a protocol.

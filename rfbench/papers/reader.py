@@ -203,5 +203,7 @@ def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
         for method in (name for pair in layout.gains for name in pair):
             if method not in methods:
                 yield PAPER, f"{item}: {method} is neither published nor added"
-    for name in set(paper.added.claims) - {claim.id for claim in folder.claims}:
-        yield PAPER, f"the added claim {name} is not in {CLAIMS}"
+    for name in sorted(paper.provenance.sources.keys() - {number.item for number in numbers}):
+        yield PAPER, f"provenance: {PUBLISHED} has no item {name}"
+    if "repository" in paper.provenance.sources.values() and paper.rows_source is None:
+        yield PAPER, "rows_source: it does not say which repository its numbers come from"

@@ -1,6 +1,7 @@
 """The findings: their numbers by other code, and that none stands on rows that do not carry it."""
 
 import csv
+import math
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 
 from rfbench import papers
-from rfbench.analysis import findings, verdicts
+from rfbench.analysis import findings, ledger, verdicts
 from rfbench.analysis.frame import collect
 from rfbench.analysis.outcomes import Outcome
 from rfbench.pages.findings import statements, text
@@ -42,65 +43,74 @@ def test_the_published_rows_carry_what_is_said_of_splits():
 
 
 def own(rows):
-    names = ["protocol", "verdict", "difference", "trials", "number"]
+    names = ["protocol", "settings", "verdict", "difference", "trials", "number"]
     table = pd.DataFrame(rows, columns=names)
     place = {"unit": "%", "same_as": "", "paper": "p", "item": "t", "dataset": "d"}
-    return table.assign(**place)
+    return table.assign(**place, source="table", one_finding=False)
 
 
-def test_numbers_are_counted_by_their_verdicts():
+def test_numbers_are_counted_by_their_verdicts_class_by_class():
     table = own(
         [
-            ("printed", verdicts.AGREES, 0.1, 9, 0),
-            ("printed", verdicts.DIFFERS, -3.0, 9, 1),
-            ("printed", verdicts.AT_CHANCE, -9.0, 9, 2),
-            ("matched", verdicts.CLOSE, 0.8, 9, 0),
-            ("matched", verdicts.NOT_CLEAR, 0.4, 9, 1),
-            ("tuned", verdicts.NOT_JUDGED, 5.0, 9, 0),
+            ("printed", "blind", verdicts.AGREES, 0.1, 9, 0),
+            ("printed", "blind", verdicts.DIFFERS, -3.0, 9, 1),
+            ("printed", "blind", verdicts.AT_CHANCE, -9.0, 9, 2),
+            ("matched", "in sight", verdicts.CLOSE, 0.8, 9, 0),
+            ("matched", "in sight", verdicts.NOT_CLEAR, 0.4, 9, 1),
+            ("tuned", "ours", verdicts.NOT_JUDGED, 5.0, 9, 0),
         ]
     )
-    table = table.assign(stand_in=False, published=1.0)
     table.loc[0, "unit"] = "1"  # kernel errors and the like count too
-
-    def finding(rows):
-        return findings.numbers(SimpleNamespace(own=rows, numbers=rows, outcomes=()))
-
-    assert finding(table).facts == {
-        "printed": {"compared": 2, "near": 1, "differ": 1, "chance": 1},
-        "matched": {"compared": 2, "near": 1, "differ": 0, "chance": 0},
-    }
-    assert [(bar.name, bar.value, bar.high) for bar in finding(table).bars] == [
-        ("p, printed: 1 of 2", 50, 50), ("p, matched: 1 of 2", 50, 50),
+    found = findings.numbers(SimpleNamespace(own=table))
+    counts = [
+        (each.of, each.compared, each.near, each["differs"]) for each in found.facts["counts"]
+    ]
+    assert counts == [(("table", "blind"), 2, 1, 1), (("table", "in sight"), 2, 1, 0)]
+    assert found.facts["papers"] == {("table", "blind"): ["p"], ("table", "in sight"): ["p"]}
+    assert [(bar.name, bar.value, bar.high) for bar in found.bars] == [
+        ("p, table, blind: 1 of 2", 50, 50), ("p, table, in sight: 1 of 2", 50, 50),
     ]  # fmt: skip
-    assert finding(table[table["protocol"] == "printed"]) is None
+    assert statements([found])[0].sentence.count("1 of 2") == 2
+    assert findings.numbers(SimpleNamespace(own=table.assign(one_finding=True))) is None
 
 
-def test_a_claim_counts_once_under_both_protocols():
-    first, second, third = [claim for claim in papers.claims() if claim.judged][:3]
-    outcomes = [
-        (first, "printed", verdicts.FAILS), (first, "matched", verdicts.HOLDS),
-        (second, "printed", verdicts.NOT_CLEAR), (second, "matched", verdicts.NOT_RUN),
-        (third, "tuned", verdicts.HOLDS),
-    ]  # fmt: skip
-    every = tuple(
-        SimpleNamespace(claim=claim, protocol=protocol, verdict=verdict)
-        for claim, protocol, verdict in outcomes
+def outcome(claim, protocol, verdict, differing=()):
+    return SimpleNamespace(claim=claim, protocol=protocol, verdict=verdict, differing=differing)
+
+
+def test_claims_that_hold_are_the_papers_fixed_before_and_not_in_sight():
+    assert {"claim", "protocol", "verdict", "differing"} <= set(Outcome.__dataclass_fields__)
+    by_id = {claim.id: claim for claim in papers.claims()}
+    every = (
+        outcome(by_id["E1"], "printed", verdicts.HOLDS),
+        outcome(by_id["E2"], "printed", verdicts.FAILS),
+        outcome(by_id["E2"], "matched", verdicts.HOLDS),  # in sight
+        outcome(by_id["E5"], "printed", verdicts.HOLDS, (("letter", 24.8, "points"),)),
+        outcome(by_id["S6"], "printed", verdicts.HOLDS),  # ours
+        outcome(by_id["O2"], "printed", verdicts.HOLDS),  # its bound came after
+        outcome(by_id["Q2"], "code", verdicts.HOLDS_TESTED),
     )
-    assert {"claim", "protocol", "verdict"} <= set(Outcome.__dataclass_fields__)
-    finding = findings.claims(SimpleNamespace(outcomes=every))
-    assert finding.facts == {"tested": 2, "holding": 1, "failing": 1}
-    assert sum(bar.value for bar in finding.bars) == 3
+    assert [o.claim.id for o in every if ledger.holds(o)] == ["E1", "Q2"]
+    found = findings.claims(SimpleNamespace(outcomes=every))
+    assert [(each.of[2], each.tested) for each in found.facts["counts"]] == [
+        ("blind", 3), ("code", 1)
+    ]  # fmt: skip
+    assert found.facts["holding"] == {"blind": ["E1"], "code": ["Q2"]}
+    assert statements([found])[0].sentence.count("(E1)") == 1
 
 
 def test_ranges_are_those_of_the_papers_own_data():
     value = [number.value for number in papers.published()]
+    names = ["number", "low", "half_low", "high", "half_high"]
     ranges = pd.DataFrame(
-        [(0, value[0] - 1, value[0], value[0] + 1), (1, value[1] + 1, value[1] + 2, value[1] + 4),
-         (2, 0.0, 50.0, 100.0)],
-        columns=["number", "low", "reading", "high"],
+        [(0, -1.0, 0.1, 1.0, 0.1), (1, 0.0, 0.0, 3.0, 1.0), (2, -9.0, 1.0, 9.0, 1.0),
+         (3, -5.0, math.nan, 0.0, math.nan)],
+        columns=names,
     )  # fmt: skip
-    table = own(
-        [("printed", "", 0.0, 9, 0), ("printed", "", 0.0, 9, 1), ("printed", "", 0.0, 0, 2)]
-    )
+    table = own([("printed", "blind", "", 0.0, n, i) for i, n in enumerate((9, 9, 0, 9))])
+    measured = [value[0] - 0.5, value[1] - 4.0, value[2], value[3]]
+    table = table.assign(measured=measured, published=value[:4])
     finding = findings.unprinted(SimpleNamespace(own=table, ranges=ranges))
-    assert finding.facts == {"numbers": 2, "inside": 1, "median": 2.5, "most": 3.0}
+    place = [("p", "t", "d")]
+    expected = {"numbers": 2, "tables": place, "inside": 1, "median": 2.5, "most": 3.0}
+    assert finding.facts == expected

@@ -1,18 +1,23 @@
 """Published numbers beside hand-made trials."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from scipy.stats import t
 
 from rfbench import papers
 from rfbench.analysis import verification
+from rfbench.analysis.frame import collect
 from rfbench.analysis.published import COLUMNS, published
-from rfbench.analysis.selection import is_subset
+from rfbench.analysis.selection import Selection, is_subset
 from rfbench.papers.models import Source
 from tests.support.frames import results, selection
 from tests.support.papers import PAPER, eeg, trials
+
+FOLDERS = Path(__file__).parents[2] / "results" / "published"
 
 
 def line(table: pd.DataFrame, **where: Any) -> pd.Series:
@@ -102,3 +107,22 @@ def test_a_claim_says_where_its_numbers_are_not_the_papers(
     assert [(name, round(size, 6), unit) for name, size, unit in outcome.differing] == list(
         differing
     )
+
+
+def test_a_single_draw_of_the_papers_rows_adds_the_variance_of_one_of_our_trials() -> None:
+    """By hand, from the numbers of a published folder: what features explain of it is taken off."""
+    folder = FOLDERS / "quadrature2018_figure2_letter-gaussian.code"
+    found = published(Selection(collect([folder])), "quadrature2018")
+    one = found[(found["method"] == "rks") & (found["trials"] > 0)].iloc[0]
+    rows = pd.read_csv(folder / "trials.csv")
+    rows = rows[(rows["label"] == "rks") & (rows["M"] == int(one["M"]))]
+    ours, n = rows["kernel_error_frobenius"], len(rows)
+    mean, theirs = ours.mean(), one["published"]
+    features = (one["published_spread"] / theirs) ** 2
+    of_rows = max(0.0, ours.var() / mean**2 - features / 20)
+    own = ours.var() / mean**2 / n + of_rows
+    variance = features / 500 + own
+    freedom = variance**2 / (own**2 / (n - 1) + (features / 500) ** 2 / 499)
+    digit = papers.published()[int(one["number"])].half_digit
+    half = t.ppf(0.95, freedom) * math.sqrt(variance) + digit / theirs
+    assert one["half_width"] == pytest.approx(half * mean, rel=1e-6)

@@ -10,11 +10,12 @@ from tests.support.results import write_folder
 
 HEAD = (
     "place,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells,trials,"
-    "tried,stand_in,as_configured,measured rks 14 accuracy"
+    "tried,stand_in,as_configured,protocol,measured rks 14 accuracy,"
+    "paired rks 14 accuracy,half rks 14 accuracy"
 )
 LINES = [
-    f"{n},{on},1,1,1,1,2,2,False,{own},{value}"
-    for n, on, own, value in ((1, "true", False, 60.5), (2, "false", True, 59.25))
+    f"{n},{on},1,1,1,1,2,2,False,{own},printed,{value}"
+    for n, on, own, value in ((1, "true", False, "60.5,1.25,0.5"), (2, "false", True, "59.25,0,0"))
 ]
 
 
@@ -33,10 +34,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_folder_has_the_ranges_of_the_audits_beside_it() -> None:
     """What `verify` prints of a folder is what the scoreboard of all of them says."""
     printed = call("verify", "as-printed")
-    assert "59.25 to 60.50, off by 7.95" in printed
+    assert "0.00 ± 0.00 to +1.25 ± 0.50, off by 11.55" in printed
     assert "2 combinations" in printed.replace("\n", " ")
     page = call("verify", "as-printed", "--format", "markdown")
-    assert "59.25 to 60.50, off by 7.95" in page
+    assert "0.00 ± 0.00 to +1.25 ± 0.50, off by 11.55" in page
     assert "## Audits" in page
 
 

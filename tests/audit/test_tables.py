@@ -125,35 +125,57 @@ def test_few_numbers_choose_nothing_for_other_data(tmp_path):
     assert confirmed(read_all([tmp_path])).empty
 
 
-def test_a_range_is_over_gaps_of_the_text_alone(tmp_path):
+PAIRED = "measured rks 28 accuracy,paired rks 28 accuracy,half rks 28 accuracy"
+
+
+def test_a_range_is_of_paired_differences_over_gaps_of_the_text_alone(tmp_path):
     """Scaling is printed; intercept is not: 61 contradicts the text and does not count."""
     head = "place,scaling,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells"
     lines = [
-        "1,minmax,true,1,1,1,32,4,4,False,False,58.5",
-        "2,none,false,1,1,1,32,4,4,False,False,61.0",
-        "3,minmax,false,2,2,2,32,4,4,False,True,55.25",
+        "1,minmax,true,1,1,1,32,4,4,False,False,printed,58.5,3.25,0.5",
+        "2,none,false,1,1,1,32,4,4,False,False,printed,61.0,5.75,0.5",
+        "3,minmax,false,2,2,2,32,4,4,False,True,printed,55.25,0,0",
     ]
-    head += ",trials,tried,stand_in,as_configured,measured rks 28 accuracy"
+    head += f",trials,tried,stand_in,as_configured,protocol,{PAIRED}"
     write(tmp_path, "audit_liu2020_table3_EEG", head, *lines)
     (line,) = ranges(read_all([tmp_path])).to_dict("records")
     number = papers.published()[line["number"]]
     assert (number.item, number.dataset, number.method, number.M) == ("table3", "EEG", "rks", "28")
-    assert [line[name] for name in ("low", "reading", "high")] == [55.25, 55.25, 58.5]
+    assert [line[name] for name in ("low", "half_low", "high", "half_high")] == [0, 0, 3.25, 0.5]
     assert (line["combinations"], line["trials"], line["varied"]) == (2, 4, ["solver.intercept"])
 
 
-def test_the_difference_of_two_methods_ranges_over_the_gaps(tmp_path):
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(",True,", ",False,"), (",printed,", ",matched,"), (",3.25,0.5", ",,"), (",protocol", ",p")],
+    ids=["no reading", "of other settings", "other splits", "of before"],
+)
+def test_there_is_no_range_without_the_reading_on_the_same_splits(tmp_path, old, new):
+    head = "place,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells,trials"
+    head += f",tried,stand_in,as_configured,protocol,{PAIRED}"
+    lines = [
+        "1,true,1,1,1,32,4,4,False,False,printed,58.5,3.25,0.5",
+        "3,false,2,2,2,32,4,4,False,True,printed,55.25,0,0",
+    ]
+    write(tmp_path / "with", "audit_liu2020_table3_EEG", head, *lines)
+    assert len(ranges(read_all([tmp_path / "with"]))) == 1
+    changed = [line.replace(old, new) for line in (head, *lines)]
+    write(tmp_path / "without", "audit_liu2020_table3_EEG", *changed)
+    assert ranges(read_all([tmp_path / "without"])).empty
+
+
+def test_the_difference_of_two_methods_changes_over_the_gaps(tmp_path):
     """By hand; of two audits that of more combinations; None where nothing of it was varied."""
     head = "place,scaling,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells"
-    head += ",trials,tried,stand_in,as_configured,measured a 7 error,measured b 7 error"
-    own = "2,minmax,false,1,1,1,2,4,4,False,True,5.0,4.0"
-    other = "1,minmax,true,1,1,1,2,4,4,False,False,3.0,6.0"
+    head += ",trials,tried,stand_in,as_configured,protocol,paired a 7 error,paired b 7 error"
+    own = "2,minmax,false,1,1,1,2,4,4,False,True,printed,0,0"
+    other = "1,minmax,true,1,1,1,2,4,4,False,False,printed,-2.0,2.0"
     write(tmp_path, "gaps_liu2020_table3_EEG", head, other, own)
     write(tmp_path, "gaps_liu2020_table3_EEG_a", head, own)
     every = read_all([tmp_path])
     at = "liu2020", ["table3"], "EEG"
     assert effect_range(every, *at, ("a", "b"), 7, "error") == EffectRange(
-        -3.0, 1.0, 2, ("solver.intercept",)
+        -4.0, 0.0, 2, ("solver.intercept",)
     )
     assert effect_range(every, *at, ("a", "c"), 7, "error") is None
     assert effect_range(every, *at, ("a", "b"), 14, "error") is None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from rfbench.analysis.totals import counts
+from rfbench.analysis.ledger import tables
 from rfbench.analysis.unprinted import RANGES
 from rfbench.pages.paper import page
 from rfbench.pages.scoreboard import RANGE, anchor, measured, numbers_grid
@@ -36,11 +36,11 @@ def test_the_range_of_what_is_not_printed_stands_beside_our_reading() -> None:
     made = [row | {"protocol": "printed"} for row in eeg(rks=68.6, qmc=60.0)]
     found = verification(results(made, **PAPER))
     place = int(found.numbers.loc[found.numbers["method"] == "rks", "number"].iloc[0])
-    line = (place, 60.0, 61.0, 62.5, 4, 2, ["solver.intercept"], Path("gaps/audit.md"))
+    line = (place, -0.5, 0.3, 0.2, 0.1, 4, 2, ["solver.intercept"], Path("gaps/audit.md"))
     (one,) = measured(replace(found, ranges=pd.DataFrame([line], columns=list(RANGES))))
     assert one.grids[0].head == ["accuracy", "published", "printed", RANGE]
     rows = {row[0]: row for row in one.grids[0].rows}
-    assert rows["rks 14"][3] == "60.00 to 62.50, off by 5.95"
+    assert rows["rks 14"][3] == "-0.50 ± 0.30 to +0.20 ± 0.10", "68.6 lies .15 above 68.45"
     assert rows["qmc 14"][3] == "–"
     assert one.gaps is not None
     assert one.gaps.varied == ["solver.intercept"]
@@ -59,7 +59,7 @@ def test_own_data_stand_before_their_stand_in() -> None:
 def test_verdicts_are_counted_and_differences_averaged() -> None:
     """Of the four published values at s = 14: 68.45, 67.83, 68.78, 68.62."""
     found = verification(results(eeg(rks=68.55, qmc=68.63, leverage_rff=60.78), **PAPER))
-    line = counts(found).loc[("liu2020", "table3", "EEG", "matched")]
+    line = tables(found).loc[("liu2020", "table3", "EEG", "matched")]
     names = ["agrees", "close", "not clear", "differs", "at chance", "compared", "numbers"]
     assert list(line[names]) == [0, 1, 0, 1, 0, 2, 32]
     assert line["too noisy in the paper"] == 1, "67.83 ± 0.73"
@@ -103,7 +103,7 @@ def test_chance_is_counted_apart_with_its_reason() -> None:
     learnt = trials(55.2, M=28, protocol="printed")
     learnt += trials(57.0, M=28, protocol="printed", sampler="qmc")
     found = verification(results(made + learnt, **PAPER))
-    line = counts(found).loc[("liu2020", "table3", "EEG", "printed")]
+    line = tables(found).loc[("liu2020", "table3", "EEG", "printed")]
     assert (line["at chance"], line["compared"], line["differs"]) == (2, 2, 2)
     assert line["distance"] == pytest.approx((71.44 - 55.2 + 70.89 - 57.0) / 2)
     (one,) = measured(found)
@@ -115,10 +115,10 @@ def test_chance_is_counted_apart_with_its_reason() -> None:
 def test_a_number_that_is_printed_twice_counts_once() -> None:
     both = trials(83.84, **A9A, M=100, sampler="eerf")
     found = verification(results(both, paper="eerf2018", item="table3, table5"))
-    table = counts(found).xs("printed", level="protocol")
+    table = tables(found).xs("printed", level="protocol")
     assert table.loc[("eerf2018", "table3", "adult"), "compared"] == 1
     assert table.loc[("eerf2018", "table5", "adult"), "compared"] == 0
-    every = counts(verification()).xs("printed", level="protocol")["numbers"]
+    every = tables(verification()).xs("printed", level="protocol")["numbers"]
     assert every.groupby("paper").sum()["eerf2018"] == 22 - 4
     (five,) = [one for one in measured(found) if one.item == "table5"]
     assert five.repeated == ["table3"]

@@ -12,7 +12,7 @@ from scipy.stats import t
 
 import rfbench
 from rfbench import papers
-from rfbench.analysis.totals import totals
+from rfbench.analysis import ledger
 from rfbench.analysis.verification import verify
 from rfbench.errors import ConfigError
 from rfbench.pages import claims
@@ -166,7 +166,7 @@ def test_numbers_without_a_unit_are_judged_by_their_quotient(
         width = t.ppf(0.95, freedom) * np.hypot(*relative) + 0.005 / 2.5
         assert half.half_width == pytest.approx(width * mean, rel=1e-6)
         assert half.verdict == "differs"
-        assert totals(found).numbers == 2
+        assert ledger.printed(["doe2030"]) == {"table": {"doe2030": 2}}
         text = call("verify", "results")
         assert f"{mean:.2f} ± {error:.2f}" in text
         away = 50 * abs(mean / 2.5 - 1)
@@ -213,13 +213,8 @@ def test_what_is_disputed_is_shown_and_counted_apart(
         )
         (claim,) = found.outcomes
         assert (claim.verdict, len(claim.comparisons)) == ("disputed", 1)
-        counted = totals(found)
-        assert (counted.compared, counted.tested) == (0, 0)
-        assert dict(counted.by_number.loc["printed"])["disputed"] == 1
-        assert dict(counted.by_claim.loc["printed"]) == {
-            **dict.fromkeys(counted.by_claim, 0),
-            "disputed": 1,
-        }
+        for counted in (*ledger.of_numbers(found), *ledger.of_claims(found.outcomes)):
+            assert (counted.verdicts, counted.compared, counted.tested) == ({"disputed": 1}, 0, 0)
         assert not found.contradicted
         assert not claims.needs(found.outcomes).rows
 

@@ -1,0 +1,235 @@
+"""The ledger: every total of numbers and claims, each within one class of provenance.
+
+Numbers that a table prints, means that we computed of the authors' raw runs, settings from a text,
+from code, or chosen with the numbers in sight: what is not alike is never added.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from rfbench import papers
+from rfbench.analysis import verdicts
+from rfbench.analysis.frame import Collection
+from rfbench.analysis.outcomes import Outcome
+from rfbench.analysis.verification import Verification
+from rfbench.errors import ResultsError
+from rfbench.papers.models import PLAIN, SECONDS
+
+TABLE = ["paper", "item", "dataset"]
+APART = (verdicts.TOO_NOISY, verdicts.AT_CHANCE, verdicts.DISPUTED)
+COUNTED = (*verdicts.COMPARED, *APART)
+OF_NUMBERS = ("source", "settings")  # what makes the class of a number
+OF_CLAIMS = ("whose", "bounds", "settings")  # of a claim
+OURS, IN_SIGHT = "ours", "in sight"
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many entries of one class have each verdict.
+
+    Attributes
+    ----------
+    of : tuple of str
+        The class: the values of `OF_NUMBERS` or `OF_CLAIMS`.
+    protocols : tuple of str
+        Under which the entries were measured.
+    verdicts : dict
+        Numbers of entries by their verdict.
+    """
+
+    of: tuple[str, ...]
+    protocols: tuple[str, ...]
+    verdicts: Mapping[str, int]
+
+    def __add__(self, other: Count) -> Count:
+        """Add the entries of the same class; ResultsError of another one."""
+        if self.of != other.of:
+            both = " and ".join(", ".join(count.of) for count in (self, other))
+            raise ResultsError("A total is of one class of provenance.", f"These are two: {both}.")
+        names = dict.fromkeys([*self.verdicts, *other.verdicts])
+        added = {name: self[name] + other[name] for name in names}
+        return Count(self.of, tuple(dict.fromkeys([*self.protocols, *other.protocols])), added)
+
+    def __getitem__(self, verdict: str) -> int:
+        return self.verdicts.get(verdict, 0)
+
+    @property
+    def compared(self) -> int:
+        """Numbers that are judged: near, not clear, or different."""
+        return sum(self[verdict] for verdict in verdicts.COMPARED)
+
+    @property
+    def near(self) -> int:
+        """Numbers that agree or are close."""
+        return self[verdicts.AGREES] + self[verdicts.CLOSE]
+
+    @property
+    def tested(self) -> int:
+        """Claims that have a verdict."""
+        return sum(self[verdict] for verdict in verdicts.JUDGED)
+
+
+def count(entries: pd.DataFrame, by: Sequence[str]) -> Count:
+    """Count entries by their verdict; ResultsError if they are of several classes."""
+    classes = entries[list(by)].drop_duplicates()
+    if len(classes) != 1:
+        named = "; ".join(map(", ".join, classes.to_numpy().tolist())) or "none"
+        raise ResultsError("A total is of one class of provenance.", f"These are: {named}.")
+    seen = entries["verdict"].value_counts(sort=False).to_dict()
+    protocols = entries["protocol"].unique().tolist()
+    return Count(
+        tuple(classes.iloc[0]), tuple(protocols), {str(k): int(n) for k, n in seen.items()}
+    )
+
+
+def numbers(verification: Verification) -> pd.DataFrame:
+    """Return the entries of published numbers on the papers' own data, without times.
+
+    One line per number and protocol; a number that a paper prints twice stands once. Under
+    `ours`, and where one finding stands for all of a protocol's numbers, none is counted.
+    """
+    own = verification.own
+    entries = own[(own["unit"] != SECONDS) & (own["same_as"] == "") & (own["settings"] != OURS)]
+    return entries[~entries["one_finding"]]
+
+
+def of_numbers(verification: Verification) -> list[Count]:
+    """Return a `Count` per class of numbers of which any was measured."""
+    return _counts(numbers(verification), OF_NUMBERS)
+
+
+def of_numbers_by_paper(verification: Verification) -> dict[str, list[Count]]:
+    """Return the same for each paper."""
+    by_paper = numbers(verification).groupby("paper", sort=False)
+    return {str(name): _counts(here, OF_NUMBERS) for name, here in by_paper}
+
+
+def _counts(entries: pd.DataFrame, by: Sequence[str]) -> list[Count]:
+    every = [count(here, by) for _, here in entries.groupby(list(by), sort=False)]
+    return [each for each in every if set(each.verdicts) - {verdicts.NOT_RUN}]
+
+
+def printed(chosen: Iterable[str] | None = None) -> dict[str, dict[str, int]]:
+    """Count the numbers that papers have here, without times, by source and paper."""
+    counted: dict[str, dict[str, int]] = {}
+    for number in papers.published():
+        if (
+            number.unit != SECONDS
+            and not number.same_as
+            and number.paper in (chosen or papers.papers())
+        ):
+            source = papers.paper(number.paper).provenance.sources.get(number.item, "table")
+            of_source = counted.setdefault(source, {})
+            of_source[number.paper] = of_source.get(number.paper, 0) + 1
+    return counted
+
+
+def claims(outcomes: Iterable[Outcome]) -> pd.DataFrame:
+    """Return the entries of the claims that are judged, one per claim and protocol that was run."""
+    lines = [
+        (*outcome.claim.key, outcome.protocol, outcome.claim.whose, outcome.claim.bounds,
+         papers.settings_class(outcome.claim.paper, outcome.protocol), outcome.verdict)
+        for outcome in outcomes
+        if outcome.claim.judged and outcome.protocol and outcome.verdict != verdicts.SHOWN
+    ]  # fmt: skip
+    return pd.DataFrame(lines, columns=["paper", "id", "protocol", *OF_CLAIMS, "verdict"])
+
+
+def of_claims(outcomes: Iterable[Outcome]) -> list[Count]:
+    """Return a `Count` per class of claims that was put to the test."""
+    return _counts(claims(outcomes), OF_CLAIMS)
+
+
+def holds(outcome: Outcome) -> bool:
+    """Whether a claim counts as holding.
+
+    It is the paper's, its bounds were fixed before rows were seen, it holds under settings that
+    were not chosen in sight of the numbers, and the numbers that it compares are not others than
+    the paper's (`Outcome.differing`).
+    """
+    claim, settings = outcome.claim, papers.settings_class(outcome.claim.paper, outcome.protocol)
+    own = claim.judged and claim.whose == "paper" and settings not in (IN_SIGHT, OURS)
+    return (
+        own and outcome.verdict in (verdicts.HOLDS, verdicts.HOLDS_TESTED) and not outcome.differing
+    )
+
+
+def tables(verification: Verification) -> pd.DataFrame:
+    """Count the numbers by verdict, times apart, each once, by table, data set and protocol.
+
+    Returns
+    -------
+    DataFrame
+        Index paper, item, dataset, protocol. A column for each of `verdicts.COMPARED` and `APART`;
+        ``numbers``, ``compared``, ``distance`` (the mean size of the differences of those in
+        points, NaN without any) and ``away`` (the same of the numbers without a unit, in percent of
+        the published ones); ``shown``, how many were measured and not judged;
+        ``stand_in``, how many were measured on stand-ins instead.
+    """
+    judged = verification.numbers[verification.numbers["unit"] != SECONDS]
+    key = [*TABLE, "protocol"]
+    own, others = judged[~judged["stand_in"]], judged[judged["stand_in"]]
+    by = [own[name] for name in key]
+    counted = pd.DataFrame({v: own["verdict"] == v for v in COUNTED})
+    compared = counted[list(verdicts.COMPARED)].any(axis=1)
+    table = counted.assign(numbers=own["same_as"] == "", compared=compared)
+    table = table.groupby(by, sort=False).sum()
+    shown = (own["verdict"] == verdicts.NOT_JUDGED) & (own["same_as"] == "")
+    distance = own["difference"].abs().where(compared | shown)
+    plain = own["unit"] == PLAIN
+    away = (100 * distance / own["published"]).where(plain)
+    table["distance"] = distance.mask(plain).groupby(by, sort=False).mean()
+    table["away"] = away.groupby(by, sort=False).mean()
+    table["shown"] = shown.groupby(by, sort=False).sum()
+    beside = others.groupby(key, sort=False)["number"].nunique()
+    return table.assign(stand_in=beside.reindex(table.index, fill_value=0))
+
+
+def added_trials(collection: Collection, paper: str) -> pd.DataFrame:
+    """Return what the trials say that were added after a look, a line per method and size.
+
+    ``experiment``, ``method``, ``M``; ``counted`` and ``added``, numbers of trials; ``mean`` and
+    ``mean_added`` of the error in percent, or of the spectral kernel error where there is none.
+    """
+    rows = collection.rows
+    if "paper" not in rows:  # there are none
+        names = ["experiment", "method", "M", "counted", "mean", "added", "mean_added"]
+        return pd.DataFrame(columns=names)
+    rows = rows[(rows["paper"] == paper) & (rows["status"] == "ok")]
+    value = rows["error_percent"].astype(float).fillna(rows["kernel_error_spectral"].astype(float))
+    rows = rows.assign(value=value, method=rows["label"])
+    by = ["experiment", "method", "M"]
+    added = (
+        rows[rows["added"]].groupby(by, sort=False)["value"].agg(added="size", mean_added="mean")
+    )
+    counted = rows[rows["counts"]].groupby(by, sort=False)["value"].agg(counted="size", mean="mean")
+    both = added.join(counted).reset_index()
+    return pd.DataFrame(both[[*by, "counted", "mean", "added", "mean_added"]])
+
+
+def facts(verification: Verification) -> dict[str, Any]:
+    """Return all totals, as JSON has them."""
+    every = verification.outcomes
+    holding = [o for o in every if holds(o)]
+    return {
+        "published": printed(),
+        "numbers": [_line(each, OF_NUMBERS) for each in of_numbers(verification)],
+        "claims": [_line(each, OF_CLAIMS) for each in of_claims(every)],
+        "holding": {"/".join(o.claim.key): [o.protocol, o.verdict] for o in holding},
+    }
+
+
+def as_json(verification: Verification) -> str:
+    """Return `facts` as a text of JSON."""
+    return json.dumps(facts(verification), indent=1) + "\n"
+
+
+def _line(each: Count, names: Sequence[str]) -> dict[str, Any]:
+    counted = {"protocols": list(each.protocols), **each.verdicts}
+    return {**dict(zip(names, each.of, strict=True)), **counted}
